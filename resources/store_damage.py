@@ -1,7 +1,8 @@
-"""Damage of a store's file, found by reading all of it: SQLite and DuckDB find it only where they read.
+"""Corruption checks of SQLite and DuckDB files: read all of a file, and check its write-ahead log.
 
-Each function returns what is wrong in words, or None. A log that was cut is damage, too: both engines
-leave out the transactions that it has lost, and open the file without a word.
+The engines only notice corruption in the pages that they read. Both open a file with a truncated log
+without an error, and omit the lost transactions. Each function describes the damage in words, or
+returns None.
 """
 
 import shutil
@@ -15,7 +16,7 @@ from resources.stores.sqlite_rows import Readers, tables_of, text_or_bytes, unre
 from resources.warehouse.duckdb_file import quoted
 
 _WAL_HEADER, _FRAME_HEADER, _INDEX_HEADER = 32, 24, 100
-"""Bytes (sqlite.org/walformat.html)."""
+"""Sizes of parts of the WAL format in bytes (sqlite.org/walformat.html)."""
 
 
 def sqlite_damage(path: Path, readers: Readers) -> str | None:
@@ -23,10 +24,10 @@ def sqlite_damage(path: Path, readers: Readers) -> str | None:
 
     Args:
         path: The file, of any version.
-        readers: How its columns are decoded.
+        readers: Decoders of its columns.
 
     Returns:
-        What is wrong with it, in words; None if nothing is.
+        The damage in words; None for an intact file.
     """
     if not size_of(path):
         return "it is empty"
@@ -51,11 +52,11 @@ def sqlite_damage(path: Path, readers: Readers) -> str | None:
 
 
 def sqlite_log_damage(path: Path) -> str | None:
-    """Return what the log next to a SQLite file has lost; others may write the file meanwhile.
+    """Check whether the log (`-wal`) of a SQLite file was truncated; others may write meanwhile.
 
-    To be asked before SQLite opens the file, which forgets what it knew of the log. The index of the
-    log (`-shm`) has the number of the frames that were committed; without an index nobody has the file
-    open, and a log that ends inside a frame was cut.
+    Call this before SQLite opens the file and resets the index of the log (`-shm`). The index has the
+    number of committed frames, so the log must be at least this long. Without an index, nobody has the
+    file open, and a log that ends within a frame was truncated.
     """
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
     while True:
@@ -78,7 +79,7 @@ def sqlite_log_damage(path: Path) -> str | None:
 
 
 def duckdb_damage(path: Path) -> str | None:
-    """Return what is wrong with a DuckDB file that nobody writes, every value of every table read."""
+    """Read every value of every table of a DuckDB file that nobody writes; return damage, if any."""
     import duckdb
 
     try:
@@ -96,10 +97,11 @@ def duckdb_damage(path: Path) -> str | None:
 
 
 def duckdb_log_damage(path: Path, scratch: Path) -> str | None:
-    """Return whether the log next to a DuckDB file, which nobody writes, was cut.
+    """Check whether the log (`.wal`) of a DuckDB file, which nobody writes, was truncated.
 
-    DuckDB cuts off what it could not read of a log when it writes to it next. A copy in the folder
-    `scratch` is written twice: the first change adds fewer bytes than the second if some were cut off.
+    At its next write, DuckDB removes the unreadable rest of a log. A copy in the folder `scratch` gets
+    two equal changes: if the first one adds fewer bytes to the log than the second, DuckDB removed
+    some.
     """
     import duckdb
 

@@ -1,4 +1,4 @@
-"""The stores of a home, opened together when a command starts."""
+"""Start-up checks of a workspace: its stores and tables are upgraded together or not at all."""
 
 import errno
 import os
@@ -24,14 +24,14 @@ SQLITE = {
     home.review_path().name: REVIEW,
     home.image_index_path().name: INDEX,
 }
-"""The stores that are SQLite files."""
+"""File name -> kind, of the stores that are SQLite files."""
 
 
 def bring_home_up_to_date() -> None:
-    """Bring every store that the home has to this version; raises StoreError for one that cannot be.
+    """Upgrade all stores of the workspace to this version. Raises StoreError if one cannot be upgraded.
 
-    All are looked at before any is changed: an upgrade that is refused leaves the home to the version
-    that made it. Those that are not there yet are made when they are first used.
+    All stores are checked before any is changed, so after a refused upgrade the earlier version of
+    vlm-loom can still use the workspace. Missing stores are created when they are first used.
     """
     require_folder()
     _require_moved()
@@ -60,15 +60,15 @@ def bring_home_up_to_date() -> None:
 
 
 def may_write() -> bool:
-    """Whether this user may write the home and the stores in it, as far as they are there."""
+    """Whether this user may write the workspace and its existing stores."""
     names = [*SQLITE, home.warehouse_path().name]
     return not home.home().exists() or all(home.is_writable(home.home() / name) for name in names)
 
 
 def require_kept(folder: Path) -> None:
-    """Raise StoreError where a store in `folder`, which nobody uses, is from before the baseline.
+    """Raise StoreError if a store in `folder`, which nobody uses, is too old to be upgraded.
 
-    What is damaged is told by who opens it.
+    Does not raise for a damaged store: opening it reports the damage.
     """
     for name in SQLITE:
         sqlite.require_store_kept(folder / name)
@@ -76,7 +76,7 @@ def require_kept(folder: Path) -> None:
 
 
 def require_folder() -> None:
-    """Raise StoreError where the home is a file or has no usable path; it may not be there yet."""
+    """Raise StoreError if the workspace is a file or has an unusable path; it need not exist yet."""
     require_plain_path(home.home())
     if home.home().exists() and not home.home().is_dir():
         raise StoreError(f"The workspace {home.home()} is a file: set LOOM_WORKSPACE to a folder.")
@@ -84,7 +84,7 @@ def require_folder() -> None:
 
 
 def _require_remembered() -> None:
-    """Raise StoreError where the stores are in a database, and another one or none is to be used."""
+    """Raise StoreError if the stores are in a database, but `LOOM_STORES` names another one or none."""
     if not _database_file().exists():
         return
     before, shown = _database_file().read_text().strip(), shown_database()
@@ -100,7 +100,7 @@ def _require_remembered() -> None:
 
 
 def remember_database() -> None:
-    """Write down in the workspace which database has its stores, so that none is made beside it."""
+    """Record in the workspace which database has its stores, so that no others are created."""
     shown = shown_database()
     if shown is not None and not _database_file().exists():
         home.home().mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def remember_database() -> None:
 
 
 def forget_database() -> None:
-    """The stores of the workspace are files again."""
+    """Remove the record of the database: the stores of the workspace are files again."""
     _database_file().unlink(missing_ok=True)
 
 
@@ -117,7 +117,7 @@ def _database_file() -> Path:
 
 
 def _require_moved() -> None:
-    """Raise StoreError where a database is to be used, and the workspace has stores that it lacks."""
+    """Raise StoreError if `LOOM_STORES` is set, but the workspace has stores that were not moved."""
     if database() is None or _database_file().exists():
         return
     stores = [path for name in SQLITE if (path := home.home() / name).exists()]
@@ -131,7 +131,7 @@ def _require_moved() -> None:
 
 
 def require_home() -> None:
-    """Raise StoreError where there is no home; nothing is made."""
+    """Raise StoreError if the workspace does not exist; does not create it."""
     require_folder()
     if not home.home().exists():
         raise StoreError(
@@ -143,7 +143,7 @@ def require_home() -> None:
 
 @contextmanager
 def usable_home() -> Iterator[None]:
-    """Raise StoreError, one sentence, for what the operating system refuses in the home."""
+    """Translate errors of the operating system in the workspace to StoreError with one sentence."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The review app: its routes and middleware.
+"""The review app, an ASGI application (Starlette): its routes and middleware.
 
 The pages are in `review/pages/`. The app reads the review store and the image store, and never opens
 the warehouse.
@@ -26,7 +26,7 @@ from review.security import Security
 
 
 class _ImmutableFiles(StaticFiles):
-    """Static files that browsers cache for ever: their address changes with their content."""
+    """Static files that browsers cache permanently, since their address changes with their content."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:
         response = super().file_response(*arguments, **options)

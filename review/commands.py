@@ -1,7 +1,7 @@
-"""`vlm-loom review`: the app, accounts, and review in files.
+"""The CLI commands `vlm-loom review`: serve the app, manage accounts, export and import files.
 
-Each function imports the modules that do the work when it is called. A password is read from a prompt
-or from standard input, never from an argument: other users of the machine can see arguments, and shells
+Each function imports the modules that it needs when it is called. A password is read from a prompt or
+from standard input, never from an argument: other users of the machine can see arguments, and shells
 store them.
 """
 
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 PEOPLE = (("anna", "annotator"), ("ben", "annotator"), ("eva", "expert"), ("ada", "admin"))
 """The accounts of `review demo`."""
 OF_EXTRAS = {form: module for extra in extras() for form, module in extra.review_formats.items()}
-"""Further formats of files, and the modules that write and read them."""
+"""Further file formats of extras -> the modules that write and read them."""
 QUEUES = ("evaluate.score_queue", "evaluate.extraction_queue", "evaluate.item_queue")
-"""The tables of what people decide on beside review.queue."""
+"""Tables with further items to decide on, in addition to `review.queue`."""
 
 _port = click.option(
     "--port", type=command_line.PORT, default=REVIEW_PORT, envvar="PORT", show_default=True
@@ -56,7 +56,7 @@ _port = click.option(
 
 
 def _with_scheme(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-    """The first of the addresses, which browsers open only with its scheme."""
+    """Return the first address of the option; raise BadParameter if its scheme is missing."""
     (value, *_) = addresses_in(value) or [""]
     if not value.startswith(("http://", "https://")):
         raise click.BadParameter(
@@ -114,7 +114,7 @@ def serve(
     from review import proxy
 
     believed = proxy.sign_in_header(sign_in_header, trusted_proxy)
-    # First of all what refuses to start.
+    # Check the port first, before the stores are opened.
     require_free(port)
     store, accounts = review_store(), _accounts()
     if not accounts.all():
@@ -130,7 +130,7 @@ def demo(port: int) -> None:
 
     if not warehouse_of_home().is_there():
         raise UserError("There is nothing to review yet. Run `vlm-loom demo` first.")
-    # New links replace earlier ones, which people may be about to use.
+    # Before new links replace earlier ones, which people may still need.
     require_free(port)
     queue = read_queue()
     accounts, store = _accounts(), review_store()
@@ -272,7 +272,7 @@ def _print_link(accounts: "Accounts", name: str, address: str) -> None:
 
 
 def _read_password() -> str:
-    """Ask twice at a terminal; elsewhere read a line of standard input."""
+    """Ask for a password twice at a terminal; without one, read a line of standard input."""
     import getpass
 
     from resources.review.accounts import AccountError
@@ -397,7 +397,7 @@ def load(file: Path) -> int:
 
 
 def read_queue() -> list[QueueItem]:
-    """The items that the assets put before people. Raises UserError when there are none yet."""
+    """Read the items of all review queues from the warehouse. Raises UserError if there is none yet."""
     from methods.review import queue_item
     from resources.warehouse.configured import warehouse_of_home
 
@@ -414,7 +414,7 @@ def read_queue() -> list[QueueItem]:
 
 
 def report_import(result: "ImportResult") -> int:
-    """Print the result of an import; 1 where records were at fault."""
+    """Print the result of an import; return the exit code, 1 if records were invalid."""
     for problem in result.problems:
         print(problem, file=sys.stderr)
     print(
@@ -425,7 +425,7 @@ def report_import(result: "ImportResult") -> int:
 
 
 def review_store() -> "ReviewStore":
-    """The events of review."""
+    """Open the review store of the workspace."""
     from resources.files.home import review_path
     from resources.review.store import ReviewStore
 
@@ -437,10 +437,10 @@ def known_reviewer(name: str, round_: int) -> str:
 
     Args:
         name: The name in any spelling.
-        round_: The round that they decide in.
+        round_: The round in which the person decides.
 
     Returns:
-        The name as the account spells it.
+        The account's spelling of the name.
 
     Raises:
         AccountError: There is no such account, or its role lacks the rights for that round.
@@ -449,7 +449,7 @@ def known_reviewer(name: str, round_: int) -> str:
 
 
 def _accounts() -> "Accounts":
-    """The accounts of reviewers."""
+    """Open the accounts of reviewers."""
     from resources.files.home import review_path
     from resources.review.accounts import Accounts
 

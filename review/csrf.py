@@ -1,7 +1,7 @@
-"""Protection against cross-site request forgery: whether one of the app's own pages sent a request.
+"""Protection against cross-site request forgery (CSRF): only the app's own pages may send requests.
 
-The token and the request's origin (`resources/web/request_guard.py`) must both be right, since
-attackers have bypassed either.
+Both the token and the request's origin (`resources/web/request_guard.py`) are checked, since attackers
+have bypassed each of these checks elsewhere.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ CSRF_FIELD = "csrf_token"
 CSRF_HEADER = "x-csrf-token"
 
 MAX_FORM = 64 * 1024
-"""The most bytes of a form; longer requests are JSON, with the token in the header."""
+"""Maximum size of a form in bytes. Longer requests are JSON, with the token in the header."""
 
 JSON_TYPE = "application/json"
 _FORM_TYPE = "application/x-www-form-urlencoded"
@@ -46,7 +46,7 @@ async def checked_body(request: Request, token: str) -> Receive:
         return request.receive
     receive, sent = request.receive, request.headers.get(CSRF_HEADER)
     if content_type(request) != JSON_TYPE:
-        # Whatever its type and token: Starlette writes the files of a form to disk without a limit.
+        # For every type and token, since Starlette writes files of a form to disk without a limit.
         body = await _read_form(request)
         if sent is None and content_type(request) == _FORM_TYPE:
             sent = parse_qs(body.decode("latin-1")).get(CSRF_FIELD, [""])[0]
@@ -66,7 +66,7 @@ async def _read_form(request: Request) -> bytes:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that first gives the body that was read already, then what follows it."""
+    """Make a `receive` that returns the body, which was read already, and then later messages."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
@@ -76,13 +76,13 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def csrf_token_of(token: str) -> str:
-    """The CSRF token that belongs to a cookie's token.
+    """Derive the CSRF token from the token of a cookie.
 
-    It is derived and not stored, and the cookie's token cannot be computed from it.
+    It is not stored, and the cookie's token cannot be computed from it.
     """
     return hmac.new(token.encode(errors="surrogatepass"), b"csrf", hashlib.sha256).hexdigest()
 
 
 def content_type(request: Request) -> str:
-    """The content type of the body, without parameters."""
+    """Return the content type of the body, without parameters."""
     return request.headers.get("content-type", "").split(";")[0].strip().lower()

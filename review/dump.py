@@ -1,4 +1,4 @@
-"""Everything that people did, as one file: decisions, revisions, comments, effort, gold; and back."""
+"""Export of all review data to one file (decisions, revisions, comments, effort, gold), and import."""
 
 import csv
 import io
@@ -36,11 +36,11 @@ Row = dict[str, Any]
 
 
 class DumpError(UserError):
-    """A file cannot be read back; the message says why in one sentence."""
+    """A dump cannot be imported; the message says why in one sentence."""
 
 
 def _plausible(time: str, info: ValidationInfo) -> str:
-    """The time, which the context `now` must allow."""
+    """Validate a time: neither too early nor after `now` of the validation context."""
     moment(time, (info.context or {})["now"])
     return time
 
@@ -49,7 +49,7 @@ _Time = Annotated[str, AfterValidator(_plausible)]
 
 
 class _Decision(BaseModel):
-    """A decision as it is stored, and its end, if it was taken back. `edits` is JSON."""
+    """A stored decision, with its revocation if it has one (`ended_*`). `edits` is JSON."""
 
     model_config = ConfigDict(extra="forbid")
     event_id: int
@@ -70,7 +70,7 @@ class _Decision(BaseModel):
 
 
 class _Comment(BaseModel):
-    """A comment as it is stored."""
+    """A stored comment."""
 
     model_config = ConfigDict(extra="forbid")
     comment_id: int
@@ -82,7 +82,7 @@ class _Comment(BaseModel):
 
 
 class _ExpectedDecision(BaseModel):
-    """What an expert made of an item: `expected_of` in methods/review/gold.py."""
+    """An expert's decision on an item, as `expected_of` in methods/review/gold.py returns it."""
 
     model_config = ConfigDict(extra="forbid")
     verdict: Literal["accept", "edit", "reject"]
@@ -90,7 +90,7 @@ class _ExpectedDecision(BaseModel):
 
 
 class _Gold(BaseModel):
-    """A gold item as it is stored: a copy of `of_item`. `expected` is JSON."""
+    """A stored gold item, a copy of `of_item`. `expected` is JSON."""
 
     model_config = ConfigDict(extra="forbid")
     item_id: str = Field(min_length=1)
@@ -110,14 +110,15 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     ),
     "gold": tuple(_Gold.model_fields),
 }
-"""The tables and their columns. Revisions and effort follow from the decisions, so that they are not
-read back."""
+"""Table -> its columns. Revisions and effort are computed from decisions, and not imported."""
 
 
 class DumpLoadResult(NamedTuple):
-    """How many rows were added, how many were there already, and how many decisions were left out,
-    because their item was never in the queue here, or because it is gold of an item that is not here
-    with that content."""
+    """The numbers of added rows, of known rows, and of decisions that were left out.
+
+    `without_item`: their item was never in the queue of this store. `of_other_gold`: they are on gold
+    items whose original item is not in this store with the same content.
+    """
 
     decisions: int
     comments: int
@@ -130,7 +131,7 @@ class DumpLoadResult(NamedTuple):
 
 
 def tables(store: ReviewStore) -> dict[str, list[Row]]:
-    """Every table of the file, in order of time."""
+    """Make all tables of the dump; rows are ordered by time."""
     decided = store.decisions(revoked=True)
     ended = store.revocations()
     items = {item_id: store.item(item_id) for item_id in {each.item_id for each in decided}}
@@ -161,7 +162,7 @@ def tables(store: ReviewStore) -> dict[str, list[Row]]:
 
 
 def _revisions(items: dict[str, QueueItem], decided: Iterable[Decision]) -> Iterator[Row]:
-    """Each text that a decision changed, before and after."""
+    """Yield a row for each text that a decision changed, with the text before and after."""
     contents = {(item_id, item["content_hash"]): item["content"] for item_id, item in items.items()}
     for decision in decided:
         before = contents.get((decision.item_id, decision.content_hash))
@@ -186,11 +187,11 @@ def _revisions(items: dict[str, QueueItem], decided: Iterable[Decision]) -> Iter
 
 
 MOST_BYTES_OF_A_TABLE = 200_000_000
-"""Bytes of a table of a file that is read back, unpacked."""
+"""Maximum size of an unpacked table of an imported dump, in bytes."""
 
 
 def _csv(columns: tuple[str, ...], rows: list[Row]) -> bytes:
-    """UTF-8 with a byte order mark, which Excel needs; cells like formulas are marked, and which."""
+    """Write CSV in UTF-8 with a byte order mark (for Excel); escape cells that look like formulas."""
     text = io.StringIO()
     cells = [["" if row[name] is None else str(row[name]) for name in columns] for row in rows]
     csv.writer(text, lineterminator="\n").writerows(marked_rows([list(columns), *cells]))
@@ -198,7 +199,7 @@ def _csv(columns: tuple[str, ...], rows: list[Row]) -> bytes:
 
 
 def _from_csv(data: bytes) -> Iterator[Row]:
-    # A text may be as long as the app takes it.
+    # The default limit of a cell is smaller than the longest text that the app accepts.
     csv.field_size_limit(max(csv.field_size_limit(), len(data)))
     text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
     rows = unmarked_rows(csv.reader(text, strict=True))
@@ -258,7 +259,7 @@ FORMS: dict[str, tuple[Writer, Reader]] = {
     "jsonl": (_jsonl, _from_jsonl),
     "parquet": (_parquet, _from_parquet),
 }
-"""How each form is written and read."""
+"""Format -> (writer, reader) of a table."""
 
 
 def dump_file(store: ReviewStore, form: str) -> bytes:
@@ -275,7 +276,7 @@ def dump_file(store: ReviewStore, form: str) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, rows in tables(store).items():
-            # The same work gives the same file: without the time at which it was written.
+            # Without a time of writing, so that the same data gives the same bytes.
             entry = zipfile.ZipInfo(f"{name}.{form}")
             archive.writestr(entry, write(COLUMNS[name], rows), zipfile.ZIP_DEFLATED)
     return data.getvalue()
@@ -285,11 +286,10 @@ def dump_file(store: ReviewStore, form: str) -> bytes:
 
 
 def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
-    """Store the decisions, comments and gold items of a dump in one transaction. Existing rows do not
-    change.
+    """Import the decisions, comments and gold items of a dump in one transaction.
 
-    Decisions on items that this store lacks are left out and counted; the same file adds them once the
-    items are there.
+    Existing rows do not change. Decisions on items that this store lacks are left out and counted;
+    import the same file again once the items are in the queue.
 
     Args:
         path: The dump.
@@ -314,7 +314,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
         item_id: copies.get(item_id) or store.item(item_id)
         for item_id in {row.item_id for row in decided}
     }
-    # Files of earlier versions have no gold items, and their ids tell.
+    # Dumps of earlier versions have no gold items, so recognize them by their ids, too.
     golden = {gold_id_of(item) for item in items.values() if item is not None}
     golden |= {row.item_id for row in _rows(path, "gold", _Gold, current_time)}
     without_item = of_other_gold = 0
@@ -328,7 +328,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
             continue
         decision = _decision(place, row, item, contents, current_time)
         end = None
-        # Names are asked for what is new alone: a person may have been given another one since.
+        # Only check names of new decisions: the person of a known one may have been renamed since.
         if store.event_of(decision) is None:
             reviewer = names.stored_name(row.reviewer, ROLE_OF_ROUND[row.round])
             decision = replace(decision, reviewer=reviewer)
@@ -355,7 +355,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
 
 
 def _outcome(decision: Decision) -> str:
-    """What a decision says on which content, without who made it and when."""
+    """Return a decision's item, content, round, verdict and edits, without person and time."""
     on = [decision.item_id, decision.content_hash, decision.round]
     return canonical_json([*on, decision.verdict, decision.edits])
 
@@ -366,7 +366,7 @@ def _require_others_in_round_2(
     new: list[Decision],
     items: dict[str, QueueItem | None],
 ) -> None:
-    """Raise DumpError if somebody would have decided both rounds of an item."""
+    """Raise DumpError if a person would have decided both rounds of an item."""
     rules, before = store.rules(), by_item(store.decisions({each.item_id for each in new}))
     for item_id, added in by_item(new).items():
         item = items[item_id]
@@ -384,8 +384,7 @@ def _require_others_in_round_2(
 
 
 class _Names:
-    """The names in a file as the accounts spell them, those without an account, and the accounts
-    without the role."""
+    """Maps names in a dump to accounts; collects names without an account or the needed role."""
 
     def __init__(self, accounts: Accounts):
         self._accounts = accounts
@@ -393,7 +392,8 @@ class _Names:
         self._lower: dict[str, tuple[str, str]] = {}
 
     def stored_name(self, account_name: str, role: str = ROLES[0]) -> str:
-        """The name of the account, or `account_name` if there is none; `role` is what they did."""
+        """Return the account's spelling of a name, or the name itself if there is no account. `role` is
+        the role that the person needed for what they did."""
         account = self._accounts.get(account_name)
         if account is not None:
             if not account.may(role):
@@ -405,7 +405,7 @@ class _Names:
         return account_name
 
     def require_all(self, path: Path) -> None:
-        """Raise DumpError, with all names at once, where some have no account or too low a role."""
+        """Raise DumpError with all names that have no account or too low a role."""
         if self._missing:
             people = ", ".join(repr(name) for name, _ in self._missing.values())
             adding = " && ".join(
@@ -431,7 +431,7 @@ class _Names:
 
 
 def _gold(path: Path, store: ReviewStore, names: _Names, current_time: datetime) -> list[NewGold]:
-    """The gold items of the file that this store lacks, of items that it has with the same content."""
+    """Read gold items that this store lacks, if it has their original items with the same content."""
     new = []
     for number, row in enumerate(_rows(path, "gold", _Gold, current_time), start=1):
         item = store.item(row.of_item)
@@ -460,7 +460,7 @@ def _comment_key(comment: Row) -> tuple[str, str, str]:
 
 
 def _rows(path: Path, table: str, model: type[BaseModel], current_time: datetime) -> list[Any]:
-    """The rows of a table of the file. Raises DumpError."""
+    """Read and validate the rows of a table of the dump. Raises DumpError."""
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
             named = [name for name in archive.namelist() if name.partition(".")[0] == table]
@@ -495,7 +495,7 @@ def _decision(
     contents: dict[str, dict[str, Any]],
     current_time: datetime,
 ) -> Decision:
-    """The decision of a row, whose edits are such a content as the item has. Raises DumpError."""
+    """Make the decision of a row; check that its edits fit the item's content. Raises DumpError."""
     kind, edits = KINDS[item["kind"]], None
     try:
         if (row.verdict == "edit") != (row.edits is not None):
@@ -515,7 +515,7 @@ def _decision(
             contents.setdefault(item["content_hash"], item["content"])
             if row.content_hash in contents:
                 kind.check(edits, contents[row.content_hash])
-            # A content that the item no longer has: its form is all that is known.
+            # The edited content is unknown, since the item has changed: only check its keys.
             elif not isinstance(edits, dict) or edits.keys() != item["content"].keys():
                 raise ValueError("edits have the keys of another kind")
             kind.texts(edits)

@@ -1,6 +1,6 @@
-"""Review outside the app: which items are exported for a person, and how their decisions come back.
+"""Offline review: export of items that a person may decide on, and import of the decisions.
 
-An import adds decisions and never overwrites one: a person changes an earlier decision in the app.
+An import adds decisions and never overwrites one. To change an earlier decision, use the app.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ from resources.review.store import ReviewStore
 from review.item_texts import item_texts, with_changed_texts
 
 KEYS_TO_FILL = ("verdict", "edits", "changes", "reason", "note")
-"""What a person fills in; a record where all of it is empty is left open."""
+"""Keys that a person fills in; a record in which all of them are empty is left open."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,11 @@ class Record:
     """One record of an imported file.
 
     Attributes:
-        where: Its position (`line 3`).
-        values: item_id, content_hash, round and the filled-in KEYS_TO_FILL, perhaps seconds and
-            decided_at; None if the record cannot be read.
-        fault: Why it cannot be read.
-        changes: Texts by name (`review/item_texts.py`), unchanged ones included, as another form of
-            edits.
-        content: The content that the person got.
-        shown: The texts by name that the person got.
+        place: Its position in the file, such as `line 3`.
+        values: None if the record cannot be read. Keys: item_id, content_hash, round and KEYS_TO_FILL;
+            optionally seconds and decided_at, and the exported `content` or texts (`shown`) to detect
+            changes in place. `changes` has texts by name (`review/item_texts.py`) instead of edits.
+        fault: The reason why the record cannot be read.
     """
 
     place: str
@@ -50,8 +47,9 @@ class Record:
 
 @dataclass(frozen=True)
 class ImportResult:
-    """The result of an import: new events, known events, open records, and an error message per
-    invalid record.
+    """The result of an import: numbers of new decisions, of known decisions and of open records.
+
+    `problems` has an error message for each invalid record.
     """
 
     added: int
@@ -74,8 +72,8 @@ def items_to_export(
         store: The review store.
         round: The round.
         reviewer: Only items that this person may decide; None for all.
-        early: Whether round 2 includes items whose round 1 is open: a release that demands nobody's
-            decision needs no annotator before an expert.
+        early: Whether round 2 includes items whose round 1 is open. If a release does not require
+            decisions, an expert can decide before the annotators.
 
     Returns:
         The items.
@@ -98,11 +96,11 @@ def import_records(
     reviewer: str,
     round: int,
 ) -> ImportResult:
-    """Store the decisions in records. A faulty record is reported in one sentence and left out.
+    """Store the decisions in records. An invalid record is left out, with one sentence that says why.
 
-    Importing the same records again adds nothing. Conflicts are not stored: a decision on an outdated
-    content, two different decisions on one item, and a decision that differs from one this person made
-    before.
+    To import the same records again adds nothing. Conflicts are not stored: a decision on outdated
+    content, two different decisions on one item, or a decision that differs from an earlier one of the
+    same person.
 
     Args:
         items: The queued items.
@@ -112,9 +110,9 @@ def import_records(
         round: The round.
 
     Returns:
-        The counts and the faults.
+        The counts, and the messages of invalid records.
     """
-    # Of two imports at once the second must find what the first one stored.
+    # Serialize imports, so that each finds the decisions of earlier ones.
     with FileLock(f"{store.path}.import.lock"):
         return _import_records(
             {item["item_id"]: item for item in items}, store, records, reviewer, round
@@ -176,9 +174,9 @@ def _item_of(values: dict[str, Any], queue: dict[str, QueueItem]) -> QueueItem:
 def _item_decided_on(
     values: dict[str, Any], state: ReviewState, before: Sequence[Decision], item: QueueItem
 ) -> QueueItem:
-    """The item with the content that the record names, if it ever had it; else with its current one.
+    """Return the item with the content that the record names; with its current content if unknown.
 
-    A record on an earlier content may be a decision that is stored already, so it is read on that one.
+    A record on earlier content may be a decision that is stored already, so that content is used.
     """
     edited = [decision.edits for decision in before if decision.edits is not None]
     for content in (item["content"], *edited):
@@ -188,7 +186,7 @@ def _item_decided_on(
 
 
 def _check_record(values: dict[str, Any], item: QueueItem, round: int) -> None:
-    """Raise ValueError for faults that only a file can have, and no decision made in the app."""
+    """Raise ValueError for errors that only occur in files, and not in the app."""
     if values.get("round", round) != round:
         raise ValueError(
             f"exported for round {str(values['round'])[:80]}, imported for round {round}."
@@ -236,7 +234,7 @@ def _texts(item: QueueItem) -> dict[str, str]:
 
 
 def _same(text: str, other: str) -> bool:
-    # Programs write line breaks in different ways; that is no change.
+    # Programs write different line breaks, which do not count as a change.
     return text.splitlines() == other.splitlines()
 
 
@@ -245,7 +243,7 @@ def _is_known(decision: Decision, before: Sequence[Decision]) -> bool:
 
 
 def _check_may_decide(decision: Decision, before: Sequence[Decision], state: ReviewState) -> None:
-    """Raise StaleDecision or ValueError unless this person may make this decision now."""
+    """Raise StaleDecision or ValueError if this person may not make this decision now."""
     item_id, name, round = decision.item_id, decision.reviewer, decision.round
     current, status = state.item["content_hash"], state.status
     reworks = status.name == "to_rework" and round == 1 and decision.content_hash == current
@@ -275,7 +273,7 @@ def _check_may_decide(decision: Decision, before: Sequence[Decision], state: Rev
 
 
 def _of_same(decision: Decision, before: Sequence[Decision]) -> list[Decision]:
-    """Earlier decisions of the same person on the same content in the same round."""
+    """Return earlier decisions of the same person on the same content in the same round."""
     keys = ("content_hash", "round", "reviewer")
     return [
         earlier
@@ -291,7 +289,7 @@ def _outcome(decision: Decision) -> str:
 def _without_conflicts(
     valid: Sequence[tuple[int, str, Decision]],
 ) -> tuple[list[Decision], list[tuple[int, str]]]:
-    """One decision for each item that is decided in one way, and a report for every other record."""
+    """Return a decision for each item without contradictions, and a message for each other record."""
     by_outcome: dict[str, dict[str, Decision]] = {}
     for _, _, decision in valid:
         by_outcome.setdefault(decision.item_id, {}).setdefault(_outcome(decision), decision)

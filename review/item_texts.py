@@ -1,6 +1,6 @@
-"""The texts of an item one by one, each under a name, and a content with some of them changed.
+"""An item's content as a flat list of named texts, and back.
 
-Spreadsheets and Label Studio have a cell or a box for each text.
+Spreadsheets have a cell for each text, and Label Studio has a text box.
 """
 
 import copy
@@ -15,7 +15,7 @@ from methods.review import KINDS, QueueItem
 Path = tuple[str | int, ...]
 
 _NOT_TEXT = {"image_ids", "categories", "dimensions", "lowest", "highest"}
-"""Keys of a content that are no text to read."""
+"""Keys of a content whose values are not texts to read."""
 _OF_A_TURN = ("question", "answer")
 _WHOLE_NUMBER = re.compile(r"\s*-?\d{1,9}\s*")
 
@@ -37,7 +37,7 @@ def item_texts(kind: str, content: Mapping[str, Any]) -> list[ItemText]:
         content: The content.
 
     Returns:
-        The texts with their names; None becomes an empty text.
+        The texts with their names; a value of None becomes an empty text.
     """
     return [
         ItemText(_name(path), "" if value is None else str(value), path[0] in KINDS[kind].editable)
@@ -48,7 +48,7 @@ def item_texts(kind: str, content: Mapping[str, Any]) -> list[ItemText]:
 def with_changed_texts(
     kind: str, content: Mapping[str, Any], changes: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Change texts of a content.
+    """Return a copy of a content with some texts changed.
 
     Args:
         kind: The kind of item.
@@ -59,7 +59,7 @@ def with_changed_texts(
         The changed content.
 
     Raises:
-        ValueError: The content has no such text, or it may not be changed.
+        ValueError: The content has no text of this name, or the text may not be changed.
     """
     paths = {_name(path): (path, value) for path, value in _leaves(kind, content)}
     changed = copy.deepcopy(dict(content))
@@ -78,8 +78,8 @@ def with_changed_texts(
 
 
 def context_texts(item: QueueItem) -> list[tuple[str, str]]:
-    """(label, text) of each entry of the item's context; a list, and the notes of the checks, become
-    one line an entry."""
+    """Return (label, text) of each entry of the item's context. Lists and notes of checks become texts
+    with one line per element."""
     return [
         (
             key.replace("_", " "),
@@ -119,12 +119,12 @@ def _below(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
 
 
 def _name(path: Path) -> str:
-    """The path as people read it: they count from 1."""
+    """Format a path as a name, with indexes from 1."""
     return ".".join(str(step + 1) if isinstance(step, int) else step for step in path)
 
 
 def _typed(path: Path, text: str, before: Any) -> str | int | None:
     if path[0] == "scores" and _WHOLE_NUMBER.fullmatch(text):
         return int(text)
-    # An empty text in the place of None is no change.
+    # A value of None was exported as an empty text.
     return None if before is None and not text else text

@@ -1,7 +1,7 @@
-"""Review in a JSONL file: one line per item, exported empty and imported filled in.
+"""Offline review in a JSON Lines file with one line per item.
 
 A person fills in `verdict` (accept, edit, reject, skip), with `edits` (the complete new content) or a
-`reason`. An empty line stays open.
+`reason`. An item whose keys stay empty remains open.
 """
 
 import json
@@ -18,7 +18,7 @@ LINE_KEYS_TO_FILL = ("verdict", "edits", "reason", "note")
 
 
 def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
-    """Write items as JSON Lines, one a line.
+    """Write items as JSON Lines, one item per line.
 
     Args:
         items: The items.
@@ -39,7 +39,7 @@ def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
 
 
 def read_jsonl(path: Path) -> Iterator[Record]:
-    """The records of a filled-in file, one a line; a line that is not a JSON object is a fault."""
+    """Read the records of a filled-in file, one per line; a line without a JSON object is a fault."""
     with open_file(path) as file:
         for number, raw in enumerate(file, start=1):
             if raw.strip():
@@ -47,7 +47,7 @@ def read_jsonl(path: Path) -> Iterator[Record]:
 
 
 def _line(item: QueueItem, round: int) -> dict[str, Any]:
-    """An exported line: the content, what helps to decide on it, and the keys to fill in."""
+    """Make an exported line: the content, context that helps to decide, and the keys to fill in."""
     context: dict[str, Any] = {
         key: item[key] for key in ("image_paths", "page_urls", "context") if key in item
     }
@@ -71,5 +71,5 @@ def _record(place: str, raw: bytes) -> Record:
         return Record(place, fault=f"not JSON ({error}).")
     if type(values) is not dict:
         return Record(place, fault="not a JSON object.")
-    # Only spreadsheets and Label Studio give these two keys.
+    # Only records of spreadsheets and Label Studio may have these two keys.
     return Record(place, {key: values[key] for key in values.keys() - {"changes", "shown"}})

@@ -1,4 +1,4 @@
-"""Signing in by a proxy, which has checked who somebody is (OpenID Connect) and says it in a header."""
+"""Single sign-on by a proxy that authenticates people (OpenID Connect) and sends a name in a header."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from starlette.requests import HTTPConnection
 from methods.errors import UserError
 
 PEER = "review.peer"
-"""Where the server puts the address that a connection comes from, whatever its headers say."""
+"""Key of the ASGI scope: the peer address of the connection, independent of headers."""
 
 
 @dataclass(frozen=True)
 class SignInHeader:
-    """The header that names who is signed in, and the addresses that it is believed from."""
+    """The header with the name of the signed-in person, and the proxy addresses to trust."""
 
     header: str
     trusted: tuple[IPv4Network | IPv6Network, ...]
 
     def name_in(self, request: HTTPConnection) -> str | None:
-        """The name in the header of a request from a trusted address; None without one."""
+        """Return the name in the header if the request is from a trusted address; else None."""
         peer = request.scope.get(PEER)
         named = request.headers.getlist(self.header)
         if peer is None or len(named) != 1 or not named[0].strip():
@@ -33,7 +33,7 @@ class SignInHeader:
 
 
 def sign_in_header(header: str | None, trusted: Sequence[str]) -> SignInHeader | None:
-    """Read the options for signing in by a proxy.
+    """Validate the options for sign-in by a proxy.
 
     Args:
         header: The header with the name; None for sign-in by the app.

@@ -13,8 +13,8 @@ An app uses it like this:
 
 and signs people in with POST handlers that call `check_password` or `use_link`, then `sign_in`. Each
 form has a hidden field `csrf_token` with `csrf_token(request)`; scripts send it in the header
-`X-CSRF-Token`. GET on a sign-in link only shows the account; POST uses the link up, since mail programs
-open every link in a message.
+`X-CSRF-Token`. GET on a sign-in link only shows the account, since mail programs open every link in a
+message; POST uses the link up.
 """
 
 import functools
@@ -52,7 +52,7 @@ HEADERS = {
     "referrer-policy": "same-origin",
 }
 CACHE = "no-store"
-"""The cache-control of a response that sets none itself."""
+"""The default `cache-control` of responses."""
 
 _SENDER = "review.sender"
 
@@ -68,9 +68,9 @@ _BROKEN = "The server failed: what you did last may not have been saved."
 _BUSY = "Too many people are signing in: try again in a few seconds."
 _AT_ONCE = 2
 _HASHING = CapacityLimiter(_AT_ONCE)
-"""A password's hash takes 64 MB and all cores: two at once, so that other requests go on."""
+"""Hashing a password takes 64 MB and all cores: two at a time, so that other requests are served."""
 MOST_WAITING = 20
-"""Sign-ins by password that may wait for their hash; later ones are refused."""
+"""Maximum number of sign-ins by password that wait for hashing; further ones are refused."""
 _PLACES = Semaphore(_AT_ONCE + MOST_WAITING)
 
 _UNKNOWN = "There is no account {!r} that may sign in: ask an administrator to add it."
@@ -81,7 +81,7 @@ Endpoint = Callable[[Request], Any]
 
 @dataclass
 class Sender:
-    """The sender of a request. `token` is that of the cookie, from which the CSRF token is derived."""
+    """The sender of a request. The CSRF token is derived from `token`, the token of the cookie."""
 
     accounts: Accounts
     account: Account | None
@@ -90,24 +90,24 @@ class Sender:
     new_session: bool = False
     """Whether a proxy has just signed the account in."""
     unknown: str | None = None
-    """The name that a proxy gives and no account has that may sign in."""
+    """The name that a proxy sent, if no account with this name may sign in."""
 
 
 def current_account(request: HTTPConnection) -> Account | None:
-    """The signed-in account at the time of the request; None if nobody is signed in."""
+    """Return the signed-in account at the time of the request; None if nobody is signed in."""
     return _sender(request).account
 
 
 def csrf_token(request: HTTPConnection) -> str:
-    """The CSRF token for forms and scripts of this page; tokens of other sessions are refused."""
+    """Return the CSRF token for forms and scripts of a page; tokens of other sessions are refused."""
     return csrf_token_of(_sender(request).token)
 
 
 def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Response]]]:
     """Let only accounts with the rights of `role` reach the endpoint.
 
-    Without a session, a page redirects to `/login?next=…` and anything else is answered with 401; a
-    role without the rights is answered with 403. The endpoint's attribute `required_role` is the role.
+    Without a session, an HTML page redirects to `/login?next=…`, and other requests get status 401. A
+    role without the rights gets status 403. The endpoint's attribute `required_role` is the role.
     """
     if role not in ROLES:
         raise ValueError(f"A role is one of {', '.join(ROLES)}: not {role!r}.")
@@ -143,11 +143,11 @@ async def check_password(request: Request, name: str, password: str) -> Account 
         password: The password.
 
     Returns:
-        The account; None if they are wrong.
+        The account; None if name or password are wrong.
 
     Raises:
         TooManyAttempts: There were too many attempts.
-        HTTPException: Status 503 while too many others wait.
+        HTTPException: Status 503 if too many sign-ins wait already.
     """
     _require_post(request)
     address = request.client.host if request.client else ""
@@ -179,8 +179,7 @@ async def use_link(request: Request, token: str) -> Account | None:
 async def sign_in(request: Request, response: Response, account: Account) -> None:
     """Begin a session of an account, and set its cookie.
 
-    The token is always new and an earlier session of the browser ends, so that nobody can prepare a
-    session for somebody else.
+    The token is always new, and an earlier session of the browser ends. This prevents session fixation.
 
     Args:
         request: The request.
@@ -211,7 +210,7 @@ async def sign_out(request: Request, response: Response) -> None:
 
 
 def local_path(path: str | None) -> str:
-    """The page to show after signing in: `path` if it is a path of this site, else `/`.
+    """Return the page to show after signing in: `path` if it is a path of this site, else `/`.
 
     Browsers read `//host`, `/\\host` and `/<tab>/host` as addresses of another site.
     """
@@ -226,7 +225,7 @@ def local_path(path: str | None) -> str:
 
 
 def refuse(request: Request, error: HTTPException) -> Response:
-    """The response to a refused request: a page with one sentence, or JSON {"error": sentence}."""
+    """Make the response to a refused request: HTML with one sentence, or JSON {"error": sentence}."""
     if _wants_json(request):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     page = (
@@ -238,8 +237,8 @@ def refuse(request: Request, error: HTTPException) -> Response:
 class Security:
     """ASGI middleware: identifies the sender, refuses cross-site requests, sets the security headers.
 
-    `refuse` makes the response to a request that the app must not see. Every request but GET, HEAD and
-    OPTIONS must carry its session's CSRF token, so that no handler can forget to check it.
+    `refuse` makes the response to a request that is not passed to the app. All requests except GET,
+    HEAD and OPTIONS need their session's CSRF token; no handler has to check it.
     """
 
     def __init__(
@@ -278,7 +277,7 @@ class Security:
         except HTTPException as error:
             await self._refuse(request, error)(scope, receive, send_with_headers)
         except ClientDisconnect:
-            pass  # Half of a request, and nobody there any more to be answered.
+            pass  # The client is gone before its request was complete.
         except Exception:
             if not started:
                 answer = self._refuse(request, HTTPException(500, _BROKEN))
@@ -297,7 +296,7 @@ class Security:
         return Sender(self._accounts, None, visitor or secrets.token_urlsafe(32), not visitor)
 
     def _signed_in_by_proxy(self, request: Request, name: str, before: str | None) -> Sender:
-        """A new session for the name; `before` is that of somebody else, which ends."""
+        """Begin a session for the name; end the session `before`, which belongs to somebody else."""
         account = self._accounts.get(name)
         visitor = secrets.token_urlsafe(32)
         if account is None or account.disabled:
@@ -305,7 +304,7 @@ class Security:
         if request.method not in SAFE_METHODS or "text/html" not in request.headers.get(
             "accept", ""
         ):
-            # Only a page begins a session: its scripts and pictures come with the cookie.
+            # Only HTML pages begin a session: later requests for scripts and images send its cookie.
             return Sender(self._accounts, None, visitor, new_visitor=False)
         if before is not None:
             self._accounts.end_session(before)
@@ -327,7 +326,7 @@ class Security:
 
 
 def _require_post(request: Request) -> None:
-    """Refuse GET and HEAD, which carry no CSRF token and which mail programs send for every link."""
+    """Refuse GET and HEAD, which have no CSRF token, and which mail programs send for every link."""
     if request.method in SAFE_METHODS:
         raise HTTPException(405, _ONLY_POST)
 

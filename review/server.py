@@ -1,4 +1,4 @@
-"""The web server of the review app."""
+"""The web server of the review app: uvicorn's options, and a timeout for slow requests."""
 
 import asyncio
 import os
@@ -11,34 +11,34 @@ from resources.web.ports import HOST
 from review.proxy import PEER
 
 FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
-"""The variable in which uvicorn is told whose headers it believes."""
+"""uvicorn's environment variable with the addresses of trusted proxies."""
 WHOLE_WITHIN = 30.0
-"""Seconds within which a request must have arrived, with its body."""
+"""Seconds within which a request must arrive completely, with its body."""
 
 
 class PromptRequests(HttpToolsProtocol):
-    """HTTP/1.1 as uvicorn speaks it, which closes a connection whose request is not whole in time.
+    """uvicorn's HTTP/1.1 protocol with a timeout for requests, against slow clients.
 
-    The time runs from the connection or from a request's first byte, and ends with its last byte: how
-    long the answer takes does not matter.
+    The time runs from the connection, or from a request's first byte, to its last byte. The duration of
+    the response does not count.
     """
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin the time of the first request."""
+        """Start the timer of the first request."""
         super().connection_made(transport)
         self._begin()
 
     def on_message_begin(self) -> None:
-        """Begin the time of a request, at its first byte."""
+        """Start the timer of a request at its first byte."""
         super().on_message_begin()
-        # Before headers of a proxy replace it.
+        # Store the peer's address before headers of a proxy replace it.
         self.scope[PEER] = self.client[0] if self.client else None  # type: ignore[literal-required]
         self._begin()
 
     def on_message_complete(self) -> None:
-        """End the time: the request is whole."""
+        """Stop the timer: the request is complete."""
         super().on_message_complete()
         self._end()
 
@@ -62,19 +62,19 @@ OPTIONS: dict[str, Any] = {
     "log_level": "warning",
     "lifespan": "off",
     "http": PromptRequests,
-    # Longer than proxies keep idle connections (60 s): none sends a request into one that closes.
+    # Longer than proxies keep idle connections (60 s), so that the proxy closes them first.
     "timeout_keep_alive": 75,
-    # Anybody on this machine can send them.
+    # Do not trust headers of proxies by default: any user of this machine can send them.
     "proxy_headers": False,
 }
-"""What uvicorn is told beside the app and the port: it serves on loopback."""
+"""uvicorn's options in addition to the app and the port; it serves on loopback."""
 
 
 def proxy_options(proxies: Sequence[str]) -> dict[str, Any]:
-    """The options of uvicorn behind proxies: their X-Forwarded-For and -Proto are believed.
+    """Return uvicorn's options; with proxies, their X-Forwarded-For and X-Forwarded-Proto are trusted.
 
     Args:
-        proxies: Addresses and networks. Without any, those of FORWARDED_ALLOW_IPS.
+        proxies: Addresses and networks of proxies; by default those in FORWARDED_ALLOW_IPS.
     """
     if not proxies and FORWARDED_ALLOW_IPS not in os.environ:
         return OPTIONS

@@ -1,9 +1,9 @@
-"""Review in a spreadsheet: a CSV file for Excel and LibreOffice, exported and imported filled in.
+"""Offline review in a spreadsheet: export and import of a CSV file for Excel and LibreOffice.
 
-A row is one text, and an item all rows with its item_id, since dialogues have different numbers of
-questions and answers. A person writes `verdict`, `reason` and `note` in any one row of an item, and a
-`new_text` beside each text to be changed. `text` is not edited in place, so that a cell which the
-program itself rewrites never counts as an edit.
+Each row has one text. An item has several rows, since dialogues have different numbers of questions and
+answers. A person fills in `verdict`, `reason` and `note` in any one row of an item, and `new_text` next
+to each text to change. `text` is not edited in place, so that a cell that the spreadsheet program
+rewrites by itself never counts as an edit.
 """
 
 import csv
@@ -43,7 +43,7 @@ _LIKE_A_VALUE = re.compile(
     r"(?=.{1,30}$)([^A-Za-z]*\d|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec).*\d).*|true|false",
     re.IGNORECASE,
 )
-"""Numbers, dates, times, booleans: what a spreadsheet program rewrites when it opens a file."""
+"""Numbers, dates, times and booleans, which spreadsheet programs rewrite when they open a file."""
 
 
 class NotASpreadsheet(UserError):
@@ -80,7 +80,7 @@ def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
 
     Args:
         path: The file.
-        quoting: How its quotation marks are read.
+        quoting: How to read quotation marks.
 
     Yields:
         The records.
@@ -101,16 +101,16 @@ def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:
 
 
 def guard_cell(text: str) -> str:
-    """The text as a cell that no program computes or rewrites: with an apostrophe before it.
+    """Escape a text with an apostrophe, so that no program computes or rewrites its cell.
 
-    A formula after a semicolon or a tab gets one, too: some programs separate cells there.
+    A formula after a semicolon or a tab is escaped, too, since some programs split cells there.
     """
     cell = mark_inner_formulas(text)
     return f"'{cell}" if _needs_guard(text) else cell
 
 
 def restore_cell(cell: str) -> str:
-    """The exact text of a guarded cell; an apostrophe of the text itself stays."""
+    """Return the exact text of an escaped cell; an apostrophe of the text itself stays."""
     text = unmark_inner_formulas(cell)
     return text[1:] if text.startswith("'") and _needs_guard(text[1:]) else text
 
@@ -138,13 +138,13 @@ def _rows(item: QueueItem, round: int) -> Iterator[dict[str, str]]:
 
 
 def _read_rows(path: Path, quoting: Quoting) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line it begins on, cells by column) of each row."""
+    """Yield (number of its first line, cells by column) of each row."""
     try:
         text = read_file(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise NotASpreadsheet(f"{path} is not UTF-8: save it as 'CSV UTF-8'.") from None
     head = text[:1000].lstrip('"').removeprefix(COLUMNS[0]).lstrip('"')
-    # Where a comma is the decimal sign, Excel writes semicolons.
+    # If the locale's decimal separator is a comma, Excel separates cells by semicolons.
     separator = head[:1] if head[:1] in (";", "\t") else ","
     rows = rows_of(io.StringIO(text, newline=""), separator, quoting)
     try:
@@ -183,7 +183,7 @@ def _values(rows: list[tuple[int, dict[str, str]]]) -> dict[str, Any]:
 
 
 def _once(key: str, rows: list[tuple[int, dict[str, str]]]) -> str | None:
-    """The value of a column in the rows of an item; raises ValueError if two rows differ."""
+    """Return the value of a column in an item's rows. Raises ValueError if filled-in rows differ."""
     words = list(dict.fromkeys(row[key].strip() for _, row in rows if row[key].strip()))
     if len(words) > 1:
         shown = " and ".join(repr(word[:80]) for word in words[:2])

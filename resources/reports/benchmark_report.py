@@ -1,4 +1,4 @@
-"""The report of a release: one page of the site, an HTML file that loads nothing.
+"""The report of a release with its leaderboards: one HTML page of the site without external files.
 
 The same data gives the same page, byte for byte.
 """
@@ -56,15 +56,15 @@ _SECTIONS = {
         "item_decisions",
     ),
 }
-"""Section -> the tables of the stage that it shows, or rests on alone."""
+"""Section -> the tables of the stage `evaluate` that only this section needs."""
 _BY_MODEL = ("extraction_quality", "language_gaps", "prompt_sensitivity")
-"""Analyses whose findings are of models."""
+"""Analyses with one finding for each model: their model names are replaced by labels."""
 _LEADERBOARD = "leaderboard"
-"""The section that rests on all others."""
+"""The section for all steps that belong to no other section."""
 
 
 def render_report(data: Report, image_store: ImageStore) -> str:
-    """Render the page of one release, evaluated or not. A missing image is shown as missing.
+    """Render the page of one release, evaluated or not. A missing image gets a placeholder.
 
     Args:
         data: The data of the page.
@@ -133,7 +133,7 @@ def render_report(data: Report, image_store: ImageStore) -> str:
 
 
 def _linked_parts(panes: Sequence[JudgePane]) -> list[tuple[str, str]]:
-    """Anchor and title of the parts below the first judge's leaderboards that the contents name."""
+    """Return (anchor, title) of the parts below the first judge's leaderboards for the contents."""
     titles = {"abilities-0": "Abilities", "groups-0": "Groups of models"}
     parts = [part for pane in panes[:1] for part in pane.parts]
     return [
@@ -144,7 +144,7 @@ def _linked_parts(panes: Sequence[JudgePane]) -> list[tuple[str, str]]:
 
 
 def _labelled(data: Report) -> Report:
-    """The data of sections that show models as their rows name them, with labels in place of names."""
+    """Replace the names of models by their labels in all data that sections show unchanged."""
     labels = {row["model"]: row["label"] for row in data["scores"]}
 
     def of_rows(rows: Sequence[Row]) -> list[Row]:
@@ -153,7 +153,7 @@ def _labelled(data: Report) -> Report:
             {
                 **row,
                 **{name: labels.get(row[name], row[name]) for name in names if row.get(name)},
-                # Who is asked is the model itself, a judge or an extractor.
+                # `asked` is the model itself, a judge or an extractor.
                 **(
                     {"asked": labels.get(row["asked"], row["asked"])}
                     if row.get("asked") and row["asked"] == row["model"]
@@ -208,14 +208,14 @@ def _labelled(data: Report) -> Report:
 
 
 def _items_of(failure: Row, release_id: str) -> str:
-    """The link to the items that a model did not answer, or to one that a judge did not judge."""
+    """Link to the items without an answer of a model, or to an item without a judgment."""
     if failure["stage"] == "answers":
         return items_page(release_id, outcome="lost", **{"outcome.of": failure["model"]})
     return items_page(release_id, item=failure["item_id"])
 
 
 def _template_section(name: str, title: str, finding: str) -> block.Section:
-    """A section that is a template of this name; it is there if there is something to say of it."""
+    """Make a section from the template of this name. The section is left out if `finding` is empty."""
     template = f"report_{name}.html" if finding else ""
     return block.Section(name, title, template=template, finding=finding)
 
@@ -232,13 +232,13 @@ def _lost(failures: Sequence[tuple[str, int, list[Row]]]) -> str:
 
 
 def n_models(panes: Sequence[JudgePane]) -> int:
-    """Models on the leaderboards, without what stands beside them."""
+    """Count the models on the leaderboards, without baselines and ablations."""
     candidates = {who for pane in panes for who in pane.judged.candidates}
     return len({who.name for who in candidates if who.is_model})
 
 
 def write_report(path: Path, html: str) -> str:
-    """Write a page atomically, also to the shared files if machines share them.
+    """Write a page atomically, and also to the shared file storage if there is one.
 
     Args:
         path: The path of the file.
@@ -255,7 +255,7 @@ def write_report(path: Path, html: str) -> str:
 
 
 def _mocked(data: Report) -> str | None:
-    """The parts of the page that the mock model server made, in words, or None."""
+    """Name the parts of the page that the mock model server made; None if there are none."""
     parts = []
     if not MOCK_PROVIDERS.isdisjoint(data["release"]["provider"].lower().split(", ")):
         parts += ["questions", "references"]
@@ -265,14 +265,14 @@ def _mocked(data: Report) -> str | None:
     ):
         parts += ["answers", "judgments"]
     elif any(not MOCK_PROVIDERS.isdisjoint(provider.split(" + ")) for provider in providers):
-        # Only the names of those who took part are known, not who did what.
+        # The column has the providers of answers and judgments together: either may be the mock.
         parts += ["some of the answers or judgments"]
     # Reads as a list in words: "a, b and c".
     return " and ".join(", ".join(parts).rsplit(", ", 1)).capitalize() or None
 
 
 def _not_made(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """What steps did not make of the release, and why, by the section where it would stand."""
+    """Group the outputs that steps did not make, with their reasons, by the section that needs them."""
     sections = {**_SECTIONS, **{section.id: section.steps for section in extra_sections()}}
     section_of = {
         f"evaluate.{name}": section for section, names in sections.items() for name in names
@@ -284,7 +284,7 @@ def _not_made(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _failures(rows: Sequence[Row]) -> list[tuple[str, int, list[Row]]]:
-    """(reason, how often, its rows), the most frequent reason first."""
+    """Return (reason, number of failures, rows of the reason), the most frequent reason first."""
     totals: Counter[str] = Counter()
     for row in rows:
         totals[row["reason"]] += row["n"]

@@ -1,7 +1,8 @@
-"""The figures of scores, for pages, papers and Dagster's UI. matplotlib draws each of them once.
+"""matplotlib figures of scores: radar chart, scatter plot, intervals and heat map.
 
-A function makes a figure; `figures.py` has the look that all figures share, and the formats. Other
-figures are in `item_charts.py`, `agreement_chart.py` and `corpus_charts.py`.
+Each function makes one figure, for pages of the site, papers or Dagster's UI. `figures.py` has the
+common style and the file formats. Other figures are in `item_charts.py`, `agreement_chart.py` and
+`corpus_charts.py`.
 """
 
 import math
@@ -22,24 +23,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTHS: Mapping[str, float] = {"one-column": figures.COLUMN, "two-columns": 7.0}
-"""Inches: 85 and 178 mm, as most journals have them."""
+"""Widths of figures in inches: 85 and 178 mm, the column and page widths of most journals."""
 SMALL = 2.1
-"""Inches of a figure that stands next to others of its kind."""
+"""Width in inches of a figure that stands next to figures of the same kind."""
 HEIGHT = 3.2
-"""Inches of a picture without its list of models."""
+"""Height in inches of a figure without its legend."""
 LINE = 0.15
-"""Inches of a line of that list."""
+"""Height in inches of a line of the legend."""
 MARKS = "osD^vP*Xd<>p"
 MOST_NAME, MOST_AXIS = 28, 15
 MANY_AXES = 12
-"""With more, names of axes are smaller, so that they do not meet."""
+"""With more axes than this, their names are smaller, so that they do not overlap."""
 N_RINGS = 4
 ROOM = 0.14
-"""What is left beside the outermost ends of intervals, as a share of what they span."""
+"""Margin beyond the outermost ends of intervals, as a share of the range that the intervals span."""
 INFINITE = 0.12
-"""How far above the highest finite number infinite ones stand, as a share of the axis."""
+"""Distance of infinite values above the end of the finite axis, as a share of that axis."""
 ASIDE = 0.09
-"""How far the settings of one turn stand from each other, in turns."""
+"""Horizontal distance between the points of two settings at one turn, as a share of a turn."""
 
 Legend = Literal["right", "below", "none"]
 
@@ -47,16 +48,16 @@ Legend = Literal["right", "below", "none"]
 def paper_figures(
     name: str, n_models: int, draw: Callable[[float, float, Legend], "Figure"]
 ) -> Iterator[tuple[str, "Figure"]]:
-    """A figure in each of `WIDTHS`, in the fonts of print, with the name of its file.
+    """Draw a figure in each of `WIDTHS`, in print fonts, and yield it with its file name.
 
     Args:
         name: The name of the figure.
-        n_models: How many models its legend names.
+        n_models: Number of models in the legend.
         draw: Makes the figure from a width, a height and the place of the legend.
     """
     for size, width in WIDTHS.items():
         wide = size == "two-columns"
-        # The legend stands next to the picture where there is room, else below it in two columns.
+        # The legend stands next to a wide figure, and below a narrow one in two columns.
         n_lines = 0 if wide else 1 + math.ceil(min(n_models, len(figures.PALETTE)) / 2)
         with figures.in_print():
             yield (
@@ -66,7 +67,7 @@ def paper_figures(
 
 
 def in_widths(name: str, draw: Callable[[float], "Figure"]) -> Iterator[tuple[str, "Figure"]]:
-    """A figure without a legend in each of `WIDTHS`, in the fonts of print.
+    """Draw a figure without a legend in each of `WIDTHS`, in print fonts.
 
     Args:
         name: The name of the figure.
@@ -83,14 +84,14 @@ def in_widths(name: str, draw: Callable[[float], "Figure"]) -> Iterator[tuple[st
 def radar_figure(
     radar: RadarData, width: float, height: float, legend: Legend, words: Sequence[str] = ()
 ) -> "Figure":
-    """A line for each model over the same axes, which begin at the top and follow clockwise.
+    """Make a radar chart with a line for each model; axes run clockwise from the top.
 
     Args:
         radar: The axes and the scores.
-        width: Inches.
-        height: Inches.
+        width: Width in inches.
+        height: Height in inches.
         legend: Where the names of the models stand.
-        words: A text for each corner of the first line that has a score.
+        words: Tooltips of the first line: a text for each of its scores.
     """
     figure = figures.new_figure(width, height, figures.PRINT_DPI)
     axes = figure.add_subplot(aspect="equal")
@@ -159,16 +160,16 @@ def radar_figure(
 def plane_figure(
     plane: ScorePlane, width: float, height: float, legend: Legend, words: Sequence[str] = ()
 ) -> "Figure":
-    """Two scores of each model with their intervals, and the medians of the models.
+    """Make a scatter plot of two scores of each model, with intervals and lines at the medians.
 
     Without a legend the points have numbers, in the order of `plane.points`.
 
     Args:
         plane: The scores.
-        width: Inches.
-        height: Inches.
+        width: Width in inches.
+        height: Height in inches.
         legend: Where the names of the models stand.
-        words: A text for each point.
+        words: The tooltip of each point.
     """
     figure = figures.new_figure(width, height, figures.PRINT_DPI)
     axes = figure.add_subplot()
@@ -250,7 +251,7 @@ def plane_figure(
 
 
 class TurnScore(NamedTuple):
-    """A score of one turn, 0 to 100; `words` is the text that a page shows of it."""
+    """A score of one turn with its interval, 0 to 100; `words` is the tooltip of its point."""
 
     turn: int
     value: float
@@ -260,11 +261,12 @@ class TurnScore(NamedTuple):
 
 
 def turns_figure(turns: Sequence[str], settings: Sequence[Sequence[TurnScore]]) -> "Figure":
-    """The scores of a model over the turns, a line for each setting.
+    """Plot the scores of a model over the turns, a line for each setting.
 
     Args:
-        turns: The names of the turns, of which the first has the number 1.
-        settings: The scores of each setting; a setting keeps its colour if it has none.
+        turns: The names of turns 1, 2 and so on.
+        settings: The scores of each of three settings. A setting without scores is empty: the other
+            settings keep their colours.
     """
     figure = figures.new_figure(figures.COLUMN, 1.7, figures.PRINT_DPI)
     axes = figure.add_subplot()
@@ -295,11 +297,11 @@ def turns_figure(turns: Sequence[str], settings: Sequence[Sequence[TurnScore]]) 
 
 
 def scores_figure(results: JudgeResults, width: float) -> "Figure":
-    """Scores with their intervals, best first.
+    """Plot scores with their intervals, the best model first.
 
     Args:
         results: The scores.
-        width: Inches.
+        width: Width in inches.
     """
     rows = [row for row in results.models if row["value"] is not None]
     height = 0.8 + 0.24 * max(len(rows), 1)
@@ -329,11 +331,13 @@ def scores_figure(results: JudgeResults, width: float) -> "Figure":
 
 
 def differences_figure(results: JudgeResults, width: float) -> "Figure":
-    """Differences of every two models, row less column; a dot where p after Holm is low.
+    """Make a heat map of the difference of every two models, row minus column.
+
+    A dot marks a significant difference: its p-value after Holm's correction is below 0.05.
 
     Args:
         results: The scores and differences.
-        width: Inches at most.
+        width: Maximum width in inches.
     """
     pairs = results.pairs(results.leading)
     models = [row["model"] for row in results.models if any(row["model"] in pair for pair in pairs)]
@@ -369,7 +373,7 @@ def differences_figure(results: JudgeResults, width: float) -> "Figure":
 
 
 def _list(figure: "Figure", axes: Any, n_models: int, legend: Legend, title: str) -> None:
-    """The names of the models, and how many of them are drawn."""
+    """Add the legend: the names of the models, and how many of all models are drawn."""
     if legend == "none":
         return
     handles, names = axes.get_legend_handles_labels()
@@ -394,7 +398,7 @@ def _list(figure: "Figure", axes: Any, n_models: int, legend: Legend, title: str
 
 
 def _styles() -> Iterator[dict[str, Any]]:
-    """Colours and marks, which tell lines apart in black and white, too."""
+    """Yield colours, markers and dashes, so that lines differ in black and white, too."""
     dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))
     for place, (color, marker) in enumerate(zip(figures.PALETTE, MARKS, strict=True)):
         yield {"color": color, "marker": marker, "linestyle": dashes[place % len(dashes)]}
@@ -407,7 +411,7 @@ def _finite(points: Sequence[ScorePoint]) -> list[float]:
 def _limits(
     values: Sequence[float], ends: tuple[float | None, float | None]
 ) -> tuple[float, float]:
-    """Limits that hold these numbers with some room, and a tenth of the scale at least."""
+    """Return axis limits around the values with a margin; they span at least a tenth of the scale."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     whole = (ends[1] - ends[0]) if ends[0] is not None and ends[1] is not None else abs(high) or 1.0
     least = whole / 10
@@ -418,7 +422,7 @@ def _limits(
 
 
 def _round(low: float, high: float) -> Sequence[float]:
-    """Round numbers from about `low` to about `high`."""
+    """Return about `N_RINGS` round numbers from about `low` to about `high`."""
     from matplotlib.ticker import MaxNLocator
 
     return list(map(float, MaxNLocator(N_RINGS + 1).tick_values(low, high)))
@@ -429,7 +433,7 @@ def _named(model: str) -> str:
 
 
 def _wrapped(name: str) -> str:
-    """The name of an axis on several lines, which end between words or after an underscore."""
+    """Wrap the name of an axis between words or after an underscore."""
     words = figures.cut(name, 3 * MOST_AXIS).replace("_", "_ ")
     lines = textwrap.wrap(words, MOST_AXIS, break_long_words=False)
     return figures.printable("\n".join(line.replace("_ ", "_") for line in lines))

@@ -1,8 +1,8 @@
 """The page of the clustering: one self-contained HTML file of the site.
 
 The map is a figure of `corpus_charts.py`. `templates/clusters.js` hides groups, moves the map and shows
-the entry of a dot. Titles and captions are untrusted: the template escapes them, or they are JSON that
-cannot close its element.
+the entry of a dot. Titles and captions are untrusted: the template escapes them, or they are in JSON in
+which "<" is escaped.
 """
 
 import json
@@ -19,23 +19,23 @@ from resources.reports.page import TEMPLATES, render_page
 from resources.reports.report_shape import BarChart, bars_of
 
 MAX_THUMBNAILS = 2000
-"""At most this many points have a thumbnail; each makes the page about 4 kB larger."""
+"""At most this many points have a thumbnail: each makes the page about 4 kB larger."""
 THUMBNAIL_SIDE = 112
 MAX_CAPTION = 280
 MAX_SINGLE_SIZE = 20
 """Each size up to the largest set (MMDU 2.2) has its own bar; larger sizes share bars."""
 MAX_CATEGORIES = 40
-"""Categories that are shown, the most frequent ones."""
+"""The chart shows this many categories, the most frequent ones."""
 MAP_WIDTH = 7.0
-"""Inches of the map on the page."""
+"""Width of the map on the page, in inches."""
 STILL_WIDTH = 9.0
-"""Inches of the map in Dagster's UI."""
+"""Width of the map in Dagster's UI, in inches."""
 
 Row = Mapping[str, Any]
 
 
 class MapPoint(NamedTuple):
-    """One entry on the map; None if it is in no group or no cluster."""
+    """One entry on the map. The fields of its group or cluster are None if it is in none."""
 
     x: float
     y: float
@@ -73,7 +73,7 @@ class ClusterPage(NamedTuple):
 
 
 def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> ClusterPage:
-    """Render the page. Missing images are left out. Raises ImageDamaged.
+    """Render the page. Missing images are left out.
 
     Args:
         clustering: The data of the page.
@@ -81,6 +81,9 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
 
     Returns:
         The page.
+
+    Raises:
+        ImageDamaged: The file of an image is damaged.
     """
     points = clustering.points
     thumbnails = [_thumbnail(point.image_id, image_store) for point in points[:MAX_THUMBNAILS]]
@@ -97,7 +100,7 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
         n_thumbnails=len(thumbnails),
         map=inline_svg(figure, f"Map of {len(points)} entries") if points else None,
         layers=[layer._replace(colour=page_colour(layer.colour)) for layer in of_map],
-        # What the script reads.
+        # JSON for the script.
         points=_data([_about(point) for point in points]),
         thumbnails=_data(thumbnails),
         groups=_data([layer.numbers for layer in of_map]),
@@ -120,12 +123,12 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
 
 
 def map_png(points: Sequence[MapPoint]) -> bytes:
-    """The map for Dagster's UI, with the names of the groups."""
+    """Draw the map for Dagster's UI as PNG, with a legend of the groups."""
     return png(map_figure(dots(points), layers(points), STILL_WIDTH, "right"))
 
 
 def dots(points: Sequence[MapPoint]) -> list[MapDot]:
-    """The dots of the map."""
+    """Make the dots of the map: cluster centres, clustered entries and loose entries."""
     return [
         MapDot(
             point.x,
@@ -137,9 +140,10 @@ def dots(points: Sequence[MapPoint]) -> list[MapDot]:
 
 
 def layers(points: Sequence[MapPoint]) -> list[MapLayer]:
-    """Points by group: the largest groups, then all smaller groups together, then entries in no group.
+    """Split the points into layers by group.
 
-    A group has the title of its centre's page.
+    Each of the largest groups is a layer, titled with its centre's Wikipedia page. Then follow one
+    layer for all smaller groups and one for entries in no group.
     """
     counts = Counter(point.group_id for point in points if point.group_id)
     largest = sorted(counts, key=lambda group: (-counts[group], group))[: len(PALETTE)]
@@ -162,7 +166,7 @@ def _in_groups(points: Sequence[MapPoint], groups: "set[str] | set[None]") -> li
 
 
 def sizes_chart(sizes: Sequence[int]) -> BarChart | None:
-    """How many clusters have each size up to 20, then 21-40, 41-80 and so on; None without clusters."""
+    """Chart the number of clusters by size: 1 to 20, 21-40, 41-80 and so on; None without clusters."""
     if not sizes:
         return None
     bars = [
@@ -189,7 +193,7 @@ def categories_chart(counts: Mapping[str, int]) -> BarChart | None:
 
 
 def _about(point: MapPoint) -> list[object]:
-    """The fields of a point's card, in the order that `clusters.js` reads."""
+    """Return the fields of a point's info card, in the order that `clusters.js` reads."""
     similarity = None if point.similarity is None else round(point.similarity, 3)
     return [
         point.title,
@@ -203,11 +207,11 @@ def _about(point: MapPoint) -> list[object]:
 
 
 def _thumbnail(image_id: str | None, image_store: ImageStore) -> str | None:
-    """The image as base64 of a small JPEG; None if it is not stored. Raises ImageDamaged."""
+    """Return the image as a small JPEG in base64; None if it is not stored. Raises ImageDamaged."""
     return image_store.thumbnail_base64(image_id, THUMBNAIL_SIDE) if image_id else None
 
 
 def _data(value: object) -> Markup:
-    """JSON for a script element of data: "<" is escaped, so that no text can close the element."""
+    """Return JSON for a script element; "<" is escaped, so that no text can close the element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))

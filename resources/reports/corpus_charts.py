@@ -1,4 +1,4 @@
-"""The figure of a corpus: the map of its entries."""
+"""The map of a corpus: a scatter plot of its entries in two dimensions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NAME = 28
-"""Characters of the name of a layer in the legend."""
+"""Longer names of layers are cut to this many characters in the legend."""
 FEW_DOTS = 1500
-"""If a map has more dots, they are smaller."""
+"""A map with more dots than this draws them smaller."""
 DOTS = {"loose": (1.0, 0.35, 0.0), "clustered": (1.0, 0.9, 0.0), "centre": (2.8, 0.9, 0.9)}
-"""Kind of dot -> its area, its opacity, the width of its ring. The later ones are on top."""
+"""Kind of dot -> (area, opacity, width of its ring). Later kinds are drawn on top."""
 
 
 class MapDot(NamedTuple):
@@ -25,7 +25,7 @@ class MapDot(NamedTuple):
 
 
 class MapLayer(NamedTuple):
-    """The numbers of the dots that have the same colour and name in the legend."""
+    """Dots with one colour and one name in the legend; `numbers` are the indexes of the dots."""
 
     name: str
     colour: str
@@ -38,12 +38,12 @@ def map_figure(
     width: float,
     legend: Literal["right", "none"] = "none",
 ) -> "Figure":
-    """Entries on a plane, coloured by layer. The first layer is on top.
+    """Plot entries on a plane, coloured by layer. The first layer is on top.
 
     Args:
         dots: The entries.
-        layers: The colours of the dots. A mark of the figure has the number of its dot.
-        width: Inches.
+        layers: The layers. Each mark of the SVG carries the index of its dot (`data-n`).
+        width: Width in inches.
         legend: Where the names of the layers stand.
     """
     figure = figures.new_figure(width, 0.6 * width)

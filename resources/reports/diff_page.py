@@ -1,4 +1,4 @@
-"""The page of two releases side by side: a page of the site, one HTML file that loads nothing."""
+"""The diff page: two releases side by side, as one HTML page of the site without external files."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,18 +28,18 @@ from resources.reports.report_examples import source_of
 from resources.web.addresses import items_page
 
 FOLDER = "diff"
-"""The folder below that of the reports; a page is `diff/<first>/<second>.html`."""
+"""The subfolder of the reports folder; a page is `diff/<first>/<second>.html`."""
 ROOT = "../../"
-"""From a page to the folder of the reports."""
+"""The relative path from a diff page to the reports folder."""
 MAX_CHARACTERS = 1500
-"""Characters of a text that the page shows."""
+"""The page cuts longer texts to this many characters."""
 MAX_OPENING = 140
 MAX_IMAGES = 20
-"""Images before and after that the page shows of a change."""
+"""The page shows at most this many images of a change on each side."""
 
 
 class ScoreDifference(NamedTuple):
-    """A line with the scores on common items; `interval` is that of the difference."""
+    """The scores of a model before and after on common items; `interval` belongs to the difference."""
 
     before: str
     after: str
@@ -49,11 +49,11 @@ class ScoreDifference(NamedTuple):
 
 
 class LeaderboardDifference(NamedTuple):
-    """The models before one version of one judge, each with a side for every metric that is shown.
+    """The score differences of all models under one version of one judge, for each metric.
 
-    `metrics` are those averaged like the first one, which ranks, then the first one averaged otherwise.
-    `label` names the version where its judge has several; `repeats` says that everything rests on the
-    same calls.
+    `metrics` starts with the metrics that are aggregated like the ranking metric; then follow the other
+    aggregations of the ranking metric. `label` includes the version if the judge has several. `repeats`
+    is True if both releases reuse the same model calls.
     """
 
     label: str
@@ -91,7 +91,7 @@ def diff_link(first_id: str, second_id: str) -> str:
 
 
 def diff_pages() -> list[tuple[str, str]]:
-    """The ids of the releases of each comparison that has a page."""
+    """Return the ids (first, second) of the releases of each comparison that has a page."""
     pages = sorted((reports_path() / FOLDER).glob("*/*.html"))
     return [(page.parent.name, page.stem) for page in pages]
 
@@ -104,7 +104,7 @@ def render_diff(
     image_store: ImageStore,
     generated: str,
 ) -> str:
-    """Render the page of a comparison. A missing image is shown as missing.
+    """Render the page of a comparison. A missing image gets a placeholder.
 
     Args:
         first: The contents of the first release.
@@ -140,7 +140,7 @@ def render_diff(
 
 
 def _head(card: Card) -> dict[str, Any]:
-    """A release as the page shows it, with links to its report and its items; None if there is none."""
+    """Add links to a release's report and sample browser; a link is None if the page does not exist."""
     report = f"{card['release_id']}.html"
     exists = (reports_path() / report).is_file()
     return {
@@ -151,14 +151,14 @@ def _head(card: Card) -> dict[str, Any]:
 
 
 def _items_link(release_id: str, **shown: str) -> str | None:
-    """The link to a release's sample browser; None where it is not written."""
+    """Return the link to a release's sample browser; None if the file does not exist."""
     exists = (reports_path() / unquote(items_page(release_id))).is_file()
     return ROOT + items_page(release_id, **shown) if exists else None
 
 
 def _boards(common: Sequence[CommonScores]) -> list[LeaderboardDifference]:
     boards = []
-    # A version may stand beside several models, and counts once.
+    # A version that judged several models counts once.
     versions = Counter(
         judge for judge, _ in {(model.judge, model.judge_version) for model in common}
     )
@@ -179,7 +179,7 @@ def _boards(common: Sequence[CommonScores]) -> list[LeaderboardDifference]:
                 or leading.name == shown.metric.name
             )
         )
-        # The sort keeps the benchmark's order among those averaged alike.
+        # The sort is stable: metrics with the same aggregation keep the benchmark's order.
         metrics.sort(key=lambda metric: metric.aggregation != leading.aggregation)
         boards.append(
             LeaderboardDifference(
@@ -195,7 +195,7 @@ def _boards(common: Sequence[CommonScores]) -> list[LeaderboardDifference]:
 
 
 def _sides(common: CommonScores, metrics: Sequence[Metric]) -> list[ScoreDifference | None]:
-    """One for each metric; None where the model has no score."""
+    """Return the difference for each metric; None if the model has no score."""
     scores = {one.metric: one for one in common.scores}
     return [_side(scores[metric]) if metric in scores else None for metric in metrics]
 
@@ -205,7 +205,7 @@ def _side(score: CommonScore) -> ScoreDifference:
     interval = ""
     if score.ci_low is not None and score.ci_high is not None:
         interval = f"{scale.difference(score.ci_low)} – {scale.difference(score.ci_high)}"
-    # Where less is better, or the number falls where the mean rises, a rise is no gain.
+    # If lower is better, or the shown number is the inverse of the mean, an increase is no gain.
     sign = 1 if score.metric.higher_is_better != score.metric.inverse else -1
     verdict = ""
     if (
@@ -226,7 +226,7 @@ def _side(score: CommonScore) -> ScoreDifference:
 def _item(
     how: str, item: ItemChange, releases: tuple[str, str], image_store: ImageStore
 ) -> dict[str, Any]:
-    """An item as the page lists it; `places` are where it is shown whole: side, id and link."""
+    """Describe an item for the page; `places` link to the whole item: (side, item id, link)."""
     before, after = releases
     sides = {"removed": [("A", before)], "added": [("B", after)]}.get(
         how, [("A", before), ("B", after)]

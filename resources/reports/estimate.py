@@ -1,4 +1,4 @@
-"""A score with its interval on the scale of its metric, as tables and charts of the report show it."""
+"""A score with its confidence interval, formatted for the report on the scale of its metric."""
 
 import math
 from collections.abc import Iterable
@@ -9,27 +9,27 @@ from methods.naming import decimal_text
 
 _MISSING = "–"
 _COARSE = 20.0
-"""A scale as wide as this is read to one decimal, a smaller one to two."""
+"""Numbers on a scale at least this wide have one decimal, on a smaller scale two."""
 
 
 class Scale(NamedTuple):
-    """The ends of a metric's scale; None where it has no end."""
+    """The ends of a metric's scale; None for an open end."""
 
     low: float | None = 0.0
     high: float | None = 100.0
 
     @property
     def span(self) -> float:
-        """How far two numbers on the scale can be apart."""
+        """The width of the scale; infinite if an end is missing."""
         return math.inf if self.low is None or self.high is None else self.high - self.low
 
     @property
     def decimals(self) -> int:
-        """Decimals that numbers on the scale are shown with."""
+        """The number of decimals of a number on the scale."""
         return 1 if _COARSE <= self.span < math.inf else 2
 
     def shown(self, value: float | None) -> str:
-        """A number on the scale, or a dash."""
+        """Format a number on the scale; a dash if it is missing."""
         if value is None or math.isnan(value):
             return _MISSING
         if math.isinf(value):
@@ -37,13 +37,13 @@ class Scale(NamedTuple):
         return decimal_text(value, self.decimals)
 
     def difference(self, value: float | None) -> str:
-        """A difference of two numbers on the scale, with its sign."""
+        """Format a difference of two numbers on the scale, with its sign."""
         shown = self.shown(value)
         above = value is not None and value > 0 and shown.strip("0.") != ""
         return f"+{shown}" if above else shown
 
     def place(self, value: float) -> float:
-        """Where a value is between the ends, 0 to 1; on a scale without both it is 0."""
+        """Return the position of a value between the ends, 0 to 1; 0 if the scale lacks an end."""
         if self.low is None or self.high is None:
             return 0.0
         if self.high == self.low or math.isinf(value):
@@ -51,7 +51,7 @@ class Scale(NamedTuple):
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
     def closed(self, values: Iterable[float | None]) -> "Scale":
-        """Replace missing ends of the scale by those of the finite `values`."""
+        """Replace open ends of the scale by the lowest and the highest finite value."""
         finite = [value for value in values if value is not None and math.isfinite(value)]
         if (self.low is not None and self.high is not None) or not finite:
             return Scale(self.low or 0.0, 1.0 if self.high is None else self.high)
@@ -89,10 +89,10 @@ class ReportEstimate(NamedTuple):
 
     @property
     def interval(self) -> str:
-        """`low–high, C = clusters`, or nothing."""
+        """`low–high, C = clusters`; empty without an interval."""
         if self.low is None or self.high is None:
             return ""
-        # Two signs in a row are hard to read.
+        # A dash before a minus sign would be hard to read.
         between = " to " if self.low < 0 else "–"
         ends = f"{self.scale.shown(self.low)}{between}{self.scale.shown(self.high)}"
         return over(ends, self.n_clusters)

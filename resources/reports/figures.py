@@ -1,7 +1,7 @@
-"""The look of figures, and the formats that they are written in. matplotlib draws them.
+"""The common style of matplotlib figures (colours, fonts), and their export as PNG, SVG and PDF.
 
-`charts.py`, `item_charts.py`, `agreement_chart.py` and `corpus_charts.py` draw the figures. The
-same figure gives the same bytes in every format.
+`charts.py`, `item_charts.py`, `agreement_chart.py` and `corpus_charts.py` draw the figures. The same
+figure gives the same bytes in every format.
 """
 
 import hashlib
@@ -38,9 +38,9 @@ PALETTE = (
     "#e08fb0",
     "#35b37e",
 )
-"""As many colours as can be told apart."""
+"""Colours of models and groups; chosen by hand so that all of them can be told apart."""
 OTHER = "#8b959e"
-"""The colour of what has no colour of the palette."""
+"""The colour of models and groups beyond the palette."""
 BAD = "#a3262a"
 NO_GROUP = "#b9c0c7"
 """The colour of entries in no group."""
@@ -55,21 +55,21 @@ PAGE_COLOURS = {
     PALETTE[0]: "var(--mark)",
     PALETTE[1]: "rgb(var(--worse))",
 }
-"""Colours that a page replaces with its own, so that a figure can be read in the dark."""
+"""Colours that a page replaces with variables of its stylesheet, for the dark mode."""
 COLUMN = 3.35
-"""Inches of a column of a paper, and of a figure that a phone shows at its own size."""
+"""Width in inches of a column of a paper; a phone shows a figure of this width unscaled."""
 MOST_LABEL = 40
-"""Characters of a label that are shown."""
+"""Longer labels are cut to this many characters."""
 DPI = 110
 TEXT, TITLE = 8.5, 10.0
-"""Points."""
+"""Font sizes in points."""
 PRINT_DPI = 300
 PRINT_TEXT, PRINT_SMALL = 7.5, 6.5
-"""Points, in a picture that a paper shows at its own width."""
+"""Font sizes in points of a figure that a paper prints unscaled."""
 PRINT_FONT = "STIXGeneral"
-"""Times, as most journals set their texts; it comes with matplotlib."""
+"""A Times-like font, which most journals use; it comes with matplotlib."""
 OWN_FONT = "DejaVu Sans"
-"""Comes with matplotlib; it knows Latin, Greek, Cyrillic and some more, but no Chinese."""
+"""It comes with matplotlib; it has Latin, Greek, Cyrillic and other letters, but no Chinese."""
 EAST_ASIAN_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -82,7 +82,7 @@ EAST_ASIAN_FONTS = (
     "Hiragino Sans GB",
     "Microsoft YaHei",
 )
-"""What systems have for Chinese, Japanese and Korean; they know Latin, too."""
+"""Usual system fonts for Chinese, Japanese and Korean; they have Latin letters, too."""
 
 
 def new_figure(width: float, height: float, dpi: int = DPI) -> "Figure":
@@ -103,9 +103,7 @@ def new_figure(width: float, height: float, dpi: int = DPI) -> "Figure":
 
 @contextmanager
 def in_print() -> Iterator[None]:
-    """A context in which texts are drawn in print fonts, each character in the first font that
-    has it.
-    """
+    """Draw texts in print fonts within the context, each character in the first font that has it."""
     from matplotlib import rc_context
 
     families = [family for family, _ in _print_fonts()]
@@ -114,7 +112,7 @@ def in_print() -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """`text` with a question mark for each character that no font of print has a sign for."""
+    """Replace each character that no print font can draw by a question mark."""
     return "".join(
         character if any(can_draw(path, character) for _, path in _print_fonts()) else "?"
         for character in text
@@ -149,7 +147,7 @@ def style_axes(axes: Any, grid: str, size: float = TEXT) -> None:
 
 
 def page_colour(colour: str) -> str:
-    """A colour as a page shows it, where it may be a variable of the stylesheet."""
+    """Return the colour for a page: a variable of the stylesheet if `PAGE_COLOURS` has one."""
     return PAGE_COLOURS.get(colour, colour)
 
 
@@ -174,8 +172,8 @@ def number_marks(artist: Any, numbers: Iterable[int]) -> None:
 
 
 def png(figure: "Figure") -> bytes:
-    """The figure as PNG of at most 256 colours."""
-    # A palette is a third of the size, and pictures stand in Dagster's event log.
+    """Export the figure as PNG with at most 256 colours."""
+    # Dagster's event log stores the images; a palette makes them a third of the size.
     small = io.BytesIO()
     Image.open(_saved(figure, "png")).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
         small, "PNG", optimize=True
@@ -184,23 +182,23 @@ def png(figure: "Figure") -> bytes:
 
 
 def svg(figure: "Figure") -> bytes:
-    """The figure as SVG; texts are paths, so that it looks the same everywhere."""
+    """Export the figure as SVG; texts are paths, so that it looks the same everywhere."""
     return _saved(figure, "svg", metadata={"Date": None}).getvalue()
 
 
 def pdf(figure: "Figure") -> bytes:
-    """The figure as PDF; texts are texts, with their fonts inside."""
+    """Export the figure as PDF; texts stay texts, with embedded fonts."""
     return _saved(figure, "pdf", metadata={"CreationDate": None}).getvalue()
 
 
 def inline_svg(figure: "Figure", label: str) -> Markup:
-    """The figure as an SVG element of a page.
+    """Return the figure as an SVG element of a page.
 
-    Colours are those of the page, in the light and in the dark. Texts are in the font of the page.
+    It uses the colours of the page, in light and dark mode, and its font.
 
     Args:
         figure: The figure, drawn at the width that it has on a phone.
-        label: A text that says what the figure shows, for people who do not see it.
+        label: The text alternative for screen readers.
 
     Returns:
         The element. Its ids come from its content, so two figures do not share an id.
@@ -216,7 +214,7 @@ def inline_svg(figure: "Figure", label: str) -> Markup:
         "viewBox": root.attrib["viewBox"],
         "role": "img",
         "aria-label": label,
-        # An inch has 96 pixels. Where there is room the figure is larger.
+        # CSS has 96 pixels per inch. On wide screens the figure grows up to 1.3 times.
         "style": f"max-width:{round(1.3 * 96 * width)}px",
     }
     for name in ("metadata", "defs"):
@@ -236,7 +234,7 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 
 
 def _adapt(element: ElementTree.Element, of_figure: str) -> None:
-    """Make an element of a file one of a page: without a namespace, with the page's colours."""
+    """Adapt an element of the SVG file to a page: remove namespaces, use the page's colours."""
     element.tag = element.tag.removeprefix(_SVG)
     attributes = element.attrib
     if _HREF in attributes:
@@ -273,7 +271,7 @@ def _describe_marks(group: ElementTree.Element, described: Sequence[Any]) -> Non
 def _saved(
     figure: "Figure", form: str, svg_texts: Literal["path", "none"] = "path", **options: Any
 ) -> io.BytesIO:
-    """The file of a figure; texts of SVG are paths, or texts ("none")."""
+    """Render a figure to a file in memory; texts of an SVG become paths, or stay texts ("none")."""
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
@@ -288,7 +286,7 @@ def cut(name: str, most: int) -> str:
 
     Args:
         name: The name.
-        most: The most characters.
+        most: The maximum number of characters.
 
     Returns:
         The name.
@@ -297,7 +295,7 @@ def cut(name: str, most: int) -> str:
 
 
 def _without_formulas(figure: "Figure") -> "Figure":
-    """Names come from outside: a dollar sign in one is no formula."""
+    """Turn off formulas, since names come from outside and may have dollar signs."""
     from matplotlib.text import Text
 
     for text in figure.findobj(Text):
@@ -306,7 +304,7 @@ def _without_formulas(figure: "Figure") -> "Figure":
 
 
 def font_for(texts: Iterable[str]) -> str:
-    """Path of the font that can draw most of `texts`; among equals, matplotlib's own."""
+    """Return the path of the font that can draw most of `texts`; of equal fonts, matplotlib's own."""
     texts = list(texts)
     return max(_fonts(), key=lambda path: sum(can_draw(path, text) for text in texts))
 
@@ -318,14 +316,14 @@ def name_ticks(
     most: int = MOST_LABEL,
     **form: Any,
 ) -> None:
-    """Names at places of an axis, in a font that can draw them.
+    """Label positions of an axis with names, in a font that can draw them.
 
     Args:
         ticks: The method of the axes that sets ticks and their labels.
-        places: Where the names stand.
-        names: The names.
-        most: How many characters of a name are shown.
-        form: How the labels look.
+        places: The positions.
+        names: The name at each position.
+        most: Longer names are cut to this many characters.
+        form: Text properties of the labels.
     """
     from matplotlib.font_manager import FontProperties
 
@@ -335,7 +333,7 @@ def name_ticks(
 
 
 def can_draw(path: str, text: str) -> bool:
-    """Whether the font has a sign for every character of `text` that is not blank."""
+    """Whether the font has a glyph for every character of `text` that is not blank."""
     return all(character.isspace() or ord(character) in _signs(path) for character in text)
 
 
@@ -362,7 +360,7 @@ def _print_fonts() -> tuple[tuple[str, str], ...]:
 
 @cache
 def _installed(*families: str) -> tuple[tuple[str, str], ...]:
-    """Those of these families that are here, each with the path of its font."""
+    """Return the installed ones of these font families, each with the path of its font."""
     from matplotlib.font_manager import FontProperties, fontManager
 
     fonts = []

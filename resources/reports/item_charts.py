@@ -1,4 +1,4 @@
-"""The figures of items: how hard they are, and how rankings on subsets of them agree."""
+"""Figures of the item analysis: difficulty and discrimination, and rankings on subsets of items."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 class ItemsDot(NamedTuple):
-    """Items with the same share of models that are right, and the same discrimination."""
+    """Items with equal discrimination and equal share of correct models; `words` is the tooltip."""
 
     share_right: float
     discrimination: float
@@ -21,18 +21,18 @@ class ItemsDot(NamedTuple):
 
 
 def difficulty_figure(dots: Sequence[ItemsDot], n_models: int) -> "Figure":
-    """Discrimination of items against the share of models that answer them right.
+    """Plot the discrimination of items against the share of models that answer correctly.
 
     Args:
-        dots: The items. Those whose discrimination is below 0 are red.
-        n_models: How many models answered.
+        dots: The items. A dot with a discrimination below 0 is red.
+        n_models: The number of models that answered.
     """
     figure = figures.new_figure(figures.COLUMN, 2.6, figures.PRINT_DPI)
     axes = figure.add_subplot()
     marks = axes.scatter(
         [100 * dot.share_right for dot in dots],
         [dot.discrimination for dot in dots],
-        # The area of a dot grows with its items, up to a limit. Every dot has a number of its own.
+        # The area of a dot grows with its number of items, up to a limit.
         s=[min(22 * dot.n_items, 400) for dot in dots],
         c=[figures.BAD if dot.discrimination < 0 else figures.PALETTE[0] for dot in dots],
         alpha=0.65,
@@ -50,7 +50,8 @@ def difficulty_figure(dots: Sequence[ItemsDot], n_models: int) -> "Figure":
 
 
 def subsets_figure(rows: Sequence[Row]) -> "Figure":
-    """Agreement of the rankings on subsets with the ranking on all items, chosen and random subsets."""
+    """Plot how rankings on chosen and on random subsets agree with the ranking on all items. The
+    agreement is Kendall's tau by size of the subset, with a band for its interval."""
     figure = figures.new_figure(figures.COLUMN, 2.6, figures.PRINT_DPI)
     axes = figure.add_subplot()
     sizes = [row["size"] for row in rows]

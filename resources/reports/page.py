@@ -1,4 +1,4 @@
-"""The Jinja environment of all pages, and their common parts."""
+"""Jinja rendering of all HTML pages of the site, with the script that all pages share."""
 
 import base64
 import hashlib
@@ -33,12 +33,12 @@ _ENVIRONMENT = environment(*folders("templates"))
 
 
 def render(template: str, **shown: Any) -> str:
-    """The text of a template."""
+    """Render a template of the site to text."""
     return _ENVIRONMENT.get_template(template).render(**shown)
 
 
 def sentences(name: str, **values: Any) -> Markup:
-    """A paragraph of `templates/report_sentences.html`.
+    """Render a paragraph of `templates/report_sentences.html`.
 
     Args:
         name: The name of its macro.
@@ -60,14 +60,14 @@ def render_page(
     own_script: str = "",
     **shown: Any,
 ) -> str:
-    """A page of the site.
+    """Render an HTML page of the site.
 
     Args:
         template: The name of its template.
         nav_name: The page's name in the navigation.
-        root: The address of the folder of reports, seen from the page.
-        of_release: The address of the page's release without the ending, if it has one.
-        own_script: A script that the other pages do not have.
+        root: The relative address of the reports folder from the page.
+        of_release: The address of the release that the page is about, without the extension.
+        own_script: A script of this page only.
         shown: The variables of the template.
 
     Returns:
@@ -87,10 +87,10 @@ def render_page(
 
 @cache
 def site_script() -> str:
-    """The script that all pages of the site have."""
+    """Return the script that all pages of the site share."""
     return (TEMPLATES / "report.js").read_text(encoding="utf-8")
 
 
 def script_hash(script: str) -> str:
-    """A script's hash in the form of a content security policy."""
+    """Return a script's hash in the format of a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""Sections of a report on the answers themselves: refusals, lengths, letters."""
+"""Report sections on the answers: refusals, answer lengths and letter bias in multiple choice."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -67,8 +67,7 @@ def _refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> Iterat
 
 
 def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Section:
-    """Make box plots of answer lengths in words: references, models in order, others; empty without
-    answers.
+    """Make box plots of answer lengths in words: references first, then models; empty without answers.
 
     Args:
         answer_lengths: The rows of lengths.
@@ -97,7 +96,7 @@ def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Sectio
 
 
 def _ratios(rows: Sequence[Row]) -> str:
-    """How the models' answers compare with the references, in a line."""
+    """Summarize in one line how long the models' answers are compared with the references."""
     ratios = sorted(row["ratio"] for row in rows if row["ratio"] is not None)
     if not ratios:
         return "Words of the answers and of the references"
@@ -121,7 +120,7 @@ def _length(row: Row, end: float) -> list[Cell]:
 
 
 def letters(data: MultipleChoiceInput | None, order: Sequence[str]) -> block.Section:
-    """Make the section on the letters that each model chose, and the calls that were saved.
+    """Make the section on the letters that each model chose, and on skipped circular passes.
 
     Args:
         data: The data; None without multiple choice.
@@ -204,7 +203,7 @@ def _letters(data: MultipleChoiceInput, order: Sequence[str]) -> Iterator[block.
 
 
 def _ordered(names: Sequence[str], order: Sequence[str]) -> list[str]:
-    """These names, those of `order` first."""
+    """Sort names: the names in `order` first, then the others."""
     return [*(n for n in order if n in names), *(n for n in names if n not in order)]
 
 
@@ -214,7 +213,7 @@ def _shares(counts: Mapping[str, int], columns: Sequence[str]) -> dict[str, floa
 
 
 def _bar(height: float, share: float, truth: float | None, count: int, n: int) -> Cell:
-    """A bar of this height, with the truth across it, in shares of the plot."""
+    """Make a bar with a line across it at `truth`; heights are shares of the plot, 0 to 1."""
     across = markup('<b style="bottom:{at}%"></b>', at=_percent(truth)) if truth is not None else ""
     bar = markup(BAR, height=_percent(height), across=across, percent=f"{100 * share:.1f}")
     return Cell(bar, kind="n column", title=f"{count} of {n}")
@@ -238,7 +237,7 @@ def _distance(shares: LetterShares) -> Cell:
 
 
 def _saved(name: str, counts: PassCounts) -> list[Cell]:
-    """The passes of a model, and the share of all that was saved."""
+    """Make the line of a model: its circular passes, and the share of them that was not needed."""
     share = counts.n_saved / counts.n_all if counts.n_all else 0.0
     return [
         block.model(name),

@@ -1,8 +1,8 @@
-"""The section of a report on where errors come from: what given turns change, the decline over turns,
-and maps of tasks by turn.
+"""The report section on error attribution in multi-turn dialogues.
 
-What an error is, and when one is attributed, is the method's; what its turns, trials and changes are
-called comes with the rows (`Terms`).
+It shows the effect of reference turns on errors, the decline over turns, and maps of tasks by turn. The
+method defines errors and their attribution. The names of turns, trials and changes come with the rows
+(`Terms`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ SCALE = Scale(0.0, 100.0)
 _POINTS = DisplayedMetric("win rate", "micro", 0, SCALE, True, False)
 LEFT_OUT = "Items that are left out, as they lack a score in one of both settings"
 Change = tuple[str, str, str]
-"""The change, and the dimensions before and after it."""
+"""(change, dimension before it, dimension after it)."""
 
 
 def attribution(
@@ -53,7 +53,7 @@ def attribution(
 
 
 def _finding(rows: Sequence[Row], terms: Terms) -> str:
-    """For how many models a cause of errors is shown, in a line."""
+    """Summarize in one line for how many models a cause of errors is shown."""
     whole = [row for row in rows if not row["subset_label"] and row["change"] in terms["causes"]]
     models = {row["model"] for row in whole}
     shown_of = {row["model"] for row in whole if row["verdict"] == "gain"}
@@ -72,7 +72,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
     models = [
         who for who in pane.order if any(who.name in by_model for by_model in by_change.values())
     ]
-    # In the order of the method, whatever that of the rows.
+    # The method's order, not the order of the rows.
     changes = [entry for entry in terms["changes"] if entry["key"] in by_change]
     with_reference = [entry["key"] for entry in changes if not entry["is_later_turn"]]
     later = [entry["key"] for entry in changes if entry["is_later_turn"]]
@@ -89,7 +89,7 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
         ],
         "matrix",
     )
-    # With both given the sentence would say the other two again: the table has it.
+    # Changes that name no single cause are only in the table: a sentence would repeat the others.
     named = [key for key in with_reference if key[0] in terms["causes"]]
     yield block.Terms(
         [
@@ -143,7 +143,7 @@ def _difference(row: Row | None) -> ModelDifference | None:
 
 
 def _followed(row: Row | None) -> Cell:
-    """One model and one change: the net with its test, errors that went and answers that were lost."""
+    """Make the cell of a model and a change: net effect, test, fixed errors, lost right answers."""
     difference = _difference(row)
     return difference_cell(difference, *(_counts(row) if row and difference else ()))
 
@@ -194,7 +194,7 @@ def _percent(row: Row, name: str) -> str:
 
 
 def _left_out(rows: Iterable[Row]) -> list[str]:
-    """How many items each comparison lacks, and why, where it lacks any."""
+    """List the comparisons that leave out items, with the number of items and the reasons."""
     sentences = []
     for row in rows:
         if row["n_left_out"]:
@@ -209,7 +209,7 @@ def _left_out(rows: Iterable[Row]) -> list[str]:
 def _tasks(
     title: str, label: str, rows: Sequence[Row], models: Sequence[CandidateLabel]
 ) -> block.Table:
-    """One change by task: where most errors go, first."""
+    """Make the table of one change by task; the task with the largest net effect is first."""
     by_task: dict[str, dict[str, Row]] = {}
     for row in rows:
         by_task.setdefault(row["subset_value"], {})[row["model"]] = row
@@ -230,7 +230,7 @@ def _tasks(
 
 
 def _of_task(row: Row | None) -> Cell:
-    """A change on one task, which may have too few items for a test: then `title` says why."""
+    """Make the cell of a change on one task; with too few items for a test its tooltip says so."""
     cell, difference = _followed(row), _difference(row)
     if row is None or difference is None:
         return cell._replace(title=row["reason"] or "" if row else "")
@@ -241,7 +241,7 @@ def _of_task(row: Row | None) -> Cell:
 def _curves(
     judged: ScoresByJudge, models: Sequence[CandidateLabel], terms: Terms
 ) -> Iterator[tuple[str, Markup]]:
-    """The plot of each model that has scores, under its name."""
+    """Yield (label, plot) of each model that has scores."""
     metrics = {metric.name: metric for metric in judged.shown_metrics}
     turns = {dimension: turn for turn, dimension, _ in terms["turns"]}
     for who in models:
@@ -265,7 +265,7 @@ def _curves(
 def _maps(
     judged: ScoresByJudge, models: Sequence[CandidateLabel], terms: Terms
 ) -> Iterator[block.Block]:
-    """The win rate of each turn over the model's own history, by the task of that turn."""
+    """Yield a heat map for each turn: win rates over the model's own history, by the turn's task."""
     names = {dimension: name for name, dimension, trial in terms["rates"] if trial == PLAIN}
     metrics = {metric.name: metric for metric in judged.shown_metrics}
     for _, dimension, label in terms["turns"]:

@@ -1,4 +1,4 @@
-"""The blocks of a report's section as data: notes, tables, sentences, panes.
+"""The building blocks of report sections as data classes: notes, tables, sentences, panes.
 
 `templates/report_blocks.html` renders all blocks.
 """
@@ -17,8 +17,8 @@ from resources.reports.report_scores import CandidateLabel
 class Cell(NamedTuple):
     """A cell of a table: its text, and small lines below it.
 
-    `kind` is its class: `n` a number, `l` a text, `who` what the line is of; `sort` is the number that
-    a table is sorted by, if that is not the text.
+    `kind` is its CSS class: `n` for a number, `l` for a text, `who` for the label of the line. `title`
+    is the tooltip, `shade` the tint, 0 to 1. `sort` is the sort key if it differs from the text.
     """
 
     text: str
@@ -31,7 +31,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Note:
-    """A paragraph; `style` is its class."""
+    """A paragraph; `style` is its CSS class."""
 
     kind: ClassVar = "note"
     text: str
@@ -40,7 +40,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading within a section; `level` is that of HTML, `id` the link target."""
+    """A heading within a section; `level` 3 is `<h3>`, `id` is the link target."""
 
     kind: ClassVar = "heading"
     text: str
@@ -59,14 +59,14 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Terms:
-    """Sentences on each of several things, by its name."""
+    """A definition list: pairs of a name and its sentences."""
 
     kind: ClassVar = "terms"
     entries: Sequence[tuple[str, Sequence[str]]]
 
 
 class TableSection(NamedTuple):
-    """Lines of a table that stand together; `above` says what they are."""
+    """A group of lines of a table; `above` is its heading."""
 
     lines: Sequence[Sequence[Cell]]
     above: str = ""
@@ -79,10 +79,10 @@ class Table:
 
     Attributes:
         label: The caption for screen readers.
-        style: The CSS class. A table of the style `sorted` can be sorted by its heads.
-        marks: CSS classes of lines by index.
-        parts: Blocks below `lines`.
-        filter: The label of the input that filters lines.
+        style: The CSS class. With `sorted`, users can sort the table by its heads.
+        marks: The CSS class of lines, by index of the line.
+        parts: Groups of lines below `lines`.
+        filter: The label of the field that filters lines; empty for no filter.
     """
 
     kind: ClassVar = "table"
@@ -97,7 +97,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Bars, dots or images: a macro of `templates/report_plots.html` and its data."""
+    """Bars, dots or images: the name of a macro in `templates/report_plots.html`, and its data."""
 
     kind: ClassVar = "drawing"
     name: str
@@ -106,9 +106,9 @@ class Drawing:
 
 @dataclass(frozen=True)
 class FigureRow:
-    """Figures of `charts.py`: each with its caption, as an element of SVG.
+    """A row of figures as (caption, SVG element).
 
-    `style` is the class of figures that stand side by side, `axes` are the names of numbered axes.
+    `style` is the CSS class of the row, `axes` are the names of numbered axes.
     """
 
     kind: ClassVar = "figures"
@@ -119,7 +119,7 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FoldedBlocks:
-    """Blocks that are shown when the line above them is pointed at; `id` is what links to them name."""
+    """Blocks that unfold below the line `summary`; `id` is the link target."""
 
     kind: ClassVar = "folded"
     summary: str
@@ -129,7 +129,7 @@ class FoldedBlocks:
 
 @dataclass(frozen=True)
 class Pane:
-    """Blocks in a frame; `style` is another CSS class."""
+    """Blocks in a frame; `style` is the CSS class."""
 
     kind: ClassVar = "pane"
     blocks: Sequence["Block"]
@@ -138,7 +138,7 @@ class Pane:
 
 @dataclass(frozen=True)
 class Panes:
-    """One of several panes, by title: they are chosen by `chosen_by`, such as the judge."""
+    """Panes as (title, blocks), of which the page shows one; `chosen_by` labels the choice (Judge)."""
 
     kind: ClassVar = "panes"
     name: str
@@ -152,10 +152,10 @@ Block = (
 
 
 class Section(NamedTuple):
-    """A section: its title in the contents, its heading and its blocks. Without blocks it is left out.
+    """A section of the report: its title in the contents, its heading and its blocks.
 
-    A section with a `finding`, its result in one line, is folded below it. A section without blocks as
-    data has its own `template` or `html`.
+    A section with a `finding` (its result in one line) is folded below this line. `template` or `html`
+    replace `blocks`; a section with none of the three is left out.
     """
 
     id: str
@@ -202,7 +202,7 @@ def note(name: str, /, style: str = "note", **values: object) -> Note:
 
 
 def markup(text: str, /, **values: object) -> Markup:
-    """Format HTML with escaped values in the place of its {names}.
+    """Format HTML: replace each {name} by its escaped value.
 
     Args:
         text: The HTML.
@@ -228,12 +228,12 @@ def count(n: int, noun: str) -> str:
 
 
 def bold(shown: str) -> Markup:
-    """A text in bold."""
+    """Format a text in bold."""
     return markup("<b>{shown}</b>", shown=shown)
 
 
 def heads(first: str, *others: str | Cell) -> list[Cell]:
-    """Make the heads of a table of numbers; the first one is that of the line labels.
+    """Make the heads of a table of numbers; the first head is for the line labels.
 
     Args:
         first: The first head.
@@ -246,7 +246,7 @@ def heads(first: str, *others: str | Cell) -> list[Cell]:
 
 
 def clamped(name: str) -> Cell:
-    """The head of a column whose name may be too long."""
+    """Make the head of a column; a name that is too long is cut, with the whole name as tooltip."""
     return Cell(markup('<span class="clamp">{name}</span>', name=name), title=name)
 
 
@@ -269,7 +269,7 @@ def model(name: str, small: Sequence[str] = ()) -> Cell:
 
     Args:
         name: The name.
-        small: Small remarks.
+        small: Remarks in small type below the name.
 
     Returns:
         The cell.
@@ -282,7 +282,7 @@ def who(label: CandidateLabel, small: Sequence[str] = ()) -> Cell:
 
     Args:
         label: The candidate.
-        small: Further remarks.
+        small: Further remarks in small type.
 
     Returns:
         The cell.
@@ -294,17 +294,17 @@ def who(label: CandidateLabel, small: Sequence[str] = ()) -> Cell:
 
 
 def tinted(estimate: ReportEstimate) -> Cell:
-    """A score with its interval, the darker the higher."""
+    """Make the cell of a score with its interval; a higher score has a darker tint."""
     return Cell(estimate.shown, [estimate.interval], "n tint", shade=estimate.shade)
 
 
 def tags(remarks: Iterable[str]) -> Markup:
-    """Short remarks."""
+    """Format short remarks as tags."""
     return Markup("").join(markup('<span class="is-tag">{tag}</span>', tag=tag) for tag in remarks)
 
 
 def keys(key_of: Mapping[str, str | None]) -> Markup:
-    """The beginnings of keys of rows or calls, by what they are of; a dash for none."""
+    """Format keys of rows or calls by name: the first 12 characters; a dash without a key."""
     shown = []
     for name, key in key_of.items():
         short = (

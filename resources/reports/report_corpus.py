@@ -1,6 +1,4 @@
-"""The page of the site on the corpus: in numbers, its clusters and image sets, what was left out and
-why, checks, review, costs.
-"""
+"""The corpus page of the site: counts, clusters, image sets, drops, checks, review and costs."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypedDict
@@ -17,9 +15,9 @@ from resources.reports.report_input import Row, Rows
 from resources.reports.report_shape import MOST_ROWS, BarChart, bars_of
 
 MOST_PICTURES = 6
-"""Pictures of an image set that are shown."""
+"""The page shows this many images of a set."""
 N_COLOURS = 8
-"""Groups of the map that have a colour of their own."""
+"""This many groups of the map have their own colour."""
 MEASURES = {
     "raw": "Raw agreement",
     "cohen_kappa": "Cohen's kappa",
@@ -34,8 +32,9 @@ MEASURES = {
 
 
 class CorpusPageInput(TypedDict):
-    """The data of the page: `counts` is a row; the others are rows of the queries
-    `sql/evaluate/corpus_*.sql` and of tables.
+    """The data of the page: rows of tables and of the queries `sql/evaluate/corpus_*.sql`.
+
+    `counts` is a single row.
     """
 
     counts: Row
@@ -55,7 +54,7 @@ class CorpusPageInput(TypedDict):
 
 
 class CorpusImage(NamedTuple):
-    """A picture of the corpus with its caption; `source` is None where it is not stored."""
+    """An image of the corpus with its caption; `source` is None if the image is not stored."""
 
     source: str | None
     title: str
@@ -63,14 +62,14 @@ class CorpusImage(NamedTuple):
 
 
 class CorpusImageGroup(NamedTuple):
-    """Pictures that belong together."""
+    """A titled group of images, such as an image set."""
 
     title: str
     pictures: list[CorpusImage]
 
 
 def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: str) -> str:
-    """Render the page. A missing image is shown as missing. Raises ImageDamaged.
+    """Render the page. A missing image gets a placeholder.
 
     Args:
         corpus: The data of the page.
@@ -79,6 +78,9 @@ def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: s
 
     Returns:
         The HTML.
+
+    Raises:
+        ImageDamaged: The file of an image is damaged.
     """
     counts = corpus["counts"]
     has_content = bool(counts["n_shards"] or counts["n_entries"])
@@ -142,7 +144,7 @@ def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[blo
 
 
 def _map(rows: Rows) -> tuple[list[MapDot], list[MapLayer]]:
-    """The dots of the map, and the largest groups, which have colours."""
+    """Return the dots of the map and its layers: the largest groups in colours, then all others."""
     groups: dict[int, list[int]] = {}
     for number, row in enumerate(rows):
         place = row["place"]
@@ -156,7 +158,7 @@ def _map(rows: Rows) -> tuple[list[MapDot], list[MapLayer]]:
 
 
 def _bars(title: str, noun: str, rows: Rows, label: str, n: str) -> BarChart:
-    """Shares of a whole, the most frequent first, the last ones added up."""
+    """Chart shares of a whole, the most frequent first; rows after `MOST_ROWS` are summed up."""
     counts = [(row[label] or "not known", row[n]) for row in rows]
     shown, others = counts[:MOST_ROWS], counts[MOST_ROWS:]
     if others:
@@ -172,14 +174,14 @@ def _picture(row: Row, image_store: ImageStore) -> CorpusImage:
 
 
 def _centre(row: Row, image_store: ImageStore) -> CorpusImage:
-    """The picture at the centre of a cluster, which may have left the corpus."""
+    """Return the image at the centre of a cluster; its entry may no longer be in the corpus."""
     picture = _picture(row, image_store)
     entries = "1 entry" if row["size"] == 1 else f"{row['size']} entries"
     return picture._replace(title=f"{picture.title}: {entries}")
 
 
 def _sets(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Block]:
-    """How many sets of each size there are, and a sample."""
+    """Yield a table of the number of image sets by size, and a sample of sets."""
     sizes = [row for row in corpus["set_sizes"] if row["wanted"] or row["made"]]
     if not sizes:
         return
@@ -259,7 +261,7 @@ def _example(row: Row) -> str:
 
 
 def _checks(rows: Rows) -> block.Section:
-    """Pairs by outcome, and by what was found in them."""
+    """Make the table of checked pairs by finding and outcome (pass, review, drop)."""
     kinds = sorted({row["kind"] for row in rows})
     outcomes = ("pass", "review", "drop")
     n_of_reason = {(row["kind"], row["reason"], row["outcome"]): row["n"] for row in rows}
@@ -351,7 +353,7 @@ def _person(row: Row) -> list[Cell]:
 
 
 def _costs(rows: Rows) -> block.Section:
-    """Costs by stage: of all days, and of each of the last ones."""
+    """Make the table of costs by stage, in total and for each of the last days."""
     if not rows:
         return block.Section("costs", "Costs", "Costs", [block.note("no_calls", "lead")])
     days = sorted({row["last_day"] for row in rows if row["last_day"]}, reverse=True)

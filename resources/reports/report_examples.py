@@ -1,4 +1,4 @@
-"""Examples of a report: items with their pictures, and what models and judges said of them."""
+"""Example items of a report: their images, and the answers of models and judges."""
 
 import re
 from collections.abc import Sequence
@@ -12,20 +12,21 @@ from resources.reports.report_input import Row
 from resources.web.addresses import CALLS
 
 THUMBNAIL_SIDE = 208
-"""Pixels; shown at half the size, so that they are sharp on fine screens and on paper."""
+"""Size in pixels; shown at half the size, so that images are sharp on high-density screens and paper.
+"""
 MOST_SHOWN = 20_000
-"""Characters of an answer, a reference or an explanation that are shown."""
+"""Longer answers, references and explanations are cut to this many characters."""
 _TOKEN = re.compile(rf"({re.escape(IMAGE_HERE)})|<image-([0-9]{{1,3}})>", re.IGNORECASE)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def example(number: int, item: Row, best: float | None, image_store: ImageStore) -> dict[str, Any]:
-    """Make the data of one example item. A missing image is shown as missing.
+    """Make the template data of one example item. A missing image gets a placeholder.
 
     Args:
-        number: The number of the example.
+        number: The number of the example on the page, from 1.
         item: The item.
-        best: The highest grade of a judge.
+        best: The highest grade that a judge can give; None without grades.
         image_store: The image store.
 
     Returns:
@@ -42,7 +43,7 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
         "images": [
             {
                 **image,
-                # An imported image may have neither.
+                # An imported image may have no title and no page.
                 "title": image["title"] or "",
                 "link": _link(image["page_url"] or ""),
                 "source": source_of(image["image_id"], image_store),
@@ -79,7 +80,7 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
 
 
 def _rest(text: str, call_key: str | None) -> dict[str, Any]:
-    """How much of a text is not shown, and where the reply that it is of is shown whole."""
+    """Return how many characters of a text are cut, and the address of the whole model reply."""
     whole = f"{CALLS}/{call_key}/reply" if call_key else None
     return {"n_left_out": max(0, len(text) - MOST_SHOWN), "whole": whole}
 
@@ -105,7 +106,7 @@ def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | in
 
 
 def _judgment(judgment: Row, best: float | None) -> dict[str, Any]:
-    """A judgment with its verdict in short: a grade, or what a rule observed."""
+    """Add a short verdict to a judgment: its grade, or the scores of a rule."""
     explanation = judgment["explanation"] or ""
     judgment = {
         **judgment,
@@ -120,13 +121,13 @@ def _judgment(judgment: Row, best: float | None) -> dict[str, Any]:
 
 
 def _reviewer(name: str) -> str:
-    # A policy that stood in for a person must not read like a person's name.
+    # A review policy that decided without a person must not look like a person's name.
     policy = name.removeprefix(POLICY_PREFIX)
     return name if policy == name else f"no person (policy “{policy}”)"
 
 
 def source_of(image_id: str, image_store: ImageStore) -> str | None:
-    """Return a thumbnail as a data URL; None if the image is not stored. Raises ImageDamaged.
+    """Return a thumbnail as a data URL; None if the image is not stored.
 
     Args:
         image_id: The image.
@@ -134,13 +135,16 @@ def source_of(image_id: str, image_store: ImageStore) -> str | None:
 
     Returns:
         The URL.
+
+    Raises:
+        ImageDamaged: The file of the image is damaged.
     """
     thumbnail = image_store.thumbnail_base64(image_id, THUMBNAIL_SIDE)
     return thumbnail and f"data:image/jpeg;base64,{thumbnail}"
 
 
 def _link(url: str) -> str | None:
-    """The image's page where it is a web page: an address from outside may also be a script."""
+    """Return the link only if it is HTTP(S): an address from outside may also be a script."""
     try:
         parts = urlsplit(url)
     except ValueError:

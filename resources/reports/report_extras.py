@@ -1,4 +1,4 @@
-"""The sections of a report that extras have."""
+"""Report sections that extras (plug-in packages) add."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -16,11 +16,12 @@ class ExtraSection(NamedTuple):
     """A section of an extra.
 
     Attributes:
-        html: Renders the section from the data of a page (`benchmark_report.py`); empty without data.
-        finding: The result in one line.
-        rows: Tables of `evaluate` with their order, whose rows of the release are in `of_extras` of the
+        html: Renders the section from the data of a report page (`benchmark_report.py`); empty without
             data.
-        steps: Steps whose failure is shown above the section.
+        finding: Returns the result in one line.
+        rows: Table of `evaluate` -> the order of its rows. Their rows of the release are in
+            `Report.of_extras`.
+        steps: Steps whose failures are shown above the section.
     """
 
     id: str
@@ -45,7 +46,7 @@ class ExtraSection(NamedTuple):
 
 
 def extra_sections() -> list[ExtraSection]:
-    """The sections of all extras."""
+    """Import and return the report sections of all extras."""
     return [
         import_module(extra.report_section).SECTION for extra in extras() if extra.report_section
     ]

@@ -1,4 +1,4 @@
-"""The home page of the site: all releases, models by benchmarks, changes, comparisons of releases."""
+"""The home page of the site: releases, scores of models by benchmark, changes, links to diff pages."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -23,14 +23,14 @@ from resources.reports.state import BY, IN_FORCE, NAME, SCORES, ChangesSinceLast
 from resources.web.addresses import items_page
 
 MOST_CHANGES = 30
-"""Scores that changed and are listed."""
+"""The page lists at most this many changed scores."""
 
 
 class ReleaseLine(NamedTuple):
-    """One release: its row, the page beside the index, and its leaderboard before the first judge.
+    """One release on the home page: its row, the link to its report, and its first judge's leaderboard.
 
-    `judge` says in words who scored, `judges` are all of them. `n_unscored` models answered where
-    nothing can be scored, since the release has no references.
+    `judge` is the first judge in words, `judges` are all judges. `n_unscored` is the number of models
+    that answered but cannot be scored, since the release has no references.
     """
 
     release: Mapping[str, Any]
@@ -45,20 +45,20 @@ class ReleaseLine(NamedTuple):
 
     @property
     def metric(self) -> str | None:
-        """The metric that ranks, in words."""
+        """The ranking metric in words; None without a leaderboard."""
         if self.view is None:
             return None
         return f"{self.view.metrics[0].name}, {self.view.name.lower()}"
 
     @property
     def best(self) -> list[LeaderboardRow]:
-        """The best models: baselines may hold the first rank, so it is the first one of the models."""
+        """The models that share the best rank of a model; a baseline may rank before them."""
         models = self.view.models if self.view else []
         return [entry for entry in models if entry.rank and entry.rank == models[0].rank]
 
     @property
     def items(self) -> str:
-        """The page of its items."""
+        """The link to the sample browser of the release."""
         return items_page(self.release["release_id"])
 
 
@@ -113,8 +113,9 @@ def render_index(
     diffs: Sequence[tuple[str, str]] = (),
     since: ChangesSinceLast | None = None,
 ) -> str:
-    """Render the index: changes, models by benchmarks, current releases first (by name, the latest
-    first), then comparisons.
+    """Render the home page: changes, scores of models by benchmark, releases, and links to diff pages.
+
+    Current releases come first, sorted by name; of the same name, the latest first.
 
     Args:
         lines: The releases.
@@ -145,12 +146,12 @@ def render_index(
 
 
 def _labels(line: ReleaseLine) -> dict[str, str]:
-    """The label of each model of a release."""
+    """Map each model of a release to its label."""
     return {entry.who.name: entry.who.label for entry in (line.view.entries if line.view else ())}
 
 
 def _marks(lines: Sequence[ReleaseLine]) -> list[tuple[str, str, str]]:
-    """Name of a release, labels of models and the mark next to their ranks, of current releases."""
+    """Return (release name, labels of models, remark on their ranks) for current releases."""
     labels: dict[tuple[str, str], list[str]] = {}
     for line in lines:
         for entry in line.view.models if line.view and line.release["is_current"] else ():
@@ -160,8 +161,7 @@ def _marks(lines: Sequence[ReleaseLine]) -> list[tuple[str, str, str]]:
 
 
 def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
-    """The models by the current releases that they were scored on, the best on average of their ranks
-    first; None without a model."""
+    """Make the table of models by current releases, sorted by mean rank; None without a model."""
     lines = [line for line in releases if line.view and line.release["is_current"]]
     entries: dict[str, dict[int, LeaderboardRow]] = {}
     labels_of: dict[str, set[str]] = {}
@@ -177,7 +177,7 @@ def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
     if not entries:
         return None
     models = sorted(entries, key=key)
-    # A model that was asked in other ways on each release has its name alone.
+    # If the releases give a model different labels (settings), the table shows its name only.
     labels = {
         model: next(iter(names)) if len(names) == 1 else model for model, names in labels_of.items()
     }
@@ -199,7 +199,7 @@ def matrix(releases: Sequence[ReleaseLine]) -> block.Table | None:
 
 
 def _head(line: ReleaseLine) -> Cell:
-    """The head of a release's column: its name, and the metric."""
+    """Make the head of a release's column: its name and the metric."""
     assert line.view is not None
     metric = line.view.metrics[0]
     lower = [] if metric.higher_is_better else ["lower is better"]
@@ -208,7 +208,7 @@ def _head(line: ReleaseLine) -> Cell:
 
 
 def _score(entry: LeaderboardRow | None, chart: Chart) -> Cell:
-    """A model's score on a release, drawn and in numbers; a dash where it has none."""
+    """Make the cell of a model's score on a release, as number and plot; a dash without a score."""
     if entry is None or entry.floor.value is None:
         return Cell("–", kind="n quiet", sort="")
     mark = next(mark for mark in chart.marks if mark.who.name == entry.who.name)

@@ -1,4 +1,4 @@
-"""The input of a release's report as plain data."""
+"""Typed dictionaries with the input data of a release's report."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
@@ -11,11 +11,12 @@ from methods.results.methods_paragraph import EvaluationCalls
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 Terms = Mapping[str, Any]
-"""What rows of `evaluate.error_attribution` name, in words and in order: `turns` (turn, what it is
-judged for, the label of its task), `trials`, `rates` (metric, what it is of, trial), `changes` (the
-columns that tell rows apart, labels, `is_later_turn`), and `causes` by change."""
+"""The display names for rows of `evaluate.error_attribution`, in display order. `turns` has (turn,
+dimension that is judged, label of its task), `trials` the name of each trial, `rates` (metric,
+dimension, trial). `changes` has `key` (see `report_attribution.Change`), `labels` and `is_later_turn`;
+`causes` maps changes to a `Cause`."""
 Cause = tuple[str, str, str]
-"""What a change shows the cause of, when errors go, and which errors these are, in words."""
+"""Phrases of a sentence: (the cause, when errors disappear, which errors these are)."""
 
 
 class ReportBenchmark(TypedDict):
@@ -26,14 +27,14 @@ class ReportBenchmark(TypedDict):
     grades: tuple[float, float]
     """The lowest and the highest grade of a judge."""
     overall: str
-    """What a judge's grade is of."""
+    """The name of the overall metric that a judge grades."""
     abilities: Sequence[str]
     """Labels, the coarsest first."""
     label_metrics: Mapping[tuple[str, ...], str]
-    """The metric that scores are split by for a label, or for a pair of labels."""
+    """Label, or pair of labels -> the metric of its slices."""
     metrics: Rows
-    """`name`, `aggregation`, the ends `low` and `high` of the shown scale, None where there is none,
-    `higher_is_better`, `inverse`, `refusals_are_right`."""
+    """The metrics, with the columns of `report_scores.DisplayedMetric`. `low` and `high` are the ends
+    of the shown scale; None for an open end."""
 
 
 class LeaderboardInput(TypedDict):
@@ -43,49 +44,49 @@ class LeaderboardInput(TypedDict):
     """The row of `release.releases`, and `is_current`."""
     benchmark: ReportBenchmark | None
     generated: str
-    """When the page is made."""
+    """The time at which the page is generated."""
     judges: Sequence[str]
-    """Those of the profile, in order."""
+    """The judges of the profile, in order."""
     families: Mapping[str, str]
     """Model -> family."""
     scores: Rows
-    """Those of `evaluate.results`, which have the ranks."""
+    """Rows of `evaluate.results`, with ranks."""
     constant_judges: Rows
     """Judges that give nearly all answers the same score."""
     comparisons: Rows
     ability_comparisons: Rows
     groups: Rows
-    """Findings of the analyses `GROUP_ANALYSES`."""
+    """Rows of `evaluate.findings` of the analyses in `GROUP_ANALYSES`."""
     training: Rows
-    """Those of `evaluate.training_effects`."""
+    """Rows of `evaluate.training_effects`."""
     above: Mapping[str, str]
-    """Finest ability -> the one that it is part of."""
+    """Finest ability -> the coarser ability that it is part of."""
     missing: Rows
     not_made: Rows
     unscored: Sequence[str]
     """Models of the profile without scores."""
     unjudgeable: Sequence[str]
-    """Candidates that answered where the release has no reference."""
+    """Candidates whose answers cannot be judged, since the release has no references."""
     n_without_picture: int
-    """Items that no score rests on, since models could not be asked for want of their picture."""
+    """Number of items that no model could be asked, because an image is missing."""
 
 
 class MultipleChoiceInput(TypedDict):
-    """Letters and passes of multiple choice."""
+    """Chosen letters and circular passes of a multiple-choice benchmark."""
 
     letters: Sequence[str]
     keys: Mapping[str, int]
-    """How often each letter is right, where that is known."""
+    """Letter -> number of questions whose correct choice it is, over questions with a known key."""
     n_held_out: int
     shares: Mapping[str, LetterShares]
-    """Those of the first pass."""
+    """Model -> letters that it chose in the first pass."""
     circular_shares: Mapping[str, LetterShares]
-    """Those of all circular passes; empty where there are none."""
+    """Model -> letters that it chose in all circular passes; empty without circular passes."""
     passes: Mapping[str, PassCounts]
 
 
 class Pairwise(TypedDict):
-    """Answers that were compared: rows of `evaluate.pair_*`; none where none were."""
+    """Rows of `evaluate.pair_*` on pairwise comparisons of answers; empty without comparisons."""
 
     designs: Rows
     ratings: Rows
@@ -100,7 +101,7 @@ class ItemAnalysisInput(TypedDict):
     filters: Rows
     statistics: Rows
     flagged: Rows
-    """Items with their content, pictures, flags and decision."""
+    """Items with their content, images, flags and decision."""
     subsets: Rows
 
 
@@ -108,28 +109,28 @@ class Report(LeaderboardInput):
     """The data of a release's page."""
 
     calls: EvaluationCalls
-    """The calls behind the scores."""
+    """The model calls on which the scores are based."""
     version: str | None
     """The version of vlm-loom, if it is known."""
     choice: MultipleChoiceInput | None
     findings: Mapping[str, Rows]
-    """Rows of `evaluate.findings` by analysis, also where another release is compared with this one."""
+    """Analysis -> rows of `evaluate.findings`, including comparisons made for another release."""
     languages: Mapping[str, str]
-    """Those of the releases that are compared."""
+    """Release id -> language, for the releases that are compared."""
     error_attribution: Rows
     attribution_terms: Terms | None
     answer_lengths: Rows
-    """Rows of `methods/evaluation/answer_lengths.py`; none without references."""
+    """Rows of `methods/evaluation/answer_lengths.py`; empty without references."""
     pairwise: Pairwise
     widest_groups: Rows
-    """Wordings of the groups whose ratings differ most, with `text`, `styles`, `value` and calls."""
+    """Wordings of the questions whose ratings differ most, with `text`, `styles`, `value` and calls."""
     judge_bias_tests: Rows
     failures: Rows
     of_extras: Mapping[str, Rows]
-    """Rows of tables that extras have, by table."""
+    """Table of an extra -> its rows of the release."""
     distributions: Sequence[Distribution]
     shares: Sequence[CategoryCounts]
     page_categories: Rows
     item_analysis: ItemAnalysisInput | None
     examples: Rows
-    """Items with pictures, choices, turns, references, answers and judgments."""
+    """Items with images, choices, turns, references, answers and judgments."""

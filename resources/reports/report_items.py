@@ -1,4 +1,4 @@
-"""The items of a report: flagged items, difficulty and discrimination, and the curve of subsets.
+"""The item analysis in a report: flagged items, difficulty, discrimination and smallest subsets.
 
 `assets/evaluate/item_report_data.py` collects the data; `templates/report_items.html` renders the
 section.
@@ -16,7 +16,7 @@ from resources.reports.report_examples import pieces, source_of
 from resources.reports.report_input import ItemAnalysisInput, Row
 
 MOST_FLAGGED = 30
-"""Flagged items that are shown; the table has all."""
+"""The report shows at most this many flagged items; the table `evaluate.flagged_items` has all."""
 FLAGS = {
     "text_only": "right without the picture",
     "wrong_item": "every model fails",
@@ -92,7 +92,7 @@ def _votes(row: Row) -> str:
 
 
 def items_dots(statistics: Sequence[Row]) -> list[ItemsDot]:
-    """The items at each place of the plot; those without a discrimination are left out."""
+    """Group items by their position in the plot; items without a discrimination are left out."""
     places: dict[tuple[float, float], list[Row]] = {}
     for row in statistics:
         if row["discrimination"] is not None:
@@ -127,6 +127,6 @@ def _subsets(rows: Sequence[Row]) -> dict[str, Any] | None:
 
 
 def _shown(sizes: Sequence[int]) -> list[int]:
-    """Up to eight of the sizes, the first and the last among them."""
+    """Pick up to eight of the sizes, evenly spaced, with the first and the last one."""
     step = max(1, math.ceil((len(sizes) - 1) / 7))
     return [*sizes[::step], sizes[-1]]

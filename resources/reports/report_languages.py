@@ -1,6 +1,4 @@
-"""The section of a report on the same release in another language: what each model scores more in
-which.
-"""
+"""The report section on the language gap: score differences between a release and its translation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -17,11 +15,11 @@ from resources.reports.report_shape import noun_of
 
 _IN_WORDS = {"en": "English", "zh": "Chinese"}
 Figures = Mapping[tuple[str, ...], Row]
-"""Findings by subset, metric, aggregation, model and measure."""
+"""(subset label, subset value, metric, aggregation, model, measure) -> finding."""
 
 
 def languages(data: Report) -> block.Section:
-    """A pane for each release in another language and each judge."""
+    """Make a pane for each release in another language and each judge."""
     names = ("release_id", "other", "judge", "judge_version")
     rows = data["findings"].get("language_gaps", [])
     by_pair = groupby(rows, key=lambda row: [row[name] for name in names])
@@ -30,7 +28,7 @@ def languages(data: Report) -> block.Section:
 
 
 def _finding(rows: Sequence[Row]) -> str:
-    """How many models are surely better in one of the languages, in a line."""
+    """Summarize in one line how many models are significantly better in one of the languages."""
     metric = next((row["metric"] for row in rows if row["measure"] == "first_score"), "")
     of_models = [
         row
@@ -111,7 +109,7 @@ def _pane(data: Report, rows: Sequence[Row]) -> Iterator[block.Block]:
 def _line(
     figures: Figures, metrics: Sequence[DisplayedMetric], name: str, n_pairs: int
 ) -> list[Cell]:
-    """A model: its scores in both languages by the metric that ranks, the difference of each metric."""
+    """Make a model's line: its scores in both languages by the ranking metric, and all differences."""
     first, second, difference = (
         figures["", "", *metrics[0].key, name, measure]
         for measure in ("first_score", "second_score", "difference")

@@ -1,4 +1,7 @@
-"""The leaderboard of a report: ranks, scores in three forms and counts, by judge and aggregation."""
+"""The leaderboard of a report: ranks, scores with intervals and counts, by judge and aggregation.
+
+A score has several forms (`FORMS`), which differ in how they treat missing judgments.
+"""
 
 import math
 from collections import Counter
@@ -48,10 +51,11 @@ NO_COUNTS = dict.fromkeys(
 
 
 class LeaderboardRow(NamedTuple):
-    """One model's line under one way of averaging; `why` says why it has no rank.
+    """One model's line of the leaderboard for one aggregation; `why` says why it has no rank.
 
-    `all_items` has no value where the release lacks no picture. `others` are its score under the other
-    ways of averaging; `n_common` is of how many units `common` is, None if these are all.
+    `mark` is a remark on its rank. `all_items` has no value if no image of the release is missing.
+    `others` are its scores by the other aggregations. `n_common` is the number of units of `common`;
+    None if these are all units.
     """
 
     who: CandidateLabel
@@ -70,9 +74,9 @@ class LeaderboardRow(NamedTuple):
 
 
 class LeaderboardView(NamedTuple):
-    """The leaderboard under one way of averaging; `metrics` begin with the one that it is sorted by.
+    """The leaderboard for one aggregation; it is sorted by the first of `metrics`.
 
-    `others` are that metric under the other ways of averaging; `below` stands below the table.
+    `others` are the other aggregations of that metric; `below` are the blocks below the table.
     """
 
     name: str
@@ -86,17 +90,17 @@ class LeaderboardView(NamedTuple):
 
     @property
     def entries(self) -> list[LeaderboardRow]:
-        """Models, then those without their images, then baselines."""
+        """Models, then models asked without their images, then baselines."""
         return [*self.models, *self.ablations, *self.baselines]
 
     @property
     def has_lost(self) -> bool:
-        """Whether the release lacks pictures."""
+        """Whether images of the release are missing."""
         return any(entry.all_items.value is not None for entry in self.entries)
 
 
 class JudgePane(NamedTuple):
-    """All that one judge, under one version, says; `parts` stand below its leaderboards."""
+    """The results of one version of one judge; `parts` are the blocks below its leaderboards."""
 
     judged: ScoresByJudge
     title: str
@@ -110,7 +114,7 @@ class JudgePane(NamedTuple):
 
 
 def panes_of(data: LeaderboardInput) -> list[JudgePane]:
-    """One pane for each judge and version, the one to show first at the front."""
+    """Make one pane for each judge and version; the page shows the first one."""
     judges = judges_of(data)
     versions = Counter(judged.judge for judged in judges)
     labels = data["benchmark"]["abilities"] if data["benchmark"] else []
@@ -139,7 +143,7 @@ def panes_of(data: LeaderboardInput) -> list[JudgePane]:
 
 
 def leaderboard(data: Report, panes: Sequence[JudgePane]) -> block.Section:
-    """What each judge says, then judges side by side and models that are missing."""
+    """Make the section: leaderboards by judge, model settings, judges side by side, missing models."""
     metrics = data["benchmark"]["metrics"] if data["benchmark"] else []
     averages = {MetricKey(row["name"], row["aggregation"]): row["in_words"] for row in metrics}
     titled = []
@@ -160,13 +164,13 @@ def leaderboard(data: Report, panes: Sequence[JudgePane]) -> block.Section:
         titled.append((pane.title, [version, *constant, averaged, methods, *pane.parts]))
     judges = [block.Panes("judge", "Judge", titled)] if titled else []
     blocks = [*judges, *how_asked(data), *side_by_side(panes), *missing(data)]
-    # Without scores it is no part of the contents.
+    # Without scores the contents do not list the section.
     title = "Leaderboard" if panes else ""
     return block.Section("leaderboard", title, "Leaderboard", blocks)
 
 
 def _board(view: LeaderboardView, data: LeaderboardInput) -> Iterator[block.Block]:
-    """The models, those without their images, and baselines, in this order."""
+    """Yield the leaderboard table: models, models asked without their images, and baselines."""
     metric, noun = view.metrics[0], noun_of(data["release"])
     yield block.note("leaderboard", metric=metric, noun=noun)
     ranked = any(entry.rank is not None for entry in view.baselines)
@@ -222,7 +226,7 @@ def _line(row: LeaderboardRow, has_lost: bool) -> list[Cell]:
 
 
 def _judged_share(row: LeaderboardRow) -> str:
-    """The share of the metric's units that was judged, named where it is not that of the turns."""
+    """Format the judged share of the metric's units; say "units" if it is not that of the turns."""
     counts = row.counts
     turns = counts["n_judged"] / counts["n_turns"] if counts["n_turns"] else None
     return (
@@ -241,7 +245,7 @@ def _lost(n: int) -> Cell:
 
 
 def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
-    """The score that ranks of each model by each judge; nothing where there is one."""
+    """Make the table of each model's ranking score by each judge; empty with fewer than two judges."""
     if len(panes) < 2:
         return []
     metric = panes[0].judged.shown_metrics[0]
@@ -256,7 +260,7 @@ def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
             ranks = _ranks(pane.judged.row(name, metric.key))
             cell = block.tinted(pane.judged.estimate(name, metric))
             cells.append(cell._replace(small=[f"rank {ranks}" if ranks else ""]))
-        # Who is of the judge's family differs from judge to judge.
+        # A tag may say that a model is of the judge's family, which differs from judge to judge.
         lines.append([block.who(who._replace(tags=() if who.is_model else who.tags)), *cells])
     heads = block.heads("Model", *(pane.title for pane in panes))
     return [
@@ -267,7 +271,7 @@ def side_by_side(panes: Sequence[JudgePane]) -> list[block.Block]:
 
 
 def how_asked(data: LeaderboardInput) -> list[block.Block]:
-    """The settings of each model's requests; nothing where no model was asked."""
+    """Make the table of each model's request settings; empty if no model has settings."""
     settings = {row["label"]: dict(row["settings"]) for row in data["scores"] if row["settings"]}
     if not settings:
         return []
@@ -288,7 +292,7 @@ def how_asked(data: LeaderboardInput) -> list[block.Block]:
 
 
 def missing(data: LeaderboardInput) -> list[block.Block]:
-    """Models without scores, or with earlier ones, and why."""
+    """Make the table of models without scores or with scores of an earlier run, with the reasons."""
     lines = []
     for row in data["missing"]:
         by = f" by {row['asked']}" if row["asked"] != row["model"] else ""
@@ -306,7 +310,7 @@ def missing(data: LeaderboardInput) -> list[block.Block]:
 
 
 def _aggregations(metrics: Sequence[DisplayedMetric]) -> list[str]:
-    """Ways of averaging in the order of their metrics."""
+    """Return the aggregations in the order of their metrics."""
     return list(dict.fromkeys(metric.aggregation for metric in metrics))
 
 
@@ -324,7 +328,7 @@ def _view(judged: ScoresByJudge, aggregation: str, release: Row, name: str) -> L
     forms = [
         (title, form, _charts(judged, metrics, order, form))
         for form, title in FORMS.items()
-        # The leaderboard has the other forms of a single metric.
+        # The leaderboard itself shows the other forms if there is a single metric.
         if form == FLOOR or (len(metrics) > 1 and form in of_forms)
     ]
     return LeaderboardView(
@@ -363,7 +367,7 @@ def _charts(
     order: Sequence[CandidateLabel],
     form: str,
 ) -> list[Chart]:
-    """The scores of a form, drawn, by metric."""
+    """Make a chart of the scores of a form for each metric."""
     return [
         chart(metric, [(who, judged.estimate(who.name, metric, form)) for who in order])
         for metric in metrics
@@ -376,7 +380,7 @@ def _all_metrics(
     order: Sequence[CandidateLabel],
     form: str,
 ) -> Iterator[block.Block]:
-    """The scores of a form by each of several metrics."""
+    """Yield the table of the scores of a form by metric; nothing for a single metric."""
     if len(metrics) < 2:
         return
     lower = {metric: [] if metric.higher_is_better else ["lower is better"] for metric in metrics}
@@ -393,7 +397,7 @@ def _all_metrics(
 
 
 def _order(judged: ScoresByJudge, metric: DisplayedMetric) -> list[CandidateLabel]:
-    """Candidates by rank, then by score; those without a score last, models before all others."""
+    """Sort candidates: models, ablations, baselines; then by rank, score, and without a score."""
 
     def key(who: CandidateLabel) -> tuple[Any, ...]:
         row = judged.row(who.name, metric.key)
@@ -413,7 +417,7 @@ def _entry(
     others: Sequence[DisplayedMetric],
 ) -> LeaderboardRow:
     row = judged.row(who.name, leading.key)
-    # Counts are of turns, whatever the metric; of another metric only where this one has no score.
+    # Counts are of turns, so any metric has them: use another one if this metric has no score.
     counts = row or next(
         (row for (model, *_), row in judged.whole.items() if model == who.name),
         NO_COUNTS,
@@ -439,7 +443,7 @@ def _entry(
 
 
 def _n_common(judged: ScoresByJudge, who: CandidateLabel, metric: DisplayedMetric) -> int | None:
-    """How many units every model was judged on, where that is not all of them."""
+    """Return the number of units on which every model was judged; None if these are all units."""
     whole, common = (judged.row(who.name, metric.key, form) for form in (FLOOR, COMMON))
     if whole is None or common is None or common["n_units"] == whole["n_units"]:
         return None
@@ -447,14 +451,14 @@ def _n_common(judged: ScoresByJudge, who: CandidateLabel, metric: DisplayedMetri
 
 
 def _ranks(row: Row | None) -> str:
-    """The interval of a rank in words: `1–3`."""
+    """Format the interval of a rank: `1–3`; empty without a rank."""
     if row is None or row["rank"] is None:
         return ""
     return f"{row['rank_low']}–{row['rank_high']}"
 
 
 def _percent(share: float | None) -> str:
-    """A share as percent, 100 only where nothing is lacking."""
+    """Format a share as percent; it is 100 % only for a share of exactly 1."""
     if share is None:
         return "–"
     return "100 %" if share >= 1 else f"{min(100 * share, 99.9):.1f} %"

@@ -1,4 +1,4 @@
-"""Differences of a report: how tables show them, the matrix of every two models, what looking adds."""
+"""Score differences in a report: pairwise model comparisons with p-values, and the image ablation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -16,12 +16,14 @@ from resources.web.addresses import items_page
 
 NOT_POSSIBLE = "more than there can be"
 FEW_CLUSTERS = 60
-"""From so many on a failure in 1 of 20 is not missed more often than in 5 of 100 cases."""
+"""From 60 clusters on, the report does not warn of unseen rare failures. A failure in 1 of 20 clusters
+is missing in a sample of 60 clusters with a probability of 0.95^60 < 5%."""
 
 
 class ModelDifference(NamedTuple):
-    """The score of the line's model minus that of the column's; `verdict` is `better`, `worse` or
-    empty.
+    """The score of the line's model minus that of the column's, as texts.
+
+    `verdict` is `better`, `worse`, or empty if the difference is not significant.
     """
 
     difference: str
@@ -56,7 +58,7 @@ def difference_of(
     Args:
         row: The row.
         metric: The metric.
-        sign: -1 for second minus first.
+        sign: -1 to reverse the difference, 1 to keep it.
         column: The column of the difference.
 
     Returns:
@@ -69,7 +71,7 @@ def difference_of(
     ends = [sign * end for end in (row["ci_low"], row["ci_high"]) if end is not None]
     verdict = ""
     if is_significant(row):
-        # Differences are of means of units, which fall where an inverse metric rises.
+        # The difference is one of means; an inverse metric rises if its mean falls.
         wanted = metric.higher_is_better != metric.inverse
         verdict = "better" if (sign * difference > 0) == wanted else "worse"
     return ModelDifference(
@@ -81,26 +83,25 @@ def difference_of(
 
 
 def _tested(row: Row) -> str:
-    """p by itself, and after Holm's adjustment where that is another one."""
+    """Format the p-value, and the p-value after Holm's adjustment if it differs."""
     alone, adjusted = in_words(row["p"]), in_words(row["p_holm"])
     same = row["p"] is None or row["p_holm"] is None or row["p"] == row["p_holm"]
     return adjusted if same else f"{alone}; Holm: {adjusted.removeprefix('p ').removeprefix('= ')}"
 
 
 def in_words(p: float | None) -> str:
-    """p as a table shows it."""
+    """Format a p-value for a table."""
     if p is None:
         return "no test"
     return "p < 0.001" if p < 0.001 else f"p = {p:.2f}" if p >= 0.095 else f"p = {p:.3f}"
 
 
 def difference_cell(difference: ModelDifference | None, *below: str, link: str = "") -> Cell:
-    """Make the cell of a difference with interval and p, marked if significant; a dot without a
-    difference.
+    """Make the cell of a difference with interval and p-value; a dot without a difference.
 
     Args:
         difference: The difference.
-        *below: Small texts.
+        *below: Further texts in small type.
         link: The link of the cell.
 
     Returns:
@@ -168,7 +169,7 @@ def pairs(
         for first in models
     ]
     n_clusters = min(row["n_clusters"] for row in rows.values())
-    # Pairs that did not differ at all show nothing of how much they could.
+    # For pairs without any difference the smallest detectable effect is unknown.
     effects = sorted(row["detectable"] for row in rows.values() if row["detectable"])
     shown_effects = (
         [

@@ -1,4 +1,4 @@
-"""The section of a report on comparisons of answers: ratings, wins, and what judges prefer."""
+"""The report section on pairwise comparison of answers: ratings, win rates, position and style bias."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -38,7 +38,7 @@ def pairwise(data: Pairwise, noun: str) -> block.Section:
 
 
 def _finding(data: Pairwise) -> str:
-    """Who is first before the first judge, in a line."""
+    """Name the model that is first by the first judge, in one line."""
     first = next(
         (row for row in data["ratings"] if row["form"] == FLOOR and row["rank"] == 1), None
     )
@@ -92,7 +92,7 @@ def _pane(data: Pairwise, design: Row, noun: str) -> Iterator[block.Block]:
 
 
 def _line(row: Row, judged: Row, in_parts: bool) -> list[Cell]:
-    """A model: the rating that ranks, those of what was judged and at equal style, its rank."""
+    """Make a model's line: rank, ranking rating, rating by verdicts alone, style-controlled rating."""
     rank = "–"
     if row["rank"] is not None:
         low, high = row["rank_low"], row["rank_high"]
@@ -112,14 +112,14 @@ def _line(row: Row, judged: Row, in_parts: bool) -> list[Cell]:
 
 
 def _wins(share: float | None) -> Cell:
-    """A share of wins, or a dot where two never met."""
+    """Make the cell of a share of wins; a dot if the two models were never compared."""
     if share is None:
         return Cell("·", kind="n quiet")
     return block.tinted(ReportEstimate(share, scale=_SHARE))
 
 
 def _bias(row: Row) -> list[Cell]:
-    """What a judge is drawn by, with its interval, or why there is no value."""
+    """Make the line of a judge's position or style bias with its interval, or why it has no value."""
     of_place = row["bias"] == FIRST_PLACE
     return [
         Cell("the first place" if of_place else _IN_WORDS[row["bias"]], kind="who"),

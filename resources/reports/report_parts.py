@@ -1,4 +1,4 @@
-"""Scores on parts of a release: slices by label, and abilities in the benchmark's levels."""
+"""Report sections on subsets of a release: slices by label, and abilities by level."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -26,13 +26,13 @@ from resources.reports.report_scores import (
 )
 
 MOST_PAIRS = 100
-"""Pairs of models that are listed; the table has the others."""
+"""The page lists at most this many pairs of models; the table of the stage has all."""
 MOST_DRAWN, MANY_MODELS = 12, 6
-"""Values of a label, and models, that are drawn; the table has the others."""
+"""Charts show at most this many values of a label, and this many models; the table shows all."""
 
 
 class SubsetScores(NamedTuple):
-    """The scores on what has one value of a label, in the order of the models; `n` are its units."""
+    """The scores of a slice (a value of a label), in the order of the models; `n` counts its units."""
 
     value: str
     n: str
@@ -42,8 +42,8 @@ class SubsetScores(NamedTuple):
 def slices(
     judged: ScoresByJudge, order: Sequence[CandidateLabel], apart: Sequence[str]
 ) -> list[block.Block]:
-    """Drawings and a table for each label but those that are shown elsewhere, by the first metric that
-    is split."""
+    """Make charts and a table for each label except those in `apart`, which other sections show. They
+    use the first metric that has scores for the label."""
     models = [who for who in order if who.is_model]
     labels = dict.fromkeys(row["subset_label"] for row in judged.slices)
     shown_here = [label for label in labels if label not in apart]
@@ -63,8 +63,8 @@ def slices(
 
 
 def analyses_of(judged: ScoresByJudge, anchor: str) -> list[block.Block]:
-    """Groups of models, the best model by ability, and models before and after training; `anchor` is
-    what links to them name."""
+    """Make tables of groups of models, best models by ability, and models before and after training.
+    `anchor` is the link target."""
     blocks: list[block.Block] = [block.Heading("Groups of models", id=anchor)]
     for table in analyses(judged):
         blocks += [
@@ -94,7 +94,7 @@ def _slice(
     metric: DisplayedMetric,
     models: Sequence[CandidateLabel],
 ) -> Iterator[block.Block]:
-    """The scores by one label: drawn, and in numbers."""
+    """Yield the scores by one label as charts and as a table."""
     shown_parts, drawn_models = parts[:MOST_DRAWN], models[:MANY_MODELS]
     small = [(part.value, part.n, part.scores[: len(drawn_models)]) for part in shown_parts]
     yield block.Heading(f"By {label}", 4)
@@ -120,7 +120,7 @@ def abilities(
         order: The order of models.
         labels: The levels from the coarsest to the finest.
         above: The coarser ability of each finest ability.
-        anchor: The id that links to the section use.
+        anchor: The id of the section for links.
 
     Returns:
         The blocks.
@@ -219,7 +219,7 @@ def heat(
 
 
 def split_metric(judged: ScoresByJudge, label: str | None = None) -> DisplayedMetric | None:
-    """The first metric that has scores by any label, or the one that has scores by this one."""
+    """Return the first metric that has scores by `label` (by any label if None); None without one."""
     split = {key_of(row) for row in judged.slices if label in (None, row["subset_label"])}
     return next((metric for metric in judged.shown_metrics if metric.key in split), None)
 
@@ -264,7 +264,7 @@ def _slices(
 
 
 def span(numbers: Iterable[int]) -> str:
-    """These numbers in words: one, or from the lowest to the highest."""
+    """Format numbers as a range, `low–high`; as a single number if all are equal."""
     sizes = sorted(set(numbers))
     return "–".join(map(str, sizes if len(sizes) < 2 else (sizes[0], sizes[-1])))
 
@@ -272,7 +272,7 @@ def span(numbers: Iterable[int]) -> str:
 def _whole(
     judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel]
 ) -> SubsetScores:
-    """The score of everything."""
+    """Return the scores on all units, as the line `overall`."""
     n = span(row["n_units"] for who in models if (row := judged.row(who.name, metric.key)))
     return SubsetScores("overall", n, [judged.estimate(who.name, metric) for who in models])
 
@@ -280,7 +280,7 @@ def _whole(
 def _grouped(
     parts: Sequence[SubsetScores], above: Mapping[str, str]
 ) -> list[tuple[str, list[SubsetScores]]]:
-    """The finest level by what each is part of; what is part of nothing known comes last."""
+    """Group the finest abilities by coarser ability; abilities without a known one come last."""
     groups: dict[str, list[SubsetScores]] = {}
     for part in parts:
         groups.setdefault(above.get(part.value, ""), []).append(part)
@@ -290,7 +290,7 @@ def _grouped(
 def _against(
     judged: ScoresByJudge, metric: DisplayedMetric, models: Sequence[CandidateLabel], label: str
 ) -> Iterator[block.Block]:
-    """Models against each other by ability: how many each is surely better than, the differences."""
+    """Yield pairwise comparisons by ability: significant wins of each model, and the differences."""
     by_value: dict[str, dict[Pair, Row]] = {}
     for row in judged.by_ability:
         pair = row["first"], row["second"]
@@ -356,7 +356,8 @@ def _verdicts(
     model: CandidateLabel,
     models: Sequence[CandidateLabel],
 ) -> str:
-    """How many models it is surely better and surely worse than; None for too few items."""
+    """Count the models that `model` is significantly better and worse than. `pairs` is None if there
+    are too few items."""
     if pairs is None:
         return markup('<span class="quiet">too few items</span>')
     differences = (

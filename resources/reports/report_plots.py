@@ -1,6 +1,6 @@
-"""Plots of scores: dots with intervals, radars, and how good a model is against how steady.
+"""Plots of scores in a report: dots with intervals, radar charts, and mean score against steadiness.
 
-Dots with intervals are cells of lists and tables (`templates/report_plots.html`). The other plots are
+Dots with intervals are HTML in lists and tables (`templates/report_plots.html`). The other plots are
 figures of `charts.py`.
 """
 
@@ -26,7 +26,7 @@ from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
 FEWEST, MOST = 3, 12
-"""Axes: fewer enclose no area, and more cannot be told apart."""
+"""Number of axes of a radar chart: fewer enclose no area, and more cannot be told apart."""
 ALL_ALIKE = "infinite: in each of its {n} groups all wordings have one rating"
 
 BAR = '<i class="ci" style="left:{left}%;width:{width}%"></i>'
@@ -34,7 +34,8 @@ DOT = '<i class="dot" style="left:{at}%"></i>'
 
 
 class ChartMark(NamedTuple):
-    """One line of a chart: the dot and both ends of its bar in percent; None for a missing score."""
+    """One line of a chart: the dot, and the left end and width of its interval, in % of the axis. They
+    are None without a score or an interval."""
 
     who: CandidateLabel
     estimate: ReportEstimate
@@ -44,14 +45,14 @@ class ChartMark(NamedTuple):
 
     @property
     def track(self) -> Markup:
-        """The bar and the dot on the track of their axis."""
+        """The HTML of the interval and the dot on their axis."""
         bar = markup(BAR, left=self.left, width=self.width) if self.left is not None else ""
         dot = markup(DOT, at=self.dot) if self.dot is not None else ""
         return markup('<span class="track">{bar}{dot}</span>', bar=bar, dot=dot)
 
 
 class Chart(NamedTuple):
-    """The scores of models by one metric, and the ends of the axis; `note` stands below the title."""
+    """A chart of models' scores by one metric: the ends of its axis, and a note below the title."""
 
     title: str
     note: str
@@ -63,7 +64,7 @@ class Chart(NamedTuple):
 def chart(
     metric: DisplayedMetric, scores: Sequence[tuple[CandidateLabel, ReportEstimate]]
 ) -> Chart:
-    """Make the chart of a metric; an open axis ends with the scores.
+    """Make the chart of a metric; an axis without an end stops at the most extreme score.
 
     Args:
         metric: The metric.
@@ -82,12 +83,13 @@ def multiples(
     models: Sequence[CandidateLabel],
     parts: Sequence[tuple[str, str, Sequence[ReportEstimate]]],
 ) -> list[Chart]:
-    """A chart for each value of a label, all on one axis.
+    """Make a chart for each value of a label, all with the same axis.
 
     Args:
-        metric: The metric of the scores. An axis without an end ends with the scores of all charts.
+        metric: The metric of the scores. An axis without an end stops at the most extreme score of all
+            charts.
         models: The models.
-        parts: The value of the label, its number of units, and scores in the order of the models.
+        parts: (value of the label, its number of units, scores in the order of the models).
     """
     scale = _closed(metric.scale, (score for *_, scores in parts for score in scores))
     return [
@@ -107,7 +109,7 @@ def _chart(
     scale: Scale,
     scores: Sequence[tuple[CandidateLabel, ReportEstimate]],
 ) -> Chart:
-    """A chart on the axis `scale`, whose ends are written as on the scale `shown`."""
+    """Make a chart on the axis `scale`; its ends are formatted as numbers of the scale `shown`."""
     marks = []
     for who, estimate in scores:
         start = width = None
@@ -130,12 +132,12 @@ def radars(
     scores: Sequence[Sequence[ReportEstimate]],
     scale: Scale,
 ) -> block.FigureRow | None:
-    """A radar for each model, with the mean of all models.
+    """Make a radar chart for each model, with the mean of all models.
 
     Args:
-        names: What the axes are.
+        names: The names of the axes.
         models: The models.
-        scores: A row for each of `names`, in it a score of each model.
+        scores: For each of `names`, the scores in the order of the models.
         scale: The scale of the scores.
 
     Returns:
@@ -166,7 +168,7 @@ def _mean(row: Sequence[ReportEstimate]) -> float | None:
 
 
 class QuadrantEntry(NamedTuple):
-    """One model of the list below the plot."""
+    """One model in the table below the plot of quadrants."""
 
     number: int
     who: CandidateLabel
@@ -177,10 +179,10 @@ class QuadrantEntry(NamedTuple):
 
 
 class Quadrants(NamedTuple):
-    """How good a model is against how steady (AlignMMBench, Figure 1).
+    """A plot of performance against steadiness in four quadrants (AlignMMBench, Figure 1).
 
-    The horizontal axis has the mean that is shown first, the vertical axis the alignment score: the
-    metric that is the inverse of a spread. `without` are the models that have no alignment score.
+    The horizontal axis is the first shown metric, a mean. The vertical axis is the alignment score: the
+    metric that is the inverse of a spread. `without` are the models without an alignment score.
     """
 
     mean: DisplayedMetric
@@ -196,7 +198,7 @@ class Quadrants(NamedTuple):
 
 
 def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quadrants | None:
-    """The plot of one judge's scores; None where nothing is the inverse of a spread."""
+    """Make the plot of one judge's scores; None if no metric is the inverse of a spread."""
     alignment = next((metric for metric in judged.shown_metrics if metric.inverse), None)
     mean = judged.shown_metrics[0]
     if alignment is None or mean.inverse or mean.scale.low is None or mean.scale.high is None:
@@ -226,7 +228,7 @@ def quadrants_of(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> Quad
 
 
 def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[block.Block]:
-    """Make the plot of two scores by one judge, with its numbers below; empty without a plot.
+    """Make the quadrant plot of one judge's scores with a table below; empty without a plot.
 
     Args:
         judged: The scores of a judge.

@@ -1,6 +1,4 @@
-"""The section of a report on prompt sensitivity: what each style costs a model, and the groups whose
-ratings differ most.
-"""
+"""The report section on prompt sensitivity: effects of wording styles, least steady questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -58,7 +56,7 @@ def prompt_sensitivity(data: Report, panes: Sequence[JudgePane]) -> block.Sectio
 def _effects(
     pane: JudgePane, metric: DisplayedMetric, rows: Sequence[Row]
 ) -> Iterator[block.Block]:
-    """What each style costs each model."""
+    """Yield the effect of each wording style on each model's score."""
     differences, sizes = (
         {(row["subset_value"], row["subject"]): row for row in rows if row["measure"] == measure}
         for measure in ("difference", "n_wordings")
@@ -105,7 +103,7 @@ def _effects(
 def _least_steady(
     metric: DisplayedMetric, models: Sequence[str], rows: Sequence[Row]
 ) -> Iterator[block.Block]:
-    """The groups that each model's ratings differ most in."""
+    """Yield, for each model, the questions whose wordings got the most different ratings."""
     yield block.Heading("Least steady")
     yield block.note("least_steady" if rows else "all_steady")
     for name in models:
@@ -126,7 +124,7 @@ def _least_steady(
 def _wordings(
     metric: DisplayedMetric, name: str, rows: Sequence[Row], deviation: str
 ) -> Sequence[block.Block]:
-    """One question of a model: its wordings from the worst to the best."""
+    """Make the table of a model and a question: its wordings from the worst to the best rating."""
     group = rows[0]["group_id"]
     worst_first = sorted(rows, key=lambda row: (row["value"] is not None, row["value"] or 0.0))
     texts = [Cell(head, kind="l") for head in ("Wording", "Styles", "Rows")]

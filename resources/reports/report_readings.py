@@ -1,4 +1,7 @@
-"""How letters were read: the section of a report on the readings behind multiple-choice scores."""
+"""The report section on answer extraction: how multiple-choice letters were read from replies.
+
+A reader is a set of rules, an extractor model or people.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +13,7 @@ from resources.reports.report_input import Report, Row
 from resources.reports.report_scores import estimate_of
 
 Figures = Mapping[tuple[str, ...], Row]
-"""Findings by model, measure, reader, other, stratum or reason, metric and aggregation."""
+"""(model, measure, reader, other reader, stratum or reason, metric, aggregation) -> finding."""
 _KEY = ("subject", "measure", "judge", "other", "subset_value", "metric", "aggregation")
 _WHOLE = ("", "", "", "")
 PERCENT = Scale(0.0, 100.0)
@@ -23,7 +26,7 @@ SHARES = (
     ("none", "strict"),
     ("unread", "strict"),
 )
-"""Measure and reader of each column of shares."""
+"""(measure, reader) of each column of shares."""
 PAIRS = {
     ("rule", "extractor"): "Rules and extractor",
     ("strict", "compat"): "Score's reading and VLMEvalKit's",
@@ -43,7 +46,8 @@ STRATA = {
 
 
 def readings(data: Report) -> block.Section:
-    """Shares by model, effects by metric, agreement; no blocks where no letter was read."""
+    """Make the section: shares by reader, effects on scores, and agreement of readers. It is empty if
+    no letter was read."""
     rows = data["findings"].get("extraction_quality", [])
     figures = {tuple(row[name] for name in _KEY): row for row in rows}
     models = sorted({row["subject"] for row in rows}, key=lambda name: (not is_model(name), name))
@@ -76,7 +80,7 @@ def _named(model: str) -> Cell:
 
 
 def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
-    """Who read which share of each candidate's answers, and what nobody read, by reason."""
+    """Make the table of the share of answers that each reader read, and unread shares by reason."""
     lines = []
     for model in models:
         rows = [figures[model, measure, reader, *_WHOLE] for measure, reader in SHARES]
@@ -100,7 +104,7 @@ def _shares(figures: Figures, models: Sequence[str]) -> block.Table:
 
 
 def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
-    """Each metric: as it is read, by rules alone, as VLMEvalKit reads, and the differences."""
+    """Yield a table per metric: scores as read, by rules alone, by VLMEvalKit's rules, differences."""
     heads = ("Questions", "Score", "Rules alone", "Gain by the extractor", "VLMEvalKit")
     for metric, aggregation in sorted(
         {(metric, aggregation) for *_, metric, aggregation in figures if metric}
@@ -125,7 +129,7 @@ def _effects(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
 
 
 def _extractors(figures: Figures, models: Sequence[str]) -> Iterator[block.Table]:
-    """Each metric with another extractor in the place of the one that is asked, and the difference."""
+    """Yield a table per metric: scores with other extractors, and the differences."""
     others = _others(figures)
     if not others:
         return
@@ -154,12 +158,12 @@ def _extractors(figures: Figures, models: Sequence[str]) -> Iterator[block.Table
 
 
 def _others(figures: Figures) -> list[str]:
-    """The readers that are extractors of the settings."""
+    """Return the names of further extractors in the settings."""
     return sorted({key[2] for key in figures if key[1] == "score"} - {"strict", "rule", "compat"})
 
 
 def _agreement(figures: Figures) -> Iterator[block.Block]:
-    """Two readers of all models' answers; where they read none together they are named."""
+    """Yield the agreement of pairs of readers over all models; name pairs without common answers."""
     lines, not_compared = [], []
     others = {
         pair: words
@@ -192,7 +196,7 @@ def _agreement(figures: Figures) -> Iterator[block.Block]:
                 ]
             )
     if not_compared:
-        # A sentence goes on with the first of them.
+        # The names continue a sentence, so they are in lower case.
         named = "; ".join(not_compared).lower().replace("vlmevalkit", "VLMEvalKit")
         yield block.note("read_by_one", readers=named)
     if lines:
@@ -207,7 +211,7 @@ def _shown(estimate: ReportEstimate) -> Cell:
 
 
 def _percent(row: Row) -> ReportEstimate:
-    """A share in percent."""
+    """Return the share of a row in percent, with its interval."""
     value, low, high = (
         None if row[name] is None else 100 * row[name] for name in ("value", "ci_low", "ci_high")
     )
@@ -215,7 +219,7 @@ def _percent(row: Row) -> ReportEstimate:
 
 
 def _difference(row: Row) -> Cell:
-    """A difference in points with its sign, and its interval."""
+    """Make the cell of a difference in points with its sign and interval."""
     ends = [end for end in (row["ci_low"], row["ci_high"]) if end is not None]
     interval = " to ".join(map(POINTS.difference, ends))
     return Cell(POINTS.difference(row["value"]), [over(interval, row.get("n_clusters"))])

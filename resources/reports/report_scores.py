@@ -1,4 +1,4 @@
-"""The scores of a release as a report's sections find them: by judge, metric, form and model."""
+"""The scores of a release for the sections of a report, by judge, metric, form and model."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -18,12 +18,12 @@ from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.report_input import LeaderboardInput, Row
 
 IN_WORDS = {NO_IMAGES: "no images", OTHER_IMAGES: "images of another item"}
-"""What a model is sent in place of the images, by ablation."""
+"""Image ablation -> what the model gets instead of its images."""
 
 
 class DisplayedMetric(NamedTuple):
-    """A metric as the page shows it; `inverse`: the number falls where the mean of units rises,
-    `refusals_are_right`: it is an upper bound, in which what was declined is right."""
+    """A metric as the page shows it. `inverse`: the metric falls if the mean of units rises.
+    `refusals_are_right`: the metric is an upper bound that counts refused answers as correct."""
 
     name: str
     aggregation: str
@@ -46,7 +46,7 @@ class DisplayedMetric(NamedTuple):
 
 
 class CandidateLabel(NamedTuple):
-    """A candidate; `tags` are short remarks on it, `label` is its name and how it was asked."""
+    """A candidate; `label` is its name with its settings, `tags` are short remarks on it."""
 
     name: str
     tags: tuple[str, ...]
@@ -54,7 +54,7 @@ class CandidateLabel(NamedTuple):
 
     @property
     def is_model(self) -> bool:
-        """Whether it may have a rank."""
+        """Whether it is a model with its images, which may have a rank."""
         return is_model(self.name)
 
     @property
@@ -64,7 +64,7 @@ class CandidateLabel(NamedTuple):
 
     @property
     def is_baseline(self) -> bool:
-        """Whether it answers by rule."""
+        """Whether it is a baseline, which answers by rule."""
         return not self.is_model and self.ablation is None
 
 
@@ -88,7 +88,7 @@ class ScoresByJudge(JudgeResults):
         Args:
             model: The model.
             metric: The metric.
-            form: The form.
+            form: How missing judgments count: `floor`, `judged`, `common` or all items.
 
         Returns:
             The score.
@@ -113,7 +113,7 @@ def estimate_of(row: Row, scale: Scale) -> ReportEstimate:
 def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
     """Return the scores by judge and version: the profile's judges first, the panel last.
 
-    Of one judge's versions the one with the most judgments is first.
+    Of the versions of a judge, the version with the most judgments is first.
     """
     benchmark = data["benchmark"]
     results = by_judge(
@@ -142,7 +142,7 @@ def judges_of(data: LeaderboardInput) -> list[ScoresByJudge]:
 
 
 def _shown(data: LeaderboardInput, results: JudgeResults, judges: Sequence[str]) -> ScoresByJudge:
-    """Results as the page shows them; `judges` are who scored."""
+    """Add scales of metrics and remarks on models to results; `judges` are the scoring judges."""
     keys = {(row["place"], row["metric"], row["aggregation"]) for row in results.scores}
     declared = data["benchmark"]["metrics"] if data["benchmark"] else []
     return ScoresByJudge(
@@ -168,7 +168,7 @@ def metrics_of(
     """
     by_name = {(metric["name"], metric["aggregation"]): metric for metric in declared}
     for place, name, aggregation in sorted(keys):
-        # A benchmark may have changed since: then the scale is that of the scores.
+        # The benchmark may no longer declare the metric: then the scale has no ends.
         declaration = by_name.get((name, aggregation), {})
         yield DisplayedMetric(
             name,

@@ -1,4 +1,4 @@
-"""The shape of a release in a report: histograms, shares and the dataset card."""
+"""The report section on the release itself: histograms, shares of labels and the dataset card."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Report, Row
 
 MOST_ROWS = 12
-"""Values of a label that are shown; the others are added up."""
+"""A chart shows this many values of a label; the other values are summed up."""
 _IN_HEAD = ("Name", "Dialogues", "Items", "Turns", "Images", "Review policy")
-"""Facts of a card that the page's head shows."""
+"""Facts of the dataset card that the head of the page already shows."""
 
 
 class Bar(NamedTuple):
@@ -26,7 +26,7 @@ class Bar(NamedTuple):
 
 
 class BarChart(NamedTuple):
-    """Bars with a heading; `note` says the whole in words, `unit` and `counted` head their columns."""
+    """Bars with a heading; `note` describes the total, `unit` and `counted` head the columns."""
 
     title: str
     note: str
@@ -36,12 +36,12 @@ class BarChart(NamedTuple):
 
 
 def noun_of(release: Row) -> str:
-    """The noun for the release's items."""
+    """Return the noun for the release's items: "dialogue" if there are more turns than items."""
     return "dialogue" if release["n_turns"] > release["n_items"] else "item"
 
 
 def histogram_chart(distribution: Distribution) -> BarChart:
-    """The values of a distribution, counted in bins."""
+    """Make the histogram of a distribution."""
     counts = [
         (
             f"{interval.first}"
@@ -61,7 +61,7 @@ def histogram_chart(distribution: Distribution) -> BarChart:
 
 
 def share_chart(share: CategoryCounts) -> BarChart:
-    """The shares of a whole, in percent."""
+    """Chart the shares of the values of a label, in percent."""
     total = sum(n for _, n in share.counts)
     shown = list(share.counts[:MOST_ROWS])
     others = share.counts[MOST_ROWS:]
@@ -72,7 +72,7 @@ def share_chart(share: CategoryCounts) -> BarChart:
 
 
 def shape(data: Report) -> block.Section:
-    """Charts of what the release consists of, and the card."""
+    """Make the section: charts of the content of the release, and the dataset card."""
     release = data["release"]
     charts = [
         *map(histogram_chart, data["distributions"]),
@@ -109,15 +109,15 @@ def shape(data: Report) -> block.Section:
 
 
 def card(release: Row) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """(name, value) of how the release was made, and of its settings; what the page's head says is left
-    out."""
+    """Return the dataset card and the settings of a release, each as (name, value). The facts in
+    `_IN_HEAD` are left out."""
     release_card = card_of(release)
     settings = [(name, canonical_json(value)) for name, value in settings_of(release_card).items()]
     return [fact for fact in facts(release_card) if fact[0] not in _IN_HEAD], settings
 
 
 def category_chart(categories: Sequence[Row], n_images: int) -> BarChart | None:
-    """Categories of the pages that the images are from; None where none is known."""
+    """Chart the categories of the images' Wikipedia pages; None without categories."""
     if not categories:
         return None
     return BarChart(

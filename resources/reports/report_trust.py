@@ -1,4 +1,4 @@
-"""The section of a report on its judges: how far they agree with people, and whether they are led."""
+"""The report section on LLM judges: agreement with people and other judges, and judge bias tests."""
 
 from collections.abc import Iterator, Sequence, Set
 from typing import Any
@@ -22,9 +22,9 @@ MEASURES = {
     "raw": "Equal verdicts",
     "cohen_kappa": "Cohen's kappa",
 }
-"""Measures of agreement as the tables head them, in their order."""
+"""Measure of agreement -> its head in the tables, in the order of the columns."""
 VERDICT_MEASURES = ("raw", "cohen_kappa")
-"""Measures of verdicts, which are of a turn or of a whole conversation."""
+"""Measures of agreement of verdicts, on single turns or whole conversations."""
 _PEOPLE = {OF_PEOPLE[EXTERNAL]: "people, imported", OF_PEOPLE[INTERNAL]: "people here"}
 _UNITS = {"answer": "answers", "item": "items or groups", "model": "models"}
 _DOES = {
@@ -59,7 +59,7 @@ _DOES = {
         "is about as strict with models of other families as other judges are",
     ),
 }
-"""What a judge does where a bias test's shift above 0 is found, one below it, or none worth finding."""
+"""Bias test -> phrases for a significant shift above 0, one below 0, and a negligible shift."""
 _BIAS_TESTS = {
     "length": "neutral text after answers",
     "obedience": "instructions hidden in answers",
@@ -71,11 +71,11 @@ _BIAS_TESTS = {
 
 
 def trust(data: Report) -> block.Section:
-    """Make the section on the quality of judges' overall scores; empty without a judge."""
+    """Make the section on the quality of judges' overall scores; empty without measurements."""
     overall = data["benchmark"]["overall"] if data["benchmark"] else ""
     quality = [row for row in data["findings"].get("judge_quality", []) if row["other"]]
     rows = [row for row in quality if row["metric"] == overall]
-    # People may compare turns, and the judge whole conversations, too.
+    # Verdicts have metrics of their own: people may compare turns, and judges whole conversations.
     rows += [
         {**row, "subset_label": "what is compared", "subset_value": row["metric"]}
         for row in quality
@@ -107,7 +107,7 @@ def trust(data: Report) -> block.Section:
 
 
 def _finding(agreed: Sequence[Row], bias_tests: Sequence[Row]) -> str:
-    """Whether people were asked, and how many bias tests shift a judge, in a line."""
+    """Summarize in one line whether people were compared, and how many bias tests found a shift."""
     by_people = any(row["other"] in _PEOPLE for row in agreed)
     people = "Compared with people" if by_people else "Not compared with people"
     measured = [row for row in bias_tests if row["ci_low"] is not None]
@@ -119,7 +119,7 @@ def _finding(agreed: Sequence[Row], bias_tests: Sequence[Row]) -> str:
 
 
 def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[block.Block]:
-    """Agreement of each judge with people or another judge: of everything by unit, then by label."""
+    """Yield each judge's agreement with people or another judge: overall by unit, then by label."""
     if not rows:
         return
     measures = {
@@ -151,20 +151,20 @@ def _agreement(rows: Sequence[Row], versions: Set[tuple[str, str]]) -> Iterator[
 
 
 def _place(row: Row) -> tuple[Any, ...]:
-    """Panels last; people first, and everything before its parts."""
+    """Sort key: panels last; agreement with people before other judges, overall rows before labels."""
     people = [*_PEOPLE].index(row["other"]) if row["other"] in _PEOPLE else len(_PEOPLE)
     judge = row["judge"] == PANEL, row["judge"], row["judge_version"]
     return (*judge, people, row["other"], row["subset_label"], row["subset_value"], row["unit"])
 
 
 def _called(judge: str, version: str, versions: Set[tuple[str, str]]) -> str:
-    """The judge's name, with its version where there are several."""
+    """Return the judge's name, with its version if the judge has several."""
     name = "Panel" if judge == PANEL else judge
     return f"{name} · {version}" if sum(other == judge for other, _ in versions) > 1 else name
 
 
 def _figure(row: Row | None) -> Cell:
-    """A measure with its interval, or a dash that says why there is none."""
+    """Make the cell of a measure with its interval; a dash without a value, the reason as tooltip."""
     if row is None or row["value"] is None:
         return Cell("–", [""], title="" if row is None else row["reason"] or "")
     ends = [] if row["ci_low"] is None else [row["ci_low"], row["ci_high"]]
@@ -176,7 +176,7 @@ def _number(value: float) -> str:
 
 
 def _bias_test_sentence(row: Row, judge: str) -> str:
-    """A bias test in one sentence: what is shown, the shift with its interval, answers and clusters."""
+    """Describe a bias test in a sentence: result, shift, interval, number of answers and clusters."""
     if row["shift"] is None:
         return f"{judge}, {_about(row)}: not known. {row['reason']}"
     above, below, none = _DOES.get(row["bias_test"], ("", "", ""))
@@ -202,7 +202,7 @@ def _bias_test_sentence(row: Row, judge: str) -> str:
 
 
 def _not_enough(row: Row, unit: str) -> str:
-    """Why a bias test shows neither a shift nor that there is none."""
+    """Explain why a bias test is inconclusive."""
     if row["ci_low"] is None:
         return "Not enough to say: all are of one item or group."
     if row["detectable"] is None:
@@ -220,7 +220,7 @@ def _p(value: float) -> str:
 
 
 def _about(row: Row) -> str:
-    """What was tested; a bias test without words here has its name."""
+    """Return what the bias test tests, in words; the name of a test that is not in `_BIAS_TESTS`."""
     return _BIAS_TESTS.get(row["bias_test"], str(row["bias_test"]))
 
 

@@ -1,4 +1,4 @@
-"""The changes since the site was last generated."""
+"""The changes of releases and scores since the site was last generated, for its home page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,13 +8,13 @@ from methods.json_text import from_json, to_json
 from resources.files.atomic import write_atomically
 
 State = Mapping[str, Mapping[str, Any]]
-"""Release -> its `name`, whether it is `in_force`, `by`: who scored by which metric, and `scores`:
-model -> the score as it is shown."""
+"""Release id -> its state: `name`, `in_force` (whether it is current), `by` (ranking metric, judge and
+version) and `scores` (model -> score as text)."""
 NAME, IN_FORCE, BY, SCORES = "name", "in_force", "by", "scores"
 
 
 class ScoreChange(NamedTuple):
-    """A model's score on a release before and after; None where it had none."""
+    """A model's score on a release before and after; None without a score."""
 
     release: str
     model: str
@@ -23,7 +23,7 @@ class ScoreChange(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """The differences of two states: ids of releases, and scores."""
+    """The differences of two states: lists of release ids, and changed scores."""
 
     new: list[str]
     gone: list[str]
@@ -36,7 +36,7 @@ class Changes(NamedTuple):
 
 
 class ChangesSinceLast(NamedTuple):
-    """The changes, and the time of the page that they are relative to."""
+    """Changes since the page of the time `created_at`."""
 
     created_at: str
     changes: Changes

@@ -33,14 +33,14 @@ from resources.review.tables import REVIEW
 from resources.stores import open_store
 
 ROLES = ("annotator", "expert", "admin")
-"""Each role includes the rights of those before it."""
+"""Roles in ascending order: each includes the rights of the roles before it."""
 
 LINK_LASTS = timedelta(days=3)
 SESSION_LASTS = timedelta(days=14)
 IDLE_LASTS = timedelta(days=3)
-"""Longer than a night, since most people sign in by link and would need a new one each morning."""
+"""Longer than a night: most people sign in by link and would need a new link each morning."""
 SEEN_EVERY = timedelta(minutes=5)
-"""How often a session's last use is stored: storing it at each request would be a write each."""
+"""The last use of a session is stored at most this often, since each request would be a write."""
 
 _ACCOUNT = """
 SELECT name, role, disabled_at IS NOT NULL AS disabled, password IS NOT NULL AS has_password
@@ -114,7 +114,7 @@ class AccountError(UserError):
 
 @dataclass(frozen=True)
 class Account:
-    """A person who may review, under this name."""
+    """An account of a person who may review."""
 
     name: str
     role: str
@@ -181,12 +181,12 @@ class Accounts:
         return Account(name, role, has_password=password is not None)
 
     def get(self, name: str) -> Account | None:
-        """The account of this name, whatever its case."""
+        """Return the account of this name, ignoring case; None if there is none."""
         with self._store.read() as connection:
             return _account_of(connection, name)
 
     def all(self) -> list[Account]:
-        """Every account, by name."""
+        """Return all accounts, sorted by name."""
         with self._store.read() as connection:
             return [_account(row) for row in connection.execute(_ALL)]
 
@@ -242,16 +242,16 @@ class Accounts:
         self._update(name, "password", self._hashed(password), sign_out=True)
 
     def disable(self, name: str) -> None:
-        """Refuse sign-ins under this name; ends its sessions and link.
+        """Refuse sign-ins under this name, and end its sessions and its link.
 
-        Raises AccountError, also for the last administrator who can sign in.
+        Raises AccountError for an unknown name and for the last administrator who can sign in.
         """
         with self._store.read() as connection:
             current_time = self._current_time(connection)
         self._update(name, "disabled_at", current_time, sign_out=True, no_admin=True)
 
     def enable(self, name: str) -> None:
-        """Let a disabled account sign in again. Raises AccountError."""
+        """Let a disabled account sign in again. Raises AccountError for an unknown name."""
         self._update(name, "disabled_at", None)
 
     def rename(self, name: str, new: str) -> int:
@@ -298,7 +298,7 @@ class Accounts:
         """Check a password. An outdated hash is replaced.
 
         A wrong password, a disabled account and an unknown name give the same result after the same
-        work.
+        amount of work, so that the response time does not reveal which names have an account.
 
         Args:
             name: The name.
@@ -326,15 +326,15 @@ class Accounts:
         with self._store.transaction() as connection:
             sign_in_limits.forget_attempts(connection, name_hash)
             if rehashed is not None:
-                # Unless the password was changed since it was read.
+                # The statement changes nothing if the password was changed since it was read.
                 hashes = {"rehashed": rehashed, "name": row.name, "stored": stored}
                 connection.execute(_REHASH, hashes)
         return Account(row.name, row.role, has_password=True)
 
     def link(self, name: str) -> str:
-        """A token that signs in once, within `LINK_LASTS`; it replaces an earlier one.
+        """Create a token that signs in once, within `LINK_LASTS`; it replaces an earlier token.
 
-        Raises AccountError.
+        Raises AccountError if there is no such account, or if it is disabled.
         """
         token = secrets.token_urlsafe(32)
         with self._store.transaction() as connection:
@@ -348,14 +348,14 @@ class Accounts:
         return token
 
     def invited(self, token: str) -> Account | None:
-        """The account that a link would sign in; the link stays usable."""
+        """Return the account that a link would sign in; the link stays usable."""
         with self._store.read() as connection:
             link = {"token_hash": _sha256(token), "now": self._current_time(connection)}
             row = connection.execute(_INVITED, link).first()
         return None if row is None else _account(row)
 
     def use_link(self, token: str) -> Account | None:
-        """The account that a link signs in, once: of several uses at the same time one succeeds."""
+        """Use up a link and return its account; of several uses at the same time, only one succeeds."""
         with self._store.transaction() as connection:
             connection.execute(_FORGET_LINKS, {"now": self._current_time(connection)})
             name = connection.execute(_USE_LINK, {"token_hash": _sha256(token)}).scalar()
@@ -363,7 +363,7 @@ class Accounts:
         return None if row is None else _account(row)
 
     def begin_session(self, name: str) -> str:
-        """Begin a session; returns its token. Raises AccountError if the account may not sign in."""
+        """Begin a session and return its token. Raises AccountError if the account may not sign in."""
         token = secrets.token_urlsafe(32)
         with self._store.transaction() as connection:
             ended = {
@@ -378,8 +378,9 @@ class Accounts:
         return token
 
     def session(self, token: str) -> Account | None:
-        """Return the account of a session token, and store the time of the request; None without a
-        valid session.
+        """Return the account of a session token; None without a valid session.
+
+        Stores the time of the request, at most once in `SEEN_EVERY`.
         """
         token_hash = _sha256(token)
         with self._store.read() as connection:
@@ -411,7 +412,8 @@ class Accounts:
         sign_out: bool = False,
         no_admin: bool = False,
     ) -> None:
-        """Change an account; with `no_admin` it is no administrator who can sign in afterwards."""
+        """Change an account. With `no_admin` the account can no longer sign in as an administrator:
+        raises AccountError if it is the last one."""
         with self._store.transaction() as connection:
             if no_admin:
                 _require_other_admin(connection, name)
@@ -437,7 +439,7 @@ class Accounts:
 
 
 def _written(connection: Connection, name: str) -> str:
-    """The name as the account or the decisions have it. Raises AccountError for an unknown person."""
+    """Return the spelling of a name in its account, or on decisions. Raises AccountError if unknown."""
     account = _account_of(connection, name)
     if account is not None:
         return account.name
@@ -456,7 +458,7 @@ def _require_other_admin(connection: Connection, name: str) -> None:
 
 
 def _account_of(connection: Connection, name: str) -> Account | None:
-    """The account of this name, whatever its case."""
+    """Return the account of this name, ignoring case; None if there is none."""
     row = connection.execute(_BY_FOLDED, {"folded": folded_name(name)}).first()
     return None if row is None else _account(row)
 

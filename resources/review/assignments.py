@@ -1,4 +1,4 @@
-"""Assignments of items to people: who has which share, and which items that is."""
+"""Assignments of shares of the review queue to annotators and experts, and the items they cover."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +12,7 @@ from resources.review.statements import sql
 from resources.review.tables import ASSIGNED
 
 Row = tuple[str, str, int, int, str, int, int]
-"""Item, person, round, assignment, progress, and the item's priority and place in the queue."""
+"""(item id, person, round, assignment id, progress, priority of the item, its place in the queue)."""
 
 _FIELDS = tuple(Assignment.__dataclass_fields__)
 _ASSIGNMENT_COLUMNS = (
@@ -29,7 +29,7 @@ VALUES (:annotator, :round, :kind, :bucket, :start, :share, :made_by, :made_at)
 _END = text(
     "INSERT INTO assignments (ends, made_by, made_at) VALUES (:assignment_id, :made_by, :made_at)"
 )
-# What each queued item still needs.
+# The open decisions of each queued item.
 _STANDINGS = text("""
 SELECT s.item_id, s.kind, s.status, s.round, s.people, s.priority, s.place, i.set_id, s.unreserved
 FROM standings AS s JOIN items AS i USING (item_id)
@@ -55,12 +55,12 @@ class ActiveAssignment(NamedTuple):
 
     @property
     def n_items(self) -> int:
-        """How many items it has."""
+        """The number of items that the assignment covers."""
         return self.n_open + self.n_done + self.n_waiting
 
 
 def current(connection: Connection) -> list[ActiveAssignment]:
-    """The assignments that have not ended, with their progress, in the order they were made."""
+    """Return active assignments with their progress, in the order they were made."""
     counted = connection.execute(_COUNTS)
     n_items = {(assignment_id, progress): n for assignment_id, progress, n in counted}
     return [
@@ -75,7 +75,7 @@ def current(connection: Connection) -> list[ActiveAssignment]:
 
 
 def assignments(connection: Connection) -> list[Assignment]:
-    """The assignments that have not ended, in the order they were made."""
+    """Return active assignments in the order they were made."""
     return [
         _assignment(row) for row in connection.execute(sql("assignments", *_ASSIGNMENT_COLUMNS))
     ]
@@ -100,8 +100,8 @@ def assign(
         kind: The kind of items; None for all.
         bucket: The bucket of items; None for all.
         share: The share, 0 to 1.
-        made_by: Who assigns.
-        made_at: The time, in the form of the store.
+        made_by: The person who assigns.
+        made_at: The time, in the store's format.
     """
     start = next_start(assignments(connection), round, kind, bucket)
     values = {
@@ -118,8 +118,8 @@ def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) 
     Args:
         connection: The review store.
         assignment_id: The assignment.
-        made_by: Who ends it.
-        made_at: When.
+        made_by: The person who ends it.
+        made_at: The time, in the store's format.
 
     Returns:
         False if there is no such assignment.
@@ -133,11 +133,11 @@ def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) 
 
 
 def renew(connection: Connection) -> None:
-    """Compute again which items every assignment covers, by their stored status."""
+    """Recompute which items each assignment covers, from the stored status of the items."""
     connection.execute(text("DELETE FROM assigned"))
     all_assignments = assignments(connection)
     excluded: dict[str, set[str]] = defaultdict(set)
-    # Who may not make the next decision on an item.
+    # People who may not make the next decision on an item.
     for item_id, annotator in connection.execute(text("SELECT item_id, annotator FROM bars")):
         excluded[item_id].add(annotator)
     changed: list[dict[str, Any]] = []
@@ -160,7 +160,7 @@ def rows_of(
     position: float,
     excluded: Collection[str],
 ) -> tuple[list[Row], int]:
-    """Find the people an item is assigned to.
+    """Find the people to whom an item is assigned.
 
     Args:
         all_assignments: The assignments that have not ended.

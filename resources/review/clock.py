@@ -1,8 +1,8 @@
 """The clock of the review store: the database's clock, the same for all processes and machines.
 
 The time of locks never goes backwards, even if the clock is set back: an expired lock stays expired,
-and a held lock lasts at most its normal time. The table `clock` has the latest time at which a lock was
-given or ended, and the offset of this time since then.
+and a held lock lasts at most its normal time. The table `clock` has the latest lock time, and the
+seconds by which the lock time is ahead of the database's clock.
 """
 
 import time
@@ -29,7 +29,7 @@ RETURNING latest
 
 
 def stored_time(time: datetime) -> str:
-    """A time in UTC as the store keeps it; all such texts have one length."""
+    """Format a time in UTC for the store: ISO 8601 with milliseconds, so all texts have one length."""
     return time.isoformat(timespec="milliseconds")
 
 
@@ -41,42 +41,42 @@ def later(moment: str, seconds: float) -> str:
         seconds: The seconds.
 
     Returns:
-        The later time as the store keeps it.
+        The later time, in the store's format.
     """
     return stored_time(datetime.fromisoformat(moment) + timedelta(seconds=seconds))
 
 
 def time_of_day(connection: Connection) -> datetime:
-    """The time in UTC by the clock of the database."""
+    """Return the time in UTC by the clock of the database."""
     return datetime.fromtimestamp(database_seconds(connection), UTC)
 
 
 def database_time(connection: Connection) -> str:
-    """The time by the clock of the database, as the store keeps it."""
+    """Return the time by the clock of the database, in the store's format."""
     return stored_time(time_of_day(connection))
 
 
 def today(connection: Connection) -> str:
-    """The current day in UTC; as text it is smaller than every time of that day."""
+    """Return the current day in UTC; as a text it sorts before every time of that day."""
     return database_time(connection)[: len("2026-01-01")]
 
 
 def time_of_locks(connection: Connection) -> str:
-    """The time that says which locks have ended, as the store keeps it."""
+    """Return the lock time in the store's format: locks that expire before it have ended."""
     row = connection.execute(_READ).first()
     return time_of_row(connection, *(row or (None, None)))
 
 
 def time_of_row(connection: Connection, ahead: float | None, latest: float | None) -> str:
-    """Compute the time of locks from the row of the table `clock`.
+    """Compute the lock time from the row of the table `clock`.
 
     Args:
         connection: The review store.
-        ahead: By how many seconds the time of locks is ahead; None without a row.
-        latest: The latest time of locks; None without a row.
+        ahead: Seconds by which the lock time is ahead of the database's clock; None without a row.
+        latest: The latest lock time, in seconds since 1970; None without a row.
 
     Returns:
-        The time as the store keeps it.
+        The lock time, in the store's format.
     """
     clock = database_seconds(connection)
     if ahead is None or latest is None:
@@ -85,7 +85,7 @@ def time_of_row(connection: Connection, ahead: float | None, latest: float | Non
 
 
 def advance(connection: Connection) -> str:
-    """Advance the time of locks to now, which a transaction that gives or ends locks does."""
+    """Advance the lock time to now and return it. Transactions that lock or unlock items call this."""
     return _stored(
         connection.execute(_ADVANCE, {"clock": database_seconds(connection)}).scalar_one()
     )

@@ -46,9 +46,9 @@ def add(
     Args:
         connection: The review store.
         item_id: The item.
-        author: Who wrote it.
+        author: The person who wrote it.
         written: The text.
-        addressee: To whom; None for everybody who may read it.
+        addressee: The person it is for; None for everybody who may read it.
 
     Returns:
         The comment.
@@ -56,7 +56,7 @@ def add(
     Raises:
         CommentError: The text is empty or too long.
     """
-    # No text column of PostgreSQL holds NUL.
+    # PostgreSQL cannot store NUL in a text.
     written = written.replace("\x00", "").strip()
     if not 0 < len(written) <= MOST_CHARACTERS:
         raise CommentError(
@@ -94,9 +94,9 @@ def visible(
 ) -> list[Comment]:
     """Read the comments on an item that a person may see now.
 
-    Administrators see all, everybody their own. While annotators decide, an annotator only sees what
-    experts and administrators wrote: a comment of another annotator could tell their decision. After
-    that everybody sees what is addressed to them or to all.
+    Administrators see all comments, and everybody sees their own. While the item is blind (annotators
+    are deciding), nobody else sees comments of annotators, since a comment could reveal a decision.
+    After that, people see the comments that are addressed to them or to everybody.
 
     Args:
         connection: The review store.
@@ -122,6 +122,6 @@ def visible(
 
 
 def _of_round_1(connection: Connection) -> set[str]:
-    """The people who decide in round 1."""
+    """Return the names of the people who decide in round 1."""
     rows = connection.execute(_ROLES)
     return {row.name for row in rows if ROUND_OF_ROLE.get(row.role) == 1}

@@ -8,17 +8,17 @@ from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatc
 
 MAX_LENGTH = 40
 
-# Characters that Python calls printable and that are invisible.
+# Characters that are printable according to Python, but invisible.
 _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
 _PUNCTUATION = " .-_'@"
 _LOOK_ALIKE = ("LATIN ", "GREEK ", "CYRILLIC ")
 
 
 def checked_name(name: str) -> str:
-    """The name in Unicode's form NFC. Raises ValueError with one sentence unless it is allowed.
+    """Validate a name and return it in Unicode NFC. Raises ValueError with one sentence if not valid.
 
-    A name has 1 to 40 letters and digits of any script; between them blanks and `. - _ ' @`. It has
-    no colon, so that no person has the name of a policy (`policy:none`).
+    A name has 1 to 40 characters: letters and digits of any script, and between them spaces and `. - _
+    ' @`. Colons are not allowed, so that no person has the name of a policy (`policy:none`).
     """
     name = unicodedata.normalize("NFC", name)
     if not 1 <= len(name) <= MAX_LENGTH:
@@ -37,7 +37,7 @@ def checked_name(name: str) -> str:
 
 
 def folded_name(name: str) -> str:
-    """A form that is equal for names that differ only by case, width or the encoding of accents."""
+    """Normalize a name: names that differ only by case, width or encoding of accents become equal."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     # SQLite refuses lone surrogates, which JSON can carry.
     return folded.encode(errors="replace").decode()
@@ -60,8 +60,8 @@ def _is_of(script: str, char: str) -> bool:
 MIN_LENGTH = 10
 
 HASHER = PasswordHasher()
-"""The library's defaults, those of RFC 9106 for little memory. A hash names its own parameters, so
-that they may change: `needs_rehash` then says of older hashes that they are to be replaced."""
+"""argon2id with the library's defaults, the low-memory parameters of RFC 9106. A hash contains its
+parameters, so they may change: `needs_rehash` detects hashes with older ones."""
 
 
 def check_length(password: str) -> None:
@@ -86,12 +86,11 @@ def hash_password(password: str, hasher: PasswordHasher = HASHER) -> str:
 def verify_password(password: str, stored: str | None, hasher: PasswordHasher = HASHER) -> bool:
     """Check a password against a hash.
 
-    The work, one hash, does not depend on `stored`, so the time does not tell which names have an
-    account.
+    It always computes one hash, so the response time does not reveal which names have an account.
 
     Args:
         password: The password.
-        stored: The hash; None for no account.
+        stored: The stored hash; None if there is no account or no password.
         hasher: The hash function with its parameters.
 
     Returns:
@@ -104,24 +103,24 @@ def verify_password(password: str, stored: str | None, hasher: PasswordHasher = 
         except VerifyMismatchError:
             return False
         except (VerificationError, InvalidHashError):
-            pass  # no argon2 hash, and refused without any work
+            pass  # not an argon2 hash: nothing was computed yet
     hasher.hash(encoded)
     return False
 
 
 def needs_rehash(stored: str, hasher: PasswordHasher = HASHER) -> bool:
-    """Say whether a verified hash has other parameters than new hashes.
+    """Check whether the parameters of a hash are outdated.
 
     Args:
         stored: The hash.
         hasher: The hash function with its parameters.
 
     Returns:
-        True if it does.
+        True if the hash has other parameters than new hashes.
     """
     return hasher.check_needs_rehash(stored)
 
 
 def _encoded(password: str) -> bytes:
-    # Keyboards differ in how they encode the same accent; odd clients send lone surrogates.
+    # Keyboards encode the same accent in different ways; some clients send lone surrogates.
     return unicodedata.normalize("NFKC", password).encode(errors="surrogatepass")

@@ -1,6 +1,6 @@
-"""Events: the decisions of people, in the order they were stored, each once.
+"""The table `events`: review decisions of people in the order they were stored, without duplicates.
 
-Triggers keep it append-only.
+Triggers keep the table append-only.
 """
 
 import json
@@ -53,7 +53,7 @@ def append(connection: Connection, decision: Decision) -> int | None:
 
 
 def same_decision(connection: Connection, decision: Decision) -> int | None:
-    """Find a stored decision that says the same at the same time, under any later name of its person.
+    """Find a stored decision with the same content and time, even if its person was renamed since.
 
     Args:
         connection: The review store.
@@ -76,7 +76,7 @@ def read(
     Args:
         connection: A connection to the review store.
         item_ids: The items; None reads the decisions on all items.
-        revoked: Whether decisions that were taken back are included.
+        revoked: Whether to include revoked decisions.
 
     Returns:
         The decisions.
@@ -93,12 +93,12 @@ def _values(decision: Decision) -> dict[str, Any]:
 
 
 def _edits(decision: Decision) -> str | None:
-    # Keys keep their order: scores, for example, are read in the order of their dimensions.
+    # Keys keep their order: scores, for example, are displayed in the order of their dimensions.
     return None if decision.edits is None else json.dumps(decision.edits, ensure_ascii=False)
 
 
 def source_of(decision: Decision) -> str:
-    """The identity of a stored decision: its own hash, or the hash of its fields."""
+    """Return the hash that identifies a decision: its stored hash, or else the hash of its fields."""
     return decision.source_hash or source_hash_of(decision)
 
 

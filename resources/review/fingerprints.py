@@ -1,6 +1,6 @@
-"""Review progress, and hashes of the review state.
+"""Review progress, and hashes (fingerprints) of the review state.
 
-Runs and pages compare the hashes to see whether they are up to date.
+Runs and HTML pages compare the hashes to see whether they are up to date.
 """
 
 from itertools import groupby
@@ -15,9 +15,9 @@ from resources.review.tables import STANDINGS
 
 
 class ReviewFingerprint(NamedTuple):
-    """One kind: how many items it has, how many of them need a decision, how many decisions.
+    """The progress of one kind of items: numbers of items, of items that need a decision, of decisions.
 
-    `fingerprint` changes with every decision on one of its items, and with its items and contents.
+    `fingerprint` changes with every decision on one of the items, and with the items' contents.
     """
 
     kind: str
@@ -47,7 +47,7 @@ _ITEMS_OF_KINDS = text("SELECT kind, count(*) FROM standings GROUP BY kind ORDER
 
 
 def completion(connection: Connection) -> list[ReviewFingerprint]:
-    """Every kind that has queued items, in order of its name, from one state of the store."""
+    """Return the progress of each kind that has queued items, sorted by kind, from one snapshot."""
     fingerprints = []
     for row in connection.execute(sql("completion")).all():
         contents = connection.execute(_CONTENTS, {"of_kind": row.kind}).scalar()
@@ -83,8 +83,12 @@ def decided(connection: Connection) -> str:
 
 
 def changes(connection: Connection) -> tuple[int, str]:
-    """A number that grows with each decision and each revocation, and a hash of items, gold, rules and
-    names, from one state of the store."""
+    """Return the version of the review data, from one snapshot.
+
+    Returns:
+        A number that grows with each decision and each revocation, and a hash of items, gold items,
+        rules and names of people.
+    """
     n_changes, *rest = connection.execute(_CHANGES).one()
     people = connection.execute(_PEOPLE).scalars().all()
     kinds = [f"{kind} {n_items}" for kind, n_items in connection.execute(_ITEMS_OF_KINDS)]

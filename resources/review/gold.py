@@ -1,4 +1,7 @@
-"""Gold items in the store: creation from experts' decisions, selection, and people's answers."""
+"""Gold items (items with a known answer) in the store, to calibrate and check annotators.
+
+They are copies of items that experts decided; this module creates, selects and scores them.
+"""
 
 import json
 from typing import Any, Literal, NamedTuple
@@ -14,7 +17,8 @@ from resources.review import events
 from resources.review.statements import sql
 
 _ORDERS = 8
-"""Digits of an id from which the order of gold items may begin: one for each person."""
+"""There are this many orders of gold items, so that people get them in different orders. Each person's
+order compares the hex digits of ids from the 1st, 2nd ... or 8th digit on."""
 _CONTENT = text("SELECT item FROM item_contents WHERE item_id = :item_id")
 _ALL = text(
     "SELECT item_id, of_item, expected, made_by, made_at FROM gold ORDER BY made_at, item_id"
@@ -66,14 +70,14 @@ WHERE
 
 
 class GoldAnswer(NamedTuple):
-    """A person's decision on a gold item, and whether it is the expert's."""
+    """A person's decision on a gold item; `hit` says whether it equals the expert's."""
 
     item: QueueItem
     decision: Decision
     hit: bool
 
     def compared(self) -> DecisionComparison:
-        """The answer beside the expert's decision."""
+        """Return the answer as a comparison with the expert's decision."""
         return DecisionComparison(self.decision.reviewer, self.decision.decided_at, True, self.hit)
 
 
@@ -88,7 +92,7 @@ class NewGold(NamedTuple):
 
 
 Calibrated = Literal["in_calibration", "passed", "not_calibrated"]
-"""Whether a person is given gold items alone, has passed, or began before there were enough of them."""
+"""A person gets gold items only, has passed the calibration, or began before there were enough."""
 
 
 class GoldSummary(NamedTuple):
@@ -103,17 +107,17 @@ class GoldSummary(NamedTuple):
 
 
 def make(connection: Connection, n_items: int, rules: RuleBook, made_by: str, made_at: str) -> int:
-    """Make gold items of the last items that experts decided.
+    """Make gold items from the latest items that experts decided.
 
     Args:
         connection: The review store.
-        n_items: How many.
+        n_items: The maximum number of gold items to make.
         rules: The review rules.
-        made_by: Who makes them.
-        made_at: When.
+        made_by: The person who makes them.
+        made_at: The time, in the store's format.
 
     Returns:
-        How many were made.
+        The number of gold items that were made.
     """
     n_made = 0
     for (item_id,) in connection.execute(sql("gold_candidates")).all():
@@ -132,12 +136,12 @@ def make(connection: Connection, n_items: int, rules: RuleBook, made_by: str, ma
 
 
 def gold_id_of(item: QueueItem) -> str:
-    """The id of the gold item that is a copy of the item with its content."""
+    """Return the id of the gold item that copies an item with its present content."""
     return content_id("gold", item["item_id"], item["content_hash"])
 
 
 def read(connection: Connection) -> list[dict[str, Any]]:
-    """The rows of the table, in the order of time."""
+    """Return the rows of the table `gold`, ordered by time."""
     return [dict(row) for row in connection.execute(_ALL).mappings()]
 
 
@@ -165,14 +169,14 @@ def insert(connection: Connection, new: NewGold) -> int:
 
 
 def is_gold(connection: Connection, item_id: str) -> bool:
-    """Say whether an id is that of a gold item.
+    """Check whether an item is a gold item.
 
     Args:
         connection: The review store.
         item_id: The id.
 
     Returns:
-        True if it is.
+        True for a gold item.
     """
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
@@ -200,10 +204,10 @@ def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAns
 
 
 def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bool:
-    """Say whether a person only gets gold items for now.
+    """Check whether a person is in calibration, that is, only gets gold items for now.
 
-    Nobody is in calibration who has decided another item, nor while there are fewer gold items than the
-    calibration needs.
+    Calibration does not apply to people who have decided an item that is not gold, or if there are
+    fewer gold items than it needs.
 
     Args:
         connection: The review store.
@@ -211,7 +215,7 @@ def in_calibration(connection: Connection, reviewer: str, rules: RuleBook) -> bo
         rules: The review rules.
 
     Returns:
-        True if they are in calibration.
+        True if the person is in calibration.
     """
     rule = rules.calibration
     if rule is None or _count(connection, _N_GOLD) < rule.items:
@@ -230,7 +234,7 @@ def next_gold(
         connection: The review store.
         values: The person and the filters of the query.
         rules: The review rules.
-        always: Whether to return one even if none is due.
+        always: Whether to return a gold item even if none is due.
 
     Returns:
         The row of the item; None if there is none.
@@ -255,7 +259,7 @@ def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] 
         values: The person and the item of the query.
 
     Returns:
-        The row of the item; None if it is not such an item.
+        The row of the item; None if it is not a gold item, or was not taken back.
     """
     return connection.execute(_TAKEN_BACK, values).first()
 
@@ -290,7 +294,7 @@ def _calibrated(
         return None
     if in_calibration(connection, reviewer, rules):
         return "in_calibration"
-    # Later answers, mixed in among others, do not undo it.
+    # A person who has passed stays passed, whatever the later answers on gold items are.
     n_answers = range(rule.items, len(hits) + 1)
     return (
         "passed" if any(passes_calibration(hits[:n], rule) for n in n_answers) else "not_calibrated"

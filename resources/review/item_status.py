@@ -1,8 +1,8 @@
-"""Item status, stored beside the events so that no page has to read all events.
+"""The review status of items, derived from events and stored, so that no page has to read all events.
 
-The tables `standings` (the status of each item) and `bars` (who may not make its next decision) follow
-from the items, the events, the rules and the assignments alone, and are updated in the transaction that
-changes any of these.
+The tables `standings` (the status of each item), `bars` (people who may not make its next decision) and
+`assigned` are computed from the items, events, rules and assignments. The transaction that changes any
+of these updates them.
 """
 
 from collections.abc import Sequence
@@ -53,24 +53,24 @@ WHERE withdrawn = 0 AND item_id {wanted}
 
 
 def current_rules(connection: Connection) -> RuleBook:
-    """The rules that the stored statuses follow, the same for every process."""
+    """Return the stored rules, on which the stored statuses are based."""
     return rules_of(connection.execute(_RULES).scalar())
 
 
 def rules_of(stored: str | None) -> RuleBook:
-    """The rules that are stored as this text; None is a store without rules."""
+    """Parse stored rules; the default rules for None (a store without rules)."""
     return RuleBook() if stored is None else RuleBook.model_validate_json(stored)
 
 
 def follows_rules(connection: Connection, rules: RuleBook) -> bool:
-    """Say whether the stored statuses follow the rules as this version writes them.
+    """Check whether the stored statuses are based on these rules.
 
     Args:
         connection: The review store.
         rules: The review rules.
 
     Returns:
-        True if they do.
+        False if the store has other rules, or writes them in an earlier version's format.
     """
     return bool(connection.execute(_RULES).scalar() == rules.model_dump_json())
 
@@ -87,14 +87,14 @@ def set_rules(connection: Connection, rules: RuleBook) -> None:
 
 
 def rebuild(connection: Connection) -> None:
-    """Compute the status of every item again from items, events and rules."""
+    """Recompute the status of every item from items, events, rules and assignments."""
     for table in _TABLES:
         connection.execute(text(f"DELETE FROM {table}"))
     update(connection, list(connection.execute(_QUEUED).scalars()))
 
 
 def update(connection: Connection, item_ids: Sequence[str]) -> None:
-    """Compute the status of items again. Withdrawn and unknown items get none.
+    """Recompute the status of items. Withdrawn and unknown items get no status.
 
     Args:
         connection: A transaction of the review store.
@@ -128,7 +128,7 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
 
 
 def state(connection: Connection, item: QueueItem) -> ReviewState:
-    """Compute the state of an item after the stored events. Decisions do not change a gold item.
+    """Compute the state of an item after the stored events; decisions on a gold item do not count.
 
     Args:
         connection: The review store.
@@ -145,7 +145,7 @@ def state(connection: Connection, item: QueueItem) -> ReviewState:
 def _standing(
     row: Row[Any], state: ReviewState, rules: RuleBook, all_assignments: Sequence[Assignment]
 ) -> tuple[dict[str, Any], list[assignments.Row]]:
-    """The stored status of an item, and its assignments."""
+    """Return the row of `standings` of an item, and its rows of `assigned`."""
     status = state.status
     place = place_of(row.item_id, state.item.get("set_id"))
     standing = {

@@ -1,4 +1,4 @@
-"""Items of the review queue: stored, listed page by page, and counted by status."""
+"""Items of the review queue: storage, search with filters and pagination, and counts by status."""
 
 import json
 from collections import defaultdict
@@ -20,7 +20,7 @@ from resources.review.tables import EVENTS, ITEM_TEXTS, LOCKS, STANDINGS
 _TITLE_LENGTH = 120
 MOST_COUNTED = 1_000
 _POSITIONS_OF_A_KIND = 1 << 32
-"""More than the items of one kind that a queue ever has."""
+"""Each kind has this many positions in the queue, more than it ever has items."""
 _STORED_ITEMS = statement(
     "SELECT item_id, content_hash, made_of, place, withdrawn FROM items WHERE kind IN :kinds",
     lists=("kinds",),
@@ -75,7 +75,7 @@ ORDER BY item_id, annotator
 
 
 class QueueChanges(NamedTuple):
-    """How many items an update of the queue added, changed in content, and withdrew."""
+    """The numbers of items that an update of the queue added, changed in content, and withdrew."""
 
     new: int
     changed: int
@@ -84,7 +84,7 @@ class QueueChanges(NamedTuple):
 
 @dataclass(frozen=True)
 class Filters:
-    """The filters of a page of items; None means any.
+    """The filters of a list of items; None means any.
 
     Attributes:
         reviewer: A person who decided on the item or has it locked.
@@ -99,7 +99,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class ItemSummary:
-    """An item on a page. `title` is the beginning of its first text; `locked_by` are the people who
+    """An item in a list. `title` is the beginning of its first text. `locked_by` are the people who
     have it locked now."""
 
     item_id: str
@@ -112,7 +112,7 @@ class ItemSummary:
 
 
 class StatusCount(NamedTuple):
-    """How many items of a kind have a status."""
+    """The number of items of a kind that have a status."""
 
     kind: str
     status: Status
@@ -124,11 +124,11 @@ def update_queue(
 ) -> QueueChanges:
     """Replace the queue of some kinds. Only changed rows are written.
 
-    The parts of the queue that are updated separately follow each other in the order of `KINDS`.
+    The queue is ordered by kind, in the order of `KINDS`, even if kinds are updated separately.
 
     Args:
         connection: The review store.
-        hashed: The items in order, each with the hash of the complete item.
+        hashed: (item, hash of the complete item), in the order of the queue.
         kinds: The kinds to replace.
 
     Returns:
@@ -164,7 +164,7 @@ def update_queue(
 
 
 def read(connection: Connection, item_id: str) -> QueueItem | None:
-    """Read an item as it was last queued, also if it was withdrawn.
+    """Read an item as it was last queued, even if it was withdrawn since.
 
     Args:
         connection: The review store.
@@ -203,7 +203,7 @@ def page(
         connection: The review store.
         filters: The filters.
         offset: The number of matching items before the page.
-        limit: The most items of the page.
+        limit: The maximum number of items of the page.
 
     Returns:
         The items, and the number of matching items. With a text filter the number is limited
@@ -217,7 +217,7 @@ def page(
         item_ids = list(connection.execute(counted).scalars())
         n_items, shown = len(item_ids), item_ids[offset : offset + limit]
     else:
-        # The statuses, which are counted anyway, say how many match.
+        # The counts by status, which are cheap, give the number of matches.
         n_items = sum(
             status.n
             for status in progress(connection)
@@ -235,7 +235,7 @@ def page(
 
 
 def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
-    """The conditions on an item's status."""
+    """Translate filters to conditions on rows of `standings`."""
     standing = STANDINGS.c
     conditions: list[ColumnElement[bool]] = []
     if filters.kind is not None:
@@ -251,7 +251,7 @@ def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
     if filters.text:
         texts = ITEM_TEXTS.c
         words = [
-            # The same in both databases, unlike functions that look for a text in another.
+            # SQLite and PostgreSQL both have `replace`, but no common function to find a text.
             func.replace(texts.text, word, "") != texts.text
             for word in filters.text.casefold().split()
         ]
@@ -260,26 +260,26 @@ def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
 
 
 def counted_of(filters: Filters, offset: int, limit: int) -> int | None:
-    """Compute how many matches a page of the queue counts at most, since counting texts is slow.
+    """Compute the limit of counted matches of a list, since counting matching texts is slow.
 
     Args:
         filters: The filters.
-        offset: The first row of the page.
-        limit: The rows of a page.
+        offset: The number of matching items before the page.
+        limit: The maximum number of items of the page.
 
     Returns:
-        The number; None to count all.
+        The limit; None to count all.
     """
     return max(MOST_COUNTED, offset + limit + 1) if filters.text else None
 
 
 def progress(connection: Connection) -> list[StatusCount]:
-    """Counts by kind and status."""
+    """Count queued items by kind and status."""
     return [StatusCount(*row) for row in connection.execute(_PROGRESS)]
 
 
 def _row(item: QueueItem, item_hash: str, position: int) -> dict[str, Any]:
-    """The stored row of an item."""
+    """Make the stored values of an item."""
     texts = _texts(item)
     return {
         "item_id": item["item_id"],

@@ -1,4 +1,4 @@
-"""Queries for the lead of a review: progress, agreement, disputes and locks."""
+"""Queries for the lead of a review: progress, inter-annotator agreement, disputes and locks."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -28,15 +28,15 @@ from resources.review.locks import LOCK_SECONDS
 from resources.review.statements import sql
 
 RATED_ITEMS = 2_000
-"""Agreement is that of the last items that two people decided: so many, or all if there are fewer."""
+"""Agreement is computed on at most this many items that two people decided, the latest ones."""
 RESAMPLES = 200
-"""Draws of the bootstrap: enough for an interval to look at. `review.agreement` has more."""
+"""Bootstrap resamples for intervals on the lead's page; the table `review.agreement` uses more."""
 FEWEST_IN_COMMON = 5
-"""Two people with fewer items in common are counted, and not shown."""
+"""Pairs of people with fewer common items than this are counted, but not shown."""
 SHOWN_DISPUTES = 20
 QUIET_SECONDS = 180
-"""An open page renews its lock each minute while its person is there: a hold that is quiet for longer
-hangs."""
+"""A lock that was not renewed for longer than this counts as hanging. An open browser page renews its
+lock each minute while its person is active."""
 _RELEASE = text("""
 UPDATE locks SET expires_at = :now
 WHERE item_id = :item_id AND annotator = :annotator AND expires_at > :now
@@ -45,7 +45,7 @@ WHERE item_id = :item_id AND annotator = :annotator AND expires_at > :now
 
 @dataclass(frozen=True)
 class LockedItem:
-    """An item that a person has locked. `quiet_seconds`: since when nothing was heard of the person."""
+    """An item that a person has locked. `quiet_seconds` is the time since the lock was last renewed."""
 
     item_id: str
     annotator: str
@@ -58,9 +58,9 @@ class LockedItem:
 
 @dataclass(frozen=True)
 class Dispute:
-    """An item that people disagree on, with the verdict of each in round 1.
+    """An item on which people disagree; `votes` are (person, verdict) in round 1.
 
-    Its status is `round_2`, where annotators disagree, or `to_rework`, where an expert rejected it.
+    Its status is `round_2` if annotators disagree, or `to_rework` if an expert rejected it.
     """
 
     item_id: str
@@ -82,10 +82,10 @@ class ReviewOutlook:
 
 @dataclass(frozen=True)
 class Overview(ReviewOutlook):
-    """Figures of a review at one moment: `at` is that time, in UTC.
+    """The figures of a review at the time `at` (UTC, ISO 8601).
 
-    `weeks` has rows as `methods.review.gold.weeks` gives them, `agreement` as `people_rows` does,
-    without `n_small_pairs` pairs of people.
+    `weeks` are rows of `methods.review.gold.weeks`. `agreement` are rows of `people_rows`, without
+    `n_small_pairs` pairs of people who have too few common items.
     """
 
     at: str
@@ -156,7 +156,7 @@ def _outlook(
 
 
 def work(connection: Connection) -> list[DecisionEffort]:
-    """Every decision of people, without its texts, in the order of events."""
+    """Return every decision of people, without its texts, in the order of events."""
     return [DecisionEffort(*row) for row in connection.execute(sql("work"))]
 
 
@@ -182,7 +182,8 @@ def needed_decisions(connection: Connection, rules: RuleBook) -> dict[int, int]:
 
 
 def items_rated_twice(connection: Connection) -> list[QueueItem]:
-    """The last RATED_ITEMS items that two people decided, as far as their contents are rated."""
+    """Return the latest RATED_ITEMS items that two people decided. An item has its content only if
+    ratings are part of the content of its kind."""
     values = {"limit": RATED_ITEMS, "labelled": list(IN_CONTENT)}
     return [
         _item(row) for row in connection.execute(sql("rated_twice", lists=("labelled",)), values)
@@ -190,8 +191,7 @@ def items_rated_twice(connection: Connection) -> list[QueueItem]:
 
 
 def disputed(connection: Connection) -> tuple[list[Dispute], int]:
-    """The first SHOWN_DISPUTES items that people disagree on, in the order of the queue, and how many
-    there are."""
+    """Return the first SHOWN_DISPUTES disputed items in queue order, and the total number."""
     rows = connection.execute(sql("disputes"), {"limit": SHOWN_DISPUTES}).all()
     disputes = [
         Dispute(
@@ -223,7 +223,7 @@ def holds(connection: Connection) -> list[LockedItem]:
 
 
 def release(connection: Connection, item_id: str, annotator: str) -> bool:
-    """End a person's hold on an item; the draft stays.
+    """End a person's lock on an item; the draft stays.
 
     Args:
         connection: The review store.
@@ -231,7 +231,7 @@ def release(connection: Connection, item_id: str, annotator: str) -> bool:
         annotator: The person.
 
     Returns:
-        False if the person does not hold the item.
+        False if the person has no lock on the item.
     """
     values = {"item_id": item_id, "annotator": annotator, "now": advance(connection)}
     return bool(connection.execute(_RELEASE, values).rowcount)

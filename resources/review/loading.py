@@ -1,4 +1,4 @@
-"""Loads the decisions, comments and gold items of another store into this one.
+"""Loading of decisions, comments and gold items from another review store, without duplicates.
 
 Every function runs inside the caller's transaction.
 """
@@ -13,7 +13,7 @@ from resources.review import events, gold, item_status
 from resources.review.gold import NewGold
 
 Ended = tuple[str, str | None, str]
-"""Who ended a decision, the reason if there is one, and when."""
+"""The revocation of a decision: (person, reason or None, time)."""
 _REVOKE = text("""
 INSERT INTO revocations (event_id, person, reason, revoked_at)
 VALUES (:event_id, :person, :reason, :revoked_at)
@@ -34,14 +34,14 @@ def load(
     written: Iterable[dict[str, Any]],
     golden: Iterable[NewGold] = (),
 ) -> tuple[int, int, int]:
-    """Add decisions with their ends, comments and gold items.
+    """Add decisions with their revocations, comments and gold items.
 
-    What is stored already is recognized by what it says and when, as its person may have another name
-    now.
+    Stored decisions and comments are recognized by content and time, since their person may have been
+    renamed.
 
     Args:
         connection: The review store.
-        decided: The decisions, and how each ended.
+        decided: The decisions, each with its revocation or None.
         written: The comments.
         golden: The gold items.
 
@@ -57,7 +57,7 @@ def load(
         if events.same_decision(connection, decision) is None:
             event_id = events.append(connection, decision)
         added = event_id is not None
-        # A decision that is there already is left as it is, and does not end.
+        # A decision that is stored already does not change: its revocation is not added.
         if added and ended is not None:
             person, reason, revoked_at = ended
             end = {"person": person, "reason": reason, "revoked_at": revoked_at}

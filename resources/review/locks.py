@@ -18,18 +18,18 @@ from resources.review.clock import advance, database_time, later, time_of_locks,
 from resources.review.statements import sql
 
 LOCK_SECONDS = 900
-"""How long a lock lasts unless it is renewed."""
+"""Duration of a lock that is not renewed."""
 
 _KEPT_SECONDS = 7 * 24 * 3600
-"""How long the row of an expired lock is kept at least: its token can still save and read a draft."""
+"""Rows of expired locks are kept at least this long: their tokens can still read and save drafts."""
 
 _HANDED_OUT: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("round_2",)}
-"""The statuses of which people of a round are given items, in this order. A rejected item is given
-only to a person who asks for it."""
+"""Round -> statuses of items that people get, in this order. A rejected item is not in the list: a
+person gets it only by its id."""
 
 
 ANY_DRAFT = "any"
-"""The version that stands for whatever draft is stored."""
+"""A version that matches any stored draft."""
 
 _CLAIMED = "token = :token AND item_id = :item_id AND annotator = :annotator"
 _ON_ANOTHER_DRAFT = """
@@ -40,7 +40,7 @@ STORE_DRAFT = text(f"""
 INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at)
 VALUES (:item_id, :content_hash, :round, :annotator, :draft, :saved_at) {_ON_ANOTHER_DRAFT}
 """)
-"""Stores a draft in place of an earlier one of the person on the same content and round."""
+"""Stores a draft; replaces an earlier draft of the person on the same content and round."""
 _STORE_DRAFT_OF_LOCK = text(f"""
 INSERT INTO drafts (item_id, content_hash, round, annotator, draft, saved_at)
 SELECT item_id, content_hash, round, annotator, :draft, :saved_at FROM locks WHERE {_CLAIMED}
@@ -88,11 +88,11 @@ WHERE item_id = :item_id AND annotator = :annotator AND round = :round AND progr
 
 
 class LockLost(RuntimeError):
-    """The lock has expired, was given back, or never existed; the message says what to do."""
+    """The lock has expired, was released, or never existed; the message says what to do."""
 
 
 class DraftConflict(RuntimeError):
-    """The same person has saved another draft meanwhile, such as in another tab."""
+    """The same person has saved another draft meanwhile, for example in another browser tab."""
 
 
 class LockClaim(NamedTuple):
@@ -130,7 +130,7 @@ def lock_item(
     kind: str | None,
     item_id: str | None,
 ) -> Lock | None:
-    """Lock an item for a person: the given one, else the one that they have locked, else the next.
+    """Lock an item for a person: `item_id`, else the item that they have locked, else the next one.
 
     Args:
         connection: The review store.
@@ -158,7 +158,7 @@ def lock_item(
         connection.execute(_RENEW, renewed)
         return lock
     rules = item_status.rules_of(person.rules)
-    # A text, as a list would be written into the statement each time.
+    # A text with all kinds: a list would expand to a new statement each time.
     full = _kinds_at_quota(connection, reviewer, rules, time)
     values["full"] = "".join(f" {kind} " for kind in full)
     values["any"] = rules.after_assigned == "any"
@@ -176,7 +176,7 @@ def lock_item(
     if item is None:
         return None
     lock = _lock(reviewer, item, secrets.token_urlsafe(18), time)
-    # This replaces the person's earlier lock on the item, expired or on another content.
+    # This replaces an earlier lock of the person on the item, which expired or is for other content.
     connection.execute(_INSERT, vars(lock))
     return lock
 
@@ -192,13 +192,13 @@ WhyNot = Literal[
     "assigned",
     "locked",
 ]
-"""Why a person gets no lock on an item: they have decided or skipped it; it needs no decision; it needs
-one of annotators or of an expert; they are in calibration or at their quota; it is kept for others; as
-many others as it needs have locked it."""
+"""Why a person gets no lock on an item. They have decided or skipped it; it needs no decision (`done`);
+it needs the decision of `annotators` or of an `expert`; they are in calibration, or have reached their
+daily quota; it is assigned to others; enough other people have locked it."""
 
 
 def no_lock_reason(connection: Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
-    """Say why a person cannot lock an item.
+    """Find out why a person cannot lock an item.
 
     Args:
         connection: The review store.
@@ -238,7 +238,8 @@ def no_lock_reason(connection: Connection, reviewer: str, role: str, item_id: st
 def _next(
     connection: Connection, values: dict[str, Any], rules: RuleBook, person: Row[Any]
 ) -> Row[Any] | None:
-    """The next item: an assigned one if there is any, of the kind asked for first."""
+    """Find the person's next item: a gold item that is due, else an assigned item, else any other.
+    Assigned items of the requested kind come before those of other kinds."""
     round = values["round"]
     if round == 1:
         item = gold.next_gold(connection, values, rules, always=False)
@@ -282,7 +283,7 @@ def renew(connection: Connection, claim: LockClaim) -> bool:
 
 
 def unlock(connection: Connection, claim: LockClaim) -> None:
-    """End a lock; the draft stays. An unknown lock, or one of somebody else, changes nothing.
+    """End a lock; the draft stays. A lock that is unknown or somebody else's changes nothing.
 
     Args:
         connection: The review store.
@@ -294,7 +295,7 @@ def unlock(connection: Connection, claim: LockClaim) -> None:
 def save_draft(
     connection: Connection, claim: LockClaim, draft: dict[str, Any], based_on: str | None
 ) -> str:
-    """Store a person's unfinished work, even under an expired lock, as a draft hinders nobody.
+    """Store a person's unfinished work, even under an expired lock, since a draft blocks nobody.
 
     Args:
         connection: The review store.
@@ -320,7 +321,7 @@ def save_draft(
 
 
 def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
-    """Read the draft that a person saved of the locked content in this round.
+    """Read the draft that a person saved for the locked content in this round.
 
     Args:
         connection: The review store.
@@ -341,7 +342,7 @@ def _stored_draft(connection: Connection, claim: LockClaim) -> str | None:
 
 
 def _require_version(stored: str | None, based_on: str | None) -> None:
-    """Raise DraftConflict when the stored draft is another than the one that the person has seen."""
+    """Raise DraftConflict if the stored draft is not the one that the person has seen."""
     if based_on != ANY_DRAFT and based_on != (None if stored is None else content_id(stored)):
         raise DraftConflict("Another draft was saved meanwhile: load it, or keep this one.")
 
@@ -356,7 +357,7 @@ def decide(connection: Connection, token: str, decision: Decision, based_on: str
         based_on: The version of the draft that it was made from.
 
     Returns:
-        The id of the event, the same for a repeated call.
+        The event id; a repeated call returns the same id.
     """
     decision = replace(decision, source_hash=events.source_of(decision))
     claim = LockClaim(token, decision.item_id, decision.reviewer)
@@ -393,7 +394,7 @@ def decide(connection: Connection, token: str, decision: Decision, based_on: str
 
 
 def _kinds_at_quota(connection: Connection, reviewer: str, rules: RuleBook, time: str) -> list[str]:
-    """Kinds of which the person has decided or locked as many items today as the quota allows."""
+    """Return the kinds for which the person has reached the quota of decided and locked items today."""
     if all(rule.quota is None for rule in (rules.default, *rules.kinds.values())):
         return []
     rows = connection.execute(

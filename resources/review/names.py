@@ -1,7 +1,7 @@
-"""Names of people that change: a new name, a pseudonym, and spellings that become one.
+"""Renaming of people in the review store: new names, pseudonyms (erasure), and merged spellings.
 
-The store's triggers let `reviewer` change to what the table `renaming` says, which has rows only inside
-the transaction that renames; everything else of a decision stays.
+Events are append-only. Triggers allow one change: a name from `renaming.old` to `renaming.new`. The
+table `renaming` has rows only within the transaction that renames.
 """
 
 import secrets
@@ -27,13 +27,13 @@ NAMED = (
     ("sessions", "name"),
     ("sign_in_links", "name"),
 )
-"""Where names of people stand, but for `bars`, which follows from the events."""
+"""(table, column) with names of people; `bars` has names, too, but is computed from the events."""
 _ONE_FOR_A_PERSON = {
     "locks": "item_id",
     "drafts": "item_id, content_hash, round",
     "assigned": "item_id, round",
 }
-"""Tables with one row of a person for each of these."""
+"""Table -> key columns: a person has at most one row for each key."""
 _RENAME = text("INSERT INTO renaming (old, new) VALUES (:old, :new)")
 _RENAMED = text("DELETE FROM renaming")
 _DECIDED = text("SELECT item_id, event_id FROM events WHERE reviewer = :name")
@@ -46,7 +46,7 @@ def replace(connection: Connection, old: str, new: str) -> int:
 
     Args:
         connection: The review store.
-        old: The present name.
+        old: The current name.
         new: The new name.
 
     Returns:
@@ -56,7 +56,7 @@ def replace(connection: Connection, old: str, new: str) -> int:
     connection.execute(_RENAME, names)
     changed = connection.execute(_DECIDED, {"name": old}).all()
     for table, key in _ONE_FOR_A_PERSON.items():
-        # Of two that become one person's the renamed one stays.
+        # If both names have a row for a key, the row of the renamed person stays.
         connection.execute(
             text(
                 f"DELETE FROM {table} WHERE annotator = :new "
@@ -73,7 +73,7 @@ def replace(connection: Connection, old: str, new: str) -> int:
 
 
 def forget(connection: Connection, name: str) -> str:
-    """Replace a name by a new pseudonym, and delete what only that person needs.
+    """Replace a name by a new pseudonym; delete the person's locks, drafts, sessions and links.
 
     Args:
         connection: The review store.
@@ -89,7 +89,7 @@ def forget(connection: Connection, name: str) -> str:
     ):
         connection.execute(text(f"DELETE FROM {table} WHERE {column} = :name"), {"name": name})
     replace(connection, name, pseudonym)
-    # The hash of a decision was made with the name, so that a name could be tried against it.
+    # The hash of a decision includes the name, so guessed names could be checked against it.
     connection.execute(_RENAME, {"old": pseudonym, "new": pseudonym})
     for row in connection.execute(_DECIDED, {"name": pseudonym}).all():
         source_hash = content_id("erased", row.event_id, secrets.token_hex(8))
@@ -99,27 +99,27 @@ def forget(connection: Connection, name: str) -> str:
 
 
 def unite(connection: Connection, folded: Callable[[str], str]) -> None:
-    """Unite the spellings of a name on decisions, since imports of earlier versions took any name.
+    """Merge the spellings of a name on decisions, since imports of earlier versions accepted any name.
 
-    The name of the account is kept, else the first spelling.
+    The name of the account wins, else the first spelling.
 
     Args:
         connection: The review store.
-        folded: Gives the form in which spellings are equal.
+        folded: Normalizes a name, so that its spellings become equal.
     """
     for old, new in spellings(connection, folded).items():
         replace(connection, old, new)
 
 
 def spellings(connection: Connection, folded: Callable[[str], str]) -> dict[str, str]:
-    """Find names on decisions that are another spelling of an account's or earlier name.
+    """Find names on decisions that are other spellings of an account's name or an earlier name.
 
     Args:
         connection: The review store.
-        folded: Gives the form in which spellings are equal.
+        folded: Normalizes a name, so that its spellings become equal.
 
     Returns:
-        The name to use by spelling.
+        Spelling -> the name that replaces it.
     """
     accounts = connection.execute(text("SELECT folded, name FROM accounts"))
     first = {row.folded: row.name for row in accounts}

@@ -1,7 +1,7 @@
-"""Changes of mind: decisions that their person takes back, and items that are opened again.
+"""Revocation of decisions: people take back their own decisions, administrators reopen items.
 
-A decision is never changed: a row of the table says that it no longer counts, and the status of its
-item follows. Every function runs inside the caller's transaction.
+Decisions never change. A row of the table `revocations` marks a decision as no longer counting, and the
+status of its item is updated. Every function runs inside the caller's transaction.
 """
 
 from collections.abc import Iterable
@@ -52,8 +52,8 @@ _WHY = {
 
 @dataclass(frozen=True)
 class Revocation:
-    """The end of a decision. `reason` is given where an item was opened again, None where the person
-    took their own decision back."""
+    """The revocation of a decision by `person`. `reason` is None if the person took their own decision
+    back; a reopened item has a reason."""
 
     event_id: int
     person: str
@@ -97,12 +97,12 @@ def last_of(connection: Connection, person: str) -> Decision | None:
 def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
     """Select the decisions on an item that a person may take back.
 
-    These are their own, as long as nobody else has decided after them, and nobody else in the same
-    round on the same content: otherwise both may know each other's decision, and a new one would not be
-    blind. A skip does not count as a decision.
+    These are the person's own decisions, unless somebody else decided later, or in the same round on
+    the same content. In these cases the people may know each other's decisions, and a new decision
+    would not be blind. A skip does not count as a decision.
 
     Args:
-        decided: The item's decisions that have not ended.
+        decided: The item's decisions that are not revoked.
         person: The person.
 
     Returns:
@@ -164,17 +164,17 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
 
 
 def reopen(connection: Connection, item_id: str, person: str, round: int, reason: str) -> None:
-    """Open an item again: round 1 by ending all its decisions, round 2 by ending the expert's.
+    """Reopen an item: revoke all its decisions (round 1), or the expert's decision (round 2).
 
     Args:
         connection: The review store.
         item_id: The item.
-        person: Who opens it.
+        person: The person who reopens it.
         round: The round.
-        reason: Why.
+        reason: The reason.
 
     Raises:
-        RevocationError: There is no reason, or nothing to end.
+        RevocationError: The reason is empty, or there is no decision to revoke.
     """
     reason = reason.strip()
     if not reason:

@@ -1,4 +1,4 @@
-"""The rules of review, read from `review.yaml` beside the store's file."""
+"""Reading and validation of the review rules in `review.yaml`, next to the store's file."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from resources.files.bounded import read_file
 
 _FIELDS = RuleBook.model_fields | Rules.model_fields | Calibration.model_fields
 _SHOWN = 60
-"""Characters of a value that a sentence shows."""
+"""Error messages cut longer values to this many characters."""
 
 
 class RulesError(UserError):
@@ -22,7 +22,7 @@ class RulesError(UserError):
 
 
 def read_rules(path: Path) -> RuleBook:
-    """The rules in `path`, or the default ones if there is no such file. Raises RulesError."""
+    """Read the rules in `path`; the default rules if there is no file. Raises RulesError."""
     if not path.exists():
         return RuleBook()
     try:
@@ -39,7 +39,7 @@ def read_rules(path: Path) -> RuleBook:
 
 
 def _validation_sentence(error: ValidationError) -> str:
-    """The first validation error: its key, its value and the valid values."""
+    """Describe the first validation error: its key, its value and the valid values."""
     first = error.errors(include_url=False)[0]
     place, fault = first_fault(error, RuleBook)
     if fault.startswith("there is no "):
@@ -49,7 +49,7 @@ def _validation_sentence(error: ValidationError) -> str:
         shown = f"{shown[:_SHOWN]} …"
     if isinstance(first["input"], bool):
         shown += " (which YAML takes yes, no, on and off for, too)"
-    # The rules of a kind are given as the default ones are.
+    # The rules of a kind have the same fields as the default rules.
     parts = place.split(".")
     if parts[0] == "kinds" and len(parts) > 1:
         parts[:2] = ["default"]

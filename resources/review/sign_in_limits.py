@@ -1,4 +1,4 @@
-"""Limits of failed sign-ins by password: for a name, and for an address.
+"""Rate limits of failed sign-ins by password, per name and per IP address.
 
 Every function runs inside the caller's transaction.
 """
@@ -14,9 +14,9 @@ from resources.review.clock import stored_time
 ATTEMPTS_WINDOW = timedelta(minutes=5)
 ATTEMPTS_PER_NAME = 5
 ATTEMPTS_PER_ADDRESS = 20
-"""More than for a name, since a whole office may share one address."""
+"""Higher than the limit per name, since a whole office may share one address."""
 
-# A row means that the limit is reached: the oldest attempt that counts must expire before the next one.
+# A row means that the limit is reached: its attempt must expire before the next attempt.
 _OLDEST_THAT_COUNTS = {
     column: text(f"""
 SELECT tried_at FROM sign_in_attempts WHERE {column} = :value AND tried_at > :since
@@ -32,7 +32,7 @@ _FORGET = text("DELETE FROM sign_in_attempts WHERE name_hash = :name_hash")
 
 
 class TooManyAttempts(UserError):
-    """Signing in by password is blocked for a name or an address for the time `wait`."""
+    """Sign-in by password is blocked for a name or an address, for the time `wait`."""
 
     def __init__(self, wait: timedelta):
         self.wait = wait
@@ -44,13 +44,13 @@ class TooManyAttempts(UserError):
 def count_attempt(
     connection: Connection, name_hash: str, address: str, current_time: datetime
 ) -> None:
-    """Count a sign-in attempt for a name and, if known, an address.
+    """Count a sign-in attempt for a name and, if known, an IP address.
 
     Args:
         connection: The review store.
         name_hash: The hash of the name.
-        address: The address; empty if it is unknown.
-        current_time: The present time.
+        address: The client's address; empty if it is unknown.
+        current_time: The time of the attempt.
 
     Raises:
         TooManyAttempts: The limit is reached.
@@ -72,7 +72,7 @@ def count_attempt(
 
 
 def _counted_as(address: str) -> str:
-    """An IPv6 address counts as its /64, all of which one machine can have."""
+    """Return the address to count: for IPv6 its /64 network, since one machine can have all of it."""
     try:
         ip = ip_address(address)
     except ValueError:

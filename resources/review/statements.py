@@ -1,4 +1,4 @@
-"""Statements of the review store: long ones in `.sql` files of this folder, and those with lists."""
+"""SQL statements of the review store, from `.sql` files of this folder or from texts."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -15,25 +15,25 @@ _ITEMS_AT_ONCE = 500
 
 @cache
 def sql(name: str, *columns: str, lists: tuple[str, ...] = ()) -> Executable:
-    """The statement in `<name>.sql`, with values `:name`.
+    """Prepare the statement in `<name>.sql`, with parameters such as `:item_id`.
 
     Args:
-        name: The file, without its ending.
-        columns: As in `statement`.
-        lists: As in `statement`.
+        name: The file, without its extension.
+        columns: See `statement`.
+        lists: See `statement`.
     """
     written = (_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
     return statement(written, *columns, lists=lists)
 
 
 def statement(written: str, *columns: str, lists: tuple[str, ...] = ()) -> Executable:
-    """A statement with values `:name`.
+    """Prepare a statement with parameters such as `:item_id`.
 
     Args:
-        written: Its text.
-        columns: The names of all columns of its rows, in their order: a statement that is run for each
-            click is a third faster if they are not found out each time.
-        lists: Names of values that are lists of texts, as in `kind IN :kinds`.
+        written: The SQL text.
+        columns: The names of all columns of the result, in order. Optional: statements with known
+            columns run a third faster, which matters for those that each click runs.
+        lists: Names of parameters that are lists of texts, as in `kind IN :kinds`.
     """
     expanding = [bindparam(each, expanding=True, type_=Text()) for each in lists]
     plain = text(written).bindparams(*expanding)
@@ -41,9 +41,9 @@ def statement(written: str, *columns: str, lists: tuple[str, ...] = ()) -> Execu
 
 
 class ItemStatement:
-    """A statement about rows of items; `item_id {wanted}` in its text stands for the items.
+    """A statement for some items; in its text, `item_id {wanted}` is the condition on the items.
 
-    The list of ids is inserted each time, so a single id has its own cached statement.
+    SQLAlchemy expands a list of ids at each execution; a single id has its own, cached statement.
     """
 
     def __init__(self, written: str, *columns: str):

@@ -1,4 +1,4 @@
-"""The review store as others use it: one class over one file or schema."""
+"""The review store: one class for the queue, decisions, locks and comments in a file or a schema."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -51,20 +51,19 @@ ALL = Filters()
 class ReviewStore:
     """The review queue, decisions, locks and drafts; safe among threads and processes.
 
-    What a call has stored is on disk when it returns. The rules are read from `review.yaml` beside the
-    file when a store is opened, and hold for every process from then on; of a database that machines
-    share, one without that file leaves the rules as they are. Raises RulesError when they cannot be
-    read.
+    A call returns after its changes are on disk. Opening a store reads the rules from `review.yaml`
+    next to the file and stores them for all processes. In a database that machines share, a machine
+    without this file keeps the stored rules. Raises RulesError if the file cannot be read.
     """
 
     def __init__(self, path: Path | str):
         self.path = Path(path)
-        # First of all: who refuses the rules must not have opened the file.
+        # Before the store is opened: invalid rules must not create the file.
         rules_path = self.path.with_name(RULES_FILE)
         rules = read_rules(rules_path)
         self._store = open_store(REVIEW, self.path)
         if database() is None and not is_writable(self.path):
-            return  # Who only reads sees the rules that the store has.
+            return  # Read-only access uses the stored rules.
         own_rules = rules_path.exists() or database() is None
         with self._store.read() as connection:
             outdated = own_rules and not item_status.follows_rules(connection, rules)
@@ -81,12 +80,12 @@ class ReviewStore:
         self._store.close()
 
     def rules(self) -> RuleBook:
-        """The rules that hold now."""
+        """Return the current rules."""
         with self._store.read() as connection:
             return item_status.current_rules(connection)
 
     def rebuild(self) -> None:
-        """Compute the stored status of every item again from the events."""
+        """Recompute the stored status of every item from the events."""
         with self._store.transaction() as connection:
             item_status.rebuild(connection)
 
@@ -97,8 +96,8 @@ class ReviewStore:
     ) -> QueueChanges:
         """Replace the review queue of some kinds.
 
-        A new content needs new decisions. An item of these kinds that is not in `queue` is withdrawn:
-        it is kept and not displayed. Items of other kinds do not change.
+        An item with new content needs new decisions. An item of these kinds that is not in `queue` is
+        withdrawn: it stays stored, but is not displayed. Items of other kinds do not change.
 
         Args:
             queue: The items in order.
@@ -107,25 +106,25 @@ class ReviewStore:
         Returns:
             The changes.
         """
-        # Before the transaction: people who decide wait for its end.
+        # Hash before the transaction, since other people's decisions wait until it ends.
         hashed = [(item, content_id(item)) for item in queue]
         with self._store.transaction() as connection:
             locks.delete_old(connection)
             return items.update_queue(connection, hashed, kinds)
 
     def items(self, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
-        """The queued items of these kinds, in their order."""
+        """Return the queued items of these kinds, in the order of the queue."""
         with self._store.read() as connection:
             return items.queued(connection, kinds)
 
     def item(self, item_id: str) -> QueueItem | None:
-        """The item as it was last queued, withdrawn or not; None for an unknown one."""
+        """Return the item as it was last queued, withdrawn or not; None for an unknown id."""
         with self._store.read() as connection:
             return items.read(connection, item_id)
 
     def state(self, item_id: str) -> ReviewState | None:
-        """The state of an item after all decisions; `state.item` has the content that the next
-        decision is made on, such as the one with the edits of round 1."""
+        """Return the state of an item after all decisions; None for an unknown id. `state.item` has the
+        content for the next decision, for example with the edits of round 1."""
         with self._store.snapshot() as connection:
             item = items.read(connection, item_id)
             return None if item is None else item_status.state(connection, item)
@@ -138,7 +137,7 @@ class ReviewStore:
         Args:
             filters: The filters.
             offset: The number of matching items before the page.
-            limit: The most items of the page.
+            limit: The maximum number of items of the page.
 
         Returns:
             The items, and the number of matching items; with a text filter at most `counted_of`.
@@ -147,19 +146,19 @@ class ReviewStore:
             return items.page(connection, filters, offset, limit)
 
     def progress(self) -> list[StatusCount]:
-        """How many queued items have which status, by kind."""
+        """Count queued items by kind and status."""
         with self._store.read() as connection:
             return items.progress(connection)
 
     def completion(self) -> list[ReviewFingerprint]:
-        """How far people are with each kind that has queued items, in order of its name."""
+        """Return the progress of each kind that has queued items, sorted by kind."""
         with self._store.snapshot() as connection:
             return fingerprints.completion(connection)
 
     def decided(self) -> str:
-        """A hash of what people decided: the decisions, the items that they are on, and the rules.
+        """Return a hash of the decisions, the decided items and the rules.
 
-        It is the same whatever is queued, held or typed meanwhile.
+        It does not depend on other queued items, locks or drafts.
         """
         with self._store.snapshot() as connection:
             return fingerprints.decided(connection)
@@ -167,7 +166,7 @@ class ReviewStore:
     # --- For the lead ----------------------------------------------------------------------------
 
     def overview(self) -> Overview:
-        """Figures of the whole review: people, agreement, disputes, when it will be done."""
+        """Return the figures of the review: people, agreement, disputes, and a forecast of its end."""
         with self._store.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return lead.overview(connection, rules, time_of_day(connection).date())
@@ -179,7 +178,7 @@ class ReviewStore:
             return lead.outlook(connection, rules, time_of_day(connection).date())
 
     def work(self) -> list[DecisionEffort]:
-        """Every decision without its texts, in the order they were stored."""
+        """Return every decision without its texts, in the order they were stored."""
         with self._store.read() as connection:
             return lead.work(connection)
 
@@ -202,7 +201,7 @@ class ReviewStore:
             return lead.release(connection, item_id, annotator)
 
     def assignments(self) -> list[ActiveAssignment]:
-        """The assignments that have not ended, with their progress, in the order they were made."""
+        """Return active assignments with their progress, in the order they were made."""
         with self._store.read() as connection:
             return assignments.current(connection)
 
@@ -218,7 +217,8 @@ class ReviewStore:
     ) -> None:
         """Assign a share of items to a person, in the round of their role.
 
-        Shares of the same items follow each other. Items that are queued later are assigned, too.
+        Each share starts where the previous share of the same items ends. Items that are queued later
+        are assigned, too.
 
         Args:
             annotator: The person.
@@ -258,7 +258,7 @@ class ReviewStore:
         """Make gold items from the latest items that experts decided.
 
         Args:
-            n_items: The most items.
+            n_items: The maximum number of gold items to make.
             made_by: The person who makes them.
 
         Returns:
@@ -269,12 +269,12 @@ class ReviewStore:
             return gold.make(connection, n_items, rules, made_by, database_time(connection))
 
     def gold(self) -> list[dict[str, Any]]:
-        """The rows of gold items: item_id, of_item, expected (JSON), made_by, made_at."""
+        """Return the rows of gold items: item_id, of_item, expected (JSON), made_by, made_at."""
         with self._store.read() as connection:
             return gold.read(connection)
 
     def in_calibration(self, reviewer: str) -> bool:
-        """Whether the person is given gold items alone, which a new annotator must pass."""
+        """Whether the person is in calibration: new annotators only get gold items until they pass."""
         with self._store.snapshot() as connection:
             rules = item_status.current_rules(connection)
             return gold.in_calibration(connection, reviewer, rules)
@@ -290,7 +290,7 @@ class ReviewStore:
             return fingerprints.changes(connection)
 
     def time(self) -> datetime:
-        """The time of a decision that is made now, in UTC: the same on every machine."""
+        """Return the current time in UTC by the store's clock, which is the same on every machine."""
         with self._store.read() as connection:
             return time_of_day(connection)
 
@@ -301,11 +301,10 @@ class ReviewStore:
     ) -> Lock | None:
         """Lock an item for LOCK_SECONDS: the given one, or the next one.
 
-        Annotators get items of round 1 or for rework, experts and admins items of round 2. Not
-        available are items that the person decided or skipped, or decided in the other round, items
-        that are locked by as many people as they need, and items beyond the person's daily quota. A
-        person who already has a lock gets it again, renewed. With `item_id` an annotator may also lock
-        a rejected item.
+        Annotators get items of round 1 or for rework, experts and admins get items of round 2. An item
+        is not available if the person decided or skipped it, decided it in the other round, or has
+        reached the daily quota, or if as many people have locked it as it needs. A person who already
+        has a lock gets it again, renewed. With `item_id` an annotator may also lock a rejected item.
 
         Args:
             reviewer: The person.
@@ -334,13 +333,12 @@ class ReviewStore:
             return locks.no_lock_reason(connection, reviewer, role, item_id)
 
     def renew_lock(self, claim: LockClaim) -> bool:
-        """Extend a lock to LOCK_SECONDS from now; False when it has expired, was given back, or is
-        somebody else's."""
+        """Extend a lock to LOCK_SECONDS from now; False if it has ended or is somebody else's."""
         with self._store.transaction() as connection:
             return locks.renew(connection, claim)
 
     def unlock(self, claim: LockClaim) -> None:
-        """Give the item back undecided; the draft is kept."""
+        """Release a lock without a decision; the draft is kept."""
         with self._store.transaction() as connection:
             locks.unlock(connection, claim)
 
@@ -365,7 +363,7 @@ class ReviewStore:
             return locks.save_draft(connection, claim, draft, based_on)
 
     def draft(self, claim: LockClaim) -> dict[str, Any] | None:
-        """The person's draft for this content and round, saved under this lock or an earlier one."""
+        """Return the person's draft for this content and round, also if saved under an earlier lock."""
         return self.draft_and_version(claim)[0]
 
     def draft_and_version(self, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
@@ -376,7 +374,7 @@ class ReviewStore:
     def decide(self, token: str, decision: Decision, based_on: str | None = ANY_DRAFT) -> int:
         """Store a decision on a locked item, and delete the lock and the draft.
 
-        The same decision again returns the same event id.
+        If the same decision is stored already, its event id is returned.
 
         Args:
             token: The token of the lock.
@@ -397,7 +395,7 @@ class ReviewStore:
     # --- Changes of mind -------------------------------------------------------------------------
 
     def last_decision(self, reviewer: str) -> Decision | None:
-        """The person's last decision if they may take it back, else None."""
+        """Return the person's last decision if they may take it back, else None."""
         with self._store.read() as connection:
             return revocations.last_of(connection, reviewer)
 
@@ -458,7 +456,7 @@ class ReviewStore:
             return comments.add(connection, item_id, author, text, addressee)
 
     def comments(self, item_id: str | None = None) -> list[Comment]:
-        """The comments on an item, or on all, in the order they were written."""
+        """Return the comments on an item, or on all items, in the order they were written."""
         with self._store.read() as connection:
             return comments.read(connection, item_id)
 
@@ -481,10 +479,10 @@ class ReviewStore:
     # --- Decisions -------------------------------------------------------------------------------
 
     def append(self, decisions: Iterable[Decision]) -> tuple[int, int]:
-        """Store decisions made outside the app, all or none: (n_added, n_known).
+        """Store decisions made outside the app, all or none; return (n_added, n_known).
 
-        A decision whose source hash is stored already is left out. Raises IntegrityError of SQLAlchemy,
-        and stores nothing, when one breaks the table's rules.
+        A decision whose source hash is stored already counts as known. If a decision violates a
+        constraint of the table, raises SQLAlchemy's IntegrityError and stores nothing.
         """
         decisions = list(decisions)
         with self._store.transaction() as connection:
@@ -507,7 +505,7 @@ class ReviewStore:
         Existing rows do not change.
 
         Args:
-            decided: The decisions, and how each ended.
+            decided: The decisions, each with its revocation or None.
             written: The comments.
             golden: The gold items.
 
@@ -518,7 +516,7 @@ class ReviewStore:
             return loading.load(connection, decided, written, golden)
 
     def event_of(self, decision: Decision) -> int | None:
-        """The id of the same decision in this store, whatever its person is called now; else None."""
+        """Return the event id of the same decision, even if its person was renamed; None if unknown."""
         with self._store.read() as connection:
             return events.same_decision(connection, decision)
 

@@ -1,7 +1,7 @@
 """The tables of the review store, their view and triggers, and their versions.
 
-Triggers make events, revocations, comments and assignments append-only. The only permitted update is
-that of a person's name, while the table `renaming` has it (`names.py`).
+Triggers make events, revocations, comments and assignments append-only. The only permitted update is to
+rename a person, while the table `renaming` has the old and the new name (`names.py`).
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def _counter(name: str) -> Column[int]:
 
 
 def _only() -> Column[int]:
-    """The key of a table of one row."""
+    """Make the key of a table that has at most one row."""
     check = CheckConstraint('"only" = 1')
     return Column("only", INTEGER, check, primary_key=True, autoincrement=False)
 
@@ -69,8 +69,8 @@ EVENTS = Table(
     Index("events_of_reviewer", "reviewer", "decided_at"),
     sqlite_autoincrement=True,
 )
-"""What people decided, in the order in which they did. Standings and bars follow from it, without the
-decisions that were taken back."""
+"""Decisions of people, in the order in which they were stored. `standings` and `bars` are computed from
+the decisions that are not revoked."""
 REVOCATIONS = Table(
     "revocations",
     METADATA,
@@ -82,7 +82,7 @@ REVOCATIONS = Table(
     CheckConstraint("person <> ''"),
     sqlite_autoincrement=True,
 )
-"""Decisions that no longer count: taken back by their person (no reason), or ended by an expert or
+"""Decisions that no longer count: taken back by their person (no reason), or revoked by an
 administrator with a reason."""
 COMMENTS = Table(
     "comments",
@@ -98,7 +98,7 @@ COMMENTS = Table(
     Index("comments_of_item", "item_id"),
     sqlite_autoincrement=True,
 )
-"""What people wrote about an item to each other; `addressee` NULL means everybody who may read it."""
+"""Comments on items; `addressee` NULL means everybody who may read it."""
 ASSIGNMENTS = Table(
     "assignments",
     METADATA,
@@ -119,12 +119,13 @@ ASSIGNMENTS = Table(
     ),
     sqlite_autoincrement=True,
 )
-"""Who is to decide what, in the order in which a lead said so: an assignment, or with `ends` the end of
-one. `methods/review/assignment.py` says which items it covers; `assigned` follows from it."""
+"""Assignments of items to people, in the order in which leads made them. A row is an assignment, or,
+with `ends`, the end of the assignment with that id. `methods/review/assignment.py` defines which items
+an assignment covers; `assigned` is computed from it."""
 RENAMING = Table(
     "renaming", METADATA, texts("old", key=True), texts("new"), sqlite_with_rowid=False
 )
-"""The names that change: filled and emptied in the transaction that renames a person."""
+"""Old and new name of a person; filled and emptied in the transaction that renames the person."""
 
 # --- Items -----------------------------------------------------------------------------------------
 
@@ -141,12 +142,12 @@ ITEMS = Table(
     texts("title"),
     CheckConstraint("withdrawn IN (0, 1)"),
 )
-"""Items as last queued; `place` is their order. Withdrawn ones are kept: somebody may have worked on
-them. `made_of` is the content id of the whole item, so that only items that changed are written."""
+"""Items as last queued, ordered by `place`. Withdrawn items are kept, since somebody may have worked on
+them. `made_of` is the content id of the whole item: only changed items are written."""
 ITEM_CONTENTS = Table("item_contents", METADATA, texts("item_id", key=True), texts("item"))
 """The whole item, as JSON."""
 ITEM_TEXTS = Table("item_texts", METADATA, texts("item_id", key=True), texts("text"))
-"""The texts of an item in lower case, which a search reads."""
+"""The texts of an item in lower case, for the search."""
 STANDINGS = Table(
     "standings",
     METADATA,
@@ -159,7 +160,7 @@ STANDINGS = Table(
     texts("content_hash"),
     _counter("priority"),
     _counter("unreserved"),
-    # All that the choice of the next item reads.
+    # A covering index for the choice of the next item.
     Index(
         "standings_to_hand_out",
         *("status", "priority", "place", "kind", "item_id", "people"),
@@ -168,10 +169,10 @@ STANDINGS = Table(
     Index("standings_in_order", "place", "kind", "status", "item_id"),
     Index("standings_of_kind", "kind", "status"),
 )
-"""What each queued item awaits, as `methods/review/process.py` says; computed again with each event.
-`round` and `content_hash` are those of the next decision, `people` is how many are still needed, and
-`unreserved` how many of them may be people to whom the item is not assigned. Items are handed out by
-`priority`, then by `place`."""
+"""The status of each queued item (`methods/review/process.py`); recomputed with each event. `round` and
+`content_hash` belong to the next decision. `people` is the number of people who must still decide,
+`unreserved` the number of them to whom the item need not be assigned. People get items in the order of
+`priority`, then of `place`."""
 BARS = Table(
     "bars",
     METADATA,
@@ -180,7 +181,7 @@ BARS = Table(
     PrimaryKeyConstraint("item_id", "annotator"),
     sqlite_with_rowid=False,
 )
-"""Who may not make the next decision on an item."""
+"""People who may not make the next decision on an item."""
 ASSIGNED = Table(
     "assigned",
     METADATA,
@@ -200,8 +201,8 @@ ASSIGNED = Table(
     Index("assigned_of_assignment", "assignment_id", "progress"),
     sqlite_with_rowid=False,
 )
-"""The queued items of each assignment that has not ended, each once for a person; computed again with
-each event."""
+"""The queued items of active assignments, at most once per person and round. Recomputed with each
+event."""
 GOLD = Table(
     "gold",
     METADATA,
@@ -211,9 +212,9 @@ GOLD = Table(
     texts("made_by"),
     texts("made_at"),
 )
-"""Items whose right decision is known: copies of items that an expert decided. Each copy is in `items`
-under an id of its own, as if withdrawn, so that decisions on it change no standing. `expected` is the
-expert's result, as JSON."""
+"""Gold items, whose correct decision is known: copies of items that an expert decided. Each copy is in
+`items` under a new id and marked as withdrawn, so that decisions on it change no standing. `expected`
+is the expert's result, as JSON."""
 
 # --- Who works on what -----------------------------------------------------------------------------
 
@@ -230,7 +231,8 @@ LOCKS = Table(
     Index("locks_of_annotator", "annotator"),
     sqlite_with_rowid=False,
 )
-"""Who works on what until when. An expired lock holds nothing; its token still names its drafts."""
+"""The item that a person works on, until `expires_at`. An expired lock blocks nobody, but its token
+still gives access to its draft."""
 DRAFTS = Table(
     "drafts",
     METADATA,
@@ -242,12 +244,12 @@ DRAFTS = Table(
     texts("saved_at"),
     PrimaryKeyConstraint("item_id", "content_hash", "round", "annotator"),
 )
-"""Work that was begun, until it is decided."""
+"""Unfinished work of people, until they decide."""
 RULES = Table("rules", METADATA, _only(), texts("rules"))
-"""The rules that the standings follow, as JSON: one row."""
+"""The review rules on which the standings are based, as JSON: one row."""
 CLOCK = Table("clock", METADATA, _only(), number("ahead"), number("latest"))
-"""How many seconds the time of locks is ahead of the database's clock, and the latest time that was
-read, in seconds since 1970: one row (`clock.py`)."""
+"""The lock time (`clock.py`), one row. `ahead` is the number of seconds by which it is ahead of the
+database's clock, `latest` the latest lock time in seconds since 1970."""
 
 # --- Who reviews -----------------------------------------------------------------------------------
 
@@ -264,8 +266,9 @@ ACCOUNTS = Table(
     CheckConstraint("role IN ('annotator', 'expert', 'admin')"),
     sqlite_strict=True,
 )
-"""People who review. `folded` is equal for names that look alike, `password` the hash with salt and
-cost, or NULL for a person who signs in by link only."""
+"""Accounts of people who review. `folded` is equal for names that differ only by case, width or
+accents' encoding. `password` is the hash with salt and parameters; NULL for a person who signs in by
+link only."""
 SIGN_IN_LINKS = Table(
     "sign_in_links",
     METADATA,
@@ -275,7 +278,7 @@ SIGN_IN_LINKS = Table(
     sqlite_strict=True,
     sqlite_with_rowid=False,
 )
-"""Links that sign in once. Of each token only the SHA-256 is kept."""
+"""Sign-in links, each for one use. Only the SHA-256 of a token is stored."""
 SESSIONS = Table(
     "sessions",
     METADATA,
@@ -287,7 +290,7 @@ SESSIONS = Table(
     sqlite_strict=True,
     sqlite_with_rowid=False,
 )
-"""Who is signed in, since when, and when they last did something."""
+"""Sessions: who is signed in, since when, and the time of their last request."""
 SIGN_IN_ATTEMPTS = Table(
     "sign_in_attempts",
     METADATA,
@@ -299,8 +302,8 @@ SIGN_IN_ATTEMPTS = Table(
     Index("attempts_of_address", "address"),
     sqlite_strict=True,
 )
-"""Recent sign-ins by password, except those that succeeded. What was typed for a name may be a
-password, so only its SHA-256 is kept."""
+"""Recent failed sign-ins by password. People may type a password into the field of the name, so only
+the SHA-256 of a name is stored."""
 
 # --- The view, and the triggers --------------------------------------------------------------------
 
@@ -308,7 +311,7 @@ _IN_FORCE = DDL("""
 CREATE VIEW in_force AS
 SELECT * FROM events WHERE event_id NOT IN (SELECT event_id FROM revocations)
 """)
-"""Decisions that nobody took back."""
+"""The view of the decisions that are not revoked."""
 event.listen(METADATA, "after_create", _IN_FORCE)
 _ON_SQLITE = """
 CREATE TRIGGER {name} BEFORE {change} ON {table}
@@ -334,9 +337,9 @@ $trigger$
 def _trigger(
     table: str, name: str, change: str, message: str | None, condition: str | None = None
 ) -> None:
-    """A trigger that refuses a change with a message; without a message the row is left out.
+    """Add a trigger that refuses a change with a message; without a message it skips the row silently.
 
-    `condition` has `{differs}` between two values that may be NULL.
+    `condition` is SQL in which `{differs}` compares two values that may be NULL.
     """
     parts = {"table": table, "name": f"{table}_{name}", "change": change}
     sqlite_condition = condition and condition.format(differs="IS NOT")
@@ -382,7 +385,7 @@ def _append_only(table: Table, rows: str, may_change: str) -> None:
     _trigger(name, "no_delete", "DELETE", f"{rows} are append-only: no DELETE")
 
 
-# The source hash of a decision was made with the name, and changes with it.
+# The source hash of a decision includes the name, so it may change with the name.
 _append_only(
     EVENTS,
     "review events",
@@ -404,7 +407,7 @@ _append_only(
     f"{_changed(_kept(ASSIGNMENTS, 'annotator', 'made_by'))} "
     f"OR {_names_change(['annotator', 'made_by'])}",
 )
-# INSERT OR REPLACE of SQLite deletes without the trigger of DELETE.
+# SQLite's INSERT OR REPLACE deletes rows without firing the DELETE trigger.
 _trigger(
     "events",
     "no_replace",

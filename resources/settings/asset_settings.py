@@ -1,6 +1,7 @@
-"""`settings.yaml` of the home: the settings of assets that differ from their defaults.
+"""Reading, validation and writing of `settings.yaml`: settings of assets that differ from defaults.
 
-The file has a key for each stage, in it one for each asset, in it the settings:
+The file is in the workspace. It has a key per stage, below it a key per asset, and below it the
+settings:
 
     cluster:
       clusters: {tau: 0.6}
@@ -32,14 +33,15 @@ from resources.files.bounded import read_file
 from resources.files.home import settings_path
 
 Sections = Mapping[str, "type[Settings]"]
-"""Table of an asset (`stage.name`) to the class of its settings."""
+"""Table of an asset (`stage.name`) -> the class of its settings."""
 
 FORMER_TABLES = {
     "cluster.sides": "cluster.splits",
     "evaluate.judge_probes": "evaluate.judge_bias_tests",
     "evaluate.wording_effects": "evaluate.prompt_sensitivity",
 }
-"""Tables of 0.2 whose name the file may still have; the next version drops them."""
+"""Table names of version 0.2, which the file may still use, -> current names. The next version no
+longer accepts them."""
 _LOG = logging.getLogger(__name__)
 
 SCHEMA_NAME = "settings.schema.json"
@@ -57,16 +59,16 @@ class SettingsError(UserError):
 
 
 class Settings(BaseModel):
-    """Settings of one asset: every field has a default, its limits and a description."""
+    """Base class of the settings of an asset: each field has a default, limits and a description."""
 
-    # Definitions load in half the time if pydantic prepares a class when it is first used.
+    # Dagster definitions load in half the time if pydantic builds a class at its first use.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     RUN_ONLY: ClassVar[frozenset[str]] = frozenset()
-    """Fields that ask for something once: a run's config may give them, the file may not."""
+    """Fields for a single run: a run's config may have them, the file may not."""
 
     RETIRED: ClassVar[frozenset[str]] = frozenset()
-    """Fields of earlier versions: a home's file may have them, and they do nothing."""
+    """Fields of earlier versions: the file may still have them, but they have no effect."""
 
     @model_validator(mode="before")
     @classmethod
@@ -115,14 +117,14 @@ def non_default_settings(model: type[BaseModel], values: Mapping[str, Any]) -> d
         values: The values by name.
 
     Returns:
-        Those that differ, and those that the class does not have.
+        The values that differ, including values of fields that the class does not have.
     """
 
     def is_default(name: str, value: object) -> bool:
         if name not in model.model_fields:
             return False
         default = model.model_fields[name].get_default(call_default_factory=True)
-        # A run's config is JSON, which has neither tuples nor numbers as keys.
+        # A run's config is JSON, which has no tuples and no numbers as keys: compare as JSON, too.
         return value in (default, _JSON.dump_python(default, mode="json"))
 
     return {name: value for name, value in values.items() if not is_default(name, value)}
@@ -134,9 +136,7 @@ def read_section(table: str) -> dict[str, Any]:
 
 
 def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
-    """Return the checked settings of each table; empty for a table without any. Raises
-    SettingsError.
-    """
+    """Return the validated settings of each table, empty without settings. Raises SettingsError."""
     by_table = _read()
     try:
         _check(sections, by_table)
@@ -146,7 +146,7 @@ def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
 
 
 def _read() -> dict[str, dict[str, Any]]:
-    """What the file has, by table."""
+    """Read the file as table -> settings; empty if it does not exist. Raises SettingsError."""
     path = settings_path()
     try:
         text = read_file(path).decode()
@@ -165,7 +165,7 @@ def _read() -> dict[str, dict[str, Any]]:
 
 @lru_cache(maxsize=1)
 def _parsed(text: str) -> object:
-    """The content of the file; every asset reads it when the definitions load."""
+    """Parse the file, cached: every asset reads it when the Dagster definitions load."""
     return from_yaml(text)
 
 
@@ -199,7 +199,7 @@ def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) 
 
 
 def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise SettingsError unless the file may have these values."""
+    """Raise SettingsError if the file may not have these values."""
     for table, section in values.items():
         if table not in sections:
             raise SettingsError(f"there are no settings of {table}; {nearest(table, sections)}.")
@@ -210,7 +210,7 @@ def _check(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def json_schema(sections: Sections) -> dict[str, Any]:
-    """The JSON schema of the file, for editors."""
+    """Make the JSON schema of the file, for validation in editors."""
     stages: dict[str, dict[str, Any]] = {}
     for table, settings in sections.items():
         stage, name = table.split(".")
@@ -231,7 +231,7 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
     for stage, assets in content.items():
         if not isinstance(assets or {}, dict):
             raise SettingsError(f"{stage} is not a mapping of assets.")
-        # A key with nothing below it, or with comments alone, is None.
+        # YAML reads a key with nothing but comments below it as None.
         for name, values in (assets or {}).items():
             if not isinstance(values or {}, dict):
                 raise SettingsError(f"{stage}.{name} is not a mapping of settings.")
@@ -240,7 +240,7 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
 
 
 def _with_current_names(by_table: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """The settings under the current names of the tables."""
+    """Replace former table names by current ones."""
     for former in FORMER_TABLES.keys() & by_table.keys():
         current = FORMER_TABLES[former]
         if current in by_table:
@@ -251,7 +251,7 @@ def _with_current_names(by_table: dict[str, dict[str, Any]]) -> dict[str, dict[s
 
 @cache
 def _warn_of_former_name(former: str, current: str) -> None:
-    """Log a former name; once in a process, as each asset reads the file."""
+    """Log a warning of a former name, once per process, since each asset reads the file."""
     _LOG.warning(
         "settings.yaml: %s is now %s. Rename it: the next version does not read the former name.",
         former,
@@ -260,12 +260,12 @@ def _warn_of_former_name(former: str, current: str) -> None:
 
 
 def sentence(table: str, model: type[Settings], error: ValidationError) -> str:
-    """The first thing that is wrong with settings of `table`, in one sentence.
+    """Describe the first validation error of the settings of `table` in one sentence.
 
     Args:
         table: The asset's table.
         model: The class of its settings.
-        error: What pydantic says of them.
+        error: The error of pydantic.
 
     Returns:
         The sentence: which setting, its value and its limit, or the nearest name.

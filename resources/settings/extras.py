@@ -1,4 +1,4 @@
-"""The extras: packages in `extras/` that add to the core, which goes on without them."""
+"""Plug-ins: packages in `extras/` that add assets, commands and formats to the core."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ ROOT = REPO_ROOT / "extras"
 
 @dataclass(frozen=True)
 class ExtraPackage:
-    """The modules and entries of one extra; empty if it adds none of a kind.
+    """The plug-in points of one extra; a field is None or empty if the extra does not use it.
 
     Attributes:
         definitions: A module with `ASSETS` and `CHECKS`.
-        read_by: Tables of the core's assets -> tables of the extra's assets that depend on them.
+        read_by: Table of a core asset -> tables of the extra that this asset depends on.
         report_section: A module with `SECTION` (`resources/reports/report_extras.py`).
         commands: A module with `COMMANDS`: groups of `vlm-loom` -> further commands.
         review_formats: Review file formats -> their modules, with `write_items(items, kind, round, out,
@@ -33,16 +33,16 @@ class ExtraPackage:
 
 @cache
 def extras() -> tuple[ExtraPackage, ...]:
-    """Every extra, by the names of their folders: the `EXTRA` of each."""
+    """Import all extras, sorted by the names of their folders, and return the `EXTRA` of each."""
     names = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
     return tuple(import_module(f"{ROOT.name}.{name}").EXTRA for name in names)
 
 
 def tables_before(table: str) -> list[str]:
-    """The tables of extras that the asset of a table is made after."""
+    """Return the tables of extras that the asset of a core table depends on, to be made before it."""
     return [name for extra in extras() for name in extra.read_by.get(table, ())]
 
 
 def folders(name: str) -> list[Path]:
-    """The folders of this name that extras have."""
+    """Return the folders of this name in all extras."""
     return sorted(ROOT.glob(f"*/{name}"))

@@ -1,4 +1,4 @@
-"""Packages that only some commands need, and the extra of vlm-loom that installs each."""
+"""Optional Python packages (pip extras), and the error message if one is missing."""
 
 from collections.abc import Mapping
 
@@ -13,11 +13,11 @@ EXTRA_OF: Mapping[str, str] = {
     "torch": "build",
     "transformers": "build",
 }
-"""Name of a module that is imported -> the extra that has its package."""
+"""Name of an imported module -> the pip extra of vlm-loom that installs its package."""
 
 
 def how_to_install(module: str) -> str:
-    """The sentence for a module of `EXTRA_OF` that cannot be imported."""
+    """Say how to install a module of `EXTRA_OF` that cannot be imported."""
     return (
         f"The package {module} is not installed, which this needs: run "
         f'`pip install "vlm-loom[{EXTRA_OF[module]}]"`, and then the same again.'
@@ -29,13 +29,13 @@ class PackageMissing(UserError):
 
 
 def package_missing(error: BaseException) -> PackageMissing | None:
-    """The sentence for an error that, or whose cause, is the import of a package of an extra.
+    """Turn an error into `PackageMissing` if the import of an optional package caused it.
 
     Args:
         error: Any error.
 
     Returns:
-        The error to show instead; None if no package of an extra is missing.
+        The error to show instead; None if no optional package is missing.
     """
     current: BaseException | None = error
     while current is not None:

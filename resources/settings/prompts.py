@@ -1,8 +1,8 @@
-"""Prompt files: the project's, or those in the folder `LOOM_PROMPTS`.
+"""Loading of prompt files: those of the project, or replacements in the folder `LOOM_PROMPTS`.
 
-A file in that folder replaces the project's file of the same name (`mmdu/judge.md`, for example). A
-benchmark of an installed package has its prompts in the folder `prompts` next to the module that its
-entry point names.
+A file in that folder replaces the project's file of the same name, for example `mmdu/judge.md`. A
+benchmark of an installed package has its prompts in the folder `prompts` next to the module of its
+entry point.
 """
 
 import os
@@ -27,12 +27,12 @@ class PromptError(PromptUnusable):
 
 
 def prompt(name: str) -> PromptTemplate:
-    """The prompt `<method>/<task>`, for example `mmdu/judge`. Raises PromptError, TemplateError."""
+    """Load the prompt `<method>/<task>`, such as `mmdu/judge`. Raises PromptError, TemplateError."""
     return _load(name, _own_folder())
 
 
 def check_own_prompts() -> None:
-    """Raise PromptError if `LOOM_PROMPTS` is set and is not a folder whose prompts replace others."""
+    """Raise PromptError if `LOOM_PROMPTS` is set, but is not a folder of replacements for prompts."""
     if (folder := _own_folder()) is not None:
         _check(Path(folder))
 
@@ -42,7 +42,7 @@ def _own_folder() -> str | None:
 
 
 def _check(folder: Path) -> None:
-    """Raise PromptError unless the path is absolute, a folder, and has only namesakes of prompts."""
+    """Raise PromptError if the path is relative or no folder, or if a file of it replaces no prompt."""
     if not folder.is_absolute():
         raise PromptError(
             f"LOOM_PROMPTS is the relative path '{folder}': give the folder's absolute path."
@@ -57,7 +57,7 @@ def _check(folder: Path) -> None:
     names = sorted(f"{name}/{path.name}" for name in methods for path in _folder(name).glob("*.md"))
     for path in replacements:
         name = f"{path.parent.name}/{path.name}"
-        # Hidden files are those of editors and file systems.
+        # Hidden files come from editors and file systems.
         if name in names or name.startswith(".") or path.name.startswith("."):
             continue
         raise PromptError(
@@ -67,11 +67,11 @@ def _check(folder: Path) -> None:
 
 
 def _folder(method: str) -> Path:
-    """Where the prompts of a method are: the project's, or those of an installed benchmark."""
+    """Return the folder of a method's prompts, in the project or in the benchmark's package."""
     folder = PROMPTS_ROOT / method / "prompts"
     if not folder.is_dir():
         for point in entry_points(group=GROUP, name=method):
-            # Why a package cannot be imported is said where its benchmark is left out.
+            # The listing of benchmarks reports a package that cannot be imported.
             with suppress(ImportError):
                 spec = find_spec(point.module)
                 if spec is not None and spec.origin:
@@ -86,7 +86,7 @@ def _load(name: str, override: str | None) -> PromptTemplate:
     method, task = name.split("/")
     own = _folder(method) / f"{task}.md"
     candidates = [own] if override is None else [Path(override) / method / f"{task}.md", own]
-    # Also what cannot be read, such as a broken link: nothing else may be used in its place.
+    # `lexists` also finds a broken link, so that the project's prompt does not silently replace it.
     path = next((path for path in candidates if os.path.lexists(path)), None)
     if path is None:
         raise PromptError(

@@ -1,4 +1,4 @@
-"""Pictures of the static site: a thumbnail of each, made once, and the picture itself."""
+"""The images of the static site: each image and its thumbnail, which is made once."""
 
 import os
 import shutil
@@ -12,27 +12,27 @@ from uuid import uuid4
 from resources.images.store import ImageNotStored, ImageStore
 
 THUMBNAIL_SIDE = 240
-"""Pixels; shown at half the size, so that they are sharp on fine screens."""
+"""Size in pixels; shown at half the size, so that thumbnails are sharp on high-density screens."""
 THUMBS, PICTURES = "thumbs", "pictures"
 _THREADS = 4
 
 
 @dataclass(frozen=True)
 class ImagePaths:
-    """Paths of a picture below `thumbs/` and `pictures/`."""
+    """The paths of an image below `thumbs/` and `pictures/`."""
 
     thumb: str
     picture: str
 
 
 class SiteImages:
-    """The pictures below a folder; they stay from one site to the next."""
+    """The images below a folder of the site; they are kept when the site is written again."""
 
     def __init__(self, folder: Path, store: ImageStore) -> None:
         self._folder, self._store = folder, store
 
     def put(self, image_ids: Iterable[str]) -> dict[str, ImagePaths]:
-        """Put pictures there; those whose file is missing or damaged are left out."""
+        """Add images and return their paths by id, without images whose file is missing or damaged."""
         ids = list(dict.fromkeys(image_ids))
         with ThreadPoolExecutor(_THREADS) as threads:
             paths = threads.map(self._put, ids)
@@ -63,13 +63,13 @@ class SiteImages:
 
 
 def _is_there(target: Path, source: Path | None = None) -> bool:
-    """Whether a file is there, as long as its source if it has one, else not empty."""
+    """Whether a file exists and is not empty; with a source, also whether it has the source's size."""
     n_bytes = target.stat().st_size if target.is_file() else 0
     return n_bytes > 0 and (source is None or n_bytes == source.stat().st_size)
 
 
 def _appear(target: Path, write: Callable[[Path], object]) -> None:
-    """Let a file appear whole. It can be made again, so nobody waits for the disk."""
+    """Write a file atomically, without fsync, since it can be made again."""
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
@@ -81,7 +81,7 @@ def _appear(target: Path, write: Callable[[Path], object]) -> None:
 
 
 def _same_file(source: Path, draft: Path) -> None:
-    """The file under a second name, or a copy of it where the disk has no second names."""
+    """Make a hard link to a file, or copy it if the file system has no hard links."""
     try:
         os.link(source, draft)
     except OSError:

@@ -1,7 +1,7 @@
 """The data of the sample browser, split into files ("pieces") that the page loads on demand.
 
-A piece is a script, since a page that is opened from a folder may load scripts and nothing else; it
-calls `loom.put` with its name and its value.
+A piece is a script that calls `loom.put` with its name and its value. Browsers let an HTML page that is
+opened from a folder (`file://`) load scripts, but no other data.
 """
 
 import json
@@ -13,13 +13,13 @@ from typing import Any
 from methods.search_words import words_of
 
 PIECE_CHARACTERS = 128_000
-"""Characters of a piece with items, about 10 ms to load and read."""
+"""Approximate size of a piece with items, in characters; it loads and parses in about 10 ms."""
 WORDS_CHARACTERS = 64_000
-"""Characters of a piece with words and the items that have them."""
+"""Approximate size of a piece of the word index, in characters."""
 
 
 def compact_json(value: Any) -> str:
-    """JSON without spaces. Raises ValueError for infinite numbers and NaN."""
+    """Format a value as JSON without spaces. Raises ValueError for infinite numbers and NaN."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -38,13 +38,11 @@ def write_piece(folder: Path, name: str, value: Any) -> int:
 
 
 class ItemPieces:
-    """Values of items that come one after the other, in files `<name>/<k>.js` of some
-    `PIECE_CHARACTERS`.
-    """
+    """Writes the values of consecutive items to files `<name>/<k>.js` of about `PIECE_CHARACTERS`."""
 
     def __init__(self, folder: Path, name: str = "items") -> None:
         self.firsts: list[int] = []
-        """The number of the first item of each file."""
+        """The index of the first item of each file."""
         self.n_bytes = 0
         self._folder, self._name = folder, name
         self._waiting: list[str] = []
@@ -62,7 +60,7 @@ class ItemPieces:
         self._number += 1
 
     def close(self) -> None:
-        """Write what is not yet written."""
+        """Write the items that are not written yet."""
         if self._waiting:
             name = f"{self._name}/{len(self.firsts) - 1}"
             self.n_bytes += _write(self._folder, name, f"[{','.join(self._waiting)}]")
@@ -70,8 +68,9 @@ class ItemPieces:
 
 
 class WordIndexPieces:
-    """The index of words: which items contain a word, in files `<name>/<k>.js` of about
-    `WORDS_CHARACTERS`, sorted by word.
+    """The word index of the search: word -> indexes of the items that contain it.
+
+    It is written to files `<name>/<k>.js` of about `WORDS_CHARACTERS`, sorted by word.
     """
 
     def __init__(self, name: str = "words") -> None:
@@ -79,10 +78,10 @@ class WordIndexPieces:
         self._items: dict[str, array[int]] = {}
 
     def add(self, number: int, texts: Iterable[str | None]) -> None:
-        """Add the texts of an item. Numbers must be in order.
+        """Add the texts of an item. Items must be added in ascending order.
 
         Args:
-            number: The number of the item.
+            number: The index of the item.
             texts: Its texts.
         """
         for word in words_of("\n".join(text for text in texts if text)):
@@ -92,7 +91,7 @@ class WordIndexPieces:
             numbers.append(number)
 
     def write(self, folder: Path) -> tuple[list[str], int]:
-        """Write all pieces. Returns the first word of each file, and the bytes of all."""
+        """Write all pieces; return the first word of each file, and the total number of bytes."""
         firsts, n_bytes = [], 0
         for place, words in enumerate(self._files()):
             firsts.append(words[0][0] if place else "")
@@ -116,7 +115,7 @@ class WordIndexPieces:
 
 
 def _differences(numbers: Sequence[int]) -> str:
-    """The first number, then the difference of each to the one before."""
+    """Delta-encode numbers: the first number, then the difference of each to the previous one."""
     before = 0
     parts = []
     for number in numbers:
@@ -126,9 +125,9 @@ def _differences(numbers: Sequence[int]) -> str:
 
 
 def script_of(name: str, text: str) -> bytes:
-    """The script that puts a value, given as JSON, under a name.
+    """Make the script that stores a JSON value under a name in the browser.
 
-    The JSON is in a string: a browser reads that faster than a literal, and a key `__proto__` stays an
+    The JSON is in a string: browsers parse it faster than a literal, and a key `__proto__` stays an
     ordinary key.
     """
     quoted = text.replace("\\", "\\\\").replace("'", "\\'")

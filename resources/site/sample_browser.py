@@ -1,7 +1,7 @@
-"""The sample browser of a release: its data in pieces, and the page that loads them.
+"""The sample browser of a release: an HTML page to search its items, and its data in pieces.
 
-The name of the data folder is a hash of its contents. So an open page keeps its data while a release is
-evaluated again, and an unchanged release is not written again.
+The name of the data folder is the fingerprint of the data, so an unchanged release is not written
+again.
 """
 
 import shutil
@@ -18,21 +18,21 @@ from resources.site.pictures import PICTURES, THUMBS
 from resources.site.pieces import ItemPieces, WordIndexPieces, compact_json, write_piece
 
 HEADS = 1_000
-"""Items in a file of what lists show of them."""
+"""Each file of list entries ("heads") has at most this many items."""
 STATIC = "static"
 _SIZES = "sizes.json"
-"""The bytes of each file of the data, written last."""
+"""The file with the size in bytes of each data file; it is written last."""
 _OWN = Path(__file__).parent
 _TEMPLATES = environment(_OWN / "templates")
 
 
 def site_path() -> Path:
-    """The folder of the sample browsers."""
+    """Return the folder of all sample browsers."""
     return reports_path() / "items"
 
 
 def page_of(release_id: str) -> Path:
-    """The page of a release."""
+    """Return the path of a release's HTML page."""
     return site_path() / f"{release_id}.html"
 
 
@@ -41,7 +41,9 @@ class SampleBrowserItem:
     """One item: its JSON, its list entry and its search texts.
 
     Attributes:
-        answer_texts: The search texts that models wrote.
+        head: The entry of the item in lists.
+        texts: Search texts of the item itself.
+        answer_texts: Search texts that models wrote.
         requests: The requests that were sent to models.
     """
 
@@ -58,7 +60,7 @@ class SampleBrowserContents:
 
     Attributes:
         facts: Facts of the release.
-        columns: Columns with a value for each item, with their descriptions.
+        columns: (description, value for each item) of each column to filter and sort by.
         prompts: The texts of prompts by version.
         images: The ids of all images.
     """
@@ -71,14 +73,14 @@ class SampleBrowserContents:
 
 
 def is_written(release_id: str, fingerprint: str) -> bool:
-    """Say whether the data of a release are complete: each file has the size with which it was written.
+    """Check whether the data of a release are complete: each file has the size that was written.
 
     Args:
         release_id: The release.
         fingerprint: The fingerprint of the data.
 
     Returns:
-        True if they are.
+        True if the data are complete.
     """
     folder = site_path() / release_id / fingerprint
     try:
@@ -99,7 +101,7 @@ def write_data(release_id: str, fingerprint: str, contents: SampleBrowserContent
     Returns:
         The number of bytes.
     """
-    # What is there has lost a part.
+    # An existing folder is incomplete.
     shutil.rmtree(site_path() / release_id / fingerprint, ignore_errors=True)
     with draft_folder(site_path() / release_id / fingerprint, "site") as draft:
         n_bytes = write_piece(draft, "prompts", contents.prompts)
@@ -152,10 +154,10 @@ def _sizes_of(folder: Path) -> dict[str, int]:
 
 
 def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:
-    """Make the page of a release read the data of a fingerprint, and remove its other data.
+    """Write the page of a release for the data of a fingerprint, and remove older data.
 
     Args:
-        release: The release as the page shows it.
+        release: The values of the release for the template.
         fingerprint: The fingerprint of the data.
 
     Returns:
@@ -174,7 +176,7 @@ def write_page(release: Mapping[str, Any], fingerprint: str) -> Path:
 
 
 def write_program() -> None:
-    """Write the scripts and styles that all pages load."""
+    """Write the scripts and style sheets that all pages load, if they changed."""
     for source in (TEMPLATES / "base.css", *sorted((_OWN / STATIC).iterdir())):
         target, content = site_path() / STATIC / source.name, source.read_bytes()
         if not target.is_file() or target.read_bytes() != content:

@@ -1,6 +1,6 @@
-"""Stores: the ledger, budgets, reviews and the image index, in SQLite files or on Postgres.
+"""Transactional stores in SQLite files or on Postgres: ledger, budgets, reviews and image index.
 
-A store is declared once and runs on both::
+A store is declared once and runs on both databases::
 
     METADATA = MetaData()
     FETCHED = Table("fetched", METADATA, text("url", key=True), text("image_id"), sqlite_strict=True)
@@ -10,22 +10,22 @@ A store is declared once and runs on both::
     with store.transaction() as connection: # durable when the block ends; rolled back if it raises
         new = insert_missing(connection.dialect.name, FETCHED)
         connection.execute(new, [{"url": "u", "image_id": "i"}])
-    with store.read() as connection:        # one statement, or several that need not agree
+    with store.read() as connection: # each statement sees the state of its own time
         rows = connection.execute(select(FETCHED).where(FETCHED.c.url.in_(urls))).all()
 
-- `snapshot()` reads several times from one state; `streamed()` does not hold all rows in memory;
+- In `snapshot()`, all reads see the same state; `streamed()` does not hold all rows in memory;
   `look(kind, path, question)` reads a store that this process has not opened, and changes nothing.
 - Short statements are SQLAlchemy expressions, long ones `.sql` files with `:name` values for
   `sqlalchemy.text`. A list is an expanding parameter: `bindparam("keys", expanding=True)`.
   Postgres must know the type of a value that may be NULL: write `CAST(:stage AS TEXT) IS NULL`.
 - A view or trigger is a `DDL` that an event runs after the tables (`after_create`); one for each
   dialect if they differ, with `execute_if(dialect="sqlite")`.
-- Make a statement that each request runs once, at module level: making one costs more than running it.
+- If each request runs a statement, build it once at module level: building costs more than running.
 - Each transaction and read uses a connection of the engine's pool. Inside a transaction use its
   connection: another one does not see what the transaction has written.
-- A broken constraint is `sqlalchemy.exc.IntegrityError`. Errors of the file, the server or the disk are
-  StoreError, one sentence; StoreUnavailable may pass. They are translated in one place for each kind of
-  store (`SqliteStore.explain`, `postgres.explained`), by SQLAlchemy's event `handle_error`.
+- A violated constraint raises `sqlalchemy.exc.IntegrityError`. Errors of the file, the server or the
+  disk raise StoreError with one sentence; StoreUnavailable is for temporary errors. SQLAlchemy's event
+  `handle_error` translates them (`SqliteStore.explain`, `postgres.store_error`).
 - Store calls block. In an event loop run them in a thread (`asyncio.to_thread`).
 - `versions.py` has versions as Alembic revisions, `locks.py` locks between processes, `address.py` the
   address of the database, `copies.py` copies between files and databases.
@@ -70,7 +70,7 @@ def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
     Args:
         kind: The kind of store.
         path: The file.
-        question: Called with the connection, perhaps twice.
+        question: Called with the connection; it may be called twice.
 
     Returns:
         The result of `question`.

@@ -1,4 +1,4 @@
-"""Where the stores are: SQLite files of the workspace, or the Postgres database in `LOOM_STORES`."""
+"""The location of the stores: files of the workspace, or the Postgres database in `LOOM_STORES`."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from resources.migrations import StoreError, StoreUnavailable
 
 VARIABLE = "LOOM_STORES"
 QUERY_CANCELED = "57014"
-"""Postgres' code of a statement that was ended by `statement_timeout`, or by somebody."""
+"""Postgres' error code of a statement that `statement_timeout` or a user cancelled."""
 STATEMENT_TIMEOUT = (
     "raise statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
     "statement_timeout = '5min'), unless somebody cancelled the statement"
@@ -21,7 +21,7 @@ _HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
 
 
 def database() -> str | None:
-    """The address of the database with the stores; None if they are files of the workspace.
+    """Return the address of the database with the stores; None if they are files of the workspace.
 
     Raises:
         StoreError: LOOM_STORES is not the address of a Postgres database.
@@ -37,9 +37,9 @@ def database() -> str | None:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is the address of a Postgres server, with each part where libpq looks for it.
+    """Whether a text is the address of a Postgres server that libpq splits into the intended parts.
 
-    A password with a bare / or @ would be read as host, port or database, and so be shown.
+    A password with an unescaped / or @ would be taken for the host, port or database, and be shown.
     """
     scheme, rest = text[: text.find("//") + 2], text[text.find("//") + 2 :]
     authority, _, path = rest.partition("/")
@@ -49,7 +49,7 @@ def is_address(text: str) -> bool:
 
 
 def shown_database() -> str | None:
-    """The address without its password; None if the stores are files."""
+    """Return the database's address without its password; None if the stores are files."""
     address = database()
     if address is None:
         return None
@@ -58,7 +58,7 @@ def shown_database() -> str | None:
 
 
 def shown_address(address: str) -> str:
-    """An address of Postgres without its password.
+    """Remove the password from an address of Postgres.
 
     Raises:
         StoreError: It is not an address that libpq can read.
@@ -105,13 +105,13 @@ def server_error(error: BaseException) -> StoreUnavailable | None:
 
 
 def is_there(path: Path) -> bool:
-    """Whether the store with the file `path` exists; a store in a database is made at first use."""
+    """Whether the file `path` of a store exists; True if a database, made at first use, has it."""
     return database() is not None or path.exists()
 
 
 @contextmanager
 def files_alone() -> Iterator[None]:
-    """Inside the block the stores are files, as in a copy of the workspace."""
+    """Ignore `LOOM_STORES` in the block, for a copy of the workspace whose stores are files."""
     before = os.environ.pop(VARIABLE, None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The clock of a store: the server's where machines share the store, else the machine's."""
+"""The clock of a store: the server's clock if machines share the store, else the machine's clock."""
 
 import time
 
@@ -6,13 +6,13 @@ from sqlalchemy import Connection
 
 
 def server_seconds(connection: Connection) -> float | None:
-    """The time by the clock of the store's server, the same for all machines.
+    """Return the time by the clock of the store's server, the same for all machines.
 
     Args:
-        connection: A connection of the store. A transaction asks the server once, at its begin.
+        connection: A connection of the store. A transaction asks the server once, when it begins.
 
     Returns:
-        Seconds since 1970; None if the store is a file, and the machine's clock is the one.
+        Seconds since 1970; None if the store is a file: use the machine's clock.
     """
     if connection.dialect.name == "sqlite":
         return None

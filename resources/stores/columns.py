@@ -1,4 +1,4 @@
-"""Columns that are the same in SQLite and Postgres: numbers of 64 bits, texts compared by bytes."""
+"""Column types with equal behaviour in SQLite and Postgres: 64-bit numbers, texts ordered by bytes."""
 
 from sqlalchemy import REAL, BigInteger, Column, Double, Identity, Integer, LargeBinary, Text
 from sqlalchemy.dialects.postgresql import TEXT
@@ -11,7 +11,7 @@ TEXTS = Text().with_variant(TEXT(collation="C"), "postgresql")
 
 
 def numbered(name: str) -> Column[int]:
-    """A primary key by which the database numbers the rows, in the order of their insertion."""
+    """Declare a primary key that numbers the rows in the order of their insertion."""
     return Column(name, INTEGER, Identity(), primary_key=True)
 
 

@@ -1,4 +1,4 @@
-"""Copies of a store's rows: from a file or database to a new file, and from a file to a database."""
+"""Copying of stores: from a file or database to a new file, and from a file to a database."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 1000
 
 
 def copy_store(kind: StoreKind, path: Path, target: Path) -> None:
-    """Copy a store to a new SQLite file, as it is at one moment, while others write to it.
+    """Copy a snapshot of a store to a new SQLite file, while others write to the store.
 
     Args:
         kind: The kind of store.
@@ -42,7 +42,7 @@ def copy_store(kind: StoreKind, path: Path, target: Path) -> None:
 def fill_store(kind: StoreKind, path: Path) -> int | None:
     """Copy the rows of a file into the database.
 
-    Rows are copied in portions, so that an interrupted copy continues. At the end each row of the file
+    Rows are copied in batches, and an interrupted copy can continue. At the end, each row of the file
     is compared with the database.
 
     Args:
@@ -53,7 +53,7 @@ def fill_store(kind: StoreKind, path: Path) -> int | None:
         The number of rows; None if they were copied before.
 
     Raises:
-        StoreError: The database has rows of its own, or of another file.
+        StoreError: The database already has other rows, or rows of another file.
     """
     store = open_store(kind, path)
     try:
@@ -70,7 +70,7 @@ def _fill(store: Store, path: Path, source: Connection) -> int | None:
     for table in tables:
         for rows in _rows(source, table):
             with store.transaction(in_turn=False) as connection:
-                # Those that an interrupted move has brought are there.
+                # Rows of an interrupted copy exist already.
                 connection.execute(insert_missing(connection.dialect.name, table), rows)
     n_rows = sum(_compare(store, table, source) for table in tables)
     with store.transaction() as connection:
@@ -87,7 +87,8 @@ def _rows(source: Connection, table: Table) -> Iterator[list[dict[str, Any]]]:
 
 
 def _is_filled(store: Store, path: Path, tables: list[Table]) -> bool:
-    """Whether this file was brought to the database. Raises StoreError if it may not be."""
+    """Whether this file was copied completely before. Raises StoreError if the database has other rows.
+    Records the file as the source of the database's rows."""
     with store.transaction() as connection:
         connection.exec_driver_sql(
             "CREATE TABLE IF NOT EXISTS loom_filled (source text, whole boolean)"
@@ -115,7 +116,7 @@ def _has_rows(connection: Connection, table: Table) -> bool:
 
 
 def _compare(store: Store, table: Table, source: Connection) -> int:
-    """The number of rows of a table, each of which is compared. Raises StoreError if one differs."""
+    """Compare each row of a table; return the number of rows. Raises StoreError if a row differs."""
     order = list(table.primary_key.columns) or list(table.columns)
     query = select(table).order_by(*order)
     number = 0

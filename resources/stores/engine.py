@@ -1,4 +1,4 @@
-"""A store through SQLAlchemy: connections and transactions, the same for a file and for Postgres."""
+"""The interface of stores: SQLAlchemy connections and transactions on SQLite and Postgres."""
 
 import os
 import weakref
@@ -27,7 +27,7 @@ class StoreKind:
         name: The name of the store's schema on Postgres.
         metadata: The tables, with their views and triggers as DDL after the tables.
         steps: The folder with the store's Alembic revisions (`versions.py`); it need not exist.
-        outlives_power: Whether a commit must survive a power cut.
+        outlives_power: Whether a commit must survive a power failure.
         if_damaged: The advice for a damaged file.
     """
 
@@ -38,7 +38,7 @@ class StoreKind:
     if_damaged: str = RESTORE
 
     def newest_version(self) -> int:
-        """The version that a store has once this version of vlm-loom has opened it."""
+        """Return the version of a store after this version of vlm-loom has opened and upgraded it."""
         return current_version(self.steps)
 
 
@@ -47,23 +47,23 @@ class Store(Protocol):
 
     kind: StoreKind
     shown: str
-    """How messages name the store."""
+    """The name of the store in messages."""
 
     def read(self) -> AbstractContextManager[Connection]:
-        """Open a connection for reading statements, each of which sees all committed rows."""
+        """Open a connection for reads; each statement sees all rows that are committed at its time."""
 
     def snapshot(self) -> AbstractContextManager[Connection]:
-        """A connection for several reads of one state of the store."""
+        """Open a connection for several reads that all see the same state of the store."""
 
     def streamed(self) -> AbstractContextManager[Connection]:
         """Open a `snapshot` whose rows are streamed from a server."""
 
     def transaction(self, *, in_turn: bool = True) -> AbstractContextManager[Connection]:
-        """A connection inside a transaction that is durable when the block ends.
+        """Open a connection in a transaction, which is durable when the block ends.
 
         Args:
-            in_turn: Whether the transaction begins when no other writer `in_turn` is inside one. A
-                SQLite file has one writer at a time in any case.
+            in_turn: Whether to wait until no other transaction with `in_turn` is open. A SQLite file
+                has one writer at a time in any case.
         """
 
     def erasing(self) -> AbstractContextManager[Connection]:
@@ -91,7 +91,7 @@ def track_engine(engine: Engine, explain: Callable[[BaseException], BaseExceptio
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> BaseException | None:
         if context.is_pre_ping:
-            return None  # The pool opens another connection.
+            return None  # The pool replaces the connection.
         explained = explain(context.original_exception)
         return None if explained is context.original_exception else explained
 
@@ -99,7 +99,7 @@ def track_engine(engine: Engine, explain: Callable[[BaseException], BaseExceptio
 
 
 def _forget_connections() -> None:
-    """A child process must not use the connections of its parent."""
+    """Drop all connections in a child process, which must not use those of its parent."""
     for engine in _ENGINES:
         engine.dispose(close=False)
 

@@ -1,6 +1,6 @@
-"""Locks on numbers between processes: in a file on one machine, in the database where machines share.
+"""Locks on numbers between processes: on bytes of a file, or advisory locks of a shared database.
 
-Both are released when the process that holds them is gone, whatever ended it.
+Both kinds of locks are released when their process ends, even if it is killed.
 """
 
 import fcntl
@@ -18,22 +18,23 @@ from resources.migrations import StoreError, StoreUnavailable
 from resources.stores.address import database, packages, shown_address
 
 _SET: int | None = getattr(fcntl, "F_OFD_SETLK", None)
-"""Linux: locks that belong to an open file, so that they also work within one process. Elsewhere a lock
-belongs to a process."""
+"""The command for Linux's locks that belong to an open file, and so also work within one process. None
+on other systems, where a lock belongs to a process."""
 _FLOCK = struct.Struct("hhqqi4x")
-"""struct flock: type, whence, start, length, process."""
+"""The C struct flock: type, whence, start, length, process."""
 
 
 class Locks(Protocol):
-    """The locks that this object holds, until it is closed or its process is gone.
+    """A set of locks, held until they are released, the object is closed or its process ends.
 
-    `may_wait` says whether a call may take long, as it asks a server: a loop runs it in a thread.
+    `may_wait` says whether a call may take long, because it asks a server: in an event loop, run it in
+    a thread.
     """
 
     may_wait: bool
 
     def take(self, offset: int) -> bool:
-        """Take the lock of a number; returns False if another process holds it."""
+        """Take the lock of a number; return False if somebody else holds it."""
 
     def release(self, offset: int) -> None:
         """Release the lock of a number."""
@@ -43,13 +44,13 @@ class Locks(Protocol):
 
 
 def open_locks(path: Path) -> Locks:
-    """The locks of all processes that use the stores: in the file at `path`, or in their database."""
+    """Open the locks between processes: in the file at `path`, or in the database of the stores."""
     address = database()
     return ByteLocks(path) if address is None else AdvisoryLocks(address)
 
 
 class ByteLocks:
-    """Locks on the bytes of the file at `path`, which stays empty."""
+    """Locks on single bytes of the file at `path`, which stays empty."""
 
     may_wait = False
 
@@ -78,7 +79,7 @@ class ByteLocks:
 
 
 class AdvisoryLocks:
-    """Advisory locks of the database at `address`, held by one session of this object."""
+    """Advisory locks of the Postgres database at `address`; one session of this object holds them."""
 
     may_wait = True
 
@@ -88,7 +89,7 @@ class AdvisoryLocks:
         self._engine = engine_at(address, shown_address(address), "locks", {})
         self._session: Connection | None = None
         self._held: set[int] = set()
-        # The session has one user at a time: tasks of a loop use it from several threads.
+        # One thread uses the session at a time: tasks of an event loop call from several threads.
         self._one_at_a_time = threading.RLock()
         with self._one_at_a_time:
             self._ask("SELECT 1")
@@ -109,7 +110,7 @@ class AdvisoryLocks:
     def close(self) -> None:
         with self._one_at_a_time:
             if self._held:
-                # A server notices later that a session has ended.
+                # Unlock explicitly: a server notices the end of a session with a delay.
                 self._held.clear()
                 self._ask_this_session("SELECT pg_advisory_unlock_all()")
             self._end()
@@ -119,14 +120,14 @@ class AdvisoryLocks:
         return bool(self._ask("SELECT pg_try_advisory_lock(:number)", number=offset))
 
     def _ask(self, sql: str, **values: Any) -> Any:
-        """The first value; in another session if this one broke."""
+        """Run a query and return its first value; open a new session if the present one broke."""
         if self._session is not None:
             with suppress(StoreUnavailable):
                 return self._value(self._session, sql, values)
             self._end()
         self._session = self._engine.connect()
         try:
-            # A session that broke has lost its locks: those that are still free are this one's again.
+            # The broken session lost its locks: the new session takes those that are still free.
             for number in sorted(self._held):
                 if not self._value(
                     self._session, "SELECT pg_try_advisory_lock(:number)", {"number": number}
@@ -138,7 +139,7 @@ class AdvisoryLocks:
             raise
 
     def _ask_this_session(self, sql: str, **values: Any) -> None:
-        """Ask, and end the session if it has broken: SQLAlchemy refuses it from then on."""
+        """Run a query in the open session; end a broken session, which SQLAlchemy would refuse."""
         if self._session is not None:
             try:
                 self._value(self._session, sql, values)

@@ -1,4 +1,4 @@
-"""A store in a schema of a Postgres database, which many machines read and write at once."""
+"""A store in a schema of a Postgres database, which many machines read and write at the same time."""
 
 import logging
 import math
@@ -22,26 +22,26 @@ from resources.stores.address import QUERY_CANCELED, STATEMENT_TIMEOUT, shown_ad
 from resources.stores.engine import StoreKind, track_engine
 
 LOCK_SECONDS = 60
-"""Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
+"""Seconds to wait for other writers; transactions take milliseconds, so a longer wait is a hang."""
 STILL_SECONDS = 300
-"""Seconds without a statement after which the server ends a transaction, which may hold locks."""
+"""The server ends a transaction after this many seconds without a statement: it may hold locks."""
 OUTAGE_SECONDS = 60.0
-"""How long a process waits for a server that it has reached before, in all of its sessions together: a
-restart takes seconds."""
+"""A process waits at most this long for a server that it reached before; a restart takes seconds. The
+time is for one outage, in all sessions of the process together."""
 ROWS_AT_ONCE = 500
-"""Rows that a streamed query gets from the server at a time."""
+"""A streamed query fetches this many rows from the server at a time."""
 _PAUSE_SECONDS = 0.1
 _AWAY = (
-    "08",  # the connection
-    "25P03",  # a transaction in which nothing was done for too long: its process stood still
-    "40",  # a transaction that was rolled back, such as one of two that waited for each other
-    QUERY_CANCELED,  # a statement that took longer than statement_timeout, or that somebody cancelled
-    "53",  # resources: the disk, memory, connections
-    "55P03",  # a lock that another holds too long
-    "57P",  # the server is stopped, or starts
-    "25006",  # the server only reads, as a standby does
+    "08",  # the connection failed
+    "25P03",  # a transaction was idle for too long: its process was suspended
+    "40",  # a transaction was rolled back, for example because of a deadlock
+    QUERY_CANCELED,  # a statement took longer than statement_timeout, or somebody cancelled it
+    "53",  # resources are exhausted: disk, memory, connections
+    "55P03",  # a lock was not available in time
+    "57P",  # the server stops or starts
+    "25006",  # the server is read-only, such as a standby
 )
-"""Beginnings of the codes of errors that may pass."""
+"""Prefixes of the codes of temporary errors."""
 _ADVICE = {
     "53100": "make room on the disk of its server",
     QUERY_CANCELED: STATEMENT_TIMEOUT,
@@ -55,9 +55,9 @@ _UNREACHED = (
 )
 _DAMAGED = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
 _WRITERS = 0x6C6F6F6D
-"""The first number of the locks that writers of a store take in turns."""
+"""The first key of the advisory lock of a store's writers; the second key is the store's."""
 _ESCAPE = "\U0010ffff"
-"""A character of no text, which stands for the one that Postgres cannot store."""
+"""An escape character that texts do not contain; it encodes NUL, which Postgres cannot store."""
 _LOG = logging.getLogger(__name__)
 _waited_for: dict[str, float] = {}
 """Address of each server that was reached -> when waiting for it ends; inf while it answers."""
@@ -66,7 +66,7 @@ _opening = threading.Lock()
 
 
 def open_schema(kind: StoreKind, address: str) -> "PostgresStore":
-    """Open the store of a kind in a database, once in a process, so that its users share connections.
+    """Open the store of a kind in a database, once per process, so that all users share connections.
 
     Args:
         kind: The kind of store.
@@ -84,8 +84,8 @@ def open_schema(kind: StoreKind, address: str) -> "PostgresStore":
 class PostgresStore:
     """The store of a kind in the database at `address`.
 
-    Opening it makes its schema, or brings it to the current version, once for all processes that begin
-    at the same time.
+    Opening creates its schema or upgrades it to the current version; if several processes start at the
+    same time, one of them does this.
 
     Raises:
         StoreError: The database cannot be used, or a later version made the schema.
@@ -121,13 +121,13 @@ class PostgresStore:
     def transaction(self, *, in_turn: bool = True) -> Iterator[Connection]:
         turn = f"pg_advisory_xact_lock({_WRITERS}, {self._lock}), " if in_turn else ""
         with self._engine.connect() as connection, connection.begin() as block:
-            # Together in one message; the clock is read when the lock is there.
+            # One message to the server; it reads the clock after it has taken the lock.
             transaction, at = self._at_once(
                 connection,
                 f"BEGIN; SELECT {turn}pg_current_xact_id()::text, "
                 "extract(epoch FROM clock_timestamp())::float8",
             )
-            # The connection itself cannot be asked for this once its session broke.
+            # Keep `info`: after a failure of the session, `connection.info` is not accessible.
             info = connection.info
             info["began"] = at, time.monotonic()
             try:
@@ -154,7 +154,7 @@ class PostgresStore:
         self._engine.dispose()
 
     def _at_once(self, connection: Connection, statements: str) -> tuple[str, float]:
-        """The last two values of the last of several statements, sent in one message."""
+        """Send several statements in one message; return the last two values of the last one."""
         session = connection.connection.driver_connection
         assert session is not None
         try:
@@ -175,7 +175,7 @@ class PostgresStore:
             try:
                 return bool(connection.exec_driver_sql(status).scalar() == "committed")
             except DataError:
-                # A server that crashed does not know the number: it has kept nothing of it.
+                # After a crash the server does not know the number: the transaction was not committed.
                 return False
 
     def _bring_up_to_date(self) -> None:
@@ -184,7 +184,7 @@ class PostgresStore:
             if versions.recorded_version(connection) == newest:
                 return
         with self.transaction() as connection:
-            # Another process may have been quicker.
+            # Another process may have done it meanwhile.
             version = _version(connection)
             if version > newest:
                 raise StoreError(
@@ -214,7 +214,7 @@ def engine_at(address: str, shown: str, name: str, settings: dict[str, str]) -> 
     options = {
         "lock_timeout": f"{LOCK_SECONDS}s",
         "idle_in_transaction_session_timeout": f"{STILL_SECONDS}s",
-        # A machine that went away with its network or power holds nothing for longer than a minute.
+        # A machine that loses its network or power holds locks for at most about a minute.
         "tcp_keepalives_idle": "30",
         "tcp_keepalives_interval": "10",
         "tcp_keepalives_count": "3",
@@ -233,7 +233,7 @@ def engine_at(address: str, shown: str, name: str, settings: dict[str, str]) -> 
 
 
 def store_error(error: BaseException, shown: str, name: str) -> BaseException:
-    """The StoreError for an error of the server or database; else the error itself."""
+    """Translate an error of the server or database to StoreError; return any other error unchanged."""
     if not isinstance(error, psycopg.Error) or isinstance(error, psycopg.IntegrityError):
         return error
     code = error.sqlstate or ""
@@ -256,7 +256,7 @@ def store_error(error: BaseException, shown: str, name: str) -> BaseException:
 
 
 def _session(address: str, shown: str, name: str, options: str) -> psycopg.Connection:
-    """A new session; waits for a server that this process has reached before."""
+    """Open a new session; wait for a server that this process has reached before."""
     while True:
         try:
             session = psycopg.connect(
@@ -279,7 +279,7 @@ def _session(address: str, shown: str, name: str, options: str) -> psycopg.Conne
 
 
 def _is_waited_for(address: str, shown: str, error: psycopg.Error) -> bool:
-    """Whether to try a server again that does not answer: one that this process has reached."""
+    """Whether to retry a server that does not answer: only if this process has reached it before."""
     current_time = time.monotonic()
     until = _waited_for.get(address, current_time)
     if until == math.inf:
@@ -292,7 +292,7 @@ def _is_waited_for(address: str, shown: str, error: psycopg.Error) -> bool:
 
 
 def _version(connection: Connection) -> int:
-    """The version of a store; 0 if there is none."""
+    """Return the version of a store; 0 if there is no store."""
     version = versions.recorded_version(connection)
     if version is not None:
         return version
@@ -305,7 +305,7 @@ def _version(connection: Connection) -> int:
 
 
 class _TextDumper(StrDumperUnknown):
-    """Texts, also with the character 0, which Postgres does not have."""
+    """Encodes texts; escapes NUL, which Postgres cannot store."""
 
     def dump(self, obj: str) -> Buffer | None:
         if "\0" in obj or _ESCAPE in obj:
@@ -322,7 +322,7 @@ class _TextLoader(TextLoader):
 
 
 class _SumLoader(Loader):
-    """Loads sums and means of integers, whose type no column has."""
+    """Loads the type `numeric`, which only sums and means of integers have, as int or float."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data).decode()

@@ -1,4 +1,4 @@
-"""A store in a SQLite file, which many threads and processes read and write at once."""
+"""A store in a SQLite file, which many threads and processes read and write at the same time."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from resources.stores.engine import StoreKind, track_engine
 from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
 
 BUSY_TIMEOUT = 60.0
-"""Seconds to wait for other writers: a transaction takes milliseconds, so this is a hang."""
+"""Seconds to wait for other writers; transactions take milliseconds, so a longer wait is a hang."""
 _DECLARATIONS = """
 SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
 ORDER BY type <> 'table', rowid
@@ -36,8 +36,8 @@ T = TypeVar("T")
 class SqliteStore:
     """The store of a kind in a SQLite file. Opening it creates or migrates the file.
 
-    Errors of SQLite, and a file that was deleted or replaced, are reported as StoreError. A file that
-    the user may not write can be read; each write is refused.
+    Errors of SQLite, and a file that was deleted or replaced, raise StoreError. A file without write
+    permission can be read; each write is refused.
 
     Raises:
         StoreError: The file has an unknown version, or cannot be used.
@@ -47,14 +47,14 @@ class SqliteStore:
         self.kind, self.path = kind, Path(path)
         self.shown = str(self.path)
         self._identity: tuple[int, int] | None = None
-        """Device and number of the file that was opened."""
+        """Device and inode of the file that was opened."""
         self._engine = _engine(self)
         if self.path.exists() and not is_writable(self.path):
             look(kind, self.path, lambda _: None)
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Turning WAL on does not wait for other connections as a transaction does, so the first
-        # processes to arrive take turns.
+        # Unlike a transaction, turning WAL on does not wait for other connections: a file lock
+        # serializes processes that open the store at the same time.
         lock = FileLock(f"{self.path}.lock", timeout=BUSY_TIMEOUT)
         with _explained(kind, self.path), lock:
             self._require_there()
@@ -78,11 +78,11 @@ class SqliteStore:
     def transaction(self, *, in_turn: bool = True) -> Iterator[Connection]:
         """Open a transaction.
 
-        It waits for other writers at its beginning, because a transaction that reads first would fail
-        at its first write.
+        It waits for other writers when it begins, since a transaction that reads first would fail at
+        its first write.
 
         Args:
-            in_turn: Whether writers of this process wait in order.
+            in_turn: Ignored: a SQLite file has one writer at a time.
         """
         self.require_in_place()
         with self._engine.connect() as connection:
@@ -100,7 +100,7 @@ class SqliteStore:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def require_in_place(self) -> None:
-        """Raise StoreError if the file that was opened is no longer the one at its path."""
+        """Raise StoreError if the file was deleted or replaced since it was opened."""
         if self._identity is not None and _identity(self.path) != self._identity:
             raise StoreError(
                 f"{self.path} was deleted or replaced while it was in use: put it back "
@@ -111,7 +111,7 @@ class SqliteStore:
         self._engine.dispose()
 
     def explain(self, error: BaseException) -> BaseException:
-        """The StoreError for an error of the file; the error itself if it is about a statement."""
+        """Translate an error of the file to StoreError; return an error of a statement unchanged."""
         if not isinstance(error, sqlite3.DatabaseError):
             return error
         code = result_code(error)
@@ -126,8 +126,8 @@ class SqliteStore:
         return error
 
     def connect(self) -> sqlite3.Connection:
-        """A new connection to the file."""
-        # SQLite would make a file that was deleted again.
+        """Open a new connection to the file."""
+        # Check first, since SQLite would create a deleted file again.
         self.require_in_place()
         connection = sqlite3.connect(
             address_of(self.path),
@@ -136,13 +136,13 @@ class SqliteStore:
             isolation_level=None,
             check_same_thread=False,
         )
-        # WAL alone may lose the last commits in a power cut.
+        # WAL mode with NORMAL may lose the last commits in a power failure.
         how = "FULL" if self.kind.outlives_power else "NORMAL"
         connection.execute(f"PRAGMA synchronous = {how}")
         return connection
 
     def _require_there(self) -> None:
-        """Create the file if it is missing. It gets its name once it has its tables."""
+        """Create the file if it is missing; a draft with the tables is renamed to it."""
         if self.path.exists():
             return
         draft = self.path.with_name(f"{self.path.name}.new")
@@ -152,7 +152,7 @@ class SqliteStore:
             versions.create(connection, self.kind)
             _write_version(connection, self.kind.newest_version())
             connection.commit()
-        # What a deleted file left beside it would be taken for the new one's.
+        # SQLite would apply the log of a deleted file to the new file.
         for end in ("-wal", "-shm"):
             Path(f"{self.path}{end}").unlink(missing_ok=True)
         draft.rename(self.path)
@@ -182,7 +182,7 @@ def _engine(store: SqliteStore) -> Engine:
 
 @contextmanager
 def _connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
-    """A separate connection that raises SQLite's own errors."""
+    """Open a separate connection without translation of errors."""
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
     with engine.connect() as connection:
         yield connection
@@ -191,7 +191,7 @@ def _connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection
 def require_upgradable(kind: StoreKind, path: Path) -> None:
     """Check that a file can be upgraded to this version, without changing it.
 
-    The missing steps are run on the same tables in memory, without rows.
+    The missing migrations run on a copy of the tables in memory, without rows.
 
     Args:
         kind: The kind of store.
@@ -234,7 +234,7 @@ def require_upgradable(kind: StoreKind, path: Path) -> None:
 
 
 def require_store_kept(path: Path) -> None:
-    """Raise StoreError if the file at `path`, which nobody uses, is from before the baseline.
+    """Raise StoreError if a file that nobody uses has a version that is too old to be upgraded.
 
     Does not raise if the file is missing, empty or damaged.
     """
@@ -250,12 +250,12 @@ def require_store_kept(path: Path) -> None:
 def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
     """Query a store on a read-only connection, in one snapshot.
 
-    No file is created or changed, except for the index of a log that a killed process left.
+    No file is created or changed, except for the index of a log that a killed process left behind.
 
     Args:
         kind: The kind of the store.
         path: Its file.
-        question: Reads through the connection; may be called twice.
+        question: Reads through the connection; it may be called twice.
 
     Returns:
         The result of `question`.
@@ -265,7 +265,7 @@ def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
     """
     with _explained(kind, path):
         if not Path(f"{path}-wal").exists():
-            # Nobody has it open. Opened as usual it would get two files beside it that stay.
+            # Nobody has it open. Without `immutable`, SQLite would leave two new files next to it.
             before = _stamp(path)
             with suppress(DBAPIError):
                 answer = _ask(kind, path, "mode=ro&immutable=1", question)
@@ -293,16 +293,16 @@ def _ask(kind: StoreKind, path: Path, how: str, question: Callable[[Connection],
 
 
 def _require_known(connection: Connection, kind: StoreKind, path: Path) -> bool:
-    """Whether the file lacks steps. Raises StoreError if this version does not know its version."""
+    """Whether the file needs migrations. Raises StoreError if vlm-loom does not know its version."""
     require_content(path, kind)
     return bool(missing_steps(kind.steps, path, _version(connection)))
 
 
 def address_of(path: Path) -> str:
-    """The URI by which SQLite opens a file, only for reading if this user may not write it."""
+    """Return the URI with which SQLite opens a file; read-only if this user may not write it."""
     if is_writable(path):
         return f"{path.resolve().as_uri()}?mode=rw"
-    # Without a log nobody writes the file, and SQLite would have to make two files next to it.
+    # Without a log nobody writes the file; `immutable` avoids that SQLite creates two files.
     unchanged = "" if Path(f"{path}-wal").exists() else "&immutable=1"
     return f"{path.resolve().as_uri()}?mode=ro{unchanged}"
 
@@ -332,18 +332,18 @@ def copy_sqlite(source: Path, target: Path) -> None:
         closing(sqlite3.connect(address_of(source), uri=True, timeout=BUSY_TIMEOUT)) as source_db,
         closing(sqlite3.connect(target, timeout=BUSY_TIMEOUT)) as target_db,
     ):
-        # All pages in one step: in several, each write of another process would begin it again.
+        # All pages in one step: otherwise each write of another process would restart the copy.
         source_db.backup(target_db)
 
 
 def size_of(path: Path) -> int:
-    """Bytes of a file; 0 if there is none."""
+    """Return the size of a file in bytes; 0 if there is no file."""
     return path.stat().st_size if path.exists() else 0
 
 
 @contextmanager
 def _explained(kind: StoreKind, path: Path) -> Iterator[None]:
-    """Raise StoreError, one sentence, for what SQLite says of the file while it is opened."""
+    """Translate SQLite's errors in the block, in which the file is opened, to StoreError."""
     try:
         yield
     except (sqlite3.Error, DBAPIError, StoreError) as raised:
@@ -364,7 +364,7 @@ def _in_memory() -> sqlite3.Connection:
 
 
 def _version(connection: Connection) -> int:
-    """The version of a file, where every vlm-loom since 0.2.0 looks for it; 0 if it has none."""
+    """Read the version in `PRAGMA user_version`, as all versions since 0.2.0 do; 0 if unset."""
     return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
 
 
@@ -373,7 +373,7 @@ def _write_version(connection: Connection, version: int) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Device and number of the file at a path; None if there is none."""
+    """Return device and inode of the file at a path; None if there is no file."""
     try:
         stat = path.stat()
     except FileNotFoundError:
@@ -382,11 +382,11 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _names(connection: Connection) -> set[str]:
-    """Names of tables, views, indexes and triggers, and of the tables' columns."""
+    """Return the names of tables, views, indexes and triggers, and of the tables' columns."""
     return {name for (name,) in connection.exec_driver_sql(_NAMES)}
 
 
 def _stamp(path: Path) -> tuple[int, int, bool]:
-    """Changes when a file is written, or somebody opens it to write."""
+    """Return a value that changes if the file is written, or if a process opens it for writing."""
     state = path.stat()
     return state.st_mtime_ns, state.st_size, Path(f"{path}-wal").exists()

@@ -1,11 +1,11 @@
-"""Errors of SQLite: which of them are about the file, and which of these say that it is damaged."""
+"""Classification of SQLite errors: damaged files, and files that cannot be read or written now."""
 
 import sqlite3
 from pathlib import Path
 
 _DAMAGED = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 _SAY_DAMAGED = ("no such table", "no such column", "Could not decode to UTF-8")
-"""Beginnings of messages that say that a file is damaged, without such a code."""
+"""Prefixes of messages that mean a damaged file, although the result code does not."""
 REFUSED = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_BUSY,
@@ -21,28 +21,28 @@ REFUSED = (
 
 
 def result_code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code: the lowest byte."""
+    """Return SQLite's primary result code, the lowest byte of the extended code."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether SQLite says that the file is not what the store has written.
+    """Whether the error means that the file's content is damaged.
 
-    A file that SQLite cannot open may be whole: the process may have too many files open.
+    A file that SQLite cannot open may be intact: the process may have too many open files.
     """
-    # A file that was cut off to nothing is an empty database to SQLite.
+    # SQLite treats a file of 0 bytes as an empty database: "no such table".
     return result_code(error) in _DAMAGED or str(error).startswith(_SAY_DAMAGED)
 
 
 def unwritable(path: Path, error: Exception) -> str:
-    """Say that a file may not be written. The file itself is sound.
+    """Describe the error of a file without write permission, whose content is intact.
 
     Args:
         path: The file.
         error: The error of the operating system or of SQLite.
 
     Returns:
-        One sentence with what to do.
+        One sentence that says what to do.
     """
     return (
         f"{path} may not be written ({error}): make its folder one that you may write to, or copy the "

@@ -1,4 +1,4 @@
-"""Rows of a SQLite file that cannot be read: its pages have no checksums, so each value is read."""
+"""Search for unreadable values in a SQLite file; its pages have no checksums, so all are decoded."""
 
 import sqlite3
 import zlib
@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Readers = Mapping[str, Callable[[Any], object]]
-"""How the value of a column is decoded, by `table.column`; it raises ValueError or zlib.error."""
+"""`table.column` -> decoder of its values, which raises ValueError or zlib.error."""
 _CLASSES: dict[str, tuple[type, ...]] = {
     "TEXT": (str,),
     "INTEGER": (int,),
     "REAL": (int, float),
     "BLOB": (bytes,),
 }
-"""Python types of a column of a declared type; SQLite keeps a whole number in few bytes."""
+"""Declared type of a column -> Python types of its values; a REAL may be stored as an integer."""
 _OTHER_CLASSES = (str, int, float)
-"""Python types of a column of another type, such as DATETIME. Bytes are a text that does not decode."""
+"""Python types of the values of other columns, such as DATETIME. Bytes mean an undecodable text."""
 
 
 def text_or_bytes(stored: bytes) -> object:
-    """Decode a text, or return its bytes: to be the `text_factory` of a connection.
+    """Decode a text, or return its bytes. Use it as the `text_factory` of a connection.
 
     Args:
         stored: The text as it is stored.
@@ -34,7 +34,7 @@ def text_or_bytes(stored: bytes) -> object:
 
 
 def tables_of(connection: sqlite3.Connection) -> list[str]:
-    """Names of the tables of a file, without those of SQLite itself."""
+    """Return the names of the tables of a file, without SQLite's internal tables."""
     query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
     return [name for (name,) in connection.execute(query)]
 
@@ -42,15 +42,15 @@ def tables_of(connection: sqlite3.Connection) -> list[str]:
 def unreadable_values(
     connection: sqlite3.Connection, table: str, readers: Readers
 ) -> Iterator[str | None]:
-    """Read every value of a table as it is read when the store is used.
+    """Decode every value of a table as the store does.
 
     Args:
         connection: A connection whose `text_factory` is `text_or_bytes`.
         table: The table.
-        readers: How its columns are decoded.
+        readers: Decoders of its columns.
 
     Yields:
-        None for each row, or a sentence without its full stop about the first damaged value.
+        For each row None, or a sentence (without a full stop) about its first damaged value.
 
     Raises:
         sqlite3.DatabaseError: The next row cannot be read at all.

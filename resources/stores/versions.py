@@ -1,12 +1,14 @@
-"""Versions of a store: Alembic's revisions, whose names are the numbers of versions.
+"""Schema versions and migrations of stores with Alembic; the revisions are numbers of versions.
 
-The table `alembic_version` of a store has its number. A file has it in `PRAGMA user_version`, too,
-where every vlm-loom since 0.2.0 looks for it. A new store is made from its MetaData.
-A store of an earlier vlm-loom gets the table when this version opens it; on Postgres its number
-was in the table `loom_version`.
+The table `alembic_version` of a store has the number of its version. A SQLite file also has it in
+`PRAGMA user_version`, where all versions since 0.2.0 look for it. A new store is created from its
+MetaData.
 
-A step is a revision `<store>/migrations/0101_what_it_does.py` that runs the SQL file of the same name,
-on Postgres the one in `migrations/postgres/`.
+A store of an earlier vlm-loom gets the table when this version opens it. Earlier versions on Postgres
+have the number in the table `loom_version`.
+
+A migration is a revision `<store>/migrations/0101_what_it_does.py` that runs the SQL file of the same
+name. On Postgres, a file in `migrations/postgres/` replaces it.
 """
 
 import sqlite3
@@ -23,9 +25,9 @@ _VERSION = Table(TABLE, MetaData(), Column("version_num", String(32), primary_ke
 
 
 def recorded_version(connection: Connection) -> int | None:
-    """The number that Alembic's table has; None if there is no such table or number."""
+    """Return the version in Alembic's table; None without such a table or number."""
     if connection.dialect.name == "sqlite":
-        # Not the inspector: a file that is damaged is to be noticed by the same error everywhere.
+        # Not SQLAlchemy's inspector: a damaged file must raise the same error everywhere.
         query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'alembic_version'"
     else:
         query = (
@@ -50,7 +52,7 @@ def create(connection: Connection, kind: StoreKind) -> None:
 
 
 def record(connection: Connection, version: int) -> None:
-    """Write the number of a store's version to Alembic's table, and make that if there is none."""
+    """Write the version of a store to Alembic's table, which is created if it is missing."""
     _VERSION.create(connection, checkfirst=True)
     connection.execute(delete(_VERSION))
     connection.execute(insert(_VERSION).values(version_num=str(version)))
@@ -62,7 +64,7 @@ def upgrade(connection: Connection, kind: StoreKind, version: int) -> None:
     Args:
         connection: The open connection.
         kind: The kind of store.
-        version: The version that the store has.
+        version: The current version of the store.
     """
     if recorded_version(connection) != version:
         record(connection, version)
@@ -80,7 +82,7 @@ def upgrade(connection: Connection, kind: StoreKind, version: int) -> None:
 
 
 def run_step(revision: str) -> None:
-    """Run the SQL of a step; Postgres has its own where SQLite's does not fit.
+    """Run the SQL of a migration; on Postgres, the file in `postgres/` if there is one.
 
     Args:
         revision: The path of the revision's module (`__file__`).
@@ -99,7 +101,7 @@ def run_step(revision: str) -> None:
 
 
 def statements(text: str) -> Iterator[str]:
-    """The statements of a SQLite script: running it as a script would end the transaction."""
+    """Split a SQLite script into statements, since `executescript` would end the transaction."""
     statement = ""
     for line in text.splitlines(keepends=True):
         statement += line

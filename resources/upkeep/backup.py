@@ -1,7 +1,7 @@
-"""Backup of a workspace in use, and its restoration.
+"""Backup and restore of a workspace; it may be in use during a backup.
 
 References are copied before their targets: Dagster's events refer to tables, and tables to calls,
-decisions, images and releases. All of these only grow, so a target that is copied later is complete.
+decisions, images and releases. All of these only grow, so targets that are copied later are complete.
 """
 
 import hashlib
@@ -47,7 +47,8 @@ from resources.warehouse.lake_connection import lake_address
 
 MANIFEST = "backup.json"
 FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)
-"""Folders that are not in a backup; reports are small, and what people have looked at."""
+"""Folders that are not in a backup, since their files can be fetched or made again. Reports are in the
+backup: they are small, and people have read them."""
 ORDER = (
     "dagster",
     "warehouse.duckdb",
@@ -56,12 +57,12 @@ ORDER = (
     "ledger.sqlite",
     "images",
 )
-"""What refers to what comes after it; what is not named refers to nothing and comes last."""
+"""The order of copying: each entry may refer to later ones. Other files, copied last, refer to none."""
 _SQLITE = b"SQLite format 3\x00"
 _INDEX_BYTES = 2**20
-"""Bytes that SQLite needs next to a file to read it, and more: the index of its log."""
+"""Free bytes with which SQLite can surely create the index of a log (`-shm`) next to a file."""
 _MADE_IN = 20
-"""Tenths of a second after which a database of Dagster that is empty is not about to be made."""
+"""Tenths of a second to wait while a database of Dagster is empty: a run may be creating it."""
 _WAREHOUSE = Path(home.warehouse_path().name)
 _READERS = {
     home.ledger_path().name: ledger_check.READERS,
@@ -69,7 +70,7 @@ _READERS = {
     home.image_index_path().name: index.READERS,
 }
 _DAGSTER_READERS: Readers = {"snapshots.snapshot_body": lambda body: zlib.decompress(body).decode()}
-"""How Dagster unpacks a snapshot, which ends in a checksum."""
+"""Dagster's decoder of a snapshot; zlib verifies its checksum."""
 _IMAGE_ID = re.compile(r"[0-9a-f]{64}")
 
 
@@ -94,19 +95,20 @@ class Manifest(BaseModel):
 
 
 class BackupError(UserError):
-    """A home cannot be backed up or restored; the message says what to do."""
+    """A workspace cannot be backed up or restored; the message says what to do."""
 
 
 class DiskFull(BackupError, ResourceExhausted):
-    """A disk is full; commands show this sentence, as the draft and its free bytes are gone."""
+    """A disk was full; commands show this message, since the deleted draft freed the space again."""
 
 
 class DamagedFile(Exception):
-    """A file that is to be copied is damaged; the message says how."""
+    """A file to copy is damaged; the message describes the damage."""
 
 
 class BackupResult(NamedTuple):
-    """Number of files in a backup, and names left out: no regular files, or links out of the home."""
+    """The number of files in a backup, and the names that were left out. Left out are special files and
+    links to places outside the workspace."""
 
     n_files: int
     left_out: list[str]
@@ -115,19 +117,18 @@ class BackupResult(NamedTuple):
 def back_up(source: Path, target: Path) -> BackupResult:
     """Copy a workspace to a new folder while it is in use, and check the copy.
 
-    Until the copy is complete, it has another name and lacks the list of its files. Every value of
-    every table and the bytes of every image are read, and the files of releases are compared with their
-    hashes.
+    Until the copy is complete, it has another name and no manifest. The check reads every value of
+    every table and the bytes of every image, and compares the files of releases with their hashes.
 
     Args:
         source: The workspace.
         target: The new folder.
 
     Returns:
-        What was copied.
+        The number of copied files, and the names that were left out.
 
     Raises:
-        BackupError: Something cannot be copied, or is damaged; then there is no new folder.
+        BackupError: A file cannot be copied, or is damaged; then there is no new folder.
     """
     if lake := lake_address():
         raise BackupError(
@@ -165,7 +166,7 @@ def back_up(source: Path, target: Path) -> BackupResult:
             )
         manifest = Manifest(made_at=datetime.now(UTC), files=files)
         (draft / MANIFEST).write_text(manifest.model_dump_json())
-        # A name that is there after a power cut must not stand for files that are not.
+        # After a power failure, a backup with its final name must have all its files.
         os.sync()
     return BackupResult(len(files), left_out)
 
@@ -179,12 +180,12 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
         overwrite: Whether an existing workspace is moved out of the way.
 
     Returns:
-        Where the earlier workspace is now; None if there was none.
+        The new path of the earlier workspace; None if there was none.
 
     Raises:
         BackupError: The backup is damaged, or the workspace cannot be replaced.
         WorkspaceInUse: Processes work on the earlier workspace.
-        StoreError: The backup is from before the baseline.
+        StoreError: The backup is from a version that is too old to be upgraded.
     """
     failed = f"{target} was not restored from {backup}"
     with _in_one_sentence(failed, target):
@@ -230,7 +231,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
 
 @contextmanager
 def _in_one_sentence(failed: str, target: Path) -> Iterator[None]:
-    """Say what could not be read, or be written to the disk of `target`, in one sentence."""
+    """Translate errors of reading, and of writing to `target`'s disk, to BackupError or DiskFull."""
     import duckdb
 
     try:
@@ -247,7 +248,7 @@ def _in_one_sentence(failed: str, target: Path) -> Iterator[None]:
 
 
 def _manifest(backup: Path) -> Manifest:
-    """The backup's list of files, all of which are there in their size. Raises BackupError."""
+    """Read a backup's manifest; check that all files exist with their sizes. Raises BackupError."""
     try:
         manifest = Manifest.model_validate_json(read_file(backup / MANIFEST))
     except (FileNotFoundError, NotADirectoryError):
@@ -276,10 +277,10 @@ def _require_absent(folder: Path) -> None:
 
 
 def _files(source: Path, left_out: list[str]) -> Iterator[Path]:
-    """What a backup of the home has, relative to it, in the order in which it is copied.
+    """Yield the files to back up, relative to the workspace, in the order of copying.
 
-    Each folder is listed when its turn comes: what was added while others were copied is in it. What
-    stands at the top of the home may be a link to another disk.
+    A folder is listed after the files before it were copied, so it includes files that were added
+    meanwhile. Entries at the top of the workspace may be links to another disk.
     """
     rest = sorted(entry.name for entry in source.iterdir() if entry.name not in (*ORDER, *FETCHED))
     for name in (*ORDER, *rest):
@@ -305,12 +306,12 @@ def _belongs(path: Path) -> bool:
 
 
 def _place(path: Path) -> tuple[int, bool, str]:
-    """Dagster's index of runs comes before the file of each run."""
+    """Sort key: Dagster's index of runs comes before the files of runs."""
     return len(path.parts), path.name != "index.db", path.as_posix()
 
 
 def _copy(source: Path, target: Path, path: Path) -> BackupFile:
-    """Copy one file as it is at one moment. Raises DamagedFile."""
+    """Copy one file, databases as a snapshot. Raises DamagedFile."""
     source_file, copy = source / path, target / path
     copy.parent.mkdir(parents=True, exist_ok=True)
     if path == _WAREHOUSE:
@@ -330,7 +331,7 @@ def _copy(source: Path, target: Path, path: Path) -> BackupFile:
 
 
 def _damage(copy: Path, path: Path) -> str | None:
-    """What is wrong with the copy of a store, which stands at `path` in the home."""
+    """Return the damage of the copy of a store, which is at `path` in the workspace; None if intact."""
     if path == _WAREHOUSE:
         return duckdb_damage(copy)
     readers = _DAGSTER_READERS if path.parts[0] == "dagster" else _READERS.get(path.name, {})
@@ -341,10 +342,10 @@ def _damage(copy: Path, path: Path) -> str | None:
 
 
 def _changed_release_file(copy: Path, files: Mapping[str, BackupFile]) -> str | None:
-    """The first file of a release in a copy of a home that is not as it was recorded when written."""
+    """Return the first release file in a copied workspace whose hash is not the recorded one."""
     releases = copy / home.releases_path().name
     recorded = _recorded_exports(copy / _WAREHOUSE)
-    # A form can be written again before the tables have its new hashes; its own list has them.
+    # An export format may be rewritten before the tables have the new hashes; its manifest has them.
     for manifest in releases.glob(f"*/{EXPORT_MANIFEST}"):
         recorded |= {file.path: file.sha256 for file in listed_files(manifest.parent)}
     for path, sha256 in recorded.items():
@@ -355,7 +356,7 @@ def _changed_release_file(copy: Path, files: Mapping[str, BackupFile]) -> str | 
 
 
 def _recorded_exports(warehouse: Path) -> dict[str, str]:
-    """SHA-256 of each file of `release.exports` in a warehouse of any version, or in none."""
+    """Return path -> SHA-256 of `release.exports` in a warehouse of any version; empty without one."""
     import duckdb
 
     if not warehouse.exists():
@@ -369,7 +370,7 @@ def _recorded_exports(warehouse: Path) -> dict[str, str]:
 
 
 def _release_advice(copy: Path, name: str) -> str:
-    """What to do about a changed file of a release's folder or of a form."""
+    """Return the advice for a changed file of a release or of an export format."""
     return ANEW if (copy / name).with_name(EXPORT_MANIFEST).exists() else REWRITE
 
 
@@ -413,13 +414,13 @@ def _copy_warehouse(source: Path, copy: Path) -> None:
                 _require_whole(duckdb_log_damage(source, copy.parent))
             Warehouse(source).copy_to(copy)
             return
-        # Where the lock's file cannot be written, DuckDB's own lock keeps writers away.
+        # The lock file cannot be written: DuckDB's own lock keeps writers away.
         with duckdb.connect(str(source), read_only=True):
             _require_whole(duckdb_log_damage(source, copy.parent))
             for end in (".wal", ""):
                 with suppress(FileNotFoundError):
                     shutil.copyfile(f"{source}{end}", f"{copy}{end}")
-        # Opening takes in what stands in the log.
+        # Opening the copy applies its log.
         duckdb.connect(str(copy)).close()
     except duckdb.Error as error:
         if is_full_disk(error):
@@ -434,7 +435,7 @@ def _copy_sqlite(source: Path, copy: Path) -> None:
     except sqlite3.DatabaseError as error:
         if is_damaged(error):
             raise DamagedFile(str(error)) from error
-        # SQLite wants to write beside a file in WAL mode. Where it cannot, nobody has the file open.
+        # SQLite creates files next to a file in WAL mode. If it cannot, nobody has the file open.
         if _can_change(source) and shutil.disk_usage(source.parent).free > _INDEX_BYTES:
             raise
         if not _can_change(source) and (
@@ -445,7 +446,7 @@ def _copy_sqlite(source: Path, copy: Path) -> None:
 
 
 def _copy_unused_sqlite(source: Path, target: Path) -> None:
-    """Copy a file that nobody has open, with its log; SQLite takes the log in at the copy."""
+    """Copy a file that nobody has open, with its log, and apply the log to the copy."""
     target.unlink(missing_ok=True)
     before = _changed_at(source)
     for path, target_path in ((_log(source), _log(target)), (source, target)):
@@ -462,7 +463,7 @@ def _log(path: Path) -> Path:
 
 
 def _changed_at(path: Path) -> list[tuple[int, int]]:
-    """Times and sizes of a SQLite file and its log."""
+    """Return modification times and sizes of a SQLite file and its log."""
     stats = [each.stat() for each in (path, _log(path)) if each.exists()]
     return [(stat.st_mtime_ns, stat.st_size) for stat in stats]
 
@@ -477,7 +478,7 @@ def _can_change(path: Path) -> bool:
 
 
 def _link(source: Path, copy: Path) -> None:
-    """A second name for a file that never changes; a copy where the file system has no such thing."""
+    """Make a hard link to a file that never changes; copy it if the file system has no hard links."""
     try:
         os.link(source, copy)
     except OSError:
@@ -485,9 +486,10 @@ def _link(source: Path, copy: Path) -> None:
 
 
 def _is_sqlite(file: Path, path: Path) -> bool:
-    """Whether the file at `path` in the home is to be a SQLite file; raises DamagedFile if it is none.
+    """Whether a file is a SQLite file. Raises DamagedFile if only its name says so.
 
-    Dagster's have their ending only, and are empty for a moment when a run makes them.
+    SQLite files are `*.sqlite` at the top of the workspace, and `*.db` of Dagster. The latter are empty
+    for a moment when a run creates them.
     """
     for _ in range(_MADE_IN):
         with file.open("rb") as opened:

@@ -1,7 +1,7 @@
-"""Removing from a home what can be made again.
+"""Cleaning of a workspace: removes files that can be made again, or everything.
 
-Ledger, review store, warehouse, images, releases and Dagster's history cannot be made again: they are
-removed only with everything else.
+Ledger, review store, warehouse, images, releases and Dagster's history cannot be made again: only
+`everything` removes them.
 """
 
 import os
@@ -16,11 +16,11 @@ from resources.files import home
 
 
 class WorkspaceInUse(UserError):
-    """Processes have files of the home open; the message names one to stop."""
+    """Processes have files of the workspace open; the message names one to stop."""
 
 
 def require_unused(folder: Path) -> None:
-    """Raises WorkspaceInUse if another process has a file of the home open."""
+    """Raise WorkspaceInUse if another process has a file of the workspace open."""
     users = _processes(folder.resolve())
     if users:
         more = f" and {len(users) - 1} more" if users[1:] else ""
@@ -31,13 +31,14 @@ def require_unused(folder: Path) -> None:
 
 
 def _processes(folder: Path) -> list[int]:
-    """Processes with open files under the folder, this one not; other users' are seen by root only."""
+    """Return the ids of other processes with open files in the folder. Only root sees the processes of
+    other users."""
     everyone = sorted(int(entry.name) for entry in Path("/proc").glob("[0-9]*"))
     return [pid for pid in everyone if pid != os.getpid() and _has_open(pid, folder)]
 
 
 def _has_open(process: int, folder: Path) -> bool:
-    # It may end, or close a file, while it is looked at.
+    # The process may end, or close a file, meanwhile.
     with suppress(OSError):
         for link in Path(f"/proc/{process}/fd").iterdir():
             with suppress(OSError):
@@ -56,20 +57,21 @@ def _command(process: int) -> str:
 
 
 REMADE = (home.reports_path().name, home.staging_path().name, DOWNLOADS, WIKIPEDIA, "ray")
-"""Reports are drawn again, shards and pages fetched again; steps that run now need the rest."""
+"""Names that are removed: reports are made again, WIT shards and Wikipedia pages are fetched again, and
+only running steps need the others."""
 MARKS = (
     home.warehouse_path().name,
     home.ledger_path().name,
     home.review_path().name,
     "dagster",
 )
-"""A folder with one of these is a home."""
+"""A folder with one of these names is a workspace."""
 BESIDE = (".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
-"""Endings of files that processes keep beside those they work on."""
+"""Suffixes of auxiliary files, such as locks and logs, next to the files that processes use."""
 
 
 class CleaningError(UserError):
-    """A folder is not to be cleaned; the message says what to do."""
+    """A folder must not be cleaned; the message says what to do."""
 
 
 def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[str]]:
@@ -80,13 +82,13 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
         everything: Whether to remove everything.
 
     Returns:
-        The names of what was removed and of what was kept.
+        The names that were removed, and the names that were kept.
 
     Raises:
         CleaningError: The folder is not a workspace.
         WorkspaceInUse: The workspace is in use and all of it should be removed.
     """
-    # What marks a home goes last, so that one whose cleaning was killed is a home.
+    # Remove the names in MARKS last: after an interrupted cleaning, the folder is still a workspace.
     names = sorted(
         (entry.name for entry in folder.iterdir()) if folder.is_dir() else [],
         key=lambda name: (name in MARKS, name),

@@ -1,4 +1,4 @@
-"""Moving a home to storage that several machines share, and back."""
+"""Move of a workspace to storage that several machines share (Postgres, a lake, a bucket), and back."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -22,17 +22,17 @@ from resources.warehouse.lake import Lake
 from resources.warehouse.transfer import fill, write_parquet
 
 ON_THE_WAY = "tables-on-the-way"
-"""The folder of the home with its tables as Parquet files, while a lake is filled with them."""
+"""A temporary folder of the workspace: its tables as Parquet files, while they are moved to a lake."""
 
 
 class MovingError(UserError):
-    """The home is not brought over; the message says what to do."""
+    """The workspace cannot be moved; the message says what to do."""
 
 
 def move(*, back: bool, say: Callable[[str], None]) -> None:
     """Move the workspace to the stores that the environment names, or back.
 
-    What was moved before is compared and not moved again.
+    Data that was moved before is compared, and not moved again.
 
     Args:
         back: Whether to move back into the workspace.
@@ -71,7 +71,7 @@ def _tables(address: lake_connection.LakeAddress) -> Iterator[str]:
     if not path.exists():
         return
     yield f"{path.name}: its rows are brought to {address.name} and compared, a minute or more"
-    # A run that was killed may have left it.
+    # A killed run may have left the folder behind.
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
@@ -142,7 +142,7 @@ def _files(files: shared_files.SharedFiles) -> Iterator[str]:
     lost = f"; {len(missing) - n_sent:,} damaged ones are left out" if n_sent < len(missing) else ""
     yield f"images: {len(mine):,}, {n_sent:,} of them sent to {files.address}{lost}"
     for name, folder in _folders():
-        # What others have written there since is newer than what the home has.
+        # Do not replace files that are there: other machines may have written newer ones.
         yield f"{name}: {files.publish(name, folder, adding=True):,} files sent"
     reports = home.relative_to_home(home.reports_path())
     keys = set(files.keys(reports))
@@ -176,7 +176,7 @@ def _files_back(files: shared_files.SharedFiles) -> Iterator[str]:
 
 
 def _folders() -> list[tuple[str, Path]]:
-    """Folders that are brought as a whole, by their names in the bucket, as their assets do."""
+    """Return (name in the bucket, path) of the folders that are copied as a whole."""
     folders = home.releases_path(), site_path()
     return [(home.relative_to_home(folder), folder) for folder in folders]
 

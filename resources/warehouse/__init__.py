@@ -1,7 +1,7 @@
-"""The tables: read and replaced on a DuckDB file, or on a lake that several machines share.
+"""The warehouse: reading and writing of tables in a DuckDB file, or in a lake that machines share.
 
-`Warehouse` is the whole of it for most callers. `configured.py` opens the one that the environment
-names, `declarations.py` says what `sql/` declares, `versions.py` brings older tables to it.
+Most callers only need `Warehouse`. `configured.py` returns the warehouse that the environment
+configures, `declarations.py` reads the declarations in `sql/`, and `versions.py` migrates older tables.
 """
 
 from resources.warehouse.declarations import (

@@ -1,7 +1,7 @@
-"""The configured warehouse of a workspace: a file, or the lake that `LOOM_WAREHOUSE` names.
+"""The configured warehouse of a workspace: a DuckDB file, or the lake that `LOOM_WAREHOUSE` names.
 
-A workspace without a lake does not import the lake's modules. The valid paths of a workspace are
-checked here, too.
+A workspace without a lake does not import the lake's modules. This module also checks the path of a
+workspace.
 """
 
 import logging
@@ -17,14 +17,16 @@ from resources.warehouse.lake_connection import lake_address
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_PATH = 400
-"""Bytes of a workspace's path: SQLite takes paths of 512, and those of files in it add up to 100."""
+"""Maximum length of a workspace's path in bytes. SQLite accepts paths of up to 512 bytes, and the names
+of files in the workspace have up to 100 bytes."""
 _MISREAD = re.compile(r"[?*\[\\]|%[0-9A-Fa-f]{2}")
-"""DuckDB takes ? for the start of options and a backslash for a slash; Dagster names its databases by
-URLs, in which %41 is A, and finds its settings by a pattern, in which * and [ stand for others."""
+"""Characters in a workspace's path that DuckDB or Dagster would misread. DuckDB reads ? as the start of
+options, and a backslash as a slash. Dagster reads %41 in the URLs of its databases as A, and * and [ in
+the path of its settings as a glob pattern."""
 
 
 def require_plain_path(folder: Path) -> None:
-    """Raise StoreError where a workspace's path is too long, or a part of it would be misread."""
+    """Raise StoreError if a workspace's path is too long, or if DuckDB or Dagster would misread it."""
     if len(os.fsencode(folder)) > _LONGEST_PATH:
         raise StoreError(
             f"The workspace's path has more than {_LONGEST_PATH} bytes, and SQLite takes no longer "
@@ -42,7 +44,7 @@ def require_plain_path(folder: Path) -> None:
 def warehouse_of_home(
     log: Callable[[str], None] = _LOG.warning, folder: Path | None = None
 ) -> Warehouse:
-    """Give the tables of a workspace. Does not open them.
+    """Return the warehouse of a workspace. Does not open it.
 
     Args:
         log: Receives warnings.

@@ -1,7 +1,8 @@
-"""A database with the tables: its connections, its version, and transactions that replace rows.
+"""The base class of the warehouse's databases: connections, upgrades and transactional writes.
 
-`file_database.py` is a DuckDB file, `lake_database.py` a lake. No database is held while anything else
-happens: each call, or each block of reads (`kept_open`), opens it, runs one transaction and closes it.
+`file_database.py` implements it for a DuckDB file, `lake_database.py` for a lake. The database is only
+open while it is used: each call, or each block of reads (`kept_open`), opens it, runs one transaction
+and closes it.
 """
 
 import re
@@ -31,8 +32,8 @@ _NO_MEMORY = re.compile(r"/[\d.]+ \w+ used\)")
 def raise_interrupts() -> Iterator[None]:
     """Raise the interrupt that ended a query in the block.
 
-    Where a handler of SIGINT raises during a query, DuckDB raises RuntimeError, with what the handler
-    raised as its cause. A step that fails with a RuntimeError does not end its run.
+    If a handler of SIGINT raises an exception during a query, DuckDB raises RuntimeError with that
+    exception as its cause. A RuntimeError would only fail the step, and not end the run.
     """
     try:
         yield
@@ -54,7 +55,7 @@ class Database(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The database in a sentence."""
+        """The name of the database in messages."""
 
     @abstractmethod
     def exists(self) -> bool:
@@ -64,16 +65,17 @@ class Database(ABC):
     def opened(
         self, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "AbstractContextManager[duckdb.DuckDBPyConnection]":
-        """A connection to the database, whatever its version.
+        """Open a connection to the database, whatever its version is.
 
         Args:
-            own_instance: Make an instance of DuckDB for it, for settings of a whole instance.
-            rows_at_once: The size of a row group; None for DuckDB's own.
+            own_instance: Whether the connection gets its own DuckDB instance, for instance-wide
+                settings.
+            rows_at_once: DuckDB's row group size; None for its default.
         """
 
     @abstractmethod
     def snapshot(self) -> "AbstractContextManager[duckdb.DuckDBPyConnection]":
-        """Open a read-only connection that changes nothing and does not wait long.
+        """Open a read-only connection, which does not upgrade the tables and does not wait long.
 
         Raises:
             WarehouseError: There are no tables of this version, or they cannot be read now.
@@ -81,7 +83,7 @@ class Database(ABC):
 
     @abstractmethod
     def copy_to(self, target: Path) -> None:
-        """Copy the tables, as they are at one moment, to a new file of DuckDB."""
+        """Copy a snapshot of the tables to a new DuckDB file."""
 
     @abstractmethod
     def _bring_up_to_date(self, connection: "duckdb.DuckDBPyConnection") -> None: ...
@@ -91,18 +93,18 @@ class Database(ABC):
 
     @abstractmethod
     def _unusable(self, error: "duckdb.Error") -> WarehouseError | None:
-        """The sentence for an error that is the database's and not the query's."""
+        """Translate an error of the database; return None for an error of the query."""
 
     @abstractmethod
     def _not_upgraded(self, reason: str) -> WarehouseError: ...
 
     def check(self) -> None:
-        """Bring the tables to this version now, not at the first use. Raises WarehouseError."""
+        """Upgrade the tables to this version now, not at the first use. Raises WarehouseError."""
         with self.connection():
             pass
 
     def require_upgradable(self) -> None:
-        """Raise WarehouseError unless the tables can be brought to this version; nothing is changed."""
+        """Raise WarehouseError if the tables cannot be upgraded to this version. Changes nothing."""
         with self.opened() as connection, self._upgrade_errors():
             upgrade_steps(connection, self.name)
 
@@ -110,7 +112,7 @@ class Database(ABC):
     def connection(
         self, *, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """Open a connection to tables of this version, or return the one that the thread keeps open.
+        """Open a connection, or return the thread's open one; the first use upgrades the tables.
 
         Args:
             own_instance: Whether the connection has its own DuckDB instance.
@@ -118,15 +120,15 @@ class Database(ABC):
         """
         import duckdb
 
-        # DuckDB imports pandas at its first query. It drops an interrupt that comes meanwhile, and the
-        # import lock stays locked for all threads.
+        # DuckDB imports pandas at its first query. An interrupt during that import would be lost, and
+        # the import lock would stay locked for all threads: import it now.
         import pandas  # noqa: F401
 
         if (open_connection := getattr(self._kept, "connection", None)) is not None:
             yield open_connection
             return
         with raise_interrupts(), self.opened(own_instance, rows_at_once) as connection:
-            # Once a process: no other version of the code writes the tables while this one runs.
+            # Once per process: no other version of the code writes the tables while this one runs.
             if not self._ready:
                 with self._upgrade_errors():
                     self._bring_up_to_date(connection)
@@ -134,17 +136,17 @@ class Database(ABC):
             try:
                 yield connection
             except duckdb.Error as error:
-                # A file that was cut short is noticed where it is read.
+                # A truncated file is only noticed by the query that reads the missing part.
                 if unusable := self._unusable(error):
                     raise unusable from error
                 raise
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep one connection for all that this thread reads in the block.
+        """Keep one connection open for all reads of this thread in the block.
 
-        Opening takes longer than reading few rows. Nobody else opens a file meanwhile: work that takes
-        long is done outside the block.
+        Opening takes longer than reading a few rows. A DuckDB file is locked for other processes
+        meanwhile, so do slow work outside the block.
         """
         if hasattr(self._kept, "connection"):
             yield
@@ -157,13 +159,13 @@ class Database(ABC):
 
     @contextmanager
     def at_one_moment(self, connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
-        """Read the tables as they are at one moment in the block."""
+        """Run the block in one transaction, so that all reads see the same state of the tables."""
         connection.begin()
         yield
         connection.commit()
 
     def replace_all(self, writes: Sequence[TableWrite]) -> None:
-        """Do the writes as one transaction: all are seen, or none. Raises WarehouseError."""
+        """Run the writes as one transaction, all or none. Raises WarehouseError."""
         bound = memory_bound(writes)
         if bound is None:
             self._replace_all(writes, None)
@@ -177,7 +179,7 @@ class Database(ABC):
 
     @contextmanager
     def _upgrade_errors(self) -> Iterator[None]:
-        """Raise WarehouseError for what DuckDB refuses while the version is looked at."""
+        """Translate DuckDB's errors in the block, which checks or upgrades, to WarehouseError."""
         import duckdb
 
         try:

@@ -1,6 +1,6 @@
-"""The declarations in `sql/`: tables and views with their columns, and the columns' descriptions.
+"""The schema that `sql/` declares: tables and views with their columns, and descriptions of columns.
 
-They are read from an empty in-memory database, so that only DuckDB parses SQL.
+To read it, the DDL runs in an empty in-memory database, so that only DuckDB parses SQL.
 """
 
 import re
@@ -32,7 +32,7 @@ STAGES = (
 )
 
 Column = tuple[str, str, bool]
-"""(name, type, nullable)."""
+"""(name, DuckDB type, nullable)."""
 Columns = dict[str, list[Column]]
 """Table or view -> its columns."""
 FINDINGS = "evaluate.findings"
@@ -44,14 +44,14 @@ class WarehouseError(StoreError):
 
 
 def sql_files(name: str) -> list[Path]:
-    """The files `<name>.sql` in `sql/` and in the like folders of extras."""
+    """Return the existing files `<name>.sql` in `sql/` and in the folders `sql` of extras."""
     paths = (folder / f"{name}.sql" for folder in (SQL_ROOT, *folders("sql")))
     return [path for path in paths if path.is_file()]
 
 
 @cache
 def sql_text(name: str) -> str:
-    """Text of `sql/<name>.sql`, for example `cluster/entries`; what a stage declares is in several."""
+    """Read `sql/<name>.sql`, for example `cluster/entries`, and files of the same name in extras."""
     files = sql_files(name)
     if not files:
         raise FileNotFoundError(f"There is no {name}.sql.")
@@ -60,26 +60,26 @@ def sql_text(name: str) -> str:
 
 @cache
 def schema_ddl() -> str:
-    """Every stage's tables, in the order of the data flow."""
+    """Return the DDL of all stages' tables, in the order of the data flow."""
     return "\n".join(sql_text(f"{stage}/schema") for stage in STAGES)
 
 
 @cache
 def views_ddl() -> str:
-    """Every stage's views, in the same order."""
+    """Return the DDL of all stages' views, in the order of the data flow."""
     return "\n".join(sql_text(f"{stage}/views") for stage in STAGES if sql_files(f"{stage}/views"))
 
 
 @cache
 def extras_ddl() -> str:
-    """The tables of extras, made where they are missing: an extra comes without a migration."""
+    """Return the DDL of the extras' tables, which creates missing ones: extras have no migrations."""
     paths = (path for folder in folders("sql") for path in sorted(folder.glob("*/schema.sql")))
     return "\n".join(path.read_text() for path in paths)
 
 
 @cache
 def declared_columns() -> Columns:
-    """Table or view -> [(column, type, nullable)], as `sql/` declares it (off an empty database)."""
+    """Return table or view -> [(column, type, nullable)], as `sql/` declares it."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -89,7 +89,7 @@ def declared_columns() -> Columns:
 
 @cache
 def declared_tables() -> Columns:
-    """The same of the tables alone, without views."""
+    """Return table -> [(column, type, nullable)], as `sql/` declares it, without views."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -101,8 +101,8 @@ def column_descriptions(table: str) -> dict[str, str | None]:
     """Return the description of each column of a table or view; None for a column without one.
 
     `sql/fields.toml` describes columns by name; `sql/<stage>/fields.toml` overrides it for a stage or a
-    table. The descriptions are not stored in the database: DuckDB cannot replay a comment on a table
-    with checks from its log, so a file whose writer was killed could not be opened.
+    table. The descriptions are not stored in the database as comments. DuckDB cannot replay a comment
+    on a table with checks from its log, so after a killed write the file could not be opened.
     """
     of_stage = _fields(f"{table.partition('.')[0]}/fields")
     of_findings = table in _VIEW_OF_FINDINGS.findall(views_ddl())
@@ -113,9 +113,7 @@ def column_descriptions(table: str) -> dict[str, str | None]:
 
 @cache
 def _fields(name: str) -> dict[str, Any]:
-    """The descriptions of `<name>.toml` in `sql/` and in the folders of extras, by column and by
-    table.
-    """
+    """Read the descriptions in `<name>.toml` in `sql/` and in extras, by column and by table."""
     fields: dict[str, Any] = {}
     for folder in (*folders("sql"), SQL_ROOT):
         path = folder / f"{name}.toml"
@@ -125,19 +123,17 @@ def _fields(name: str) -> dict[str, Any]:
 
 
 def arrow_schema(table: str) -> "pa.Schema":
-    """The columns and types of `table` in Arrow."""
+    """Return the Arrow schema of a table or view."""
     return _arrow_schemas()[table]
 
 
 @cache
 def _arrow_schemas() -> "dict[str, pa.Schema]":
-    """The Arrow schemas of all tables and views from one query, which is twenty times faster than
-    one each.
-    """
+    """Make the Arrow schemas of all tables and views with one query, 20 times faster than one each."""
     import duckdb
     import pyarrow as pa
 
-    # JSON travels as its text.
+    # Arrow gets JSON as text.
     casts = ", ".join(
         f'NULL::{kind.replace("JSON", "VARCHAR")} AS "{name}"'
         for columns in declared_columns().values()
@@ -152,9 +148,9 @@ def _arrow_schemas() -> "dict[str, pa.Schema]":
 
 
 def columns_of(connection: "duckdb.DuckDBPyConnection") -> Columns:
-    """Table or view -> [(column, type, nullable)], as the open file has it."""
+    """Return table or view -> [(column, type, nullable)], as the open database has it."""
     columns: Columns = {}
-    # Without a parameter, whose value would make DuckDB load pandas.
+    # The query has no parameters, since their values would make DuckDB import pandas.
     for table, column, kind, nullable in connection.execute(sql_text("columns")).fetchall():
         if table.partition(".")[0] in STAGES:
             columns.setdefault(table, []).append((column, kind, nullable))

@@ -1,8 +1,8 @@
-"""Opening and closing a DuckDB file: attached to an instance of DuckDB that the process keeps.
+"""Opening and closing of DuckDB files: a file is attached to a DuckDB instance that the process keeps.
 
-Making an instance takes over 20 ms, whatever the size of the file; attaching a file to it takes 5 ms
-and locks the file as opening it does; detaching writes its log into it. Files stay open between the
-transactions of a run. Who may open which file when is `file_database.py`'s.
+Creating an instance takes over 20 ms. Attaching a file takes 5 ms, and locks the file as opening it
+does; detaching writes its log into it. Within a run, files stay open for a short time between
+transactions. `file_database.py` decides when a process may open a file.
 """
 
 import atexit
@@ -21,20 +21,23 @@ if TYPE_CHECKING:
     import duckdb
 
 LEFT_OPEN, OPEN_AT_MOST = 0.05, 0.5
-"""Seconds that a run leaves a file open after a transaction, in which its next one may begin, and
-seconds after which it closes the file between two transactions: others wait for it."""
+"""Seconds that a run leaves a file open. `LEFT_OPEN`: after a transaction, for the next one.
+`OPEN_AT_MOST`: in total; then the file is closed between two transactions, since other processes wait
+for it."""
 
 SLOW_COMPRESSION = "fsst"
-"""DuckDB reads a row of texts in this form from the beginning of its block. Deleting 100,000 rows of a
-table with a key on texts takes 6 s with it, and as long again at the commit; 0.1 s without."""
+"""A compression of texts that is disabled: DuckDB reads a row from the beginning of its block. With it,
+deleting 100,000 rows of a table with a text key takes 6 s, and the commit another 6 s; without it, 0.1
+s."""
 
 _kept: "dict[tuple[int, Path], duckdb.DuckDBPyConnection]" = {}
-"""The instance of a process for the file that it used last, by process and file. A forked child has its
-parent's here, too, and never ends it: the threads of that one are not in the child."""
+"""(process id, file) -> DuckDB instance; a process keeps one, for the file that it used last. A forked
+child inherits its parent's instance and never closes it, since the instance's threads do not exist in
+the child."""
 
 
 def quoted(text: str) -> str:
-    """A text as a literal of SQL."""
+    """Quote a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -49,15 +52,14 @@ def attached(
 
     Args:
         path: The file.
-        own_instance: Whether the connection has a DuckDB instance of its own, for settings of a whole
-            instance.
+        own_instance: Whether the connection gets its own DuckDB instance, for instance-wide settings.
         rows_at_once: DuckDB's row group size; None for its default.
 
     Yields:
         The connection.
 
     Raises:
-        duckdb.Error: The file cannot be opened, or cannot take the log of its last transactions.
+        duckdb.Error: The file cannot be opened, or the log cannot be written into it.
     """
     import duckdb
 
@@ -68,7 +70,7 @@ def attached(
     instance.execute(f"ATTACH {quoted(str(path))} AS warehouse{options_text}")
     connection = instance.cursor()
     try:
-        # It would be drawn into the run's log.
+        # A progress bar would be printed into the run's log.
         connection.execute("SET enable_progress_bar = false")
         connection.execute("USE warehouse")
         yield connection
@@ -81,7 +83,7 @@ def attached(
         try:
             instance.execute("DETACH warehouse")
         except duckdb.FatalException:
-            # The instance has ended, and its files are closed when nothing refers to it.
+            # The instance is dead; its files are closed as soon as nothing refers to it.
             _forget()
         except duckdb.Error:
             # The file stays attached to an instance that cannot use it any more.
@@ -101,7 +103,7 @@ def _instance(path: Path, own: bool) -> "duckdb.DuckDBPyConnection":
     return instance.cursor()
 
 
-# DuckDB's module complains of an instance that is there when Python ends.
+# DuckDB's module complains about instances that exist when Python exits.
 @atexit.register
 def _forget() -> None:
     for key in [key for key in _kept if key[0] == os.getpid()]:
@@ -113,13 +115,13 @@ def _new_instance(path: Path) -> "duckdb.DuckDBPyConnection":
 
     folder = path.parent if is_writable(path) else Path(tempfile.gettempdir())
     instance = duckdb.connect(config={"temp_directory": str(folder / f"{path.name}.tmp")})
-    # DuckDB forgets this one where it is given with the other.
+    # Set it here: given to `connect` together with the other setting, DuckDB ignores it.
     instance.execute(f"SET disabled_compression_methods = {quoted(SLOW_COMPRESSION)}")
     return instance
 
 
 class OpenFile(NamedTuple):
-    """A file with its connection, since when it is open, and what has to be ended to close it."""
+    """An open file: its connection, the monotonic time of opening, and the stack that closes it."""
 
     connection: "duckdb.DuckDBPyConnection"
     since: float
@@ -127,7 +129,7 @@ class OpenFile(NamedTuple):
 
 
 class OpenFiles:
-    """Files that a run leaves open between its transactions; safe among the threads of a process."""
+    """Files that a run leaves open between its transactions; safe among threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -137,7 +139,7 @@ class OpenFiles:
 
     @contextmanager
     def of_run(self) -> Iterator[None]:
-        """Leave files open during the block, and close them at its end."""
+        """Allow files to stay open during the block, and close them when it ends."""
         with self._lock:
             self._n_runs += 1
         try:
@@ -151,7 +153,7 @@ class OpenFiles:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Leave no file open during the block: a thread of this process waits for one."""
+        """Leave no file open during the block, in which a thread of this process waits for a file."""
         with self._lock:
             self._n_waiting += 1
         try:
@@ -161,9 +163,9 @@ class OpenFiles:
                 self._n_waiting -= 1
 
     def take(self, path: Path) -> OpenFile | None:
-        """The file, if it was left open, for one more transaction.
+        """Return the file for one more transaction if it was left open; else None.
 
-        Raises what closing it raised, if that failed since it was left: what was written may be lost.
+        If closing the file failed in the background, raises that error: the last writes may be lost.
         """
         with self._lock:
             if failed := self._failed.pop((os.getpid(), path), None):
@@ -193,7 +195,7 @@ class OpenFiles:
         file.closing.close()
 
     def _close_later(self, path: Path) -> None:
-        """Close a file in a timer's thread, where an error would not be visible."""
+        """Close a file in a timer's thread; keep an error for `take`, since nobody sees it here."""
         try:
             self.close(path)
         except Exception as error:
@@ -207,4 +209,4 @@ class OpenFiles:
 
 
 left_open = OpenFiles()
-"""The files that this process leaves open."""
+"""The files that this process left open."""

@@ -1,8 +1,8 @@
-"""The tables in a DuckDB file: who may open it when, and transactions on it.
+"""The warehouse in a DuckDB file: a lock between processes, and transactions.
 
-DuckDB lets one process open a file for writing and fails every other open meanwhile. So each
-transaction takes a lock among processes, attaches the file (`duckdb_file.py`) and detaches it; a run
-whose next transaction begins at once still has both.
+While a process has a DuckDB file open for writing, every other process fails to open it. So each
+transaction takes a lock between processes, attaches the file (`duckdb_file.py`) and detaches it. A run
+keeps both for a moment, in case its next transaction begins at once.
 """
 
 import re
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     import duckdb
 
 LOCK_TIMEOUT = OPEN_TIMEOUT = 12 * 3600.0
-"""Seconds to wait for the other processes, and for who opened the file without our lock. Most
-transactions take milliseconds; taking in a shard of millions of rows takes a minute, and several may be
-waiting. A person may be at a DuckDB prompt for a night, and no run fails because of it."""
+"""Seconds to wait for the lock, and for processes that opened the file without the lock. Most
+transactions take milliseconds. Ingesting a shard of millions of rows takes a minute, and several may
+wait. If somebody leaves a DuckDB prompt open for a night, no run should fail."""
 SAID_AFTER, SAID_EVERY = 5.0, 300.0
-"""Seconds after which a wait is logged, and after which it is logged again."""
+"""Seconds until a wait is logged for the first time, and between later log messages."""
 SNAPSHOT_TIMEOUT = 2.0
-"""Seconds that a page waits for a writer."""
+"""Seconds that an HTML page waits for a writer."""
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+) \(PID (?P<pid>\d+)\)")
 _IN_USE = "The tables are being written at the moment: look again when the run has gone on."
@@ -49,18 +49,18 @@ class FileDatabase(Database):
 
     @property
     def name(self) -> str:
-        """The file's path."""
+        """The path of the file."""
         return str(self.path)
 
     def exists(self) -> bool:
-        """Whether the file is there."""
+        """Whether the file exists."""
         return self.path.exists()
 
     @contextmanager
     def opened(
         self, own_instance: bool = False, rows_at_once: int | None = None
     ) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """Open the file, locked and attached, or return it as this run left it open.
+        """Lock and attach the file, or take it if this run left it open.
 
         Args:
             own_instance: Whether the connection has its own DuckDB instance.
@@ -88,7 +88,7 @@ class FileDatabase(Database):
 
     @contextmanager
     def snapshot(self) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """A connection that only reads; see `Database`."""
+        """Open a read-only connection; see `Database`."""
         import duckdb
 
         if not self.path.exists():
@@ -113,7 +113,7 @@ class FileDatabase(Database):
     def copy_to(self, target: Path) -> None:
         """Copy the existing file between two transactions, whatever its version."""
         left_open.close(self.path)
-        # What a killed process left in the log beside the file belongs to it.
+        # The log that a killed process left next to the file is a part of the data.
         log = Path(f"{self.path}.wal")
         with self.locked():
             with self._attached() as connection:
@@ -124,7 +124,7 @@ class FileDatabase(Database):
             shutil.copyfile(self.path, target)
 
     def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None:
-        """The transaction of all writes, in a separate DuckDB instance with its own settings."""
+        """Run all writes in one transaction; with settings, in a separate DuckDB instance."""
         import duckdb
 
         rows_at_once = STREAM_ROWS if has_stream(writes) else None
@@ -138,7 +138,7 @@ class FileDatabase(Database):
                     replace_rows(connection, write)
                 connection.commit()
             except duckdb.Error as error:
-                # After a full disk there is nothing left to roll back, and saying so would hide why.
+                # On a full disk the rollback may fail, too; its error would hide the cause.
                 with suppress(duckdb.Error):
                     connection.rollback()
                 if is_full_disk(str(error)):
@@ -153,11 +153,11 @@ class FileDatabase(Database):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the file's lock among processes in the block. Raises WarehouseError after hours."""
+        """Hold the file's lock in the block. Raises WarehouseError after `LOCK_TIMEOUT`."""
         if not is_writable(self.path):
             yield  # DuckDB's own lock keeps writers away while the file is open.
             return
-        # Another thread may close what this one has left open.
+        # Not per thread, since another thread may close the file that this thread left open.
         lock = FileLock(f"{self.path}.lock", poll_interval=0.01, thread_local=False)
         waiting = TimedWait(LOCK_TIMEOUT, self.log, SAID_AFTER, SAID_EVERY)
         while True:
@@ -208,7 +208,7 @@ class FileDatabase(Database):
 
     @contextmanager
     def _closing_explained(self) -> Iterator[None]:
-        """Raise WarehouseError where the file cannot be closed with all that is committed in it."""
+        """Raise WarehouseError if committed data cannot be written from the log into the file."""
         import duckdb
 
         try:

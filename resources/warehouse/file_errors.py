@@ -1,7 +1,7 @@
-"""Advice for a DuckDB file that cannot be opened or written, from the text of DuckDB's error.
+"""Error messages for a DuckDB file that cannot be opened or written, from the text of DuckDB's error.
 
-DuckDB has one error class for all problems of a file. For a file of another DuckDB version the advice
-is the command that copies its tables.
+DuckDB has one error class for all problems of a file. For a file of another DuckDB version, the message
+has the command that copies its tables.
 """
 
 import re
@@ -14,7 +14,7 @@ from resources.warehouse.duckdb_file import quoted
 
 _HEADER_BYTES = 84
 _WRITER = re.compile(rb".{8}DUCK.{40}v(?P<version>[\w.-]+)\0", re.DOTALL)
-"""The beginning of a file: checksum, mark, version of the storage, flags, version of the library."""
+"""The header of a file: checksum, magic bytes, storage version, flags, version of the library."""
 _FULL = "No space left on device"
 _LOG_KEPT = "CHECKPOINT during DETACH failed"
 _DENIED = "Cannot open file"
@@ -28,24 +28,24 @@ _OTHER_DUCKDB = "Trying to read a database file with version number"
 
 
 def is_full_disk(error: str) -> bool:
-    """Whether there is no room on the disk."""
+    """Whether the error says that the disk is full."""
     return _FULL in error
 
 
 def is_log_kept(error: str) -> bool:
-    """Whether transactions are committed, and their log cannot be written into the full disk's file."""
+    """Whether committed transactions are only in the log, which cannot be written into the file."""
     return _LOG_KEPT in error
 
 
 def is_damage(error: str, path: Path) -> bool:
-    """Say whether an error of DuckDB means that the file is damaged.
+    """Check whether an error of DuckDB means that the file is damaged.
 
     Args:
         error: The text of the error.
         path: The file.
 
     Returns:
-        True if it is damaged.
+        True if the file is damaged.
     """
     return f'from file "{path}"' in error or _CORRUPT in error
 
@@ -58,7 +58,7 @@ def advice(reason: str, path: Path) -> str:
         path: The file.
 
     Returns:
-        A sentence without its subject, which is the file.
+        The rest of a sentence that begins with the file's path.
     """
     if is_full_disk(reason) or is_log_kept(reason):
         return f"cannot be written ({reason}): make room on its disk and run again."
@@ -83,8 +83,8 @@ def newer_duckdb_message(path: Path, reason: str) -> str:
         reason: DuckDB's error on one line.
 
     Returns:
-        A sentence without its subject: both versions, the command that copies the tables with the
-        version that wrote them, and the new names of both files.
+        The rest of a sentence that begins with the file's path: both versions, the command that copies
+        the tables with the version that wrote them, and the new names of both files.
     """
     import duckdb
 
@@ -115,5 +115,5 @@ def newer_duckdb_message(path: Path, reason: str) -> str:
 
 
 def _in_shell(text: str) -> str:
-    """A text as one word of a shell; `shlex.quote` takes five characters for each quotation mark."""
+    """Quote a text for a shell; `shlex.quote` would make five characters of each quotation mark."""
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'

@@ -1,6 +1,6 @@
-"""A lake as a warehouse: its snapshots, and time travel.
+"""The warehouse on a DuckLake: snapshots of releases, and time travel (reads at a snapshot).
 
-`lake_database.py` has its transactions, `lake_upkeep.py` merges files and expires snapshots.
+`lake_database.py` has the transactions, `lake_upkeep.py` merges files and expires snapshots.
 """
 
 import logging
@@ -31,17 +31,17 @@ _LOG = logging.getLogger(__name__)
 
 
 class Lake(Warehouse):
-    """Reads and replaces tables of a lake; safe among any number of processes of any machines."""
+    """Reads and replaces tables of a lake; safe among processes on any number of machines."""
 
     database: LakeDatabase
 
     def __init__(self, address: LakeAddress, log: Callable[[str], None] = _LOG.warning):
-        # The home's file is not there.
+        # The path of the workspace's DuckDB file, which a lake does not use.
         super().__init__(home.warehouse_path(), log, LakeDatabase(address, log))
         self.address = address
 
     def snapshots_of_releases(self) -> dict[str, int]:
-        """Release -> the number of the first snapshot that has it."""
+        """Return release id -> number of the first snapshot that contains the release."""
         rows = self.sql(sql_text("snapshots_of_releases"))
         snapshots: dict[str, int] = {}
         for snapshot_id, extra in zip(*rows.to_pydict().values(), strict=True):
@@ -54,11 +54,11 @@ class Lake(Warehouse):
 def read_at(
     address: LakeAddress, moment: str | None, log: Callable[[str], None] = _LOG.warning
 ) -> Iterator["duckdb.DuckDBPyConnection"]:
-    """Open a read-only connection to the lake, now or at a snapshot. It cannot read other files.
+    """Open a read-only connection to the lake, now or at a snapshot; it cannot read other files.
 
     Args:
         address: The address of the lake.
-        moment: The number of a snapshot or a time (UTC); None for now.
+        moment: The number of a snapshot or a time (UTC); None for the current state.
         log: Called with warnings.
 
     Yields:

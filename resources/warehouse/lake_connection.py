@@ -1,12 +1,11 @@
-"""Opening a lake: DuckLake's catalogue in Postgres and its data files, attached to an instance of
-DuckDB that the process keeps.
+"""Connections to a DuckLake, a catalogue in Postgres with data files, and locks for its writers.
 
-The environment names the lake. DuckDB's extensions are loaded from packages. Transactions are
-`lake_database.py`'s.
+The environment variable `LOOM_WAREHOUSE` names the lake. It is attached to a DuckDB instance that the
+process keeps; DuckDB's extensions are loaded from Python packages. `lake_database.py` has transactions.
 
-A lake lets any number of processes read and write. It finds conflicts of two transactions that change
-the same rows, and none where two add rows: each might add the same key. So a writer of a table holds a
-lock of Postgres for it, which ends with the transaction or with the process.
+Any number of processes may read and write a lake. DuckLake detects if two transactions change the same
+rows, but not if both add rows with the same key. So a writer of a table holds a lock in Postgres, which
+ends with the transaction or with the process.
 """
 
 import atexit
@@ -36,13 +35,13 @@ VARIABLE = "LOOM_WAREHOUSE"
 _KIND = "ducklake:postgres:"
 _EXAMPLE = f"{VARIABLE}=ducklake:postgres:dbname=loom host=db.example.org"
 SCHEMA = "loom_lake"
-"""Postgres' schema of the catalogue: the database has tables of other stores, too."""
+"""The Postgres schema of the catalogue, since the database may have other stores, too."""
 EXTENSIONS = ("ducklake", "postgres_scanner")
 CONNECT_SECONDS = 10
 LOCK_TIMEOUT, SAID_AFTER, SAID_EVERY = 12 * 3600.0, 5.0, 300.0
-"""Seconds to wait for another writer of a table, after which that is said, and said again."""
+"""Seconds to wait for another writer, until a wait is logged, and between later log messages."""
 LOCK_SAID_EVERY = "5s"
-"""How long Postgres waits at a time."""
+"""The timeout of a single attempt to lock in Postgres; attempts are repeated."""
 SETTINGS = """
     SET enable_progress_bar = false;
     SET GLOBAL ducklake_default_data_inlining_row_limit = 0;
@@ -50,20 +49,20 @@ SETTINGS = """
     SET GLOBAL ducklake_retry_wait_ms = 20;
     SET GLOBAL ducklake_retry_backoff = 1.1;
 """
-"""Rows stand in files alone: DuckLake cannot write a list whose texts have a NUL into its catalogue.
-Numbers of snapshots follow each other, so writers of different tables meet at their commits, and
-DuckLake makes a commit again by itself."""
+"""Settings of the DuckDB instance. No rows are inlined into the catalogue, since DuckLake cannot store
+lists of texts with NUL there. Commits of different tables conflict over the next snapshot number;
+DuckLake retries a commit up to 60 times."""
 _LOST = re.compile(
     r"Unable to connect to Postgres|server closed the connection|terminating connection|connection to "
     r"server|no connection to the server|SSL connection has been closed|Failed to get a connection"
 )
 _OF_FILES = re.compile(r"HTTP Error|error for HTTP (?:GET|HEAD|PUT|POST|DELETE)")
 _REFUSED = re.compile(r"HTTP code 4\d\d|\b(?:Forbidden|Not Found|Unauthorized)\b")
-"""What a server of the data files says of a request, other than that it is busy or away."""
+"""Permanent errors of the server of the data files; all others are temporary."""
 _GONE = re.compile(
     r"NoSuchKey|\.parquet\b(?!.*NoSuchBucket).*(?:code 404|404 Not Found)", re.DOTALL
 )
-"""What is said where a data file is not there, and its bucket or folder is."""
+"""Error messages for a missing data file whose bucket or folder exists."""
 _OTHER_DUCKLAKE = "catalog version mismatch"
 _PATH_DIFFERS = re.compile(r'does not match existing data path in the catalog "([^"]*)"')
 
@@ -73,27 +72,27 @@ class LakeError(WarehouseError):
 
 
 class LakeLost(LakeError):
-    """The catalogue does not answer; it may in a moment."""
+    """The catalogue does not answer; a retry may succeed."""
 
     passing = True
 
 
 class LakeAddress(NamedTuple):
-    """Where a lake is: options of libpq for its catalogue, and the folder or s3:// of its files."""
+    """The address of a lake: libpq options of its catalogue, and the folder or S3 URL of its files."""
 
     catalogue: str
     files: str
 
     @property
     def name(self) -> str:
-        """The lake in a sentence, without a password."""
+        """The name of the lake in messages, without a password."""
         from psycopg.conninfo import conninfo_to_dict
 
         options = conninfo_to_dict(self.catalogue)
         return f"the lake {options.get('dbname')} on {options.get('host', 'this machine')}"
 
     def without_secrets(self, text: str) -> str:
-        """A message of DuckDB or Postgres, which may repeat the options that it was given."""
+        """Remove the connection options and the password from a message of DuckDB or Postgres."""
         from psycopg.conninfo import conninfo_to_dict
 
         password = conninfo_to_dict(self.catalogue).get("password")
@@ -115,7 +114,7 @@ def lake_address(folder: Path | None = None) -> LakeAddress | None:
     value = os.environ.get(VARIABLE, "").strip()
     if not value:
         return None
-    # What it says may have a password.
+    # Messages must not repeat the value, which may have a password.
     kind = value[: len(_KIND)]
     if kind != _KIND:
         raise LakeError(f"{VARIABLE} does not begin with {_KIND}. Example: {_EXAMPLE}.")
@@ -146,13 +145,13 @@ def lake_address(folder: Path | None = None) -> LakeAddress | None:
 # --- The instance ----------------------------------------------------------------------------------
 
 _kept: "dict[tuple[int, LakeAddress], duckdb.DuckDBPyConnection]" = {}
-"""The instance of a process for each lake. A forked child has its parent's here, and never ends it."""
+"""(process id, lake) -> DuckDB instance. A forked child inherits its parent's and never closes it."""
 _creation_lock = threading.Lock()
 
 
 @atexit.register
 def forget() -> None:
-    """End the process's instances: what they hold of Postgres may be broken."""
+    """Drop the process's DuckDB instances, whose connections to Postgres may be broken."""
     for key in [key for key in _kept if key[0] == os.getpid()]:
         _kept.pop(key, None)
 
@@ -166,8 +165,7 @@ def attached(
     Args:
         address: The address of the lake.
         log: Called with warnings.
-        own_instance: Whether the connection has a DuckDB instance of its own, for settings of a whole
-            instance.
+        own_instance: Whether the connection gets its own DuckDB instance, for instance-wide settings.
 
     Yields:
         The connection.
@@ -189,7 +187,7 @@ def attached(
                 instance = _kept[key].cursor()
         connection = instance.cursor()
         try:
-            # It would be drawn into the run's log.
+            # A progress bar would be printed into the run's log.
             connection.execute("SET enable_progress_bar = false; USE warehouse")
             yield connection
         finally:
@@ -245,17 +243,17 @@ def _new_instance(address: LakeAddress, log: Callable[[str], None]) -> "duckdb.D
     instance.execute(SETTINGS)
     if not address.files.startswith(SCHEME):
         Path(address.files).mkdir(parents=True, exist_ok=True)
-    # Two that make the same lake would both make its tables.
+    # Lock, since two processes that create the same lake would both create its tables.
     with locked(address, ["attach"], log):
         if address.files.startswith(SCHEME) and not catalogue_exists(address):
-            # The catalogue keeps the address of the files for good.
+            # Check first: the catalogue stores the address of the files permanently.
             _require_bucket(instance, address)
         attach(instance, address, "DATA_INLINING_ROW_LIMIT 0")
     return instance
 
 
 def _require_bucket(instance: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
-    """Raise LakeError unless the place of a new lake's files can be listed."""
+    """Raise LakeError if the location of a new lake's files cannot be listed."""
     import duckdb
 
     try:
@@ -265,7 +263,7 @@ def _require_bucket(instance: "duckdb.DuckDBPyConnection", address: LakeAddress)
 
 
 def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddress) -> None:
-    """Load DuckDB's extensions from the packages that bring them, else the installed ones.
+    """Load DuckDB's extensions from Python packages, or else the extensions installed in DuckDB.
 
     Args:
         connection: The connection.
@@ -287,7 +285,7 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
                 f"load: install duckdb-extension-{name.replace('_', '-')}=={duckdb.__version__}."
             ) from error
     if on_s3:
-        # The extension has copied the keys into settings, which every query can read.
+        # The extension copies the keys into settings, which every query could read.
         connection.execute(
             "RESET s3_access_key_id; RESET s3_secret_access_key; RESET s3_session_token"
         )
@@ -295,7 +293,7 @@ def load_extensions(connection: "duckdb.DuckDBPyConnection", address: LakeAddres
 
 
 def _s3_secret() -> str:
-    """The statement that creates DuckDB's S3 secret from the usual variables."""
+    """Make the statement that creates DuckDB's S3 secret from the AWS_* environment variables."""
     values = {
         "KEY_ID": os.environ.get("AWS_ACCESS_KEY_ID"),
         "SECRET": os.environ.get("AWS_SECRET_ACCESS_KEY"),
@@ -319,7 +317,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
         *options: Further options of DuckLake's ATTACH.
 
     Raises:
-        LakeError: The lake does not answer, or is another one.
+        LakeError: The lake does not answer, or its files are at another address.
     """
     import duckdb
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -329,7 +327,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
     password = libpq.pop("password", None)
     try:
         if password:
-            # DuckDB shows the address of a database, and never the password of a secret.
+            # Queries can read the address of an attached database, but not the password of a secret.
             connection.execute(
                 f"CREATE OR REPLACE SECRET catalogue (TYPE postgres, PASSWORD {quoted(str(password))})"
             )
@@ -350,21 +348,21 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
 # --- Locks -----------------------------------------------------------------------------------------
 
 _idle: "list[tuple[int, str, psycopg.Connection[Any]]]" = []
-"""Connections that hold no lock now, by process and catalogue."""
+"""(process id, catalogue, connection) of connections that hold no lock."""
 
 
 @contextmanager
 def locked(
     address: LakeAddress, names: Sequence[str], log: Callable[[str], None]
 ) -> Iterator[Callable[[], None]]:
-    """Hold named locks of the lake during the block; each has one holder.
+    """Hold named, exclusive locks of the lake during the block.
 
     The locks belong to a transaction of Postgres and end with it.
 
     Args:
         address: The address of the lake.
         names: The names of the locks.
-        log: Called with a sentence while it waits.
+        log: Called with a sentence while the call waits.
 
     Yields:
         A function that raises LakeLost if the locks have been lost.
@@ -401,7 +399,7 @@ def locked(
 
 def _lock(connection: "psycopg.Connection[Any]", names: Sequence[str]) -> None:
     connection.execute(f"SET LOCAL lock_timeout = '{LOCK_SAID_EVERY}'")
-    # In one order: nobody waits for who waits for them.
+    # Always in the same order, to avoid deadlocks.
     for name in sorted(names):
         digest = hashlib.sha256(f"{SCHEMA}:{name}".encode()).digest()
         key = int.from_bytes(digest[:8], signed=True)
@@ -444,7 +442,7 @@ def _lost(address: LakeAddress, error: Exception) -> LakeLost:
 
 
 def catalogue_exists(address: LakeAddress) -> bool:
-    """Whether anybody has made the lake. Raises LakeLost."""
+    """Whether the catalogue of the lake was created. Raises LakeLost."""
     import psycopg
 
     with closing(_connection(address)) as connection:

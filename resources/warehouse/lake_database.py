@@ -1,8 +1,8 @@
-"""The tables on a lake: transactions among processes of many machines.
+"""The warehouse on a lake: transactions of processes on many machines, with locks and retries.
 
-A write holds the locks of its tables, compares its rows with the keys and checks that `sql/` declares
-(`staging.py`), and begins again, a bounded number of times, when DuckLake finds a conflict or its
-catalogue did not answer. Opening the lake is `lake_connection.py`.
+A write holds the locks of its tables, and checks its rows against the keys and checks that `sql/`
+declares (`staging.py`). It is retried up to `ATTEMPTS` times if DuckLake finds a conflict or the
+catalogue does not answer. `lake_connection.py` opens the lake.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     import duckdb
 
 ATTEMPTS, LONGEST_PAUSE = 8, 3.0
-"""Times that a write is tried, and seconds between two of them at most."""
+"""Maximum number of attempts of a write, and maximum seconds between two attempts."""
 RELEASES = "release.releases"
 _CONFLICT = "conflict"
 
 
 class LakeConflict(WarehouseError):
-    """Another transaction has changed what this one has read; the write may be tried again."""
+    """Another transaction changed the same tables; a retry may succeed."""
 
     passing = True
 
 
 class LakeDatabase(Database):
-    """Transactions on a lake; safe among any number of processes of any machines."""
+    """Transactions on a lake; safe among processes on any number of machines."""
 
     def __init__(self, address: LakeAddress, log: Callable[[str], None]):
         super().__init__(log)
@@ -61,7 +61,7 @@ class LakeDatabase(Database):
 
     @property
     def name(self) -> str:
-        """The lake, without a password."""
+        """The name of the lake in messages, without a password."""
         return self.address.name
 
     def exists(self) -> bool:
@@ -78,14 +78,14 @@ class LakeDatabase(Database):
             own_instance: Whether the connection has its own DuckDB instance.
             rows_at_once: Not used for a lake.
         """
-        # What does not fit into memory is written next to where the file would be.
+        # DuckDB spills data that does not fit into memory to the workspace.
         home.home().mkdir(parents=True, exist_ok=True)
         with attached(self.address, self.log, own_instance=own_instance) as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """A connection that only reads; see `Database`."""
+        """Open a read-only connection; see `Database`."""
         import duckdb
 
         if not self.exists():
@@ -101,7 +101,7 @@ class LakeDatabase(Database):
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep one connection, which reads the tables as they are at one moment, but for own writes."""
+        """Keep one connection in one transaction: all reads see one snapshot, and own writes."""
         if hasattr(self._kept, "connection"):
             yield
             return
@@ -116,7 +116,7 @@ class LakeDatabase(Database):
 
     @contextmanager
     def at_one_moment(self, connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
-        """Read the tables as they are at one moment in the block."""
+        """Run the block in one transaction, so that all reads see the same state of the tables."""
         if hasattr(self._kept, "connection"):
             yield
             return
@@ -124,7 +124,7 @@ class LakeDatabase(Database):
             yield
 
     def _replace_all(self, writes: Sequence[TableWrite], settings: str | None) -> None:
-        """The transaction, tried again after a conflict."""
+        """Run the transaction; retry it after a conflict or a lost connection."""
         repeated = Retrying(
             retry=retry_if_exception_type((LakeConflict, LakeLost)),
             stop=stop_after_attempt(ATTEMPTS),
@@ -166,7 +166,7 @@ class LakeDatabase(Database):
 
     @contextmanager
     def transactions(self, settings: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
-        """A connection that is in no transaction, with settings of a whole instance."""
+        """Open a connection outside any transaction; with settings, in its own DuckDB instance."""
         if not self._ready:
             self.check()
         with self.opened(own_instance=settings is not None) as connection:
@@ -189,7 +189,7 @@ class LakeDatabase(Database):
         return WarehouseError(f"The warehouse refused the write: {error}")
 
     def copy_to(self, target: Path) -> None:
-        """Copy the tables, as they are at one moment, to a new file of DuckDB."""
+        """Copy a snapshot of the tables to a new DuckDB file."""
         import duckdb
 
         with self.connection() as connection:
@@ -229,7 +229,7 @@ class LakeDatabase(Database):
 
 
 def _sign(connection: "duckdb.DuckDBPyConnection", writes: Sequence[TableWrite]) -> None:
-    """Say in the snapshot which tables were written, and which releases, which it is kept for."""
+    """Record written tables and releases in the snapshot; maintenance keeps snapshots of releases."""
     import pyarrow as pa
 
     releases = [

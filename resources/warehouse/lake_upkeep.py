@@ -1,7 +1,7 @@
-"""Maintenance of a lake: merges small files, ends old snapshots, removes files of neither.
+"""Maintenance of a lake: merges small files, expires old snapshots, and removes unused files.
 
-A snapshot that a release was frozen in is kept for as long as there is the release; so is the last one.
-Each table is merged under the lock of its writers, so no write is repeated for it; reads go on.
+The snapshot of a release is kept as long as the release exists; the latest snapshot is always kept.
+Each table is merged under the lock of its writers, so that merges cause no conflicts; reads continue.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from resources.warehouse.lake_connection import locked
 from resources.warehouse.lake_database import RELEASES
 
 REWRITTEN_FROM = 0.5
-"""Share of a file's rows that were deleted from which the file is written again."""
+"""A file is rewritten if at least this share of its rows was deleted."""
 READ_FOR = timedelta(days=1)
-"""What is in no snapshot any more is removed after this time: a query may still read it, and who was
-killed may have left it."""
+"""Files in no snapshot are removed after this time, since a query may still read them. They are from
+expired snapshots and killed writes."""
 
 
 class Upkeep(NamedTuple):
-    """The maintenance of a lake: numbers of snapshots and files."""
+    """The result of a maintenance: numbers of snapshots and files."""
 
     n_ended: int
     n_kept_for_releases: int
@@ -31,7 +31,7 @@ class Upkeep(NamedTuple):
     n_removed: int
 
     def sentence(self) -> str:
-        """The same in words."""
+        """Describe the result in a sentence."""
         return (
             f"{self.n_ended} old snapshots ended, {self.n_kept_for_releases} kept for releases; "
             f"{self.n_merged} files merged into {self.n_written}; {self.n_removed} files removed."
@@ -41,16 +41,16 @@ class Upkeep(NamedTuple):
 def keep_up(
     lake: Lake, days: int, say: Callable[[str], None], read_for: timedelta = READ_FOR
 ) -> Upkeep:
-    """Merge files, expire old snapshots, and remove files that no snapshot has.
+    """Merge files, expire old snapshots, and remove files that no snapshot uses.
 
     Args:
         lake: The lake.
-        days: The age in days of the snapshots that expire; snapshots of releases stay.
+        days: Snapshots older than this number of days expire, except for snapshots of releases.
         say: Called with a sentence for each step.
-        read_for: How long a reader may still need a removed file.
+        read_for: Time for which a reader may still need a file that no snapshot uses.
 
     Returns:
-        What was done.
+        The numbers of snapshots and files.
     """
     before = datetime.now(UTC) - timedelta(days=days)
     frozen = lake.snapshots_of_releases()

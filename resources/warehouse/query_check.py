@@ -1,8 +1,8 @@
-"""SQL that a person types may read the tables, and nothing else.
+"""Read-only check of SQL that users write: only queries of the tables are allowed.
 
-A statement is checked before DuckDB executes it, on a file and on a lake. What is on the lists below is
-allowed, everything else is refused: a connection to a lake has extensions that
-write to its Postgres and to its bucket, and settings and catalogue functions that show passwords.
+A statement is checked before DuckDB executes it, on a file and on a lake. Allow-lists say what a query
+may use, since a connection to a lake has extensions that write to its Postgres and its bucket, and
+settings and catalogue functions that show passwords.
 """
 
 import re
@@ -24,15 +24,15 @@ SELECT
 FROM duckdb_columns()
 WHERE NOT internal AND database_name = current_database() GROUP BY name ORDER BY name
 """
-"""Query of the names of all tables and views, with their columns."""
+"""The query for the names of all tables and views, with their columns."""
 SEALED = """
     SET python_enable_replacements = false;
     SET enable_external_access = false;
     SET lock_configuration = true;
 """
-"""Settings of a connection that reaches no variables of Python and no files but those that are open."""
+"""Settings that restrict a connection: no variables of Python, and no files that are not open yet."""
 SNAPSHOTS = "ducklake_snapshots"
-"""The function of a lake's states, which the tables in a file do not have."""
+"""The function that lists a lake's snapshots; tables in a file do not have it."""
 TABLE_FUNCTIONS = frozenset(
     [
         "duckdb_columns",
@@ -68,7 +68,7 @@ SYSTEM_VIEWS = frozenset(
     ]
 )
 SHOWN = frozenset(["", "databases", "tables", "variables", "__show_tables_expanded"])
-"""What SHOW may show that is no table."""
+"""Arguments of SHOW that are allowed although they are not tables."""
 NOT_ALLOWED = frozenset(
     [
         "current_setting",
@@ -82,12 +82,12 @@ NOT_ALLOWED = frozenset(
         "write_log",
     ]
 )
-"""Functions of DuckDB itself that show settings, change something, bind other SQL, or that a lake does
-not have."""
+"""Refused functions of DuckDB: they show settings, change something, or bind other SQL. Some are
+refused because a lake does not have them."""
 _NODES = ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE")
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?", re.IGNORECASE)
 _RUN_WHILE_SPLIT = re.compile(rb"(PRAGMA|IMPORT)\b", re.IGNORECASE)
-"""Statements that DuckDB computes and replaces while it splits a text, before they could be checked."""
+"""Statements that DuckDB evaluates and replaces while it splits a text, before the check."""
 _QUERIES_ONLY = (
     "The tables are read-only here. Write a query: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, "
     "SUMMARIZE, EXPLAIN, or PIVOT with its values (ON column IN ('a', 'b'))."
@@ -95,7 +95,7 @@ _QUERIES_ONLY = (
 
 
 class QueryRefused(WarehouseError):
-    """A statement may do more than read the tables; the message names the part that may."""
+    """A statement may do more than read the tables; the message names the offending part."""
 
 
 def queries(connection: "duckdb.DuckDBPyConnection", text: str) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
 
 
 def _has_snapshots(connection: "duckdb.DuckDBPyConnection") -> bool:
-    """Whether the connection is one to a lake."""
+    """Whether the connection is to a lake."""
     query = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $name"
     return connection.execute(query, {"name": SNAPSHOTS}).fetchall() != [(0,)]
 
@@ -200,9 +200,9 @@ def _require_tables(
 
 
 def _names_of_ctes(nodes: list[dict[str, Any]]) -> set[str]:
-    """Names that a query gives to parts of itself, and that can mean nothing else.
+    """Return the names of a query's CTEs (WITH name AS ...) that cannot mean anything else.
 
-    A part may have the name of a system view or a file, which its own query would read.
+    A CTE may have the name of a system view or a file, which the query inside it would read.
     """
     names = {
         str(entry["key"]).lower()
@@ -214,7 +214,7 @@ def _names_of_ctes(nodes: list[dict[str, Any]]) -> set[str]:
 
 
 def _tree(connection: "duckdb.DuckDBPyConnection", text: str) -> dict[str, Any]:
-    """The syntax tree of one query, or of the query that a statement explains."""
+    """Parse one query (or the query after EXPLAIN) to its syntax tree. Raises QueryRefused."""
     explained = _EXPLAIN.match(text)
     query = text[explained.end() :] if explained else text
     ((serialized,),) = connection.execute(
@@ -233,7 +233,7 @@ def _tree(connection: "duckdb.DuckDBPyConnection", text: str) -> dict[str, Any]:
 
 
 def _nodes(part: object) -> Iterator[dict[str, Any]]:
-    """Each object of a syntax tree."""
+    """Yield each object of a syntax tree."""
     parts = [part]
     while parts:
         part = parts.pop()
@@ -251,7 +251,7 @@ def _kind(node: dict[str, Any]) -> str:
 
 @cache
 def _functions() -> frozenset[str]:
-    """The names of DuckDB's own functions that return a value, without those of extensions."""
+    """Return the allowed functions: DuckDB's built-in ones that return a value, not extensions'."""
     return _of_plain_duckdb(
         "SELECT function_name FROM duckdb_functions() WHERE function_type IN "
         "('scalar', 'aggregate', 'macro', 'window')"
@@ -260,7 +260,7 @@ def _functions() -> frozenset[str]:
 
 @cache
 def _system_names() -> frozenset[str]:
-    """Names of the views that every database of DuckDB has."""
+    """Return the names of DuckDB's system views."""
     return _of_plain_duckdb("SELECT view_name FROM duckdb_views() WHERE internal")
 
 

@@ -1,8 +1,9 @@
-"""Keys and checks on a lake, which DuckLake does not have.
+"""Primary keys and CHECK constraints on a lake, since DuckLake does not enforce them.
 
-A query tells whether rows may break one. If they may, they are staged in a temporary table that has the
-declaration of `sql/`, and DuckDB itself refuses them, in the same words as on a file. So the query only
-has to miss nothing. Staging every row would make a write of 100,000 rows take almost twice as long.
+A query finds out if rows may violate a constraint. If they may, the rows are inserted into a temporary
+table with the declaration of `sql/`: DuckDB refuses invalid rows, with the same message as on a file.
+So the query may raise false alarms, but must not miss a violation. To stage all rows every time would
+make a write of 100,000 rows almost twice as slow.
 """
 
 import re
@@ -30,11 +31,11 @@ _CREATES = re.compile(
 
 
 class _Table(NamedTuple):
-    """A table that a script of `sql/` creates."""
+    """A table that a script of `sql/` creates, with its checks (SQL conditions) and keys."""
 
     columns: Sequence[Column]
     staged: str
-    """The statement that creates a temporary table like it."""
+    """The statement that creates a temporary table with the same declaration."""
     checks: Sequence[str]
     keys: Sequence[Sequence[str]]
     """The columns of each key."""
@@ -42,7 +43,7 @@ class _Table(NamedTuple):
 
 @cache
 def tables_with_rules() -> dict[str, _Table]:
-    """The tables that `sql/` declares, by name."""
+    """Return the tables that `sql/` declares, by name, with their keys and checks."""
     return _tables_of(schema_ddl() + extras_ddl())
 
 
@@ -70,7 +71,7 @@ def _tables_of(script: str) -> dict[str, _Table]:
 
 
 def _staged(table: str) -> str:
-    """The temporary table for rows of a table. It has its name, which DuckDB's errors repeat."""
+    """Return the temporary table for rows of a table, with the same name, which error messages show."""
     return f'temp.main."{table.partition(".")[2]}"'
 
 
@@ -80,18 +81,18 @@ def require_rules(
     partition: Sequence[str],
     register: "Callable[[duckdb.DuckDBPyConnection], None]",
 ) -> None:
-    """Raise duckdb.ConstraintException if rows that are to be added break a key or a check.
+    """Raise duckdb.ConstraintException if new rows violate a key or a check.
 
     Args:
         connection: A connection in a transaction that has deleted the rows of the partition.
-        table: The table that the rows are for.
-        partition: The columns that tell the replaced rows. A key with all of them is in no other
-            partition, so the rest of the table is not searched for it.
-        register: Makes the rows the view `incoming` of a connection, which may be read once each time.
+        table: The table for the rows.
+        partition: The columns that define the replaced partition. A key that includes them all cannot
+            be in another partition, so the rest of the table is not searched for it.
+        register: Registers the rows as the view `incoming` of a connection, to be read once per call.
     """
     created = tables_with_rules()[table]
     if not created.checks and not created.keys:
-        # NOT NULL is a rule of the lake itself.
+        # The lake itself enforces NOT NULL.
         return
     register(connection)
     rows = _typed(created.columns, {*connection.sql("FROM incoming").columns})
@@ -111,7 +112,7 @@ def require_rules(
 
 
 def _typed(columns: Sequence[Column], columns_given: set[str]) -> str:
-    """The rows of `incoming` with all columns of the table, as it would have them."""
+    """Make the query of `incoming` with all columns of the table, cast to their types."""
     values = []
     for name, kind, _ in columns:
         value = f'"{name}"' if name in columns_given else "NULL"
@@ -120,7 +121,7 @@ def _typed(columns: Sequence[Column], columns_given: set[str]) -> str:
 
 
 def _may_break(created: _Table) -> str:
-    """An expression over rows: whether they may break a rule by themselves."""
+    """Make the SQL expression that says if new rows, without stored ones, may violate a constraint."""
     checks = [f"count(*) FILTER (WHERE NOT ({check})) > 0" for check in created.checks]
     nulls = [f'count(*) > count("{name}")' for name, _, nullable in created.columns if not nullable]
     keys = [f"count(*) > count(DISTINCT ({_names(key)}))" for key in created.keys]
@@ -133,14 +134,14 @@ def _stage(
     elsewhere: Sequence[str],
     register: "Callable[[duckdb.DuckDBPyConnection], None]",
 ) -> None:
-    """Add the rows to a temporary table after stored ones, which have a key of theirs."""
+    """Insert the stored rows with the same keys, then the new rows, into a temporary table."""
     stored = []
     for query in elsewhere:
         register(connection)
         stored.append(connection.sql(query).to_arrow_table())
-    # DuckDB has other words for a key of a row that this transaction has added.
+    # A separate cursor: within one transaction, DuckDB's message for a duplicate key is different.
     with closing(connection.cursor()) as other:
-        # It would be drawn into the run's log.
+        # A progress bar would be printed into the run's log.
         other.execute("SET enable_progress_bar = false")
         other.execute(tables_with_rules()[table].staged)
         for rows in stored:
@@ -157,14 +158,14 @@ def _names(key: Sequence[str]) -> str:
 def run_on_lake(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
     """Run a script of `sql/` on a lake.
 
-    Tables are created without their keys and checks, which a lake lacks.
+    Tables are created without their keys and checks, which a lake does not support.
 
     Args:
         connection: The connection.
         script: The script.
 
     Raises:
-        duckdb.ConstraintException: Rows that the script puts into a new table break a key or a check.
+        duckdb.ConstraintException: Rows that the script inserts violate a key or a check.
     """
     import duckdb
 

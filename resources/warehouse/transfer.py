@@ -1,4 +1,4 @@
-"""All tables of a warehouse as Parquet files, and a lake that is filled with them."""
+"""Transfer of all tables of a warehouse to a lake, through Parquet files."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,10 +12,10 @@ from resources.warehouse.writes import Parquet, TableWrite
 
 
 def write_parquet(warehouse: Warehouse, folder: Path) -> int:
-    """Write each table as `<schema>.<table>.parquet`, all as they are at one moment.
+    """Write a snapshot of all tables to files `<schema>.<table>.parquet`.
 
     Args:
-        warehouse: The tables.
+        warehouse: The warehouse.
         folder: The folder to write to.
 
     Returns:
@@ -54,7 +54,7 @@ def fill(lake: Lake, folder: Path) -> int:
                 f"{table} of {lake.address.name} has rows of its own: name a lake in "
                 "LOOM_WAREHOUSE that nothing has used, to move a workspace there."
             )
-    # Tables without rows are most of them, and cost as much to compare as others.
+    # Skip tables without rows: most are empty, but cost as much to compare as others.
     filled = {table: path for table, path in files.items() if n_rows[table]}
     for table, path in filled.items():
         if _n_missing(lake, _rows_of(path), f"FROM {table}"):
@@ -73,14 +73,14 @@ def fill(lake: Lake, folder: Path) -> int:
 
 
 def _n_rows_of(lake: Lake, tables: Iterable[str]) -> dict[str, int]:
-    """How many rows each table has, all at one moment."""
+    """Count the rows of each table, all in one query."""
     counts = " UNION ALL ".join(f"SELECT '{table}', count(*) FROM {table}" for table in tables)
     counted = lake.sql(f"SELECT * FROM ({counts}) AS counts(name, n)")
     return dict(zip(counted["name"].to_pylist(), counted["n"].to_pylist(), strict=True))
 
 
 def _n_missing(lake: Lake, these: str, those: str) -> int:
-    """The number of rows of `these` that are missing in `those`, counting duplicates."""
+    """Count the rows of `these` that are missing in `those`; duplicates count separately."""
     counted = lake.sql(f"SELECT count(*) AS n FROM (({these}) EXCEPT ALL ({those}))")
     return int(counted["n"][0].as_py())
 
@@ -94,7 +94,7 @@ def _rows_of(path: Path) -> str:
 
 
 def _n_rows(path: Path) -> int:
-    """The number of rows of a Parquet file."""
+    """Return the number of rows of a Parquet file."""
     import pyarrow.parquet as pq
 
     return int(pq.read_metadata(path).num_rows)

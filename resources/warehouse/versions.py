@@ -1,11 +1,12 @@
-"""The version of a warehouse's tables, and the numbered steps that bring them to the current one.
+"""Schema versions of the warehouse, and the migrations that upgrade it.
 
-The version is in `main.schema_version`, next to the hash of the declarations that the tables were last
-compared with. `sql/migrations/` has one file for each step since the baseline: `0101_what_it_does.sql`
-is the step from version 100 to version 101. The highest number is the current version. Each step is one
-transaction with its number; views are made again with the last one, or by themselves when `sql/`
-declares others, and so are tables of extras that are missing. A step that has landed is never changed
-and keeps its number.
+The version is in `main.schema_version`, with the hash of the declarations in `sql/` that the tables
+were last compared with. `sql/migrations/` has one file for each migration since the baseline (version
+100): `0101_what_it_does.sql` upgrades version 100 to 101. The highest number is the current version.
+
+Each migration runs in one transaction, which also writes its number. The last one also recreates the
+views and creates missing tables of extras; without migrations, this happens if the declarations
+changed. A merged migration is never changed or renumbered.
 """
 
 import hashlib
@@ -41,26 +42,26 @@ if TYPE_CHECKING:
 
 MIGRATIONS = SQL_ROOT / "migrations"
 BASELINE = 100
-"""The version of vlm-loom 0.2.0. Tables that were made before have a lower number, or none."""
+"""The version of vlm-loom 0.2.0. Earlier tables have a lower number, and cannot be upgraded."""
 RunScript = Callable[["duckdb.DuckDBPyConnection", str], None]
 _OF_SECOND = "evaluate.site"
-"""The table that the second step makes."""
+"""The table that the second migration creates."""
 
 
 class WarehouseMigration(NamedTuple):
-    """The numbered step to `version`, from the one before it."""
+    """A migration from the previous version to `version`."""
 
     version: int
     path: Path
 
     def text(self) -> str:
-        """The file's SQL."""
+        """Read the SQL of the migration."""
         return self.path.read_text(encoding="utf-8")
 
 
 @cache
 def _steps() -> tuple[WarehouseMigration, ...]:
-    """Every step in `sql/migrations/`, in order."""
+    """Return all migrations in `sql/migrations/`, in order."""
     paths = MIGRATIONS.glob("*.sql")
     return tuple(
         sorted(WarehouseMigration(int(path.stem.partition("_")[0]), path) for path in paths)
@@ -68,14 +69,12 @@ def _steps() -> tuple[WarehouseMigration, ...]:
 
 
 def steps_since_baseline() -> tuple[WarehouseMigration, ...]:
-    """The steps of tables that have the form of the baseline."""
+    """Return the migrations after the baseline, in order."""
     return tuple(step for step in _steps() if step.version > BASELINE)
 
 
 def current_version() -> int:
-    """Return the version of the tables that `sql/` declares: that of the last migration or of the
-    baseline.
-    """
+    """Return the version that `sql/` declares: that of the last migration, or the baseline."""
     return max((BASELINE, *(step.version for step in steps_since_baseline())))
 
 
@@ -101,14 +100,14 @@ def bring_up_to_date(
     Raises:
         WarehouseError: The file cannot be upgraded.
     """
-    # Before anything is changed: what has another form could be opened by no version afterwards.
+    # Check before any change: no version could open a file that was upgraded halfway.
     version, compared_with, steps = upgrade_steps(connection, path)
     if version is None:
         _transaction(connection, path, [schema_ddl()], current_version(), run, finish=True)
         return
     for step in steps:
         _transaction(connection, path, [step.text()], step.version, run, finish=step is steps[-1])
-    # What is declared may have changed without a migration: views, or a forgotten step.
+    # Declarations may change without a migration: views, or a migration that was forgotten.
     if not steps and compared_with != _declared():
         _transaction(connection, path, [], version, run, finish=True)
 
@@ -140,7 +139,7 @@ def upgrade_steps(
 
 
 def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[WarehouseMigration]:
-    """The migrations that tables of a version lack. Raises WarehouseError for an unknown version.
+    """Return the migrations that a version lacks. Raises WarehouseError for an unknown version.
 
     Tables of two unreleased states are recognized by their columns: version 100 without findings, and
     version 101 with the site, from when `0102_site.sql` was the first migration.
@@ -158,9 +157,9 @@ def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[War
 
 
 def require_kept(path: Path) -> None:
-    """Raise WarehouseError if the unused file is older than the baseline.
+    """Raise WarehouseError if a file that nobody uses is older than the baseline.
 
-    Does not raise if it is missing or damaged.
+    Does not raise if the file is missing or damaged.
     """
     import duckdb
 
@@ -185,7 +184,7 @@ def later_version(connection: "duckdb.DuckDBPyConnection", path: Path | str) -> 
         One sentence; None for a file of this version or an earlier one.
 
     Raises:
-        WarehouseError: The file is from before the baseline.
+        WarehouseError: The file is older than the baseline.
     """
     import duckdb
 
@@ -213,12 +212,12 @@ def _declared() -> str:
 def _read_version(
     connection: "duckdb.DuckDBPyConnection", path: Path | str
 ) -> tuple[int | None, str]:
-    """The version of the file, None for one to be made, and the declarations it was compared with."""
+    """Read the version (None for a file without tables) and the hash of the compared declarations."""
     columns = connection.execute(sql_text("version_columns")).fetchall()
     if not columns:
         return None, ""
     if columns == [("version", "VARCHAR")]:
-        # Long before the baseline a hash of sql/ stood there.
+        # Long before the baseline, the column had a hash of sql/.
         return 0, ""
     rows = connection.execute(sql_text("version_read")).fetchall()
     if len(rows) != 1:
@@ -239,7 +238,7 @@ def _transaction(
     *,
     finish: bool,
 ) -> None:
-    """Run scripts and write down the version they make; the last ones make the views, too."""
+    """Run scripts in a transaction and write the resulting version; with `finish`, create the views."""
     connection.begin()
     for script in scripts:
         run(connection, script)
@@ -258,9 +257,9 @@ def _rehearse(
     version: int,
     steps: Iterable[WarehouseMigration],
 ) -> None:
-    """Raise WarehouseError unless the migrations produce the declared tables.
+    """Dry-run the migrations; raise WarehouseError if they do not produce the declared tables.
 
-    They run in memory, on empty tables like those of the file with the indexes that people made.
+    They run in memory, on empty copies of the file's tables, including indexes that users created.
     """
     import duckdb
 
@@ -287,7 +286,7 @@ def _obstacle(
     version: int,
     reached: int,
 ) -> str:
-    """Why a file cannot be migrated, and the advice."""
+    """Explain why a file cannot be migrated, and what to do."""
     import duckdb
 
     indexes = " and ".join(
@@ -310,9 +309,9 @@ def _obstacle(
 def _require_form(
     connection: "duckdb.DuckDBPyConnection", wanted: Columns, path: Path | str, version: int
 ) -> None:
-    """Raise WarehouseError unless the tables have these columns.
+    """Raise WarehouseError if the tables do not have these columns.
 
-    What somebody has made beside the tables is theirs.
+    Further tables, which users created, are allowed.
     """
     actual = columns_of(connection)
     wrong = [
@@ -334,7 +333,7 @@ def _require_form(
 
 
 def _differences(table: str, wanted: list[Column], actual: list[Column] | None) -> Iterator[str]:
-    """The differences of a table from its declaration, in words."""
+    """Describe the differences of a table from its declaration."""
     if actual is None:
         yield f"the table {table} is missing"
         return

@@ -1,6 +1,6 @@
-"""The tables of one database: queries, and replacements of rows.
+"""The interface of the warehouse: queries, and idempotent writes that replace rows of tables.
 
-The `Database` opens connections and transactions: a file, or a lake (`lake.py`).
+A `Database` opens connections and transactions, on a DuckDB file or on a lake (`lake.py`).
 """
 
 import logging
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _TERM = re.compile(r"(\w+)( DESC)?(?=, |$)")
 PORTION_SETTINGS = "SET memory_limit = '300MB'; SET threads = 1"
-"""For reading a portion after the other: without a bound the whole file comes to be in memory."""
+"""Settings for reads in portions: without a limit, DuckDB would keep the whole file in memory."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -37,8 +37,8 @@ class Warehouse:
 
     Args:
         path: The DuckDB file; it is created at the first use.
-        log: Gets a line when a call waits for another process.
-        database: The database in place of the file.
+        log: Called with a message if a call waits for another process.
+        database: A database that is used instead of the file.
     """
 
     def __init__(
@@ -55,19 +55,19 @@ class Warehouse:
         return self.database.exists()
 
     def check(self) -> None:
-        """Bring the tables to this version now, not at the first use. Raises WarehouseError."""
+        """Upgrade the tables to this version now, not at the first use. Raises WarehouseError."""
         self.database.check()
 
     def require_upgradable(self) -> None:
-        """Raise WarehouseError unless the tables can be brought to this version; nothing is changed."""
+        """Raise WarehouseError if the tables cannot be upgraded to this version. Changes nothing."""
         self.database.require_upgradable()
 
     def require_kept(self) -> None:
-        """Raise WarehouseError if the unused file is older than the baseline."""
+        """Raise WarehouseError if the file, which nobody uses, is too old to be upgraded."""
         require_kept(self.path)
 
     def kept_open(self) -> AbstractContextManager[None]:
-        """Keep one connection for all that this thread reads in the block."""
+        """Keep one connection open for all reads of this thread in the block."""
         return self.database.kept_open()
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> "pa.Table":
@@ -101,12 +101,12 @@ class Warehouse:
     ) -> dict[str, list[dict[str, Any]]]:
         """Execute a query for several names in one snapshot.
 
-        Opening the file takes longer than reading few rows, so related queries are executed together.
+        Opening a file takes longer than reading a few rows, so this runs related queries together.
 
         Args:
             query: The path of the query below `sql/`, without its ending; `{}` stands for the name.
             names: The names.
-            params: Values; each query gets those that it uses.
+            params: The values of `$parameters`; each query gets the values that it uses.
 
         Returns:
             The rows by name.
@@ -120,7 +120,7 @@ class Warehouse:
         return rows
 
     def snapshot_read(self, name: str, params: Mapping[str, object]) -> "pa.Table":
-        """Execute a query for a page: tables are not created or changed, and waits are short.
+        """Execute a query for an HTML page: tables are not created or changed, and waits are short.
 
         Args:
             name: The path of the query below `sql/`, without its ending.
@@ -148,7 +148,7 @@ class Warehouse:
         """
         query = sql_text(name).rstrip().removesuffix(";")
         with self.database.connection() as connection:
-            # Not by the query's relation: with parameters that one holds its result in memory.
+            # Not with a DuckDB relation: with parameters, it would hold the result in memory.
             connection.execute(
                 f"COPY ({query}\n) TO $to_path (FORMAT parquet, COMPRESSION uncompressed)",
                 {**params, "to_path": str(path)},
@@ -176,15 +176,14 @@ class Warehouse:
         distinct: bool = False,
         **equal: int | str | Sequence[str],
     ) -> "pa.Table":
-        """Select columns of the rows of one table or view. Joins and computations belong into files of
-        `sql/`.
+        """Select columns of a table or view. Joins and computations belong into files of `sql/`.
 
         Args:
             table: The table or view.
-            *columns: The columns; all without any.
+            *columns: The columns; by default all.
             order: Columns as in SQL's ORDER BY, or `ALL`.
             distinct: Whether equal rows are returned once.
-            **equal: Column values that rows must have; a sequence means any of its values.
+            **equal: Column -> the value that rows must have; a sequence means any of its values.
 
         Returns:
             The rows.
@@ -219,7 +218,7 @@ class Warehouse:
         Args:
             table: The table.
             partition: The partition.
-            n_rows: The most rows.
+            n_rows: The maximum number of rows.
 
         Returns:
             The rows.
@@ -227,9 +226,9 @@ class Warehouse:
         return self._select("*", table, partition, f"LIMIT {n_rows}")
 
     def fingerprint(self, table: str, partition: Partition | None = None) -> str:
-        """Hash the rows of a table or view independent of their order.
+        """Hash the rows of a table or view, independent of their order.
 
-        The hashes of rows are added, because an exclusive or would cancel equal rows.
+        The hashes of rows are added; with XOR, two equal rows would cancel each other.
 
         Args:
             table: The table or view.
@@ -273,18 +272,18 @@ class Warehouse:
         return rows.num_rows
 
     def replace_all(self, writes: Sequence[TableWrite]) -> None:
-        """Several replacements as one transaction: all are seen, or none. Raises WarehouseError."""
+        """Run several writes as one transaction, all or none. Raises WarehouseError."""
         self.database.replace_all(writes)
 
     def snapshots_of_releases(self) -> dict[str, int]:
-        """Release -> number of the snapshot that it was frozen in; a file has none."""
+        """Return release id -> number of the snapshot in which it was frozen; empty for a file."""
         return {}
 
     def columns(self) -> Columns:
-        """Table or view -> [(column, type, nullable)], as the file has it now."""
+        """Return table or view -> [(column, type, nullable)], as the database has it now."""
         with self.database.connection() as connection:
             return columns_of(connection)
 
     def copy_to(self, target: Path) -> None:
-        """Copy the tables, as they are at one moment, to a new file of DuckDB."""
+        """Copy a snapshot of the tables to a new DuckDB file."""
         self.database.copy_to(target)

@@ -1,7 +1,7 @@
-"""Replacing rows of a table in an open transaction, and the bounds on memory while that happens.
+"""Idempotent writes: replace the rows of a partition in an open transaction, with bounded memory.
 
-A write deletes the rows of a partition and adds the new ones. Rows come from memory, from Parquet files
-or from a stream in a file; the last two are of any size.
+A write deletes the rows of a partition and inserts the new ones. The rows come from memory, from
+Parquet files or from an Arrow stream in a file; files may be larger than memory.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,37 +20,39 @@ BULK_SETTINGS = """
     PRAGMA force_compression = 'uncompressed';
     SET threads = 1;
 """
-"""For taking in files. Choosing the tightest form for every column takes three times as long as writing
-the rows. DuckDB takes rows in one after the other: a second thread copies them once more."""
+"""Settings for writes from files. Choosing the best compression for each column takes three times as
+long as writing the rows. DuckDB inserts rows one after the other; a second thread would copy them once
+more."""
 FILES_MEMORY, STREAM_MEMORY, STREAM_ROWS = "300MB", "64MB", 10_240
-"""Bounds on DuckDB's memory while it takes in files; without one the rows wait in memory for the
-commit. A stream is written so many rows at a time, of up to 6 KB: DuckDB's own 122,880 would need more
-than all else that reads a shard. With a primary key fewer rows at a time take longer, and its index
-more memory. What does not fit, such as many texts of over 256 KB, is written again without a bound."""
+"""DuckDB's memory limits for writes from Parquet files and from streams, and rows per group of streams.
+Without a limit, all rows stay in memory until the commit. Rows of a stream have up to 6 KB: DuckDB's
+default of 122,880 rows per group would need more memory than the rest of the ingest of a shard. With a
+primary key, smaller groups are slower, and the index needs more memory. A write that exceeds the limit,
+for example with many texts of over 256 KB, is repeated without a limit."""
 
 Partition = Mapping[str, str | Sequence[str]]
-"""Which rows a write replaces: column to value, or to several values; empty for the whole table."""
+"""The rows that a write replaces: column -> value or several values; empty for the whole table."""
 
 
 class Parquet(NamedTuple):
-    """Rows staged in files, too many for memory.
+    """Rows in Parquet files, too many for memory.
 
-    The files may have more columns than the table, and not all of them every column.
+    The files may have more columns than the table, and different files may have different columns.
     """
 
     paths: Sequence[Path]
 
 
 class ArrowStream(NamedTuple):
-    """Rows staged in a file in Arrow's streaming format, with all columns, too many for memory."""
+    """Rows with all columns in a file in Arrow's streaming format, too many for memory."""
 
     path: Path
 
     def opened(self) -> "pa.RecordBatchReader":
         """Open a reader that reads the rows once.
 
-        The file is memory-mapped: unused columns are not read, and the system can free what was read.
-        DuckDB keeps about half of the rows in memory until it has all of them.
+        The file is memory-mapped: unused columns are not read, and the operating system can free pages
+        that were read. DuckDB keeps about half of the rows in memory until it has read all of them.
         """
         import pyarrow as pa
 
@@ -58,7 +60,7 @@ class ArrowStream(NamedTuple):
 
 
 class TableWrite(NamedTuple):
-    """One table's new rows and the partition of it that they replace."""
+    """The new rows of a table, and the partition that they replace."""
 
     table: str
     rows: "pa.Table | Parquet | ArrowStream"
@@ -66,14 +68,14 @@ class TableWrite(NamedTuple):
 
 
 def memory_bound(writes: Sequence[TableWrite]) -> str | None:
-    """The bound on DuckDB's memory for these writes; None where all rows are in memory already."""
+    """Return DuckDB's memory limit for these writes; None if all rows are in memory already."""
     if has_stream(writes):
         return STREAM_MEMORY
     return FILES_MEMORY if any(isinstance(write.rows, Parquet) for write in writes) else None
 
 
 def has_stream(writes: Sequence[TableWrite]) -> bool:
-    """Whether rows of any write are a stream."""
+    """Whether the rows of any write are a stream."""
     return any(isinstance(write.rows, ArrowStream) for write in writes)
 
 
@@ -85,8 +87,8 @@ def replace_rows(
     Args:
         connection: A connection in a transaction.
         write: The rows, and the partition that they replace.
-        without_rules: Whether the table has no keys and checks, so that rows are compared with the
-            declarations of `sql/`.
+        without_rules: Whether the stored table has no keys and checks (on a lake), so that the rows are
+            checked against the declarations in `sql/`.
 
     Raises:
         WarehouseError: A row is outside the partition.
@@ -100,7 +102,7 @@ def replace_rows(
     stray = connection.execute(
         f"SELECT count(*) FROM incoming WHERE NOT ({where})", values
     ).fetchall()[0][0]
-    # A row outside the partition would not be replaced the next time, and stand twice.
+    # The next write would not replace a row outside the partition, but insert it a second time.
     if stray:
         raise WarehouseError(
             f"{stray} rows for {write.table} lie outside the partition they replace."
@@ -112,7 +114,7 @@ def replace_rows(
             [*write.partition],
             lambda reading: _register(reading, write),
         )
-    # A stream has been read to its end.
+    # Register again: a stream can only be read once.
     _register(connection, write)
     connection.execute(f"INSERT INTO {write.table} BY NAME SELECT * FROM incoming")
     connection.execute("DROP VIEW incoming")
@@ -121,7 +123,7 @@ def replace_rows(
 def _register(connection: "duckdb.DuckDBPyConnection", write: TableWrite) -> None:
     """Register the rows as the view `incoming`. The rows of a stream can be read once."""
     if isinstance(write.rows, Parquet):
-        # As far as the table has columns for what is in the files.
+        # Only the columns that the table has.
         columns = ", ".join(f'"{name}"' for name, _, _ in declared_columns()[write.table])
         paths = ", ".join(quoted(str(path)) for path in write.rows.paths)
         connection.execute(
@@ -135,14 +137,14 @@ def _register(connection: "duckdb.DuckDBPyConnection", write: TableWrite) -> Non
 
 
 def condition(equal: Mapping[str, int | str | Sequence[str]]) -> tuple[str, list[object]]:
-    """The condition that a row has these values, and its parameters."""
+    """Make the SQL condition that a row has these values, and its parameters."""
     conditions, values = ["true"], list[object]()
     for column, value in equal.items():
         if isinstance(value, int):
             conditions.append(f'"{column}" = ?')
             values.append(value)
         else:
-            # Not list_contains, which looks through all values for each row.
+            # Not list_contains, which searches all values for each row.
             conditions.append(f'"{column}" IN (SELECT unnest(?::VARCHAR[]))')
             values.append([value] if isinstance(value, str) else list(value))
     return " AND ".join(conditions), values

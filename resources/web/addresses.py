@@ -1,8 +1,8 @@
-"""Links to reports, releases and model calls, as the UI shows them, and from page to page of the site.
+"""Links in Dagster's UI to reports, releases and model calls, and links between pages of the site.
 
-A link of the UI is a path below the UI's own address, without a host, a port or a path of a disk, so it
-goes on working when the home has moved or the UI is on another port. A link of the site is relative to
-the folder of reports.
+A link in the UI is a path below the UI's address, without a host, a port or a file path, so it still
+works if the workspace was moved or the UI has another port. A link of the site is relative to the
+folder of reports.
 """
 
 from urllib.parse import quote, urlencode
@@ -13,12 +13,12 @@ CALLS = f"{PREFIX}/calls"
 
 
 def address(path: str) -> str:
-    """The link to the file at `path`, relative to the home."""
+    """Make the link to a file of the workspace, given by its relative path."""
     return f"{PREFIX}/{quote(path)}"
 
 
 def calls_of(stage: str) -> str:
-    """The link to the model calls of a stage, an asset's table."""
+    """Make the link to the model calls of a stage (the table of an asset)."""
     return f"{CALLS}?{urlencode({'stage': stage})}"
 
 
@@ -27,8 +27,8 @@ def items_page(release_id: str, **shown: str) -> str:
 
     Args:
         release_id: The release.
-        **shown: What the page opens with: an `item`, or the items that explain the difference of the
-            models `a` and `b` by a `metric` and a `judge`.
+        **shown: What the page initially shows: an `item`, or the items that explain the difference
+            between the models `a` and `b` by a `metric` and a `judge`.
 
     Returns:
         The address.

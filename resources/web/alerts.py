@@ -1,6 +1,6 @@
-"""Messages to people who look at no page: a webhook in the form of Slack's, an e-mail.
+"""Alerts by webhook (in Slack's format) and by e-mail.
 
-A message that cannot be sent is a sentence that names no address with a secret in it.
+Error messages never contain the addresses, which may have secrets in them.
 """
 
 import os
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 WEBHOOK, EMAIL, SMTP = "LOOM_ALERT_WEBHOOK", "LOOM_ALERT_EMAIL", "LOOM_ALERT_SMTP"
 TIMEOUT = 10.0
-"""Seconds that a server may take for each step of the sending."""
+"""Timeout in seconds for each network operation of the sending."""
 LONGEST = 3000
-"""Characters of a message: receivers cut off longer ones, or refuse them."""
+"""Longer messages are cut to this many characters: receivers would cut or refuse them."""
 
 
 class AlertError(UserError):
@@ -26,19 +26,19 @@ class AlertError(UserError):
 
 
 def are_set() -> bool:
-    """Whether anybody is to be told."""
+    """Whether a webhook or an e-mail address is configured."""
     return any(map(os.environ.get, (WEBHOOK, EMAIL)))
 
 
 def send(subject: str, text: str) -> list[str]:
-    """Send an alert to the configured webhook and mail address.
+    """Send an alert to the configured webhook and e-mail address.
 
     Args:
         subject: The subject.
         text: The text, which is cut if it is too long.
 
     Returns:
-        A sentence for each recipient that could not be reached.
+        A sentence for each recipient to whom sending failed.
     """
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
     ways = {WEBHOOK: _post, EMAIL: _mail}
@@ -53,7 +53,7 @@ def send(subject: str, text: str) -> list[str]:
 
 
 def _post(address: str, subject: str, text: str) -> None:
-    # What models and pages wrote is in it: Slack reads <…> as a link, or as a call to everybody.
+    # The text may quote models and web pages, and Slack reads <…> as a link or a mention.
     escaped = f"{subject}\n{text}"
     for character, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         escaped = escaped.replace(character, name)
@@ -73,7 +73,7 @@ def _post(address: str, subject: str, text: str) -> None:
 
 
 def _mail(receivers: str, subject: str, text: str) -> None:
-    # Loaded when there is a mail to send, which is seldom.
+    # Imported here, since mails are rare.
     import smtplib
     from email.message import EmailMessage
 
@@ -121,7 +121,7 @@ def _connected(server: SplitResult) -> "Connection":
         return smtplib.SMTP_SSL(host, server.port or 465, timeout=TIMEOUT, context=context)
     smtp = smtplib.SMTP(host, server.port or 587, timeout=TIMEOUT)
     smtp.ehlo()
-    # A password is never sent in the clear: without encryption this fails.
+    # Never send a password without encryption: if the server does not support STARTTLS, this fails.
     if server.username or smtp.has_extn("starttls"):
         smtp.starttls(context=context)
         smtp.ehlo()

@@ -1,4 +1,4 @@
-"""Pauses that hosts have asked for: no request goes to a host before its pause is over."""
+"""Rate limiting by hosts: no request is sent to a host before the end of its pause (Retry-After)."""
 
 import math
 import threading
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 def retry_after(value: str | None) -> float | None:
-    """Seconds from now, from a number or an HTTP date; 0 for the past, None if it is neither."""
+    """Parse a Retry-After header, a number or an HTTP date, to seconds from now; None if invalid."""
     text = (value or "").strip()
     try:
         seconds = float(text)
@@ -18,16 +18,16 @@ def retry_after(value: str | None) -> float | None:
 
 
 def _seconds_until(date: str) -> float:
-    """Seconds until an HTTP date; NaN if it is none."""
+    """Return the seconds until an HTTP date; NaN if the text is no date."""
     parsed = parsedate_tz(date)
     try:
         return math.nan if parsed is None else mktime_tz(parsed) - time.time()
     except (ValueError, OverflowError):
-        return math.nan  # a date that no calendar has
+        return math.nan  # a date that does not exist
 
 
 class HostPauses:
-    """Until when each host is paused, in the time of `time.monotonic`; safe among threads."""
+    """The end of the pause of each host, in `time.monotonic` seconds; safe among threads."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
@@ -45,16 +45,16 @@ class HostPauses:
             self._until[host] = max(until, self._until.get(host, 0.0))
 
     def until(self, host: str) -> float:
-        """When the host may be asked again; a time in the past if it is not paused."""
+        """Return the end of the host's pause, in monotonic seconds; in the past if it is not paused."""
         return self._until.get(host, 0.0)
 
     def seconds_left(self, host: str) -> float:
-        """Seconds until the host may be asked again; 0 if it is not paused."""
+        """Return the seconds until the end of the host's pause; 0 if it is not paused."""
         return max(0.0, self.until(host) - time.monotonic())
 
 
 def host_name(address: str) -> str:
-    """The host of an address, in lower case and without its port; empty where it has none."""
+    """Return the host of a URL, in lower case and without port; empty if it has no host."""
     try:
         return (urlsplit(address).hostname or "").rstrip(".")
     except ValueError:

@@ -1,8 +1,7 @@
-"""Access to the workspace's pages in a browser, and their security headers.
+"""Access control of the workspace's HTML pages, and their security headers (CSP).
 
-Only readers on this machine have access, unless the installation is shared.
-`resources/publishing/server.py` and `resources/calls_page` serve the pages; `request_guard.py` refuses
-requests of other origins.
+Only browsers on this machine have access, unless `LOOM_UI` is set. `resources/publishing/server.py` and
+`resources/calls_page` serve the pages; `request_guard.py` refuses requests of other origins.
 """
 
 import os
@@ -21,16 +20,16 @@ HEADERS = {
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
     "cross-origin-resource-policy": "same-origin",
-    # A page is made again under its name.
+    # A page may be regenerated at the same address.
     "cache-control": "no-cache",
 }
 
 
 def policy(*, scripts: str = "", forms: bool = False) -> str:
-    """Make the content security policy of a page that has everything in it.
+    """Make the content security policy of a self-contained page.
 
-    In a sandbox a page has an origin of its own: whatever it was made to run, it could neither reach
-    the UI next to it nor load or send anything.
+    The page runs in a sandbox with its own origin: even injected code can neither access the UI on the
+    same server, nor load or send anything.
 
     Args:
         scripts: The hash of the script that may run; empty for none.
@@ -50,10 +49,10 @@ def policy(*, scripts: str = "", forms: bool = False) -> str:
 
 
 def policy_of_files() -> str:
-    """The content security policy of a page whose scripts, styles and pictures are files beside it.
+    """Make the content security policy of a page that loads scripts, styles and images from files.
 
-    It has the UI's origin, which keeps its notes, and may run and load files of this server alone, and
-    send nothing.
+    The page has the UI's origin, whose browser storage keeps the reader's notes. It may only load files
+    from this server, and may not send anything.
     """
     return (
         "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
@@ -63,13 +62,13 @@ def policy_of_files() -> str:
 
 
 class PageGuard:
-    """ASGI middleware that shows pages on this machine only, or to everybody where `LOOM_UI` is set.
+    """ASGI middleware that serves pages to this machine only, or to everybody if `LOOM_UI` is set.
 
-    Each answer says what its page may do.
+    It adds the security headers to each response.
 
     Args:
         app: The application with the pages.
-        policy_of: Gives the content security policy of a request's path.
+        policy_of: Returns the content security policy for a request.
     """
 
     def __init__(self, app: ASGIApp, policy_of: Callable[[Scope], str]) -> None:

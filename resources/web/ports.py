@@ -1,4 +1,4 @@
-"""The port on loopback that a server of this project listens on."""
+"""Loopback ports and public addresses of this project's servers: the review app and Dagster's UI."""
 
 import os
 import socket
@@ -11,25 +11,25 @@ HOST = "127.0.0.1"
 REVIEW_PORT = 8090
 REVIEW_ADDRESS = f"http://{HOST}:{REVIEW_PORT}"
 REVIEW_VARIABLE = "LOOM_REVIEW"
-"""The variable with the addresses of the review app for its users, the one for links first."""
+"""Environment variable: comma-separated addresses of the review app; the first is used in links."""
 
 UI_ADDRESS = f"http://{HOST}:3000"
 UI_VARIABLE = "LOOM_UI"
-"""The variable with the addresses of the UI for its users, the one for links first."""
+"""Environment variable: comma-separated addresses of the UI; the first is used in links."""
 
 
 def addresses_in(value: str | None) -> list[str]:
-    """The addresses in a value: "https://a.example, http://b:3000/" -> both, without the last slash."""
+    """Split comma-separated addresses, and remove their final slashes."""
     return [address.strip().rstrip("/") for address in (value or "").split(",") if address.strip()]
 
 
 def review_page(path: str) -> str:
-    """The address of a page of the review app, for links from elsewhere."""
+    """Return the absolute address of a page of the review app."""
     return (addresses_in(os.environ.get(REVIEW_VARIABLE)) or [REVIEW_ADDRESS])[0] + path
 
 
 def ui_page(path: str) -> str:
-    """The address of a page of the UI, for links from elsewhere."""
+    """Return the absolute address of a page of the UI."""
     return (addresses_in(os.environ.get(UI_VARIABLE)) or [UI_ADDRESS])[0] + path
 
 
@@ -38,16 +38,16 @@ class PortError(UserError):
 
 
 def require_free(port: int) -> None:
-    """Raise PortError unless a server can listen on the port."""
+    """Raise PortError if a server cannot listen on the port."""
     with socket.socket() as trial, _refusals_of(port):
-        # As the server listens: a port whose connections have just ended is free.
+        # As the server does, so that a port with recently closed connections counts as free.
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         trial.bind((HOST, port))
 
 
 @contextmanager
 def _refusals_of(port: int) -> Iterator[None]:
-    """Raise PortError, one sentence, for what the operating system refuses."""
+    """Translate errors of the operating system to PortError with one sentence."""
     try:
         yield
     except OSError as error:

@@ -1,9 +1,9 @@
-"""The guard of the web servers against requests of other origins.
+"""Protection of the web servers against cross-site requests (CSRF) and DNS rebinding.
 
-Every page that a user opens can reach a server on loopback or behind a sign-in proxy. The guard refuses
-requests for another host name (DNS rebinding) and requests of pages of other origins. It accepts
-requests of programs, which send no `Origin`, and requests for an IP address, which no site can use as
-its name.
+Any page in a user's browser can send requests to a server on loopback or behind a sign-in proxy. The
+guard refuses requests for another host name (DNS rebinding) and requests from pages of other origins.
+It accepts requests of programs, which send no `Origin`, and requests for an IP address, which DNS
+rebinding cannot use.
 """
 
 import os
@@ -17,12 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from resources.web.ports import addresses_in
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-"""Methods that change nothing."""
+"""HTTP methods that change nothing."""
 HEADERS = {"x-frame-options": "SAMEORIGIN", "cross-origin-resource-policy": "same-origin"}
-"""No other site shows the pages in a frame, also where browsers send no `Sec-Fetch-Site`, as over http
-with a host name."""
+"""Prevents other sites from embedding the pages. This also works if browsers send no `Sec-Fetch-Site`,
+as with plain HTTP and a host name."""
 POLICY_VIOLATION = 1008
-"""The code with which a refused websocket is closed."""
+"""The close code of a refused websocket."""
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d+)?")
 _FOREIGN_PAGE = (
     "This request was refused, as it came from a page of another site. Open this site's own page and "
@@ -31,12 +31,12 @@ _FOREIGN_PAGE = (
 
 
 class RequestGuard:
-    """ASGI middleware that answers what `refusal` refuses with status 403, or closes the websocket.
+    """ASGI middleware that refuses requests by `refusal`: status 403, or a closed websocket.
 
-    Every other answer says that pages of other sites may not embed it.
+    All other responses get headers that prevent other sites from embedding them.
 
     Args:
-        app: The application that answers all other requests.
+        app: The application that answers accepted requests.
         variable: The environment variable with the addresses of the server for its users.
     """
 
@@ -63,18 +63,18 @@ class RequestGuard:
 
 
 _ONCE = ("host", "origin", "sec-fetch-site")
-"""Headers that say where a request comes from: of two of them a proxy may have checked the other."""
+"""Headers about a request's origin. If one is repeated, a proxy may have checked the other value."""
 
 
 def refusal(scope: Scope, variable: str) -> str | None:
-    """The reason why a server does not answer a request.
+    """Find the reason to refuse a request.
 
     Args:
         scope: The ASGI scope of the request or websocket.
         variable: The environment variable with the addresses of the server for its users.
 
     Returns:
-        One sentence for the sender, or None if the server answers.
+        One sentence for the sender; None for an accepted request.
     """
     if scope["type"] not in ("http", "websocket"):
         return None
@@ -100,7 +100,7 @@ def is_of_page(scope: Scope) -> bool:
 
 def _is_own_name(host: str, names: set[str]) -> bool:
     if not host:
-        return True  # Programs that speak HTTP/1.0, such as probes; every browser names a host.
+        return True  # Programs with HTTP/1.0, such as health probes; browsers always send a host.
     name = _name(host)
     if name and name in {"localhost", *names}:
         return True
@@ -133,6 +133,6 @@ def _after_scheme(address: str) -> str:
 
 
 def _name(host: str) -> str:
-    """The host without its port; "" for what is no host."""
+    """Return the host without its port; empty for an invalid host."""
     match = _HOST.fullmatch(host)
     return match["name"] if match else ""

@@ -1,7 +1,6 @@
 """A guard against server-side request forgery (SSRF): no connections into private networks.
 
-The guard is a network backend of httpcore2, because there the address that is checked is the address
-that is connected to.
+The guard is a network backend of httpcore2: it connects to exactly the address that it has checked.
 """
 
 import asyncio
@@ -16,16 +15,15 @@ import httpx2
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _OF_CLOUDS = frozenset(map(ipaddress.IPv4Address, ("168.63.129.16", "192.0.0.192")))
-"""Addresses that look public and that a cloud answers inside its own network: Azure's wire server and
-Oracle's metadata."""
+"""Public-looking internal addresses of clouds: Azure's wire server, Oracle's metadata service."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 Origin = tuple[str, int]
-"""Host and port, as connections are asked for."""
+"""(host, port) of a requested connection."""
 
 
 class PrivateAddress(Exception):
-    """A host on a private or local network, which may not be connected to."""
+    """A host is on a private or local network, so connections to it are refused."""
 
     def __init__(self, host: str) -> None:
         super().__init__(f"The host {host} is on a private or local network.")
@@ -35,10 +33,10 @@ class PrivateAddress(Exception):
 class GuardedBackend(httpcore2.AsyncNetworkBackend):
     """Connects to public addresses, and to `trusted` at any address.
 
-    A URL in a data set must not make this machine send requests into its own network. The host is
-    resolved here, and the connection goes to the checked address, so that the name cannot resolve to
-    another one in between; redirects are checked as well. `allow_private` allows every address.
-    Raises PrivateAddress.
+    A URL in a data set must not make this machine send requests into its own network. The backend
+    resolves the host and connects to the checked address, so that the name cannot resolve to another
+    address between check and connection. Redirects are checked, too. `allow_private` allows every
+    address. Raises PrivateAddress.
     """
 
     def __init__(self, trusted: Origin | None = None, *, allow_private: bool = False) -> None:
@@ -54,7 +52,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """A connection to the first of the host's addresses that accepts one."""
+        """Connect to the first of the host's addresses that accepts a connection."""
         addresses = [host]
         if (host, port) != self._trusted:
             addresses = await _addresses(host, port)
@@ -70,12 +68,12 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         raise failed
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, as httpcore2 asks its backend to."""
+        """Sleep; httpcore2 requires this method of its backends."""
         await self._inner.sleep(seconds)
 
 
 class GuardedSyncBackend(httpcore2.NetworkBackend):
-    """The same for clients without coroutines."""
+    """The synchronous version of `GuardedBackend`."""
 
     def __init__(self, trusted: Origin | None = None) -> None:
         self._inner = httpcore2.SyncBackend()
@@ -89,7 +87,7 @@ class GuardedSyncBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        """A connection to the first of the host's addresses that accepts one."""
+        """Connect to the first of the host's addresses that accepts a connection."""
         addresses = [host]
         if (host, port) != self._trusted:
             try:
@@ -108,22 +106,22 @@ class GuardedSyncBackend(httpcore2.NetworkBackend):
         raise failed
 
     def sleep(self, seconds: float) -> None:
-        """Wait, as httpcore2 asks its backend to."""
+        """Sleep; httpcore2 requires this method of its backends."""
         self._inner.sleep(seconds)
 
 
 def guard(client: httpx2.Client | httpx2.AsyncClient, configured: str) -> None:
     """Restrict an HTTP client to public addresses and the configured origin.
 
-    What a person configured may be on a private network; where a redirect leads may not: the request
-    then raises PrivateAddress. If the environment names a proxy, the proxy connects and decides itself.
+    The configured origin may be on a private network. The target of a redirect may not: the request
+    raises PrivateAddress. If the environment configures a proxy, the proxy makes the connections, and
+    they are not checked here.
 
     Args:
         client: The client of httpx2.
         configured: The configured address.
     """
-    # A transport given to the client would take the backend, but also the proxies of the environment
-    # away.
+    # With a `transport` argument, the client would ignore the proxies of the environment.
     pool: Any = client._transport._pool  # type: ignore[union-attr]
     backend = GuardedSyncBackend if isinstance(client, httpx2.Client) else GuardedBackend
     pool._network_backend = backend(origin(configured))
@@ -165,5 +163,5 @@ async def _addresses(host: str, port: int) -> list[str]:
 
 
 def _in_order(entries: Iterable[Any]) -> list[str]:
-    """Addresses, IPv4 first: many machines resolve IPv6 addresses but cannot reach them."""
+    """Sort addresses, IPv4 first, since many machines resolve IPv6 addresses but cannot reach them."""
     return sorted({str(entry[4][0]) for entry in entries}, key=lambda text: (":" in text, text))

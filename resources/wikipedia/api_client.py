@@ -1,4 +1,4 @@
-"""An HTTP client of MediaWiki's API that keeps to Wikimedia's etiquette.
+"""HTTP client of the MediaWiki API with retries and rate limits, by Wikimedia's etiquette.
 
 Sources: https://www.mediawiki.org/wiki/API:Etiquette, .../API:Errors_and_warnings,
 .../Manual:Maxlag_parameter and .../Wikimedia_APIs/Rate_limits.
@@ -20,7 +20,7 @@ from resources.web.ssrf_guard import PrivateAddress, guard
 
 CONNECTIONS = 2
 BYTES_PER_SECOND = 25_000_000 / 8
-"""Of all downloads together."""
+"""Maximum bandwidth of all downloads together, in bytes per second."""
 
 NO_CONTACT = (
     "Wikimedia serves programs that name somebody to write to: "
@@ -34,40 +34,40 @@ def is_wikimedia(host: str) -> bool:
 
 
 def user_agent(contact: str | None) -> str:
-    """The User-Agent header: the program and, in brackets, a contact."""
+    """Return the User-Agent header: the program and, in brackets, a contact."""
     return f"vlm-loom/0.1 ({contact})" if contact else "vlm-loom/0.1"
 
 
 CONCURRENCY = 3
-"""Requests in flight, the most that Wikimedia allows."""
+"""Maximum number of concurrent requests that Wikimedia allows."""
 MOST_BYTES = 32_000_000
-"""Of an answer. MediaWiki limits its own to 8 MB."""
+"""Maximum size of a response in bytes. MediaWiki limits its responses to 8 MB."""
 TRIES = 8
 MAX_BACKOFF = 60.0
 MAX_WAIT = 600.0
-"""Seconds: if a wiki asks for a longer wait, the run ends."""
+"""Maximum wait in seconds: if a wiki asks for a longer wait, the run ends."""
 LONGEST_URL = 2000
-"""Characters; a query that would make a longer URL is sent as a form."""
+"""Queries with more URL-encoded characters than this are sent as POST requests."""
 
 _ALWAYS = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 _PASSING_CODES = ("maxlag", "ratelimited", "readonly")
 
 
 class WikipediaError(UserError):
-    """Wikipedia cannot be asked, or has not answered; the message says what to do."""
+    """A request to Wikipedia is not possible or failed; the message says what to do."""
 
 
 class NoService(Exception):
-    """There is no such service at an address: the server answers with a web page, or not at all."""
+    """The wiki has no such REST service: its server answers with an HTML page or an error status."""
 
 
 class ApiClient:
     """HTTP requests to the API with retries, over at most CONCURRENCY connections.
 
-    `timeout` is the limit of one attempt, from first to last byte, `backoff` the wait after the first
-    failed one (doubled after each), both in seconds. `pauses` are the pauses of hosts, which outlive
-    this client. `credentials` are sent with every request to the host that is asked. The host of `api`
-    may be on a private network; a redirect may not lead into one.
+    `timeout` is the limit of one attempt, until the last byte. `backoff` is the wait after the first
+    failed attempt; it doubles after each attempt. Both are in seconds. `pauses` are the pauses of
+    hosts, which outlive this client. `credentials` are sent with every request, but not to another host
+    after a redirect. The host of `api` may be on a private network; a redirect may not lead into one.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class ApiClient:
             The answer.
 
         Raises:
-            WikipediaError: The API did not answer, or with an error.
+            WikipediaError: The API did not answer, or answered with an error.
         """
         answer = await self._ask(api, {**_ALWAYS, **parameters})
         if answer is None:
@@ -128,9 +128,9 @@ class ApiClient:
         return answer
 
     async def get(self, url: str) -> Json | None:
-        """The JSON object at this address, None if the service there has none.
+        """Fetch the JSON object at an address; None if the service has no such object (status 404).
 
-        Raises NoService if no such service is there, WikipediaError if it does not answer.
+        Raises NoService if there is no such service, WikipediaError if it does not answer.
         """
         return await self._ask(url, None)
 
@@ -176,7 +176,7 @@ class ApiClient:
             raise _TransientApiError(f"the connection failed: {error!r}") from None
 
     def _seconds_to_wait(self, host: str, url: str) -> float:
-        """Seconds that are left of the host's pause. Raises WikipediaError if they are too many."""
+        """Return the seconds left of the host's pause. Raises WikipediaError if over `MAX_WAIT`."""
         wait = self._pauses.seconds_left(host_name(url))
         if wait > MAX_WAIT:
             raise WikipediaError(
@@ -188,9 +188,9 @@ class ApiClient:
 
 
 class _TransientApiError(Exception):
-    """A failure that a retry may resolve; `wait` are the seconds that the server asked for, if any.
+    """A failure that a retry may resolve; `wait` is the number of seconds that the server requested.
 
-    `pauses_host`: the server is overloaded, and no other request may be sent before.
+    `pauses_host`: the server is overloaded, so no other request may be sent before.
     """
 
     def __init__(
@@ -210,14 +210,14 @@ async def _limit_answer(response: httpx2.Response) -> None:
 
 
 def _is_of_no_service(response: httpx2.Response) -> bool:
-    """Whether a server that has no such service has answered: with a web page of its own."""
+    """Whether the response shows that there is no such service: for example, an HTML page."""
     answered = response.status_code == 200 or 400 <= response.status_code < 500
     passing = response.status_code in (403, 429)
     return answered and not passing and "json" not in response.headers.get("content-type", "")
 
 
 def _content(response: httpx2.Response) -> Json | None:
-    """The JSON object in a response, None for status 404."""
+    """Return the JSON object of a response; None for status 404. Raises an error if it failed."""
     status, host = response.status_code, response.url.host
     wait = retry_after(response.headers.get("retry-after"))
     try:

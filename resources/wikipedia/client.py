@@ -1,4 +1,4 @@
-"""Wikipedia for its callers: synchronous, with a cache on disk."""
+"""Synchronous client for pages, images and files of Wikipedia, with a cache on disk."""
 
 import asyncio
 import re
@@ -30,16 +30,18 @@ T = TypeVar("T")
 
 
 class Wikipedia:
-    """Pages and files of Wikipedia; what was fetched is cached in `folder`, in files for each shard.
+    """Pages and files of Wikipedia; responses are cached in `folder`, in files for each shard.
 
-    `contact` is a mail address or web page of the person who runs this. `api` is the API's address,
-    with {language} in the place of a wiki's language where there are several; a user and a password in
-    it are sent, and neither shown nor kept. `timeout` is the limit of one attempt, `backoff` the wait
-    after the first failed one (doubled after each), both in seconds. At most three requests are in
-    flight. `pauses` are the pauses of hosts, shared with other clients of the same hosts. No method may
-    be called from a coroutine. Every method raises WikipediaError for a wiki that refuses or does not
-    answer; the answers so far are kept, and the next call continues from them. `on_progress(done,
-    total)` counts titles and is called in the calling thread.
+    `contact` is the e-mail address or web page of the person who runs this. `api` is the API's address;
+    `{language}` in it stands for the language of the wiki. A user and a password in the address are
+    sent, but not shown or stored. `timeout` is the limit of one attempt, `backoff` the wait after the
+    first failed attempt (doubled after each), both in seconds. `pauses` are the pauses of hosts, shared
+    with other clients of the same hosts.
+
+    At most three requests are in flight. No method may be called from a coroutine. Every method raises
+    WikipediaError if a wiki refuses a request or does not answer; earlier responses are cached, so the
+    next call continues from there. `on_progress(done, total)` gets numbers of titles, in the calling
+    thread.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class Wikipedia:
                 "https://wiki.example.org/api.php."
             )
         self._user_agent = f"{user_agent(contact)} httpx2/{httpx2.__version__}"
-        # An address with a password would be in logs and messages.
+        # Keep the password out of the address, which logs and messages show.
         self._credentials = credentials(api)
         self._api = without_secrets(api)
         self._folder = folder
@@ -73,13 +75,13 @@ class Wikipedia:
     ) -> dict[str, PageFacts | MissingTitle]:
         """Return the facts of the page of each distinct title.
 
-        For a cached page only the revision is requested, and the page again if it changed.
+        For a cached page only the revision is requested; the page is fetched again if it changed.
 
         Args:
             shard: The shard whose cache is used.
             language: The language of the wiki.
             titles: The titles.
-            on_progress: Is called with the progress.
+            on_progress: Called with the progress.
 
         Returns:
             The facts by title, or why there are none.
@@ -97,13 +99,13 @@ class Wikipedia:
     ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
         """Return the images of the page of each distinct title, in the page's order.
 
-        They are cached with the page, and requested again when its revision changed.
+        They are cached with the page, and fetched again if its revision changed.
 
         Args:
             shard: The shard whose cache is used.
             language: The language of the wiki.
             titles: The titles.
-            on_progress: Is called with the progress.
+            on_progress: Called with the progress.
 
         Returns:
             The images by title, or why there are none.
@@ -122,15 +124,15 @@ class Wikipedia:
     ) -> dict[str, FileFacts | MissingTitle]:
         """Return the facts of the file of each distinct title ("File:Name.jpg"), local or shared.
 
-        For a file that is cached at this width only the digest is requested, and the rest again if it
-        changed.
+        For a file that is cached at this width, only the SHA-1 is requested; the facts are fetched
+        again if it changed.
 
         Args:
             shard: The shard whose cache is used.
             language: The language of the wiki.
             titles: The titles.
             width: The width of thumbnails in pixels, one of THUMBNAIL_WIDTHS.
-            on_progress: Is called with the progress.
+            on_progress: Called with the progress.
 
         Returns:
             The facts by title, or why there are none.
@@ -146,7 +148,7 @@ class Wikipedia:
             )
 
     def kept_files(self, shard: str) -> list[FileFacts]:
-        """The cached files of a shard; nothing is requested."""
+        """Return the cached files of a shard, without any request."""
         with file_records(self._folder, shard) as cache:
             return list(cache.values())
 
@@ -156,7 +158,7 @@ class Wikipedia:
         Args:
             language: The language of the wiki.
             category: The category.
-            limit: The most titles.
+            limit: The maximum number of titles.
 
         Returns:
             The titles.
@@ -180,7 +182,7 @@ class Wikipedia:
 
 
 def _is_contact(contact: str | None) -> bool:
-    """Whether it has a mail or web address, and no character that would break a header."""
+    """Whether a contact has an e-mail or web address, and no character that would break a header."""
     return (
         contact is not None
         and contact.isascii()

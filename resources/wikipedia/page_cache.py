@@ -1,4 +1,4 @@
-"""A cache of pages, images and files of a wiki: only new or outdated ones are requested."""
+"""Incremental fetching from a wiki: only new or outdated pages, images and files are requested."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class TitleProgress:
-    """Calls `on_progress` with the number of distinct titles that are done."""
+    """Reports progress: calls `on_progress` with (titles done, distinct titles in total)."""
 
     def __init__(
         self, titles: Iterable[str], on_progress: Callable[[int, int], None] | None
@@ -98,14 +98,14 @@ async def current_pages(
         for title, page in (await wiki.pages(batch, _FACTS)).items():
             images = None
             if not isinstance(page, MissingTitle) and "extract" not in page:
-                # A wiki without the extension TextExtracts.
+                # The wiki lacks the extension TextExtracts: extract texts from the HTML.
                 shown = await wiki.rendered(title)
                 with expected_form():
                     images = shown_images(shown["text"], shown["images"])
                     page = {**page, "extract": introduction(shown["text"])}
             for requested in outdated[title]:
                 if isinstance(page, MissingTitle):
-                    # It was deleted since its revision was requested.
+                    # The page was deleted after its revision was requested.
                     results[requested] = replace(page, asked=requested)
                     continue
                 with expected_form():
@@ -167,7 +167,7 @@ async def current_files(
 ) -> dict[str, FileFacts | MissingTitle]:
     """Read the file of each title: the cached file if its thumbnail has this width.
 
-    It is requested again if another file was uploaded under its name, which has another digest.
+    A cached file is fetched again if its SHA-1 changed: another file was uploaded under its name.
 
     Args:
         wiki: The wiki.
@@ -216,7 +216,7 @@ async def current_files(
 
 
 def _is_of(facts: PageFacts, page: Json) -> bool:
-    """Whether the facts are of the current revision; wikis count theirs each from 1."""
+    """Whether the facts are of the current revision of this wiki; each wiki counts revisions from 1."""
     return (facts.revision, facts.url) == (page["lastrevid"], page["canonicalurl"])
 
 
@@ -226,7 +226,7 @@ def _sha1(page: Json) -> str | None:
 
 
 async def _images(wiki: Wiki, title: str) -> tuple[PageImage, ...]:
-    """The images on a page: those of its media list, or of its HTML where the wiki has no such list."""
+    """Fetch the images on a page from its media list, or from its HTML if the wiki has no such list."""
     media = await wiki.media_list(title)
     if media is not None:
         with expected_form():
@@ -237,10 +237,10 @@ async def _images(wiki: Wiki, title: str) -> tuple[PageImage, ...]:
 
 
 async def _for_each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:
-    """Do the work for all items, a few concurrently; the first error ends the others.
+    """Do the work for all items, a few concurrently; the first error cancels the others.
 
-    Each worker finishes an item, with its continuations, before it begins another, so that answers
-    are cached as early as possible.
+    Each worker finishes an item, including the continuations of its request, before it begins another,
+    so that responses are cached as early as possible.
     """
     waiting = iter(items)
 

@@ -1,7 +1,8 @@
-"""The files of the Wikipedia cache: one file for each shard and kind of record.
+"""The files of the Wikipedia cache: an append-only JSON Lines file for each shard and kind of record.
 
 FOLDER/<shard>.pages.jsonl, FOLDER/<shard>.files.jsonl
-{"key": [language, title asked for, ...], "value": {...}}     a later line replaces an earlier one
+
+{"key": [language, requested title, ...], "value": {...}} a later line replaces an earlier one
 """
 
 import json
@@ -34,9 +35,9 @@ Record = TypeVar("Record", bound=PageRecord | FileFacts)
 
 
 class Records(Generic[Record]):
-    """The records of one file; a context manager that keeps other processes out.
+    """The records of one file; a context manager that locks the file.
 
-    Raises WikipediaError if the file is damaged anywhere but in its last line, which is dropped.
+    A damaged last line is dropped: its run was killed. Raises WikipediaError for other damaged lines.
     """
 
     def __init__(self, path: Path, decode: Callable[[Json], Record]) -> None:
@@ -107,7 +108,7 @@ class Records(Generic[Record]):
             self._n_lines += 1
             good += len(line) + 1
         if cut:
-            # A run was killed while it wrote: the next line must not be appended to the partial one.
+            # A run was killed while it wrote: cut off the partial line, before others are appended.
             with self._path.open("r+b") as file:
                 file.truncate(good)
 

@@ -1,4 +1,4 @@
-"""The API requests to one language's wiki."""
+"""MediaWiki API requests to the wiki of one language."""
 
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -9,9 +9,9 @@ from methods.wikimedia import Json, MissingTitle, find_pages, merge_answers, sen
 from resources.wikipedia.api_client import ApiClient, NoService, WikipediaError
 
 BATCH = 50
-"""Titles in one request; the API refuses more."""
+"""Maximum number of titles in one request; the API refuses more."""
 API_PATH, REST_PATH = "/w/api.php", "/api/rest_v1"
-"""The second stands in the place of the first on wikis that have Wikimedia's REST service."""
+"""Paths of the MediaWiki API, and of Wikimedia's REST service on wikis that have it."""
 
 _NO_EXTRAS = {"disablelimitreport": "1", "disableeditsection": "1", "disabletoc": "1"}
 _LANGUAGE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
@@ -20,7 +20,7 @@ _LANGUAGE = re.compile(r"[a-z]+(-[a-z0-9]+)*")
 class Wiki:
     """The wiki of `language`; its API is at the address `api`, with {language} replaced.
 
-    Raises WikipediaError if that is no language's code: it becomes part of an address.
+    Raises WikipediaError if `language` is not a language code, since it becomes part of an address.
     """
 
     def __init__(self, client: ApiClient, api: str, language: str) -> None:
@@ -32,7 +32,7 @@ class Wiki:
         self.language = language
         self._client = client
         self._api = api.replace("{language}", language)
-        # Where it would be is known for addresses in Wikimedia's form alone.
+        # The REST service's address is only known for APIs at Wikimedia's usual path.
         self._may_have_media_lists = self._api.endswith(API_PATH)
 
     async def pages(
@@ -57,11 +57,11 @@ class Wiki:
             return find_pages(merge_answers(answers), titles)
 
     async def members(self, category: str, limit: int) -> list[str]:
-        """Return the titles of pages in a category in its order, without subcategories.
+        """Return the titles of pages in a category, in the category's order, without subcategories.
 
         Args:
             category: The category.
-            limit: The most titles.
+            limit: The maximum number of titles.
 
         Returns:
             The titles.
@@ -83,7 +83,7 @@ class Wiki:
         return list(titles)[:limit]
 
     async def media_list(self, title: str) -> Json | None:
-        """The REST API's media list of the page of this title; None where the wiki has no such list."""
+        """Fetch the REST API's media list of a page; None if the wiki or the page has no such list."""
         if not self._may_have_media_lists:
             return None
         base = self._api.removesuffix(API_PATH) + REST_PATH
@@ -91,12 +91,12 @@ class Wiki:
         try:
             return await self._client.get(f"{base}/page/media-list/{name}")
         except NoService:
-            # No other page of this wiki is asked for there.
+            # Do not ask again for other pages of this wiki.
             self._may_have_media_lists = False
             return None
 
     async def rendered(self, title: str) -> Json:
-        """The page of this title as the wiki renders it: its HTML in `text`, its files in `images`."""
+        """Fetch a page as rendered by the wiki: its HTML in `text`, names of its files in `images`."""
         request = {"action": "parse", "page": title, "prop": "text|images"}
         answer = await self._client.query(self._api, request | _NO_EXTRAS)
         with expected_form():
@@ -104,13 +104,13 @@ class Wiki:
             return parsed
 
     async def _answers(self, request: Json) -> AsyncIterator[Json]:
-        """The answers to a request and to its continuations."""
+        """Yield the responses to a request and to its continuations."""
         further: list[Json] = [{}]
         while True:
             answer = await self._client.query(self._api, {**request, **further[-1]})
             yield answer
             following = answer.get("continue")
-            # Of one file alone its earlier versions would follow.
+            # For a single file, the continuation would list its earlier versions.
             if not following or "iistart" in following:
                 return
             if following in further:
@@ -123,7 +123,7 @@ class Wiki:
 
 @contextmanager
 def expected_form() -> Iterator[None]:
-    """Turn a missing key or a wrong type in a wiki's answer into a WikipediaError."""
+    """Turn a missing key or a wrong type in a wiki's response into a WikipediaError."""
     try:
         yield
     except (KeyError, TypeError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Signing in and out, and the page on which administrators manage accounts."""
+"""HTML pages for signing in and out, and for administrators to manage accounts."""
 
 import os
 
@@ -44,7 +44,7 @@ async def login(request: Request) -> Response:
 
 
 async def link(request: Request) -> Response:
-    """Show the account that a sign-in link is for (GET), or use the link (POST)."""
+    """Show the account of a sign-in link (GET), or sign in with the link (POST)."""
     token = request.path_params["token"]
     if request.method == "GET":
         invited = await run_in_threadpool(_accounts(request).invited, token)
@@ -84,7 +84,7 @@ def _accounts_page(request: Request, form: FormData) -> Response:
 
 
 def _act(request: Request, managed: Accounts, name: str, action: str, role: str) -> str | None:
-    """Perform the action; returns the sign-in link that it made, if any."""
+    """Perform the action; return the new sign-in link, or None without one."""
     if action == "disable":
         managed.disable(name)
     elif action == "enable":

@@ -1,6 +1,4 @@
-"""Actions besides deciding: take back a decision, reopen an item, comment; and the file with all
-actions.
-"""
+"""Endpoints to take back a decision, reopen an item, comment on it, and download all review data."""
 
 from collections.abc import Callable
 from typing import cast
@@ -23,7 +21,7 @@ from review.security import current_account, require
 
 @require("annotator")
 async def take_back(request: Request) -> Response:
-    """Take back one's own decision, and go to the item, where it is a draft."""
+    """Take back one's own decision, and go to the item, where the decision is a draft."""
     form = await request.form()
     event_id = str(form.get("event_id", ""))
     if not is_number(event_id):
@@ -37,7 +35,7 @@ async def take_back(request: Request) -> Response:
 
 @require("admin")
 async def reopen(request: Request) -> Response:
-    """End an item's decisions for a reason, so that it is decided again."""
+    """Revoke an item's decisions with a reason, so that it is decided again."""
     form = await request.form()
     round_, reason = str(form.get("round", "")), str(form.get("reason", ""))
     if round_ not in {str(each) for each in ROUNDS}:
@@ -46,14 +44,14 @@ async def reopen(request: Request) -> Response:
     def act(store: ReviewStore, item_id: str, account: Account) -> None:
         store.reopen(item_id, account.name, int(round_), reason)
 
-    # Not to the item, which would be locked for the administrator.
+    # Not to the page of the item, which would lock it for the administrator.
     return await _changed(request, "/history/{}", "item.reopened", act)
 
 
 async def _changed(
     request: Request, page: str, notice: str, act: Callable[[ReviewStore, str, Account], None]
 ) -> Response:
-    """Do it, and show on the page what changed."""
+    """Run the action on the item, and redirect to the page with a notice of the change."""
     store: ReviewStore = request.app.state.store
     account = cast(Account, current_account(request))
     item_id = request.path_params["item_id"]
@@ -99,7 +97,7 @@ async def comment(request: Request) -> Response:
 
 @require("admin")
 def dump(request: Request) -> Response:
-    """The file with all decisions, revisions, comments and effort."""
+    """Download a file with all decisions, revisions, comments, effort and gold items."""
     form = request.path_params["form"]
     if form not in FORMS:
         raise HTTPException(404, f"The file has one of the forms {', '.join(FORMS)}.")

@@ -1,4 +1,4 @@
-"""The common parts of all pages: templates and languages."""
+"""The common parts of the review app's HTML pages: templates, translations, keyboard shortcuts."""
 
 import re
 from functools import cache
@@ -24,12 +24,12 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 LANGUAGE_COOKIE = "review_language"
 _IMAGE = re.compile(f"({IMAGE_NAME.replace('(', '(?:')})", re.IGNORECASE)
 _OF_THE_ITEM = (409, 422)
-"""Statuses of what was refused on an item that is there."""
+"""HTTP statuses of a refused action on an existing item."""
 MOST_DIGITS = 18
-"""Of a number that a database stores as an integer."""
+"""Maximum number of digits of a number that fits into an integer column."""
 _A_YEAR = 365 * 24 * 3600
 
-# (keys, what they do) by the part of the app; several keys are alternatives or opposites.
+# Part of the app -> (keys, name of their action); several keys are alternatives or opposites.
 KEYS = (
     ("everywhere", (("?", "help"), ("q", "to_queue"), ("u", "undo"))),
     ("queue", (("n", "next_item"), ("j k", "rows"), ("/", "search"), ("[ ]", "change_page"))),
@@ -73,12 +73,12 @@ KEYS = (
 )
 
 TOUR = ("queue", "item", "decide", "keys")
-"""The steps of the tour, at the first sign-in."""
+"""The steps of the tour that people see at their first sign-in."""
 
 
 @cache
 def texts(language: str) -> dict[str, str]:
-    """The texts of the app's interface in a language, by name."""
+    """Load the texts of the app's interface in a language, by name."""
     by_name: dict[str, str] = from_json(
         (HERE / "languages" / f"{language}.json").read_text(encoding="utf-8")
     )
@@ -87,7 +87,7 @@ def texts(language: str) -> dict[str, str]:
 
 @cache
 def version() -> str:
-    """A hash of the static files, part of their address, so that browsers may cache them for ever."""
+    """Return a hash of the static files; it is in their address, so browsers can cache them forever."""
     digest = sha256()
     for path in sorted(STATIC.iterdir()):
         digest.update(path.read_bytes())
@@ -95,7 +95,7 @@ def version() -> str:
 
 
 def language_of(request: Request) -> str:
-    """The language that the reader chose, or else the first one that their browser asks for."""
+    """Return the reader's chosen language; else Chinese if the browser prefers it, or English."""
     chosen = request.cookies.get(LANGUAGE_COOKIE)
     if chosen in LANGUAGES:
         return chosen
@@ -103,10 +103,10 @@ def language_of(request: Request) -> str:
 
 
 def say(request: Request, name: str) -> str:
-    """Give a text in the reader's language.
+    """Return a text of the interface in the reader's language.
 
     Args:
-        request: The request, whose reader has chosen a language.
+        request: The request.
         name: The name of the text.
 
     Returns:
@@ -121,7 +121,7 @@ def is_number(text: str) -> bool:
 
 
 def show(request: Request, template: str, code: int = 200, **values: Any) -> HTMLResponse:
-    """Render a page.
+    """Render an HTML page.
 
     Args:
         request: The request.
@@ -155,16 +155,16 @@ def show(request: Request, template: str, code: int = 200, **values: Any) -> HTM
 
 
 def refuse(request: Request, error: HTTPException) -> Response:
-    """Answer a request that failed or was refused.
+    """Make the response to a request that failed or was refused.
 
     Args:
         request: The request.
         error: The status and sentence.
 
     Returns:
-        A page, or JSON for a script.
+        An HTML page, or JSON for a script.
     """
-    # What the server and its protection say stands in the texts under the English sentence itself.
+    # Messages of the server are translated by their English sentence.
     message = texts(language_of(request)).get(error.detail, error.detail)
     error = HTTPException(error.status_code, message, error.headers)
     types = (request.headers.get(name, "") for name in ("accept", "content-type"))
@@ -176,7 +176,7 @@ def refuse(request: Request, error: HTTPException) -> Response:
         error.status_code,
         heading=say(request, "error.title"),
         message=error.detail,
-        # Whose item is there leads back to it.
+        # If the item exists, the page links back to it.
         item_id=request.path_params.get("item_id") if error.status_code in _OF_THE_ITEM else None,
     )
     page.headers.update(error.headers or {})
@@ -212,7 +212,7 @@ def _templates() -> Environment:
 
 
 def _with_images(text: str) -> Markup:
-    """The text, escaped, with each `<image-i>` whole also where it runs from right to left."""
+    """Escape a text, and isolate each `<image-i>` so that right-to-left text does not reorder it."""
     return Markup(  # Every piece is escaped.
         "".join(
             f'<bdi dir="ltr">{escape(piece)}</bdi>' if place % 2 else str(escape(piece))
@@ -222,13 +222,13 @@ def _with_images(text: str) -> Markup:
 
 
 def _label(language: dict[str, str], english: str) -> str:
-    """The label of a text (`Question 2`) in a language; names from the content are not translated."""
+    """Translate the label of a text (`Question 2`); names from the content are not translated."""
     word, _, rest = english.partition(" ")
     return f"{language.get(f'label.{word}', word)} {rest}".strip()
 
 
 def _address(request: Request) -> str:
-    """The address of this page, to come back to after choosing a language."""
+    """Return the path of this page, to return to it after a change of language."""
     if request.method != "GET":
         return "/"
     parts = urlsplit(str(request.url))

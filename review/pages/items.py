@@ -1,4 +1,4 @@
-"""The page of one item, its history, and its images."""
+"""The HTML page of an item, the page of its history, and its images."""
 
 from typing import Any, cast, get_args
 from urllib.parse import urlsplit
@@ -23,24 +23,24 @@ from review.security import current_account, require
 
 _MIME_OF = {extension: mime for mime, extension in EXTENSION_OF.items()}
 _CONCERNS = dict.fromkeys(OF_QUESTION, "question") | dict.fromkeys(OF_ANSWER, "answer")
-"""The text of a turn beside which a check's finding stands; others stand above both."""
+"""Check -> the text of a turn next to which its finding is shown; other findings are above the turn."""
 _WORK_TEXTS = (
     *("saving", "saved", "not_saved", "lost", "offline", "choose", "reason", "other"),
     *("other_draft", "overwrite"),
 )
 ROUND_OF_EXPERTS = ROUND_OF_ROLE["expert"]
 VERSION_KEYS = (",", ".", ";")
-"""Keys that take a version, in their order."""
+"""Keyboard shortcuts that choose the first, second or third version."""
 FILLED = ("score", "extraction", "pair")
-"""Kinds whose values people give: without them there is no verdict to choose."""
+"""Kinds of items for which people enter values; the verdict needs these values."""
 NOTICES = ("item.taken_back", "item.reopened")
 SIDES = {640, 1024}
-"""Pixels of the images that are served smaller than they are, the longer side."""
+"""Display sizes of images: length of the longer side in pixels."""
 
 
 @require("annotator")
 def item_page(request: Request) -> Response:
-    """Show an item: locked for its reader if they may decide on it, otherwise to be read only."""
+    """Show an item: locked for the reader if they may decide on it, else read-only."""
     store: ReviewStore = request.app.state.store
     account = cast(Account, current_account(request))
     images: ImageStore = request.app.state.images
@@ -49,7 +49,7 @@ def item_page(request: Request) -> Response:
     if store.item(item_id) is None:
         raise HTTPException(404, say(request, "item.missing"))
     lock = store.lock_item(account.name, account.role, item_id=item_id)
-    # After locking, so that the page shows the locked content.
+    # Read the state after locking, so that the page shows the locked content.
     state = cast(ReviewState, store.state(item_id))
     item, context = state.item, state.item.get("context", {})
     draft, version = store.draft_and_version(lock.claim) if lock else (None, None)
@@ -127,9 +127,9 @@ def history(request: Request) -> Response:
 
 @require("annotator")
 def image(request: Request) -> Response:
-    """An image of the store, unchanged or, with `side`, in the display size.
+    """Serve an image of the store, unchanged or, with `side`, in a display size.
 
-    Its address is its content hash, so that browsers cache it for ever.
+    Its address is its content hash, so browsers can cache it forever.
     """
     images: ImageStore = request.app.state.images
     image_id, side = request.path_params["image_id"], request.query_params.get("side")
@@ -140,7 +140,7 @@ def image(request: Request) -> Response:
         path = images.path(image_id)
         if side is not None:
             smaller = images.thumbnail(image_id, int(side))
-            # A small file is served as it is: made anew it would be larger, and of less quality.
+            # Serve a small file unchanged: re-encoded, it would be larger and of lower quality.
             if len(smaller) < path.stat().st_size:
                 return Response(smaller, media_type="image/jpeg", headers=cached)
     except ImageNotStored:
@@ -149,7 +149,7 @@ def image(request: Request) -> Response:
 
 
 def _changed(request: Request) -> dict[str, Any]:
-    """What was just done to the item, and the status that it had before."""
+    """Return the notice of the last action on the item, and the item's status before it."""
     parameters = request.query_params
     notice, earlier_status = parameters.get("notice"), parameters.get("was")
     return {
@@ -168,7 +168,7 @@ def _data(
     version: str | None,
     versions: list[ContentVersion],
 ) -> dict[str, Any]:
-    """The data of the page's script."""
+    """Make the data for the script of the page."""
     item = state.item
     return {
         "token": lock.token,
@@ -182,7 +182,7 @@ def _data(
         "seconds": draft.get("seconds") or 0,
         "version": version,
         "versions": [{"content": each.content} for each in versions],
-        # A rejected item is edited or rejected again, and never accepted as it is.
+        # A rejected item must be edited or rejected again; it cannot be accepted unchanged.
         "needs_edit": KINDS[item["kind"]].needs_edit(item["content"])
         or state.status.name in ("to_rework", "rejected"),
         "urls": {
@@ -195,7 +195,7 @@ def _data(
 
 
 def _with_draft(content: object, item: QueueItem) -> dict[str, Any]:
-    """The content of the draft if it has the keys of the item's, else the item's content."""
+    """Return the content of the draft if it is valid for the item, else the item's content."""
     if isinstance(content, dict) and content.keys() == item["content"].keys():
         try:
             KINDS[item["kind"]].texts(content)
@@ -206,13 +206,13 @@ def _with_draft(content: object, item: QueueItem) -> dict[str, Any]:
 
 
 def _text_per_image(values: object, item: QueueItem) -> list[str]:
-    """One text for each image, empty where there is none."""
+    """Return one text for each image; empty if there is none."""
     texts = [value or "" for value in values] if isinstance(values, list) else []
     return (texts + [""] * len(item["image_ids"]))[: len(item["image_ids"])]
 
 
 def _agreement(state: ReviewState) -> str | None:
-    """The name of the text that tells an expert whether the annotators agreed."""
+    """Return the name of the text that tells experts if the annotators agreed; None in other rounds."""
     if state.status.name != "round_2":
         return None
     outcomes = [(decision.verdict, decision.edits) for decision in state.annotator_decisions]

@@ -1,6 +1,6 @@
-"""The lead's page: progress by person and day, agreement, disputes, holds, when it will be done.
+"""The lead's page, for administrators: progress, inter-annotator agreement, disputes, locks, forecast.
 
-Administrators lead. What is read is in `resources/review/lead.py`.
+The queries are in `resources/review/lead.py`.
 """
 
 import csv
@@ -28,13 +28,12 @@ from review.pages.frame import MOST_DIGITS, is_number, say, show
 from review.security import current_account, require
 
 QUICK_SECONDS, TIMES = 0.3, 30
-"""Figures that took longer to compute than QUICK_SECONDS are shown from a cache for TIMES as long,
-even if there are new decisions.
-"""
+"""If the figures took t > QUICK_SECONDS to compute, they are cached for TIMES * t seconds. During this
+time, new decisions do not change the page."""
 MOST_GOLD = 1000
 SHOWN_WEEKS = 8
 HEAT = 4
-"""Shades of the table of days."""
+"""Number of shades in the table of days."""
 SHOWN_MEASURES = (
     *("raw", "cohen_kappa", "krippendorff_nominal", "krippendorff_ordinal"),
     *("spearman", "mae"),
@@ -43,7 +42,7 @@ _FIELDS = ("day", "reviewer", "kind", "round", "n_decisions", "n_skipped", "medi
 
 
 class LeadFigures:
-    """The figures of the lead's page: computed once for requests at the same time."""
+    """The cached figures of the lead's page; concurrent requests share one computation."""
 
     def __init__(self, store: ReviewStore):
         self._store = store
@@ -51,9 +50,7 @@ class LeadFigures:
         self._cached: tuple[float, tuple[int, str], Overview] | None = None
 
     def current(self) -> Overview:
-        """The current figures. If only decisions were added, slow figures may come from the cache, up
-        to TIMES as old as they took.
-        """
+        """Return the figures; slow ones come from the cache if only decisions were added since."""
         with self._turn:
             changes, began = self._store.changes(), time.monotonic()
             if self._cached is not None:
@@ -71,7 +68,7 @@ class LeadFigures:
 
 @require("admin")
 def lead(request: Request) -> Response:
-    """Show the figures and the holds."""
+    """Show the figures and the locks."""
     figures: Overview = request.app.state.figures.current()
     store = _store(request)
     assignments, rules = store.assignments(), store.rules()
@@ -105,7 +102,7 @@ def lead(request: Request) -> Response:
 
 @require("admin")
 async def release(request: Request) -> Response:
-    """End a person's hold on an item."""
+    """End a person's lock on an item."""
     form = await request.form()
     item_id, annotator = str(form.get("item_id", "")), str(form.get("annotator", ""))
     if not await run_in_threadpool(_store(request).release, item_id, annotator):
@@ -156,7 +153,7 @@ def _assign(request: Request, account: Account, values: dict[str, str]) -> None:
 
 @require("admin")
 async def make_gold(request: Request) -> Response:
-    """Turn the items that experts decided last into gold items."""
+    """Make gold items from the items that experts decided last."""
     form = await request.form()
     account, number = cast(Account, current_account(request)), str(form.get("n", ""))
     if not is_number(number) or not 1 <= int(number) <= MOST_GOLD:
@@ -167,7 +164,7 @@ async def make_gold(request: Request) -> Response:
 
 @require("admin")
 def lead_json(request: Request) -> Response:
-    """Every figure of the page."""
+    """Return all figures of the page as JSON."""
     figures = asdict(request.app.state.figures.current())
     figures["forecast"]["end"] = figures["forecast"]["end"] and str(figures["forecast"]["end"])
     return JSONResponse(
@@ -185,7 +182,7 @@ def lead_json(request: Request) -> Response:
 
 @require("admin")
 def lead_csv(request: Request) -> Response:
-    """Decisions and seconds by day, person, kind and round, for a spreadsheet."""
+    """Return decisions and seconds by day, person, kind and round as CSV."""
     rows = [
         ["" if row[name] is None else str(row[name]) for name in _FIELDS]
         for row in by_day(_store(request).work())
@@ -201,9 +198,9 @@ def lead_csv(request: Request) -> Response:
 
 
 def _agreement(figures: Overview) -> list[dict[str, Any]]:
-    """The rows to show by kind, with SHOWN_MEASURES only.
+    """Select the rows of SHOWN_MEASURES.
 
-    With fewer than FEWEST_IN_COMMON items the interval of a bootstrap says nothing, so there is none.
+    With fewer than FEWEST_IN_COMMON items, a bootstrap interval is meaningless and removed.
     """
     none = {"low": None, "high": None}
     return [

@@ -1,4 +1,4 @@
-"""The queue: its progress, a list of its items, and the next item for the reader."""
+"""The HTML page of the review queue: progress, a list of items, and the reader's next item."""
 
 import re
 from dataclasses import asdict
@@ -22,13 +22,13 @@ PAGE = 50
 _PLACE = re.compile(r"\d{1,9}", re.ASCII)
 STATUSES: tuple[str, ...] = get_args(Status)
 DONE = ("approved", "rejected", "not_sampled")
-"""Statuses in which an item needs no decision."""
+"""Statuses of items that need no decision."""
 NOTICES = ("queue.nothing_left",)
 
 
 @require("annotator")
 def queue(request: Request) -> Response:
-    """Show the progress by kind, and a page of the items that match the filters."""
+    """Show the progress by kind, and a list of items that match the filters, page by page."""
     store: ReviewStore = request.app.state.store
     account = cast(Account, current_account(request))
     parameters = request.query_params
@@ -60,7 +60,7 @@ def queue(request: Request) -> Response:
 
 @require("annotator")
 async def next_item(request: Request) -> Response:
-    """Lock the next item and go there, or back to the queue when there is none."""
+    """Lock the next item and go to its page, or back to the queue if there is none."""
     form = await request.form()
     kind = str(form.get("kind", ""))
     address = await run_in_threadpool(
@@ -88,7 +88,7 @@ def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
 
 
 def _filters(request: Request) -> Filters:
-    """The filters in the address. Raises HTTPException for a kind or a status that there is none of."""
+    """Read the filters in the address. Raises HTTPException for an unknown kind or status."""
     parameters = request.query_params
     values = {
         name: parameters.get(name, "").strip() or None

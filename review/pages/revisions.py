@@ -1,4 +1,4 @@
-"""Decisions on an item, each with its changes word by word."""
+"""The revision history of an item: decisions with word-by-word differences."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from methods.review.process import ReviewState
 
 @dataclass(frozen=True)
 class Revision:
-    """A decision and the texts that it changed. `outdated`: it was made on a content that is neither
-    the item's queued content nor an edit of it."""
+    """A decision and the texts that it changed. `outdated`: it was made on content that is neither the
+    item's queued content nor an edit of it."""
 
     decision: Decision
     changes: list[Difference]
@@ -31,15 +31,15 @@ class ContentVersion:
 
 
 def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
-    """List the different contents that an expert decides between.
+    """List the different contents between which an expert decides.
 
     Args:
         queued: The queued item.
         state: The state of its review.
 
     Returns:
-        The contents of the annotators in their order, then the one that they decided on. A rejection
-        adds none.
+        The contents of the annotators in their order, then the content on which they decided. A
+        rejection adds none.
     """
     contents = {queued["content_hash"]: queued["content"]} | {
         content_id(decision.edits): decision.edits
@@ -68,14 +68,14 @@ def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
         The differences; empty unless both edited.
     """
     match versions:
-        # The third is what both have edited; without it one of them has edited nothing.
+        # The third version is the original, which is separate only if both annotators edited it.
         case [first, second, _]:
             return _changes(kind, first.content, second.content)
     return []
 
 
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
-    """List decisions, each compared with the content that it was made on.
+    """List decisions, each compared with the content on which it was made.
 
     Args:
         item: The queued item.

@@ -1,6 +1,6 @@
-"""The JSON endpoints of an open item: its draft, its lock, the decision.
+"""The JSON endpoints of an open item: save the draft, renew or release the lock, decide.
 
-Every error is answered with {"error": one sentence} and a status code that says whose fault it is.
+Each error response is {"error": one sentence}, with a 4xx or 5xx status.
 """
 
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 
 def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that takes a JSON object and answers with one."""
+    """Make an endpoint from a function that maps a JSON object to a JSON object."""
 
     @require("annotator")
     async def endpoint(request: Request) -> Response:
@@ -38,14 +38,14 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
         except StaleDecision:
             raise HTTPException(409, say(request, "work.changed_meanwhile")) from None
         except DraftConflict:
-            # The page asks which of the two drafts stays.
+            # The page asks the person which of the two drafts to keep.
             return JSONResponse({"error": say(request, "work.other_draft"), "other": True}, 409)
         except EditFault as fault:
-            # The page leads to the part at fault.
+            # The page scrolls to the invalid part.
             message = fault.text(say(request, fault.sentence))
             return JSONResponse({"error": message, "path": fault.path}, 422)
         except UnicodeEncodeError:
-            # JSON that no page of the app sends, as are values of a wrong type.
+            # No page of the app sends such JSON, or values of a wrong type.
             raise HTTPException(422, "The text has lone surrogates: remove them.") from None
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
@@ -54,7 +54,7 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
 
 
 def _why_lost(request: Request) -> str:
-    """Which sentence says why the person does not hold the item any more."""
+    """Return the name of the sentence that says why the person has lost the lock."""
     account = cast(Account, current_account(request))
     decided = _store(request).decisions([request.path_params["item_id"]])
     has_decided = any(each.reviewer == account.name for each in decided)
@@ -63,7 +63,7 @@ def _why_lost(request: Request) -> str:
 
 @_post
 def save_draft(request: Request, body: Json) -> Json:
-    """Store what the person has typed."""
+    """Store the person's draft."""
     if not isinstance(body.get("draft"), dict):
         raise ValueError("draft must be a JSON object.")
     version = _store(request).save_draft(_claim(request, body), body["draft"], _based_on(body))
@@ -78,7 +78,7 @@ def renew_lock(request: Request, body: Json) -> Json:
 
 @_post
 def unlock(request: Request, body: Json) -> Json:
-    """Give the item back undecided."""
+    """Release the lock without a decision."""
     _store(request).unlock(_claim(request, body))
     return {"locked": False}
 
@@ -111,13 +111,13 @@ def decide(request: Request, body: Json) -> Json:
 
 
 def _claim(request: Request, body: Json) -> LockClaim:
-    """The lock that the body names, of the item in the address, by who is signed in."""
+    """Make the claim to a lock: token of the body, item of the address, and signed-in person."""
     account = cast(Account, current_account(request))
     return LockClaim(str(body.get("token")), request.path_params["item_id"], account.name)
 
 
 def _based_on(body: Json) -> str | None:
-    """The version of the draft that the page had; any, where it does not say."""
+    """Return the version of the draft that the page has; ANY_DRAFT if the body has none."""
     version = body.get("based_on", ANY_DRAFT)
     return None if version is None else str(version)
 

@@ -1,6 +1,6 @@
-"""Prints the results of evaluation: leaderboards, missing results with reasons, paths of reports.
+"""Prints the results of evaluation: leaderboards, missing results, reports. Also writes score files.
 
-`vlm-loom build` and `vlm-loom run evaluate` end with it. It also writes scores as files.
+`vlm-loom build` and `vlm-loom run evaluate` end with this output.
 """
 
 import math
@@ -34,14 +34,14 @@ from resources.warehouse import Warehouse
 from resources.warehouse.configured import warehouse_of_home
 
 MISSING_SHOWN = 20
-"""Models without results that are printed; a judge that fails has one for each model and release."""
+"""Limit of the printed list of missing results: a failing judge adds one for each model and release."""
 
 
 def leaderboard_rows(release: str = "") -> list[dict[str, Any]]:
-    """The rows of leaderboards, one for each model, release, judge and its version.
+    """Read the rows of leaderboards: one for each model, release, judge and version of the judge.
 
     Args:
-        release: An id, how an id begins, or a name of one release; empty for every current release.
+        release: The id, its beginning or the name of a release; empty for all current releases.
 
     Raises:
         ReleaseError: There is no such release.
@@ -60,15 +60,15 @@ def leaderboard_rows(release: str = "") -> list[dict[str, Any]]:
 def show_results(judges: Sequence[str], release: str = "") -> int:
     """Print a table for each release, judge and version of its judging.
 
-    Below them are the models that have no results, the steps that have failed, the replies that could
-    not be read, and the judges that give nearly all answers the same score.
+    Below the tables it prints the models that have no results, the steps that failed, the replies that
+    could not be parsed, and the judges that give nearly all answers the same score.
 
     Args:
         judges: The judges whose tables are printed.
         release: As in `leaderboard_rows`.
 
     Returns:
-        How many results were not taken: those of a model on a release of which too much was lost.
+        The number of missing results: a model has none on a release if too many of its turns failed.
     """
     warehouse = warehouse_of_home()
     shown = {RULE, PANEL, *judges}
@@ -177,7 +177,7 @@ def _write_scores(
 
 
 def _scored_at() -> str | None:
-    """When scores were made last, ISO 8601; None if no run has made any."""
+    """The time when scores were last computed, as ISO 8601; None if no run has computed any."""
     import dagster as dg
 
     from dagster_project.instance import instance_to_read
@@ -188,18 +188,18 @@ def _scored_at() -> str | None:
 
 
 def power_of(release: str, difference: float, n_comparisons: int) -> str:
-    """How many clusters show a true difference with a power of 80 %, by the metric that ranks.
+    """Compute the clusters needed to find a difference with a power of 80 %, by the ranking metric.
 
     Args:
         release: The release that serves as the pilot.
         difference: The true difference of two models, in points.
-        n_comparisons: How many comparisons Holm's procedure adjusts together.
+        n_comparisons: The number of comparisons that Holm's procedure adjusts together.
 
     Returns:
-        A sentence for each judge, and what this release shows.
+        For each judge, a sentence with the number, and with the difference that this release can show.
 
     Raises:
-        UserError: Two models cannot be so far apart, or no pair of models varies.
+        UserError: The difference is larger than the scale allows, or no pair of models varies.
     """
     from methods.benchmarks import BENCHMARKS
     from resources.publishing.releases import release_meant
@@ -218,7 +218,7 @@ def power_of(release: str, difference: float, n_comparisons: int) -> str:
             f"Two models are at most {leading.span:g} apart in {leading.name}, which is from {low:g} "
             f"to {high:g}: give a --difference up to that."
         )
-    # Pairs that do not vary are no pilot, and neither are rows of an earlier version.
+    # Pairs without variance, and rows of an earlier version, do not show how much differences vary.
     varied = [
         (of_judge, pairs)
         for of_judge in results.by_judge()
@@ -258,10 +258,10 @@ def _power_sentence(
     alpha: float,
     span: float,
 ) -> str:
-    """The number of clusters that the median pair of models needs, and what the release shows."""
+    """State the number of clusters that the median pair of models needs, and what the release shows."""
 
     def needed(error: float, n_clusters: int) -> float:
-        # A number that is too large to be counted is larger than all others.
+        # A number above the limit of the count is treated as infinite.
         return clusters_needed(error, n_clusters, difference, alpha=alpha) or math.inf
 
     def shown(effect: float) -> str:
@@ -287,7 +287,7 @@ def _number(needed: float) -> str:
 
 
 def show_costs(run: str) -> None:
-    """Print calls, tokens and dollars of a run by stage and model; one line if it paid for no call.
+    """Print calls, tokens and dollars of a run by stage and model, or one line if no call was paid for.
 
     Args:
         run: The id of a run whose calls are in `ledger.calls`.
@@ -308,14 +308,14 @@ def show_costs(run: str) -> None:
 
 
 def show_reports() -> None:
-    """The path of each report."""
+    """Print the path of each report."""
     for report in warehouse_of_home().read("evaluate/report_paths").to_pylist():
         print(f"Report:   {home.home() / report['path']}")
     show_site()
 
 
 def show_site() -> None:
-    """The page that the static site begins with, or how there comes to be one."""
+    """Print the path of the static site's first page, or how to create the site."""
     page = home.reports_path() / "index.html"
     if page.exists():
         print(f"Site:     {page}")
@@ -324,7 +324,7 @@ def show_site() -> None:
 
 
 def _show_models(rows: Sequence[Mapping[str, Any]]) -> None:
-    """The models of one table, best first."""
+    """Print the models of one table, best first."""
     width = max(20, *(len(row["label"]) for row in rows))
     ranks = [_rank(row) for row in rows]
     rank_width = max(7, *map(len, ranks))

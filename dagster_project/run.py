@@ -1,4 +1,4 @@
-"""Runs one of the project's jobs in this process, as the Launchpad does, also the job of an action.
+"""Runs Dagster jobs of the project, or the job of an action, in this process, as the Launchpad does.
 
 `main_job.py` runs everything.
 """
@@ -66,7 +66,7 @@ def run_alone(job: str, limit: int | None = None) -> int:
 
 
 def run_build() -> int:
-    """Ingest every shard and build releases; 0 when all was built, 1 when a run or a check failed.
+    """Ingest every shard and build releases. Returns 0 if all was built, 1 if a run or a check failed.
 
     Raises UserError.
     """
@@ -88,10 +88,10 @@ def run_build() -> int:
 
 
 def run_ingest(named: Sequence[str]) -> int:
-    """Ingest shards, one run for each; 0 when all were ingested, 1 when a run or a check failed.
+    """Ingest shards, one run for each. Returns 0 if all were ingested, 1 if a run or a check failed.
 
     Args:
-        named: Names of shards and ranges `first...last`; none: every shard of the corpus.
+        named: Names of shards and ranges `first...last`; if empty, every shard of the corpus.
 
     Returns:
         The exit code.
@@ -127,7 +127,7 @@ def _run(job: str, limit: int | None) -> int:
             console=console_of(job),
         )
         if job == "evaluate":
-            # The tables of costs are current, however the run ended.
+            # The tables of costs are updated even if the run failed.
             run_job(definitions.resolve_job_def("ledger"), instance, console=console_of("ledger"))
         partial = f"The run {result.run_id} asked about up to {limit} items of each release."
         if limit and (event := mark_unsynced(instance, ANSWERS, partial)):
@@ -154,7 +154,7 @@ def _run(job: str, limit: int | None) -> int:
 
 
 def limit_of_items(limit: int | None) -> dict[str, Any]:
-    """Run config of ops by which models are asked about some items of each release; None: about all."""
+    """Build the run config that limits the items of each release; empty to ask about all items."""
     return {ANSWERS.replace(".", "__"): {"config": {"limit": limit}}} if limit else {}
 
 

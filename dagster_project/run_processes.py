@@ -22,19 +22,19 @@ GONE = (
     "the run again."
 )
 _START_TICKS = 19
-"""Place of a process's start time among the fields after its name in /proc/<pid>/stat."""
+"""Index of the start time among the fields after the process name in /proc/<pid>/stat."""
 
 
 def own_process() -> str:
-    """This process: host, boot of the machine, namespace of process ids, process id, start time.
+    """Identify this process: host, boot, namespace of process ids, process id, start time.
 
-    A process id alone names another process later, or in another container.
+    A process id alone may later belong to another process, or to one in another container.
     """
     return " ".join([*_machine(), str(os.getpid()), _start_of(os.getpid())])
 
 
 def is_gone(process: str) -> bool:
-    """Whether a process, as `own_process` names it, has ended.
+    """Whether a process, identified as by `own_process`, has ended.
 
     Returns False for a process of another host or container: it cannot be seen from here.
     """
@@ -49,7 +49,7 @@ def _machine() -> list[str]:
 
 
 def _start_of(pid: int) -> str:
-    """When a process began, in clock ticks since the machine was booted; empty if there is none."""
+    """The start time of a process, in clock ticks since boot; empty if there is no such process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -63,11 +63,11 @@ class RunLauncher(dg.DefaultRunLauncher):
 
     @property
     def supports_check_run_worker_health(self) -> bool:
-        """Run monitoring asks this launcher."""
+        """True, so that run monitoring asks this launcher."""
         return True
 
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
-        """Whether the process of a run exists."""
+        """Check whether the process of a run exists."""
         if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
             return CheckRunHealthResult(WorkerStatus.FAILED, GONE)
         return CheckRunHealthResult(WorkerStatus.RUNNING)
@@ -133,4 +133,4 @@ executor = dg.ExecutorDefinition(
     executor_creation_fn=_launched,
     description="Executes all steps in the process of the run, which the run names in a tag.",
 )
-"""Dagster's in-process executor; the run has its process as a tag."""
+"""Dagster's in-process executor, which also stores the process of a run in a tag."""

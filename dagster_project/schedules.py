@@ -1,7 +1,7 @@
-"""Schedules: new and changing shards weekly, models without scores nightly, `ledger.calls` hourly.
+"""Dagster schedules: new shards weekly, models without scores nightly, `ledger.calls` hourly.
 
-A schedule that asks models is stopped until someone turns it on in the UI; copying the ledger asks
-none, so that schedule runs from the start.
+A schedule that calls models is stopped until someone turns it on in the UI. Copying the ledger calls no
+model, so that schedule runs from the start.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] 
     due = list(dict.fromkeys([*_least_tried_first(context.instance, waiting)[:most], *again]))
     if not due:
         return dg.SkipReason("Every shard of the corpus is ingested as it is now.")
-    # Those that are there stay; one that a person deleted would make every tick fail.
+    # Existing partitions stay. A missing one, which a person deleted, would make every tick fail.
     context.instance.add_dynamic_partitions(str(wit_shards.name), due)
     # Dagster starts one run for a key: a tick that is repeated starts nothing twice.
     tick = context.scheduled_execution_time.isoformat()
@@ -62,7 +62,7 @@ def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] 
 
 
 def _least_tried_first(instance: dg.DagsterInstance, shards: Sequence[str]) -> list[str]:
-    """The shards by how often runs have tried to ingest them: one that fails keeps none waiting."""
+    """Sort shards by attempts to ingest them, so that a failing one keeps none waiting."""
     tried = {
         shard: instance.get_runs_count(
             dg.RunsFilter(job_name=jobs.STAGES["ingest"].name, tags={PARTITION: shard})

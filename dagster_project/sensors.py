@@ -1,4 +1,4 @@
-"""Sensors: changes outside Dagster that assets depend on."""
+"""Dagster sensors for changes outside Dagster: corpus shards, review decisions, model batches."""
 
 import json
 import warnings
@@ -47,9 +47,9 @@ warnings.filterwarnings("ignore", message="Parameter `owners` of initializer `Se
 warnings.filterwarnings("ignore", message="Parameter `use_user_code_server` of initializer")
 
 OBSERVE_SECONDS = 20
-"""How long one tick reads shards: Dagster ends a tick after 60 s, and one shard takes some seconds."""
+"""How long a tick reads shards: Dagster ends a tick after 60 s, and one shard takes some seconds."""
 _FILES, _WRONG = "/files", "/check"
-"""Keys of the cursor beside the names of shards, which have no slash."""
+"""Keys of the cursor next to the names of shards, which contain no slash."""
 REPORTED = (*KINDS_MADE, SCORE, PAIR, FLAGGED, QUEUED_KIND)
 """Kinds of items whose decisions are reported."""
 RUNNING = dg.DefaultSensorStatus.RUNNING
@@ -65,7 +65,7 @@ RUNNING = dg.DefaultSensorStatus.RUNNING
 def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Adds new shards as partitions, and reports files whose content has changed.
 
-    Ingesting them is up to a person, the schedule or the automation. The cursor has what was reported.
+    Ingesting them is up to a person, the schedule or the automation. The cursor has the reported state.
     """
     before = from_json(context.cursor or "{}")
     files_before, wrong_before = before.pop(_FILES, None), before.pop(_WRONG, None)
@@ -84,8 +84,8 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
     new = [shard for shard in names if shard not in partitions]
     reported = {shard: ShardState(*seen).fingerprint for shard, seen in before.items()}
     changed = [shard for shard, seen in observed.items() if reported.get(shard) != seen.fingerprint]
-    # Also when nothing is reported: a file that was touched is read once, not in every tick. What is
-    # gone is kept: the file may be on its way back.
+    # Updated even if nothing is reported, so that a touched file is read once, not in every tick.
+    # Shards that are gone stay in the cursor, as the file may come back.
     context.update_cursor(json.dumps({**before, **observed, _FILES: files, _WRONG: wrong}))
     edited = files_before is None or ShardState(*files_before).fingerprint != files.fingerprint
     events: list[dg.AssetObservation | dg.AssetCheckEvaluation] = [
@@ -109,7 +109,7 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
 
 
 def _ingested_shards() -> dict[str, str] | None:
-    """The fingerprint of each shard with rows; None where the tables cannot be read now."""
+    """The fingerprint of each shard with rows; None if the tables cannot be read now."""
     try:
         rows = warehouse_of_home().snapshot_read("ingest/shards_read", {}).to_pylist()
     except WarehouseError:
@@ -123,10 +123,10 @@ def _ingested_shards() -> dict[str, str] | None:
     description="Decisions are reported in review/decisions when no item needs one any more.",
 )
 def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Reports when people have completed the review of the contents of releases.
+    """Reports when people have reviewed all items that go into releases.
 
-    Scores by people, letters, and decisions on flagged items are reported with it, or when they are
-    complete. The cursor has the reported state.
+    Scores, letters and decisions on flagged items are reported, too, once they are complete. The cursor
+    holds the reported state.
     """
     if not is_there(review_path()):
         return dg.SkipReason("Nothing was put before people yet.")
@@ -161,9 +161,9 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
 
 
 def batch_sensors(jobs: Sequence[Any]) -> list[dg.SensorDefinition]:
-    """`model_batches`, which may run `jobs` again, and `model_batches_of_selections`.
+    """Build `model_batches`, which restarts runs of `jobs`, and `model_batches_of_selections`.
 
-    A sensor starts runs of named jobs or of selected assets, not of both.
+    One sensor can start runs of named jobs or of selected assets, but not of both.
     """
 
     @dg.sensor(
@@ -173,7 +173,7 @@ def batch_sensors(jobs: Sequence[Any]) -> list[dg.SensorDefinition]:
         description="Polls batches of model calls; a run that waited for them is started again.",
     )
     def model_batches(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        """Reads the results of ended batches; runs whose batches have all ended are started again."""
+        """Reads the results of ended batches, and restarts runs whose batches have all ended."""
         if not is_there(ledger_path()):
             return dg.SkipReason("No model was ever asked.")
         try:
@@ -191,7 +191,7 @@ def batch_sensors(jobs: Sequence[Any]) -> list[dg.SensorDefinition]:
     def model_batches_of_selections(
         context: dg.SensorEvaluationContext,
     ) -> dg.SensorResult | dg.SkipReason:
-        """Starts runs again whose batches have all ended; `model_batches` polls the batches."""
+        """Restarts runs whose batches have all ended; `model_batches` polls the batches."""
         if not is_there(ledger_path()):
             return dg.SkipReason("No model was ever asked.")
         try:
@@ -230,7 +230,7 @@ def _look_after(
 def _ready(
     context: dg.SensorEvaluationContext, state: BatchState, *, selected: bool
 ) -> list[dg.RunRequest]:
-    """Runs to start again, of assets that were selected by hand or of named jobs."""
+    """Runs to restart: of assets that were selected by hand, or of named jobs."""
     requests = [_again(context, state, run_id, selected) for run_id in state.ready_runs()]
     return [request for request in requests if request]
 
@@ -238,7 +238,7 @@ def _ready(
 def _again(
     context: dg.SensorEvaluationContext, state: BatchState, run_id: str, selected: bool
 ) -> dg.RunRequest | None:
-    """The run once more, with what it was run with; None unless the run stopped to wait."""
+    """Request the run again with the same configuration; None unless it stopped to wait for batches."""
     run = context.instance.get_run_by_id(run_id)
     if run is not None and not run.is_finished:
         return None  # The run is still at work.
@@ -269,6 +269,6 @@ automation = dg.AutomationConditionSensorDefinition(
     description="Runs what is Unsynced or missing, up to releases and their evaluation, once for each "
     "change; also what had changed before it was turned on.",
 )
-"""The sensor of all conditions. It has the name of Dagster's own, so it stays on where that was on."""
+"""The sensor of all conditions. It has the name of Dagster's own, so it stays on if that was on."""
 
 SENSORS = [automation, shards, review_decisions]

@@ -1,4 +1,4 @@
-"""The job `settings`: the home's `settings.yaml`, shown and edited in the Launchpad."""
+"""The job `settings`, which shows and edits the workspace's `settings.yaml` in the Launchpad."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from resources.settings.asset_settings import (
 )
 
 SHOWN = "made_from"
-"""Field with which the Launchpad says which state of the file its values are."""
+"""Field of the Launchpad with the hash of the file's content that its values come from."""
 
 
 EVERYDAY: Mapping[str, Sequence[str]] = {
@@ -33,7 +33,7 @@ EVERYDAY: Mapping[str, Sequence[str]] = {
     "quality.checks": ("model_checks",),
     "review.approved": ("require", "sample_share"),
 }
-"""What people change most. The UI sorts a Launchpad's keys, so it can only be made short."""
+"""The settings that people change most. The Launchpad shows only these: a full list is hard to read."""
 
 
 class _ConfigSection(dg.Config):
@@ -43,13 +43,13 @@ class _ConfigSection(dg.Config):
 
 
 def settings_job() -> dg.JobDefinition:
-    """The job; its Launchpad opens with what people change and what the file has, as they were when the
-    definitions were loaded, and takes every other setting."""
+    """Build the job. Its Launchpad opens with the most used settings and those in the file, as of when
+    the definitions were loaded, and accepts every other setting."""
     sections = {table: _section(table, of) for table, of in SECTIONS.items()}
 
     @dg.op(config_schema=_by_stage(sections).to_fields_dict(), out=dg.Out(dg.Nothing))
     def save_settings(context: dg.OpExecutionContext) -> None:
-        """Write what is given here to settings.yaml; what is left out stays as it is."""
+        """Write the given settings to settings.yaml; all others stay unchanged."""
         with plain_errors():
             before = read_sections(SECTIONS)
             if context.op_config[SHOWN] not in (None, content_id(before)):
@@ -82,14 +82,14 @@ def settings_job() -> dg.JobDefinition:
 
 
 def _section(table: str, config: type[AssetConfig]) -> type[dg.Config]:
-    """The settings of an asset that the file may have; `write_sections` checks their limits."""
+    """Build the config of an asset's settings in the file; `write_sections` checks their limits."""
     fields = fields_with_file_defaults(table, config)
     settings = {name: field for name, field in fields.items() if name not in config.RUN_ONLY}
     return create_model(config.__name__, __base__=_ConfigSection, **settings)
 
 
 def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
-    """The config of the job: sections by stage and asset."""
+    """Build the config of the job: sections by stage and asset."""
     stages: dict[str, dict[str, Any]] = {}
     for table, section in sections.items():
         stage, name = table.split(".")
@@ -103,11 +103,11 @@ def _by_stage(sections: Mapping[str, type[dg.Config]]) -> type[dg.Config]:
 
 
 def _shown() -> dict[str, Any]:
-    """What the Launchpad opens with: settings with their values of now, by stage and asset."""
+    """Build the first content of the Launchpad: settings with current values, by stage and asset."""
     try:
         written = read_sections(SECTIONS)
     except UserError:
-        # Launching the job says what is wrong with the file.
+        # Launching the job reports what is wrong with the file.
         written = {}
     shown: dict[str, Any] = {
         SHOWN: content_id({table: written.get(table, {}) for table in SECTIONS})

@@ -1,4 +1,4 @@
-"""Dagster observations of the corpus.
+"""Dagster observations of the corpus (events with the content of shards), and a check for stale shards.
 
 Dagster compares the content at a materialization with the current one, so a shard is also observed
 before it is ingested.
@@ -24,7 +24,7 @@ CHECK = dg.AssetCheckKey(_SHARDS, "ingested")
 
 
 def observation(shard: str, state: ShardState) -> dg.AssetObservation:
-    """Make the event that a shard's content was seen.
+    """Make the event that reports the observed content of a shard.
 
     Args:
         shard: The shard.
@@ -109,7 +109,7 @@ def stale_shards(
 def ingested(
     warehouse: dg.ResourceParam[Warehouse], corpus: dg.ResourceParam[Corpus]
 ) -> dg.AssetCheckResult:
-    """A warning: what was made of the earlier content stays as it is."""
+    """Only a warning: tables made from the earlier content stay unchanged."""
     rows = warehouse.select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
     fingerprints = {row["wit_shard"]: row["fingerprint"] for row in rows}
     try:

@@ -1,4 +1,4 @@
-"""A prompt on a copy of the tables, or one query; runs that write go on meanwhile."""
+"""SQL on a copy of the tables: a prompt, or queries. Meanwhile runs can write to the tables."""
 
 import shutil
 import sys
@@ -56,7 +56,7 @@ def answer(query: str | None, as_of: str | None = None, form: str = "table") -> 
 
 @contextmanager
 def copy_of_tables(as_of: str | None = None) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A connection that reads a copy of the home's tables, or its lake. Raises StoreError, OSError."""
+    """Open a connection to a copy of the workspace's tables or its lake. Raises StoreError, OSError."""
     path = home.warehouse_path()
     with read_copy(path, as_of) as connection:
         if later := later_version(connection, path):
@@ -93,7 +93,7 @@ def _prompt(connection: "duckdb.DuckDBPyConnection") -> None:
 
 
 def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
-    """Print the results of queries, up to the first that is wrong; whether none was."""
+    """Print the results of queries, up to the first that is wrong. Returns whether all were right."""
     with _said_if_wrong() as answered:
         for statement in queries(connection, query):
             result = connection.sql(statement)
@@ -106,7 +106,7 @@ def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
 
 
 def _write(connection: "duckdb.DuckDBPyConnection", query: str, form: str) -> bool:
-    """Write the result of one query in a format; whether it is right."""
+    """Write the result of one query in a format. Returns whether the query was right."""
     with _said_if_wrong() as answered:
         texts = [*queries(connection, query)]
         if len(texts) != 1:
@@ -123,7 +123,7 @@ def _write(connection: "duckdb.DuckDBPyConnection", query: str, form: str) -> bo
 
 @contextmanager
 def _said_if_wrong() -> Iterator[list[str]]:
-    """Print what is wrong with a query; a list for the queries that were answered."""
+    """Print what is wrong with a query. Yields a list to which answered queries are added."""
     import duckdb
 
     try:
@@ -139,5 +139,5 @@ def _said_if_wrong() -> Iterator[list[str]]:
 
 
 def _width() -> int:
-    """Columns of the terminal; a file or a pipe takes lines of any length."""
+    """The columns of the terminal; lines in a file or a pipe are not limited."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000

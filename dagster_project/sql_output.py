@@ -1,6 +1,6 @@
-"""Results of queries for other programs: CSV as RFC 4180 has it, and JSON as one array of objects.
+"""Results of queries for other programs: CSV by RFC 4180, and JSON as one array of objects.
 
-Texts are written as they are: who shows them in a terminal uses the table.
+Texts are written unchanged; the format for a terminal is the table.
 """
 
 import json
@@ -24,13 +24,13 @@ _AS_THEY_ARE = frozenset(
         *("float", "double", "decimal", "boolean", "varchar"),
     }
 )
-"""Types of DuckDB that have a type in CSV or JSON. Dates, times, UUIDs and the others are texts."""
+"""DuckDB types with an equivalent in CSV or JSON. Dates, times, UUIDs and all others become texts."""
 _NESTED = frozenset({"list", "array", "struct", "map"})
 _QUOTED = frozenset(',"\r\n')
 
 
 def csv_of(result: "duckdb.DuckDBPyRelation") -> Iterator[str]:
-    """The lines of a result as CSV, with their ends: a header, then the rows.
+    """Yield the lines of a result as CSV, with their ends: a header, then the rows.
 
     NULL is an empty field and an empty text is `""`. Lists and structs are JSON.
     """
@@ -39,7 +39,7 @@ def csv_of(result: "duckdb.DuckDBPyRelation") -> Iterator[str]:
 
 
 def json_of(result: "duckdb.DuckDBPyRelation") -> Iterator[str]:
-    """The parts of a result as one JSON array of objects, a row each.
+    """Yield the parts of a result as one JSON array with an object for each row.
 
     Decimals are numbers with all of their digits. JSON has no NaN and no infinity, so these are texts.
 
@@ -66,7 +66,7 @@ FORMATS: Mapping[str, Callable[["duckdb.DuckDBPyRelation"], Iterable[str]]] = {
 
 
 def _rows(result: "duckdb.DuckDBPyRelation") -> Iterator[tuple[Any, ...]]:
-    # By position, since two columns may have one name.
+    # Columns are selected by position, since two of them may have the same name.
     plain = result.project(
         ", ".join(
             f"CAST(#{place} AS {_plain(kind)}) AS c{place}"
@@ -78,8 +78,8 @@ def _rows(result: "duckdb.DuckDBPyRelation") -> Iterator[tuple[Any, ...]]:
 
 
 def _plain(kind: "sqltypes.DuckDBPyType") -> str:
-    """The type with VARCHAR instead of every part that has no type in CSV or JSON."""
-    # The types of DuckDB say that a child may be a number: that of an array's length.
+    """The type, with VARCHAR instead of every part without an equivalent in CSV or JSON."""
+    # DuckDB's type hints allow a number as a child: the length of an array.
     children: list[tuple[str, Any]] = kind.children if kind.id in _NESTED else []
     if kind.id in ("list", "array"):
         return f"{_plain(children[0][1])}[]"

@@ -1,13 +1,13 @@
 """Asset checks of stages: references between tables, approvals, and overlap of releases.
 
-- `whole` of tables that models fill: their rows name rows that there are, and none is gone. Which row
-  names which is in `sql/<stage>/broken_references.sql`.
+- `whole` of tables that models fill: all their references to other rows resolve, and no row is missing.
+  `sql/<stage>/broken_references.sql` defines the references.
 - Checks of `review.approved` against the queue, the decisions and the rules.
-- `no_overlap` of current releases. What a release may not share is left out before it is frozen
-  (`assets/release/contamination.py`), by the same comparison; the check sees what was imported or
-  pinned since.
+- `no_overlap` of current releases. The same comparison leaves out shared content before a release is
+  frozen (`assets/release/contamination.py`); the check covers releases that were imported or pinned
+  since.
 
-Schema checks are made in `checks.py`.
+`checks.py` makes the schema checks.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def no_overlap(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],
 ) -> dg.AssetCheckResult:
-    """Blocking: a score on what a model was trained on says nothing."""
+    """Blocking: a score on items that a model was trained on says nothing."""
     overlaps = current_overlap(
         warehouse, image_store, warehouse.read("release/current").to_pylist()
     )
@@ -91,7 +91,7 @@ def review_checks() -> list[dg.AssetChecksDefinition]:
 def decided_by_people(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.AssetCheckResult:
-    """Blocking: every approval that people are demanded for has the decisions that review.yaml asks."""
+    """Blocking: every approval that needs people has the decisions that review.yaml demands."""
     approved = warehouse.select("review.approved", "item_id", status="approved", demanded=True)
     demanded = set(approved["item_id"].to_pylist())
     items = [item for item in queued_items(warehouse) if item["item_id"] in demanded]
@@ -146,16 +146,16 @@ def on_this_content(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResu
 
 
 CHECKED_STAGES = ("dialogue", "rewrite", "choice", "quality")
-"""Stages whose tables can be made again of the ledger, without asking a model."""
+"""Stages whose tables can be rebuilt from the ledger without model calls."""
 
 
 def content_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
-    """One check for each asset of these stages."""
+    """Build one check for each asset of these stages."""
     return [_whole(spec) for spec in specs if spec.group_name in CHECKED_STAGES]
 
 
 def _whole(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
-    """Blocking: what follows would lack the rows without a word."""
+    """Blocking: later assets would silently lack the missing rows."""
     table = spec.metadata["dagster/table_name"]
     tables = [table, *spec.metadata.get(SIDE_TABLES, [])]
 
@@ -195,7 +195,7 @@ def _other_count(table: str, n_rows: int, recorded: int) -> str:
 
 
 def _sentences(table: str, broken: Sequence[dict[str, Any]]) -> list[str]:
-    """What is missing, table by table, with what is to be made again."""
+    """Say which rows are missing, table by table, and which assets to materialize again."""
     sentences = []
     for (named_in, missing_in), rows in groupby(sorted(broken, key=_tables), key=_tables):
         ids = [row["row_id"] for row in rows]

@@ -1,7 +1,7 @@
-"""The Dagster web UI, its daemon and the code location together; or the page of model calls by itself.
+"""Starts the Dagster web UI with its daemon and the code location, or only the page of model calls.
 
-`serve` prepares the workspace and becomes `dagster dev` (`dev.py`). The page of calls is
-`resources/calls_page`; the UI serves it, too (`webserver.py`).
+`serve` prepares the workspace and replaces its process by `dagster dev` (`dev.py`). The page of calls
+is `resources/calls_page`; the UI serves it, too (`webserver.py`).
 """
 
 import fcntl
@@ -24,7 +24,7 @@ from resources.web.ports import HOST, require_free
 
 
 def serve(port: int) -> int:
-    """Become `dagster dev` on loopback.
+    """Replace this process by `dagster dev` on the loopback address.
 
     Raises:
         UserError: The port is taken, the UI of this workspace runs already, or the workspace cannot
@@ -44,7 +44,7 @@ def serve(port: int) -> int:
 
 
 def execute(command: Sequence[str]) -> int:
-    """Become a command of Dagster, such as `dagster-daemon run`, on the workspace.
+    """Replace this process by a command of Dagster, such as `dagster-daemon run`, on the workspace.
 
     Raises:
         UserError: There is no such command, or the workspace cannot be used.
@@ -52,15 +52,15 @@ def execute(command: Sequence[str]) -> int:
     bring_home_up_to_date()
     with usable_home():
         _prepare_instance()
-    # The commands of this environment go first.
+    # The commands of this environment take precedence.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     return replace_process(command)
 
 
 def replace_process(command: Sequence[str]) -> int:
-    """Replace this process by a command. Raises UserError where it cannot be run."""
+    """Replace this process by a command. Raises UserError if it cannot be run."""
     sys.stdout.flush()
-    # A shell script ignores SIGINT for what it starts by "&", and Dagster handles SIGTERM as SIGINT.
+    # A shell script ignores SIGINT for processes after "&", and Dagster handles SIGTERM as SIGINT.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         os.execvp(command[0], list(command))
@@ -72,7 +72,7 @@ def replace_process(command: Sequence[str]) -> int:
 
 
 def _hold_ui(address: str) -> IO[str]:
-    """Hold the file that says that the UI of this workspace runs, until the process ends."""
+    """Lock the file that shows that the UI of this workspace runs, until the process ends."""
     file = (prepare_dagster_home() / "ui.lock").open("a+")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -97,12 +97,12 @@ def _prepare_instance() -> None:
         try:
             instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
         except UserError as error:
-            # What was built can be looked at without the corpus.
+            # Existing results can be viewed without the corpus.
             print(error, file=sys.stderr, flush=True)
 
 
 def serve_calls(port: int) -> int:
-    """Serve the page of calls until Ctrl-C.
+    """Serve the HTML page of model calls until Ctrl-C.
 
     Args:
         port: The port.

@@ -1,7 +1,7 @@
-"""Dagster's webserver with a guard, and with the reports, releases and model calls of the home.
+"""Dagster's webserver with a guard, and with the reports, releases and model calls of the workspace.
 
-The guard refuses requests of other sites, whose mutations Dagster's own webserver executes. This module
-is used like `python -m dagster_webserver`; `dev.py` starts it (docs/decisions/0077).
+The guard refuses requests from other sites, as Dagster's own webserver executes their mutations. This
+module is used like `python -m dagster_webserver`; `dev.py` starts it (docs/decisions/0077).
 """
 
 import os
@@ -33,30 +33,30 @@ _ONLY_POST = (
 
 
 class Webserver(DagsterWebserver):
-    """The UI, and below `/loom` what the home has for reading."""
+    """The UI, and below `/loom` the reports, releases and model calls of the workspace."""
 
     def build_middleware(self) -> list[Middleware]:
-        """Dagster's middleware behind the guard, for all routes and websockets."""
+        """Put the guard before Dagster's middleware, for all routes and websockets."""
         return [Middleware(RequestGuard, variable=UI_VARIABLE), *super().build_middleware()]
 
     async def graphql_http_endpoint(self, request: Request) -> Response:
-        """Answer GraphQL; by GET, which a link or an image on any page sends, queries only."""
+        """Answer GraphQL; by GET, which a link or an image on any web page sends, queries only."""
         if request.method in SAFE_METHODS and not _asks_only(request):
             return PlainTextResponse(_ONLY_POST, 405, {"allow": "POST"})
         answer: Response = await super().graphql_http_endpoint(request)
         return answer
 
     def build_routes(self) -> list[BaseRoute]:
-        """The UI's routes; its last one takes every path that no other did."""
+        """The routes of the workspace, then those of the UI, whose last one takes every other path."""
         return [*routes_of(home()), files_of(home()), *super().build_routes()]
 
 
 def _asks_only(request: Request) -> bool:
-    """Whether each document of the address can be read and has queries only."""
+    """Whether each document in the URL can be parsed and has only queries."""
     try:
         documents = [parse(text) for text in request.query_params.getlist("query")]
     except (GraphQLError, RecursionError):
-        # Too deep for this stack is not too deep for the one on which Dagster reads it.
+        # A document that is too deep for this stack may not be too deep for Dagster's.
         return False
     return all(
         part.operation == OperationType.QUERY
@@ -67,7 +67,7 @@ def _asks_only(request: Request) -> bool:
 
 
 def _watching(process_context: Any, *options: Any) -> Webserver:
-    """The webserver, next to which the files that definitions depend on are watched."""
+    """Build the webserver, and watch the files that definitions depend on in a thread."""
 
     def reload() -> str | None:
         process_context.reload_code_location(LOCATION)
@@ -81,16 +81,16 @@ def _watching(process_context: Any, *options: Any) -> Webserver:
 
 def main() -> None:
     """Run as `python -m dagster_webserver` does, with this webserver."""
-    # Dagster's command takes no other webserver.
+    # Dagster's command has no option for another webserver.
     app.DagsterWebserver = _watching  # type: ignore[misc,assignment]
     cli.uvicorn.run = _run_or_exit
     cli.main()
 
 
 def _run_or_exit(*arguments: Any, **options: Any) -> None:
-    """Run uvicorn, and end the process where it cannot listen on its port.
+    """Run uvicorn, and end the process if it cannot listen on its port.
 
-    Dagster's command would join a thread that reads its shutdown pipe until `dagster dev` ends.
+    Otherwise Dagster's command joins a thread that reads its shutdown pipe until `dagster dev` ends.
     """
     try:
         _uvicorn_run(*arguments, **options)

@@ -1,4 +1,4 @@
-"""Items in lists of a given size: `itertools.batched`, which Python has only since 3.12."""
+"""Batches of items: `itertools.batched`, which Python has only since 3.12."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

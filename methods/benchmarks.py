@@ -1,4 +1,4 @@
-"""The benchmarks that there are, by name: those of the project, and those of installed packages.
+"""The available benchmarks by name: those of the project, and those of installed packages.
 
 A package names its benchmarks as entry points of the group `vlm_loom.benchmarks`.
 """
@@ -25,16 +25,16 @@ _OWN: Benchmarks = {
 
 
 class InstalledBenchmarks(NamedTuple):
-    """Benchmarks of installed packages by name, and why others cannot be used, by name."""
+    """Benchmarks of installed packages by name, and the reasons why others cannot be used, by name."""
 
     benchmarks: Benchmarks
     refused: Mapping[str, str]
 
 
 def installed_benchmarks(points: Iterable[EntryPoint]) -> InstalledBenchmarks:
-    """The benchmarks that entry points name, each an object that satisfies the protocol.
+    """Load the benchmarks that entry points name; each must be an object that satisfies the protocol.
 
-    One that cannot be used costs itself alone: the reason is a sentence.
+    A benchmark that cannot be used does not affect the others: the reason is given in a sentence.
     """
     benchmarks: dict[str, Benchmark] = {}
     refused: dict[str, str] = {}
@@ -57,7 +57,7 @@ def installed_benchmarks(points: Iterable[EntryPoint]) -> InstalledBenchmarks:
 
 
 def _unusable(point: EntryPoint, benchmark: Any) -> str:
-    """Why an object cannot be the benchmark of an entry point; empty where it can."""
+    """The reason why an object cannot be the benchmark of an entry point; empty if it can."""
     if not _NAME.fullmatch(point.name):
         return "its name has to be of lower-case letters, digits and underscores"
     if point.name in _OWN:
@@ -74,11 +74,11 @@ def _unusable(point: EntryPoint, benchmark: Any) -> str:
 _INSTALLED = installed_benchmarks(entry_points(group=GROUP))
 BENCHMARKS: Benchmarks = {**_OWN, **_INSTALLED.benchmarks}
 REFUSED: Mapping[str, str] = _INSTALLED.refused
-"""Why a benchmark of an installed package is not among them, by its name."""
+"""The reasons why benchmarks of installed packages are left out, by name."""
 
 
 def published_forms(name: str) -> PublishedFormats | None:
-    """The published forms of a benchmark; None where it has none, or there is no benchmark `name`."""
+    """The published formats of a benchmark; None if it has none, or there is no benchmark `name`."""
     benchmark = BENCHMARKS.get(name)
     return None if benchmark is None else benchmark.published
 

@@ -1,4 +1,4 @@
-"""What hangs together: things that are linked, directly or by way of others."""
+"""Connected components: things that are linked, directly or through others."""
 
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
@@ -9,7 +9,7 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 def components(links: Iterable[tuple[Thing, Thing]]) -> dict[Thing, int]:
-    """The number of the component of each thing that is linked, in the order of the links."""
+    """Number the connected components of linked things; returns the number of each thing."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

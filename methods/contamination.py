@@ -1,12 +1,12 @@
-"""Contamination: what a benchmark and an instruction set have in common, and a model has seen before.
+"""Contamination: content that a benchmark shares with an instruction set that models are trained on.
 
-Dividing the corpus, so that they share none, is `methods/image_sets/split.py`.
+`methods/image_sets/split.py` divides the corpus so that they share nothing.
 
-A form of words is no item: "Which of the two is brighter?" may be asked of any pictures. So a question
-that both have counts only where its answer is the same, too, or where one of them has none to compare
-with; others are counted apart. An answer by itself counts only where one of the two releases was
-imported: what was made here is of other pages and other pictures, and one writer has the same phrases
-for many.
+A common phrase is not an item: "Which of the two is brighter?" may be asked about any images. So a
+shared question counts only if its answer is the same, too, or if one of the two has no answer to
+compare with. Other shared questions are counted separately, as forms of words. A shared answer without
+its question counts only if one of the two releases was imported: releases that were built here are
+about different pages and images, and one writer uses the same phrases for many.
 """
 
 from collections import defaultdict
@@ -22,17 +22,17 @@ Kind = Literal[
     "page", "image", "near_duplicate", "question", "answer", "form_of_words", "phrases_of_answer"
 ]
 BLOCKING: tuple[Kind, ...] = ("page", "image", "near_duplicate", "question", "answer")
-"""Kinds that no two releases of opposite roles may share; forms of words and phrases they may."""
+"""Kinds that no benchmark and instruction set may share; forms of words and phrases they may."""
 SHOWN_WORDS = 13
-"""Words of a text by which it is told."""
+"""The number of words of a shared text that are shown."""
 
 Row = Mapping[str, Any]
 
 
 class ItemQuestion(NamedTuple):
-    """A question of an item and what answers it: nothing in a split that holds its answers out.
+    """A question of an item and its answers; there are none in a split that holds them out.
 
-    `about` is what the item shows: its images, or the item itself where it has none.
+    `about` is the set of the item's images, or the item itself if it has none.
     """
 
     item_id: str
@@ -44,7 +44,7 @@ class ItemQuestion(NamedTuple):
 
 @dataclass(frozen=True)
 class Content:
-    """The contents of a release: its items by page (URL) and by image, and all turns."""
+    """The contents of a release: its items by Wikipedia page (URL) and by image, and all turns."""
 
     release_id: str
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -54,9 +54,9 @@ class Content:
 
 
 class ContentOverlap(NamedTuple):
-    """Something that a benchmark and an instruction set have both, with an item of either.
+    """Content that a benchmark and an instruction set share, with an item of each.
 
-    `turn` is the instruction set's, None for what the whole item has.
+    `turn` is a turn of the instruction set; None if the content belongs to the whole item.
     """
 
     kind: Kind
@@ -124,12 +124,12 @@ def find_overlap(
 ) -> Iterator[ContentOverlap]:
     """Find what benchmarks and instruction sets share.
 
-    Benchmarks are indexed and instruction sets read twice: the work is linear in the texts of both.
+    Benchmarks are indexed and instruction sets are read twice: time is linear in the texts of both.
 
     Args:
         benchmarks: The content of the benchmarks.
         instructions: The content of the instruction sets.
-        alike: For images of instruction sets the images of benchmarks that they are or look like.
+        alike: For each image of an instruction set, the benchmark images that equal it or look like it.
 
     Yields:
         The shared pages, images and texts.
@@ -160,7 +160,7 @@ def _both(
 
 
 class _Index:
-    """The runs of words of benchmarks' questions and answers, each with the turns that have it."""
+    """Index of runs of words in benchmarks' questions and answers, with the turns that have them."""
 
     def __init__(self, benchmarks: Sequence[Content], instructions: Sequence[Content]):
         self._turns = [
@@ -173,13 +173,13 @@ class _Index:
                 self._with[part].append(number)
 
     def met(self, instruction: Content, question: ItemQuestion) -> Iterator[ContentOverlap]:
-        """What a turn of an instruction set shares with turns of the benchmarks."""
+        """Find what a turn of an instruction set shares with turns of the benchmarks."""
         in_common: dict[int, float] = defaultdict(float)
         for part in _parts(question):
             if part in self._with and (weight := self._rarity.weight(part[1])):
                 for number in self._with[part]:
                     in_common[number] += weight
-        # Sums in another order differ in the last digits.
+        # Sums in another order differ in the last digits, hence the tolerance.
         near = sorted(number for number, n in in_common.items() if n >= LEAST - 1e-6)
         for number in near:
             benchmark, theirs = self._turns[number]
@@ -198,7 +198,7 @@ class _Index:
     def _kinds(
         self, theirs: ItemQuestion, ours: ItemQuestion, imported: bool
     ) -> Iterator[tuple[Kind, ComparableText]]:
-        """As what a turn is that of a benchmark, `theirs`, and the text of the benchmark."""
+        """Yield the kinds of overlap with the benchmark's turn `theirs`, each with its text."""
         in_common = self._rarity.in_common
         n_answers = []
         for their_answer, our_answer in product(theirs.answers, ours.answers):
@@ -219,7 +219,7 @@ class _Index:
 
 
 def _texts(contents: Sequence[Content]) -> Iterator[tuple[ComparableText, Hashable]]:
-    """All texts, each with what it is about."""
+    """Yield all texts, each with the images or the item that it is about."""
     for content in contents:
         for question in content.questions:
             for text in (question.question, *question.answers):

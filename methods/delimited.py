@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV texts, and quotes that swallow rows.
+"""Reads CSV and TSV texts, and detects quotes that swallow rows.
 
 A file that was written without quoting may have a cell that begins with a quote. By the rules of CSV
 such a cell goes on to the next quote, however many rows lie between them. This module reads rows by
@@ -13,8 +13,8 @@ from methods.naming import number_of
 
 Quoting = Literal["checked", "csv", "none"]
 QUOTINGS: tuple[Quoting, ...] = ("checked", "csv", "none")
-"""How quotes are read: by the rules of CSV, unless a quoted cell holds what looks like rows of the
-table; by these rules alone; as characters like all others."""
+"""How quotes are read: by the rules of CSV, with an error if a quoted cell seems to hold rows of the
+table; by the rules of CSV only; as ordinary characters."""
 QUOTING_HELP = (
     "How quotes in a CSV or TSV are read: checked refuses a quoted cell that holds rows of the table, "
     "csv takes it as a cell, none takes quotes as characters."
@@ -22,23 +22,23 @@ QUOTING_HELP = (
 _UNQUOTED = "If the file was written without quoting, read it with --quoting none"
 _MEANT = f"{_UNQUOTED}; if these lines belong to the cell, with --quoting csv"
 MOST_CELL = 100_000_000
-"""Characters of one cell: a list of images or paths is the longest."""
+"""Limit of one cell, in characters; lists of images or paths are the longest cells."""
 MOST_CELLS = 100_000
-"""Of a row; spreadsheets have 16,384 columns."""
+"""Limit of the cells of a row; spreadsheets have 16,384 columns."""
 
 _KEYS = ("index", "ID", "item_id", "question_id", "id", "item")
-"""Columns that name a row: the first of these that a table has, else its first column."""
+"""Names of key columns: the first of these that a table has is its key, or else its first column."""
 _SHOWN = 64
-"""Characters of a cell that are compared; a longer one is no key and no number."""
+"""Characters of a cell that are compared; a longer cell is neither a key nor a number."""
 _FEWEST_NUMBERS = 3
-"""Rows that show that a column is one of numbers."""
+"""A column counts as numeric if it has at least this many numbers, and no other texts."""
 _WHOLE = re.compile(r"[0-9]+(?:\.0*)?")
 
 
 class DelimitedError(Exception):
-    """A text is no table.
+    """A text is not a valid table.
 
-    The message is a clause with the line that is at fault; `fact` is the clause without what to do.
+    The message is a clause that names the line; `fact` is the clause without the advice.
     """
 
     def __init__(self, fact: str, hint: str = _UNQUOTED) -> None:
@@ -47,7 +47,7 @@ class DelimitedError(Exception):
 
 
 class TableRow(NamedTuple):
-    """The cells of a row, and the number of the line that it begins on; a blank line has no cells."""
+    """The cells of a row, and the number of its first line; a blank line has no cells."""
 
     line: int
     cells: list[str]
@@ -56,10 +56,10 @@ class TableRow(NamedTuple):
 def rows_of(
     lines: Iterable[str], delimiter: str, quoting: Quoting = "checked"
 ) -> Iterator[TableRow]:
-    """The rows of a text, its header first.
+    """Yield the rows of a text, the header first.
 
-    A cell with text behind the quote that closes it is taken as it stands, with its quotes: no tool
-    that quotes cells writes one.
+    A cell with text after its closing quote is kept unchanged, with its quotes: no tool that quotes
+    cells writes such a cell.
 
     Args:
         lines: The text line by line, with the line ends as they are.
@@ -67,9 +67,10 @@ def rows_of(
         quoting: How quotes are read (`QUOTINGS`).
 
     Raises:
-        DelimitedError: The text ends inside quotes; text stands behind the quote that closes a cell of
-            several lines; a cell is longer than `MOST_CELL`. With `checked` also where a quoted cell
-            holds what looks like rows of the table, at the end of the text.
+        DelimitedError: The text ends inside quotes; text follows the closing quote of a cell of several
+            lines; a cell or row exceeds its limit. With `checked` also if the quotes of a row
+            contradict the number of columns, or a quoted cell seems to hold rows of the table (found at
+            the end of the text).
     """
     if quoting == "none":
         for number, line in enumerate(lines, start=1):
@@ -91,13 +92,13 @@ def rows_of(
 
 
 def _require_few_cells(line: str, delimiter: str, number: int) -> None:
-    # Commas that stand inside quotes count, too: only in a longer line are they told apart.
+    # A line with quotes is not checked, as a delimiter inside quotes does not separate cells.
     if len(line) > MOST_CELLS and line.count(delimiter) >= MOST_CELLS and '"' not in line:
         raise DelimitedError(f"line {number} has more than {MOST_CELLS:,} cells", "")
 
 
 class _CsvReader:
-    """Reads rows by the rules of CSV; knows where quotes opened."""
+    """Reads rows by the rules of CSV, and keeps track of where quotes open."""
 
     def __init__(self, lines: Iterable[str], delimiter: str) -> None:
         self._lines = iter(lines)
@@ -106,7 +107,7 @@ class _CsvReader:
         self._header: list[str] = []
 
     def rows(self) -> Iterator[tuple[TableRow, Sequence[str]]]:
-        """Each row, and the lines that it takes up."""
+        """Yield each row with the lines that it takes up."""
         while (line := self._next()) is not None:
             begin = self._number
             _require_few_cells(line, self._delimiter, begin)
@@ -157,9 +158,9 @@ class _CsvReader:
     def _quoted_cell(
         self, line: str, at: int, column: int, row_lines: list[str]
     ) -> tuple[str, str, int]:
-        """The text of the cell whose quote stands at `at`, the line that it ends in, and where.
+        """Read the quoted cell at `at`: its text, the line in which it ends, and the position after it.
 
-        Lines that it goes on in are added to `row_lines`.
+        The further lines of the cell are added to `row_lines`.
         """
         opened = self._number
         parts: list[str] = []
@@ -191,7 +192,7 @@ class _CsvReader:
                 )
 
     def _end(self, line: str, at: int) -> int:
-        """Where the cell ends that has no quotes from `at` on."""
+        """The end of the unquoted cell that begins at `at`."""
         end = line.find(self._delimiter, at)
         return end if end >= 0 else max(at, len(line.rstrip("\r\n")))
 
@@ -202,17 +203,17 @@ class _CsvReader:
 
 
 class _SwallowedRows(NamedTuple):
-    """Lines of one row each of which has as many delimiters as a row of the table."""
+    """Lines of one row that each have as many delimiters as a row of the table."""
 
     line: int
     rows: list[list[str]]
 
 
 class _Suspicion:
-    """Whether lines inside quoted cells are rows of the table.
+    """Finds lines inside quoted cells that are rows of the table.
 
-    They are if they have as many cells as the header, a key of the same kind as all rows that no row
-    has, and numbers wherever all rows have numbers.
+    Such lines have as many cells as the header, a new key of the same kind as all other keys, and
+    numbers in the numeric columns.
     """
 
     def __init__(self, header: Sequence[str], delimiter: str) -> None:
@@ -227,7 +228,7 @@ class _Suspicion:
         self._swallowed: list[_SwallowedRows] = []
 
     def add(self, row: TableRow, row_lines: Sequence[str]) -> None:
-        """Take in a row below the header. Raises DelimitedError if its quotes contradict its width."""
+        """Add a row below the header. Raises DelimitedError if its quotes contradict its width."""
         if not row.cells:
             return
         if len(row.cells) != self._width and (

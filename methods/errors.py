@@ -1,19 +1,19 @@
-"""The base class of errors that a person can put right, and texts from outside in a terminal.
+"""The base class of errors that a user can correct, and escaping of external texts for a terminal.
 
-An error of a capability stands in the module that raises it.
+More specific errors are defined in the modules that raise them.
 """
 
 import unicodedata
 
 _KEPT_AS_THEY_ARE = "\n\t\u200c\u200d"
-"""Controls of a text that change nothing but its look: line breaks, tabs, joiners of letters."""
+"""Control characters that only affect the look of a text: line breaks, tabs, joiners of letters."""
 
 
 class UserError(Exception):
     """An error whose message is one sentence for the user: what is wrong, and what to do about it.
 
     Every asset and command shows the message of any subclass, without a traceback. An error is
-    `passing` where the same may succeed some minutes later: a server is down, a store is busy.
+    `passing` (transient) if a retry may succeed some minutes later: a server is down, a store is busy.
     """
 
     passing = False
@@ -25,15 +25,15 @@ class UserError(Exception):
 
 
 class PromptUnusable(UserError):
-    """A prompt, or what models reply to it, cannot be used; other prompts may be."""
+    """A prompt, or what models reply to it, cannot be used; other prompts may be usable."""
 
 
 class UnfinishedStep(Exception):
-    """Ends a step that has not failed: it goes on in a later run, when its model batches have ended."""
+    """Ends a step that has not failed: a later run continues it when its model batches have ended."""
 
 
 def printable(text: str) -> str:
-    """A text from outside as a terminal may get it: control characters are spelled out."""
+    """Spell out the control characters of an external text, so that a terminal can show it."""
     return "".join(
         f"\\u{ord(character):04x}"
         if character not in _KEPT_AS_THEY_ARE

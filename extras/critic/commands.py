@@ -5,7 +5,7 @@ import click
 from resources.command_line import WorkspaceCommand
 
 FOLDER = "critic"
-"""Below the home: a folder a release, and what was trained."""
+"""Folder of the workspace with a folder for each release, and with what was trained."""
 
 
 @click.command("export-critic", cls=WorkspaceCommand, example="vlm-loom result export-critic mmdu")

@@ -12,7 +12,7 @@ from resources.warehouse import Warehouse
 
 
 def critic_check() -> dg.AssetChecksDefinition:
-    """Blocking: nothing that a critic is tested on is among what it is trained on."""
+    """Build the blocking check that a critic's training and test split share no content."""
 
     @asset_check(
         asset=dg.AssetKey(["evaluate", "critic_pairs"]),

@@ -1,4 +1,4 @@
-"""Label Studio's annotations as records to import.
+"""Converts Label Studio's annotations to records to import.
 
 Annotations are not trusted: texts are looked up by the names that the task has, and are checked like
 any others.
@@ -16,9 +16,9 @@ _VALUES = {"textarea": "text", "choices": "choices", "number": "number"}
 
 
 def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
-    """A record for each annotation; a skip does not count in a task that was annotated as well.
+    """Yield a record for each annotation; a skip is ignored if the task was annotated as well.
 
-    A task that was not exported for review gives a record at fault.
+    A task that was not exported for review gives a record with a fault.
     """
     for task in tasks:
         annotations = task.get("annotations")
@@ -58,7 +58,7 @@ def _values(data: Mapping[str, Any], annotation: Mapping[str, Any]) -> dict[str,
 
 
 def _filled(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The value of each control of the labelling config that is not empty."""
+    """The value of each control that was filled in, by its name."""
     filled = {}
     for result in results:
         value = result["value"][_VALUES[result["type"]]]
@@ -72,7 +72,7 @@ def _filled(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _changes(data: Mapping[str, Any], filled: Mapping[str, str]) -> dict[str, str]:
-    """The texts of the annotation, by name."""
+    """The texts that the annotation contains, by name."""
     kind = data["kind"]
     if kind not in KINDS:
         raise KeyError(kind)
@@ -80,7 +80,7 @@ def _changes(data: Mapping[str, Any], filled: Mapping[str, str]) -> dict[str, st
     boxes = {f"{box}_{index}": field["name"] for index, field in enumerate(data["write"])}
     changes = {boxes[name]: text for name, text in filled.items() if name in boxes}
     if box == TEXT and changes and filled.get(VERDICT) == "edit":
-        # An annotation has every text except those that were emptied.
+        # An annotation omits the texts that were emptied.
         changes = dict.fromkeys(boxes.values(), "") | changes
     if OPTION in filled:
         changes[CHOOSES[kind]] = filled[OPTION]

@@ -1,4 +1,4 @@
-"""A Label Studio server: its projects and tasks, over its API.
+"""Client of a Label Studio server: projects and tasks, over its API.
 
 Projects and tasks are only added, never changed or deleted, so that no annotation is lost.
 """
@@ -15,15 +15,15 @@ from methods.web_address import cut_secrets, without_secrets
 from resources.files.bounded import limit_body
 
 TIMEOUT = 120.0
-"""Seconds: the server stores imported pictures in its database before it answers."""
+"""Timeout in seconds: the server stores imported images in its database before it answers."""
 WHOLE_SECONDS = 300.0
-"""Of a request with its answer: a server that sends a byte now and then passes every other limit."""
+"""Limit of a request with its answer, in seconds: the timeout restarts with every byte."""
 MOST_PAGES = 5_000
-"""Of one list."""
+"""Limit of the pages of one API list."""
 PAGE, BATCH = 20, 10
-"""Tasks a request: each may carry some 2 MB of pictures."""
+"""Tasks of a request, for reading and for adding: each task may carry some 2 MB of images."""
 MOST_BYTES = 200_000_000
-"""Of an answer."""
+"""Limit of an answer of the server."""
 TITLE_LENGTH = 50
 """The most characters of a title that the server accepts."""
 
@@ -35,8 +35,8 @@ class LabelStudioError(UserError):
 class LabelStudio:
     """The API of the server at `url` with a user's token.
 
-    The token is a personal access token or, where the server still accepts them, a legacy one. Every
-    method raises LabelStudioError.
+    The token is a personal access token, or a legacy one if the server still accepts it. Every method
+    raises LabelStudioError.
     """
 
     def __init__(self, url: str, token: str) -> None:
@@ -45,7 +45,7 @@ class LabelStudio:
         self._auth = _Auth(url, token, self._shown)
 
     def project(self, name: str) -> int | None:
-        """The id of the first project whose description is `name`."""
+        """Find the id of the first project whose description is `name`."""
         for page in self._pages("/api/projects", "results", {"ordering": "id", "page_size": "100"}):
             for project in page:
                 if project.get("description") == name:
@@ -79,7 +79,7 @@ class LabelStudio:
             self._ask("POST", f"/api/projects/{project}/import", json=batch)
 
     def tasks(self, project: int) -> Iterator[dict[str, Any]]:
-        """Every task of a project with its data and annotations, skipped ones included."""
+        """Yield every task of a project with its data and annotations, skipped ones included."""
         wanted = {
             "project": str(project),
             "page_size": str(PAGE),
@@ -171,7 +171,7 @@ class LabelStudio:
 
 
 def shown_address(url: str) -> str:
-    """The address of a server without the secrets in it, as messages show it."""
+    """The address of a server as messages show it, without secrets."""
     return without_secrets(url) if "//" in url else url.rpartition("@")[2]
 
 
@@ -183,7 +183,7 @@ async def _limit_answer(response: httpx2.Response) -> None:
 
 
 class _Auth(httpx2.Auth):
-    """Exchanges a personal access token for one that lasts minutes; a legacy one is sent as it is."""
+    """Exchanges a personal access token for a short-lived one; a legacy token is sent unchanged."""
 
     requires_response_body = True
 

@@ -1,4 +1,4 @@
-"""`vlm-loom review label-studio`: what a person may decide goes to a server, decisions come back.
+"""`vlm-loom review label-studio`: push items that a person may decide to a server, and pull decisions.
 
 The token is read from the environment, never from an argument: other users of the machine can see
 arguments, and shells store them.
@@ -96,7 +96,7 @@ def project_name(kind: str, round_: int, reviewer: str) -> str:
 
 
 def _key(item: Any) -> tuple[str, str]:
-    """The item and its content that a task is about; others wrote the task."""
+    """The item id and content hash of an item, or of a task's data, which others may have changed."""
     data = item if isinstance(item, Mapping) else {}
     return str(data.get("item_id")), str(data.get("content_hash"))
 

@@ -1,7 +1,7 @@
-"""The labelling config of each kind, in Label Studio's XML: what annotators see and fill in.
+"""The labelling config (XML) of Label Studio for each kind of item: what annotators see and fill in.
 
-The data of an item is made by `tasks.py`, so that a config holds no text of an item, which is
-untrusted; every name after a `$` is a key of a task's data.
+A config holds no text of an item, which is untrusted: `tasks.py` makes the data of a task, and every
+name after a `$` is a key of this data.
 """
 
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -15,7 +15,7 @@ CHOOSES = {
     "extraction": "choice",
     "pair": "winner",
 }
-"""The text of a kind that is chosen from a few labels instead of written."""
+"""The text of each kind that is chosen from a few options instead of written."""
 
 ITEM, OPTION, VERDICT, REASON, NOTE, TEXT, SCORE = (
     "item",
@@ -26,20 +26,20 @@ ITEM, OPTION, VERDICT, REASON, NOTE, TEXT, SCORE = (
     "text",
     "score",
 )
-"""Names of the controls; for texts and scores `_` and an index follow."""
+"""Names of the controls; those of texts and scores are followed by `_` and an index."""
 
 _VERDICTS = ("accept", "edit", "reject")
-"""There is no `skip`: Label Studio has a button of its own for it."""
+"""There is no `skip`: Label Studio has its own button for it."""
 _INDEX = "{{idx}}"
 
 
 def labelling_config(kind: str) -> str:
-    """The config of a project whose tasks are items of `kind`."""
+    """Build the config of a project whose tasks are items of `kind`."""
     view = Element("View")
     # Label Studio collapses line breaks unless told otherwise.
     SubElement(view, "Style").text = ".htx-text, .lsf-richtext__line { white-space: pre-wrap; }"
     SubElement(view, "Text", name=ITEM, value="$title")
-    # The list is empty for kinds without pictures.
+    # The list is empty for kinds without images.
     pictures = SubElement(view, "Repeater", on="$pictures", indexFlag=_INDEX)
     SubElement(pictures, "Header", value=f"$pictures[{_INDEX}].label", size="5")
     SubElement(pictures, "Image", name=f"picture_{_INDEX}", value=f"$pictures[{_INDEX}].url")
@@ -71,7 +71,7 @@ def labelling_config(kind: str) -> str:
 def _texts_to_read(view: Element, key: str) -> None:
     repeater = SubElement(view, "Repeater", on=f"${key}", indexFlag=_INDEX)
     SubElement(repeater, "Header", value=f"${key}[{_INDEX}].label", size="5")
-    # Text shows its value as it is; HyperText or Markdown would interpret it.
+    # Text shows its value unchanged; HyperText or Markdown would interpret it.
     shown = {"name": f"{key}_{_INDEX}", "value": f"${key}[{_INDEX}].text", "valueType": "text"}
     SubElement(repeater, "Text", shown)
 

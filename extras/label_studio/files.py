@@ -1,4 +1,4 @@
-"""Label Studio in files, for a server that cannot be reached from here."""
+"""Files for Label Studio, for a server that cannot be reached from here: tasks out, annotations in."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from review.import_export import Record
 
 
 class LabelStudioFileError(UserError):
-    """The file is no export of Label Studio; the message says what to do."""
+    """The file is not an export of Label Studio; the message says what to do."""
 
 
 def write_items(
@@ -53,7 +53,7 @@ def write_items(
 
 
 def read_records(path: Path) -> Iterator[Record]:
-    """The records of an export in Label Studio's format JSON. Raises LabelStudioFileError."""
+    """Read the records of an export in Label Studio's format JSON. Raises LabelStudioFileError."""
     try:
         tasks = from_json(read_file(path).decode("utf-8-sig"), most=None)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """An item as a Label Studio task: the data that a kind's labelling config shows.
 
-Pictures are inside the task, as data URLs of a bounded size. With addresses instead, the server and the
-annotators' browsers would have to reach the review app, which shows its pictures only to its accounts.
+Images are inside the task, as data URLs of a bounded size. With addresses instead, the server and the
+annotators' browsers would have to reach the review app, which shows images only to its accounts.
 """
 
 from typing import Any
@@ -13,13 +13,13 @@ from resources.images.store import ImageStore
 from review.item_texts import ItemText, context_texts, item_texts
 
 PICTURE_SIDE = 768
-"""Pixels: enough to judge a picture; a task with twenty such pictures has some 2 MB."""
+"""Largest width and height in pixels: enough to judge; a task with twenty images has some 2 MB."""
 
 
 def task_of(item: QueueItem, round: int, images: ImageStore) -> dict[str, Any]:
     """Make the Label Studio task of an item.
 
-    `item_id`, `content_hash` and `round` come back with the annotations and name what was decided on.
+    `item_id`, `content_hash` and `round` come back with the annotations, to identify the content.
 
     Args:
         item: The item.

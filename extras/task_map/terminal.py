@@ -1,4 +1,4 @@
-"""A map of tasks from fine-tuned weights, and the learning difficulty of tasks, for a terminal."""
+"""Task maps from fine-tuned weights, and the learning difficulty of tasks, for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -28,12 +28,12 @@ class NoTaskScores(UserError):
 
 
 def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
-    """Write the map of task vectors as a page and a table.
+    """Write the map of task vectors as an HTML page and a CSV table.
 
     Args:
         vectors: The folder with a folder for each task.
         base: The weights before the fine-tuning; None for adapters.
-        out: The page to write; by default in the reports.
+        out: The HTML page to write; by default in the reports.
 
     Returns:
         The message to print: which tasks are in which cluster.
@@ -103,7 +103,7 @@ def difficulty_of(accuracies: Path, release: str, quoting: Quoting) -> str:
 
 
 def _ranking(rows: Sequence[Row], fine_tuned: Mapping[str, float]) -> list[str]:
-    """Every task of the release, the hardest first, with both numbers."""
+    """List every task of the release, the hardest first, with its score and fine-tuned accuracy."""
     width = max(len("task"), *(len(row["task"]) for row in rows))
     lines = [f"place  {'task'.ljust(width)}  mean score  fine-tuned"]
     for row in rows:

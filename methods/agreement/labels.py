@@ -1,4 +1,4 @@
-"""Measures of agreement on labels: raw, and corrected for chance.
+"""Inter-annotator agreement on labels: raw, and corrected for chance (kappa, alpha).
 
 Raw agreement and Krippendorff's alpha are also computed for scores.
 """
@@ -24,13 +24,13 @@ Level = Literal["nominal", "ordinal"]
 
 
 def raw_agreement(ratings: Ratings) -> MeasureValue:
-    """How often two people who rated the same item gave it the same value, a mean over items in 0..1.
+    """Compute how often two people gave an item the same value, as a mean over items, 0 to 1.
 
         P = (1/N) sum_i [ sum_c n_ic (n_ic - 1) ] / [ n_i (n_i - 1) ]
 
-    n_ic of the n_i ratings of item i are c. With two raters it is the share of items on which they
-    agree. It is not corrected for chance. Source: the observed agreement of Fleiss (1971), formula 3,
-    with n_i instead of a fixed number of raters.
+    Of the n_i ratings of item i, n_ic have the value c; N is the number of items. With two raters it is
+    the share of items on which they agree. It is not corrected for chance. Source: the observed
+    agreement of Fleiss (1971), formula 3, with n_i instead of a fixed number of raters.
     """
     counts = counts_of(with_two_ratings(ratings))
     if not len(counts):
@@ -58,7 +58,7 @@ def raw_agreement_of_draws(
 
 
 def _agreeing(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of agreeing pairs of ratings of each item."""
+    """Compute the share of agreeing pairs among the ratings of each item."""
     n_ratings = counts.sum(axis=1)
     return (counts * (counts - 1)).sum(axis=1) / (n_ratings * (n_ratings - 1))
 
@@ -67,19 +67,19 @@ def _agreeing(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def cohen_kappa(ratings: Ratings) -> MeasureValue:
-    """Cohen's kappa: agreement of two raters beyond what chance alone would give, over items of both.
+    """Cohen's kappa: agreement of two raters beyond chance, over items that both rated.
 
         kappa = (p_o - p_e) / (1 - p_e),    p_e = sum_c p_ac p_bc
 
-    p_o is the share of items with the same label, p_ac how often rater a gave label c. 1: they always
-    agree; 0: no more than by chance. Source: Cohen (1960), A coefficient of agreement for nominal
-    scales. The value is scikit-learn's. Raises ValueError unless there are two raters.
+    p_o is the share of items with the same label, p_ac the share of label c among the labels of rater
+    a. 1: they always agree; 0: no more than by chance. Source: Cohen (1960), A coefficient of agreement
+    for nominal scales. The value is scikit-learn's. Raises ValueError unless there are two raters.
     """
     first, second = paired_ratings(ratings)
     if not len(first):
         return MeasureValue(None, NOBODY_TWICE)
     labels, codes = np.unique([first, second], return_inverse=True)
-    # With one label of both kappa is 0/0; with one of a rater it is 0, however often they agree.
+    # If both use only one label, kappa is 0/0; if one rater does, it is 0, however often they agree.
     if len(labels) == 1:
         return MeasureValue(None, "Both gave every item the same one label.")
     if min(len(np.unique(first)), len(np.unique(second))) == 1:
@@ -94,7 +94,7 @@ def cohen_kappa_of_draws(
 ) -> NDArray[np.float64]:
     """Cohen's kappa of every bootstrap draw of clusters, computed at once.
 
-    scikit-learn's function takes 1 to 3 ms a call, so a bootstrap of 1,000 draws took 1 to 3 s. This
+    scikit-learn's function takes 1 to 3 ms a call, 1 to 3 s for a bootstrap of 1,000 draws. This
     function sums the confusion matrices of the drawn clusters and takes 0.1 s or less. A test compares
     it with scikit-learn.
 
@@ -104,12 +104,12 @@ def cohen_kappa_of_draws(
         draws: Draws x clusters: the clusters that each draw has, with repetition.
 
     Returns:
-        The kappa of each draw; NaN where it is not defined because a rater used one label only.
+        The kappa of each draw; NaN if it is not defined because a rater used one label only.
     """
     n_clusters = int(cluster_of.max()) + 1
     labels, codes = np.unique(ratings.T, return_inverse=True)
     first, second = codes.reshape(2, -1)
-    # Confusion matrices add up: that of a draw is the sum of those of its clusters.
+    # Confusion matrices add up: the matrix of a draw is the sum of those of its clusters.
     of_cluster = np.zeros((n_clusters, len(labels), len(labels)))
     np.add.at(of_cluster, (cluster_of, first, second), 1)
     times_drawn = np.zeros((len(draws), n_clusters))
@@ -131,9 +131,9 @@ def fleiss_kappa(ratings: Ratings) -> MeasureValue:
 
         kappa = (P - P_e) / (1 - P_e),    P_e = sum_c p_c^2
 
-    P is the raw agreement over items, p_c the share of all ratings that are c. Every item has the same
-    number of ratings, which need not be by the same people. Source: Fleiss (1971), Measuring nominal
-    scale agreement among many raters.
+    P is the raw agreement over items, p_c the share of value c among all ratings. Every item has the
+    same number of ratings, which need not be by the same people. Source: Fleiss (1971), Measuring
+    nominal scale agreement among many raters.
     """
     counts = counts_of(with_two_ratings(ratings))
     if not len(counts):
@@ -158,10 +158,10 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> MeasureValue:
         alpha = 1 - (n - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck
         o_ck  = sum_i n_ic (n_ik - [c = k]) / (n_i - 1)
 
-    n_ic of the n_i ratings of item i are c; o is the coincidence matrix with margins n_c and total n.
-    The difference d_ck of two values is, for labels (nominal), 1 unless c = k; for ranks (ordinal,
-    c < k), (n_c/2 + n_(c+1) + ... + n_(k-1) + n_k/2)^2. Source: Krippendorff (2011), Computing
-    Krippendorff's alpha-reliability.
+    Of the n_i ratings of item i, n_ic have the value c; [c = k] is 1 if c = k, else 0; o is the
+    coincidence matrix with margins n_c and total n. The difference d_ck of two values is, for labels
+    (nominal), 1 unless c = k; for ranks (ordinal, c < k), (n_c/2 + n_(c+1) + ... + n_(k-1) + n_k/2)^2.
+    Source: Krippendorff (2011), Computing Krippendorff's alpha-reliability.
 
     Args:
         ratings: Items x raters, NaN for no rating.

@@ -46,7 +46,7 @@ TEN_POINTS: Mapping[str, Measure] = {
     "strict_accuracy": strict_accuracy,
     "quadratic_kappa": quadratic_kappa,
 }
-"""What scores from 1 to 10 have beside `SCORES_OF_PAIR`."""
+"""Further measures for scores from 1 to 10, in addition to `SCORES_OF_PAIR`."""
 SCORES_OF_ALL: Mapping[str, Measure] = {
     "raw": raw_agreement,
     "krippendorff_ordinal": partial(krippendorff_alpha, level="ordinal"),
@@ -55,7 +55,7 @@ OF_DRAWS: Mapping[str, MeasureOfDraws] = {
     "raw": raw_agreement_of_draws,
     "cohen_kappa": cohen_kappa_of_draws,
 }
-"""Measures that are too slow to be called for each draw of the bootstrap."""
+"""Measures for all bootstrap draws at once, as a call for each draw would be too slow."""
 
 
 def measured_rows(

@@ -1,4 +1,4 @@
-"""The result of a measure with its 95 % interval, and the pairs and counts of ratings behind it."""
+"""Matrices of ratings, their pairs and counts, and bootstrap intervals of agreement measures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ratings = NDArray[np.float64]
-"""Items x raters: scores, or numbers that stand for labels; NaN where a rater gave none."""
+"""Items x raters: scores, or numbers that stand for labels; NaN if a rater gave none."""
 
 NOBODY_TWICE = "No item was rated by two."
-"""The reason where no two raters have an item in common."""
+"""The reason if no two raters have an item in common."""
 
 
 @dataclass(frozen=True)
 class MeasureValue:
-    """A measure's value; None with the reason where it is not defined."""
+    """The value of a measure; None with the reason if it is not defined."""
 
     value: float | None
     reason: str | None = None
@@ -26,16 +26,16 @@ Measure = Callable[[Ratings], MeasureValue]
 N_RESAMPLES = 1000
 
 MeasureOfDraws = Callable[[Ratings, NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]
-"""A measure of all draws at once, as `cohen_kappa_of_draws` is: NaN where it is not defined."""
+"""A measure for all draws at once, such as `cohen_kappa_of_draws`: NaN if it is not defined."""
 
 
 def with_two_ratings(ratings: Ratings) -> Ratings:
-    """The rows of items with two ratings or more; the others say nothing about agreement."""
+    """Keep the items with two ratings or more; the others say nothing about agreement."""
     return ratings[(~np.isnan(ratings)).sum(axis=1) >= 2]
 
 
 def paired_ratings(ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both raters' ratings of the items that both have rated. Raises ValueError unless two raters."""
+    """The ratings of two raters on items that both rated. Raises ValueError unless there are two."""
     if ratings.shape[1] != 2:
         raise ValueError(f"This measure is for two raters, not {ratings.shape[1]}.")
     both = with_two_ratings(ratings)
@@ -43,7 +43,7 @@ def paired_ratings(ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 
 def counts_of(ratings: Ratings) -> NDArray[np.int64]:
-    """Counts of each value for each item: items x values that occur, values ascending."""
+    """Count each value for each item: items x values that occur, values ascending."""
     values = np.unique(ratings[~np.isnan(ratings)])
     return (ratings[:, :, None] == values).sum(axis=1)
 
@@ -78,7 +78,7 @@ def interval(
     value = measure(ratings).value
     if value is None:
         return None
-    # Sorted, because the seed draws sets by their position.
+    # Names are sorted, because the seed draws sets by their position.
     _, cluster_of = np.unique(np.array(clusters), return_inverse=True)
     n_clusters = int(cluster_of.max()) + 1
     draws = np.random.default_rng(seed).integers(0, n_clusters, size=(n_resamples, n_clusters))

@@ -25,7 +25,7 @@ from methods.words import is_chinese
 JUDGE_CHINESE_PROMPT = "alignmmbench/judge_zh"
 JUDGE_ENGLISH_PROMPT = "alignmmbench/judge_en"
 ANSWER = "answer"
-"""The part of a judgment: there is one a turn."""
+"""The name of the part of a judgment: each turn has one part."""
 MEAN = "Rating"
 MOST_SPREAD = (HIGHEST - LOWEST) / 2
 

@@ -1,4 +1,4 @@
-"""The release of approved questions, wordings of them, and dialogues (AlignMMBench, 3.2)."""
+"""Builds the release of approved questions, their wordings, and dialogues (AlignMMBench, 3.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class ApprovedExchange(NamedTuple):
 class ApprovedWording:
     """An approved question in one wording, or a dialogue; the last answer is the reference.
 
-    `place` is that in its group: 0 is the seed itself or the dialogue, others are its rewrites.
+    `place` is the position in its group: 0 is the seed itself or the dialogue, others are rewrites.
     """
 
     group_id: str
@@ -36,7 +36,7 @@ class ApprovedWording:
 
     @property
     def item_id(self) -> str:
-        """`<seed>-<place>`, the form that published ids have."""
+        """`<seed>-<place>`, as in published ids."""
         return f"{self.group_id}-{self.place}"
 
 
@@ -68,7 +68,7 @@ def build_wordings(
         rows["items"].append(
             {
                 **item_key,
-                # Its picture was found by keywords, in a set or in none.
+                # Its image was found by keywords, whether in a set or not.
                 "set_id": None,
                 "group_id": item.group_id,
                 "ordinal": ordinal,
@@ -106,5 +106,5 @@ def build_wordings(
 
 
 def labels_of(item: ApprovedWording) -> dict[str, str]:
-    """Task, its category, and the language."""
+    """The labels of an item: task, its category, and the language."""
     return {TASK: item.task, CATEGORY: CATEGORIES[item.task], LANGUAGE: item.language}

@@ -1,4 +1,4 @@
-"""Pictures that questions of each task may be written about (AlignMMBench, 3.2 and A.6.1)."""
+"""Candidate images for questions of each task (AlignMMBench, 3.2 and A.6.1)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ EXACT, NEAR = "exact_duplicate", "near_duplicate"
 
 
 class SearchableEntry(NamedTuple):
-    """An entry: its picture as SHA-256, and the texts that keywords are looked for in."""
+    """An entry: its image by SHA-256, and the texts that are searched for keywords."""
 
     entry_id: str
     image_id: str
@@ -22,7 +22,7 @@ class SearchableEntry(NamedTuple):
 
 
 class TaskImage(NamedTuple):
-    """A picture for a task, and the keywords that it was found by: in its texts, and in itself."""
+    """An image for a task, with the keywords that were found in its texts and in the image itself."""
 
     task: str
     entry_id: str
@@ -54,14 +54,14 @@ def candidates(
     excluded: Collection[str],
     keywords_of_image: Seen = MappingProxyType({}),
 ) -> TaskImageSelection:
-    """The candidates of each task of `keywords`; an entry is a candidate or is removed, never both.
+    """Select the candidates of each task of `keywords`. Every entry is a candidate or is removed.
 
     Args:
         entries: The entries to search.
         keywords: The keywords of each task, which an entry has to contain.
-        groups: The group of each image that has near-duplicates, by image id. One image of a group
-            stays: that of the entry with the smallest id, and none if one of the group is `excluded`.
-        excluded: Ids of images that no candidate may show.
+        groups: The group of each image that has near-duplicates, by image id. The image of the entry
+            with the smallest id stays in each group; none stays if one of the group is `excluded`.
+        excluded: Ids of images that no candidate may have.
         keywords_of_image: The keywords of each task that an image shows, by image id; empty if no model
             looked at the images.
     """
@@ -101,16 +101,16 @@ def candidates(
 def sample_candidates(
     candidates: Sequence[TaskImage], tasks: Sequence[str], n: int, seed: int
 ) -> list[TaskImage]:
-    """Sample candidates of tasks, none twice.
+    """Sample candidates of tasks, each at most once.
 
-    Tasks take turns in an order by seed. Each takes, in an order of its own, the next image that was
-    used least, so that images differ as long as possible. A larger `n` continues the list of a smaller
-    one.
+    Tasks take turns in an order by seed. Each takes, in its own order, the next image among those that
+    were used least, so that images differ as long as possible. A larger `n` continues the list of a
+    smaller one.
 
     Args:
         candidates: The candidates of all tasks.
         tasks: The tasks to sample for.
-        n: How many candidates; fewer if there are no more.
+        n: The number of candidates; fewer if there are not as many.
         seed: The seed of the orders.
 
     Returns:

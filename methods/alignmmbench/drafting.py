@@ -1,6 +1,6 @@
-"""Drafts by a model: single questions, and dialogues with a history (AlignMMBench, 3.2 and A.1).
+"""AlignMMBench items written by a model: single questions, and dialogues with a history (3.2 and A.1).
 
-Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
+Parsing is strict: a draft that breaks a rule raises ParseError with its name. People review all drafts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from methods.prompts.reply_objects import reply_object
 from methods.rewriting.checks import language_of, says_nothing_new
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "Simplified Chinese"}
-"""Languages that drafts are written in, by code, and their names in prompts."""
+"""Languages of drafts by code, with their names in prompts."""
 SINGLE_TASKS = tuple(task for task, category in CATEGORIES.items() if category != DIALOGUE)
 DIALOGUE_TASKS = tuple(task for task, category in CATEGORIES.items() if category == DIALOGUE)
 INCOHERENCE = "Incoherence"
-"""The task whose history has a planted error."""
+"""The task whose history contains a deliberate error."""
 FEWEST_EARLIER, MOST_EARLIER = 1, 3
-"""Turns of a history (AlignMMBench, released data)."""
+"""The smallest and largest number of turns of a history (AlignMMBench, released data)."""
 
 DEMANDS: Mapping[str, str] = {
     "Description": "a description of what the picture shows, as a whole or of one part of it",
@@ -46,7 +46,7 @@ DEMANDS: Mapping[str, str] = {
         'Give the words of the earlier answer that are wrong, exactly as they stand there, as "error".'
     ),
 }
-"""What is asked for in each task, as a writer is told."""
+"""What each task asks for, in the words of the writer's prompt."""
 
 _TEXT: JsonSchema = {"type": "string"}
 SEED_SCHEMA = object_schema({"question": _TEXT, "reference": _TEXT})
@@ -61,18 +61,18 @@ DIALOGUE_SCHEMA = object_schema(
         "reference": _TEXT,
     }
 )
-"""JSON schema of a reply; `error` is empty where none is planted."""
+"""JSON schemas of the replies; `error` is empty if the history has no deliberate error."""
 
 
 class Seed(NamedTuple):
-    """A question about a picture, on one line, and its reference."""
+    """A question about an image, on one line, and its reference."""
 
     question: str
     reference: str
 
 
 class DialogueDraft(NamedTuple):
-    """Earlier turns as (user, assistant), the last question with its reference, the planted error."""
+    """Earlier turns as (user, assistant), last question with its reference, and deliberate error."""
 
     history: tuple[tuple[str, str], ...]
     last: Seed
@@ -181,7 +181,7 @@ def _seed(fields: Mapping[str, object], language: str) -> Seed:
 def _require_question(question: str, language: str) -> None:
     if question.replace("？", "?").count("?") > 1:
         raise ParseError("several_questions", f"More than one question: {question[:80]!r}.")
-    # What has no letters, such as "1 + 1?", is in no language.
+    # A text without letters, such as "1 + 1?", is in no language.
     if language_of(question) not in (language, None):
         raise ParseError("other_language", f"A question is not in {LANGUAGES[language]}.")
 

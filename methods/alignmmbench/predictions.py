@@ -22,7 +22,7 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
         rows: The rows of the file.
 
     Returns:
-        For each row the key of its prediction, or why there is none.
+        For each row the key of its prediction, or the reason why there is none.
     """
     item_ids = {item.item_id for item in items}
     return [_place(row, item_ids) for row in rows]

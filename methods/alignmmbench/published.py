@@ -1,9 +1,9 @@
-"""AlignMMBench as it is published: `metadata.jsonl` (AlignMMBench, released data).
+"""The published file format of AlignMMBench: `metadata.jsonl` (AlignMMBench, released data).
 
-A line a question: {question_id, image_path, history: [{user, assistant}], prompt, ref_answer, task,
-category}. `question_id` is `<seed>-<j>`: the wordings of one seed are a group. The pictures are
-published elsewhere: a path whose file is missing is kept, and its question can be judged, though no
-model can be asked about it.
+Each line is a question: {question_id, image_path, history: [{user, assistant}], prompt, ref_answer,
+task, category}. `question_id` is `<seed>-<j>`: the wordings of one seed form a group. The images are
+published elsewhere. A path whose file is missing is kept: answers to its question can be judged, though
+no model can be asked about it.
 """
 
 import json
@@ -21,9 +21,9 @@ from methods.prompts.messages import IMAGE_HERE
 
 PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}
 AS_PUBLISHED = " as published"
-"""What the name of a label ends in that has another text than its namesake, for the export."""
+"""Suffix of a label that keeps a published text for the export, if it differs from ours."""
 _FIRST = f"{IMAGE_HERE}\n"
-"""What precedes the first user's text: the picture enters with it."""
+"""The image placeholder, which precedes the first user's text."""
 _KEYS = ("question_id", IMAGE_PATH, "history", "prompt", "ref_answer", TASK, CATEGORY)
 
 
@@ -61,7 +61,7 @@ def write_published(
 
 
 def record_of(item: PublishedItem) -> dict[str, Any]:
-    """One question as a record; an answer that is held out is empty."""
+    """Convert a question to a record; a held-out answer is empty."""
     *earlier, last = item.turns
     texts = [turn.question for turn in item.turns]
     texts[0] = texts[0].removeprefix(_FIRST)
@@ -154,7 +154,7 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
 
 
 def _as_published(record: Mapping[str, Any], task: str) -> dict[str, str]:
-    """Task and category as the record has them, where these are not the names that they have here."""
+    """Task and category as the record has them, if they differ from the names used here."""
     own_labels = {TASK: task, CATEGORY: CATEGORIES[task]}
     return {
         f"{name}{AS_PUBLISHED}": str(record[name])

@@ -1,4 +1,4 @@
-"""The 13 tasks of AlignMMBench, and keywords that find pictures for each (3.1, 3.2, A.1, A.6.1)."""
+"""The 13 tasks of AlignMMBench, and keywords that find images for each (3.1, 3.2, A.1, A.6.1)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -11,9 +11,9 @@ from methods.ingest.topics import Topic, topics_of
 from methods.words import is_chinese
 
 Seen: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...]]]
-"""By picture and task, the keywords that the picture shows; without what has none."""
+"""The keywords that images show, by image and task. Images and tasks without keywords are left out."""
 AT_ONCE = 4096
-"""Pictures that are compared with all keywords at once."""
+"""The number of images that are compared with all keywords at once."""
 
 
 def phrase(keyword: str) -> str:
@@ -156,7 +156,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
 def found_keywords(texts: Iterable[str], keywords: Sequence[str]) -> tuple[str, ...]:
     """Find the keywords that occur in texts, in any case.
 
-    An English keyword is a whole word or phrase, in singular or plural. A Chinese one may stand
+    An English keyword is a whole word or phrase, in singular or plural. A Chinese one may occur
     anywhere, as Chinese has no spaces.
 
     Args:
@@ -168,14 +168,14 @@ def found_keywords(texts: Iterable[str], keywords: Sequence[str]) -> tuple[str, 
     """
     texts = list(texts)
     whole = " ".join(" ".join(texts).casefold().split())
-    # Most keywords are in no text at all, which is quickly seen.
+    # Most keywords occur in no text, which a search for their beginning shows quickly.
     possible = {word: _topic(word) for word in keywords if _beginning(word) in whole}
     return tuple(topics_of(possible, texts, ())) if possible else ()
 
 
 @cache
 def _topic(keyword: str) -> Topic:
-    """The keyword in all its forms."""
+    """Build a topic of all forms of a keyword."""
     if is_chinese(keyword):
         return Topic((keyword,))
     plural = f"{_beginning(keyword)}ies" if keyword.endswith("y") else f"{keyword}es"

@@ -1,4 +1,4 @@
-"""Answer extraction: what each reader read in a multiple-choice answer, and samples to check."""
+"""Answer extraction: VLMEvalKit's rules, the letters of all readers, and samples to check."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ _NO_VALUE = frozenset(
         "<NA>",
     )
 ) | frozenset(("N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"))
-"""Cells that pandas reads as missing: VLMEvalKit does not see a choice with such a text."""
+"""Cells that pandas reads as missing: VLMEvalKit ignores a choice with such a text."""
 
 
 def compat(answer: str, choices: Sequence[str]) -> str | None:
@@ -57,8 +57,8 @@ def compat_letter(rule: str | None, strict: str | None, choices: Sequence[str]) 
 
     Args:
         rule: The letter of VLMEvalKit's rules (`compat`).
-        strict: The letter of the strict rules or the extractor. It replaces the model that VLMEvalKit
-            asks where its rules find nothing.
+        strict: The letter of the strict rules or the extractor. It replaces the letter of the model
+            that VLMEvalKit asks if its rules find nothing.
         choices: The texts of the choices in the order in which they were asked.
 
     Returns:
@@ -94,7 +94,7 @@ def _by_letter(answer: str, letters: Collection[str]) -> str | None:
 
 
 def _by_text(answer: str, choices: Mapping[str, str]) -> str | None:
-    # A text may be longer in lower case, and VLMEvalKit measures it there: "İ" becomes two characters.
+    # VLMEvalKit measures the text in lower case, which may be longer: "İ" becomes two characters.
     answer = answer.lower()
     if len(answer) > 2 * sum(map(len, choices.values())):
         return None
@@ -103,9 +103,8 @@ def _by_text(answer: str, choices: Mapping[str, str]) -> str | None:
 
 
 Stratum = Literal["rule", "extractor", "none", "differ", "unread"]
-"""`unread`: nobody has read it. `differ`: the strict reading and VLMEvalKit's are other letters.
-`none`: Z was read. `rule`, `extractor`: who read the letter. Each answer is in one, the first that
-fits."""
+"""The first stratum that fits an answer. `unread`: there is no letter. `differ`: the strict letter is
+not VLMEvalKit's. `none`: the letter is Z. `rule`, `extractor`: the reader that found the letter."""
 STRATA: tuple[Stratum, ...] = get_args(Stratum)
 QUEUED_KIND = "extraction"
 Place = tuple[str, str, str, int]
@@ -122,8 +121,8 @@ class ExtractedAnswer:
         extractor: The letter of the model that is asked if the rules find nothing.
         lost: Why the extractor returned no letter.
         compat_rule: The letter of VLMEvalKit's rules.
-        by_model: Letters that count in no score, by extractor: from answers that a rule could read, and
-            of other extractors.
+        by_model: Letters that count in no score, by extractor: of answers that a rule reads, and of
+            other extractors.
         right: The letter of the right choice, if it is known.
     """
 
@@ -149,12 +148,12 @@ class ExtractedAnswer:
 
     @property
     def letter(self) -> str | None:
-        """The strict reading, which scores rest on: by rule, else by the extractor."""
+        """The strict letter, which scores use: by the rules, or else by the extractor."""
         return self.rule or self.extractor
 
     @property
     def compat(self) -> str | None:
-        """The reading of VLMEvalKit: by its rules, else the strict one."""
+        """VLMEvalKit's letter: by its rules, or else the strict letter."""
         return compat_letter(self.compat_rule, self.letter, self.choices)
 
     @property
@@ -182,7 +181,7 @@ class ExtractedAnswer:
 
     @property
     def queue_id(self) -> str:
-        """Id of that content in the review queue: equal answers to equal questions are one item."""
+        """The id of this content in the review queue: equal answers to equal questions share it."""
         return content_id(QUEUED_KIND, self.content)
 
 
@@ -198,7 +197,7 @@ def sample_answers(
 
     Args:
         answers: The answers.
-        n: How many of each group; all of a smaller group.
+        n: The number of answers of each group; smaller groups are taken whole.
         seed: The seed.
         group: Gives the group of an answer.
 

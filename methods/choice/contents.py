@@ -27,5 +27,5 @@ def texts_of(question: str, hint: str | None, choices: Sequence[str]) -> dict[st
 
 
 def choices_of(texts: Texts) -> tuple[str, ...]:
-    """The choices among the texts of an item, in order of letter."""
+    """Select the choices among the texts of an item, in order of letter."""
     return tuple(texts[letter] for letter in LETTERS if letter in texts)

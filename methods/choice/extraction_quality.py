@@ -1,19 +1,20 @@
-"""How far the reading of letters can be trusted (MMBench, 4.2: Table 1, Figure 5; Table 6).
+"""Quality of answer extraction: how reliably letters are read (MMBench, 4.2: Tables 1 and 6, Figure 5).
 
-Readers are `rule` (the strict rules), `extractor`, `strict` (by rule, else by the extractor: what
-ranks), `compat_rule` and `compat` (VLMEvalKit's rules, and those with the strict reading where they
-read nothing), `people`, and other extractors by their names (Figure 5, Table 6). Measures:
+A reader is a way to extract the letter of an answer: `rule` (the strict rules), `extractor` (a model),
+`strict` (the rules, and the extractor if no rule applies; used for ranks), `compat_rule` (VLMEvalKit's
+rules), `compat` (VLMEvalKit's rules, and the strict letter if they read nothing), `people`, and other
+extractor models by name (Figure 5, Table 6). Measures:
 
-    read         share of the answers that the reader reads, Z included: of `rule` Table 1's match rate
-    none         share that it reads as Z: no choice is named
-    unread       share that has no strict reading; by reason, too
+    read         share of the answers that the reader reads, Z included; for `rule` Table 1's match rate
+    none         share that the reader reads as Z: no choice is named
+    unread       share without a strict letter; also by reason
     named        share of the answers of a pass (`unit`) that name a letter; by letter (Figure 4)
     raw, cohen_kappa   agreement of `reader` and `other` on the letter (Figure 5 has raw)
-    score        metric under this reader; `rule` alone: what the rules do not read is wrong
-    difference   score of `reader` less that of `other`, on the units that both have (Table 6)
+    score        metric with this reader; for `rule`, answers that no rule reads are wrong
+    difference   score of `reader` minus that of `other`, on the units that both have (Table 6)
 
-Agreement with people is also given by stratum: the sample that people read has as many answers of a
-rare stratum as of a frequent one, so that of all strata together is not that of all answers.
+Agreement with people is also given by stratum. The sample for people has as many answers of a rare
+stratum as of a frequent one, so the agreement over all strata is not that of all answers.
 """
 
 from collections import Counter
@@ -61,14 +62,14 @@ def reading_findings(
         metrics: The metrics of the benchmark.
         answers: The answers with what each reader extracted.
         observed: The observations of each candidate.
-        extractor: The model that is asked where no rule reads. Other extractors are readers by their
-            names.
+        extractor: The model that is called if no rule reads an answer. Other extractors are readers
+            with their own names.
         people: The letter that people read, by `ExtractedAnswer.queue_id`.
         seed: The seed of the bootstraps.
         n_resamples: The number of bootstrap draws.
 
     Yields:
-        Who read which share, the agreement of readers, and the effect on each metric.
+        The shares that each reader reads, the agreement of readers, and the effect on each metric.
     """
     resampling = {"seed": seed, "n_resamples": n_resamples}
     letters_of_people = {
@@ -134,7 +135,7 @@ def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
 
 
 def _letters(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
-    """How often each letter is named in each pass; those of right choices are equally frequent."""
+    """Yield the share of each letter in each pass. Right choices are spread evenly over the letters."""
     passes: dict[str, Counter[str]] = {}
     for answer in answers:
         passes.setdefault(answer.trial, Counter())[answer.letter or ""] += 1
@@ -166,7 +167,7 @@ def _agreement(
     extractor: str,
     **resampling: int,
 ) -> Iterator[Finding]:
-    """Where both readers have read an answer; with people by stratum, too."""
+    """Measure agreement on answers that both readers have read; with people also by stratum."""
 
     def by_people(answer: ExtractedAnswer) -> str | None:
         return people.get(answer.place)
@@ -248,8 +249,8 @@ def _effects(
     observed: Observed,
     extractor: str,
 ) -> Iterator[Finding]:
-    """Each metric that there is under both readings: as it is read, by rules alone, by compat, and with
-    every other extractor in the place of the one that is asked."""
+    """Yield the score of each metric that has a strict and a compat version: with the strict reader,
+    rules alone, compat, and every other extractor in place of the one in use."""
     others = _other_extractors(answers, extractor)
     answer_at = {answer.place: answer for answer in answers}
     by_rule = {
@@ -292,12 +293,12 @@ def _effects(
 
 
 def _less(first: Unit, second: Unit) -> Unit:
-    """The first less the second, of which both have a value."""
+    """Subtract the second unit from the first."""
     return replace(first, value=(first.value or 0.0) - (second.value or 0.0))
 
 
 def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
-    """The metrics that a benchmark has under the strict reading, each with its own under compat."""
+    """Yield each metric with strict extraction, together with its version with compat extraction."""
     for strict in metrics:
         if getattr(strict, "observation", None) != RIGHT:
             continue
@@ -313,7 +314,7 @@ def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
 def by_rules_alone(
     scored: Sequence[ScoredObservation], model: str, answers: Mapping[Place, ExtractedAnswer]
 ) -> list[ScoredObservation]:
-    """A model's strict observations if no model were asked where no rule reads: those are wrong."""
+    """A model's strict observations by the rules alone: an answer that no rule reads is wrong."""
     unread = {place for place, answer in answers.items() if answer.rule is None}
     return [
         replace(score, value=0.0, status="judged")
@@ -330,9 +331,10 @@ def by_another_extractor(
     answers: Mapping[Place, ExtractedAnswer],
     extractor: str,
 ) -> list[ScoredObservation]:
-    """A model's strict observations with the letters of another extractor where no rule reads.
+    """A model's strict observations with the letters of another extractor if no rule reads an answer.
 
-    Passes that were not asked after a miss stay missed, also where this extractor reads no miss.
+    Passes that were skipped after a wrong answer stay wrong, even if this extractor reads that answer
+    as right.
     """
 
     def under(score: ScoredObservation) -> ScoredObservation:
@@ -348,7 +350,7 @@ def by_another_extractor(
 
 
 def _units(metric: Metric, observed: Observed) -> dict[tuple[object, ...], Unit]:
-    """The units at the floor of all models, by model and key."""
+    """The units of all models by model and key; failures have the lowest value."""
     return {
         (model, *unit.key): unit
         for model, scored in observed.items()

@@ -10,7 +10,7 @@ TEXT_ONLY, WRONG_ITEM = "text_only", "wrong_item"
 
 @dataclass(frozen=True)
 class FlaggedItem:
-    """An item with the models that are right, wrong, and not known to be either."""
+    """An item with the models that are right, that are wrong, and whose result is unknown."""
 
     item_id: str
     right: tuple[str, ...]
@@ -43,10 +43,10 @@ def text_only(
         outcomes: The outcomes by model and item.
         models: The models, asked without the images.
         items: The items.
-        least: How many models with a known outcome an item needs.
+        least: The number of models with a known outcome that an item needs.
 
     Returns:
-        The items that were found, and how many could not be decided.
+        The flagged items, and the number of items that could not be decided.
     """
     return _filtered(
         outcomes, models, items, least, lambda votes: len(votes.right) > len(votes.wrong)
@@ -62,10 +62,10 @@ def wrong_items(
         outcomes: The outcomes by model and item.
         models: The models.
         items: The items.
-        least: How many models with a known outcome an item needs.
+        least: The number of models with a known outcome that an item needs.
 
     Returns:
-        The items that were found, and how many could not be decided.
+        The flagged items, and the number of items that could not be decided.
     """
     return _filtered(outcomes, models, items, least, lambda votes: not votes.right)
 

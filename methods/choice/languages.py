@@ -9,10 +9,10 @@ SOURCE_LANGUAGE = "en"
 
 @dataclass(frozen=True)
 class Language:
-    """A target language: its code, its name in a prompt, and what its texts are recognized by.
+    """A target language: its code, its name in a prompt, and patterns that recognize its texts.
 
-    `letters` is the inside of a character class of its script; `verdicts` are expressions for words
-    that call a choice right or wrong.
+    `letters` is the content of a character class of its script; `verdicts` is a regular expression for
+    words that call a choice right or wrong.
     """
 
     code: str
@@ -32,5 +32,5 @@ LANGUAGES: Mapping[str, Language] = {
         ),
     )
 }
-"""The languages by code. The checks are for scripts without Latin letters: another one is a line here,
-a vocabulary of the mock model server, and words of the benchmark's instruction."""
+"""The languages by code. The checks are for scripts without Latin letters. A new language needs an
+entry here, a vocabulary of the mock model server, and words of the benchmark's instruction."""

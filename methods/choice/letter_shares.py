@@ -1,22 +1,23 @@
-"""Which letters a model names, against the letters that are right (MMBench, 4.2 and Figure 4).
+"""Letter shares (selection bias): letters that a model names and the right ones (MMBench, Figure 4).
 
     share of a letter = answers that name it / questions that were asked
     total variation   = 1/2 sum over letters | p(l) - q(l) |
 
-p are the letters named, q the keys of the same questions; who names no choice (Z), or gave nothing to
-read, is in the shares and not in the distance. The paper counts all circular passes. Later passes are
-asked only of questions that were right so far, so their letters follow the keys: there are shares of
-the first pass, and of all passes.
+p(l) is the share of letter l among the named letters, q(l) its share among the keys of the same
+questions. Answers that name no choice (Z), or that could not be read, count in the shares and not in
+the distance. The paper counts all circular passes. Later passes are only run for questions that were
+right so far, so their letters follow the keys: there are shares of the first pass, and of all passes.
 
-The interval draws clusters of questions. A distance is never below 0 and grows by chance, so the test
-is another: if a model has no liking for a letter, what it named and what was right may as well change
-places,
+The interval resamples clusters of questions. A distance is never below 0 and grows by chance, so the
+test is a different one, by permutation: if a model prefers no letter, the named and the right letters
+of a cluster c may be swapped,
 
-    T(z) = sum_l | sum_c z_c d_lc |,  z_c in {-1, +1},  d_lc = times named less times right in cluster c
+    T(z) = sum_l | sum_c z_c d_lc |,  z_c in {-1, +1},  d_lc = times named minus times right in c
 
-and p is the share of all z with T(z) >= T(1), or (1 + number) / (1 + drawn) of drawn ones. It is exact
-where a cluster's differences would be as likely the other way round. Sources: Fisher (1935), The Design
-of Experiments, section 21; Phipson and Smyth (2010), Permutation p-values should never be zero.
+and p is the share of all sign vectors z with T(z) >= T(1), or (1 + number) / (1 + drawn) if signs are
+drawn at random. The test is exact if the differences of a cluster are as likely with the opposite sign.
+Sources: Fisher (1935), The Design of Experiments, section 21; Phipson and Smyth (2010), Permutation
+p-values should never be zero.
 """
 
 import random
@@ -55,7 +56,7 @@ def random_letter(item: Item, trial: str, seed: int) -> str:
 
 
 def most_frequent_letter(items: Sequence[Item]) -> str | None:
-    """The letter of most right choices, the first of several; None where every key is held out."""
+    """Find the letter of most right choices, the first of several; None if every key is held out."""
     keys = Counter(key for item in items if (key := key_of(item)))
     return min(keys, key=lambda letter: (-keys[letter], letter), default=None)
 
@@ -83,21 +84,21 @@ def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[s
 
 
 NOTHING_READ = "none"
-"""Stands for a letter where a model gave no text, or where its text could not be read."""
+"""Replaces a letter if a model gave no text, or if its text could not be read."""
 MOST_ENUMERATED = 12
-"""With so many clusters or fewer all signs are tried: 4,096 at most."""
+"""With at most this many clusters the test tries all sign vectors: 4,096 at most."""
 N_RESAMPLES = 2_000
-"""The ends of an interval are then good to a tenth of its width."""
+"""With this many draws, the ends of an interval are accurate to a tenth of its width."""
 
 Readings = Mapping[str, str | None]
-"""What was read from one model's answers to the first pass: item -> letter, Z, or None."""
+"""The letters extracted from one model's answers in the first pass: item -> letter, Z, or None."""
 
 
 class LetterShares(NamedTuple):
     """One model's letters: how many answers name each, and how far they are from the keys.
 
-    `compared` are the questions with a key whose answer names a choice; `p_holm` is adjusted for all
-    models. Distance and p are None where there are no such questions.
+    `compared` is the number of questions with a key whose answer names a choice; `p_holm` is adjusted
+    for all models. Distance and p are None if there are no such questions.
     """
 
     counts: Mapping[str, int]
@@ -115,7 +116,7 @@ def keys_of(items: Sequence[Item]) -> Counter[str]:
 
 
 def letters_offered(items: Sequence[Item]) -> str:
-    """The letters that any question has."""
+    """The letters of the question with the most choices."""
     return LETTERS[: max((len(item.choices) for item in items), default=0)]
 
 
@@ -135,8 +136,8 @@ def letter_shares(
         n_resamples: The number of bootstrap draws, and of sign flips of the test.
 
     Returns:
-        By model the counts of letters, the distance to the right letters with its interval, p, and p
-        after Holm over the models.
+        For each model, the counts of letters, the distance to the right letters with its interval, p,
+        and p adjusted by Holm over the models.
     """
     counts = {
         model: Counter(letter or NOTHING_READ for letter in letters.values())
@@ -159,7 +160,7 @@ def letter_shares(
 
 
 def circular_passes(items: Sequence[Item]) -> list[Item]:
-    """A question for each circular pass, `<item_id> shift-k`, with the letter that is right in it."""
+    """Make an item for each circular pass, `<item_id> shift-k`, with the letter that is right in it."""
     passes = []
     for item in items:
         n_choices, key = len(item.choices), key_of(item)
@@ -172,7 +173,7 @@ def circular_passes(items: Sequence[Item]) -> list[Item]:
 
 
 class _Differences(NamedTuple):
-    """Times named less times right (models x letters x clusters), and of how many questions."""
+    """Times named minus times right (models x letters x clusters); questions (models x clusters)."""
 
     of_letters: Floats
     sizes: Floats
@@ -220,13 +221,13 @@ def _p_values(differences: _Differences, *, seed: int, n_flips: int) -> list[flo
 
     def count(signs: Floats) -> Floats:
         sums = np.abs(rows @ signs.T).reshape(n_models, n_letters, -1).sum(axis=1)
-        # Counts are whole numbers: no rounding moves them.
+        # Counts are whole numbers, so rounding cannot change the comparison.
         return (sums >= observed[:, None]).sum(axis=1).astype(float)
 
     if n_clusters <= MOST_ENUMERATED:
         shares = count(_all_signs(n_clusters)) / 2**n_clusters
     else:
-        # Not the stream that draws clusters.
+        # Use another random stream than the draws of clusters.
         generator = np.random.default_rng([seed, 1])
         for _, number in chunk_sizes(n_flips, n_clusters):
             as_extreme += count(
@@ -240,5 +241,5 @@ def _p_values(differences: _Differences, *, seed: int, n_flips: int) -> list[flo
 
 
 def _all_signs(n: int) -> Floats:
-    """Every row of n signs: 2^n x n."""
+    """All rows of n signs: 2^n x n."""
     return np.where((np.arange(2**n)[:, None] >> np.arange(n)) & 1, 1.0, -1.0)

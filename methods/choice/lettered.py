@@ -1,4 +1,4 @@
-"""Lettered choices: 2 to 10 texts, how they are placed, and wrong ones that a model wrote."""
+"""Lettered choices of a question: texts, order and letters, and checks of generated distractors."""
 
 import random
 import re
@@ -16,24 +16,24 @@ from methods.prompts.prompt_template import PromptTemplate, TemplateError
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 LETTERS = "ABCDEFGHIJ"
-"""The letters of choices, for all that asks, reads and writes them."""
+"""The letters of choices, used in prompts, answer extraction and files."""
 FEWEST, MOST = 2, len(LETTERS)
 CAPITALS, SMALLS = f"A-{LETTERS[-1]}", f"a-{LETTERS[-1].lower()}"
-"""The ranges of these letters in a set of a regular expression."""
+"""The ranges of these letters in a character class of a regular expression."""
 MARKS = rf"[{CAPITALS}{SMALLS}]|{MOST}|[1-9]"
-"""A letter or the number of a choice, as a part of a regular expression."""
+"""A letter or the number of a choice, as part of a regular expression."""
 _MARK = re.compile(rf"(?:\(({MARKS})\)|({MARKS})[.):])\s+(?=\S)")
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without what cannot be seen."""
+    """Put a text on one line, without control characters."""
     return _BLANK.sub(" ", text).strip()
 
 
 def without_marks(choices: list[str]) -> list[str]:
-    """The choices without `A. ` or `(1) ` before each; as they are where not all have one.
+    """Remove `A. ` or `(1) ` before each choice; the choices stay unchanged if some have no mark.
 
-    Raises ParseError (`lettered_choice`) where only some have a letter.
+    Raises ParseError (`lettered_choice`) if only some have a letter.
     """
     marks = [_MARK.match(choice) for choice in choices]
     named = [mark[1] or mark[2] for mark in marks if mark]
@@ -53,9 +53,9 @@ def require_wrong(answer: str, wrong: Sequence[str], fewest: int, most: int, dem
     Args:
         answer: The right choice.
         wrong: The wrong choices.
-        fewest: The fewest wrong choices.
-        most: The most wrong choices.
-        demand: These numbers in words, for messages.
+        fewest: The smallest number of wrong choices.
+        most: The largest number of wrong choices.
+        demand: The required number in words, for messages.
 
     Raises:
         ParseError: There are too few or too many, one is empty, or two choices are the same.
@@ -76,25 +76,25 @@ def require_wrong(answer: str, wrong: Sequence[str], fewest: int, most: int, dem
 
 
 def normalized_choice(choice: str) -> str:
-    """A choice without what makes no other choice of it: case, articles, closing punctuation."""
+    """Normalize a choice: case, articles and closing punctuation do not make two choices different."""
     plain = choice.casefold().strip(" .,;:!?'\"")
     return re.sub(r"^(?:a|an|the) ", "", plain)
 
 
 NO_CHOICE = "Z"
-"""The reading of an answer that names none of the choices (MMBench, 4.1)."""
+"""The extracted letter of an answer that names none of the choices (MMBench, 4.1)."""
 
 SHIFT = "shift-"
-"""What the trials of circular passes begin with; the shift follows."""
+"""Prefix of the trials of circular passes; the shift follows."""
 
 Order = tuple[int, ...]
 QUESTION = "Question"
-"""What stands before a question that has a hint."""
+"""The word before the question if there is a hint."""
 _QUESTION = f"\n{QUESTION}: "
 
 
 def original_order(n_choices: int) -> Order:
-    """The choices as they stand."""
+    """The order in which the choices are stored."""
     return tuple(range(n_choices))
 
 
@@ -103,10 +103,10 @@ def shifted(n_choices: int, shift: int) -> Order:
 
     Args:
         n_choices: The number of choices.
-        shift: By how many places.
+        shift: The number of positions.
 
     Returns:
-        For each letter the place of its choice, from 0.
+        The index of the choice under each letter, from 0.
     """
     return tuple((place + shift) % n_choices for place in range(n_choices))
 
@@ -121,7 +121,7 @@ def shuffled(n_choices: int, seed: str) -> Order:
         seed: The seed.
 
     Returns:
-        For each letter the place of its choice, from 0.
+        The index of the choice under each letter, from 0.
     """
     draw = random.Random(seed)
     order = list(range(n_choices))
@@ -135,7 +135,7 @@ def choices_in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
 
     Args:
         choices: The choices.
-        order: For each letter the place of its choice.
+        order: The index of the choice under each letter.
 
     Returns:
         The choices in order of their new letters.
@@ -147,7 +147,7 @@ def letter_in(order: Order, key: str) -> str:
     """Find the letter of a choice in another order.
 
     Args:
-        order: For each letter the place of its choice.
+        order: The index of the choice under each letter.
         key: The letter in the original order.
 
     Returns:
@@ -157,12 +157,12 @@ def letter_in(order: Order, key: str) -> str:
 
 
 def key_of(item: Item) -> str | None:
-    """The letter of the right choice; None where it is held out."""
+    """The letter of the right choice; None if the answer is held out."""
     return item.turns[0].references.get("key")
 
 
 def with_letters(choices: Sequence[str]) -> str:
-    """One choice a line as `A. text`.
+    """Write one choice a line as `A. text`.
 
     Raises ValueError for more choices than there are letters.
     """
@@ -175,7 +175,7 @@ def with_letters(choices: Sequence[str]) -> str:
 
 
 def with_hint(question: str, hint: str, name: str, n_images: int) -> str:
-    """Make the text of a turn: its images, then the hint if there is one, then the question.
+    """Build the text of a turn: its images, then the hint if there is one, then the question.
 
     Args:
         question: The question. If it has `<ImageHere>` itself, no images are added.
@@ -217,16 +217,16 @@ def _images(n_images: int) -> str:
 
 
 def question_message(item: Item, template: PromptTemplate, hint_name: str, order: Order) -> Message:
-    """The user message of an item's first turn, in the words of a prompt.
+    """Build the user message of an item's first turn from a prompt template.
 
-    The prompt is told how many images the question does not place itself (`n_unplaced`), and writes
-    `<ImageHere>` for each. Choices are never searched for the places of images.
+    The template gets the number of images that the question text does not place (`n_unplaced`), and
+    writes `<ImageHere>` for each. The texts of choices never place an image.
 
     Args:
         item: The item; its hint is taken from the text of the turn.
-        template: A prompt with a user part alone.
-        hint_name: What stands before the hint in the turn's text; in small letters, the prompt's name
-            for it.
+        template: A prompt with only a user part.
+        hint_name: The word before the hint in the turn's text. In lower case, it is the template's
+            variable for the hint.
         order: The order of the choices.
 
     Raises:
@@ -235,7 +235,7 @@ def question_message(item: Item, template: PromptTemplate, hint_name: str, order
     turn = item.turns[0]
     shown = [item.image_ids[position - 1] for position in turn.image_positions]
     question, hint = question_and_hint(turn.question, hint_name, len(shown))
-    # Images at the beginning of the question are placed by the prompt, too.
+    # The template also places images that stand at the beginning of the question.
     question = question.removeprefix(IMAGE_HERE * len(shown)).lstrip("\n")
     language = (item.language or SOURCE_LANGUAGE).lower().replace("_", "-").partition("-")[0]
     data = {
@@ -267,7 +267,7 @@ def question_message(item: Item, template: PromptTemplate, hint_name: str, order
 
 
 class UnorderedChoices(Protocol):
-    """A tuple with the right choice and the wrong ones, and what else the place is drawn by."""
+    """A tuple with the right choice and the wrong ones. All its fields seed the order."""
 
     @property
     def answer(self) -> str:
@@ -290,15 +290,15 @@ def assign_letters(
 ) -> list[LetteredChoices]:
     """Put the choices of each item in an order and give them letters.
 
-    Of items with equally many choices, each letter is the right one equally often, up to one, among the
-    first n for every n. The letter is sampled from the seed and the item's texts, which include the
-    right choice. Keep the seed secret where keys are held out: it rules out some choices.
+    Among the first n items with the same number of choices, for every n, each letter is right equally
+    often, up to one. The letter is sampled by the seed and the item's texts, which include the right
+    choice. Keep the seed secret if keys are held out: it rules out some choices.
 
     Args:
         items: The choices of each item, without letters.
         seed: The seed of the order.
-        stored_keys: The right letters that items already have, by their place in `items`. They are
-            counted first and stay.
+        stored_keys: The right letters that items already have, by their index in `items`. They are
+            counted first and stay unchanged.
 
     Returns:
         The lettered choices of each item, in the order of `items`.

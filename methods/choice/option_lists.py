@@ -1,6 +1,6 @@
-"""Lists of the choices in an answer, which name each choice and declare none.
+"""Lists of the choices in an answer, which name each choice and declare none as the answer.
 
-A list has a place, something that follows it, and perhaps a line that says yes.
+The functions find the text after a list, and the choice that a list marks with yes.
 """
 
 import re
@@ -29,12 +29,12 @@ def after_list(text: str) -> str:
         return text
     end = _END_OF_LIST.search(text, items[-1].end())
     rest = text[end.end() :].strip() if end else ""
-    # The letter of the next choice, where the answer was cut off.
+    # The answer was cut off after the letter of the next choice.
     return "" if rest == LETTERS[LETTERS.index(items[-1]["letter"]) + 1 :][:1] else rest
 
 
 def only_yes(text: str) -> str | None:
-    """The letter of a list in which each line ends in yes or no, and one in yes."""
+    """The letter of the one line that ends in yes, in a list whose other lines all end in no."""
     items = list(LISTED.finditer(text))
     right = [item["letter"] for item in items if _YES.search(item["rest"])]
     n_wrong = sum(_NO.search(item["rest"]) is not None for item in items)
@@ -42,9 +42,9 @@ def only_yes(text: str) -> str | None:
 
 
 def declares(text: str, head: re.Match[str]) -> bool:
-    """Whether what follows a head is the answer.
+    """Whether the text after a head is the answer.
 
-    It is not after "each option:" and its like, nor where a list of the choices begins.
+    It is not after "each option:" and the like, or if a list of the choices begins there.
 
     Args:
         text: The whole answer.

@@ -1,4 +1,4 @@
-"""One pass over a multiple-choice question: asked in an order of its choices, read, judged by rule."""
+"""One circular pass over a multiple-choice question: ask it, extract the letter, score it by rule."""
 
 import re
 import unicodedata
@@ -29,14 +29,14 @@ from methods.prompts.parsing import ParseError
 
 
 class QuestionPasses(NamedTuple):
-    """How often a question was asked, and whether a pass of it was lost."""
+    """The number of passes of a question that were asked, and whether one of them failed."""
 
     n_passes: int
     lost: bool
 
 
 class PassCounts(NamedTuple):
-    """Passes of one model; `n_all` = `n_asked` + `n_saved` + `n_open`, those after a lost pass."""
+    """Passes of a model: `n_all` = `n_asked` + `n_saved` (not needed) + `n_open` (after a failure)."""
 
     n_all: int
     n_asked: int
@@ -45,7 +45,7 @@ class PassCounts(NamedTuple):
 
 
 def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str, int]:
-    """Count the passes that each question needs for the metric that needs most of them.
+    """Count the passes of each question for the metric that needs the most passes.
 
     Args:
         items: The items.
@@ -66,10 +66,10 @@ def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str
 def pass_counts(
     n_passes: Mapping[str, int], passes_by_model: Mapping[str, Mapping[str, QuestionPasses]]
 ) -> dict[str, PassCounts]:
-    """Count the passes of each model. Questions that a model was not asked at all do not count.
+    """Count the passes of each model. Questions that a model was never asked do not count.
 
     Args:
-        n_passes: How many passes each item has, by its id.
+        n_passes: The number of passes of each item, by its id.
         passes_by_model: The passes of each model and item.
 
     Returns:
@@ -95,7 +95,7 @@ _LETTER = re.compile(r"[\s\"'`*(\[]*([A-Za-z])[\s\"'`*)\].。]*")
 
 
 def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[str, Any]:
-    """Make the data of the extractor's prompt.
+    """Build the variables of the extractor's prompt.
 
     Args:
         question: The question.
@@ -103,7 +103,7 @@ def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[
         answer: The answer.
 
     Returns:
-        The values of the prompt's fields.
+        The values by variable.
     """
     return {
         "question": question.replace(IMAGE_HERE, "(image)"),
@@ -114,10 +114,10 @@ def extract_data(question: str, choices: Sequence[str], answer: str) -> Mapping[
 
 @cache
 def letter_reader(n_choices: int) -> Callable[[str], str]:
-    """Reads the reply to a question with `n_choices`: a letter of a choice, or Z.
+    """Build the parser of the extractor's reply for `n_choices` choices: the letter of one, or Z.
 
-    It raises ParseError for any other reply. The released scorers take a letter at random after three
-    of them, or count an empty one as right; here the answer is then without a reading.
+    The parser raises ParseError for any other reply. The released scorers take a random letter after
+    three such replies, or count an empty reply as right; here the answer has no letter.
     """
     letters = LETTERS[:n_choices] + NO_CHOICE
 
@@ -136,12 +136,12 @@ def letter_reader(n_choices: int) -> Callable[[str], str]:
 RIGHT = "right"
 RIGHT_COMPAT = "right (compat)"
 OBSERVED = (RIGHT_COMPAT, RIGHT)
-"""Of each pass: 1 where the letter is that of the right choice, else 0, under both readings."""
+"""Observations of a pass, one for each extraction: 1 if the letter is right, else 0."""
 TURN = 1
 
 
 class ExtractedLetters(NamedTuple):
-    """The letters read from one answer; None where the extractor's reading was lost."""
+    """The letters extracted from one answer; None if the extractor gave none."""
 
     strict: str | None
     compat: str | None
@@ -152,18 +152,18 @@ def ask_pass(
 ) -> Generator[Asking, Any, ExtractedLetters | None]:
     """Ask a question with its choices in one order, and extract the letter.
 
-    Every pass of an item leaves out the same images if all of them are too many (`dialogue.py`).
+    If an item has too many images, all its passes leave out the same ones (`dialogue.py`).
 
     Args:
         item: The item.
         trial: The pass.
-        order: For each letter the place of its choice.
+        order: The index of the choice under each letter.
         question: The user message.
         limits: The context policy and the limits of requests.
 
     Returns:
-        A generator: it yields the question and the extraction, is sent their results, and returns the
-        letters of both readings; None if the model gave no text.
+        A generator that yields the question and the extraction, receives their results, and returns the
+        letters of both extractions; None if the model gave no text.
     """
     dialogue = Dialogue(trial, limits.context_policy, item.item_id)
     dialogue.put_message(question)
@@ -184,10 +184,10 @@ def ask_pass(
 
 
 def is_lost(letters: ExtractedLetters, right: str) -> bool:
-    """Say whether a pass is certainly wrong under both readings.
+    """Tell whether a pass is certainly wrong under both extractions.
 
     Args:
-        letters: The letters of both readings; None if a letter is not known.
+        letters: The letters of both extractions; None if a letter is not known.
         right: The right letter.
 
     Returns:
@@ -199,7 +199,7 @@ def is_lost(letters: ExtractedLetters, right: str) -> bool:
 def observe(
     item: Item, transcript: Transcript, order_of: Callable[[Item, str], Order]
 ) -> list[Observation]:
-    """Make the observations of both readings for every pass of a transcript.
+    """Build the observations of both extractions for every pass of a transcript.
 
     Args:
         item: The item.
@@ -207,7 +207,7 @@ def observe(
         order_of: Gives the order of choices in a pass.
 
     Returns:
-        Two observations a pass.
+        Two observations for each pass.
     """
     key = key_of(item)
     observations = []

@@ -1,6 +1,6 @@
-"""Phrases in which answers name a letter, in English and Chinese, as regular expressions.
+"""Regular expressions for phrases in which answers name a letter, in English and Chinese.
 
-Each repetition is bounded, so that no answer takes long.
+Most repetitions are bounded, so that matching is fast for every answer.
 """
 
 import re
@@ -8,7 +8,7 @@ import re
 from methods.choice.lettered import CAPITALS, SMALLS
 
 UNSAID = "\x01"
-"""Stands for a letter that is negated or supposed."""
+"""Replaces a letter that is negated or supposed."""
 
 _BEFORE = r"(?<![A-Za-z0-9°\-])(?<![A-Za-z]')"
 _AFTER = r"(?![A-Za-z0-9+#]|'[A-Za-z]|[-&][A-Za-z0-9])"
@@ -16,7 +16,7 @@ _PRONOUN = (
     r"I\s{1,3}(?!(?i:is|isn't|seems|appears|looks|fits|matches|describes|because|since|and|or|as|but|for"
     r"|would be|must be|should be|best|correctly|accurately)\b)[A-Za-z]"
 )
-"""The letter I as a word: what follows is no word that may follow the letter of a choice."""
+"""The pronoun I: the word after it cannot follow the letter of a choice."""
 _UPPER = rf"{_BEFORE}(?!{_PRONOUN})(?P<letter>[{CAPITALS}]){_AFTER}"
 _ANY = rf"{_BEFORE}(?P<letter>[{CAPITALS}{SMALLS}]){_AFTER}"
 _OPEN, _CLOSE = r"[\"'“(\[{【「『<]{0,3}", r"[\"'”)\]}】」』>]{0,3}"
@@ -24,7 +24,7 @@ _NO_WORD = (
     r"(?=[\"'”)\]}】」』>]{0,3}\s{0,3}(?:$|[.,;:!?。、！？\n—–/&(-]|[\u4e00-\u9fff]"
     r"|(?i:because|since|as|for|due|based|given|which|where|that|and|or|but|is|here)\b))"
 )
-"""What follows a letter that could be a word: the end, a mark, a connective."""
+"""The text after a letter that could be a word: the end, a mark, a connective."""
 _LETTER = (
     rf"{_BEFORE}(?P<letter>(?![AI])[{CAPITALS}]{_AFTER}|[AI](?:(?=[)\]】」』])|{_AFTER}{_NO_WORD})"
     rf"|[{SMALLS}](?=[)\]\"']|\s{{0,3}}(?:$|[.,;!?\n])))"
@@ -56,7 +56,7 @@ _UNSAYING = tuple(map(re.compile, (_NOT_BEFORE, _NOT_AFTER, _SUPPOSED)))
 
 
 def mask_denied_letters(text: str) -> str:
-    """The text with UNSAID in place of letters that are negated or supposed."""
+    """Replace letters that are negated or supposed by UNSAID."""
     for expression in _UNSAYING:
         # Several letters may follow one negation: "neither A nor B" has two.
         text = expression.sub(_mark, text)
@@ -75,14 +75,14 @@ FINAL = re.compile(
     r"|(?:(?i:\bfinal\s+(?:answer|choice|option)\b)|最终(?:的)?(?:答案|选择|选项))"
     r"\s{0,3}(?:(?i:is|would be|should be)\b|是|为|选|[:=])?\s{0,3}:?\s{0,3}(?P<phrase>[^\n]{1,400})"
 )
-"""Where the last word is: the content of a tag, or the rest of the line."""
+"""The final answer: the content of a tag, or the rest of a line after words such as "final answer"."""
 
 _WORD = (
     rf"(?:(?i:the\s+)?(?i:(?:correct|right|best|my)\s+)?{NAME}\s{{0,3}}(?:(?i:is)\b)?\s{{0,3}}[:#]?\s{{0,3}}"
     r"|(?:正确)?(?:答案|选项)(?:是|为)?\s*:?\s*|(?:我|应|故|应该|因此|所以)?选择?\s*(?:选项)?\s*:?\s*)?"
 )
 ALONE = re.compile(rf"\s*{_WORD}{_OPEN}{_ANY}{_CLOSE}[.。,;:!、]?{_CLOSE}\s*(?:选项|项)?[.。!]?\s*")
-"""A text that is a letter and nothing else."""
+"""A text that is only a letter."""
 
 _IS = (
     r"(?:(?i:is|was|are|would be|should be|must be|will be|has to be|might be|could be|may be)\b"
@@ -135,20 +135,20 @@ HEAD = re.compile(
     rf"(?:{_ANSWER_IS}|{_I_CHOOSE}|{_CORRECTION}|{_CORRECTION_ZH}|{_INSTEAD_OF_UNSAID}"
     rf"|{_ANSWER_IS_ZH}|{_CHOOSE_ZH})(?!{UNSAID})"
 )
-"""What stands before a letter, or the text of a choice, that is given as the answer."""
+"""A phrase before a letter, or before the text of a choice, that is given as the answer."""
 _ONLY = (
     r"(?i:\b(?:the\s+)?only\s+(?:option|choice)(?:\s+is)?)\s{1,3}"
     r"|(?:结论(?:是|:|,|:)?|只有)\s{0,3}(?:选项)?\s{0,3}"
 )
 WEAK_HEAD = re.compile(rf"(?:{_SO_IT_IS}|{_IT_IS}|{_IT_IS_ZH}|{_ONLY})(?!{UNSAID})")
-"""What stands before an answer, and before much else: it counts where no `HEAD` does."""
+"""A phrase before an answer, but also before other words: it counts only if no `HEAD` does."""
 MANY = re.compile(
     r"(?:(?i:\b(?:each|every|following|possible|all|any|other|another|given|available|wrong|incorrect)"
     r"\s{1,3}(?:(?:of|the|answer|possible|given|available|single|individual)\s{1,3}){0,2})"
     r"|(?:每一?个|各个?|所有|全部|以下|下列|逐个|逐一|依次|可能|其他|其它|另一?个?|错误)"
     r"(?:给出|给定|可能|分析|讨论|比较|检查)?的?(?:正确)?|(?:分析|讨论|比较|检查)(?:一下|这些)?)$"
 )
-"""What stands before a head that speaks of several options: "each option:"."""
+"""Words before a head that make it speak of several options: "each option:"."""
 
 
 _RIGHT = (
@@ -160,7 +160,7 @@ _SUBJECT = (
     rf"|(?:\b{NAME}|\b(?i:so|therefore|thus|hence|that|only|but|and|while|because|think|believe|is))"
     r"\s{1,3})"
 )
-"""What stands before the letter of a choice, and not before "Vitamin C"."""
+"""The text before the letter of a choice, but not before the C of "Vitamin C"."""
 PREDICATE = re.compile(
     rf"{_SUBJECT}{_OPEN}{_UPPER}{_CLOSE}(?:\s{{1,3}}(?i:is|was|seems|appears|looks|would be|must be"
     r"|should be|fits|matches|describes)"
@@ -175,10 +175,10 @@ NEXT_LETTER = re.compile(
     rf"\s{{0,3}}(?:(?i:and/or|and|or)\b|[/&,、]|或者?|和|与|以及){{1,2}}\s{{0,3}}(?:(?i:and|or)\s{{1,3}})?"
     rf"(?:{NAME}\s{{1,3}})?{_OPEN}{_LETTER}{_CLOSE}"
 )
-"""A further letter of a list."""
+"""A further letter in a list of letters."""
 
 MARKED = re.compile(rf"{_BEFORE}\(?([{CAPITALS}])(?:\)|[.:]\s|\.$)", re.MULTILINE)
-"""A letter with the mark of a choice."""
+"""A letter with the mark of a choice, such as "B." or "(B)"."""
 LEADING_LETTER = re.compile(
     rf"{_WORD}{_OPEN}{_ANY}{_CLOSE}(?:\s{{0,3}}[.:,、;)]|\s{{1,3}}[-–—]\s)?\s{{0,3}}"
 )
@@ -196,7 +196,7 @@ FOLLOWS = re.compile(
     r"[\"'”’」』)]{0,2}\s*(?:$|[.,:](?!\d)|[;!?()。、,;\n<]"
     r"|(?:because|since|as|due|which|given|based)\b|因为|由于)"
 )
-"""What may follow the text of a choice in a longer text: its next word would change it."""
+"""The end or mark that may follow the text of a choice: another word would change its meaning."""
 ONE_SENTENCE = re.compile(r"[^.!?。!?\n]{1,300}[.!?。]?")
 COPULA = re.compile(
     r"(?i:\b(?:is|are|was|were|be|shows?|depicts?|means|equals|becomes|called|named)\b|'s\b)|[:是为]"

@@ -1,4 +1,4 @@
-"""Multiple-choice questions as they are published, released and predicted."""
+"""Multiple-choice items in releases, published files and prediction files."""
 
 import re
 import string
@@ -22,8 +22,8 @@ from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPoli
 class ApprovedItem:
     """One approved item: its content after review, its reviewers, and the calls that wrote it.
 
-    `asked_by` made question and hint, `answered_by` the choices and which of them is right (`key`, its
-    letter). `category` is its ability or task.
+    The call `asked_by` wrote question and hint, `answered_by` the choices and `key`, the letter of the
+    right choice. `category` is the ability or task of the item.
     """
 
     item_id: str
@@ -110,7 +110,7 @@ Picture = Callable[[str], bytes]
 
 
 class PublishedQuestion(NamedTuple):
-    """A record as read: `key` is the letter of the right choice, None where it is held out."""
+    """A published record. `key` is the letter of the right choice, None if the answer is held out."""
 
     item_id: str
     question: str
@@ -181,14 +181,14 @@ def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
     n_choices = sum(map(bool, texts))
     if not all(texts[:n_choices]):
         raise PublishedError(f"{where} has no choice {LETTERS[texts.index('')]}")
-    # Behind a full row of choices the columns of the next letters are choices, too, and no labels.
+    # If all letters have a choice, the columns of the letters after them are choices, not labels.
     further = [row.get(letter, "") for letter in string.ascii_uppercase[MOST:]]
     n_further = list(map(bool, [*further, ""])).index(False) if n_choices == MOST else 0
     return require_choices(where, [*texts[:n_choices], *further[:n_further]])
 
 
 def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
-    """Check that there are as many choices as can be asked, and none is empty.
+    """Check that the number of choices is in the supported range, and that none is empty.
 
     Args:
         where: The row, for messages.
@@ -254,11 +254,11 @@ def images_of(where: str, image: str, image_path: str) -> tuple[str | bytes, ...
 
 
 def labels_of(row: Mapping[str, str], form: Sequence[str]) -> dict[str, str]:
-    """Read the labels of a row: the columns with a text that do not belong to the form.
+    """Read the labels of a row: the non-empty columns that do not belong to the file format.
 
     Args:
         row: The cells by column.
-        form: The columns of the form.
+        form: The columns of the file format.
 
     Returns:
         The labels by name.
@@ -270,7 +270,7 @@ def labels_of(row: Mapping[str, str], form: Sequence[str]) -> dict[str, str]:
 
 
 def key_as_answer(item: PublishedItem) -> str:
-    """The cell of the answer: a letter, empty where it is held out."""
+    """The cell of the answer: the letter of the right choice, empty if the answer is held out."""
     return item.turns[0].references.get("key", "")
 
 
@@ -290,29 +290,30 @@ def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, a_list: b
 
 
 def are_indexes(item_ids: Iterable[str]) -> bool:
-    """Whether ids are numbers that can be the indexes of questions' first rows, all of them.
+    """Whether all ids are whole numbers below 1,000,000, which can serve as indexes.
 
-    Then the column `index` has the ids, else the places of the questions, from 1.
+    If so, the column `index` has the ids, otherwise the positions of the questions, from 1.
     """
     return all(re.fullmatch("[1-9][0-9]{0,5}|0", item_id) for item_id in item_ids)
 
 
 def columns_of_choices(items: Sequence[PublishedItem]) -> str:
-    """The letters that any of the items has a choice under."""
+    """The letters under which at least one item has a choice."""
     return LETTERS[: max((len(item.choices) for item in items), default=0)]
 
 
 IDS = ("item_id", "id")
-"""Columns with an item's own id; they go before `index`."""
+"""Columns with an item's id, which takes precedence over `index`."""
 _MISSING = frozenset({"None", "NA", "N/A", "nan", "NaN", "NULL", "null", "n/a", "<NA>", "#N/A"})
-"""Texts that tools which read tables take for missing cells, and write as empty ones."""
+"""Texts that tools read from tables as missing values, and write as empty cells."""
 
 
 class Questions:
-    """The questions of a release by what files call them: their ids, or their places from 1.
+    """The questions of a release, found by the id or the index that a file gives.
 
-    An index is an id where all ids are numbers (`are_indexes`), as exports write it. Where they are
-    not, it is the id of a question or its place; one that is both names none.
+    If all ids are numbers (`are_indexes`), an index is an id, as exports write it. Otherwise it is the
+    id or the position, from 1, of a question. An index that is the id of one question and the position
+    of another is ambiguous.
     """
 
     def __init__(self, items: Sequence[Item]):
@@ -323,14 +324,14 @@ class Questions:
         )
 
     def find(self, row: FileRow) -> Item | Unplaced:
-        """The question of a row, by its id, else by its index. Raises PublishedError."""
+        """Find the question of a row by its id, or else by its index. Raises PublishedError."""
         for name in IDS:
             if row.cells.get(name):
                 return self._by_id.get(known_id(row, name, self._by_id), "unknown")
         return self.by_index(index_of(row))
 
     def by_index(self, index: str) -> Item | Unplaced:
-        """The question of an index."""
+        """Find the question of an index."""
         by_id, by_place = self._by_id.get(index), self._by_place.get(index)
         if by_id is not None and by_place is not None and by_id is not by_place:
             return "ambiguous"
@@ -338,7 +339,7 @@ class Questions:
 
 
 def index_of(row: FileRow, column: str = "index") -> str:
-    """Read the index of a row; an index that a tool wrote as a float is whole again.
+    """Read the index of a row; a float such as 3.0, as some tools write it, is read as 3.
 
     Args:
         row: The row.
@@ -348,26 +349,26 @@ def index_of(row: FileRow, column: str = "index") -> str:
         The index.
 
     Raises:
-        PublishedError: It is a float that is not whole.
+        PublishedError: The index is a float that is not whole.
     """
     return whole_index(row.where, column, row.cells.get(column, ""))
 
 
 def has_choices(cells: Mapping[str, str]) -> bool:
-    """Whether a row says what its choices are."""
+    """Whether a row lists its choices."""
     return any(cells.get(letter) for letter in LETTERS)
 
 
 def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
-    """Say whether the columns of letters have the item's choices in an order.
+    """Tell whether the columns of letters have the item's choices in a given order.
 
-    A choice such as "None", which tools read as missing, may be missing; a number may be written
-    differently.
+    The cell of a choice such as "None" may be empty, as tools read it as missing. A number may be
+    written differently.
 
     Args:
         cells: The cells by column.
         item: The item.
-        order: For each letter the place of its choice.
+        order: The position of the choice under each letter.
 
     Returns:
         True if all cells fit.

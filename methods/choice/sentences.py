@@ -1,7 +1,7 @@
-"""Sentences of an answer, and where they name choices by their texts.
+"""Sentences of an answer, and the choices that they name by text.
 
-A sentence may be negated or a conclusion, and may have the text of a choice in it. Texts are folded by
-`strict.py` where case and articles do not count.
+A sentence may be negated, may be a conclusion, or may contain the text of a choice. If case and
+articles do not count, texts are normalized by `strict.py`.
 """
 
 import re
@@ -22,7 +22,7 @@ CONCLUSION = re.compile(
     r"|因此|所以|综上|总之|总的来说|根据|经过|通过|可见|由此|从)",
     re.IGNORECASE,
 )
-"""How a conclusion begins."""
+"""The beginning of a conclusion."""
 _GOES_ON = re.compile(
     r"(?:in|on|at|by|with|from|to|of|for|during|under|over|when|while|as|than|is|are|was|were|can|will"
     r"|has|have|had|came|made|wrote|became|won|[a-z]{2,}(?:s|ed))\b"
@@ -30,7 +30,7 @@ _GOES_ON = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text that have an end mark; a short text is one sentence."""
+    """Split a text into sentences. Parts without an end mark are left out, unless there is one part."""
     parts = [part.strip() for part in _SENTENCE_END.split(text)]
     return [part for part in parts if part and (part[-1] in ".!?。！？\"'”" or len(parts) == 1)]
 
@@ -41,25 +41,25 @@ def is_denied(sentence: str) -> bool:
 
 
 def is_negated(text: str, place: int) -> bool:
-    """Whether there is a negation before a place in its clause.
+    """Whether there is a negation before a position, in the same clause.
 
     Args:
         text: The whole answer.
-        place: Where what may be negated begins, in characters.
+        place: The position at which the text that may be negated begins, in characters.
     """
     clause = re.split(r"[.,;:!?。、\n]", text[max(0, place - 200) : place])[-1]
     return phrases.NEGATED.search(clause) is not None
 
 
 def places_of(choice: str, text: str) -> list[tuple[int, int]]:
-    """Where the text of a choice is in a text as words.
+    """Find the text of a choice in a text, as whole words.
 
     Args:
-        choice: The folded text of a choice.
-        text: The folded text in which it is looked for.
+        choice: The normalized text of a choice.
+        text: The normalized text that is searched.
 
     Returns:
-        First and last place of each occurrence, in characters.
+        Start and end of each occurrence, in characters.
     """
     if not choice:
         return []
@@ -69,14 +69,14 @@ def places_of(choice: str, text: str) -> list[tuple[int, int]]:
 
 
 def goes_on(before: str, after: str) -> bool:
-    """Whether a sentence goes on after the text of a choice so that it means that choice.
+    """Whether a sentence continues after the text of a choice so that it means that choice.
 
-    It ends, has a function word or a verb next, or repeats a word from before: "the largest ocean is
-    the Pacific Ocean".
+    It ends, continues with a function word or a verb, or repeats a word from before the choice: "the
+    largest ocean is the Pacific Ocean".
 
     Args:
-        before: The folded sentence before the text of the choice.
-        after: The folded sentence after it.
+        before: The normalized sentence before the text of the choice.
+        after: The normalized sentence after it.
     """
     if not after or not after[0].isascii() or phrases.FOLLOWS.match(after):
         return True

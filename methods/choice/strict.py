@@ -3,10 +3,10 @@
 Each rule names choices, or nothing.
 
 1. `final`: `\boxed{B}`, `<answer>B</answer>`, "final answer: B", "最终答案：B", or a choice's text in
-   such a place. It decides alone: what was said before it was a thought.
+   such a place. It decides alone: the text before it was only a thought.
 2. `alone`: the answer is nothing but a letter, in any case and width, with or without brackets, a full
-   stop, a word like "Option" or 选. It is the letter of a choice also where another choice's text is
-   this letter.
+   stop, a word like "Option" or 选. It names its choice even if this letter is the text of another
+   choice.
 3. `text`: the answer is nothing but the text of one choice; case, articles, quotes and the last full
    stop do not count.
 4. `letter and text`: the answer begins with a letter and the text of its choice.
@@ -17,25 +17,25 @@ Each rule names choices, or nothing.
 7. `closing`: the last line is a letter, or ends with one in brackets.
 8. `sentence`: the answer is one sentence of at most 15 words that ends in the text of one choice after
    a form of "be", of "show", or a colon.
-9. `only yes`: each line of a list of the choices ends in yes or no, and one in yes.
+9. `only yes`: each line of a list of the choices ends in yes or no, and only one in yes.
 10. `concluded`: one choice is named in the last sentence, which is a conclusion ("Therefore ...", "因此
-   ...") or all that follows a list of the choices.
-11. `only named`: one choice is named in all of the answer, as words, in its first or last sentence.
+   ...") or the only sentence after a list of the choices.
+11. `only named`: only one choice is named in the whole answer, as words, in its first or last sentence.
 12. `stated`: the first sentence ends in the text of one choice as in `sentence`, and no other sentence
-   in that of another one.
-13. `refused`, `empty`: nothing is named and the answer declines in words, or there is no word: Z.
+   ends in the text of another choice.
+13. `refused`, `empty`: no choice is named and the answer declines, or has no words. The letter is Z.
 
-What keeps the rules from misreading. A letter counts only if no letter, digit or hyphen touches it.
-"A" and small letters are words as well, and do not count where the sentence goes on with another
-word: "A dog" and "The answer is a dog" name no letter. A letter that is negated or supposed ("not A",
-"A is wrong", "rather than A", "不是A", "if it is A") is not named; in "not A but B" B is. Letters that
-no choice has are not named. "The answer is blue" never names B. Where several letters have marks, as
-in a copy of the choices, `letter and text` and `leading` name nothing, and the weaker phrases of
-`declared` ("so B", "it is a dog"), `closing` and `sentence` are read in what follows the list. "Each
-option:" and a list of the choices after "answer:" declare nothing. The last declaration counts: "The
-answer is A. No, the answer is C." is C. Where one place names several choices ("A or B", "B, dog" where
-dog is C), or weaker phrases do, nothing is read: the extractor is asked. Sentences with a negation name
-no text, unless it describes what is asked for: "the bird that cannot fly is the owl".
+These rules prevent misreading. A letter counts only if no letter, digit or hyphen touches it. "A" and
+small letters are words, too, and do not count if the sentence goes on with another word: "A dog" and
+"The answer is a dog" name no letter. A negated or supposed letter ("not A", "A is wrong", "rather than
+A", "不是A", "if it is A") is not named; in "not A but B" B is. Letters without a choice are ignored.
+"The answer is blue" never names B. If several letters have marks, as in a copy of the choices, `letter
+and text` and `leading` name nothing. The weaker phrases of `declared` ("so B", "it is a dog"),
+`closing` and `sentence` are then read in the text after the list. "Each option:" and a list of the
+choices after "answer:" declare nothing. The last declaration counts: "The answer is A. No, the answer
+is C." is C. If one place or the weaker phrases name several choices ("A or B", or "B, dog" if dog is
+C), no letter is read and the extractor model is asked. A sentence with a negation names no text, unless
+the negation describes what is asked for: "the bird that cannot fly is the owl".
 """
 
 import re
@@ -77,7 +77,7 @@ def normalized(text: str, *, keep_end: bool = False) -> str:
 
     Args:
         text: The text.
-        keep_end: Whether a closing full stop and the article count.
+        keep_end: Whether a closing full stop and the article are kept.
 
     Returns:
         The normalized text.
@@ -91,20 +91,20 @@ def normalized(text: str, *, keep_end: bool = False) -> str:
 
 
 def without_article(text: str) -> str:
-    """Folded text without the article that it begins with."""
+    """Remove the article at the beginning of a normalized text."""
     return _ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text
 
 
 VERSION = "5"
-"""Raised with every change of what the rules read: readings of earlier versions are then out of date.
-No request names it, so that answers are read again without being asked for again."""
+"""Increased with every change of the rules, so that letters read by earlier versions are out of date.
+Requests do not contain it: stored answers are read again without new calls."""
 MOST_CHARACTERS = 20_000
-"""Of a longer answer its end is read."""
+"""Only this many characters at the end of a longer answer are read."""
 MOST_WORDS = 15
 
 
 class ExtractedLetter(NamedTuple):
-    """The letter that was read, `Z` for none of the choices, None where no rule reads it; the rule."""
+    """The extracted letter (`Z`: no choice) and the rule that found it; None if no rule applies."""
 
     letter: str | None
     rule: str | None
@@ -143,9 +143,9 @@ strict = read_letter
 
 @lru_cache(maxsize=10_000)
 def _as_read(choice: str) -> str:
-    """A choice in the form that answers are read in: "$B$" is the text B.
+    """Normalize a choice as answers are: "$B$" is the text B.
 
-    Each model answers the same question, in several passes.
+    Cached, because each model answers the same question in several passes.
     """
     return normalized(plain(choice)) or normalized(choice)
 
@@ -156,10 +156,10 @@ class _LetterReader:
     def __init__(self, choices: Sequence[str], answer: str):
         self._letters = LETTERS[: len(choices)]
         self._texts = dict(zip(self._letters, map(_as_read, choices), strict=True))
-        # A letter with marks, "$B$", may be the choice that is written so.
+        # "$B$" may be a letter with marks, or a choice that is written with these marks.
         written = normalized(answer)
         self._is_marked_choice = len(written) > 1 and written in map(normalized, choices)
-        # A choice's text is looked for in so many characters, its article and what follows included.
+        # The characters in which a choice is searched, with its article and the text after it.
         self._most = 2 * max(map(len, choices), default=0) + 40
 
     def final(self, text: str) -> Iterator[ExtractedLetter]:
@@ -190,7 +190,7 @@ class _LetterReader:
             yield from (ExtractedLetter(letter, "declared") for letter in places[last])
 
     def parts(self, text: str) -> Iterator[ExtractedLetter]:
-        """Rules 4 and 6 to 8, and rule 5 of weak phrases; only of what follows a list of choices."""
+        """Rules 4, 6 to 8, and 5 for weak phrases. After a list of choices only the rest is read."""
         whole = phrases.mask_denied_letters(text)
         text = option_lists.after_list(whole)
         yield from self._weakly_declared(text)
@@ -217,7 +217,7 @@ class _LetterReader:
     # --- Rules -------------------------------------------------------------------------------------
 
     def _alone(self, text: str) -> list[str]:
-        """The letter that `text` is, else the choices whose text it is."""
+        """The letter if `text` is only a letter, otherwise the choices that have this text."""
         return self._letter_alone(text) or self._with_text(text)
 
     def _letter_alone(self, text: str) -> list[str]:
@@ -285,7 +285,7 @@ class _LetterReader:
         return None
 
     def _only_named(self, text: str) -> str | None:
-        """The one choice that is named anywhere, if nothing else may be meant where it is."""
+        """The choice, if it is the only one named and the words around it do not change its meaning."""
         named = self._named(text)
         if len(named) != 1:
             return None
@@ -323,7 +323,7 @@ class _LetterReader:
     # --- What is named at the beginning of a text --------------------------------------------------
 
     def _start(self, rest: str) -> list[str]:
-        """Letters named where `rest` begins, by letter, list of letters or text."""
+        """Letters named at the beginning of `rest`: by letter, list of letters or choice text."""
         letters = []
         match = phrases.FIRST_LETTER.match(rest)
         if match:
@@ -336,7 +336,7 @@ class _LetterReader:
         return letters + self._texts_at(rest, letters)
 
     def _texts_at(self, rest: str, named: Sequence[str]) -> list[str]:
-        """Choices whose text `rest` begins with, the longest; none if a named one is of them."""
+        """The choices with the longest text that `rest` begins with; none if one is in `named`."""
         starts = self._starts(rest)
         letters = [
             letter
@@ -349,7 +349,7 @@ class _LetterReader:
         return [letter for letter in letters if len(self._texts[letter]) == longest]
 
     def _starts(self, rest: str) -> list[str]:
-        """How `rest` begins, folded: all and its first line, each with and without its article."""
+        """The normalized `rest` and its first line, each with and without its article."""
         rest = rest.lstrip()[: self._most]
         lines = [normalized(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
         return [*lines, *map(without_article, lines)]
@@ -360,10 +360,10 @@ class _LetterReader:
 
 
 def _begins(start: str, choice: str) -> bool:
-    """Whether folded text begins with a choice's text, and the next word does not change it."""
+    """Whether normalized text begins with a choice's text, and the next word does not change it."""
     return start.startswith(choice) and phrases.FOLLOWS.match(start, len(choice)) is not None
 
 
 def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
-    """Whether a span is a part of a longer one."""
+    """Whether a span is part of a longer span."""
     return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -1,25 +1,25 @@
-"""Checks that a translated question is the same question: what must stay, and what must not be added.
+"""Translation checks of a multiple-choice question: what must stay, and what must not be added.
 
 The rules are strict: if a translation breaks one, the model is asked once to repair it; if that fails,
 the translation is dropped with the rule's name as its reason.
 
-1. Code, LaTeX, tags, `{places}`, addresses and image tokens stand in the translation as they are
-   (`code_changed`).
-2. Numbers in digits stay numbers in digits, in any script, with or without separators of thousands
-   (`number_changed`). A new number stands only for a number in words, or for a month (`number_added`).
-3. Unchanged are mathematical, currency and other symbols (`symbol_changed`), unit symbols after a
-   number (`unit_changed`), words of letters and digits such as H2O (`formula_changed`) and single
-   capital letters (`letter_changed`).
-4. A name is a word with a capital letter inside a sentence, or with a second capital letter. It stays
-   as it is, or is listed with a rendering that every text with the name then has (`name_lost`). A word
-   that begins a text or a sentence counts as a name only if it is listed. Days and months are not
-   names. Every listed name is in the source (`unknown_name`).
+1. Code, LaTeX, tags, `{places}`, addresses and image tokens stay unchanged (`code_changed`).
+2. Numbers in digits stay in digits, in any script, with or without thousands separators
+   (`number_changed`). A new number may only replace a number word or a month (`number_added`).
+3. Mathematical, currency and other symbols (`symbol_changed`), unit symbols after a number
+   (`unit_changed`), words of letters and digits such as H2O (`formula_changed`) and single capital
+   letters (`letter_changed`) stay unchanged.
+4. A name is a word with a capital letter inside a sentence, or with a second capital letter. Days and
+   months are not names. A name stays unchanged, or the model lists it with a rendering. Every
+   translated text has the name or this rendering if its source has the name (`name_lost`). A word that
+   begins a text or a sentence counts as a name only if it is listed. Every listed name is in the source
+   (`unknown_name`).
 5. No other word of the source stays in Latin letters (`not_translated`), no Latin word is added
-   (`word_added`), and all other letters are of the language's script (`other_language`).
-6. A text is empty if its source is (`empty_text`, `added_text`). Choices are distinct
+   (`word_added`), and all other letters belong to the script of the language (`other_language`).
+6. A text is empty if and only if its source is (`empty_text`, `added_text`). Choices are distinct
    (`repeated_choice`) and have no letters before them (`lettered_choice`). No text calls a choice right
-   unless its source does (`verdict_added`), and the question has the text of no choice that its source
-   does not have (`gives_answer_away`).
+   or wrong unless its source does (`verdict_added`). The question contains the text of a choice only if
+   the source does (`gives_answer_away`).
 
 Sources: MMBench, 3.2 (everything but proper nouns, symbols and code is translated). The rules are the
 project's: the paper has people verify each translation.
@@ -88,7 +88,7 @@ CARDINALS = {
     for word, value in _VALUES.items()
     if word in (*_ONES[2:], *_TENS, "hundred", "thousand")
 }
-"""Words that always mean a number, which `one` and `second` do not."""
+"""Words that always mean a number. `one` and `second` are left out, as they have other meanings."""
 _WORDS = re.compile(r"[a-z]+")
 _COMPOUND = re.compile(rf"({'|'.join(_TENS)})[- ]({'|'.join(_ONES[1:10])})\b")
 
@@ -149,8 +149,8 @@ def check_translation(
     Args:
         source: The texts by name.
         target: Their translations by the same names.
-        renderings: Names in the source, and the form of each in the translation: itself, or one in the
-            language.
+        renderings: Names in the source, each with its text in the translation: the name itself, or a
+            rendering in the script of the language.
         language: The language of the translation.
 
     Raises:
@@ -266,7 +266,7 @@ def _is_letter(word: LatinWord, text: str) -> bool:
 
 
 def _is_name(word: LatinWord) -> bool:
-    """Whether a word has to be kept, or listed with its rendering."""
+    """Whether a word is a name, which must stay or be listed with its rendering."""
     text = word.text
     if len(text) < 2 or text.startswith("I'") or _DAYS_AND_MONTHS.fullmatch(text):
         return False
@@ -393,8 +393,8 @@ def _require_choices(source: Texts, target: Texts, language: Language) -> None:
 
 
 def _require_no_give_away(source: Texts, target: Texts) -> None:
-    """Raise ParseError if the translated question or hint has the text of some choices, and the
-    source does not.
+    """Raise ParseError if the translated question or hint contains the text of a choice that the source
+    does not contain, unless it contains all choices.
     """
     letters = [name for name in source if name in LETTERS]
     question, asked_before = (

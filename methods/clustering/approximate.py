@@ -1,4 +1,4 @@
-"""Approximate search for neighbours within tau among millions of vectors, with its recall measured.
+"""Approximate nearest-neighbour search within tau among millions of vectors, with measured recall.
 
 An inverted file (IVF): FAISS's k-means divides the vectors into cells, and each vector is compared with
 the cells whose centres are nearest to it. The number of cells to probe is chosen on a sample whose
@@ -35,14 +35,14 @@ CELLS_PER_ROOT = 0.5
 TRAIN_ITERATIONS = 5
 TRAIN_POINTS_PER_CELL = 40
 PAD = 512
-"""torch compiles a product for each new shape; cells padded to multiples of this have few shapes."""
+"""Cells are padded to multiples of this: torch compiles a product for each new shape."""
 LOSS_SHARE = 0.5
-"""Share of the allowed loss that the first sample may use: another sample loses a little more."""
+"""Share of the allowed recall loss for the first sample: another sample loses a little more."""
 
 
 @dataclass(frozen=True)
 class Recall:
-    """Recall on sampled vectors: how many of their true neighbours were found."""
+    """Recall on sampled vectors: numbers of found and of true neighbours, and search parameters."""
 
     n_found: int
     true: int
@@ -97,7 +97,7 @@ def approximate_neighbours(
 
 
 def _cell_centres(vectors: Vectors, n_cells: int, seed: int) -> "faiss.Index":
-    """FAISS index of the cells' centres, by k-means."""
+    """Build a FAISS index of the cells' centres, by k-means."""
     import faiss
 
     means = faiss.Kmeans(
@@ -114,7 +114,7 @@ def _cell_centres(vectors: Vectors, n_cells: int, seed: int) -> "faiss.Index":
 
 
 def _true_pairs(prepared: PreparedVectors, rows: NDArray[np.intp]) -> Pairs:
-    """All true neighbours of `rows`: `low` is the row, `high` its neighbour."""
+    """Find all true neighbours of `rows`: `low` is the row, `high` its neighbour."""
     left, right = (prepared.pair_filter.select(part) for part in (rows, slice(None)))
     all_pairs = []
     for near, other in prepared.pair_filter.candidates(left, right):
@@ -126,7 +126,7 @@ def _true_pairs(prepared: PreparedVectors, rows: NDArray[np.intp]) -> Pairs:
 def _probes_for(
     prepared: PreparedVectors, centres: "faiss.Index", rows: NDArray[np.intp], wanted: float
 ) -> int:
-    """The fewest cells to probe so that the share `wanted` of the neighbours of `rows` is found.
+    """Find the fewest cells to probe so that the share `wanted` of the neighbours of `rows` is found.
 
     A pair is found if one of the two vectors probes the other's cell.
     """
@@ -150,7 +150,7 @@ def _probe(
     n_probes: int,
     on_progress: OnProgress | None,
 ) -> list[Pairs]:
-    """Pairs between each cell's members and the vectors that probe it, each pair once."""
+    """Find the pairs between each cell's members and the vectors that probe it, each pair once."""
     n_cells = centres.ntotal
     _, probes = centres.search(prepared.vectors, n_probes)
     own = probes[:, 0]
@@ -186,5 +186,5 @@ def _probe(
 
 
 def _padded(rows: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Rows, repeated from the first on up to a multiple of PAD."""
+    """Repeat row numbers from the first on, up to a multiple of PAD."""
     return np.resize(rows, -(-len(rows) // PAD) * PAD)

@@ -1,4 +1,4 @@
-"""How similar each entry is to its centre, or to the nearest centre if it is in no community."""
+"""Similarity of each entry to its centre, or to the nearest centre if it is in no community."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ class CentreSimilarity:
     Attributes:
         cosine: To the centre of the entry's community in the compared space (category or caption).
         other_cosine: The same in the other space.
-        nearest: For an entry in no community, the number of the nearest community; -1 if there is none.
-        nearest_cosine: Its similarity.
+        nearest: For an entry in no community, the index of the nearest community; -1 if there is none.
+        nearest_cosine: The cosine to the centre of this nearest community.
     """
 
     cosine: NDArray[np.float64]
@@ -90,7 +90,7 @@ class _NearestCentres:
         self.cosine = np.full(len(vectors), np.nan)
 
     def run(self, rows: Rows, numbers: Labels) -> None:
-        """Search among the communities `numbers`; of equally near ones the first is taken."""
+        """Search among the communities `numbers`; if several are equally near, the first is taken."""
         if len(numbers):
             index, self.cosine[rows] = nearest_centre(self.vectors, rows, self.centres[numbers])
             self.number[rows] = numbers[index]

@@ -17,7 +17,7 @@ class LabelledVectors:
 
     vectors: Vectors
     labels: Numbers
-    """Number of each vector's cluster, -1 for none; shape (n,)."""
+    """Index of each vector's cluster, -1 for none; shape (n,)."""
     is_centre: NDArray[np.bool_]
     """Whether the vector is its cluster's centre; shape (n,)."""
     centres: Vectors
@@ -41,14 +41,14 @@ class CentrePair:
     similarity: float
     """Cosine of the two centres."""
     union_similarity: float
-    """Lowest similarity of a member of either cluster to the better of the two centres."""
+    """Lowest similarity of all members of both clusters to one centre, for the better centre."""
 
 
 def measure_cohesion(labelled: LabelledVectors) -> Cohesion:
-    """Size, mean and lowest similarity to the centre of each cluster.
+    """Measure size, mean and lowest similarity to the centre of each cluster.
 
-    The centre's own similarity is excluded: it is always 1 and would make small clusters look
-    tighter than large ones. A cluster of its centre alone has 1.
+    The centre's own similarity is excluded: it is always 1 and would make small clusters look tighter
+    than large ones. A cluster with only its centre has 1.
     """
     k = len(labelled.centres)
     # `cosines` takes both sides from one array.
@@ -72,7 +72,7 @@ def nearest_centres(centres: Vectors, n_nearest: int) -> tuple[Numbers, NDArray[
 
     Args:
         centres: Unit vectors, shape (k, d).
-        n_nearest: How many other centres to find.
+        n_nearest: The number of other centres to find.
 
     Returns:
         Indices and cosines, both of shape (k, n_nearest), nearest first; filled up with -1 and -inf.
@@ -101,7 +101,7 @@ def near_centre_pairs(
 
     Args:
         labelled: The vectors, the cluster of each vector, and the centres.
-        n_nearest: How many other centres of each centre are compared.
+        n_nearest: The number of other centres with which each centre is compared.
         min_similarity: The least cosine of two centres.
 
     Returns:

@@ -1,8 +1,7 @@
-"""Threshold communities (MMDU 2.2, 3.1: tau = 0.75).
+"""Community detection: threshold communities (MMDU 2.2, 3.1: tau = 0.75), and clusters by HDBSCAN.
 
-A community is a centre and the vectors within tau of it; communities are chosen largest first and do
-not overlap (the communities of sentence-transformers' `community_detection`, here in the order of
-choice).
+A threshold community is a centre and the vectors within tau of it. Communities are chosen largest first
+and do not overlap (as in sentence-transformers' `community_detection`, here in the order of choice).
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from methods.clustering.neighbours import (
 
 @dataclass(frozen=True)
 class Community:
-    """Indices of the members: the centre, then the others by falling similarity to it."""
+    """A community: its centre, and its members, the centre first, the others by falling similarity."""
 
     centre: int
     members: tuple[int, ...]
@@ -35,11 +34,11 @@ def threshold_communities(
 ) -> list[Community]:
     """Find disjoint communities at cosine >= `tau`.
 
-    Every vector with all its neighbours is a candidate. Candidates are visited by falling size, ties by
+    Every vector with all its neighbours is a candidate. Candidates are visited by falling size, then by
     the smaller index of the centre. A candidate is skipped if its centre is already in a community;
-    members already in one are removed, and at least `min_size` must remain. So a vector is in the first
-    community whose centre is within tau of it. The result is exact and deterministic. `find_neighbours`
-    says the cost.
+    members that are already in one are removed, and at least `min_size` must remain. So a vector is in
+    the first community whose centre is within tau of it. The result is exact and deterministic. The
+    cost is that of `find_neighbours`.
 
     Args:
         vectors: Vectors, shape (n, d).
@@ -71,7 +70,7 @@ def communities_from_graph(neighbours: NeighbourGraph, min_size: int = 2) -> lis
     prepared = neighbours.prepared
     weights = np.bincount(prepared.distinct_of, minlength=len(prepared.vectors))
     selected = _select_largest_first(neighbours, weights, min_size)
-    # Rows are distinct vectors: each stands for all vectors equal to it.
+    # Rows are distinct vectors: each represents all vectors equal to it.
     centres = np.array([centre for centre, _ in selected], dtype=np.intp)
     rows = [np.array([centre, *members], dtype=np.intp) for centre, members in selected]
     return _in_order(neighbours, centres, rows)
@@ -80,7 +79,7 @@ def communities_from_graph(neighbours: NeighbourGraph, min_size: int = 2) -> lis
 def _select_largest_first(
     neighbours: NeighbourGraph, weights: NDArray[np.intp], min_size: int
 ) -> list[tuple[int, NDArray[np.int32]]]:
-    """The row of each chosen centre and the rows of its other members, in the order of choice."""
+    """Select centres; return each with the rows of its other members, in the order of choice."""
     n = len(weights)
     totals = np.concatenate([[0], np.cumsum(weights[neighbours.indices])])
     sizes = weights + totals[neighbours.starts[1:]] - totals[neighbours.starts[:-1]]
@@ -104,7 +103,7 @@ def _select_largest_first(
 def _in_order(
     neighbours: NeighbourGraph, centres: NDArray[np.intp], rows: Sequence[NDArray[np.intp]]
 ) -> list[Community]:
-    """Communities of distinct rows expanded to all vectors, members in order of similarity."""
+    """Expand communities of distinct rows to all vectors, with members in order of similarity."""
     if not rows:
         return []
     prepared = neighbours.prepared
@@ -132,7 +131,7 @@ def _in_order(
 
 
 def density_communities(vectors: Vectors, min_size: int = 2) -> list[Community]:
-    """Find HDBSCAN's clusters of vectors.
+    """Cluster vectors by density, with HDBSCAN.
 
     A cluster's centre is its medoid, the member with the largest mean cosine to all members (ties: the
     smaller index); no tau bounds how far members are from it. On unit vectors Euclidean distance orders

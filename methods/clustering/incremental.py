@@ -27,16 +27,16 @@ KEPT, MERGED, SPLIT, NEW, GONE = range(len(CHANGES))
 
 @dataclass(frozen=True)
 class CommunityChanges:
-    """Rows of a prior and a new community (-1: none), the change, and the entries they share."""
+    """A prior and a new community (-1: none), the change, and the number of common entries, by row."""
 
     old: Labels
     new: Labels
     change: NDArray[np.int8]
-    """Numbers of `CHANGES`."""
+    """Indexes into `CHANGES`."""
     n_common: Labels
 
     def continued(self, n_new: int) -> Labels:
-        """For each new community the prior one that it continues, or -1."""
+        """The prior community that each new community continues, or -1."""
         is_kept = self.change == KEPT
         prior = np.full(n_new, -1, dtype=np.intp)
         prior[self.new[is_kept]] = self.old[is_kept]
@@ -58,8 +58,8 @@ def compare_communities(
     or two predecessors, and there are no ties.
 
     - kept: successor and predecessor; the new community is the prior one;
-    - merged: successor only; most of the prior one is in one with at least as many others;
-    - split: predecessor only; the new one is a part of the prior one, which lost at least as much;
+    - merged: successor only; most of the prior one went to one with at least as many other entries;
+    - split: predecessor only; the new one has at most half of the prior one's entries;
     - new: the new one has no predecessor and is not a successor;
     - gone: the prior one has no successor and is not a predecessor.
 
@@ -74,7 +74,7 @@ def compare_communities(
         n_new: The number of new communities.
 
     Returns:
-        The changes: pairs by old, then new; then new; then gone.
+        The changes: related pairs by prior, then new community; then new communities; then gone ones.
     """
     both = (old_labels >= 0) & (new_labels >= 0)
     pairs, common = np.unique(
@@ -98,11 +98,11 @@ def compare_communities(
 
 
 def new_and_gone(added: Labels, gone: Labels) -> CommunityChanges:
-    """Make the rows of added communities, then of those that are gone.
+    """Make the rows of added communities, then of removed ones.
 
     Args:
         added: The added communities.
-        gone: The communities that are gone.
+        gone: The removed communities.
 
     Returns:
         The changes.
@@ -126,11 +126,11 @@ class Communities:
     ids: Sequence[str]
     sizes: Labels
     parents: Labels
-    """Numbers of the groups that clusters are in; -1 for groups."""
+    """Index of the group that each cluster is in; -1 for groups."""
     continues: Labels
-    """Numbers of the prior communities that these continue; -1 for new ones."""
+    """Index of the prior community that each community continues; -1 if it is new."""
     centres: Labels
-    """Rows of the entries at the centres; -1 where the prior centre is kept."""
+    """Rows of the entries at the centres; -1 if the prior centre is kept."""
     categories: Vectors
     captions: Vectors
     """The centres' vectors, shape (k, d)."""
@@ -166,7 +166,7 @@ def extend(
 
     Args:
         entries: All entries with their vectors.
-        prior: The clustering before; an empty one clusters everything.
+        prior: The prior clustering; if it is empty, all entries are clustered.
         detectors: Find new groups and clusters.
         tau: The least cosine to a centre.
 
@@ -185,7 +185,7 @@ def recluster(
 
     Args:
         entries: All entries with their vectors.
-        prior: The clustering before, for ids and for the changes.
+        prior: The prior clustering, which provides ids and is the base of the changes.
         detectors: Find groups and clusters.
         tau: The least cosine to a centre.
 
@@ -253,7 +253,7 @@ def _communities(
     changes: CommunityChanges,
     groups: Communities | None,
 ) -> Communities:
-    """Communities with their sizes, groups and ids."""
+    """Build communities with their sizes, groups and ids."""
     assigned = step.after.community >= 0
     community = step.after.community[assigned]
     parents = np.full(len(continues), -1)
@@ -283,7 +283,7 @@ def _communities(
 def _of_centres(
     new: NDArray[Any], old: NDArray[Any], centres: Labels, continues: Labels
 ) -> NDArray[Any]:
-    """The values of the entries at the centres; where the prior centre is kept, the prior value."""
+    """The values of the entries at the centres, or the prior value if the prior centre is kept."""
     # Strings of one array may be longer than those of the other.
     values = new[centres].astype(np.result_type(new, old), copy=False)
     values[centres < 0] = old[continues[centres < 0]]
@@ -291,9 +291,9 @@ def _of_centres(
 
 
 def _new_id(kind: Kind, parent: str | None, centre: str, used: set[str]) -> str:
-    """Id of a new community: a hash of its kind, its group and the entry at its centre.
+    """Compute the id of a new community: a hash of its kind, its group and the entry at its centre.
 
-    If an older community, living or just removed, has that id, the id is hashed again.
+    The id is hashed again if another community has it, including communities that were just removed.
     """
     community_id = content_id(kind, parent, centre)
     while community_id in used:

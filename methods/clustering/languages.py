@@ -1,9 +1,9 @@
-"""Whether an embedding model reads a language: how its tokenizer splits texts in it.
+"""Languages that an embedding model reads, measured by how its tokenizer splits texts.
 
-A tokenizer that knows a language finds its words or parts of them; one that does not gives single
-letters, or one token for everything unknown, and then vectors say little about meaning. On captions,
-package descriptions and messages, all-MiniLM-L6-v2 has 2.0 to 4.7 letters a token in twelve languages
-with Latin letters; in 26 others it has at most 1.3, or over 40 % of the letters are unknown to it
+A tokenizer that knows a language finds its words or parts of them. Otherwise it gives single letters,
+or one token for everything unknown, and then vectors say little about meaning. On captions, package
+descriptions and messages, all-MiniLM-L6-v2 has 2.0 to 4.7 letters per token in twelve languages with
+Latin letters; in 26 others it has at most 1.3, or over 40 % of the letters are unknown
 (docs/decisions/0087).
 """
 
@@ -27,7 +27,7 @@ class Tokenized:
     n_alphabetic: int = 0
     """Letters of known tokens, without Chinese characters."""
     n_tokens: int = 0
-    """Known tokens with a letter that is no Chinese character."""
+    """Known tokens with a letter that is not a Chinese character."""
 
     def add(self, text: str, tokens: Iterable[tuple[int, int, bool]]) -> None:
         """Count the tokens of a text.
@@ -52,7 +52,7 @@ class Tokenized:
 
     @property
     def letters_per_token(self) -> float | None:
-        """Letters of a known token; None if there is no token to count."""
+        """Mean number of letters of a known token; None if there is no token to count."""
         return self.n_alphabetic / self.n_tokens if self.n_tokens else None
 
     @property

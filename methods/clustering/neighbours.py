@@ -1,8 +1,8 @@
-"""Exact search for all pairs of vectors within tau, and the neighbour graph they make.
+"""Exact search for all pairs of vectors at cosine >= tau, and the neighbour graph of these pairs.
 
-Filter and refine: `pair_filter.py` excludes most pairs by a cheap upper bound, the others are compared
-in full. Blocks of rows are independent of each other: threads of this process or workers of a cluster
-can process them.
+Filter and refine: `pair_filter.py` excludes most pairs by a cheap upper bound, and the rest are
+compared in full. Blocks of rows are independent of each other, so threads of this process or workers of
+a Ray cluster can process them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,11 +20,11 @@ Vectors = NDArray[np.float32]
 """Unit vectors as rows: shape (n, d)."""
 
 MAX_PAIRS = 2**29
-"""All pairs are in memory, with 16 bytes each while they are sorted."""
+"""Limit of the number of pairs: all are in memory, with 16 bytes each while they are sorted."""
 
 PAIRS_AT_ONCE = 1024
 FLOAT64_MARGIN = 1e-5
-"""A float32 cosine nearer to tau than this is computed again in float64."""
+"""A float32 cosine closer to tau than this is computed again in float64."""
 
 
 class ThresholdError(UserError):
@@ -33,7 +33,7 @@ class ThresholdError(UserError):
 
 @dataclass(frozen=True)
 class PreparedVectors:
-    """The input of every block: the distinct ones of n vectors, and their pair filter."""
+    """The input of every block: the distinct vectors among n vectors, and their pair filter."""
 
     vectors: Vectors
     """The distinct vectors, shape (m, d), in the order of their first appearance."""
@@ -47,7 +47,7 @@ class PreparedVectors:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs within tau, each once, as two arrays of rows of the distinct vectors, `low` < `high`."""
+    """Pairs within tau, each once, as two arrays of row indexes of distinct vectors, `low` < `high`."""
 
     low: NDArray[np.int32]
     high: NDArray[np.int32]
@@ -65,7 +65,7 @@ class NeighbourGraph:
     indices: NDArray[np.int32]
 
     def neighbours_of(self, row: int) -> NDArray[np.int32]:
-        """Neighbours of one row."""
+        """The neighbours of a row, ascending."""
         return self.indices[self.starts[row] : self.starts[row + 1]]
 
 
@@ -79,12 +79,12 @@ def find_neighbours(
 ) -> NeighbourGraph:
     """Find every pair at cosine >= `tau`, in as many threads as torch may use.
 
-    A pair's cosine is the float64 product of its float32 vectors, and 1 for equal vectors. The cost is
-    n^2 / 2 short products; memory is a few tiles and 16 bytes a pair.
+    The cosine of a pair is the float64 product of its float32 vectors, and 1 for equal vectors. The
+    cost is n^2 / 2 short products. Memory holds a few tiles and 16 bytes for each pair.
 
     Args:
         vectors: Vectors, shape (n, d).
-        tau: The least cosine.
+        tau: The smallest cosine of neighbours.
         on_progress: Called with the number of blocks done and of all.
 
     Returns:
@@ -119,7 +119,7 @@ def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iter
         return
     import torch
 
-    # Each thread multiplies by itself: with threads of their own they would wait for each other.
+    # Each worker multiplies in one thread: further torch threads would wait for each other.
     n_threads = torch.get_num_threads()
     pool = ThreadPoolExecutor(n_threads, initializer=torch.set_num_threads, initargs=(1,))
     try:
@@ -127,7 +127,7 @@ def map_in_threads(work: Callable[[Part], Pairs], parts: Sequence[Part]) -> Iter
     finally:
         # If the caller stops or fails, only the parts that are running are waited for.
         pool.shutdown(cancel_futures=True)
-        # What a thread sets holds for those that begin later, too.
+        # The setting of a thread also applies to threads that start later.
         torch.set_num_threads(n_threads)
 
 
@@ -153,7 +153,7 @@ def prepare(vectors: Vectors, tau: float) -> PreparedVectors:
 
 
 def blocks(prepared: PreparedVectors, rows: int = TILE_ROWS) -> list[tuple[int, int]]:
-    """Divide the rows into blocks that cover all pairs; the first block has the most columns.
+    """Divide the rows into blocks that together cover all pairs; the first block has the most columns.
 
     Args:
         prepared: The vectors.
@@ -260,7 +260,7 @@ def cosines(
 
 
 def concatenate_pairs(blocks: Sequence[Pairs]) -> Pairs:
-    """All pairs of several blocks."""
+    """Concatenate the pairs of several blocks."""
     empty = [np.empty(0, dtype=np.int32)]
     return Pairs(
         np.concatenate([pairs.low for pairs in blocks] or empty),
@@ -285,7 +285,7 @@ def require_pair_limit(n_pairs: int, tau: float) -> None:
 
 
 def unit_vectors(vectors: NDArray[np.floating]) -> Vectors:
-    """Vectors as float32 of length 1; float32 unit vectors keep every bit, zeros stay zeros.
+    """Scale vectors to float32 of length 1. Float32 unit vectors keep every bit, zeros stay zeros.
 
     Raises ThresholdError for numbers that are not finite.
     """
@@ -301,14 +301,14 @@ def unit_vectors(vectors: NDArray[np.floating]) -> Vectors:
 
 
 def _distinct(units: Vectors) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first index of each distinct row, ascending, and for each row the number of its distinct one.
+    """Find the first index of each distinct row, ascending, and the distinct row of each row.
 
-    Like np.unique(axis=0) in the order of first appearance, but by a hash of each row.
+    Equals np.unique(axis=0) in the order of first appearance, but uses a hash of each row.
     """
     n, dimensions = units.shape
     if not n or not dimensions:
         return np.arange(n), np.arange(n)
-    # Two numbers at a time, as integers. Adding 0.0 gives -0.0 the same bits as 0.0.
+    # Take two numbers at a time as an integer. Adding 0.0 gives -0.0 the same bits as 0.0.
     even = units[:, : dimensions - dimensions % 2]
     bits = np.ascontiguousarray(even + np.float32(0.0)).view(np.uint64)
     factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1

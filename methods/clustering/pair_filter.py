@@ -1,4 +1,4 @@
-"""A cheap upper bound on the cosine of two unit vectors, to exclude pairs that are not within tau.
+"""Pair filter: a cheap upper bound on the cosine of two unit vectors, to exclude pairs below tau.
 
 After rotation to the principal axes, a vector has most of its length in its first few coordinates, the
 head. The rest of a dot product is at most the product of the residual lengths (Cauchy-Schwarz):
@@ -6,9 +6,9 @@ head. The rest of a dot product is at most the product of the residual lengths (
     x . y  <=  head(x) . head(y) + residual(x) residual(y)
 
 So the dot product of the heads, with the residual length as one more coordinate, bounds the cosine from
-above. Where the processor multiplies 8-bit integers faster than float32, heads are rounded to multiples
-of a unit, and the bound is widened by what rounding can take off a product. What belongs here: the
-bound. What does not: deciding on full vectors whether a pair is within tau (`neighbours.py`).
+above. If the processor multiplies 8-bit integers faster than float32, heads are rounded to multiples of
+a unit, and the bound allows for the largest rounding error of a product. `neighbours.py` decides on
+full vectors whether a pair is within tau.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import torch
 
 TILE_ROWS, TILE_COLUMNS = 1024, 1024
-"""A tile of bounds takes 5 MB, whatever the number of vectors; a narrow tile has more rows."""
+"""Size of a tile of bounds: 5 MB for any number of vectors; a tile with fewer columns has more rows."""
 
 WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512, 768)
 SAMPLE = 1024
@@ -32,16 +32,16 @@ FULL_PRODUCTS_UP_TO = 2048
 AXES_SAMPLE = 16_384
 
 MARGIN = 1e-3
-"""How much float32 can lower a bound: the residual length is the root of a difference of squares, with
-an error of about the root of 2^-23 if the residual is small; rounded up."""
+"""The amount by which float32 can lower a bound: the residual length is the root of a difference of
+squares, with an error of about the root of 2^-23 if the residual is small; rounded up."""
 MOST_UNITS, ROUNDED_AT_ONCE = 127, 16_384
-"""The largest integer in a head of 8-bit integers, and heads that are rounded at a time."""
+"""The largest integer in a head of 8-bit integers, and the number of heads rounded at a time."""
 
 CHECK_COST = {"float32": 80_000, "int8": 200_000}
 """Comparing one pair in full takes as long as this many multiply-adds of a tile; measured."""
 
 Heads: TypeAlias = Any
-"""Some rows' heads in the form that their filter multiplies: a tensor of torch, or an array."""
+"""The heads of some rows in the type that their filter multiplies: a torch tensor or an array."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PairFilter:
     """A pair whose heads have a smaller product is not within tau."""
 
     def select(self, rows: NDArray[np.intp] | slice) -> Heads:
-        """Heads of some rows, a tensor on the device that multiplies them."""
+        """Get the heads of some rows, as a tensor on the device that multiplies them."""
         import torch
 
         return torch.from_numpy(self.heads[rows]).to(_device())
@@ -92,7 +92,7 @@ class PairFilter:
                 yield row + top, column + start
 
     def _over_bound(self, products: "torch.Tensor", over: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The places of products that reach the bound; `over` is room for as many truths."""
+        """The positions of products that reach the bound; `over` is a buffer of the same length."""
         if products.device.type != "cpu":
             return (products >= self.bound).nonzero().squeeze(1).cpu().numpy()
         values = products.numpy()
@@ -100,7 +100,7 @@ class PairFilter:
 
 
 def _true_places(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """`np.flatnonzero` where few are true: eight are looked at together."""
+    """`np.flatnonzero` for flags of which few are true: eight are tested at a time."""
     n_whole = len(flags) // 8 * 8
     eights = np.flatnonzero(flags[:n_whole].view(np.uint64) != 0)
     places = np.add.outer(8 * eights, np.arange(8)).ravel()
@@ -108,13 +108,13 @@ def _true_places(flags: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 class FullProducts(PairFilter):
-    """The filter of few vectors, whose heads are the vectors themselves, shape (n, d), float32.
+    """The filter of few vectors. The heads are the vectors themselves, shape (n, d), float32.
 
-    numpy multiplies them, as importing torch takes longer than these products.
+    numpy multiplies them, as importing torch would take longer than these products.
     """
 
     def select(self, rows: NDArray[np.intp] | slice) -> Heads:
-        """Some of the vectors, an array."""
+        """Get some of the vectors as an array."""
         return self.heads[rows]
 
     def candidates(
@@ -157,7 +157,7 @@ def make_pair_filter(vectors: NDArray[np.float32], tau: float) -> PairFilter:
         """Expected multiply-adds per pair: the short product, and the check if the pair passes."""
         filtered = of_width(sample, width)
         heads = filtered.heads.astype(np.float32)
-        # The diagonal is a vector with itself and always passes.
+        # The diagonal has each vector with itself, which always passes.
         n_passing = int((heads @ heads.T >= filtered.bound).sum()) - len(sample)
         check = CHECK_COST["int8" if in_integers else "float32"]
         return heads.shape[1] + check * n_passing / len(sample) ** 2
@@ -185,18 +185,19 @@ def _heads(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDArray[n
 
 
 def _rounded(heads: NDArray[np.float32], bound: float) -> PairFilter:
-    """The filter of these heads in 8-bit integers; `bound` is that of their own products.
+    """Build the filter of these heads in 8-bit integers; `bound` is that of products of the heads.
 
-    With x = x' + e, where e is what rounding takes off the coordinates of a head,
+    With x = x' + e, where e is the rounding error of the coordinates of a head,
 
         x . y  <=  x' . y' + |x'| |e(y)| + |e(x)| |y'| + |e(x)| |e(y)|
 
-    The last product and that of the residuals are together at most that of the lengths of e and
-    residual as one vector (Cauchy-Schwarz): that length, rounded up, is the last coordinate.
+    Take the length of e and the residual as one vector. The product of these lengths is at least the
+    last product plus that of the residuals (Cauchy-Schwarz), so the length, rounded up, is the last
+    coordinate.
     """
     along, residual = heads[:, :-1], heads[:, -1]
     n, width = along.shape
-    # A residual that is no integer of 8 bits stands in several places: r as r/2, r/2, r/2, r/2.
+    # A residual too large for 8 bits is spread over several coordinates: r as r/2, r/2, r/2, r/2.
     largest = max(along.max(), -along.min(), residual.max() / 4, 1e-3)
     unit = np.float32(largest / MOST_UNITS)
     whole = np.empty((n, width), dtype=np.int8)
@@ -226,7 +227,7 @@ def _device() -> str:
 
 @cache
 def _multiplies_integers() -> bool:
-    """Whether the processor has instructions for 8-bit integers; without them they are slower."""
+    """Whether the processor has instructions for 8-bit integers; without them integers are slower."""
     import torch
 
     if _device() != "cpu":

@@ -1,4 +1,4 @@
-"""Projection of vectors to a plane, for the map of entries."""
+"""Projection of vectors to a plane by PCA and t-SNE, for the map of entries."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ N_COMPONENTS = 50
 """Dimensions that PCA keeps for t-SNE (van der Maaten and Hinton 2008, 4.2)."""
 PERPLEXITY = 30.0
 MIN_POINTS = 10
-"""With fewer points than this t-SNE finds no neighbourhoods: PCA's first two axes are used."""
+"""With fewer points t-SNE finds no neighbourhoods, and the first two axes of PCA are used."""
 
 
 def sample_for_map(entries: Iterable[tuple[str, bool]], max_points: int, seed: int) -> list[str]:
@@ -23,7 +23,7 @@ def sample_for_map(entries: Iterable[tuple[str, bool]], max_points: int, seed: i
 
     Args:
         entries: The id of each entry, and whether it is in a cluster.
-        max_points: The most entries.
+        max_points: The largest number of entries.
         seed: The seed of the order.
 
     Returns:

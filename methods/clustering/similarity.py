@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from methods.clustering.neighbours import FLOAT64_MARGIN, Vectors, block_pairs, blocks, prepare
 
 Rows = NDArray[np.intp]
-"""Row numbers, shape (k,)."""
+"""Row indexes, shape (k,)."""
 
 MAX_PRODUCTS = 2**24
-"""Products computed at once: 64 MB, whatever the number of entries and centres."""
+"""Limit of products at once: 64 MB, for any number of entries and centres."""
 PAIRS_AT_ONCE = 4096
-"""Pairs multiplied at once in float64."""
+"""Limit of pairs that are multiplied at once in float64."""
 TIE = 1e-6
 """Float32 products that differ by less than this count as equal."""
 
@@ -118,7 +118,7 @@ def have_neighbours(
 def _within(
     left: Vectors, rows: Rows, right: Vectors, columns: Rows, tau: float
 ) -> NDArray[np.bool_]:
-    """Which pairs of `left[rows]` and `right[columns]` are within tau, shape (rows, columns)."""
+    """Tell which pairs of `left[rows]` and `right[columns]` are within tau, shape (rows, columns)."""
     products = left[rows] @ right[columns].T
     near = products >= tau
     near_rows, near_columns = np.nonzero(np.abs(products - tau) < FLOAT64_MARGIN)
@@ -133,7 +133,7 @@ def _have_neighbours_by_blocks(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """`have_neighbours` for many rows, by the pair filter of `neighbours.py`."""
     prepared = prepare(vectors[np.concatenate([rows, others])], tau)
-    # How many of `rows` and of `others` each distinct vector stands for; those of `rows` come first.
+    # Count the `rows` and the `others` that each distinct vector equals. Those of `rows` come first.
     n_distinct = len(prepared.vectors)
     n_rows = np.bincount(prepared.distinct_of[: len(rows)], minlength=n_distinct)
     n_others = np.bincount(prepared.distinct_of[len(rows) :], minlength=n_distinct)

@@ -1,12 +1,12 @@
-"""MMDU's two passes (2.2, 3.1, B.1, Figure 7): groups by category, then clusters by caption in a group.
+"""Two-pass clustering (MMDU, 2.2, 3.1, B.1, Figure 7): groups by category, in them clusters by caption.
 
 Both passes follow one procedure: a new entry joins the first community whose centre is within tau, in
 the order in which communities were found, and the entries that remain are searched for new communities.
-Without a prior clustering, that is plain clustering, which chooses communities largest first: so an
-entry has the same place whether it is there from the start or comes later.
+Without a prior clustering this is plain clustering, which chooses communities largest first. So an
+entry gets the same community whether it is there from the start or is added later.
 
 A community has entries of one language. Entries in a language that the embedding model does not read
-are in none: their vectors say little about what the texts mean.
+have no community, as their vectors say little about the meaning of the texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +21,10 @@ from methods.clustering.neighbours import Vectors
 from methods.clustering.similarity import Rows, first_centre, have_neighbours, paired_cosines
 
 CommunityDetector = Callable[[Vectors], list[Community]]
-"""Finds disjoint communities of two or more vectors."""
+"""Finds disjoint communities, each of two or more vectors."""
 
 Labels = NDArray[np.intp]
-"""Numbers of communities or rows, -1 for none."""
+"""Indexes of communities or rows, -1 for none."""
 
 HOW = ("seed", "assigned", "no neighbour", "absorbed", "noise", "unreadable language")
 SEED, ASSIGNED, NO_NEIGHBOUR, ABSORBED, NOISE, UNREADABLE = range(len(HOW))
@@ -48,8 +48,8 @@ class Detectors(NamedTuple):
 
 @dataclass(frozen=True)
 class Entries:
-    """Distinct ids of n entries, their unit vectors in two spaces, each of shape (n, d), and their
-    languages, shape (n,), such as `en`; empty: the embedding model does not read the language."""
+    """The n entries: ids, unit vectors of categories and of captions, shape (n, d), and languages,
+    shape (n,), such as `en`; empty for a language that the embedding model does not read."""
 
     ids: Sequence[str]
     categories: Vectors
@@ -59,7 +59,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Membership:
-    """The community of each of n entries in one pass (-1 for none), and the reason, a number of
+    """The community of each of n entries in one pass (-1 for none), and the reason, an index into
     `HOW`.
     """
 
@@ -68,7 +68,7 @@ class Membership:
 
     @classmethod
     def empty(cls, n: int) -> "Membership":
-        """No entry is in a community."""
+        """The membership of n entries without a community."""
         return cls(np.full(n, -1, dtype=np.intp), np.full(n, -1, dtype=np.int8))
 
 
@@ -76,7 +76,7 @@ class Membership:
 class PriorCommunities:
     """m communities of one pass in the order in which they were found.
 
-    Ids, sizes, groups (of clusters), centres in both spaces, and languages.
+    Fields are ids, sizes, groups (of clusters), centres in both spaces, and languages.
     """
 
     ids: Sequence[str]
@@ -88,7 +88,7 @@ class PriorCommunities:
 
     @classmethod
     def empty(cls, dimensions: int) -> "PriorCommunities":
-        """No communities."""
+        """An empty set of communities."""
         vectors = np.empty((0, dimensions), dtype=np.float32)
         none = np.empty(0, dtype=np.intp)
         return cls([], none, none, vectors, vectors, np.empty(0, dtype=np.str_))
@@ -96,11 +96,11 @@ class PriorCommunities:
 
 @dataclass(frozen=True)
 class PriorClustering:
-    """The clustering before this run: which entries it knew, their membership, its communities.
+    """The prior clustering: which entries it knew, their membership, its communities.
 
-    An entry that it did not know may be the new version of one that it knew (the same page and image)
-    and is gone: it has the former version's membership, and `category_changed` and
-    `caption_changed` say which of its texts are others.
+    An entry that it did not know may be a new version of a known entry (same Wikipedia page and image)
+    that is gone. It then has the membership of the former version, and `category_changed` and
+    `caption_changed` say which of its texts changed.
     """
 
     is_known: NDArray[np.bool_]
@@ -135,14 +135,13 @@ class TwoPassResult:
 def run_passes(
     entries: Entries, prior: PriorClustering, detectors: Detectors, tau: float
 ) -> TwoPassResult:
-    """Run both passes over the entries that have no community in `prior`; members of one stay in it.
+    """Run both passes over the entries without a community in `prior`; all others stay in theirs.
 
-    The new version of an entry stays while it is within `tau` of the centre; if it has to leave its
-    group, it leaves its cluster, too. An entry that `prior` does not know joins the first community
-    in its language whose centre is at cosine >= `tau`: of groups by category, then of its group's
-    clusters by caption. The entries that remain, earlier ones included, are searched for new
-    communities; without a new entry among them the search is skipped. The result does not depend on
-    the order of the entries.
+    A new version of an entry stays if it is within `tau` of the centre; an entry that leaves its group
+    also leaves its cluster. An entry that `prior` does not know joins the first community in its
+    language whose centre is at cosine >= `tau`: a group by category, then a cluster of this group by
+    caption. The remaining entries, old and new, are searched for new communities; the search is skipped
+    if none of them is new. The result does not depend on the order of the entries.
 
     Args:
         entries: All entries with their vectors.
@@ -154,7 +153,7 @@ def run_passes(
         The group and cluster of each entry, and the new communities.
     """
     languages = entries.languages
-    # What could not be read before and can be now is new.
+    # An entry whose language can only be read now counts as new.
     new = ~prior.is_known | (prior.group.how == UNREADABLE)
     in_order = np.argsort(np.asarray(entries.ids, dtype=str), kind="stable")
     group, cluster = _still_within(entries, prior, tau)
@@ -181,7 +180,7 @@ def run_passes(
 def _still_within(
     entries: Entries, prior: PriorClustering, tau: float
 ) -> tuple[Membership, Membership]:
-    """Memberships in groups and clusters, without those that a changed text has ended."""
+    """The memberships in groups and clusters, except those that a changed text has ended."""
     of_group, of_cluster = prior.group.community, prior.cluster.community
     beyond_group = _is_beyond(
         prior.category_changed, entries.categories, of_group, prior.groups.categories, tau
@@ -191,7 +190,7 @@ def _still_within(
     moved = beyond_group | _is_beyond(
         prior.caption_changed, entries.captions, of_cluster, prior.clusters.captions, tau
     )
-    # Why a former version was in none says nothing of other texts.
+    # The reason why a former version had no community does not apply to a changed text.
     unplaced = prior.category_changed & (of_group < 0)
     apart = (prior.category_changed | prior.caption_changed) & (of_cluster < 0)
     return _without(prior.group, beyond_group | unplaced), _without(prior.cluster, moved | apart)
@@ -200,7 +199,7 @@ def _still_within(
 def _is_beyond(
     changed: NDArray[np.bool_], vectors: Vectors, community: Labels, centres: Vectors, tau: float
 ) -> NDArray[np.bool_]:
-    """Which of the changed vectors are in a community and not within tau of its centre."""
+    """Select the changed vectors that are in a community, but not within tau of its centre."""
     beyond = changed & (community >= 0)
     rows = np.flatnonzero(beyond)
     beyond[rows] = paired_cosines(vectors, rows, centres, community[rows]) < tau
@@ -294,5 +293,5 @@ def rows_by_label(rows: Rows, labels: Labels) -> dict[int, Rows]:
     labelled = rows[labels[rows] >= 0]
     ordered = labelled[np.argsort(labels[labelled], kind="stable")]
     unique_labels, starts = np.unique(labels[ordered], return_index=True)
-    # Without any label np.split still gives one, empty, part.
+    # Without any label np.split still returns one, empty, part.
     return dict(zip(unique_labels.tolist(), np.split(ordered, starts[1:]), strict=False))

@@ -43,9 +43,9 @@ class Convbench:
     and the whole conversation with the reference, in both orders.
 
     The conversation is asked in three settings: with the model's own history, with the reference of the
-    first turn, and with the references of the first two. The gain of a setting is the error that
-    earlier turns cause. A turn without a reference can be asked but not judged, and a setting that
-    needs it is skipped.
+    first turn, and with the references of the first two. The gain of the latter two measures the error
+    that earlier turns cause. A turn without a reference can be asked but not judged, and a setting that
+    needs this reference is skipped.
 
     The judge reads the item's caption instead of the image if there is one. Settings of the judge:
     `focus` adds the focus points of the creation turn; `turn_judgments` adds the judgments of the turns
@@ -143,7 +143,7 @@ class Convbench:
 
 
 def _with_given(item: Item, n_given: int) -> Item:
-    """The item whose first turns are given by their references."""
+    """The item with references as the answers of its first turns."""
     turns = (
         replace(turn, given=turn.reference) if turn.turn <= n_given else turn for turn in item.turns
     )
@@ -151,7 +151,7 @@ def _with_given(item: Item, n_given: int) -> Item:
 
 
 def _alone(item: Item, number: int) -> Item:
-    """One turn with all images up to it; the images of earlier turns are placed before its text."""
+    """A single turn with all images up to it; images of earlier turns are placed before its text."""
     turn = item.turns[number - 1]
     before = [position for turn in item.turns[: number - 1] for position in turn.image_positions]
     moved = replace(

@@ -1,19 +1,21 @@
-"""Error attribution: which errors go when earlier turns are given, and whether that is more than noise.
+"""Error attribution of ConvBench: errors that disappear if references replace earlier turns; a test.
 
-ConvBench compares a turn's score over the model's own history with the same turn after given ones
-(ConvBench, 4, settings i to iii; 5.1): S2^ - S2, S3^ - S3, S3~ - S3^. Here each item is followed:
+ConvBench compares a turn's score over the model's own history with its score after reference turns
+(ConvBench, 4, settings i to iii; 5.1): S2^ - S2, S3^ - S3, S3~ - S3^. Here each item i is compared
+before and after this change:
 
-    value v_i = mean over both orders of the pair, 1 a win, 0.5 a tie or a contradiction, 0 a loss
-    error     v_i < 0.5: the reference is preferred;  right: all else
-    gone      of the errors before, the share that is right after;  lost: of the right, that is an error
+    v_i       value: mean over both orders of the pair; 1 a win, 0.5 a tie or contradiction, 0 a loss
+    error     v_i < 0.5: the judge prefers the reference; the answer is right otherwise
+    gone      share of the errors before that are right after
+    lost      share of the right answers before that are errors after
     net       100 x mean_i (v_i after - v_i before), over items with both values
 
-Errors go by chance, too, when a model is asked again or a judge wavers, and right answers are lost by
-it: `lost` is the measure of that noise, and what was given is a cause only where the net gain is
-positive with p < 0.05. Interval and p are of one test on clusters
-(`methods/evaluation/statistics/comparisons.py`), Holm's adjustment is over the models, by task over
-models and tasks. The decline over turns is the same with two turns of one history in place of two
-settings.
+Errors also disappear by chance, if a model is called again or a judge wavers, and right answers are
+lost in the same way: `lost` measures this noise. The replaced turns are a cause of errors only if the
+net gain is positive with p < 0.05. Interval and p come from one test on clusters
+(`methods/evaluation/statistics/comparisons.py`). Holm's adjustment is over the models, for tasks over
+models and tasks. The decline over turns is computed in the same way, with two turns of one history
+instead of two settings.
 """
 
 from collections import Counter
@@ -43,7 +45,7 @@ from methods.evaluation.statistics.comparisons import compare_differences, holm
 
 Row = dict[str, Any]
 ERROR_BELOW = 0.5
-"""A lower mean over both orders of the pair is an error: the judge prefers the reference."""
+"""A mean below this, over both orders of the pair, is an error: the judge prefers the reference."""
 ALPHA = 0.05
 LEAST_TESTED = 6
 """With fewer independent items there is no interval and no p."""
@@ -51,17 +53,17 @@ TOO_FEW = f"Fewer than {LEAST_TESTED} independent items: there is no test."
 NO_ITEMS = "No item was judged in both."
 NOTHING_CHANGES = "No item's value changes: there is nothing to test."
 ABSENT = "absent"
-"""Why an item is left out that one of both settings does not have, such as for want of a reference."""
+"""Reason to leave out an item that one of both settings lacks, for example without a reference."""
 PERCEPTION_GIVEN, REASONING_GIVEN = "perception given", "reasoning given as well"
 BOTH_GIVEN = "both given"
 LATER_TURN = "later turn"
 
 
 class ScoreTransition(NamedTuple):
-    """Two scores of an item that are compared: their dimensions and trials.
+    """Two scores of an item that are compared, each given by dimension and trial.
 
     Attributes:
-        labels: The task categories by which errors are split: of the turn, and of the given turns.
+        labels: The task categories by which errors are split: of the turn, and of the replaced turns.
     """
 
     name: str
@@ -96,8 +98,8 @@ CHANGES = (
     ScoreTransition(LATER_TURN, (REASONING, PLAIN), (CREATION, PLAIN)),
     ScoreTransition(LATER_TURN, (PERCEPTION, PLAIN), (CREATION, PLAIN)),
 )
-"""What is compared. The first three are the paper's; with both given, the errors of creation that are
-its own remain."""
+"""The comparisons. The first three are the paper's. With both turns given, the remaining errors of
+creation come from the creation turn itself."""
 TERMS: Row = {
     "turns": [(turn, name, TASK_LABELS[turn]) for turn, name in OF_TURN.items()],
     "trials": {
@@ -123,13 +125,13 @@ TERMS: Row = {
         ),
     },
 }
-"""The rows' names as a page needs them, in order: turns with what they are judged for and the label of
-their task; trials in words; win rates with dimension and trial; changes by the columns that tell rows
-apart; and what each is to show the cause of, with when errors go and which errors these are."""
+"""Names for the page that shows the rows, in order. Turns have their dimension and the label of their
+task, trials a description, win rates their dimension and trial, changes the columns that tell rows
+apart. Causes have a name, the condition under which errors go, and a restriction of errors."""
 
 
 class ItemScore(NamedTuple):
-    """An item in one dimension and trial: its value, None unless every order was judged; why not."""
+    """An item in one dimension and trial; `value` is None if an order was not judged: see `status`."""
 
     cluster: str
     labels: Mapping[str, str]
@@ -138,7 +140,7 @@ class ItemScore(NamedTuple):
 
 
 class MatchedItems(NamedTuple):
-    """The items of one model that have both values, and how many others by reason."""
+    """The items of one model that have both values, and the number of other items by reason."""
 
     before: dict[str, ItemScore]
     after: dict[str, ItemScore]
@@ -168,10 +170,10 @@ def attribution_rows(
     observed: Mapping[str, Sequence[ScoredObservation]],
     changes: Sequence[ScoreTransition] = CHANGES,
 ) -> list[Row]:
-    """Attribute errors: what changes when reference turns replace the model's earlier turns.
+    """Attribute errors: measure what changes if reference turns replace the model's earlier turns.
 
-    Baselines, and models without their images, are left out. A change whose trials no model has both of
-    gets no rows.
+    Baselines, and models without their images, are left out. A change has no rows unless some model has
+    both trials.
 
     Args:
         observed: The observations of each candidate.
@@ -234,7 +236,7 @@ def _judged(
     judged = {}
     for item, orders in of_items.items():
         values = [score.value for score in orders if score.value is not None]
-        # One order alone would be a score of the judge's liking for a place, too.
+        # The score of one order alone would include the judge's position bias.
         whole = len(values) == len(orders)
         lacking = next((score.status for score in orders if score.value is None), "judged")
         value = sum(values) / len(values) if whole else None
@@ -244,12 +246,12 @@ def _judged(
 
 Cell = tuple[tuple[str, str], str, MatchedItems]
 SPAN = 100.0
-"""A win rate can differ by so much."""
+"""The largest possible difference of two win rates."""
 _UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
 
 
 def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
-    """The rows of cells (subset, model, items) that are adjusted together."""
+    """Build the rows of cells (subset, model, items) whose p values are adjusted together."""
     untested = [_why_untested(of_model) for _, _, of_model in cells]
     tested = [place for place, why in enumerate(untested) if why is None]
     values, clusters = matrix([_differences(cells[place][2]) for place in tested])
@@ -257,7 +259,7 @@ def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
     adjusted = holm([comparison.p_value for comparison in compared])
     tests: dict[int, Row] = {
         place: {
-            # As the interval has it, to the last digit.
+            # Taken from the test, so that it agrees with the interval to the last digit.
             "difference": comparison.difference,
             "ci_low": comparison.ci_low,
             "ci_high": comparison.ci_high,
@@ -286,7 +288,7 @@ def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
 
 
 def _why_untested(items: MatchedItems) -> str | None:
-    """Why these items are not tested; None if they are.
+    """Give the reason why these items are not tested; None if they are.
 
     A test whose p cannot be below 1 is skipped, because it would only make Holm's adjustment stricter
     (Tarone 1990).
@@ -308,14 +310,14 @@ def _differences(items: MatchedItems) -> list[Unit]:
 
 
 def _verdict(difference: float | None, p: float | None) -> str | None:
-    """Whether the difference counts, and which way; None where it is not settled."""
+    """Whether the difference is significant, and its direction; None if it is not significant."""
     if not difference or p is None or p >= ALPHA:
         return None
     return "gain" if difference > 0 else "loss"
 
 
 def _counts(matched: MatchedItems) -> Row:
-    """How many errors go and how many right answers are lost; the scores on these items, 0 to 100."""
+    """Count the errors that disappear and the right answers that are lost; add the scores, 0 to 100."""
     items = sorted(matched.before)
     before, after = (
         np.array([side[item].value for item in items], dtype=float)
@@ -342,7 +344,7 @@ def _counts(matched: MatchedItems) -> Row:
 
 
 def _share(name: str, n: int, total: int) -> Row:
-    """n of total with its interval, each 0 to 1; None where total is 0."""
+    """The share n / total with its interval, each 0 to 1; all None if total is 0."""
     interval = _wilson(n, total) if total else (None, None)
     columns = (f"{name}_share", f"{name}_low", f"{name}_high")
     return dict(zip(columns, (n / total if total else None, *interval), strict=True))
@@ -350,7 +352,7 @@ def _share(name: str, n: int, total: int) -> Row:
 
 @cache
 def _wilson(n: int, total: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share (Wilson 1927); tasks have the same few numbers often."""
+    """Wilson's 95 % interval of a share (Wilson 1927). Cached, as tasks often have the same counts."""
     from scipy.stats import binomtest
 
     interval = binomtest(n, total).proportion_ci(method="wilson")

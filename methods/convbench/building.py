@@ -1,4 +1,4 @@
-"""The release of approved conversations of three turns (ConvBench, 3)."""
+"""Builds the release of approved conversations of three turns (ConvBench, 3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
 ANSWER, CAPTION, FOCUS = "answer", "caption", "focus"
-"""Kinds of reference: each turn's answer, the picture's caption, and the points of the creation."""
+"""Kinds of references: each turn's answer, the image's caption, and the creation's focus points."""
 CAPTIONED_TURN, FOCUSED_TURN = 1, 3
-"""The turns that caption and focus points are references of."""
+"""The turns whose references include the caption and the focus points."""
 
 
 class TextWithOrigin(NamedTuple):
@@ -22,7 +22,7 @@ class TextWithOrigin(NamedTuple):
 
 
 class ApprovedTurn(NamedTuple):
-    """A question, its answer by a careful writer, and the task category that it is of."""
+    """A question, its reference answer, and its task category."""
 
     question: TextWithOrigin
     reference: TextWithOrigin
@@ -31,7 +31,7 @@ class ApprovedTurn(NamedTuple):
 
 @dataclass(frozen=True)
 class ApprovedConversation:
-    """An approved conversation about one picture: perception, reasoning and creation, in order."""
+    """An approved conversation about one image: perception, reasoning and creation, in order."""
 
     item_id: str
     image_id: str
@@ -70,7 +70,7 @@ def build_conversations(
         rows["items"].append(
             {
                 **item_key,
-                # Its picture was drawn from all entries, in a set or in none.
+                # Its image was sampled from all entries, whether in a set or not.
                 "set_id": None,
                 "group_id": None,
                 "ordinal": ordinal,

@@ -1,10 +1,10 @@
-"""ConvBench's judge: each answer against its reference, then the conversations (ConvBench, 4.1).
+"""The LLM judge of ConvBench (4.1): compares each answer with its reference, then whole conversations.
 
-Which answer is the model's is not said: both are assistants', and each pair is shown in both
-orders, one request an order. The verdicts on the turns of an order are told when its whole
-conversations are compared. A given turn is both assistants': it is declared given, compared with
-nothing and nobody's win. The released scorer has one order for each item, and declares the
-reference's side the winner of given turns.
+The judge does not know which answer is the model's: it sees Assistants A and B, and each pair in both
+orders, with one request per order. If it compares whole conversations, it gets its verdicts on the
+turns in the same order. A reference turn belongs to both assistants: the judge is told so, does not
+compare it, and nobody wins it. The released scorer uses one order for each item, and declares the side
+of the reference the winner of reference turns.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,19 +40,19 @@ COMPARE_TURN_PROMPT = "convbench/compare_turn"
 COMPARE_CONVERSATION_PROMPT = "convbench/compare_conversation"
 GRADE_PROMPT = "convbench/grade"
 WHOLE = "overall-"
-"""What the parts of whole conversations begin with; they stand at the last turn."""
+"""Prefix of the parts that are whole conversations; their judgments are stored at the last turn."""
 GRADE = "grade"
-"""The part of a direct grade."""
+"""The name of the part for a direct grade."""
 
 PromptValues = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class JudgingScope:
-    """The scope of judging an item.
+    """The options for judging an item.
 
-    Without `conversation` each turn is judged alone, and the judge sees no other turn. With
-    `later_turns` the judge of a turn also sees the turns after it.
+    Without `conversation`, each turn is judged alone, and the judge sees no other turn. With
+    `later_turns`, the judge of a turn also sees the turns after it.
     """
 
     trials: Sequence[str]
@@ -89,7 +89,7 @@ class JudgingScope:
 
 
 class _VariantView:
-    """One trial of an item for the judge."""
+    """One trial of an item, as the judge sees it."""
 
     def __init__(self, item: Item, transcript: Transcript, trial: str, how: JudgingScope):
         self._item, self._transcript, self._trial, self._how = item, transcript, trial, how
@@ -98,7 +98,7 @@ class _VariantView:
         self._caption = caption and with_image_numbers(caption)
 
     def turns(self) -> Iterator[JudgeRequest]:
-        """The requests about the turns that can be compared."""
+        """Yield the requests on turns that can be compared."""
         for turn in self._model_turns:
             if self._unjudged([turn], OF_TURN[turn.turn]):
                 continue
@@ -118,7 +118,7 @@ class _VariantView:
                 yield self._graded(turn, GRADE, OF_TURN[turn.turn], [turn])
 
     def conversations(self, verdicts: Mapping[JudgmentKey, Judgment]) -> Iterator[JudgeRequest]:
-        """The requests about the whole conversation, if all its turns can be compared."""
+        """Yield the requests on the whole conversation, if all its turns can be compared."""
         last = self._item.turns[-1]
         if not self._how.conversation or self._unjudged(self._model_turns, OVERALL):
             return
@@ -134,16 +134,16 @@ class _VariantView:
             yield self._graded(last, WHOLE + GRADE, OVERALL, self._model_turns)
 
     def unjudged(self) -> Iterator[Observation]:
-        """Observations of what cannot be compared: of each turn, and of the whole conversation."""
+        """Yield the observations of turns and conversations that cannot be compared."""
         for turn in self._model_turns:
             yield from self._unjudged([turn], OF_TURN[turn.turn])
         if self._how.conversation:
             yield from self._unjudged(self._model_turns, OVERALL)
 
     def _unjudged(self, turns: Sequence[Turn], dimension: str) -> list[Observation]:
-        """Why these turns cannot be compared, as observations at the last of them; none if they can.
+        """Why these turns cannot be compared, as observations at the last turn; empty if they can.
 
-        A trial that gives a turn needs its reference, too, and every turn after it.
+        In a trial with reference turns, the references of these turns are needed, too.
         """
         last = turns[-1].turn
         metrics = [dimension, *([grade_of(dimension)] if self._how.grades else [])]
@@ -157,13 +157,13 @@ class _VariantView:
         return []
 
     def _before(self, turn: Turn) -> list[Turn]:
-        """The turns of the conversation before `turn`."""
+        """The turns before `turn`; empty if each turn is judged alone."""
         return [
             other for other in self._item.turns if other.turn < turn.turn and self._how.conversation
         ]
 
     def _after(self, turn: Turn) -> list[Turn]:
-        """The turns after `turn` that have both texts."""
+        """The turns after `turn` that can be compared; empty unless the judge sees later turns."""
         if not (self._how.conversation and self._how.later_turns):
             return []
         return [
@@ -173,7 +173,7 @@ class _VariantView:
         ]
 
     def _exchanges(self, turns: Sequence[Turn], order: str) -> list[PromptValues]:
-        """The texts of both assistants in each turn; of a given turn the same text for both."""
+        """The texts of both assistants in each turn; both have the same text in a reference turn."""
         return [
             {
                 "instruction": numbered_question(turn),
@@ -195,7 +195,7 @@ class _VariantView:
     def _verdict(
         self, verdicts: Mapping[JudgmentKey, Judgment], turn: Turn, order: str
     ) -> PromptValues:
-        """The judge's verdict on a turn in the same order, if there is one and it is to be told."""
+        """The verdict on a turn in the same order; empty if there is none or it is not to be told."""
         judgment = verdicts.get(JudgmentKey(self._trial, turn.turn, order))
         if judgment is None or not self._how.turn_judgments:
             return {"winner": None, "reason": ""}
@@ -236,7 +236,7 @@ class _VariantView:
     def _request(
         self, turn: Turn, part: str, prompt: str, data: PromptValues, parse: Any, schema: Any
     ) -> JudgeRequest:
-        """A judge request on a turn; a caption replaces the image."""
+        """Build a judge request on a turn; a caption replaces the images."""
         last = max(other.turn for other in (turn, *self._after(turn)))
         shown = sum(len(other.image_positions) for other in self._item.turns[:last])
         images = () if self._caption else self._item.image_ids[:shown]

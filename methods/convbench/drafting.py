@@ -1,6 +1,6 @@
-"""Drafts by a model: an instruction, its three turns, the caption and the references (ConvBench, 3).
+"""ConvBench items written by a model: instruction, turns, caption and references (ConvBench, 3).
 
-Reading is strict: a draft that is not sound is refused by name. People decide on all of them.
+Parsing is strict: a draft that breaks a rule raises ParseError with its name. People review all drafts.
 """
 
 import re
@@ -36,14 +36,14 @@ class EntryImage(NamedTuple):
 
 
 def sample_entries(entries: Iterable[EntryImage], n: int, seed: int) -> list[EntryImage]:
-    """Sample entries whose images do not look alike.
+    """Sample entries with distinct images: one from each group of near-duplicates.
 
-    The entry with the smallest id stands for its group. A larger `n` continues the list of a smaller
+    The entry with the smallest id represents its group. A larger `n` continues the list of a smaller
     one.
 
     Args:
         entries: The entries with the group of their image.
-        n: How many entries; fewer if there are no more.
+        n: The number of entries; fewer if there are not as many groups.
         seed: The seed of the order.
 
     Returns:
@@ -62,10 +62,10 @@ _SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the"
 
 
 class TaskNameMatch(NamedTuple):
-    """A name, how many turns have it, the category that it belongs to, and its cosine to that name.
+    """The category of a task name, the number of turns with the name, and its cosine to the category.
 
-    `nearest` is the category most like the name among the others, for people to decide whether they are
-    one; None where there is no other.
+    `nearest` is the most similar other category, or None if there is only one. People decide whether
+    both are the same task.
     """
 
     name: str
@@ -78,7 +78,7 @@ class TaskNameMatch(NamedTuple):
 
 def task_name(text: str) -> str:
     """Normalize the name of a task: title case, without quotation marks and double spaces. Acronyms
-    stay.
+    keep their capitals.
     """
     words = text.strip(" \t\n\"'“”.,;:!?。").split()
     return " ".join(
@@ -90,9 +90,9 @@ def task_name(text: str) -> str:
 def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> list[TaskNameMatch]:
     """Find the category of each task name.
 
-    Names within `tau` of the one that has the most others within `tau` are one category, as in
-    `threshold_communities`, so no chain of pairs joins two tasks. A category has the name that most of
-    its turns have; of several such names the shortest, of these the first.
+    Categories are found by `threshold_communities`: all names within `tau` of a central name are one
+    category, so no chain of pairs joins two tasks. A category gets the name with the most turns; of
+    several such names, the shortest, and of these the first.
 
     Args:
         counts: The number of turns by name.
@@ -131,11 +131,11 @@ def categories_of(counts: Mapping[str, int], vectors: Vectors, tau: float) -> li
 
 
 CAPABILITIES = tuple(TASK_LABELS.values())
-"""What each turn asks for, in order (ConvBench, appendix J)."""
+"""The capability that each turn asks for, in order (ConvBench, appendix J)."""
 LANGUAGE = "en"
 MOST_CATEGORY_WORDS = 6
 MOST_POINTS, MOST_POINT_WORDS = 6, 30
-"""Focus points of one creation, and words of one point."""
+"""Limits: focus points of one creation, and words of one focus point."""
 
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|old|far|tall|high|long|wide|deep|heavy)\b|\bnumber\b|\bcount\b|\bwhen\b"
@@ -154,21 +154,21 @@ TURNS_SCHEMA = object_schema(
 
 
 class TurnDraft(NamedTuple):
-    """A question on one line, and the name of its task in its usual form."""
+    """A question on one line, and the normalized name of its task."""
 
     question: str
     task: str
 
 
 class ConversationDraft(NamedTuple):
-    """Perception, reasoning and creation, and what a good creation has to have, point by point."""
+    """The turns perception, reasoning and creation, and the focus points of a good creation."""
 
     turns: tuple[TurnDraft, TurnDraft, TurnDraft]
     focus: tuple[str, ...]
 
 
 def read_instruction(reply: str) -> str:
-    """The instruction of a writer's reply, a JSON object as `INSTRUCTION_SCHEMA` says.
+    """Read the instruction from a writer's reply, a JSON object by `INSTRUCTION_SCHEMA`.
 
     Raises ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
     `mentions_material`, `other_language`.
@@ -179,10 +179,10 @@ def read_instruction(reply: str) -> str:
 
 
 def read_turns(reply: str) -> ConversationDraft:
-    """The turns of a writer's reply, a JSON object as `TURNS_SCHEMA` says.
+    """Read the turns from a writer's reply, a JSON object by `TURNS_SCHEMA`.
 
-    Raises ParseError for the reasons of `read_instruction`, and `repeated_question` (a question that
-    an earlier one has every word of), `task_too_long`, `no_focus_points`, `too_many_focus_points`,
+    Raises ParseError for the reasons of `read_instruction`, and `repeated_question` (an earlier
+    question has every word of a question), `task_too_long`, `no_focus_points`, `too_many_focus_points`,
     `focus_point_too_long`.
     """
     fields = reply_object(reply, TURNS_SCHEMA)
@@ -197,7 +197,7 @@ def read_turns(reply: str) -> ConversationDraft:
 
 
 def read_caption(reply: str) -> str:
-    """The caption, which is the whole reply.
+    """Read the caption, which is the whole reply.
 
     Raises ParseError: `empty_text`, `refusal`, `image_token`, `mentions_material`, `other_language`.
     """
@@ -230,8 +230,8 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
     """Find a reference that a later question gives away.
 
     A later question may refer to an answer but not state it: otherwise it could be answered without the
-    turns before, and a reference turn would change nothing. A number counts only where a number was
-    asked for; elsewhere it is mostly a demand, such as "in two sentences".
+    turns before, and a reference turn would change nothing. A number counts as given away only if the
+    question asked for a number; other numbers are mostly demands, such as "in two sentences".
 
     Args:
         questions: The questions in order.
@@ -311,6 +311,6 @@ def _prose(reply: str) -> str:
 def _require_sound(texts: Sequence[str]) -> None:
     require_shown(texts)
     for text in texts:
-        # What has no letters, such as "1 + 1 = 2", is in no language.
+        # A text without letters, such as "1 + 1 = 2", is in no language.
         if language_of(text) not in (LANGUAGE, None):
             raise ParseError("other_language", f"A text is not in English: {text[:80]!r}.")

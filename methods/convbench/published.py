@@ -1,4 +1,4 @@
-"""ConvBench as published: a table of instructions, and further tables with the same IDs.
+"""The published file format of ConvBench: a table of instructions, and tables joined by ID.
 
 The released table has ID, image_id and three instructions; some values are in columns without a name.
 References, captions, focus points and task categories were removed from it. They are read from columns
@@ -36,7 +36,7 @@ PUBLISHED_FILES = {
 }
 TURN_NAMES = ORDINALS[:3]
 _FIRST = f"{IMAGE_HERE}\n"
-"""What precedes the first instruction: the picture enters with it."""
+"""The image placeholder, which precedes the first instruction."""
 
 INSTRUCTION, REFERENCE, CATEGORY, CAPTION, FOCUS = (
     "instruction",
@@ -83,7 +83,7 @@ def _meanings() -> dict[str, ColumnMeaning]:
 
 
 MEANINGS: Mapping[str, ColumnMeaning] = _meanings()
-"""What a column has, by its letters and digits."""
+"""The meaning of a column, by the letters and digits of its name."""
 _ID, _IMAGE, _TURN = "id", "imageid", "turn"
 WRITTEN: Mapping[str, ColumnMeaning] = {
     **{
@@ -98,8 +98,8 @@ WRITTEN: Mapping[str, ColumnMeaning] = {
     "instruction-conditioned-caption": ColumnMeaning(CAPTION, 1),
     "third_turn_demands": ColumnMeaning(FOCUS, N_TURNS),
 }
-"""The columns that are written after ID and image_id, as the released scorer names them; those that no
-item has a text for are not."""
+"""Columns that are written after ID and image_id, named as in the released scorer. A column is left out
+if no item has a text for it."""
 KINDS: Mapping[str, ReferenceKind] = {REFERENCE: "answer", CAPTION: "caption", FOCUS: "focus"}
 
 
@@ -146,7 +146,7 @@ def read_tables(
 
     Args:
         tables: The tables.
-        say: Is called with warnings: unknown columns, values without a column, IDs without an item.
+        say: Called with each warning: unknown columns, values without a column, IDs without an item.
 
     Yields:
         The items.
@@ -284,7 +284,7 @@ def _item(item_id: str, record: _Record) -> PublishedItem:
 
 
 def _columns(table: PublishedTable) -> list[_Column]:
-    """The columns that mean a text of an item. Raises PublishedError where two mean the same."""
+    """The columns that mean a text of an item. Raises PublishedError if two mean the same."""
     header = table.rows[0] if table.rows else ()
     named = ((place, MEANINGS.get(_letters(name))) for place, name in enumerate(header))
     columns = [_Column(place, meaning) for place, meaning in named if meaning is not None]
@@ -338,12 +338,12 @@ def _letters(name: str) -> str:
 
 
 def _unnamed(name: str) -> bool:
-    """Whether a name is the one that pandas gives a column without any."""
+    """Whether a name is one that pandas gives a column without a name."""
     return re.fullmatch(r"Unnamed: \d+", name) is not None
 
 
 def _turn_of(name: str) -> int | None:
-    """The turn that a cell or the name of a table says, if it says one."""
+    """The turn that a cell or the name of a table names; None if it names none or several."""
     words = set(re.findall(r"[a-z]+|\d+", name.lower()))
     turns = [
         turn

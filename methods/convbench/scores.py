@@ -1,12 +1,12 @@
 """ConvBench's scores: win rates by turn and setting, their means and differences (ConvBench, 4.2).
 
     S1 S2 S3 SO     perception, reasoning, creation, whole conversation; over the model's own history
-    S2^ S3^ SO^     the same with perception given
-    S3~ SO~         the same with perception and reasoning given
+    S2^ S3^ SO^     the same with the reference of perception in place of the model's turn
+    S3~ SO~         the same with the references of perception and reasoning
     R2 = (S1 + S2 + S3) / 3,  R1 = (R2 + SO) / 2
 
-A win rate is over comparisons that were judged, where the released scorer divides by 577 whatever was
-judged. What a setting gains is the error that the given turns account for.
+A win rate is over comparisons that were judged; the released scorer always divides by 577. The gain of
+a setting is the error that the replaced turns account for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,19 +19,19 @@ from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.metrics.win_rate import WinRate
 
 PERFECT_PERCEPTION = "perfect-perception"
-"""The trial whose first turn is given: its reference stands in the model's place."""
+"""The trial in which the reference replaces the model's first turn."""
 PERFECT_REASONING = "perfect-reasoning"
-"""The trial whose first two turns are given."""
+"""The trial in which references replace the model's first two turns."""
 N_GIVEN: Mapping[str, int] = {PLAIN: 0, PERFECT_PERCEPTION: 1, PERFECT_REASONING: 2}
-"""Turns that are given, by trial; `plain` is the model's own history."""
+"""The number of reference turns by trial; `plain` is the model's own history."""
 
 N_TURNS = 3
 PERCEPTION, REASONING, CREATION, OVERALL = "Perception", "Reasoning", "Creation", "Overall"
 OF_TURN: Mapping[int, str] = {1: PERCEPTION, 2: REASONING, 3: CREATION}
-"""What a turn is compared for."""
+"""The dimension in which each turn is compared."""
 DIMENSIONS = (*OF_TURN.values(), OVERALL)
 TASK_LABELS: Mapping[int, str] = {turn: name.lower() for turn, name in OF_TURN.items()}
-"""The label of an item that names the task category of each turn."""
+"""The label of an item with the task category of each turn."""
 
 
 def missing_reference(item: Item, trial: str) -> str | None:
@@ -69,11 +69,11 @@ WIN_RATES: dict[str, WinRate] = {
 }
 """The nine win rates by the paper's names."""
 GAINS = (("S2^", "S2"), ("S3^", "S3"), ("SO^", "SO"), ("S3~", "S3^"), ("SO~", "SO^"))
-"""Pairs of win rates whose difference is what the given turn accounts for."""
+"""Pairs of win rates whose difference is the error that the replaced turn accounts for."""
 DIFFERENCES = tuple(
     difference(f"{more} - {less}", WIN_RATES[more], WIN_RATES[less]) for more, less in GAINS
 )
-"""Less is better: the model's own turns lose less than the references in their place."""
+"""Lower is better: a small difference means that the model's own turns cause few errors."""
 
 
 def _mean(name: str, parts: Sequence[tuple[Metric, float]]) -> Composite:
@@ -85,11 +85,11 @@ R2 = _mean("R2", TURNS)
 R1 = _mean("R1", [(R2, 1.0), (WIN_RATES["SO"], 1.0)])
 METRICS: tuple[Metric, ...] = (R1, R2, *WIN_RATES.values(), *DIFFERENCES)
 SINGLE_TURN_METRICS: tuple[Metric, ...] = (R2, *(metric for metric, _ in TURNS))
-"""What can be scored where each turn is asked by itself: there is no conversation and no setting."""
+"""The metrics if each turn is asked by itself: there is no conversation and no setting."""
 
 
 def grade_of(dimension: str) -> str:
-    """The observation of a direct grade."""
+    """The name of the observation of a direct grade."""
     return f"{dimension} grade"
 
 
@@ -103,4 +103,4 @@ GRADES: tuple[Metric, ...] = tuple(
     )
     for name, metric in WIN_RATES.items()
 )
-"""The same turns graded directly, from 1 to 10."""
+"""The metrics of direct grades of the same turns, from 1 to 10."""

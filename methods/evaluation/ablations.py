@@ -1,6 +1,6 @@
 """Blind (text-only) runs and runs with the images of another item.
 
-What a model scores without looking tells how much of its score is sight (Goyal et al. 2017, Making the
+The score of a model without images shows how much of its score is sight (Goyal et al. 2017, Making the
 V in VQA matter; Chen et al. 2024, MMStar).
 """
 
@@ -17,11 +17,11 @@ Messages = tuple[Message, ...]
 
 
 class NoOtherImages(UserError):
-    """No other item of the release has an image to put in an image's place."""
+    """No other item of the release has an image that can replace an image."""
 
 
 def without_images(messages: Messages) -> Messages:
-    """The messages with their texts alone; numbers of images, `<image-1>`, stay in them."""
+    """Remove images from messages; the numbers of images, such as `<image-1>`, stay in the texts."""
     return tuple(
         replace(message, parts=tuple(part for part in message.parts if not isinstance(part, Image)))
         for message in messages
@@ -57,12 +57,12 @@ def images_of_others(items: Sequence[Item], place: int) -> dict[str, str]:
     """Choose an image of another item for each image of an item.
 
     It is the image at the same position of the next item that has one there, in the order of the
-    release, the first item after the last one. If no item has so many images, it is one of the next
-    item with any. Items of the same group, and images that the item has itself, are passed over.
+    release; after the last item comes the first. If no item has that many images, it is one of the next
+    item with any. Items of the same group, and images that the item has itself, are skipped.
 
     Args:
         items: The items of the release, in order.
-        place: The place of the item in `items`, from 0.
+        place: The index of the item in `items`, from 0.
 
     Returns:
         The replacement of each image, by id.
@@ -86,7 +86,7 @@ def images_of_others(items: Sequence[Item], place: int) -> dict[str, str]:
 
 
 def _others(items: Sequence[Item], place: int) -> Iterator[tuple[str, ...]]:
-    """The images of the items of other groups that have any, from the next one on."""
+    """Yield the images of the items of other groups that have any, from the next item on."""
     for step in range(1, len(items)):
         other = items[(place + step) % len(items)]
         if other.image_ids and other.cluster != items[place].cluster:

@@ -1,8 +1,8 @@
-"""How long answers are, by model, beside the references (AlignMMBench, A.5, Figure 6).
+"""Answer lengths by model, in words, compared with the references (AlignMMBench, A.5, Figure 6).
 
     ratio = median over turns of (words of the answer / words of the reference)
 
-What length has to do with scores is `statistics/length_control.py`.
+`statistics/length_control.py` relates length to scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,19 @@ from methods.evaluation.judge_quality import AnswerKey
 from methods.words import n_words
 
 REFERENCES = ""
-"""The model of the row that the references have."""
+"""The model of the row for the references."""
 PERCENTILES = {"low": 5, "first_quartile": 25, "median": 50, "third_quartile": 75, "high": 95}
 
 
 def length_rows(items: Sequence[Item], lengths: Mapping[AnswerKey, int]) -> list[dict[str, Any]]:
     """Describe how long references and answers are, in words.
 
-    Only answers as asked (no other trial, no baseline) to turns that have a reference count; reference
-    turns do not.
+    Answers count if they are a model's, in the plain trial, to a turn that it was asked with a
+    reference.
 
     Args:
         items: The items of the release.
-        lengths: The words of all answers that have any.
+        lengths: The number of words of each answer that has any.
 
     Returns:
         A row for the references, then one for each model by name: number, percentiles, and ratio to the

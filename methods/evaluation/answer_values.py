@@ -1,6 +1,6 @@
-"""Values of answers without a judge, for your own benchmarks: F1 over sets, numbers with a tolerance.
+"""Values of answers by rule, for your own benchmarks: F1 of sets, numbers with a tolerance.
 
-    F1 = 2 |said & reference| / (|said| + |reference|)
+    F1 = 2 |named & reference| / (|named| + |reference|)
 
 A benchmark's `judge` returns such a value as an observation from 0 to 1, and `Mean` averages it.
 """
@@ -18,14 +18,14 @@ _AROUND = " \t.。!\"'“”‘’()[]*-•"
 
 
 def set_f1(answers: Iterable[str], reference: Iterable[str]) -> float:
-    """F1 of two sets of texts.
+    """Compute F1 of two sets of texts.
 
     Args:
-        answers: What the model named, in any order; case, width, blanks and marks around do not count.
-        reference: What is right.
+        answers: The texts that the model named, in any order; case, width and outer marks do not count.
+        reference: The right texts.
 
     Returns:
-        0 to 1; 1 where both are empty.
+        0 to 1; 1 if both are empty.
     """
     named, right = ({_folded(text) for text in texts} - {""} for texts in (answers, reference))
     if not named and not right:
@@ -34,12 +34,12 @@ def set_f1(answers: Iterable[str], reference: Iterable[str]) -> float:
 
 
 def listed_texts(answer: str) -> list[str]:
-    """The parts of an answer that is a list: by commas, semicolons, lines and "and"."""
+    """Split an answer that is a list: by commas, semicolons, lines and "and"."""
     return [part.strip(_AROUND) for part in _SEPARATORS.split(answer) if part.strip(_AROUND)]
 
 
 def last_number(answer: str) -> float | None:
-    """The last number of an answer, with or without commas between thousands; None without one."""
+    """Find the last number of an answer, with or without commas between thousands; None without one."""
     numbers = [match[0] for match in _NUMBER.finditer(answer) if any(map(str.isdigit, match[0]))]
     return float(numbers[-1].replace(",", "").replace("\u2212", "-")) if numbers else None
 
@@ -47,13 +47,13 @@ def last_number(answer: str) -> float | None:
 def is_near(
     number: float | None, reference: float, *, relative: float = 0.0, absolute: float = 0.0
 ) -> float:
-    """Whether a number is right within a tolerance.
+    """Tell whether a number is right within a tolerance.
 
     Args:
         number: The number of the answer; None for an answer without a number.
         reference: The right number.
         relative: Tolerance as a share of the reference, such as 0.05.
-        absolute: Tolerance in the unit of the reference; the larger of both holds.
+        absolute: Tolerance in the unit of the reference; the larger of both tolerances applies.
 
     Returns:
         1.0 or 0.0.

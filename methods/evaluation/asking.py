@@ -1,9 +1,9 @@
-"""Asking a model about an item, without I/O: the requests of a benchmark and their replies.
+"""Requests of a benchmark to a model about one item, and their replies, without I/O.
 
 A benchmark's `ask` is a generator. It yields an `AnswerRequest` and is sent the `Answer`; it yields an
 `ExtractionRequest` and is sent the value extracted from an answer. A driver sends the requests
-(`assets/evaluate/inference.py`); tests send plain values. Each request names a trial, which tells the
-requests on one item apart: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
+(`assets/evaluate/inference.py`); tests send plain values. Each request names a trial, a variant of the
+requests on an item: `plain`, `shift-1`, `perfect-perception`, `retest-1`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -14,22 +14,22 @@ from methods.prompts.messages import Message
 from methods.prompts.prompt_template import PromptTemplate
 
 PLAIN = "plain"
-"""The trial of an item that is asked as it stands."""
+"""The trial in which an item is asked without changes."""
 
 AnswerStatus = Literal[
     "answered", "given", "refused", "truncated", "reasoning_only", "empty", "failed", "not_asked"
 ]
-"""`given`: the benchmark set the text. `refused`: declined in words, or by a filter without a text."""
+"""`given`: the benchmark set the text. `refused`: declined in words, or a filter left no text."""
 NO_ANSWER = ("truncated", "reasoning_only", "empty")
-"""Statuses of a turn with a reply that is no answer: not judged, and counted by themselves."""
+"""Statuses of a turn whose reply has no answer: it is not judged, and is counted separately."""
 OWN_DOING = ("refused", *NO_ANSWER)
-"""What a model may do instead of answering: it counts in its scores, and is no loss."""
+"""Statuses of turns that a model left without an answer: they count in its scores, not as failures."""
 
 
 ContextPolicy = Literal["fail", "truncate", "tile", "sample"]
-"""What is done about a dialogue that is too long for a model: its turn fails; the oldest turns are left
-out, with their images; the images shown so far are sent as one numbered picture; images are left out at
-random."""
+"""What is done about a dialogue that is too long for a model. `fail`: its turn fails; `truncate`: the
+oldest turns are left out, with their images; `tile`: the images shown so far are sent as one numbered
+image; `sample`: images are left out at random."""
 _CONTEXT = " context="
 
 
@@ -47,7 +47,7 @@ def with_policy(version: str, policy: ContextPolicy) -> str:
 
 
 def policy_of(version: str) -> ContextPolicy:
-    """The policy that a version names."""
+    """Read the context policy from a version."""
     named = version.rpartition(_CONTEXT)[2] if _CONTEXT in version else "fail"
     return next(policy for policy in get_args(ContextPolicy) if policy == named)
 
@@ -66,13 +66,13 @@ class AskingLimits:
 
 @dataclass(frozen=True)
 class AnswerRequest:
-    """The model is asked; the generator is sent its `Answer`.
+    """A request to the model; the generator is sent its `Answer`.
 
-    `turns_left_out` counts the oldest turns that `messages` lack, `images_left_out` the images that
-    were left out at random; `in_a_grid` sends all images as one numbered picture. Where it
-    `can_be_shorter` and is too long, nothing is recorded, and the generator asks the same trial and
-    turn again, with less. `lacks` says, in a sentence, what a model would need to see and the release
-    does not have: no model is asked, unless it is to answer without images; others answer all the same.
+    `turns_left_out` counts the oldest turns that `messages` lacks, `images_left_out` the images that
+    were left out at random; `in_a_grid` sends all images as one numbered image. If a request
+    `can_be_shorter` and is too long, nothing is recorded, and the generator yields a shorter request
+    for the same trial and turn. `lacks` is a sentence about images that the model needs and the release
+    lacks: then the model is not asked, unless it is to answer without images.
     """
 
     trial: str
@@ -87,7 +87,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True)
 class ReferenceTurn:
-    """A turn is put in place of the model's own; recorded as given, never as answered."""
+    """A reference turn in place of the model's own; it is recorded as given, never as answered."""
 
     trial: str
     turn: int
@@ -96,9 +96,9 @@ class ReferenceTurn:
 
 @dataclass(frozen=True)
 class SkippedTurn:
-    """A turn that should have been asked cannot be; it is recorded with the reason.
+    """A turn that cannot be asked; it is recorded with the reason.
 
-    `no_reference`: since the release lacks the reference that it needs, which is no loss.
+    `no_reference`: the release lacks the reference that the turn needs, which is not a failure.
     """
 
     trial: str
@@ -146,16 +146,16 @@ class Answer:
 
 
 Asking = AnswerRequest | ReferenceTurn | SkippedTurn | ExtractionRequest
-"""What an `ask` generator yields; it is sent an Answer for an AnswerRequest, a reading or None for an
-ExtractionRequest, None for the others.
+"""The steps that an `ask` generator yields. It is sent an Answer for an AnswerRequest, the extracted
+value or None for an ExtractionRequest, and None for the others.
 """
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """One model's answers to one item, and the readings of them, by trial and turn.
+    """One model's answers to one item, and the values extracted from them, by trial and turn.
 
-    `context_policy` is the one that it was asked under.
+    `context_policy` is the policy of its requests.
     """
 
     answers: Mapping[tuple[str, int], Answer]
@@ -185,7 +185,7 @@ def readings_of(
         transcript: The answers, and what was extracted from them.
 
     Yields:
-        The extraction requests, up to the first question that the transcript has no answer to.
+        The extraction requests, up to the first request that the transcript has no answer to.
     """
     came: Answer | str | None = None
     while True:

@@ -15,30 +15,30 @@ from methods.evaluation.predictions import PredictionFormats
 from methods.evaluation.published import PublishedFormats
 
 GROUP = "vlm_loom.benchmarks"
-"""The group of entry points by which packages name their benchmarks."""
+"""The group of entry points in which packages register their benchmarks."""
 
 
 class Benchmark(Protocol):
     """How one benchmark asks, judges and scores. A subclass need not set what has a default here."""
 
     name: str
-    """The short name, which its releases have as their benchmark."""
+    """The short name, by which releases name their benchmark."""
     answer_version: str
     """The version of asking. Change it whenever `ask` changes."""
     context_policies: Sequence[ContextPolicy] = ()
-    """The policies for dialogues that are too long that it allows in addition to `fail`."""
+    """The policies for dialogues that are too long which the benchmark allows in addition to `fail`."""
     question_prompts: Sequence[str] = ()
-    """The prompt files, `<method>/<task>`, that `ask` puts questions into; empty if it sends questions
-    as they are. Their versions are part of the answers' version."""
+    """The prompt files, `<method>/<task>`, that `ask` renders questions with; empty if it sends
+    questions unchanged. Their versions are part of the answers' version."""
     extractor_prompts: Sequence[str] = ()
-    """The prompt files by which a model extracts answers that no rule can; empty without extraction."""
+    """The prompt files for the model that extracts answers if no rule can; empty without extraction."""
     judge_prompts: Sequence[str] = ()
     """The prompt files of its judge, `<method>/<task>`; empty if answers are scored by rule."""
     judge_version: str
     """The version of judging. Change it whenever `judge` changes. Judgments under different versions,
     of judging or of a prompt of the judge, are different scores."""
     dimensions: Sequence[str]
-    """The names of the scores of an answer, the overall score last; its observations have them."""
+    """The names of the scores of an answer, the overall score last; observations use them."""
     score_range: tuple[int, int] = (0, 1)
     """The lowest and the highest score that a judge or a person may give."""
     metrics: Sequence[Metric]
@@ -49,8 +49,8 @@ class Benchmark(Protocol):
     the finest as a heat map and the level above it side by side. Empty if items have none."""
 
     label_metrics: Mapping[tuple[str, ...], str] = {}
-    """The metric that scores are split by for a label, where it is not the first one that is split.
-    Scores are also split by pairs of labels that stand here."""
+    """The metric by which scores are split for a label, if it is not the first one that can be split.
+    Scores are also split by the pairs of labels that are keys here."""
 
     published: PublishedFormats | None = None
     """Reads and writes the published files; None if they cannot be imported."""
@@ -80,8 +80,8 @@ class Benchmark(Protocol):
             transcript: The answers and what was extracted from them.
 
         Returns:
-            A generator: it yields lists of judge requests, is sent the judgments (None for a lost one),
-            and returns the observations.
+            A generator: it yields lists of judge requests, is sent the judgments (None for a failed
+            one), and returns the observations.
         """
         ...
 

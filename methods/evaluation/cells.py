@@ -1,4 +1,4 @@
-"""Typed values of tables and records as the texts that the cells of a TSV have."""
+"""Table cells: converts typed values of tables and records to the texts that a TSV has."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from methods.evaluation.published_tables import encode_image
 
 
 class FileRow(NamedTuple):
-    """A record of a file: the words that name it, and its cells as texts."""
+    """A record of a file: its name for messages, and its cells as texts."""
 
     where: str
     cells: Mapping[str, str]
@@ -55,8 +55,8 @@ def image_cells(where: str, value: Any) -> ImageCells:
 
     Args:
         where: The row, for messages.
-        value: Base64 as a text, bytes, `{bytes, path}`, or a list of any of these. Bytes go before the
-            path next to them.
+        value: Base64 as a text, bytes, `{bytes, path}`, or a list of any of these. Bytes take
+            precedence over the path next to them.
 
     Returns:
         The cell of images in base64 and the cell of paths.

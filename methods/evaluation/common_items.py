@@ -21,8 +21,8 @@ class CommonScore(NamedTuple):
     Attributes:
         before: The score on the first release.
         after: The score on the second release.
-        difference: `after` minus `before`, with a 95 % interval; of the mean behind an inverse metric.
-            The interval is None with one dialogue or group.
+        difference: `after` minus `before`, with a 95 % interval; for an inverse metric, that of the
+            mean behind it. The interval is None with one dialogue or group.
         n_items: The number of items observed on both releases.
         n_units: The number of averaged units.
     """
@@ -56,8 +56,8 @@ def common_scores(
         before: The model's observations on the first release.
         after: The model's observations on the second release.
         items: The id in the second release of each common item, by its id in the first.
-        same_calls: Whether all that is common rests on the same answers and judgments. A difference of
-            0 is certain then, and its interval has no width.
+        same_calls: Whether all common items rest on the same answers and judgments. Then a difference
+            of 0 is certain, and its interval has no width.
 
     Returns:
         A score for each metric that has a unit in both releases.
@@ -96,7 +96,7 @@ def common_scores(
                 metric,
                 first,
                 second,
-                # `after` is named first: models are compared in the order of their names.
+                # `after` minus `before`: models are compared in the order of their names.
                 row["difference"],
                 0.0 if certain else row["ci_low"],
                 0.0 if certain else row["ci_high"],

@@ -1,4 +1,4 @@
-"""Judges that give nearly all answers the same score.
+"""Constant scores: judges that give nearly all answers the same score.
 
 Such a judge does not read the answers, or all answers deserve the score. In both cases its scores do
 not tell models apart. `evaluate.constant_judges` has the rule and its rows.

@@ -1,4 +1,4 @@
-"""Counts that stand beside every score: how many turns were judged, and what became of the others."""
+"""Counts next to every score: how many turns were judged, refused, failed or left without an answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ _FAILED = ("failed", "not_asked", "not_judged", NO_PICTURE)
 
 
 def counts_of(scored: Sequence[ScoredObservation]) -> dict[str, int]:
-    """Counts of one model's turns: an item's turn in a trial counts once, whatever it is scored for.
+    """Count one model's turns by status; a turn in a trial counts once, for any number of scores.
 
-    `n_failed` are those without a judgment for reasons that no other count names. `n_refused` are all
-    that the model declined: a refusal in words is judged as well.
+    `n_failed` are turns without a judgment for reasons that no other count names. `n_refused` are all
+    turns that the model declined: a refusal in words is judged as well.
     """
     observations = Observations.from_scored(scored)
     items, trials, turns, statuses, refused = map(
@@ -27,7 +27,7 @@ def counts_of(scored: Sequence[ScoredObservation]) -> dict[str, int]:
     numbers = turn_numbers(items, turns) * max(1, len(observations.names.trials)) + trials
     places, of_place = np.unique(numbers, return_inverse=True)
     of_place = of_place.reshape(-1)
-    # The last status, or `judged` where one is: what is written later stays.
+    # A turn is `judged` if any of its observations is; otherwise it has their last status.
     status = np.zeros(len(places), dtype=np.int64)
     status[of_place] = statuses
     is_judged = observations.having("statuses", "judged")

@@ -1,4 +1,4 @@
-"""A dialogue with one model: its history, and the policies for long contexts."""
+"""A multi-turn dialogue with one model: its history, and the policies for long contexts."""
 
 import random
 from collections.abc import Generator, Sequence
@@ -21,7 +21,7 @@ from methods.prompts.messages import Image, Message, Text, interleave, with_imag
 def ask_dialogue(
     item: Item, limits: AskingLimits, trial: str = PLAIN
 ) -> Generator[Asking, Answer, None]:
-    """Ask the turns of an item one after another; the earlier turns stand before each.
+    """Ask the turns of an item one after another, each with the earlier turns before it.
 
     Each turn is followed by the model's own answer, or by a reference answer. A turn without an answer
     ends the dialogue: later turns would need it in their history.
@@ -32,7 +32,7 @@ def ask_dialogue(
         trial: The variant that the answers belong to.
 
     Returns:
-        A generator: it yields questions, reference turns and skipped turns, and is sent the answer to
+        A generator that yields questions, reference turns and skipped turns, and is sent the answer to
         each.
     """
     dialogue = Dialogue(trial, limits.context_policy)
@@ -67,10 +67,10 @@ class _Exchange:
 
 
 class Dialogue:
-    """The turns so far, each with its images and, but for the last one, what was answered.
+    """The turns so far with their images and answers; the last turn has no answer yet.
 
-    What was too long once is not tried again: later turns begin with as much left out. Which images are
-    left out first follows from `seed`.
+    If a request was too long, later turns start with as much left out. `seed` determines which images
+    are left out first.
     """
 
     def __init__(self, trial: str, policy: ContextPolicy, seed: str = ""):
@@ -90,7 +90,7 @@ class Dialogue:
         self.put_message(Message("user", interleave(question, list(image_ids))))
 
     def put_message(self, question: Message) -> None:
-        """A user turn whose images are in their places."""
+        """Add a user turn whose images are already in their places."""
         self._exchanges.append(_Exchange(question))
 
     def reply(self, text: str) -> None:
@@ -145,15 +145,15 @@ class Dialogue:
             first = messages[0]
             messages[0] = Message(first.role, (Text(f"{self._left_out()}\n\n"), *first.parts))
         if self._n_images_left_out:
-            # One order of all images: what is sent with fewer is part of what is sent with more, and
-            # models that take as many are sent the same ones.
+            # All images have one random order, so that a request with fewer images has a part of those
+            # of a request with more, and models that take equally many images are sent the same ones.
             order = list(range(self._n_images))
             random.Random(self._seed).shuffle(order)
             messages = with_images_at(messages, order[self._n_images_left_out :])
         return tuple(messages)
 
     def _left_out(self) -> str:
-        """What the model is told of the turns that it is not sent, so that `<image-i>` stays clear."""
+        """Sentences that tell the model which turns were left out, so that `<image-i>` stays clear."""
         gone, sent = self._exchanges[: self._n_left_out], self._exchanges[self._n_left_out :]
         turns = (
             "turn of this dialogue is"

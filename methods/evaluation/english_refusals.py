@@ -21,7 +21,7 @@ BEYOND = re.compile(
     r" (?:do|offer|help|answer|assist|provide|say|tell|comment|share|support|handle)\b",
     re.IGNORECASE,
 )
-"""The same in other words: "That goes beyond what I can do for you."."""
+"""Other first words of a refusal: "That goes beyond what I can do for you."."""
 CAVEAT = re.compile(
     r"(?:\b(?:but|however|although|nevertheless|nonetheless|even so|whereas)\b"
     r"|[,;.—–-] ?(?:though|yet|still|while|that said|(?:judging|going) by|judging from"
@@ -32,17 +32,17 @@ CAVEAT = re.compile(
     r"|\W*\Z)",
     re.IGNORECASE,
 )
-"""What turns a declined part into a caveat; an offer to do something else does not."""
+"""Words that turn a declined part into a caveat; an offer to do something else does not."""
 
 MOST_WORDS, OPENING = 60, 500
-"""A refusal has at most so many words and stands in so many first characters."""
+"""Limits of a refusal: its number of words, and the first characters in which it is searched."""
 
 
 def is_refusal(answer: str) -> bool:
     """Whether an answer declines in its first words; an answer that complies after a caveat does not.
 
     "I cannot tell the year, but the boat is red" is an answer, and so is anything over 60 words. A
-    heuristic for a count beside the scores, not a judgment: English only, by the usual phrases.
+    heuristic for a count next to the scores, not a judgment: English only, by the usual phrases.
     """
     words = answer.split()
     # An answer that repeats one character thousands of times would take the expression minutes.

@@ -1,4 +1,4 @@
-"""A finding: one figure that an analysis of scores measures, with its interval and its test."""
+"""A finding: one figure from an analysis of scores, with its interval and its test."""
 
 from dataclasses import dataclass, replace
 
@@ -11,9 +11,9 @@ class Finding:
     """One row of `evaluate.findings` without its analysis and release.
 
     Attributes:
-        judge: The judge or reader of the figure.
+        judge: The judge, or the reader of answers, that the figure is about.
         subject: The model or other subject; empty for all.
-        other: What the subject is compared with.
+        other: The model or group that the subject is compared with.
         unit: The unit that `n` counts.
         method: The method of the interval.
         reason: Why there is no value, or no interval.

@@ -17,13 +17,13 @@ _WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
 
 
 def read_grade(value: object, name: str) -> int:
-    """Read the grade that a value of a parsed reply is.
+    """Read a grade from a value of a parsed reply.
 
     A whole number is read in any notation: 8, 8.0, "8", "8.0", "８".
 
     Args:
         value: The value.
-        name: What it grades, for messages.
+        name: The name of the grade, for messages.
 
     Returns:
         The grade, 1 to 10.
@@ -34,7 +34,7 @@ def read_grade(value: object, name: str) -> int:
     """
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         value = float(value)
-    # Any other form would be a guess.
+    # To read any other value would be a guess.
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
         raise ParseError("not_an_integer", f"{name} is {str(value)[:40]!r}, not an integer.")
     if not LOWEST <= value <= HIGHEST:
@@ -44,7 +44,7 @@ def read_grade(value: object, name: str) -> int:
 
 
 def last_of_equal(written: Sequence[object], parse: Callable[[object], T]) -> T:
-    """Read the last of the values of a reply, if no other value that can be read differs.
+    """Read the last of the values of a reply, unless another readable value differs.
 
     Args:
         written: The values in the order of the reply, at least one.

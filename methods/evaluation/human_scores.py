@@ -20,7 +20,7 @@ ITEM = ("item", "item_id", "question_id")
 """Columns that name the item: the first of these that a file has."""
 MODEL, SCORE, TURN, DIMENSION, RATER = "model", "score", "turn", "dimension", "rater"
 REASON = "reason"
-"""Why the rater gave the score: a critic is trained on it, agreement does not need it."""
+"""The column with the rater's reason: a critic is trained on it, agreement does not need it."""
 COLUMNS = (*ITEM, MODEL, SCORE, TURN, DIMENSION, RATER, REASON)
 
 Reason = Literal[
@@ -47,7 +47,7 @@ REASONS: Mapping[Reason, str] = {
     "repeated": "said again",
     "contradicting": "with another score by the same rater, none of which counts",
 }
-"""Why a record is no score, in words after a number of records."""
+"""The reason why a record is not a score, in words after a number of records."""
 
 
 class HumanScoresError(UserError):
@@ -77,7 +77,7 @@ class RatingScope:
 
 @dataclass(frozen=True)
 class HumanScores:
-    """The scores of a file on a release; `counts` are its other records by reason.
+    """The scores in a file for a release; `counts` has the numbers of its other records by reason.
 
     `reasons` are the raters' explanations.
     """
@@ -89,7 +89,7 @@ class HumanScores:
 
     @property
     def content_hash(self) -> str:
-        """The same for the same scores and reasons, whatever file and order they come in."""
+        """A hash of the scores and reasons, independent of the file and the order."""
         reasons = {scored: [reason] for scored, reason in self.reasons.items()}
         return content_id(
             sorted(
@@ -102,15 +102,15 @@ def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
     """Read people's scores from the records of a file.
 
     A record without a turn belongs to the only turn that models are asked, a record without a dimension
-    to the overall one. A rater's different scores of one answer are all dropped; of several reasons
-    for one score the alphabetically first is kept.
+    to the overall one. A rater's different scores of one answer are all dropped; of several reasons for
+    one score the alphabetically first is kept.
 
     Args:
         rated: The items, models and dimensions that can be scored.
         rows: The records.
 
     Returns:
-        The scores, and counts of what was not taken.
+        The scores, and the numbers of records that were left out.
 
     Raises:
         HumanScoresError: There is no score, or an item or a turn is not a whole number.
@@ -161,7 +161,7 @@ def human_scores_of(rated: RatingScope, rows: Sequence[FileRow]) -> HumanScores:
 def _read(
     rated: RatingScope, turns: Mapping[str, Sequence[int]], item_id: str, cells: Mapping[str, str]
 ) -> tuple[HumanScoreKey, float] | Reason:
-    """What the record scores, and how; or why it is no score."""
+    """Read the key and the score of a record, or the reason why it is not a score."""
     if item_id not in turns:
         return "unknown_item"
     named = cells[MODEL]
@@ -194,7 +194,7 @@ def _turn(turns: Sequence[int], cell: str) -> int | Literal["unknown_turn", "tur
 
 
 def _item_column(rows: Sequence[FileRow]) -> str:
-    """The column that names the item. Raises HumanScoresError where a column is missing."""
+    """The column that names the item. Raises HumanScoresError if a column is missing."""
     named = {name for row in rows for name in row.cells}
     item = next((name for name in ITEM if name in named), None)
     lacking = [] if item else [f"{ITEM[0]} or {ITEM[-1]}"]

@@ -1,6 +1,6 @@
-"""Indexes of records as tools write them: whole numbers that went through a column of floats.
+"""Indexes and ids that tools wrote as floats: reads them as whole numbers.
 
-pandas makes floats of a column of numbers that lacks one, and writes 1000001 as `1000001.0` or
+pandas converts a column of numbers with a missing value to floats, and writes 1000001 as `1000001.0` or
 `1.000001e+06`.
 """
 
@@ -14,11 +14,11 @@ from methods.evaluation.published import PublishedError
 _FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]{1,3})?|[eE][+-][0-9]{1,3})")
 """A number with a point or a signed exponent; a hash such as 12e45 has neither."""
 _MOST = 2**53
-"""Above it a float does not say which whole number it was."""
+"""From this number on, a float does not determine which whole number it was."""
 
 
 def whole_id(where: str, column: str, text: str) -> str:
-    """Read an id; a whole number that was written as a float becomes whole.
+    """Read an id; a whole number that was written as a float becomes whole again.
 
     Args:
         where: The row, for messages.
@@ -29,7 +29,7 @@ def whole_id(where: str, column: str, text: str) -> str:
         The id.
 
     Raises:
-        PublishedError: It is a float that is not whole, or too large to tell which number it was.
+        PublishedError: The id is a float that is not whole, or too large to tell the number.
     """
     if not _FLOAT.fullmatch(text.strip()):
         return text
@@ -58,7 +58,7 @@ def whole_index(where: str, column: str, text: str) -> str:
 
 
 def known_id(row: FileRow, column: str, item_ids: Container[str]) -> str:
-    """Read the id in a row's cell: as it is written if the release has it, else as `whole_id`.
+    """Read the id in a row's cell: unchanged if the release has it, otherwise by `whole_id`.
 
     Args:
         row: The row.
@@ -69,7 +69,7 @@ def known_id(row: FileRow, column: str, item_ids: Container[str]) -> str:
         The id.
 
     Raises:
-        PublishedError: It is not an id of the release, and a float that is not whole.
+        PublishedError: The cell is not an id of the release, but a float that is not whole.
     """
     text = row.cells.get(column, "")
     return text if text in item_ids else whole_id(row.where, column, text)

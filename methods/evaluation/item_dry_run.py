@@ -18,7 +18,7 @@ from methods.evaluation.judging import Observation, replay
 
 EXPECTED_ANSWER = Answer("answered", "A")
 MOST_STEPS = 1_000
-"""Of one item; a benchmark that yields more does not end."""
+"""Limit of the steps of one item; a benchmark that yields more does not end."""
 
 
 class ItemDryRunError(Exception):
@@ -79,7 +79,7 @@ def _transcript(benchmark: Benchmark, item: Item, limits: AskingLimits) -> Trans
 
 
 def _require_metrics(benchmark: Benchmark, observations: object) -> None:
-    """Raise ItemDryRunError unless they are observations of what the benchmark says it observes."""
+    """Raise ItemDryRunError unless these are observations of the benchmark's `dimensions`."""
     if not isinstance(observations, list) or not all(
         isinstance(observation, Observation) for observation in observations
     ):
@@ -91,7 +91,7 @@ def _require_metrics(benchmark: Benchmark, observations: object) -> None:
 
 
 def _require_asked(transcript: Transcript, observations: list[Observation]) -> None:
-    """Raise ItemDryRunError where a trial is judged that nobody is asked."""
+    """Raise ItemDryRunError if a trial is judged that `ask` never asks."""
     trials = {trial for trial, _ in transcript.answers}
     if other := {observation.trial for observation in observations} - trials:
         raise ItemDryRunError(

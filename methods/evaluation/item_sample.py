@@ -1,4 +1,4 @@
-"""A part of a release's items: a sample, stratified by ability, and the sentence on what was asked.
+"""A stratified sample of a release's items, by ability, and a note on how many items were asked.
 
 A larger sample contains a smaller one.
 """
@@ -25,16 +25,16 @@ def partial_evaluation_note(n_asked: int, n_items: int) -> str:
 def stratified_sample(
     items: Sequence[Item], n_items: int, labels: Sequence[str], seed: int
 ) -> frozenset[str]:
-    """The ids of a sample in which each stratum has its share, up to one item.
+    """Sample items so that each stratum has its share, up to one item.
 
     Args:
         items: The items of a release.
-        n_items: Items of the sample; all items if there are fewer.
+        n_items: The number of items of the sample; all items if there are fewer.
         labels: Items with the same values of these labels are one stratum.
         seed: Seed of the order of the items within their strata.
 
     Returns:
-        Ids of items. A sample of more items with the same seed has all of them.
+        The ids of the items. A larger sample with the same seed contains all of them.
     """
     strata: dict[tuple[str, ...], list[str]] = {}
     for item in items:

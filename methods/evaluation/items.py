@@ -1,6 +1,6 @@
 """Items of a benchmark: the data that is asked and judged.
 
-Built and imported benchmarks have the same form.
+Built and imported benchmarks have items of the same format.
 """
 
 from collections.abc import Mapping
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 ReferenceKind = Literal["answer", "key", "caption", "focus"]
-"""An answer to compare with; the letter of the right choice; a caption that a judge reads in place of
-the images; what a judge should look at."""
+"""`answer`: an answer to compare with; `key`: the letter of the right choice; `caption`: a text that a
+judge reads in place of the images; `focus`: points that a judge should look at."""
 
 
 @dataclass(frozen=True)
 class Turn:
     """One user turn: its text, the images that enter with it (1-based), its references by kind.
 
-    A reference that a split holds out is absent. `given` is the assistant's turn where the benchmark
+    A reference is absent if its split holds it out. `given` is the assistant's turn if the benchmark
     sets it: it is put into the dialogue, and no model is asked.
     """
 

@@ -1,7 +1,7 @@
-"""How good the scores of judges are: from observations to the findings of `evaluate/judge_quality`.
+"""Quality of LLM judges: agreement with people and other judges, length bias, variance of scores.
 
-An answer here is one judgment of a turn, of any trial and part; its score is the mean of a judge's
-replicates. What was not judged has no score, and counts nowhere.
+Turns observations into the findings of `evaluate/judge_quality`. An answer here is one part of a turn
+of one trial. Its score is the mean of a judge's replicates. Answers without a score are left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,13 +37,13 @@ Observed = Mapping[str, Sequence[ScoredObservation]]
 """One judge's observations of each model."""
 
 INTERNAL, EXTERNAL = "internal", "external"
-"""Where people's scores come from: decisions in the review store, or an imported file."""
+"""Sources of people's scores: decisions in the review store, or an imported file."""
 OF_PEOPLE = {INTERNAL: PEOPLE, EXTERNAL: f"{PEOPLE}, imported"}
-"""Whom a judge is compared with, by where their scores come from."""
+"""The name of the people that a judge is compared with, by source of their scores."""
 CRITIC = "critic"
 """The label of the split that a critic's training pair is in."""
 TEST, EXTERNAL_TEST = "test", "external"
-"""Splits that a critic is not trained on; the answers of external models are all in the second."""
+"""Splits that a critic is not trained on. `external` holds all answers of external models."""
 NO_SCORE = "The judge gave no score."
 ONE_SCORE = "One score has no deviation."
 JUDGED_ONCE = "No answer was judged twice."
@@ -51,7 +51,7 @@ NO_VARIANCE = "All scores are the same."
 
 
 class AnswerKey(NamedTuple):
-    """An answer: which model's, and where it stands."""
+    """The key of an answer."""
 
     model: str
     item_id: str
@@ -61,7 +61,7 @@ class AnswerKey(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeScale:
-    """The dimensions of a judge, the overall one last, and the ends of its scale."""
+    """The dimensions of a judge, the overall one last, and the limits of its scale."""
 
     dimensions: Sequence[str]
     lowest: float
@@ -74,7 +74,7 @@ class JudgeScale:
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """The measures of agreement: of labels for verdicts, of bands where the scale is theirs."""
+        """The measures of agreement: of labels for verdicts, else of scores (and bands of 1 to 10)."""
         if self.has_verdicts:
             return LABELS_OF_PAIR
         if (self.lowest, self.highest) == (LOWEST, HIGHEST):
@@ -111,7 +111,7 @@ class _AnswerPart(NamedTuple):
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores of judges on one dimension: answers x judges x replicates, NaN where there is none."""
+    """Scores of judges on one dimension: answers x judges x replicates, NaN if missing."""
 
     answers: list[_AnswerPart]
     scores: Floats
@@ -147,9 +147,9 @@ def judge_rows(
 ) -> Iterator[Finding]:
     """Describe one judge's scores, and how far people agree with them.
 
-    Every dimension has its distribution, and the agreement with people on the answers that both scored.
-    The overall dimension also has this agreement for each value of a label and for each split of a
-    critic's pairs, and length, length-controlled scores and replicates.
+    Every dimension gets its distribution, and the agreement with people on the answers that both
+    scored. The overall dimension also gets this agreement for each value of a label and for each split
+    of a critic's pairs, and the measures of length and the variance of replicates.
 
     Args:
         scale: The judge's dimensions and the ends of their scale.
@@ -158,8 +158,8 @@ def judge_rows(
         seed: The seed of the bootstraps.
         n_resamples: The number of bootstrap draws.
         split_by: The label whose values are reported one by one.
-        is_critic: Whether the judge was trained on pairs for training; agreement then counts the pairs
-            for testing only.
+        is_critic: Whether the judge is a critic that was trained on training pairs; agreement then uses
+            test pairs only.
 
     Yields:
         The findings.
@@ -200,10 +200,10 @@ def judge_rows(
 def pair_rows(
     scale: JudgeScale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
 ) -> Iterator[Finding]:
-    """Measure the agreement of two judges on every dimension in every unit.
+    """Measure the agreement of two judges on every dimension, for each unit.
 
-    The unit `item` has means over clusters: a dialogue, all rewrites of a question. Only the overall
-    dimension has intervals, as each takes `n_resamples` calls of scipy.
+    The unit `item` compares means over clusters: a cluster is a dialogue, or all rewrites of a
+    question. Only the overall dimension has intervals, as each takes `n_resamples` calls of scipy.
 
     Args:
         scale: The dimensions and the ends of their scale.
@@ -225,8 +225,8 @@ def pair_rows(
 def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Finding]:
     """Split the variance of the overall scores into shares: item, judge, interaction and replicate.
 
-    An item is one model's answer. With one judge the shares are those of item and replicate. As many
-    replicates count as every judge has.
+    An item is one model's answer. With one judge the shares are those of item and replicate. All judges
+    count with the same number of replicates, the smallest that any of them has.
 
     Args:
         scale: The dimensions and the ends of their scale.
@@ -248,7 +248,7 @@ def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Fin
 
 
 def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
-    """What the judges gave on a dimension, of all answers that one of them scored."""
+    """The scores of the judges on a dimension, for all answers that at least one of them scored."""
     scores_by_judge: list[dict[_AnswerPart, tuple[float, ...]]] = [{} for _ in judges]
     for number, observed in enumerate(judges):
         for model, scored in observed.items():
@@ -274,7 +274,7 @@ def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
 def _split(
     scores: _Scores, observed: Observed, label: str | None
 ) -> dict[tuple[str, str], NDArray[np.bool_]]:
-    """Which answers have each value of the label; a label with one value splits nothing."""
+    """Select the answers with each value of a label. A label with one value gives no subset."""
     labels = {
         AnswerKey(model, score.item_id, score.trial, score.turn): score.labels
         for model, scored in observed.items()
@@ -291,7 +291,7 @@ def _split(
 
 
 def _distribution(scores: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
-    """Over all single scores: replicates are scores of their own."""
+    """Describe the distribution of single scores; each replicate counts as a score."""
     distribution = score_distribution(scores.scores, scale.lowest, scale.highest)
     spread = distribution.standard_deviation
     yield _row(dimension, "mean", distribution.n, distribution.mean, reason=NO_SCORE)
@@ -345,7 +345,7 @@ def _length(
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
-    """Length against score; beside each model's length-controlled score the mean of its scores."""
+    """Yield correlation and slope of length and score; models' mean and length-controlled scores."""
     models = sorted({answer.place.model for answer in all_scores.answers})
     units = sorted({_unit(answer) for answer in all_scores.answers})
     model_at = {model: number for number, model in enumerate(models)}
@@ -380,13 +380,13 @@ def _length(
 
 
 def _unit(answer: _AnswerPart) -> tuple[str, str, str, int, str]:
-    """What models have in common; the cluster first."""
+    """The key of an answer without its model, the cluster first: the same for all models."""
     _, item_id, trial, turn = answer.place
     return answer.cluster, item_id, trial, turn, answer.part
 
 
 def _numbers(labels: Sequence[str]) -> Labels:
-    """The place of each label among the sorted labels."""
+    """The index of each label among the sorted labels."""
     place = {label: number for number, label in enumerate(sorted(set(labels)))}
     return np.array([place[label] for label in labels], dtype=np.int64)
 
@@ -400,7 +400,7 @@ def _row(
     model: str = "",
     reason: str | None = None,
 ) -> Finding:
-    """One figure; the reason stands where there is no value."""
+    """Build one finding. `reason` applies only if there is no value."""
     estimate = value if isinstance(value, Estimate) else Estimate(value, None, None)
     finding = Finding(measure=measure, subject=model, metric=metric, n=n)
     return estimated(finding, estimate, reason)

@@ -1,4 +1,4 @@
-"""Judging a dialogue turn by turn: every answer that has a reference, all turns at once."""
+"""Judging a dialogue turn by turn: all turns with an answer and a reference, in one step."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,7 +20,7 @@ def judge_turns(
     metrics: Sequence[str],
     request: Callable[[Turn, str, str], JudgeRequest],
 ) -> Judging:
-    """Judge each turn that was asked of an item.
+    """Judge each turn of an item that a model was asked.
 
     A reference turn is not the model's and is not judged. A turn without a reference, or without an
     answer, becomes an observation with that status.

@@ -16,9 +16,9 @@ from methods.prompts.parsing import JsonSchema
 from methods.prompts.placeholders import require_own_words
 
 RULE = "rule"
-"""The judge of what is scored without asking a model."""
+"""The judge of answers that are scored by rule, without a model."""
 PANEL = "panel"
-"""All judges of a release as one."""
+"""All judges of a release combined."""
 PEOPLE = "people"
 """All people who score, as one rater next to a judge."""
 
@@ -34,13 +34,13 @@ ObservationStatus = Literal[
     "no_reference",
     "no_picture",
 ]
-"""`judged` alone has a value. From `refused` to `not_asked`: the model gave nothing to judge.
-`not_judged`: the judge gave no judgment. `no_reference`: the release holds nothing to judge by.
-`no_picture`: the release lacks the picture that the model had to see, so it was not asked."""
+"""Only `judged` has a value. From `refused` to `not_asked`: the model gave nothing to judge.
+`not_judged`: the judge gave no judgment. `no_reference`: the release has no reference to judge by.
+`no_picture`: the release lacks the image that the model had to see, so it was not asked."""
 
 NO_PICTURE = "no_picture"
 BY_THE_MODEL = (*OWN_DOING, "failed", "not_asked")
-"""Statuses of what the model failed: it gave nothing to judge."""
+"""Statuses of the model's failures: it gave nothing to judge."""
 
 
 class JudgmentKey(NamedTuple):
@@ -67,7 +67,7 @@ class JudgeRequest:
 
 @dataclass(frozen=True)
 class Judgment:
-    """A judge's reply as read: a score per dimension, the overall score, the explanation."""
+    """The parsed reply of a judge: a score per dimension, the overall score, the explanation."""
 
     scores: Mapping[str, float]
     score: float
@@ -75,18 +75,18 @@ class Judgment:
 
 
 def own_judgment(judgment: Judgment, request: Sequence[Message]) -> Judgment:
-    """The judgment, if its explanation is the judge's own.
+    """Check that the explanation of a judgment is in the judge's own words.
 
     Args:
-        judgment: what was read of a reply.
-        request: the messages that it replies to. The first has the instructions, also where the
+        judgment: The parsed judgment.
+        request: The messages that the judge replied to. The first has the instructions, even if the
             prompt has no system message.
 
     Returns:
         The same judgment.
 
     Raises:
-        ParseError: `copied_example`, where the explanation stands in an example of the instructions.
+        ParseError: `copied_example`: the explanation is copied from an example in the instructions.
     """
     instructions = " ".join(part.text for part in request[0].parts if isinstance(part, Text))
     require_own_words(judgment.explanation, instructions)
@@ -97,7 +97,7 @@ def own_judgment(judgment: Judgment, request: Sequence[Message]) -> Judgment:
 class Observation:
     """One scored fact; `value` is on the judge's scale, None unless the status is `judged`.
 
-    `part` is that of its judgment; empty without a judgment.
+    `part` is the part of its judgment; empty without a judgment.
     """
 
     metric: str
@@ -125,7 +125,7 @@ def unjudged_observations(
     Returns:
         An observation without a value for each metric.
     """
-    # An answer without a text is neither `answered` nor `given`, which no observation is.
+    # Without a text the status is neither `answered` nor `given`, which observations do not have.
     status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
     return [Observation(metric, trial, turn, status) for metric in metrics]
 
@@ -138,7 +138,7 @@ def judgment_observations(
     Args:
         metrics: The names of the scores.
         place: The trial, turn and part that were judged.
-        judgment: The judgment; None if it was lost, which gives the status `not_judged`.
+        judgment: The judgment; None if the judge failed, which gives the status `not_judged`.
 
     Returns:
         An observation for each metric.
@@ -155,11 +155,11 @@ def judgment_observations(
 
 
 def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[Observation]:
-    """Run a judging with stored judgments.
+    """Run a `judge` generator with stored judgments.
 
     Args:
         judging: A generator by a benchmark's `judge`.
-        judgments: The stored judgments; it is sent None for the others.
+        judgments: The stored judgments; the generator is sent None for the others.
 
     Returns:
         The observations.
@@ -176,11 +176,11 @@ def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[
 def requests_of(
     judging: Judging, judgments: Mapping[JudgmentKey, Judgment] | None = None
 ) -> Iterator[JudgeRequest]:
-    """List the requests that a judging makes.
+    """List the requests that a `judge` generator yields.
 
     Args:
         judging: A generator by a benchmark's `judge`.
-        judgments: The stored judgments; it is sent None for the others.
+        judgments: The stored judgments; the generator is sent None for the others.
 
     Yields:
         The requests.

@@ -1,11 +1,11 @@
-"""One benchmark in two languages: what each model scores more in the first (MMBench, 5.2, Figure 7).
+"""Language gap: how much more each model scores in the first of two languages (MMBench, 5.2, Figure 7).
 
-    difference of a unit = a_u - b_u, over the units of items that both releases have, with failures at
-    the floor
+    difference of a unit u = a_u - b_u, its values in the first and in the second language, over the
+    units of items that both releases have, with failures as the lowest value
 
-Items are paired by id, and are a pair only if all but the language is alike: images, number of choices,
-key. Interval and p are of a paired t-test over clusters (`statistics/comparisons.py`), and Holm's
-adjustment is over the models.
+Items are paired by id, and only if all but the language is the same: images, number of choices, key.
+Interval and p come from a paired t-test over clusters (`statistics/comparisons.py`). Holm's adjustment
+is over the models.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from methods.evaluation.statistics.comparisons import Comparison, PairTotals, co
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 SPLIT_BY = ("l2-category",)
-"""Labels that differences are split by: the abilities that the paper reports both languages by (Tables
+"""Labels that differences are split by: the abilities by which the paper reports both languages (Tables
 9 to 13)."""
 
 
@@ -46,7 +46,7 @@ class ItemPairing(NamedTuple):
 
 @dataclass(frozen=True)
 class ReleaseObservations:
-    """One of the two releases: its name in a reason, its items, each model's observations."""
+    """One of the two releases: its id, its items, and each model's observations."""
 
     release_id: str
     items: Sequence[Item]
@@ -54,8 +54,8 @@ class ReleaseObservations:
 
 
 class GapScores(NamedTuple):
-    """One model's scores in both languages by one metric: both scores on common units, the units'
-    differences in each term of the metric, and why there are none.
+    """One model's scores in both languages by one metric: both scores on common units, the differences
+    of the units for each term of the metric, and the reason if there are none.
     """
 
     first_value: float | None
@@ -72,7 +72,7 @@ def paired_items(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
         second: The items of the second release.
 
     Returns:
-        The ids of the pairs, and how many items are in one release only or differ.
+        The ids of the pairs, and the numbers of items that are in one release only or differ.
     """
     ones, others = ({item.item_id: item for item in items} for items in (first, second))
     both = ones.keys() & others.keys()
@@ -83,8 +83,8 @@ def paired_items(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
 
 
 def _alike(first: Item, second: Item) -> bool:
-    """Whether images, turns, numbers of choices and keys are the same; a key that is held out is
-    any."""
+    """Whether images and keys are the same, and the numbers of turns and choices. A key that is held
+    out matches any key."""
     keys = [
         {turn.references["key"] for turn in item.turns if "key" in turn.references}
         for item in (first, second)
@@ -104,8 +104,8 @@ def language_gap_findings(
 ) -> Iterator[Finding]:
     """Compare the scores of models in two languages, by metric, subset and model.
 
-    Subsets have micro means only. They are those of the labels `SPLIT_BY` of the items of the first
-    release.
+    Subsets have micro means only. They are the values of the labels `SPLIT_BY` of the items of the
+    first release.
 
     Args:
         metrics: The metrics of the benchmark.
@@ -138,7 +138,7 @@ def language_gap_findings(
 
 
 def _compared(metric: Metric, columns: Sequence[GapScores]) -> list[Comparison]:
-    """Each model's differences compared with 0, by one metric."""
+    """Compare each model's differences with 0, by one metric."""
     of_terms = [
         [column.differences[place] for column in columns] for place in range(len(metric.terms))
     ]
@@ -170,7 +170,7 @@ def _findings(finding: Finding, column: GapScores, compared: Comparison) -> Iter
 
 
 def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]]:
-    """(label, value) and the ids of its items; a label with one value splits nothing."""
+    """Yield each (label, value) with the ids of its items; not labels with one or too many values."""
     yield ALL, {item.item_id for item in items}
     for label in SPLIT_BY:
         values: dict[str, set[str]] = {}
@@ -182,7 +182,7 @@ def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]
 
 
 def _of_items(side: ReleaseObservations, item_ids: set[str]) -> ReleaseObservations:
-    """The release with the observations that count at the floor, of these items alone."""
+    """Keep the observations of these items that count in the form `floor`."""
     of_models = {
         model: floored([score for score in scored if score.item_id in item_ids])
         for model, scored in side.of_models.items()
@@ -193,7 +193,7 @@ def _of_items(side: ReleaseObservations, item_ids: set[str]) -> ReleaseObservati
 def _column(
     metric: Metric, model: str, first: ReleaseObservations, second: ReleaseObservations
 ) -> GapScores:
-    """One model's scores on the units that both releases have a value for, and their differences."""
+    """Compute one model's scores on units that have a value in both releases, and their differences."""
     absent = [side.release_id for side in (first, second) if model not in side.of_models]
     none = [Units.from_units([]) for _ in metric.terms]
     if absent:
@@ -209,5 +209,5 @@ def _column(
 
 
 def _difference(units: Units, less: Units) -> Units:
-    """The values of units less those of the same units."""
+    """Subtract the values of `less` from those of `units`; both are the same units."""
     return replace(units, values=units.values - less.values)

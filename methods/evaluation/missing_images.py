@@ -1,8 +1,8 @@
 """Items whose image files the release does not have.
 
-A model that would see them is not asked; one that answers without images is (`AnswerRequest.lacks`). A
-missing file is the fault of the benchmark, so an item that a model was not asked for it is left out of
-all models' scores (`no_picture`).
+A model that would see these images is not asked; one that answers without images is
+(`AnswerRequest.lacks`). A missing file is the fault of the benchmark: if a model was not asked about an
+item because of it, the item is left out of all models' scores (`no_picture`).
 """
 
 from collections.abc import Callable, Generator
@@ -16,7 +16,7 @@ from methods.evaluation.published_tables import is_data_url
 from methods.prompts.messages import IMAGE_HERE
 
 IMAGE_PATH = "image_path"
-"""The label that names the file of an item's picture."""
+"""The label with the path of an item's image file."""
 
 
 def path_label(image: str) -> dict[str, str]:
@@ -25,14 +25,14 @@ def path_label(image: str) -> dict[str, str]:
 
 
 def lacks_picture(item: Item) -> bool:
-    """Whether the release does not have a picture that the item's questions show."""
+    """Whether the release lacks an image that the item's questions show."""
     return sum(turn.question.count(IMAGE_HERE) for turn in item.turns) > len(item.image_ids)
 
 
 def ask_with_missing_images(
     item: Item, ask: Callable[[Item], Generator[Asking, Any, None]]
 ) -> Generator[Asking, Any, None]:
-    """Ask an item; if an image is missing from the release, ask its texts only and record the loss.
+    """Ask an item; if the release lacks an image, ask its texts only and record what is missing.
 
     Args:
         item: The item.

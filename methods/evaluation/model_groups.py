@@ -2,9 +2,9 @@
 
     value of a group on a unit = mean of the values of its models on the unit
 
-over the units that all its models have, with failures at the floor (MMBench, 5.3: Figure 9 compares
-groups, Figure 10 has the best accuracy of all models by ability). Intervals are over clusters of units:
-the models are fixed. That of the best model is its own, and does not say that it was chosen.
+over the units that all its models have; failures count as the lowest value (MMBench, 5.3: Figure 9
+compares groups, Figure 10 has the best accuracy of all models by ability). Intervals are over clusters
+of units, for fixed models. The interval of the best model ignores that it was selected.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.comparisons import Comparison, holm
 
 ALL_MODELS = ""
-"""The subject of what is of all models."""
+"""The subject of findings on all models."""
 Fields = Mapping[str, Mapping[str, str]]
 """Value of each model by field, such as `access` -> model -> `open`."""
 
@@ -37,12 +37,12 @@ def group_findings(
     fields: Fields,
     labels: Sequence[str],
 ) -> Iterator[Finding]:
-    """Means, best models and differences of groups, of everything and by label.
+    """Compute means, best models and differences of groups, over all items and by label.
 
     Args:
-        metrics: Those of the benchmark; the first one that is split by label is used.
+        metrics: The metrics of the benchmark; the first one with a micro mean is used.
         observed: The observations of each candidate.
-        fields: What tells groups apart; a model without a value is in no group of the field.
+        fields: The fields that define groups; a model without a value is in no group of the field.
         labels: The labels that scores are split by.
 
     Yields:
@@ -85,7 +85,7 @@ def group_findings(
 
 
 def mean_of_models(columns: Sequence[WeightedTerms]) -> WeightedTerms:
-    """The mean of several models on each unit that all of them have, term by term."""
+    """Average several models on each unit that all of them have, term by term."""
     averaged = []
     for of_term in by_term(columns):
         units = aligned(of_term)
@@ -95,7 +95,7 @@ def mean_of_models(columns: Sequence[WeightedTerms]) -> WeightedTerms:
 
 
 def _groups(models: Sequence[str], fields: Fields) -> Iterator[tuple[str, list[str]]]:
-    """Name and models of each group; a field with one value tells no groups apart."""
+    """Yield the name and the models of each group; a field with one value makes no groups."""
     for field, value_of in fields.items():
         values = sorted({value_of[model] for model in models if model in value_of})
         if len(values) > 1:
@@ -114,7 +114,7 @@ def _terms(metric: Metric, part: Observations | None) -> WeightedTerms:
 def _of_group(
     metric: Metric, finding: Finding, mean: WeightedTerms, scored: Mapping[str, WeightedTerms]
 ) -> Iterator[Finding]:
-    """The mean of the models of a group, and each model that has the best score."""
+    """Yield the mean of the models of a group, and each model that has the best score."""
     columns = [mean, *scored.values()]
     of_mean, *of_models = estimate(columns, [metric.ends] * len(columns))
     yield estimated(

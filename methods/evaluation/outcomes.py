@@ -1,6 +1,6 @@
 """Right and wrong items by model: the input of filters, item analysis and subsets.
 
-An item is right by the ranking metric: in MMBench under CircularEval if all passes are right.
+An item is right by the ranking metric: in MMBench under CircularEval, if all passes are right.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,23 +14,23 @@ from methods.evaluation.metrics import Metric, ScoredObservation
 from methods.evaluation.statistics.bootstrap import Floats
 
 Outcomes = Mapping[str, Mapping[str, bool | None]]
-"""By model and item: whether it is right; None where it is not known."""
+"""Whether an item is right, by model and item; None if this is not known."""
 
 
 def is_right_or_wrong(benchmark: Benchmark) -> bool:
-    """Whether the benchmark's observations are 1 and 0, and something ranks by them.
+    """Whether the benchmark scores answers by rule as right (1) or wrong (0), and ranks by them.
 
-    Those of a judge who compares may be ties, and are not right or wrong.
+    Verdicts of a judge may be ties, so they are not right or wrong.
     """
     by_rule = not benchmark.judge_prompts
     return by_rule and tuple(benchmark.score_range) == (0, 1) and bool(benchmark.metrics)
 
 
 def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[ScoredObservation]]) -> Outcomes:
-    """Reduce the observations of each candidate to one outcome an item.
+    """Reduce the observations of each candidate to one outcome for each item.
 
-    A refusal, and a reply that is not an answer, is the model's own doing and wrong. An answer that was
-    lost otherwise is unknown, unless another pass of the item decides it.
+    A refusal, and a reply without an answer, are the model's own doing and wrong. An answer that failed
+    otherwise is unknown, unless another pass of the item decides it.
 
     Args:
         metric: The metric that ranks.
@@ -78,5 +78,5 @@ def right_matrix(outcomes: Outcomes, models: Sequence[str], items: Sequence[str]
 
 
 def _together(parts: Sequence[bool | None]) -> bool | None:
-    """Right if every part is, wrong as soon as one is."""
+    """Right if every part is right, wrong if a part is wrong, otherwise unknown."""
     return False if False in parts else None if None in parts else True

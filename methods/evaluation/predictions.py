@@ -1,4 +1,4 @@
-"""Predictions that a model made elsewhere, and what a file of them comes to on a release."""
+"""Predictions that a model made elsewhere: reads a file of them and matches it to a release."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,15 @@ from methods.model_text import without_reasoning
 from methods.naming import nearest
 
 COLUMNS = ("prediction", "predict", "pred", "output")
-"""Where a file has its predictions: the first of these that it has."""
+"""Names of the column with the predictions: the first of these that a file has."""
 OUTPUT = "output"
-"""The column that published files have the right answers in."""
+"""The column that has the right answers in published files."""
 MOST_CHARACTERS = 1_000_000
-"""Of one prediction."""
+"""Limit of one prediction."""
 
 Unplaced = Literal["unknown", "other_choices", "unknown_pass", "ambiguous"]
-"""Why a row is of no pass: the release has no such question; its choices are other ones; there is no
-such pass; its name is that of two questions."""
+"""Why a row belongs to no pass: the release has no such question; the question has other choices; it
+has no such pass; the index names two questions."""
 REASONS: Mapping[str, str] = {
     "unknown": "of a question that the release does not have",
     "other_choices": "with other choices than the question has",
@@ -34,7 +34,7 @@ REASONS: Mapping[str, str] = {
     "empty": "without a prediction",
     "reasoning_only": "with reasoning and no answer, which get the lowest score",
 }
-"""What each count of `Predictions.counts` is of, in words after a number of rows."""
+"""The meaning of each count in `Predictions.counts`, in words after a number of rows."""
 
 
 class PredictionError(UserError):
@@ -42,7 +42,7 @@ class PredictionError(UserError):
 
 
 class PredictionKey(NamedTuple):
-    """The key of a prediction: item, pass and turn; the turn is 1 if only one is asked."""
+    """The key of a prediction: item, pass and turn; the turn is 1 if only one turn is asked."""
 
     item_id: str
     trial: str
@@ -77,7 +77,7 @@ class PredictionFormats(Protocol):
             rows: The rows of the file.
 
         Returns:
-            For each row the key of its prediction, or why there is none.
+            For each row the key of its prediction, or the reason why there is none.
 
         Raises:
             PublishedError: An index is not an integer.
@@ -99,7 +99,7 @@ class Predictions:
 
     @property
     def content_hash(self) -> str:
-        """The same for the same predictions, whatever file and order they come in."""
+        """A hash of the predictions, independent of the file and the order."""
         return content_id(sorted([*place, text] for place, text in self.texts.items()))
 
 
@@ -108,15 +108,15 @@ def predictions_of(
 ) -> Predictions:
     """Read the predictions of a file's rows.
 
-    A pass with several different predictions has none, as it is unknown which was meant.
+    A pass with several different predictions has none, as it is unknown which one is meant.
 
     Args:
-        forms: The benchmark's forms of prediction files.
+        forms: The benchmark's formats of prediction files.
         items: The items of the release.
         rows: The rows.
 
     Returns:
-        The predictions, and counts of what was not taken.
+        The predictions, and the numbers of rows by outcome.
 
     Raises:
         PredictionError: No row belongs to a pass of the release, an index is not a whole number, or a
@@ -162,7 +162,7 @@ def predictions_of(
 
 
 def _column(rows: Sequence[FileRow]) -> str:
-    """The column with the predictions. Raises PredictionError where there is none."""
+    """The column with the predictions. Raises PredictionError if there is none."""
     named = {name for row in rows for name in row.cells}
     column = next((name for name in COLUMNS if name in named), None)
     if column is None:
@@ -174,7 +174,7 @@ def _column(rows: Sequence[FileRow]) -> str:
 
 
 def _require_no_key(items: Sequence[Item], texts: Mapping[PredictionKey, str]) -> None:
-    """Raise PredictionError where the texts are the right answers, as published files have them."""
+    """Raise PredictionError if all texts are the right answers, as in published files."""
     keys = {item.item_id: item.turns[0].references.get("key") for item in items}
     keyed = [(text, key) for place, text in texts.items() if (key := keys[place.item_id])]
     if keyed and all(text.strip() == key for text, key in keyed):

@@ -1,11 +1,11 @@
-"""Prompt sensitivity: the spread of the wordings of a question, and the effect of each style.
+"""Prompt sensitivity: the spread of scores over wordings of a question, and the effect of each style.
 
     effect of a style = mean over groups of (mean of the wordings in the style - mean of the group)
 
-over the groups that have wordings in the style and others, so that a hard question counts against none.
-Interval and p are of a paired t-test over groups (`statistics/comparisons.py`), and Holm's adjustment
-is over all models and styles of a judge. AlignMMBench (4.3) measures the spread over
-rewrites, not what makes it.
+over the groups that have wordings in the style and others, so that a hard question counts against no
+style. Interval and p come from a paired t-test over groups (`statistics/comparisons.py`). Holm's
+adjustment is over all models and styles of a judge. AlignMMBench (4.3) measures the spread over
+rewrites, not its causes.
 """
 
 import re
@@ -25,10 +25,10 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.words import n_words
 
 STYLE = "style"
-"""The label of an item that names its style; without it styles are told by rule."""
+"""The label of an item that names its style; without it, styles are found by rule."""
 BY_RULE = "style told by rule"
 GROUP = "group"
-"""The label of subsets that are the wordings of one question."""
+"""The label of subsets that consist of the wordings of one question."""
 NO_OTHERS = "No group has wordings in this style and others."
 QUESTION, POLITE, SHORTER, LONGER = "as a question", "polite", "shorter", "longer"
 _ASKS = re.compile(r"[?？]\s*$")
@@ -39,10 +39,10 @@ _POLITE = re.compile(
 
 
 def groups_of(items: Sequence[Item]) -> dict[str, list[Item]]:
-    """The groups of two wordings or more of one question, by their ids, in the order of the items.
+    """Find the groups of two or more wordings of one question, by group id, in the order of the items.
 
-    A group may also be of items that only have a picture in common: where pictures, choices or
-    references differ its items are no wordings of each other.
+    A group may also have items that only share an image: if images, choices or references differ, the
+    items are not wordings of one question, and the group is left out.
     """
     groups: dict[str, list[Item]] = {}
     for item in items:
@@ -63,10 +63,10 @@ def _same_but_for_words(item: Item, other: Item) -> bool:
 
 
 def styles_of(group: Sequence[Item]) -> dict[str, tuple[str, ...]]:
-    """The styles of each wording of a group, by the item's id.
+    """Find the styles of each wording of a group, by the item's id.
 
-    That which its label `style` names. Where no wording of the group has the label, by rule: it ends
-    with a question mark; it has a word of politeness; it has more or fewer words than the median.
+    The label `style` names the style. If no wording of the group has the label, rules decide: it ends
+    with a question mark; it has a polite word; it has more or fewer words than the median.
     """
     if any(STYLE in item.labels for item in group):
         return {item.item_id: tuple(filter(None, [item.labels.get(STYLE)])) for item in group}
@@ -89,7 +89,7 @@ def styles_of(group: Sequence[Item]) -> dict[str, tuple[str, ...]]:
 
 
 def text_of(item: Item) -> str:
-    """The question of a wording: that of its last turn, without image tokens."""
+    """The question of the last turn of a wording, without image tokens."""
     return item.turns[-1].question.replace(IMAGE_HERE, "").strip()
 
 
@@ -100,7 +100,7 @@ def sensitivity_findings(
 ) -> Iterator[Finding]:
     """Measure prompt sensitivity: the effect of each style, and the spread within a group of rewrites.
 
-    The ratings are the units of the first metric that is a micro mean, failures at the floor.
+    The ratings are the units of the first metric with a micro mean; failures count as the lowest value.
 
     Args:
         metrics: The metrics of the benchmark.

@@ -1,4 +1,4 @@
-"""Benchmarks as they are published: the record that files of any format are read into."""
+"""Published files of benchmarks: the record that files of any format are read into."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from methods.evaluation.items import Turn
 
 
 class BrokenImage(str):
-    """An image that a record names but that cannot be used: a clause with the error.
+    """An image of a record that cannot be used: a clause with the error.
 
     `reason` is a short code, like that of ImageRejected.
     """
@@ -16,7 +16,7 @@ class BrokenImage(str):
     reason: str
 
     def __new__(cls, reason: str, detail: str) -> "BrokenImage":
-        """The image of a record; `detail` is the clause."""
+        """Create the image; `detail` is the clause."""
         image = super().__new__(cls, detail)
         image.reason = reason
         return image
@@ -37,7 +37,7 @@ class PublishedItem:
     group_id: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     images_may_be_absent: bool = False
-    """Whether the item is of use without the files that its paths name: it can be judged."""
+    """Whether the item is useful without the files that its paths name: its answers can be judged."""
 
 
 class PublishedTable(NamedTuple):
@@ -88,14 +88,14 @@ class PublishedFormats(Protocol):
             picture: Returns the bytes of an image's path.
 
         Returns:
-            The text of each file, in pieces, by name; that of a `.parquet` as a TSV, line by line.
+            The text of each file, in pieces, by name; for a `.parquet` the lines of a TSV.
         """
         ...
 
 
 @runtime_checkable
 class TableFormats(Protocol):
-    """The same for a benchmark that is published as tables which are matched by id, in any number."""
+    """Functions for a benchmark that is published as any number of tables, matched by id."""
 
     def read_tables(
         self, tables: Sequence[PublishedTable], say: Callable[[str], None]
@@ -104,7 +104,7 @@ class TableFormats(Protocol):
 
         Args:
             tables: The tables.
-            say: Is called with a clause for everything that is left out.
+            say: Called with a clause for everything that is left out.
 
         Yields:
             The items.

@@ -1,4 +1,4 @@
-"""Tables and lists of published files: rows of a TSV, records of JSON, lists and images in cells.
+"""Tables and lists of published files: rows of a TSV, records of JSON, and lists and images in cells.
 
 A cell that holds a Python list is parsed as a literal and never evaluated.
 """
@@ -19,7 +19,7 @@ from methods.json_text import DuplicateKeyError, from_json
 from methods.spreadsheet_cells import unmarked_rows
 
 IMAGES = ("image", "image_path")
-"""Columns of a TSV, at least one of which has a row's images."""
+"""Columns of a TSV for the images of a row; a table has at least one of them."""
 
 _DATA = "data:"
 _OF_URLS = str.maketrans("-_", "+/")
@@ -31,7 +31,7 @@ ReadItems = Callable[[Iterable[str]], Iterator[PublishedItem]]
 
 
 def tsv_line(cells: Sequence[str]) -> str:
-    """One line of a TSV, every cell in quotes."""
+    """Write one line of a TSV, with every cell in quotes."""
     return _line(cells, "\t")
 
 
@@ -44,7 +44,7 @@ def _line(cells: Sequence[str], delimiter: str) -> str:
 
 
 def encode_image(image: bytes) -> str:
-    """An image as a cell has it."""
+    """Encode an image in base64 for a cell."""
     return base64.b64encode(image).decode()
 
 
@@ -56,7 +56,7 @@ def items_by_ending(
 ) -> Iterator[PublishedItem]:
     """Read the items of a published file by the reader for its extension.
 
-    The rows of a `.parquet` come as those of a TSV.
+    The rows of a `.parquet` file are passed as lines of a TSV.
 
     Args:
         benchmark: The name of the benchmark, for messages.
@@ -87,14 +87,14 @@ def items_by_ending(
 
 
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Read the rows of a TSV; a cell is its text, also "None" and "NA".
+    """Read the rows of a TSV. Every cell is a text, including "None" and "NA".
 
     Args:
         lines: The lines of the file, its header first.
         columns: The columns that are needed.
 
     Yields:
-        The words that name a row, and its cells by column.
+        The name of a row for messages, and its cells by column.
 
     Raises:
         PublishedError: One of `columns` or the images are missing, a row has more or fewer cells than
@@ -142,7 +142,7 @@ def quote_all_cells(lines: Iterable[str], delimiter: str, quoting: Quoting) -> I
 
 
 def json_records(text: str) -> list[Any]:
-    """The records of a JSON file. Raises PublishedError unless it is a list."""
+    """Read the records of a JSON file. Raises PublishedError unless it is a list."""
     try:
         records = from_json(text, most=None, unambiguous=True)
     except DuplicateKeyError as error:
@@ -162,7 +162,7 @@ def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> 
         where: The row, for messages.
         column: The column, for messages.
         cell: The cell.
-        most: The most characters of the cell.
+        most: The largest number of characters of the cell.
 
     Returns:
         The texts.
@@ -199,14 +199,14 @@ def texts_of(where: str, column: str, value: Any) -> list[str]:
 
 
 def is_data_url(image: str) -> bool:
-    """Whether a text is an image itself and not its path."""
+    """Whether a text is a data URL, which contains the image, and not a path."""
     return image[: len(_DATA)].lower() == _DATA
 
 
 def decode_image(image: str) -> bytes | BrokenImage:
-    """The bytes of an image in base64 or in a data URL.
+    """Decode an image in base64 or in a data URL.
 
-    The base64 may be in the alphabet of URLs, without padding, and broken into lines.
+    The base64 may have the URL-safe alphabet, no padding, and line breaks.
     """
     if is_data_url(image):
         head, _, image = image.partition(",")
@@ -221,5 +221,5 @@ def decode_image(image: str) -> bytes | BrokenImage:
 
 
 def shortened_id(item_id: str) -> str:
-    """An id as a sentence names it."""
+    """Shorten an id for a message."""
     return ascii(item_id[:80])

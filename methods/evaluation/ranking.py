@@ -1,8 +1,8 @@
-"""Comparisons of every two models, and the ranks that follow; the same for every benchmark.
+"""Pairwise comparisons of models, and the ranks that follow from them, for every benchmark.
 
-The difference of two models by a composite metric is the sum over its terms, each on the units that
-both have. In the form `floor` what a model failed counts as the lowest value; in the form `common` two
-models are compared on what both were judged on. Ranks rest on the form `floor`.
+The difference of two models in a composite metric is the sum over its terms, each on the units that
+both models have. There are two forms: in `floor`, failed units count as the lowest value; in `common`,
+two models are compared on the units that were judged for both. Ranks use `floor`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,14 +53,15 @@ def compare(
 ) -> tuple[list[Row], list[Row]]:
     """Compare and rank the candidates by every metric.
 
-    Ranks use the scores in which a model's failures count as the lowest value. Only models as they are
-    have a rank: a baseline is not compared, and a model without its images only with the model itself.
-    These pairs are adjusted by Holm among themselves, so that p of two models does not depend on them.
+    Ranks use the scores in which a model's failures count as the lowest value. Only models with their
+    own images have a rank: a baseline is not compared, and a model without its images is compared only
+    with the same model with images. These pairs are adjusted by Holm separately, so that the p of two
+    models does not depend on them.
 
     Args:
         metrics: The metrics of the benchmark.
         observed: The observations of each candidate.
-        least_coverage: The share of units that must be judged; a rank with a smaller share has a mark.
+        least_coverage: The share of units, 0 to 1, that must be judged for a rank without a mark.
 
     Returns:
         Rows of comparisons, one for each pair, metric and form; and rows of ranks.
@@ -85,7 +86,7 @@ def compare(
         before: list[WeightedTerms] = []
         for form, of_form in (("floor", "floor"), ("common", "judged")):
             of_names = [terms_of(metric, counting[name, of_form], of_form) for name in names]
-            # Where nothing failed the forms are the same.
+            # If nothing failed, both forms are the same.
             if form == "common" and all(map(WeightedTerms.equals, of_names, before)):
                 cells.append(cells[-1]._replace(form=form))
                 continue
@@ -116,11 +117,11 @@ def compare(
 
 
 Compared = list[tuple[Comparison, float | None]]
-"""Pairs, and the smallest difference that each would show."""
+"""Pairs, each with the smallest difference that it can detect."""
 
 
 class _Cell(NamedTuple):
-    """What is compared by one metric in one form: means of models, all pairs, each with itself."""
+    """Comparisons by one metric in one form: means of models, all pairs, and ablation pairs."""
 
     metric: Metric
     form: str
@@ -130,12 +131,12 @@ class _Cell(NamedTuple):
 
 
 def _all(columns: Sequence[WeightedTerms], span: float) -> Compared:
-    """Every pair of columns."""
+    """Compare every pair of columns."""
     if any(terms.has_strata for terms in columns):
         of_terms = by_term(columns)
         if any(len(units) != len(in_all(of_term)) for of_term in of_terms for units in of_term):
             return _chosen(columns, list(combinations(range(len(columns)), 2)), span)
-        # All have the same units: strata weigh the same in every pair.
+        # All columns have the same units, so strata weigh the same in every pair.
         columns = _weighted(columns)
     return compared_columns(columns, span)
 
@@ -143,7 +144,7 @@ def _all(columns: Sequence[WeightedTerms], span: float) -> Compared:
 def _chosen(
     columns: Sequence[WeightedTerms], chosen: Sequence[tuple[int, int]], span: float
 ) -> Compared:
-    """These pairs, each by itself: its units decide how much each stratum's units weigh."""
+    """Compare the chosen pairs separately: the units of a pair determine the weights of the strata."""
     effects = [
         compared_columns(_weighted([columns[first], columns[second]]), span)[0]
         for first, second in chosen
@@ -169,10 +170,10 @@ def compared_columns(columns: Sequence[WeightedTerms], span: float) -> Compared:
 
     Args:
         columns: The units of each column, term by term.
-        span: How far two values can be apart.
+        span: The largest possible difference of two values.
 
     Returns:
-        The pairs by their places, with p adjusted by Holm over all of them.
+        The pairs by the indexes of their columns, with p adjusted by Holm over all of them.
     """
     if len(columns) < 2:
         return []
@@ -186,10 +187,10 @@ def compared_columns(columns: Sequence[WeightedTerms], span: float) -> Compared:
 
 
 def _paired_sides(columns: Sequence[WeightedTerms]) -> tuple[PairTotals, Floats]:
-    """The differences of every two of two or more columns.
+    """Compute the differences of every two columns, for at least two columns.
 
     Returns:
-        The differences, and how many units each has of the term that has the fewest.
+        The differences, and the number of units of each pair in the term with the fewest units.
     """
     of_terms = by_term(columns)
     pair_totals = [sides(*matrix(of_term)) for of_term in of_terms]
@@ -203,7 +204,7 @@ def _paired_sides(columns: Sequence[WeightedTerms]) -> tuple[PairTotals, Floats]
 def on_clusters(
     totals: Sequence[ClusterTotals], of_terms: Sequence[Sequence[Units]]
 ) -> Sequence[ClusterTotals]:
-    """Put the totals of each term on the clusters of all terms.
+    """Extend the totals of each term to the clusters of all terms.
 
     Args:
         totals: The totals of each term on its own clusters.
@@ -232,7 +233,7 @@ def compare_parts(
 ) -> list[Row]:
     """Compare every two models on the items with each value of the labels.
 
-    The metric is the first one with a micro mean. What a model failed counts as the lowest value.
+    The metric is the first one with a micro mean. Failed units count as the lowest value.
 
     Args:
         metrics: The metrics of the benchmark.

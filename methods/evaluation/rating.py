@@ -24,12 +24,12 @@ RATING_SCHEMA = object_schema(
 
 
 def read_rating(reply: str) -> Judgment:
-    """The rating in a judge's reply, with its reason.
+    """Parse the rating in a judge's reply, with its reason.
 
-    The last JSON object with a rating and a reason counts, wherever it stands, or else the last one
-    with a rating; other such objects must have the same rating. Without an object the one pair `Rating:
-    n` of the reply counts. Keys are read in any case and order; 8, "8", 8.0 and ８ are 8. Without a
-    reason in the object, the text before it is the reason, or the text after it. Raises ParseError:
+    The last JSON object with a rating and a reason counts, anywhere in the reply, or else the last one
+    with a rating; other such objects must have the same rating. Without an object, the pair `Rating: n`
+    of the text counts. Keys are read in any case and order; 8, "8", 8.0 and ８ are 8. If the object has
+    no reason, the text before it is the reason, or else the text after it. Raises ParseError:
     `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`, `placeholder`.
     """
     rated = [found for found in objects_in(reply, (RATING,), (REASON,)) if RATING in found.values]

@@ -1,4 +1,4 @@
-"""Relations of a candidate to the release and its judges, directly or by a model of the same family.
+"""Self-preference: whether a candidate, or a model of its family, wrote or judges a release.
 
 A judge may prefer its own answers and those of related models, so readers must know. models.yaml has
 the families of models.

@@ -1,4 +1,4 @@
-"""The score descriptions of a judge's prompt, for people who score the same answers."""
+"""The rubric of a judge's prompt (score descriptions), for people who score the same answers."""
 
 import re
 from collections.abc import Sequence

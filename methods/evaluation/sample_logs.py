@@ -1,19 +1,19 @@
-"""Records of other tools' logs of samples, as predictions: lmms-eval's and inspect_ai's."""
+"""Sample logs of lmms-eval and inspect_ai: converts their records to predictions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 Record = Mapping[str, Any]
 NO_ANSWER = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
-"""How lmms-eval begins what it writes in place of an answer that it did not get."""
+"""Beginnings of the texts that lmms-eval writes in place of an answer that it did not get."""
 METRIC = "vlm_loom"
-"""The metric of an exported task of lmms-eval, and the metadata of one of inspect_ai: what names the
-item, its trial and its turns."""
+"""The name of the metric of an exported lmms-eval task, and of the metadata of an inspect_ai task,
+which name the item, its trial and its turns."""
 
 
 def as_predictions(record: Record) -> list[Record]:
-    """Convert a record of a sample log to `{item_id, trial, turn, prediction}` of each answer; other
-    records do not change.
+    """Convert a record of a sample log to `{item_id, trial, turn, prediction}` for each answer; other
+    records stay unchanged.
     """
     metric = record.get(METRIC)
     if "filtered_resps" not in record or not isinstance(metric, dict):
@@ -23,7 +23,7 @@ def as_predictions(record: Record) -> list[Record]:
     if not isinstance(turns, list):
         return [{"item_id": _name(metric), "prediction": _answer(texts[:1])}]
     place = {"item_id": _name(metric), "trial": str(metric.get("trial") or "")}
-    # What comes after a round without an answer was not asked.
+    # Turns after the last round were not asked.
     return [
         {**place, "turn": str(turn), "prediction": _answer([text])}
         for turn, text in zip(turns, texts, strict=False)
@@ -31,7 +31,7 @@ def as_predictions(record: Record) -> list[Record]:
 
 
 def of_sample(sample: Record) -> list[Record]:
-    """The same of a sample of inspect_ai; nothing of repetitions, of which the first counts."""
+    """Convert a sample of inspect_ai in the same way; only the first repetition (epoch) counts."""
     if sample.get("epoch", 1) != 1:
         return []
     metadata = sample.get("metadata")
@@ -54,20 +54,20 @@ def _name(record: Record) -> str:
 
 
 def _rounds(value: Any) -> list[Any]:
-    """The answers of the rounds: lists stand in lists, of which the first counts."""
+    """The answers of the rounds; of lists in lists only the first counts."""
     while isinstance(value, list) and value and isinstance(value[0], list):
         value = value[0]
     return value if isinstance(value, list) else [value]
 
 
 def _answer(texts: list[Any]) -> str:
-    """A text; empty where lmms-eval has put a mark of its own in place of one."""
+    """The text of an answer; empty if lmms-eval wrote a mark of a failure instead."""
     text = texts[0] if texts and isinstance(texts[0], str) else ""
     return "" if text.startswith(NO_ANSWER) else text
 
 
 def _output_text(output: Any) -> str:
-    """The text of the answer in a sample's output; its reasoning, in a mark, if there is no text."""
+    """The text of the answer in a sample's output, or else its reasoning after `<think>`."""
     choices = output.get("choices") if isinstance(output, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None

@@ -1,11 +1,11 @@
-"""From the observations of one judge to scores, comparisons and ranks; the same for every benchmark.
+"""Scoring: from the observations of one judge to scores with confidence intervals, for every benchmark.
 
 A composite metric is the weighted sum of the scores of its terms in the same form. A score has three
-forms, so that a failure is never a survivor's bonus: `floor` counts what the model failed as the lowest
-value, `judged` leaves it out, `common` has the units on which every model was judged. What the judge
-failed is left out of all three. Where a release lacks pictures there is a fourth: `all_items` is
-`floor` with the items that these leave out, and what was not asked for want of a picture counts as the
-lowest value.
+forms, so that a model gains nothing by failing: `floor` counts units that the model failed as the
+lowest value, `judged` leaves them out, `common` has the units on which every model was judged. Units
+that the judge failed are left out of all three. If a release lacks images, there is a fourth form:
+`all_items` is `floor` with the items that lack an image, which count as the lowest value if they were
+not asked.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,9 +26,9 @@ from methods.evaluation.metrics.units import Units
 from methods.evaluation.slices import TURN_LABELS, subsets
 
 ALL = ("", "")
-"""The subset of everything."""
+"""The subset of all items."""
 ALL_ITEMS = "all_items"
-"""The form with the items that no model was asked."""
+"""The form that includes the items that no model was asked, as they lack an image."""
 
 
 class ScoreKey(NamedTuple):
@@ -49,7 +49,7 @@ def score_rows(
     """Score every candidate: one row for each metric, form, subset and model.
 
     Subsets are those of the labels of all observations. Micro means and shares are split by them, in
-    the forms `floor` and `judged`. Baselines and ablations do not decide which units all models have in
+    the forms `floor` and `judged`. Baselines and ablations do not affect which units all models have in
     common.
 
     Args:
@@ -65,7 +65,7 @@ def score_rows(
     parts = {model: {ALL: of, **by_subset(of, split)} for model, of in columns.items()}
     every = with_names_in_common(with_lost or {})
     cells, packed = [], UnitColumns()
-    # The units of one cell at a time: those of all cells would fill the memory.
+    # Build the units of one cell at a time: the units of all cells would fill the memory.
     for cell, terms in chain(_cells(metrics, parts), _of_all_items(metrics, every)):
         if len(terms):
             cells.append((cell, len(terms)))
@@ -79,7 +79,7 @@ def score_rows(
     rows = []
     for (cell, n_units), estimate in zip(cells, estimates, strict=True):
         ends = [end for end in (estimate.ci_low, estimate.ci_high) if end is not None]
-        # The statistic may turn the ends round: that of a spread is its inverse.
+        # The statistic may swap the ends, as that of a spread is an inverse.
         shown = sorted(map(cell.metric.statistic, ends))
         rows.append(
             {
@@ -112,7 +112,7 @@ def floored(
         lost: The statuses that count as the lowest value; by default those that are the model's fault.
 
     Returns:
-        The observations, without what the judge failed.
+        The observations, without those that the judge failed.
     """
     observations = Observations.from_scored(scored)
     counted = np.array([status in lost for status in observations.names.statuses], dtype=bool)
@@ -120,7 +120,7 @@ def floored(
 
 
 def judged_only(scored: Sequence[ScoredObservation]) -> Observations:
-    """The observations that have a value."""
+    """Select the observations that have a value."""
     observations = Observations.from_scored(scored)
     return observations.take(observations.has_value)
 
@@ -170,13 +170,13 @@ def terms_of(metric: Metric, counting: Sequence[ScoredObservation], form: str) -
 
 
 def in_common(columns: Mapping[str, WeightedTerms]) -> dict[str, WeightedTerms]:
-    """The units of each candidate that every model has that has any; who is no model decides
-    nothing."""
+    """Keep the units of each candidate that all models with units have in common. Baselines and
+    ablations do not affect the choice."""
     return terms_in_common(columns, is_model)
 
 
 def mean(units: Sequence[Unit]) -> float | None:
-    """The mean of units, or of the means of their strata; None without units."""
+    """Compute the mean of units, or of the means of their strata; None if there are no units."""
     return Units.from_units(units).mean()
 
 
@@ -184,7 +184,7 @@ def _cells(
     metrics: Sequence[Metric],
     parts: Mapping[str, Mapping[tuple[str, str], Observations]],
 ) -> Iterator[tuple[ScoreKey, WeightedTerms]]:
-    """The columns of every score; `parts` are each model's observations by subset."""
+    """Yield the key and the terms of every score; `parts` has each model's observations by subset."""
     counting = {
         (model, subset): (floored(part), judged_only(part))
         for model, of_subsets in parts.items()
@@ -196,7 +196,7 @@ def _cells(
             columns = {model: of_model[number] for model, of_model in both.items()}
             for model, terms in columns.items():
                 yield ScoreKey(metric, place, form, ALL, model), terms
-        # What is judged, of the last form.
+        # Here `columns` are those of the last form, `judged`.
         for model, terms in in_common(columns).items():
             yield ScoreKey(metric, place, "common", ALL, model), terms
         if metric.aggregation != "micro":
@@ -224,7 +224,7 @@ def _in_both_forms(
     metric: Metric, floor: Observations, judged: Observations
 ) -> tuple[WeightedTerms, WeightedTerms]:
     terms = terms_of(metric, floor, "floor")
-    # Where nothing failed the forms are the same.
+    # If nothing failed, both forms are the same.
     return terms, terms if len(judged) == len(floor) else terms_of(metric, judged, "judged")
 
 
@@ -238,7 +238,7 @@ def by_subset(
         split: The subsets (label, value) to split by.
 
     Returns:
-        The observations of each of these subsets that has any.
+        The observations of each of these subsets, without empty ones.
     """
     labels = observations.column("labels")
     of_subset: dict[tuple[str, str], list[int]] = {}

@@ -1,4 +1,4 @@
-"""The slices of a release's scores: labels of items, and properties of turns.
+"""Slices of scores: the labels of items and properties of turns by which scores are split.
 
 A benchmark's own labels (category, task, language) are in `release.items`.
 """
@@ -14,20 +14,21 @@ from methods.words import n_words
 _MENTIONED = re.compile(r"<image-(\d{1,4})>", re.IGNORECASE)
 TURN, QUESTION, IMAGES_SO_FAR, WORDS_SO_FAR = "turn", "question", "images so far", "words so far"
 TURN_LABELS = (TURN, QUESTION, IMAGES_SO_FAR, WORDS_SO_FAR)
-"""Labels that turns of one item differ in."""
+"""Labels that can differ between the turns of one item."""
 MOST_VALUES = 100
-"""A label with more values, such as an id, is none to split scores by. ConvBench has 79 task types."""
+"""A label with more values, such as an id, does not split scores. ConvBench has 79 task types."""
 CHOICES = "choices"
-"""The label of how many choices a multiple-choice item has."""
+"""The label with the number of choices of a multiple-choice item."""
 
 
 def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
     """Return the labels of each turn of an item in addition to the item's own labels, which take
     precedence.
 
-    `turn`; `question` (about one image, several or none: those that enter with the turn or that it
-    names as `<image-i>`); `images so far`; `words so far` (of the questions only, so that it is the
-    same for every model); `choices`, their number.
+    `turn` is the number of the turn. `question` tells whether the question is about one image, several
+    or none: images that enter with the turn or that it names as `<image-i>`. `images so far` and `words
+    so far` are ranges; words are those of questions, the same for every model. `choices` is the number
+    of choices.
     """
     offered = {CHOICES: str(len(item.choices))} if item.choices else {}
     labels = {}
@@ -66,7 +67,7 @@ def with_pairs(labels: Mapping[str, str], pairs: Iterable[tuple[str, ...]]) -> d
 
 
 def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    """(label, value) of every subset to split scores by; a label with one value splits nothing."""
+    """Yield (label, value) of every subset to split scores by; a label with one value gives none."""
     values: dict[str, dict[str, None]] = {}
     for own_labels in labels:
         for label, value in own_labels.items():
@@ -77,7 +78,7 @@ def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def tells_kinds(label: str, n_values: int) -> bool:
-    """Say whether scores are split by a label: it tells kinds of items, not single items.
+    """Tell whether scores are split by a label: its values are kinds of items, not single items.
 
     Args:
         label: The name of the label.
@@ -115,7 +116,7 @@ def _how_many(n_images: int) -> str:
 
 
 def _range(number: int, ends: Sequence[int]) -> str:
-    """The range that a number is in: `3-5` for 3 to 5, `over 10`."""
+    """The name of the range that a number is in: `3-5` for 3 to 5, `over 10`."""
     start = 0
     for end in ends:
         if number <= end:

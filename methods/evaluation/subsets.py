@@ -2,19 +2,20 @@
 
     tau = (C - D) / (C + D + T)
 
-over all pairs of models whose scores on all items differ: C pairs that the subset orders alike, D
-pairs that it turns round, T pairs that it ties (Somers' D of the subset given the whole; Kendall's tau
-where nothing is tied). Two models are compared on the items on which both are known.
+over all pairs of models whose scores on all items differ: the subset orders C pairs in the same way and
+D pairs in the opposite way, and ties T pairs (Somers' D of the subset given the whole; Kendall's tau if
+nothing is tied). Two models are compared on the items on which both outcomes are known.
 
-Items are taken greedily. The next one is that which raises most
+Items are taken greedily. The next item is the one that raises most
 
     sum over pairs of tanh(m / 2)        m: by how many items the better model is ahead so far
 
-a smooth tau, which takes an item that tells the pairs apart that are not yet told apart. Among equal
-ones the more discriminating comes first, then a draw by seed. What was chosen by the same models'
-outcomes agrees with them too well, so a subset is also chosen by a bootstrap of the models, and tested
-on pairs with a model that was not drawn; a random subset of equal size is tested on the same pairs.
-Source of the task: Polo et al. (2024), tinyBenchmarks; of held-out models: Efron (1983), JASA 78(382).
+This is a smooth tau, which prefers items that separate pairs that are not separated yet. Among equal
+items the more discriminating one is taken first, then one at random by seed. A subset agrees too well
+with the outcomes of the models that it was chosen by. So it is also chosen on bootstrap resamples of
+the models, and tested on pairs with a model outside the resample; a random subset of equal size is
+tested on the same pairs. Source of the task: Polo et al. (2024), tinyBenchmarks; of held-out models:
+Efron (1983), JASA 78(382).
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,9 +30,9 @@ from methods.evaluation.statistics.item_analysis import discriminations
 
 LEAST_MODELS = 4
 MOST_PAIRS = 1000
-"""Pairs that items are chosen by; of more models so many are drawn."""
+"""Limit of the pairs of models that items are chosen by; a sample of this size replaces more pairs."""
 _SIZES = (*range(1, 11), 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
-"""No larger subset is looked for: it would save little of a benchmark."""
+"""The sizes of subsets. A larger subset would save little of a benchmark."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ResampleSpread:
 
 @dataclass(frozen=True)
 class Subset:
-    """The greedy subset of one size: the places of its items as chosen, and how it keeps the ranking.
+    """The greedy subset of one size: its items' indexes as chosen, and how well it keeps the ranking.
 
     `tau` is of the models that it was chosen by, `held_out` of pairs with a model that it was not
     chosen by, `random` of random subsets on the same pairs.
@@ -126,7 +127,7 @@ def _held_out(
     n_resamples: int,
     draw: np.random.Generator,
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Of each resample the taus of the greedy subsets and of random ones, on held-out pairs."""
+    """Yield for each resample the taus of the greedy subsets and of random ones, on held-out pairs."""
     n_models, n_items = right.shape
     for _ in range(n_resamples):
         sampled_models = np.unique(draw.integers(n_models, size=n_models))
@@ -143,11 +144,11 @@ def _held_out(
 def _greedy(
     right: Floats, ahead: Floats, n_items: int, draw: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Places of `n_items` items in the order that they are taken in."""
+    """Choose `n_items` items greedily; return their indexes in the order of choice."""
     if len(ahead) > MOST_PAIRS:
         ahead = ahead[draw.choice(len(ahead), MOST_PAIRS, replace=False)]
     telling = np.round(np.nan_to_num(discriminations(right)), 9)
-    # The first of equal gains is taken, so the order of the columns decides.
+    # The first of several items with equal gain is taken, so the order of the columns decides.
     order = np.lexsort((draw.permutation(right.shape[1]), -telling))
     better, worse = (ahead[:, order] > 0).astype(float), (ahead[:, order] < 0).astype(float)
     margin = np.zeros(len(ahead))
@@ -166,7 +167,7 @@ def _greedy(
 
 
 def _taus(ahead: Floats, chosen: NDArray[np.int64], sizes: Sequence[int]) -> Floats:
-    """tau of the first items of `chosen`, so many as each size says."""
+    """Compute tau for the first items of `chosen`, for each size."""
     margins = ahead[:, chosen[: sizes[-1]]].cumsum(axis=1)
     taus: Floats = np.sign(margins[:, np.array(sizes) - 1]).mean(axis=0)
     return taus

@@ -1,7 +1,7 @@
-"""A judge's verdict on two answers: parsing of its reply, and shares of wins (ConvBench, 4.1).
+"""Verdict of an LLM judge on two answers: parsing of its reply, and shares of wins (ConvBench, 4.1).
 
 The released scorer searches for a phrase and counts replies without it as a loss, ties included. Here
-one rule parses a reply or raises a parse error, which is repaired by asking again.
+one rule parses a reply or raises a parse error, and the judge is asked again.
 """
 
 import re
@@ -22,9 +22,9 @@ VERDICT_SCHEMA = object_schema(
 """The reason is first, so that the winner is generated after it."""
 MODEL_FIRST, MODEL_SECOND = "model-first", "model-second"
 ORDERS = (MODEL_FIRST, MODEL_SECOND)
-"""The parts of a pair of judgments: the model's answer is Assistant A's, and it is B's."""
+"""The parts of a pair of judgments: the model's answer is shown as Assistant A's, or as B's."""
 LOSS, TIE, WIN = 0.0, 0.5, 1.0
-"""What a comparison is worth to the model."""
+"""The value of a comparison for the model."""
 
 _NAME = re.compile(r"(?:(?:the\s+)?(?:assistant|response|answer|model|option)\s*)?([ab])")
 _TIES = ("tie", "a tie", "tied", "draw", "a draw", "equal", "both", "neither", "none")
@@ -38,14 +38,14 @@ class Verdict(NamedTuple):
 
 
 def read_verdict(reply: str) -> Verdict:
-    """The verdict in a judge's reply.
+    """Parse the verdict in a judge's reply.
 
-    Every JSON object with a winner counts, wherever it stands; else every pair `winner: A` of the
-    text. Without a reason in the object, the text around it is the reason. All winners of a reply
-    have to be one. A winner is A or B, in any case, in quotes or brackets or with a word before it
-    (Assistant A, Response B); or a tie: tie, draw, equal, both, neither. Anything else is refused,
-    `C` too, which some judges say for a tie and others for nothing. Raises ParseError:
-    `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
+    Every JSON object with a winner counts, anywhere in the reply; if there is none, every `winner: A`
+    of the text. If the object has no reason, the text around it is the reason. All winners in a reply
+    must be the same. A winner is A or B, in any case, in quotes or brackets or with a word before it
+    (Assistant A, Response B); or a tie: tie, draw, equal, both, neither. Anything else is refused, also
+    `C`, which does not mean the same to all judges. Raises ParseError: `no_winner`, `not_a_winner`,
+    `two_winners`, `no_explanation`, `placeholder`.
     """
     with_winner = [
         reply_object
@@ -99,7 +99,7 @@ def winner_of(value: float, order: str) -> Winner:
 
 
 def order_of(part: str) -> str | None:
-    """The order that the part of a judgment is of, before which words may stand; None of any other."""
+    """The order at the end of the part of a judgment; None for a part without an order."""
     return next((order for order in ORDERS if part.endswith(order)), None)
 
 
@@ -115,7 +115,7 @@ def won_by_first_place(shares: Mapping[str, float]) -> float | None:
 
 
 def place_of_model(order: str) -> Literal["A", "B"]:
-    """The letter that the model's answer has in an order; a part may have words before the order."""
+    """The letter of the model's answer in an order; a part may have words before the order."""
     return "A" if order.endswith(MODEL_FIRST) else "B"
 
 

@@ -1,4 +1,4 @@
-"""The conversations of a benchmark's items without a model: messages with slots for answers."""
+"""Conversations of a benchmark's items for other tools: messages with slots for the model's answers."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,18 +16,18 @@ from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE, Message, Text
 
 TRIAL = "trial"
-"""The column that a row names its trial in."""
+"""The column that names the trial of a row."""
 
 
 class ModelAnswerSlot(NamedTuple):
-    """Where the model's answer to a turn stands."""
+    """The position of the model's answer to a turn."""
 
     turn: int
 
 
 class Conversation(NamedTuple):
-    """The messages of a trial of an item, as `run evaluate` sends them. It ends with the answer to its
-    last turn.
+    """The messages of a trial of an item, as `run evaluate` sends them. The last one is the slot of the
+    answer to the last turn.
 
     Attributes:
         target: The letter of the right choice, or the reference of the last turn; empty if it is not
@@ -84,7 +84,7 @@ def conversations(
 
 
 class NamedPositions:
-    """Places of rows that name item, trial and turn; other rows are left to `forms`."""
+    """Finds the predictions of rows that name item, trial and turn; other rows are left to `forms`."""
 
     def __init__(
         self, benchmark: Benchmark | None, forms: PredictionFormats | None, limits: AskingLimits
@@ -101,7 +101,7 @@ class NamedPositions:
             rows: The rows of the file.
 
         Returns:
-            For each row the key of its prediction, or why there is none.
+            For each row the key of its prediction, or the reason why there is none.
         """
         by_id = {item.item_id: item for item in items}
         others = [row for row in rows if not row.cells.get(TRIAL)]
@@ -133,8 +133,8 @@ class NamedPositions:
 def _requests(
     item: Item, benchmark: Benchmark | None, limits: AskingLimits
 ) -> tuple[list[AnswerRequest], Mapping[tuple[str, int], tuple[str, ...]]]:
-    """Every `AnswerRequest` of an item, and the choices as they were asked in it."""
-    # Without a key nothing is missed, and every pass is asked.
+    """Collect every `AnswerRequest` of an item, and the order of the choices in each."""
+    # Without a key no answer is wrong, so every pass is asked.
     turns = tuple(
         replace(
             turn, references={kind: text for kind, text in turn.references.items() if kind != "key"}
@@ -164,7 +164,7 @@ def _requests(
 
 
 def _with_positions(item: Item) -> Item:
-    """The item with a position in its text for each image; images without one come first."""
+    """Add a placeholder to the text for each image without one, at the beginning of its turn."""
     turns = []
     for turn in item.turns:
         lacking = len(turn.image_positions) - turn.question.count(IMAGE_HERE)
@@ -173,7 +173,7 @@ def _with_positions(item: Item) -> Item:
 
 
 def _mark(item: Item, ask: AnswerRequest) -> str:
-    """A unique text that stands for an answer."""
+    """Compute a unique text that stands for an answer."""
     return content_id("answer", item.item_id, ask.trial, ask.turn)
 
 

@@ -1,4 +1,4 @@
-"""A dataset described in Croissant 1.1, a JSON-LD vocabulary, with the fields of its RAI extension."""
+"""Croissant 1.1 metadata of a dataset (JSON-LD), with the fields of the responsible AI extension."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ _CONTEXT: Mapping[str, Any] = {
 
 
 class CroissantFile(NamedTuple):
-    """A file with rows, by its path in the folder."""
+    """A data file: its path in the folder, its hash and its size."""
 
     path: str
     sha256: str
@@ -86,7 +86,7 @@ def croissant(
 
 
 def _responsible(page: DatasetCardInput) -> dict[str, Any]:
-    """The RAI fields, as far as a release says what they are about."""
+    """The RAI fields on which a release has information."""
     card = page.cards[0]
     built = card.get("origin", "built") == "built"
     fields: dict[str, Any] = {

@@ -1,6 +1,4 @@
-"""The page of a dataset (`README.md`) as the Hugging Face hub reads it: a YAML header, and text
-made from the release.
-"""
+"""Dataset card (`README.md`) for the Hugging Face Hub: a YAML header, and text about the release."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,10 +32,10 @@ HUB_LICENCES = frozenset(
         *("cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0"),
     }
 )
-"""Identifiers of licences that the hub knows; others are `other` with a name."""
+"""Licence identifiers that the Hugging Face Hub knows; all others are `other` with a name."""
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 MOST_SHOWN = 600
-"""Characters of one text of the example."""
+"""Limit of one text of the example, in characters."""
 UNKNOWN_LICENCE = "unknown"
 MAKING = ("Written by", "Prompts", "Corpus", "tau", "Parent", "Made", "vlm-loom")
 CHECKED = ("Checks of pairs", "Found by the checks")
@@ -49,7 +47,7 @@ LEFT_OUT = (
 
 @dataclass(frozen=True)
 class DatasetSplit:
-    """One release, a split of one language: its files, its rows, and their size in bytes."""
+    """One release as a split of one language: its files, number of rows, and size in bytes."""
 
     release_id: str
     config: str
@@ -62,7 +60,7 @@ class DatasetSplit:
 
 @dataclass(frozen=True)
 class DatasetCardInput:
-    """The data of a dataset card; the first of the release `cards` gives the name."""
+    """The data of a dataset card; the first of the release `cards` provides the name."""
 
     cards: Sequence[Card]
     licence: SetLicence
@@ -73,16 +71,16 @@ class DatasetCardInput:
     features: Sequence[Mapping[str, Any]] = ()
     example: ExportedItem | None = None
     pictures: Sequence[str] = ()
-    """Paths of the example's pictures."""
+    """Paths of the example's images."""
     loading: str = ""
-    """Lines of Python that load it."""
+    """Lines of Python that load the dataset."""
     stated: str = ""
-    """The licence that whoever exports it states for its texts and what has none that is known."""
+    """The licence that the exporting person states for texts, and for images without a known one."""
     notes: Sequence[str] = field(default_factory=tuple)
 
 
 def dataset_page(page: DatasetCardInput) -> str:
-    """The page with its header."""
+    """Render the card with its header."""
     header = yaml.safe_dump(_header(page), sort_keys=False, allow_unicode=True)
     return f"---\n{header}---\n\n{page_text(page)}"
 
@@ -237,7 +235,7 @@ def _lines(page: DatasetCardInput) -> Iterator[str]:
     yield from _section("Known limits")
     yield from (f"- {limit}" for limit in limits(page))
     yield from _section("Licence and attribution")
-    # An imported release may name anything as a licence, and the hub shows HTML.
+    # An imported release may name anything as a licence, and the Hub shows HTML.
     yield escape(licence_in_words(page.licence, page.stated), quote=False)
     yield (
         "Each picture has a licence of its own: title, page, author, licence, and what was changed of "

@@ -68,7 +68,7 @@ def export_critic(warehouse: Warehouse, release: str, folder: Path) -> tuple[Pat
         "evaluate.critic_left_out", order="model, item_id, trial, turn, part", release_id=release_id
     ).to_pylist()
     dataset_card = card(release_id, pairs, left_out, files)
-    # The card, which has the hashes of the others, is last.
+    # The card is written last, as it has the hashes of the other files.
     for name, text in {**files, "card.json": f"{json.dumps(dataset_card, indent=2)}\n"}.items():
         write_atomically(folder / release_id / name, text.encode())
     return folder / release_id, dataset_card

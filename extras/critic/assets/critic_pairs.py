@@ -1,4 +1,4 @@
-"""Training pairs of a critic: answers that people scored, as the judge is sent them."""
+"""Training pairs of a critic (a trained judge model): judge prompts, replies with people's scores."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -52,11 +52,11 @@ NO_SCORES = (
 )
 Row = dict[str, Any]
 Scored = dict[str, dict[AnswerKey, list[HumanRating]]]
-"""What people gave each answer, by release."""
+"""The ratings that people gave each answer, by release."""
 
 
 class CriticPairsSettings(AssetConfig):
-    """The share of each category that a critic is tested on, and the seed it is drawn by."""
+    """The share of each category that a critic is tested on, and the seed of the split."""
 
     test_share: float = Field(
         0.1, gt=0, le=0.5, description="Share of the pairs of each category that is for testing."
@@ -85,15 +85,15 @@ def critic_pairs(
     review_store: dg.ResourceParam[ReviewStore],
     benchmarks: dg.ResourceParam[Benchmarks],
 ) -> dg.MaterializeResult:
-    """What the judge is sent about each answer that people scored, and the reply that a score makes.
+    """The judge's prompt on each answer that people scored, and the reply with their score.
 
-    - The reply has the middle score and the reason of a person who gave it; without a reason there is
-      no pair. Whatever is left out stands in `evaluate.critic_left_out`.
-    - Nine tenths of each category are for training. Rewrites of a question, answers of all models to
-      it, and items with the same image or nearly the same question are in one split, in every release,
-      and stay on it when scores are added.
-    - Pairs of `external_models` are in a third split, the external test: how well a critic judges a
-      model whose answers it has not seen.
+    - The reply has the median score (the lower of two) and the reason of a person who gave it. Answers
+      without a reason have no pair. `evaluate.critic_left_out` lists all that is left out.
+    - 90% of each category are for training (setting `test_share`). Rewrites of a question, all models'
+      answers to it, and items with the same image or nearly the same question are in one split, in
+      every release, and stay in it when scores are added.
+    - Pairs of `external_models` form a third split, the external test. It shows how well a critic
+      judges a model whose answers it has not seen.
 
     `vlm-loom result export-critic` writes the pairs of a release as files.
     """
@@ -126,7 +126,7 @@ def critic_pairs(
 
 
 def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
-    """Everything that people gave answers, in review and in files."""
+    """Collect all ratings of answers, from the review and from imported files."""
     scored: Scored = {}
     by_people = scorings_by_people(review_store)
     for row in warehouse.read("evaluate/queued_answers").to_pylist():
@@ -143,7 +143,7 @@ def _scored(warehouse: Warehouse, review_store: ReviewStore) -> Scored:
 
 
 def _imported(warehouse: Warehouse, release_id: str) -> Iterator[tuple[AnswerKey, HumanRating]]:
-    """What each rater of a file gave each answer."""
+    """Yield the rating that each rater of an imported file gave each answer."""
     scores: dict[tuple[AnswerKey, str], dict[str, float]] = {}
     stated: dict[tuple[AnswerKey, str], tuple[str, str]] = {}
     for scored, stored in stored_scores(warehouse, release_id).items():
@@ -178,7 +178,7 @@ def _render(request: JudgeRequest) -> tuple[Message, ...]:
 
 
 def _splits_before(warehouse: Warehouse, seed: int) -> dict[tuple[str, str], Split]:
-    """The splits of the items of earlier pairs, by release and item: what was learned stays so."""
+    """Read the splits of items in earlier pairs, by release and item: items stay in their split."""
     rows = warehouse.read("evaluate/critic_pairs").to_pylist()
     return {
         (row["release_id"], row["item_id"]): row["split"]
@@ -192,7 +192,7 @@ def _rows(
     before: Mapping[tuple[str, str], Split],
     settings: CriticPairsSettings,
 ) -> list[Row]:
-    """A row a pair, in the order of the files."""
+    """Build a row for each pair, in the order of the files."""
     with_images = {release.release_id for release, pair in pairs if pair.request.images}
     units = [
         UnsplitPair(
@@ -275,7 +275,7 @@ def _category(release: EvaluatedRelease, item: Item) -> str:
 
 
 def _question_of(release: EvaluatedRelease, pair: CriticPair) -> PairQuestion:
-    """What the pair is about. Benchmarks may have the same ids for different items."""
+    """The group, images and question of a pair. Different benchmarks may use the same ids."""
     item, turn = pair.answer.item, pair.answer.key.turn
     path = item.labels.get(IMAGE_PATH)
     return PairQuestion(

@@ -1,4 +1,4 @@
-"""The contents that training and test pairs of a critic must not share."""
+"""Contamination of a critic's test split: contents that training and test pairs must not share."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,9 +9,9 @@ import numpy as np
 from methods.prompts.messages import IMAGE_HERE
 
 LEAST_ALIKE = 0.8
-"""Questions with this share of their trigrams of characters in common are nearly the same."""
+"""Questions that share at least this share of character trigrams are nearly the same."""
 _ROWS = 500
-"""Questions that are compared with all others at once: memory, not the result, follows from it."""
+"""The number of questions that are compared with all others at once. It affects only memory."""
 _NO_WORD = re.compile(r"[\W_]+")
 
 Kind = Literal["group", "image", "question", "near_question"]
@@ -26,14 +26,14 @@ class PairQuestion(NamedTuple):
 
 
 class SplitOverlap(NamedTuple):
-    """A content in both parts of the split; of near-duplicate questions that of the training part."""
+    """A content in both splits; for near-duplicate questions, the question of the training split."""
 
     kind: Kind
     what: str
 
 
 def plain_question(question: str) -> str:
-    """The question's words in lower case: what two questions are compared by."""
+    """The words of a question in lower case, by which questions are compared."""
     return _NO_WORD.sub(" ", question.replace(IMAGE_HERE, " ")).strip().casefold()
 
 
@@ -49,7 +49,7 @@ def near_duplicate_questions(
         second: The second questions.
 
     Yields:
-        The places of both questions.
+        The indexes of both questions.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -80,7 +80,7 @@ def shared_content(
         test: The test split.
 
     Returns:
-        What both have.
+        The contents of both splits.
     """
     groups = {item.group for item in train} & {item.group for item in test}
     images = _images(train) & _images(test)

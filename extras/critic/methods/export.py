@@ -1,4 +1,4 @@
-"""A critic's training files: chat rows, and the card that says what they are."""
+"""Training files of a critic: chat rows, and a card that describes them."""
 
 import hashlib
 import json
@@ -11,9 +11,9 @@ FORM = "critic-pairs@1"
 
 
 def chat_lines(pairs: Sequence[Row]) -> str:
-    """A line a pair, as `{"pair_id": …, "messages": [system, user, assistant]}`.
+    """Write one line for each pair, `{"pair_id": …, "messages": [system, user, assistant]}`.
 
-    A prompt without a system part has none here. The id finds the row of `evaluate.critic_pairs`.
+    A prompt without a system part has no system message. The id is that in `evaluate.critic_pairs`.
     """
     return "".join(
         json.dumps(
@@ -39,7 +39,7 @@ def chat_lines(pairs: Sequence[Row]) -> str:
 def card(
     release_id: str, pairs: Sequence[Row], left_out: Sequence[Row], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Make the card of exported files.
+    """Make the card that describes exported files.
 
     Args:
         release_id: The release.

@@ -1,4 +1,4 @@
-"""Training pairs of a critic: what the judge is sent, and the reply that a person's score makes."""
+"""Training pairs of a critic: the judge's prompt on an answer, and the reply that a score implies."""
 
 import json
 import re
@@ -26,12 +26,12 @@ Why = Literal[
     "names_a_model",
     "same_prompt",
 ]
-"""Why no pair is made of a scored answer."""
+"""Reasons why a scored answer has no training pair."""
 SHORTEST_NAME = 3
-"""A candidate's name with fewer characters is a word like any other, and is not looked for."""
+"""A shorter name of a candidate is not searched for, as it may be an ordinary word."""
 
 Render = Callable[[JudgeRequest], Sequence[Message]]
-"""What the judge is sent, without images."""
+"""Renders a judge request as messages, without images."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class HumanRating:
 
 @dataclass(frozen=True)
 class ScoredAnswer:
-    """An answer with what people gave it, one entry or more."""
+    """An answer with the ratings that people gave it, at least one."""
 
     key: AnswerKey
     item: Item
@@ -59,7 +59,7 @@ class ScoredAnswer:
 
 @dataclass(frozen=True)
 class CriticPair:
-    """One pair; `chosen` is the person whose score and reason `reply` has. `system` may be empty."""
+    """One training pair; `reply` has the score and the reason of `chosen`. `system` may be empty."""
 
     answer: ScoredAnswer
     request: JudgeRequest
@@ -71,12 +71,12 @@ class CriticPair:
 
     @property
     def pair_id(self) -> str:
-        """The same for the same texts."""
+        """The id of the pair: a hash of its texts."""
         return content_id(self.system, self.prompt, self.reply)
 
 
 class SkippedAnswer(NamedTuple):
-    """A scored answer of which no pair is made."""
+    """A scored answer without a training pair, and the reason."""
 
     key: AnswerKey
     part: str
@@ -91,7 +91,7 @@ def pairs_of(
 ) -> Iterator[CriticPair | SkippedAnswer]:
     """Make the training pairs of answers that people scored.
 
-    Of answers that make the same prompt, the first counts.
+    If several answers have the same prompt, only the first counts.
 
     Args:
         benchmark: The benchmark.
@@ -100,7 +100,7 @@ def pairs_of(
         candidates: The names of candidates, which no pair may mention.
 
     Yields:
-        A pair for each request to the judge, or why there is none.
+        A pair for each judge request, or the reason why there is none.
     """
     named = names_pattern(candidates)
     prompts: set[tuple[str, str]] = set()
@@ -177,7 +177,7 @@ def median_score(ratings: Sequence[HumanRating], overall: str) -> HumanRating | 
     """Select the rating with the median overall score (the lower of two) among people who gave a
     reason.
 
-    Score and reason must be of one person. Of several the first by name is taken.
+    Score and reason come from one person. If there are several, the first by origin and name is taken.
 
     Args:
         ratings: The ratings.
@@ -194,10 +194,10 @@ def median_score(ratings: Sequence[HumanRating], overall: str) -> HumanRating | 
 
 
 def names_pattern(candidates: Iterable[str]) -> re.Pattern[str] | None:
-    """Matches a text that names a candidate, as a whole word in any case; None for nobody.
+    """Build a pattern for names of candidates as whole words in any case; None if there is no name.
 
-    `gpt-4o` also matches `GPT 4o`. Prefixes of ablations and files, and what stands before the last
-    slash of a name, are no part of it.
+    `gpt-4o` also matches `GPT 4o`. Prefixes of ablations and files, and the part of a name before its
+    last slash, are ignored.
     """
     patterns = set()
     for candidate in candidates:
@@ -209,14 +209,14 @@ def names_pattern(candidates: Iterable[str]) -> re.Pattern[str] | None:
     if not patterns:
         return None
     longest = sorted(patterns, key=lambda pattern: (-len(pattern), pattern))
-    # Chinese has no space beside a name.
+    # Chinese has no space next to a name.
     return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(longest)})(?![a-z0-9])", re.IGNORECASE)
 
 
 def _reply_fields(schema: JsonSchema | None) -> tuple[str, list[str]] | None:
-    """The one text of the judge's reply, and all its names in order; the others are whole numbers.
+    """Find the one text field of the judge's reply, and all fields in order; others are whole numbers.
 
-    None for a reply of any other form.
+    Returns None if the reply has any other structure.
     """
     properties = (schema or {}).get("properties")
     if not isinstance(properties, Mapping):

@@ -1,7 +1,7 @@
 """The train/test split of a critic's pairs (AlignMMBench, 4.1).
 
-The paper samples nine tenths of each category. Sampling single pairs would put wordings of one question
-into both parts.
+The paper takes 90% of each category for training. Sampling single pairs would put wordings of one
+question into both splits.
 """
 
 from collections import Counter, defaultdict
@@ -17,7 +17,7 @@ from methods.components import components
 from methods.ids import content_id
 
 Split = Literal["train", "test", "external"]
-"""For training, for testing, and of models whose answers are only for testing (4.1)."""
+"""For training, for testing, and the external test: models whose answers are only for testing (4.1)."""
 
 
 class UnsplitPair(NamedTuple):
@@ -29,7 +29,7 @@ class UnsplitPair(NamedTuple):
 
 
 class SplitAssignment(NamedTuple):
-    """The split of a pair. `block` names what hangs together with it: the first of its groups."""
+    """The split of a pair. `block` names the pairs connected with it: the first of their groups."""
 
     block: str
     split: Split
@@ -38,12 +38,12 @@ class SplitAssignment(NamedTuple):
 def assign_splits(
     units: Sequence[UnsplitPair], test_share: float, seed: int
 ) -> list[SplitAssignment]:
-    """Assign units to the training or the test split; connected units are in one split.
+    """Assign units to the training or the test split; connected units, a block, are in one split.
 
-    Of each stratum the test split gets blocks in the order of a hash while they fit into its share,
-    rounded, or one block at least if two are free. A block is of the stratum of most of its units. A
-    unit keeps its split; a block that was in both, as new units connect what was separate, is for
-    training from then on: a critic that was trained on a part of it has seen it.
+    In each stratum the test split gets blocks in the order of a hash while they fit into its rounded
+    share, and at least one block if two are free. A block belongs to the stratum of most of its units.
+    A unit keeps its split. If new units connect the training and the test split, their block is for
+    training from then on, as a critic that was trained on a part of it has seen it.
 
     Args:
         units: The units.
@@ -78,7 +78,7 @@ def _splits(
     test_share: float,
     seed: int,
 ) -> dict[str, Split]:
-    """The splits of the blocks of one stratum."""
+    """Assign the blocks of one stratum to splits."""
     splits: dict[str, Split] = {
         name: split for name in blocks if (split := before[name]) is not None
     }
@@ -92,7 +92,7 @@ def _splits(
         splits[name] = "test" if fits else "train"
         n_test += sizes[name] if fits else 0
     if not n_test and len(free) > 1:
-        # Every block is larger than the share.
+        # Every block is larger than the test share.
         splits[min(free, key=lambda name: sizes[name])] = "test"
     return splits
 
@@ -103,9 +103,9 @@ def _split_before(units: Sequence[UnsplitPair]) -> Split | None:
 
 
 def _blocks(units: Sequence[UnsplitPair]) -> list[str]:
-    """The block of each unit: the first, by name, of the groups that hang together.
+    """Find the block of each unit, named after the first of its connected groups.
 
-    Units hang together by group, image, and the same or nearly the same question.
+    Units are connected by group, image, and the same or nearly the same question.
     """
     questions = sorted({plain_question(unit.pair_question.question) for unit in units})
     links = [

@@ -20,7 +20,7 @@ from resources.warehouse import Warehouse
         "cluster_mean": "mean over the tasks of the cluster, of a model or of all models",
     },
     deps=[task_map],
-    # Its columns and SQL are those of evaluate/model_groups, but not its rows.
+    # It has the columns and the SQL of evaluate/model_groups, but other rows.
     version="1 of task clusters",
     automation_condition=WHEN_READY,
 )

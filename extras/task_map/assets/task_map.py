@@ -131,7 +131,7 @@ def _distances(of_map: Row, task_map: TaskMap) -> Iterator[Row]:
 
 
 def _line(of_map: Row, profiles: TaskProfiles, task_map: TaskMap | None) -> list[str]:
-    """One map in the table of the UI."""
+    """The row of one map in the table of the UI."""
     left_out = {**profiles.other_tasks, **profiles.other_models}
     return [
         code(of_map["release_id"]),

@@ -29,14 +29,14 @@ def cluster_findings(
     clusters: Mapping[str, int],
     distances: Mapping[tuple[str, str], float],
 ) -> Iterator[Finding]:
-    """Mean distance and scores of each cluster, failures at the floor.
+    """Compute mean distance and scores of each cluster; failures count as the lowest value.
 
     Args:
         metric: The metric of the scores: a mean over the values of `label`.
         observed: The observations of each candidate.
         label: The label whose values are the tasks.
         clusters: The cluster of each task that is on the map.
-        distances: The distance of every two of these tasks, the first by name first.
+        distances: The distance of every two of these tasks; in a key, the tasks are in order of name.
 
     Yields:
         For each cluster the mean distance of its tasks, the mean of all models on the units that all of
@@ -78,7 +78,7 @@ def cluster_findings(
 
 
 def _of_tasks(observations: Observations, label: str, tasks: Sequence[str]) -> Observations:
-    """The observations of items of these tasks."""
+    """Select the observations of items of these tasks."""
     numbers = [
         n for n, labels in enumerate(observations.names.labels) if labels.get(label) in tasks
     ]

@@ -1,10 +1,9 @@
-"""From distances between tasks to clusters, a dendrogram and a picture (MMIU, C.1 and C.2).
+"""Hierarchical clustering of tasks by distance: clusters, a dendrogram and a map (MMIU, C.1 and C.2).
 
-Hierarchical clustering with average linkage: two clusters are as far apart as their tasks are on
-average. The paper names neither its linkage nor how its 8 clusters were cut; here the tree is cut where
-the mean silhouette is largest (Rousseeuw 1987), or into a number that is given. The picture is metric
-multidimensional scaling: its distances come as near to the given ones as a plane allows, and `stress`
-says how near that is.
+Average linkage: the distance of two clusters is the mean distance of their tasks. The paper names
+neither its linkage nor how its 8 clusters were cut. Here the tree is cut where the mean silhouette is
+largest (Rousseeuw 1987), or into a given number of clusters. The map is made by metric multidimensional
+scaling: its distances are as close to the given ones as a plane allows, measured by `stress`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ Floats = NDArray[np.float64]
 
 LINKAGE = "average"
 MIN_TASKS = 3
-"""Two tasks have one distance: there is nothing to cluster."""
+"""The smallest number of tasks: two tasks have one distance, so there is nothing to cluster."""
 
 
 class TooFewTasks(UserError):
@@ -79,7 +78,7 @@ def task_map(
 
 
 def tree_of(distances: Floats) -> Floats:
-    """The linkage matrix of SciPy: n - 1 steps, the nearest first."""
+    """Compute SciPy's linkage matrix: n - 1 merges, the nearest first."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
@@ -88,7 +87,7 @@ def tree_of(distances: Floats) -> Floats:
 
 
 def leaves(distances: Floats) -> list[int]:
-    """The tasks, by their places in `distances`, in an order in which no two branches cross."""
+    """Order the tasks, given by their indexes, so that no two branches of the dendrogram cross."""
     from scipy.cluster.hierarchy import leaves_list
 
     return [int(place) for place in leaves_list(tree_of(distances))]
@@ -97,7 +96,7 @@ def leaves(distances: Floats) -> list[int]:
 def stress(distances: Floats, places: Floats) -> float:
     """Compute Kruskal's stress-1: how far the distances on the plane are from the true ones.
 
-    It is the root of the summed squares of the differences over that of the true distances.
+    It is the root of the sum of squared differences over the sum of squared true distances.
 
     Args:
         distances: The true distances, n x n.
@@ -116,7 +115,7 @@ def stress(distances: Floats, places: Floats) -> float:
 def _clusters(distances: Floats, n_clusters: int | None) -> tuple[int, ...]:
     numbers = [n_clusters] if n_clusters else range(2, len(distances))
     cuts = [_cut(distances, number) for number in numbers]
-    # The first of equals, which has the fewest clusters.
+    # Of equally good cuts `max` takes the first, which has the fewest clusters.
     best = max(cuts, key=lambda cut: _silhouette(distances, cut))
     numbered: dict[int, int] = {}
     for place in leaves(distances):
@@ -132,17 +131,17 @@ def _cut(distances: Floats, n_clusters: int) -> NDArray[np.int64]:
 
 
 def _silhouette(distances: Floats, cut: NDArray[np.int64]) -> float:
-    """The mean silhouette; that of a single cluster, or of one for each task, is below all others."""
+    """The mean silhouette; lower than all others if there is a single cluster, or one for each task."""
     from sklearn.metrics import silhouette_score
 
     if not 1 < len(set(cut.tolist())) < len(cut):
         return -2.0
-    # Sums in another order differ in their last digits, which must not choose between equals.
+    # Sums in another order differ in their last digits, which must not decide between equal cuts.
     return round(float(silhouette_score(distances, cut, metric="precomputed")), 9)
 
 
 def _places(distances: Floats, seed: int) -> Floats:
-    """Metric multidimensional scaling to a plane, from the classical one; the same each time."""
+    """Place tasks on a plane by metric multidimensional scaling, starting at the classical solution."""
     from sklearn.manifold import MDS
     from threadpoolctl import threadpool_limits
 
@@ -156,11 +155,12 @@ def _places(distances: Floats, seed: int) -> Floats:
 
 
 def _classical_places(distances: Floats) -> Floats:
-    """Classical scaling to a plane (Torgerson 1952): the vectors of the two largest eigenvalues of the
-    doubly centred squares, each by the root of its eigenvalue.
+    """Classical scaling to a plane (Torgerson 1952): the eigenvectors of the two largest eigenvalues of
+    the doubly centred squared distances, each times the root of its eigenvalue.
 
-    Correlation distances need not keep the triangle inequality, so an eigenvalue may be negative. Its
-    size counts then: a start that is flat would stay flat. scikit-learn's own start is NaN there.
+    Correlation distances may violate the triangle inequality, so an eigenvalue may be negative. Its
+    absolute value is used: from a flat start the map would stay flat. scikit-learn's own start is NaN
+    in this case.
     """
     from scipy.linalg import eigh
     from sklearn.utils.extmath import svd_flip

@@ -1,9 +1,9 @@
-"""Learning difficulty: is what models are bad at also what fine-tuning cannot teach? (MMIU, 4.3.3)
+"""Learning difficulty of tasks: model scores compared with accuracy after fine-tuning (MMIU, 4.3.3).
 
-Each task has two accuracies: that of one model after fine-tuning on the task, and the mean of the
-models that were asked. The paper correlates them (Spearman, 0.66 over its 52 tasks) and looks at the
-tasks where both are low: more data of that kind may not help. The interval is the bootstrap's over
-tasks; p is that of no relation, by permutation: of all orders up to 7 tasks, of drawn ones beyond.
+Each task has two accuracies: that of one model after fine-tuning on the task, and the mean of models
+without fine-tuning. The paper correlates them (Spearman, 0.66 over its 52 tasks) and looks at the tasks
+where both are low: more data of that kind may not help. The interval is from a bootstrap over tasks. p
+is from a permutation test of no relation: over all orders for up to 7 tasks, else over sampled ones.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class TooFewAccuraciesError(UserError):
 
 @dataclass(frozen=True)
 class Difficulty:
-    """Spearman's rho over `n` tasks with both accuracies; without a value the `reason` why.
+    """Spearman's rho over `n` tasks with both accuracies; `reason` says why there is no value.
 
     `hard` are the tasks that are below the median of both. `only_fine_tuned` and `only_asked` have one
     accuracy and are left out.
@@ -50,13 +50,13 @@ def learning_difficulty(
     seed: int = 0,
     n_resamples: int = N_RESAMPLES,
 ) -> Difficulty:
-    """Relate accuracies after fine-tuning to those of models as they are, by task.
+    """Relate accuracies after fine-tuning to those of models without fine-tuning, by task.
 
-    Both may be on any scale: only orders count.
+    Both may be on any scale: only the orders matter.
 
     Args:
         fine_tuned: The accuracy after fine-tuning, by task.
-        zero_shot: The mean score of models as they are, by task.
+        zero_shot: The mean score of models without fine-tuning, by task.
         seed: The seed of the bootstrap.
         n_resamples: The number of bootstrap draws.
 
@@ -92,12 +92,12 @@ def learning_difficulty(
 
 
 def _p_value(both: Any, seed: int, n_resamples: int) -> float:
-    """Two-sided p of rho by permutation."""
+    """Compute the two-sided p of rho by permutation."""
     from scipy.stats import permutation_test, rankdata
 
     first, second = rankdata(both, axis=0).T
     centred = second - second.mean()
-    # Of ranks in any order rho is this product over a constant.
+    # For permuted ranks rho is this product divided by a constant.
     test = permutation_test(
         (first,),
         lambda ranks, axis: (ranks * centred).sum(axis=axis),

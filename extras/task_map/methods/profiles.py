@@ -1,13 +1,13 @@
-"""Distances between tasks without weights: do the same models do well on both?
+"""Task profiles: distances between tasks by the correlation of models' scores, without weights.
 
 A task's profile is the score of each model on it. Two tasks are at the correlation distance of their
 profiles, over models m:
 
     d(s, t) = 1 - r(s, t),   r: Pearson's correlation of (score of m on s) and (score of m on t)
 
-0 where the models' scores rise and fall together, 1 where one says nothing of the other, 2 where one is
-the other turned round. It says how alike tasks are to the models that were asked, not to a learner:
-models that are good at everything make all tasks alike, and few models make chance correlations.
+The distance is 0 if the models' scores rise and fall together, 1 if they are not correlated, 2 if one
+is the reverse of the other. It measures how alike tasks are for these models, not for a learner: models
+that are good at everything make all tasks alike, and few models make chance correlations.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ import numpy as np
 from extras.task_map.methods.clustering import MIN_TASKS, Floats
 
 MIN_MODELS = 3
-"""Any two profiles of two models have the correlation 1 or -1."""
+"""Two models are too few: any two of their profiles have the correlation 1 or -1."""
 FEW_MODELS = 10
 """With fewer models, a correlation of 0.6 and more is often chance (p > 0.05)."""
 SAME = "All models have the same score on it, so it has no profile to compare."
@@ -39,7 +39,7 @@ class TaskProfiles:
 
     @property
     def why_no_map(self) -> str | None:
-        """Too few models, or too few tasks."""
+        """The reason, too few models or too few tasks; None if a map can be made."""
         if len(self.models) < MIN_MODELS:
             return (
                 f"A task map needs {MIN_MODELS} models with a score on every task, and there "
@@ -54,10 +54,10 @@ class TaskProfiles:
 
 
 def profiles(scores: Mapping[str, Mapping[str, float]]) -> TaskProfiles:
-    """Profiles of scores by task and model, in the order of names.
+    """Build profiles from scores by task and model, in the order of names.
 
-    A model without a score on some task is left out: its profile would have a gap. So is a task on
-    which all models have the same score: it correlates with nothing.
+    A model without a score on some task is left out, as its profile would have a gap. A task on which
+    all models have the same score is left out, too, as it correlates with nothing.
     """
     names = sorted({model for by_model in scores.values() for model in by_model})
     gaps = {
@@ -80,8 +80,8 @@ def profiles(scores: Mapping[str, Mapping[str, float]]) -> TaskProfiles:
 
 
 def correlation_distances(profiles: TaskProfiles) -> Floats:
-    """The distances of every two tasks, n x n, 0 to 2. `profiles.why_no_map` must be None."""
-    # Rounding makes distances that differ in their last digits alone equal.
+    """Compute the distances of every two tasks, n x n, 0 to 2. `profiles.why_no_map` must be None."""
+    # Rounding makes distances equal that differ only in their last digits.
     distances = np.round(np.clip(1 - np.corrcoef(profiles.scores), 0, 2), 12).astype(np.float64)
     np.fill_diagonal(distances, 0)
     return distances

@@ -1,4 +1,4 @@
-"""Tasks in the order of how hard they are to models: by mean score (MMIU, 4.3.3)."""
+"""Ranking of tasks by difficulty: by the mean score of models (MMIU, 4.3.3)."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class TaskRank(NamedTuple):
-    """A task, its mean score over `n_models`, and its place: 1 the lowest score, equals share it."""
+    """A task, its mean score over `n_models`, and its rank; the lowest score has rank 1."""
 
     task: str
     place: int
@@ -32,7 +32,7 @@ def task_ranking(
         values = [by_model[model] for model in models if model in by_model] or list(
             by_model.values()
         )
-        # Rounding makes means that differ in their last digits alone equal.
+        # Rounding makes means equal that differ only in their last digits.
         means[task] = round(fmean(values), 9), len(values)
     return [
         TaskRank(task, 1 + sum(other < mean for other, _ in means.values()), mean, n_models)

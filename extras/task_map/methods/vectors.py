@@ -3,8 +3,8 @@
     v(t) = weights after fine-tuning on t - weights before        one number for each weight
     d(s, t) = 1 - v(s) . v(t) / (|v(s)| |v(t)|)                   cosine distance, 0 to 2
 
-All distances follow from the products of every two vectors, and these are sums over tensors: whoever
-reads weights adds up the products of one tensor, or of a part of it, at a time.
+All distances follow from the products of every two vectors, and these are sums over tensors: the
+products of one tensor, or of a part of it, can be computed at a time and added up.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ class ZeroTaskVectorError(UserError):
 
 
 def full_products(changes: Floats) -> Floats:
-    """The products of every two of k vectors, k x k; `changes` has a vector, or a part of it, a row."""
+    """Compute the products of every two of k vectors, k x k; rows of `changes` are vectors or parts."""
     products: Floats = changes @ changes.T
     return products
 
 
 def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
-    """Compute the products of every two of k changes B A of one module, without making any B A.
+    """Compute the products of every two of k changes B A of one module, without computing any B A.
 
     As <B A, B' A'> = sum_ij (B^T B')_ij (A A'^T)_ij, this costs (k r)^2 (in + out) multiply-adds in
     place of k^2 in x out, and memory for k r (in + out) numbers.

@@ -12,11 +12,11 @@ COLUMNS = ("task", "accuracy")
 
 
 class AccuracyFileError(UserError):
-    """The file is not such a table; the message names the line."""
+    """The file is not a table of accuracies; the message names the line."""
 
 
 def read_accuracies(path: Path, quoting: Quoting = "checked") -> dict[str, float]:
-    """Read the accuracy of each task from a CSV, on any scale; other columns do not matter.
+    """Read the accuracy of each task from a CSV, on any scale; other columns are ignored.
 
     Args:
         path: The file.

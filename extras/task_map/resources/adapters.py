@@ -1,8 +1,9 @@
-"""Adapters of LoRA in the form that PEFT saves: `adapter_config.json` and `adapter_model.safetensors`.
+"""LoRA adapters in the format of PEFT: `adapter_config.json` and `adapter_model.safetensors`.
 
 A module's change is scale x B A, with scale = alpha / r, or alpha / sqrt(r) with rsLoRA (Hu et al.
 2021; Kalajdzievski 2023). Modules are named `base_model.model.<path>.lora_A.weight` and `lora_B`; those
-of embeddings `lora_embedding_A` and `_B`, whose product is turned, which products of two do not notice.
+of embeddings `lora_embedding_A` and `_B`. The product of the latter is transposed, which does not
+change the inner product of two task vectors.
 """
 
 import math
@@ -22,7 +23,7 @@ _NAME = re.compile(
     r"(?:base_model\.model\.)?(?P<module>.+)\.lora_(?:embedding_)?(?P<side>[AB])(?:\.weight)?"
 )
 _STARTS_AT_ZERO = (True, "gaussian", "eva")
-"""Ways to begin (`init_lora_weights`) with B A = 0 and the base as it is."""
+"""Values of `init_lora_weights` for which training starts with B A = 0, at the unchanged base."""
 
 
 class Factors(NamedTuple):
@@ -49,13 +50,13 @@ class Adapter:
         return str(self._config.get("base_model_name_or_path") or "")
 
     def factors(self, module: str) -> tuple[Floats, Floats]:
-        """A module's B, times the scale, and A."""
+        """The matrices of a module: B times the scale, and A."""
         up, down = self._factors(module)
         return up * self._scale(module, len(down)), down
 
     def _factors(self, module: str) -> tuple[Floats, Floats]:
         up, down = (self._tensors.whole(name) for name in self.modules[module])
-        # Those of convolutions have more dimensions, all of size 1 in B.
+        # Factors of convolutions have more dimensions, all of size 1 in B.
         down = down.reshape(len(down), -1)
         if up.size != len(up) * len(down):
             raise TaskVectorError(
@@ -119,7 +120,7 @@ class Adapter:
 
 
 def require_comparable(adapters: Sequence[Adapter]) -> None:
-    """Raise TaskVectorError unless all adapters are of the same modules of the same base."""
+    """Raise TaskVectorError unless all adapters have the same modules and the same base."""
     first = adapters[0]
     for other in adapters[1:]:
         if other.base != first.base:
@@ -138,7 +139,7 @@ def require_comparable(adapters: Sequence[Adapter]) -> None:
 
 
 def products_of_adapters(adapters: Sequence[Adapter]) -> Floats:
-    """The products of every two task vectors, module by module. Raises TaskVectorError."""
+    """Compute the inner products of every two task vectors by module. Raises TaskVectorError."""
     require_comparable(adapters)
     total = np.zeros((len(adapters), len(adapters)))
     for module in adapters[0].modules:
@@ -157,7 +158,7 @@ def products_of_adapters(adapters: Sequence[Adapter]) -> Floats:
 
 
 def _of_module(patterns: Any, module: str, otherwise: Any) -> Any:
-    """What the first pattern that ends a module's name says of it, as PEFT reads patterns."""
+    """The value of the first pattern that matches the end of a module's name, as in PEFT."""
     if isinstance(patterns, Mapping):
         for pattern, value in patterns.items():
             if re.match(rf"(.*\.)?({pattern})$", module):
@@ -170,5 +171,5 @@ def _shape(matrix: Floats) -> str:
 
 
 def is_adapter(folder: Path) -> bool:
-    """Whether a folder says that it is an adapter."""
+    """Whether a folder contains the configuration of an adapter."""
     return (folder / CONFIG).is_file()

@@ -1,4 +1,4 @@
-"""The page and the CSV of a task map from weights."""
+"""The HTML page and the CSV of a task map from weights."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from resources.reports.page import render_page
 
 
 class TaskNeighbours(NamedTuple):
-    """The nearest and the farthest task of one, and their distances."""
+    """A task with the nearest and the farthest other task, and their distances."""
 
     task: str
     nearest: str
@@ -23,13 +23,13 @@ class TaskNeighbours(NamedTuple):
 
 
 def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -> str:
-    """Render the page of a task map.
+    """Render the HTML page of a task map.
 
     Args:
         task_map: The map.
-        kind: What the vectors are.
-        folder: The folder they are from.
-        generated: The time.
+        kind: The type of the files that the vectors are from.
+        folder: The folder of these files.
+        generated: The time of rendering.
 
     Returns:
         The HTML.
@@ -46,7 +46,7 @@ def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -
 
 
 def task_map_csv(task_map: TaskMap) -> str:
-    """A line a task: cluster, place on the picture, linkage, and its distance to every task."""
+    """Write a CSV line for each task: cluster, position on the map, linkage, distance to every task."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(

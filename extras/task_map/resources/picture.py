@@ -1,4 +1,4 @@
-"""The figures of a task map, and the table of its clusters."""
+"""Figures of a task map (a plane and a dendrogram), and the table of its clusters."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINE = 0.22
-"""Inches of a task in the tree."""
+"""Height of one task in the tree, in inches."""
 MOST_NAME = 30
 
 
 class TaskCluster(NamedTuple):
-    """A line of the table of clusters; `within` is the mean distance inside, a dash for one task."""
+    """A row of the table of clusters; `within` is the mean distance of its tasks, or a dash."""
 
     number: int
     colour: str
@@ -30,7 +30,7 @@ class TaskCluster(NamedTuple):
 
 
 class TaskMapPlot(NamedTuple):
-    """A task map as a page shows it."""
+    """A task map, rendered for an HTML page."""
 
     plane: Markup
     tree: Markup
@@ -41,12 +41,12 @@ class TaskMapPlot(NamedTuple):
 def picture_of(
     task_map: TaskMap, scores: Mapping[str, float] | None = None, decimals: int = 1
 ) -> TaskMapPlot:
-    """The picture of a map.
+    """Render the figures and the table of a map.
 
     Args:
         task_map: The map.
-        scores: The scores of tasks, which stand next to their names.
-        decimals: Of a score.
+        scores: The scores of tasks, which are shown next to their names.
+        decimals: The number of decimals of a score.
     """
     order = leaves(task_map.distances)
     facts = {name: f"  {score:.{decimals}f}" for name, score in (scores or {}).items()}
@@ -96,7 +96,7 @@ def plane_figure(task_map: TaskMap, order: Sequence[int]) -> "Figure":
 
 
 def tree_figure(task_map: TaskMap, order: Sequence[int], facts: Mapping[str, str]) -> "Figure":
-    """The tree of the tasks, the first of `order` at the top; branches have the colours of clusters."""
+    """Draw the dendrogram, the first task of `order` at the top, in the colours of clusters."""
     from scipy.cluster.hierarchy import dendrogram
 
     tree = tree_of(task_map.distances)
@@ -141,5 +141,5 @@ def _cluster(
 
 
 def _colour(cluster: int) -> str:
-    """The colour of a cluster; that of several clusters is grey."""
+    """The colour of a cluster; grey for 0, a branch of several clusters."""
     return figures.PALETTE[(cluster - 1) % len(figures.PALETTE)] if cluster else figures.OTHER

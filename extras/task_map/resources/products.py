@@ -1,4 +1,4 @@
-"""The products of every two task vectors of a folder, from which all distances follow."""
+"""Inner products of every two task vectors in a folder, from which all distances follow."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -13,7 +13,7 @@ from extras.task_map.resources.adapters import Adapter, is_adapter, products_of_
 from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles
 
 NUMBERS = 2**23
-"""Numbers of all tasks and the base that are held at once: 64 MiB in double precision, and as much
+"""Limit of the numbers, of all tasks and the base, in memory: 64 MiB in double precision, and as much
 again while they are read."""
 
 
@@ -27,7 +27,7 @@ def products_of_weights(
     Args:
         tasks: The fine-tuned weights by task.
         base: The base weights.
-        most_numbers: How many numbers are read at once.
+        most_numbers: The largest number of values to read at once.
 
     Returns:
         The products, shape (tasks, tasks).
@@ -52,7 +52,7 @@ def products_of_weights(
 
 
 def _parts(shape: tuple[int, ...], most_numbers: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows with at most so many numbers, and at least one row."""
+    """Yield ranges of rows with at most this many numbers, but at least one row."""
     n_rows = shape[0] if shape else 1
     step = max(1, most_numbers // max(1, int(np.prod(shape[1:]))))
     for start in range(0, n_rows, step):
@@ -93,7 +93,7 @@ def _require_unchanged(name: str, tasks: Mapping[str, TensorFiles], base: Tensor
 
 
 class VectorProducts(NamedTuple):
-    """Tasks in order of name, and the products of their vectors; `kind` says what was read."""
+    """Tasks in order of name, and the products of their vectors; `kind` names the type of the files."""
 
     tasks: tuple[str, ...]
     products: Floats

@@ -1,4 +1,4 @@
-"""The task map of a report: from the rows of the tables to what the page shows of it, by judge."""
+"""The task map section of a report: converts table rows to the content of the page, by judge."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,12 +18,12 @@ TABLES = {
     "task_map": "judge, judge_version, place, task",
     "task_distances": "judge, judge_version, first, second",
 }
-"""Table -> the order of its rows."""
+"""The order of the rows of each table."""
 Row = Mapping[str, Any]
 
 
 class TaskMapSection(NamedTuple):
-    """The tasks of one judge, the hardest first, and the map; None with the reason if there is none.
+    """The tasks of one judge, the hardest first, and the map, or the reason why there is none.
 
     `decimals` is the precision of scores; `few_models` marks maps of few models, whose correlations are
     noisy.
@@ -57,7 +57,7 @@ SECTION = ExtraSection("task-map", "Task map", ("task_map",), TABLES, _html, _fi
 def _task_maps(
     of_release: Mapping[str, Sequence[Row]], panes: Sequence[JudgePane]
 ) -> list[TaskMapSection]:
-    """The maps of a release in the order of its judges; `of_release` has the rows of its tables."""
+    """Build the maps of a release in the order of its judges; `of_release` has its table rows."""
     maps = []
     for pane in panes:
         key = pane.judged.judge, pane.judged.version

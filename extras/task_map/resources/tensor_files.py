@@ -1,4 +1,4 @@
-"""The tensors of a folder of safetensors files, read in parts.
+"""Reads the tensors of a folder of safetensors files in parts.
 
 Pickled weights are refused, because reading a pickle executes code.
 """
@@ -17,7 +17,7 @@ from methods.json_text import from_json
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
 COUNTS = frozenset({"I64", "I32", "BOOL"})
-"""Buffers such as positions; no weights."""
+"""Types of buffers such as positions, which are not weights."""
 INDEX = "*.safetensors.index.json"
 
 
@@ -28,7 +28,7 @@ class TaskVectorError(UserError):
 class TensorFiles:
     """The tensors of the safetensors files in a folder, by name; a context manager.
 
-    Names are known at once, and numbers are read when they are asked for. Raises TaskVectorError.
+    Opening reads the names only; numbers are read on request. Raises TaskVectorError.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,7 +59,7 @@ class TensorFiles:
         return tuple(self._files[name].get_slice(name).get_shape())
 
     def is_weight(self, name: str) -> bool:
-        """Whether a tensor has real numbers; a buffer has counts. Raises for quantised weights."""
+        """Whether a tensor has real numbers, not whole ones. Raises for quantised weights."""
         kind = self._files[name].get_slice(name).get_dtype()
         if kind not in FLOATS | COUNTS:
             raise TaskVectorError(
@@ -84,13 +84,13 @@ class TensorFiles:
         return self._numbers(name, self._files[name].get_slice(name)[start:stop])
 
     def whole(self, name: str) -> Floats:
-        """A tensor with its shape."""
+        """Read a whole tensor, in its shape."""
         return self._numbers(name, self._files[name].get_tensor(name))
 
     def _numbers(self, name: str, tensor: Any) -> Floats:
         import torch
 
-        # In double precision differences of weights are exact, and sums of billions of products good.
+        # In double precision, differences of weights are exact and sums of products accurate.
         numbers: Floats = tensor.to(torch.float64).numpy()
         if not np.isfinite(numbers).all():
             raise TaskVectorError(
@@ -128,7 +128,7 @@ class TensorFiles:
             self._files[name] = file
 
     def _require_whole(self) -> None:
-        """All that an index of shards names must be there."""
+        """Check that every tensor in an index of shards is there."""
         for index in sorted(self.folder.glob(INDEX)):
             named = read_object(index).get("weight_map")
             if not isinstance(named, dict):
@@ -142,7 +142,7 @@ class TensorFiles:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The object in a JSON file beside the tensors. Raises TaskVectorError."""
+    """Read the object in a JSON file next to the tensors. Raises TaskVectorError."""
     try:
         value = from_json(path.read_text(), most=None)
     except (OSError, ValueError) as error:

@@ -23,9 +23,9 @@ from methods.evaluation.statistics.estimates import PERCENTILES, Aggregation, Es
 
 N_RESAMPLES = 10_000
 CELLS = 2**20
-"""How many draws, resamples x clusters, are in memory at once: 8 MiB for each array of them."""
+"""Limit of the draws, resamples x clusters, in memory at once: 8 MiB for each array of them."""
 DRAWN_AT_ONCE = 2**17
-"""How many of these are drawn and counted at once: 1 MiB, which the cache of a core holds."""
+"""Limit of the draws that are made and counted at once: 1 MiB, which the cache of a core holds."""
 
 Floats = NDArray[np.float64]
 Clusters = NDArray[np.int64]
@@ -33,9 +33,7 @@ Clusters = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ClusterTotals:
-    """Sums and sizes, shape (rows, clusters): the mean of a row is the sum of its sums over that of
-    its sizes.
-    """
+    """Sums and sizes, shape (rows, clusters). A row's mean is its total sum over its total size."""
 
     sums: Floats
     sizes: Floats
@@ -49,17 +47,17 @@ class ClusterTotals:
 
     @property
     def means(self) -> Floats:
-        """The mean of each row; NaN where a row has no value."""
+        """The mean of each row; NaN if a row has no value."""
         return ratio(self.sums.sum(axis=1), self.sizes.sum(axis=1))
 
     @property
     def n_clusters(self) -> NDArray[np.int64]:
-        """In how many clusters each row has a value."""
+        """The number of clusters in which each row has a value."""
         return (self.sizes > 0).sum(axis=1)
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide; NaN where the denominator is 0.
+    """Divide; NaN if the denominator is 0.
 
     Args:
         numerator: An array.
@@ -100,7 +98,7 @@ def paired_totals(
     """Total the differences (first - second) of each pair of models on the units that both have.
 
     Args:
-        values: Models x units, NaN where a model has no value.
+        values: Models x units, NaN if a model has no value.
         clusters: The cluster of each unit.
 
     Returns:
@@ -125,8 +123,8 @@ def chunk_sizes(
 
     Args:
         n_resamples: The number of resamples.
-        n_clusters: The number of clusters that a resample has weights of.
-        cells: The most numbers to hold at once; by default `CELLS`.
+        n_clusters: The number of clusters.
+        cells: The largest number of resamples x clusters to hold at once; by default `CELLS`.
 
     Yields:
         The first resample and the number of resamples of each chunk.
@@ -156,7 +154,7 @@ def resampled_sums(sums: Floats, *, seed: int, n_resamples: int) -> Floats:
 
 
 def drawn_weights(n_clusters: int, *, seed: int, n_resamples: int) -> Iterator[tuple[int, Floats]]:
-    """How often each cluster was drawn: the first of some resamples, and resamples x clusters."""
+    """Yield the first resample of each chunk, and its draws of each cluster: resamples x clusters."""
     generator = np.random.default_rng(seed)
     for start, number in chunk_sizes(n_resamples, n_clusters):
         weights = np.empty((number, n_clusters))
@@ -177,7 +175,7 @@ def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RE
         n_resamples: The number of resamples.
 
     Returns:
-        Rows x resamples; NaN where no drawn cluster has a value.
+        Rows x resamples; NaN if no drawn cluster has a value.
     """
     # Rows valued on the same units have the same sizes: these are summed once.
     sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)
@@ -193,8 +191,8 @@ def percentile_estimates(
 ) -> list[Estimate]:
     """Make estimates with the 2.5 % and 97.5 % percentiles of the resampled values.
 
-    A row with values in fewer than two clusters has no interval: drawing one cluster again and again
-    says nothing about others.
+    A row with values in fewer than two clusters has no interval: resamples of a single cluster say
+    nothing about others.
 
     Args:
         values: The value of each row; NaN for none.
@@ -202,7 +200,7 @@ def percentile_estimates(
         n_clusters: The number of clusters with a value, of each row.
 
     Returns:
-        An estimate for each row; its value is None where the value is NaN.
+        An estimate for each row; its value is None if the value is NaN.
     """
     bounds = np.full((len(values), 2), np.nan)
     usable = (n_clusters >= 2) & ~np.isnan(values) & ~np.isnan(resampled).all(axis=1)

@@ -1,8 +1,8 @@
 """Paired comparison of every two models: difference, interval, test, Holm's adjustment.
 
-Two models are compared on the units both have a value for, d_u = a_u - b_u, so that what makes a unit
-hard for both cancels out. Interval and p are of one paired t test (intervals.py): p is below 0.05
-exactly where the 95 % interval excludes 0. Sources: intervals.py; Holm (1979), A simple sequentially
+Two models are compared on the units for which both have a value, d_u = a_u - b_u, so that the common
+difficulty of a unit cancels out. Interval and p come from one paired t test (intervals.py): p is below
+0.05 exactly if the 95 % interval excludes 0. Sources: intervals.py; Holm (1979), A simple sequentially
 rejective multiple test procedure.
 """
 
@@ -31,7 +31,7 @@ class Comparison:
     """A comparison of two models, by their rows in `values`: the mean difference on common units and
     its test.
 
-    `p_adjusted` is Holm's over all pairs. `reason` says why a field is None.
+    `p_adjusted` is adjusted by Holm over all pairs. `reason` says why a field is None.
     """
 
     first: int
@@ -48,7 +48,7 @@ class Comparison:
 
 
 class PairTotals(NamedTuple):
-    """Totals of differences; `pairs` are two models each, by their rows in `values`."""
+    """Totals of differences; each of `pairs` has two models, by their rows in `values`."""
 
     pairs: Sequence[tuple[int, int]]
     totals: ClusterTotals
@@ -58,7 +58,7 @@ def sides(values: Floats, clusters: Clusters) -> PairTotals:
     """Total the differences of every pair of models, in the order of `itertools.combinations`.
 
     Args:
-        values: Models x units, NaN where a model has no value.
+        values: Models x units, NaN if a model has no value.
         clusters: The cluster of each unit.
 
     Returns:
@@ -93,9 +93,9 @@ def compare_differences(
     """Compare each row of differences with 0.
 
     Args:
-        differences: Rows x units, NaN where a unit has no difference.
+        differences: Rows x units, NaN if a unit has no difference.
         clusters: The cluster of each unit.
-        span: The largest difference that is possible: one number, or one for each row.
+        span: The largest possible difference: one number, or one for each row.
 
     Returns:
         A comparison for each row. `first` and `second` are both the number of the row; `p_adjusted` is
@@ -106,11 +106,11 @@ def compare_differences(
 
 
 def compared_sides(differences: PairTotals, span: float | Floats) -> list[Comparison]:
-    """The comparison of each pair; p is adjusted over all of them.
+    """Compare each pair of models; p is adjusted by Holm over all pairs.
 
     Args:
         differences: The totals of each pair.
-        span: The largest difference that there can be, of all pairs or of each.
+        span: The largest possible difference: one number, or one for each pair.
 
     Returns:
         A comparison for each pair, in their order.
@@ -144,7 +144,7 @@ def compared_sides(differences: PairTotals, span: float | Floats) -> list[Compar
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p-values in the order given; None stays None and is not counted as a test.
+    """Adjust p-values by Holm's procedure, in the order given; None stays None and is no test.
 
     With p_(1) <= ... <= p_(m): adjusted p_(i) = max over j <= i of min(1, (m - j + 1) p_(j)).
     """

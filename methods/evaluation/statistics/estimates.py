@@ -1,18 +1,18 @@
-"""An estimate: a mean with its interval; and the two ways to take a mean over clusters."""
+"""An estimate: a value with its confidence interval; and the two ways to take a mean over clusters."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 Aggregation = Literal["micro", "macro"]
-"""Over values alike, or over the means of clusters."""
+"""`micro`: the mean over all values; `macro`: the mean over the means of clusters."""
 PSEUDO_CLUSTERS = "t, two pseudo-clusters"
 BINOMIAL = "Clopper-Pearson"
 PAIRED_T = "paired t, CR2, Cornish-Fisher"
-"""The methods of intervals.py."""
+"""The methods of the intervals in intervals.py."""
 LEAST_CLUSTERS = 10
-"""With fewer an interval is not called one of 95 %: it is only indicative, and marked with `~`."""
+"""With fewer clusters, an interval is only indicative, not one of 95 %, and is marked with `~`."""
 PERCENTILES = "bootstrap percentiles"
-"""The method of bootstrap.py."""
+"""The method of the intervals in bootstrap.py."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Estimate:
 
 
 def mark_indicative(interval: str, n_clusters: int | None) -> str:
-    """Put `~` before the text of an interval that rests on so few clusters that it is only indicative.
+    """Put `~` before the text of an interval over too few clusters, which is only indicative.
 
     Args:
         interval: The text of the interval; empty for none.

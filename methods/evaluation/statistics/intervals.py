@@ -1,7 +1,7 @@
 """Confidence intervals of scores, and intervals and tests of differences, by Student's t over clusters.
 
-With the sums t_c and sizes n_c of the clusters, N = sum_c n_c and the shares w_c = n_c / N, the mean is
-m = sum_c t_c / N, and its standard error (CR2) and degrees of freedom (Satterthwaite) are
+With the sums t_c and sizes n_c of C clusters, N = sum_c n_c and the shares w_c = n_c / N, the mean is m
+= sum_c t_c / N, and its standard error (CR2) and degrees of freedom (Satterthwaite) are
 
     r_c = (t_c - m n_c) / N,    SE^2 = sum_c r_c^2 / (1 - w_c)
     df = 1 / ( sum_c w_c^2 + sum_{c != d} v_c v_d ),    v_c = w_c^2 / (1 - w_c)
@@ -9,20 +9,20 @@ m = sum_c t_c / N, and its standard error (CR2) and degrees of freedom (Satterth
 For clusters of equal size these are the standard error of their mean and C - 1.
 
 Score: two pseudo-clusters of mean size are added, one at each end of the scale, and the t interval of
-all C + 2 clusters is clipped to the scale. Scores that are all at an end of the scale, one a cluster,
-have the interval of Clopper and Pearson.
+all C + 2 clusters is clipped to the scale. If each cluster is a single value at an end of the scale,
+the interval is that of Clopper and Pearson.
 
 Difference of two models: paired t. Skewed differences, with the skewness
 
     k = sum_c r_c^3 / (sum_c r_c^2)^(3/2),
 
-give t a long tail on the other side. There the quantile q of Student's t becomes that of the
-Cornish-Fisher expansion,
+give t a long tail on the side opposite to k. There the quantile q of Student's t is replaced by that of
+the Cornish-Fisher expansion,
 
     q + |k| (2 q^2 + 1) / 6
 
-and on the side of k it stays. p is that of the q which the expansion takes to |t|. So p falls as |t|
-grows, and is below 0.05 exactly where the interval excludes 0. Differences that are all equal have no
+On the side of k the quantile is unchanged. p is that of the q whose expansion is |t|. So p falls as |t|
+grows, and is below 0.05 exactly if the interval excludes 0. Differences that are all equal have no
 standard error: the two pseudo-clusters are added, at the largest difference in favour of each model.
 
 Sources: Bell and McCaffrey (2002), Bias Reduction in Standard Errors for Linear Regression with
@@ -54,7 +54,7 @@ ROUNDING = 1e-9
 class MeanFit(NamedTuple):
     """The mean of each row, its standard error and degrees of freedom, and the skewness k.
 
-    NaN where a row has no value; all but the mean are NaN where its values are of one cluster.
+    Values are NaN if a row has no value; all but the mean are NaN if its values are in one cluster.
     """
 
     means: Floats
@@ -64,7 +64,7 @@ class MeanFit(NamedTuple):
 
 
 def mean_fit(totals: ClusterTotals) -> MeanFit:
-    """The mean of each row with its CR2 standard error.
+    """Compute the mean of each row with its CR2 standard error.
 
     Args:
         totals: Rows x clusters.
@@ -88,7 +88,7 @@ def mean_fit(totals: ClusterTotals) -> MeanFit:
 
 
 def score_estimates(totals: ClusterTotals, low: Floats, high: Floats) -> list[Estimate]:
-    """The mean of each row with its interval.
+    """Estimate the mean of each row with its interval.
 
     Args:
         totals: Rows x clusters.
@@ -96,8 +96,8 @@ def score_estimates(totals: ClusterTotals, low: Floats, high: Floats) -> list[Es
         high: The upper end.
 
     Returns:
-        An estimate for each row: None for a row without values, no interval for a row with values in
-        a single cluster.
+        An estimate for each row; its value is None if the row has no values, its interval is None if
+        the values are in a single cluster.
     """
     fit = mean_fit(_with_pseudo_clusters(totals, low, high))
     reach = _t_quantile(fit.freedom, LEVEL) * fit.errors
@@ -124,15 +124,15 @@ def difference_estimates(totals: ClusterTotals, span: Floats) -> list[Estimate]:
 
 
 def difference_bounds(totals: ClusterTotals, span: Floats, level: float) -> Floats:
-    """The ends of the interval of each row of differences, not clipped.
+    """Compute the ends of the interval of each row of differences, without clipping them to the scale.
 
     Args:
         totals: Totals of differences, rows x clusters.
-        span: How large a difference of each row can be.
+        span: The largest possible difference of each row.
         level: The level of the interval, such as 0.95.
 
     Returns:
-        Rows x 2, NaN where a row has values in fewer than two clusters.
+        Rows x 2, NaN if a row has values in fewer than two clusters.
     """
     fit = _difference_fit(totals, span)
     quantile = _t_quantile(fit.freedom, level)
@@ -142,14 +142,14 @@ def difference_bounds(totals: ClusterTotals, span: Floats, level: float) -> Floa
 
 
 def p_values(totals: ClusterTotals, span: Floats) -> Floats:
-    """Two-sided p of each row of differences having the mean 0.
+    """Compute the two-sided p of each row of differences, for the hypothesis that the mean is 0.
 
     Args:
         totals: Totals of differences, rows x clusters.
-        span: How large a difference of each row can be.
+        span: The largest possible difference of each row.
 
     Returns:
-        One p for each row: NaN where a row has no value, 1 where its values are of one cluster.
+        One p for each row: NaN if the row has no value, 1 if its values are in one cluster.
     """
     from scipy.special import stdtr
 
@@ -210,14 +210,14 @@ def _with_pseudo_clusters(totals: ClusterTotals, low: Floats, high: Floats) -> C
 
 
 def _are_equal(fit: MeanFit) -> NDArray[np.bool_]:
-    """Whether the clusters of a row have equal means, but for rounding."""
+    """Whether the clusters of a row have equal means, up to rounding."""
     equal: NDArray[np.bool_] = fit.errors <= ROUNDING * np.maximum(1.0, np.abs(fit.means))
     return equal
 
 
 def _difference_fit(totals: ClusterTotals, span: Floats) -> MeanFit:
     fit = mean_fit(totals)
-    # Rounding must not tell the two orders of a pair of models apart: it is that of a mean above 0.
+    # Compute with a mean above 0, so that rounding is the same for both orders of a pair of models.
     sign = np.where(totals.means < 0, -1.0, 1.0)
     above = ClusterTotals(totals.sums * sign[:, None], totals.sizes)
     with_pseudo = mean_fit(_with_pseudo_clusters(above, -span, span))
@@ -232,7 +232,7 @@ def _expanded(quantile: Floats, skewness: Floats) -> Floats:
 
 
 def _unexpanded(t: Floats, skewness: Floats) -> Floats:
-    """The quantile that the expansion takes to `t`; 0 where it takes 0 to more."""
+    """The inverse of `_expanded`: the quantile that the expansion takes to `t`; at least 0."""
     bend = skewness / 3
     rest = np.maximum(t - skewness / 6, 0)
     # The root of bend q^2 + q = rest, written without a difference of nearly equal numbers.

@@ -21,7 +21,7 @@ NEGATIVE, EVERYONE_RIGHT, EVERYONE_WRONG = (
     "everyone_wrong",
 )
 _NOTHING = 1e-9
-"""What is nearer to 0 is the rounding of 0."""
+"""A smaller absolute value is the rounding error of 0."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def discriminations(right: Floats) -> Floats:
     is_known = ~np.isnan(right)
     item = np.where(is_known, right, 0.0)
     others = is_known.sum(axis=1, keepdims=True) - is_known
-    # A model that is known on no other item says nothing of this one.
+    # A model without results on other items says nothing about this one.
     counts = is_known & (others > 0)
     rest = np.where(counts, (item.sum(axis=1, keepdims=True) - item) / np.maximum(others, 1), 0.0)
     n = np.maximum(counts.sum(axis=0), 1)

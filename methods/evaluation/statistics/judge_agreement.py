@@ -1,15 +1,15 @@
-"""Agreement of judges with each other and with people, at the level of answers, items and models.
+"""Agreement of LLM judges with each other and with people, at the level of answers, items and models.
 
     answer   the scores of single answers, as given
     item     a model's mean over the answers of an item (a dialogue, all rewrites of a question)
     model    a model's mean over all its answers
 
-A judge may be noisy on single answers and yet put models in the right order, or agree on answers and
-be unfair to one model: the three levels answer different questions. Means are over the answers that
-both raters have scored. Measures are those of methods/agreement for two raters of scores. Intervals
-are the bootstrap's over clusters at every level (the same models, other items); one cluster has none.
-Sources: the segment and system levels of Mathur, Baldwin and Cohn (2020), Tangled up in BLEU; MMDU,
-Table 4 (measures).
+A judge may be noisy on single answers and yet put models in the right order, or agree on answers and be
+unfair to one model: the three levels answer different questions. Means are over the answers that both
+raters have scored. Measures are those of methods/agreement for scores of two raters. Intervals come
+from the bootstrap over clusters at every level (the same models, other items); with one cluster there
+are none. Sources: the segment and system levels of Mathur, Baldwin and Cohn (2020), Tangled up in BLEU;
+MMDU, Table 4 (measures).
 """
 
 from collections.abc import Iterator, Mapping
@@ -70,7 +70,7 @@ def judge_agreement(
     resamples and four measures about 5 s for 1,000 answers and 16 s for 25,000.
 
     Args:
-        ratings: Answers x raters (judges, people, or the mean of people), NaN where a rater gave no
+        ratings: Answers x raters (judges, people, or the mean of people), NaN if a rater gave no
             score.
         models: The model of each answer.
         items: The item of each answer.
@@ -111,7 +111,7 @@ def _levels(
     seed: int,
     n_resamples: int,
 ) -> Iterator[tuple[Level, str, int, Estimate, str | None]]:
-    """Level, measure, number compared, estimate and reason, of two raters who rated every answer."""
+    """Yield level, measure, number compared, estimate and reason; both raters rated every answer."""
     item_of = np.unique(np.stack([models, items]), axis=1, return_inverse=True)[1].reshape(-1)
     rows: dict[Level, tuple[Ratings, Clusters]] = {
         "answer": (pair, clusters),
@@ -144,7 +144,7 @@ def _levels(
 
 
 def _estimate(measure: Measure, value: float, resampled: Floats, n_clusters: int) -> Estimate:
-    """The value with the percentiles of the measure over resampled means, resamples x models x 2."""
+    """The value with an interval: percentiles over resampled means of shape resamples x models x 2."""
     values = [measure(means).value for means in resampled]
     row = np.array([[np.nan if value is None else value for value in values]])
     return percentile_estimates(np.array([value]), row, np.array([n_clusters]))[0]
@@ -153,7 +153,7 @@ def _estimate(measure: Measure, value: float, resampled: Floats, n_clusters: int
 def _resampled_model_means(
     pair: Ratings, models: Labels, clusters: Clusters, seed: int, n_resamples: int
 ) -> Floats:
-    """Both raters' mean of each model in each resample of clusters: resamples x models x 2."""
+    """Compute both raters' mean of each model in each resample of clusters: resamples x models x 2."""
     of_model = models == np.unique(models)[:, None]
     if not len(of_model):
         return np.zeros((n_resamples, 0, 2))

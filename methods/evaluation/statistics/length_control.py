@@ -1,6 +1,7 @@
-"""Length against score: rank correlation, and scores of models at an equal length of answer.
+"""Length bias of a judge: correlation of length and score, and scores at an equal answer length.
 
-    s_mu = a_m + b (x_mu - x),    x_mu = ln(length of model m's answer to unit u),  x: mean of all x_mu
+    s_mu = a_m + b (x_mu - x),    s_mu, x_mu: score and ln(length) of model m's answer to unit u,
+    x: mean of all x_mu
 
 a_m, model m's effect at the mean log length, is its length-controlled score; b is the points that an
 answer gains for each unit of log length (b ln 2 for a doubling). Least squares with an effect for each
@@ -9,10 +10,10 @@ model estimates b within models only, so that a better model that writes more do
     b = sum_mu (x_mu - x_m)(s_mu - s_m) / sum_mu (x_mu - x_m)^2,    a_m = s_m - b (x_m - x)
 
 with x_m and s_m the means of model m. Source: Dubois, Galambosi, Liang and Hashimoto (2024),
-Length-Controlled AlpacaEval, simplified: theirs is a logistic regression of preferences on model,
-tanh of the standardized difference of lengths and difficulty of the instruction, this one is linear in
-scores of single answers and log length, without a term for difficulty. What makes both answers longer
-and scores higher (an easy unit) is therefore taken for length.
+Length-Controlled AlpacaEval, simplified: theirs is a logistic regression of preferences on model, tanh
+of the standardized difference of lengths and difficulty of the instruction, this one is linear in
+scores of single answers and log length, without a term for difficulty. An easy unit, which makes both
+answers longer and scores higher, therefore counts as an effect of length.
 """
 
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ def length_controlled_scores(
 ) -> LengthControl:
     """Estimate the score of each model at the mean log length, with 95 % intervals over clusters.
 
-    Only answers with a score and a length count. The mean length is that of the data in every resample.
+    Only answers with a score and a length count. Every resample uses the mean length of all data.
 
     Args:
         scores: Models x units, NaN for none.
@@ -124,14 +125,14 @@ def length_controlled_scores(
 
 
 def _fit(sums: Floats) -> tuple[Floats, Floats]:
-    """Slope (fits) and effect of each model (models x fits) from sums, 5 x models x fits.
+    """Fit the slope (fits) and the effect of each model (models x fits) to sums, 5 x models x fits.
 
-    NaN for a model without answers, and for all where lengths do not differ within any model.
+    NaN for a model without answers; all are NaN if lengths do not differ within any model.
     """
     n, x, s, xx, xs = sums
     mean_x, mean_s = ratio(x, n), ratio(s, n)
     within = np.nansum(xx - x * mean_x, axis=0)
-    # What is left of equal lengths is the rounding of their sums.
+    # For equal lengths only the rounding error of their sums is left.
     within[within <= 1e-12 * np.maximum(1, xx.sum(axis=0))] = 0
     slope = ratio(np.nansum(xs - x * mean_s, axis=0), within)
     return slope, mean_s - slope * mean_x

@@ -1,10 +1,11 @@
-"""The minimum detectable effect: the smallest true difference of two models that a release will show.
+"""Power analysis: minimum detectable effect (MDE), the smallest true difference that a release shows.
 
     MDE = f(C) SE,    f(C) = q + t_{power, C - 1} + b,    2.84 SE for 110 clusters, 0.05 and 80 %
 
-SE is the CR2 standard error of the mean paired difference over C clusters, q = t_{1 - alpha/2, C - 1},
-and b what the Cornish-Fisher expansion (intervals.py) adds to q, expected over normal differences,
-whose skewness k has the standard deviation sqrt(6) / C:
+t_{p, n} is the p quantile of Student's t with n degrees of freedom, SE the CR2 standard error of the
+mean paired difference over C clusters, q = t_{1 - alpha/2, C - 1}, and b what the Cornish-Fisher
+expansion (intervals.py) adds to q, expected over normal differences, whose skewness k has the standard
+deviation sqrt(6) / C:
 
     b = sqrt(3 / pi) / C (q^2 / 3 + 1 / 6)
 
@@ -18,8 +19,8 @@ The observed SE is an estimate itself. The true variance lies between
 
 in about 95 of 100 cases, which gives an interval of the smallest C. Normal differences have twice these
 degrees of freedom; differences of ratings, or of right and wrong answers, have an excess kurtosis of
-about 2, which doubles the variance of SE^2. Of m comparisons that are adjusted
-together the first has to reach alpha / m (Holm, Bonferroni).
+about 2, which doubles the variance of SE^2. Of m comparisons that are adjusted together the first has
+to reach alpha / m (Holm, Bonferroni).
 
 Sources: Bloom (1995), Minimum Detectable Effects; Browne (1995), On the Use of a Pilot Sample for
 Sample Size Determination; Miller (2024), Adding Error Bars to Evals.
@@ -36,7 +37,7 @@ MOST_CLUSTERS = 10_000_000
 
 
 def minimum_detectable_effects(totals: ClusterTotals) -> list[float | None]:
-    """The smallest difference that each row of differences shows with a power of 80 %.
+    """Compute the smallest difference that each row of differences shows with a power of 80 %.
 
     It is for one pair of models tested by itself, two-sided at 0.05.
 
@@ -78,18 +79,18 @@ def clusters_needed(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> int | None:
-    """How many clusters show a true difference with this power.
+    """Compute how many clusters are needed to show a true difference with this power.
 
     Args:
         standard_error: The standard error of the mean difference over `n_clusters`.
         n_clusters: The number of clusters observed.
         difference: The true difference, above 0.
-        power: The share of releases that show it.
+        power: The probability of showing it.
         alpha: The level of the two-sided test.
 
     Returns:
-        At least `LEAST_CLUSTERS`, since fewer are only indicative. None where more than
-        `MOST_CLUSTERS` would be needed.
+        At least `LEAST_CLUSTERS`, since fewer are only indicative. None if more than `MOST_CLUSTERS`
+        would be needed.
 
     Raises:
         ValueError: The difference is not above 0.
@@ -107,7 +108,7 @@ def clusters_needed(
 
 
 def error_range(standard_error: float, n_clusters: int) -> tuple[float, float]:
-    """The 95 % interval of the true standard error, from that of at least two observed clusters.
+    """Compute the 95 % interval of the true standard error, given the one of two or more clusters.
 
     Args:
         standard_error: The standard error over the observed clusters.

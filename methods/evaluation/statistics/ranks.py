@@ -1,14 +1,14 @@
 """Ranks of models with confidence intervals, from paired comparisons adjusted by Holm.
 
 A model's rank is 1 + the number of models with a better score; equal scores share a rank (1, 2, 2, 4).
-Its interval counts the models that are surely better and surely worse:
+Its interval counts, among n models, those that are surely better and surely worse:
 
     [ 1 + #{significantly better},  n - #{significantly worse} ]
 
-With p-values adjusted for all pairs, all the intervals together hold all the true ranks with a
-probability of 1 - alpha or more. Percentiles of bootstrapped ranks do not: of models that are equal in
-truth, some are nearly always ahead of others in the data, and a resample repeats it. Sources: Mogstad,
-Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91(1) (simultaneous
+With p-values adjusted for all pairs, all intervals together contain all true ranks with a probability
+of 1 - alpha or more. Percentiles of bootstrapped ranks do not: if models are truly equal, some are
+still nearly always ahead of others in the data, and a resample repeats it. Sources: Mogstad, Romano,
+Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91(1) (simultaneous
 confidence sets from tests of all pairs); Bazylik, Mogstad, Romano, Shaikh and Wilhelm, arXiv 2402.00192
 (with Holm's procedure); Shaffer (1980), Control of directional errors with stagewise multiple test
 procedures (two-sided tests read with their direction).
@@ -40,12 +40,12 @@ def rank_models(
     """Rank the models that have a score, with an interval of ranks by the tests of all pairs.
 
     A pair without p leaves open which of the two is better. Take scores and differences on the same
-    units (the form `floor` of scoring.py); where they contradict each other, the interval is widened to
+    units (the form `floor` of scoring.py); if they contradict each other, the interval is widened to
     include the rank.
 
     Args:
         scores: The score of each model; None for none.
-        comparisons: All pairs of these models, numbered by their place in `scores`, with p adjusted
+        comparisons: All pairs of these models, given by their index in `scores`, with p adjusted
             together (`compare_pairs`).
         higher_is_better: Whether a higher score is better.
         alpha: The level below which an adjusted p decides which of two models is better.

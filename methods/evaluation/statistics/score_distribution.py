@@ -17,14 +17,14 @@ from methods.evaluation.statistics.bootstrap import Floats
 
 @dataclass(frozen=True)
 class ScoreDistribution:
-    """Scores of one judge on one metric; None where there is no score (for the deviation: one)."""
+    """Scores of one judge on one metric; None without scores (for the deviation: with one or none)."""
 
     n: int
     counts: Mapping[float, int]
-    """Scores that were given, ascending, and how often."""
+    """Scores that were given, ascending, with their frequencies."""
     mean: float | None
     standard_deviation: float | None
-    """Of a sample, n - 1."""
+    """The deviation of a sample, with n - 1."""
     ceiling_rate: float | None
     floor_rate: float | None
 
@@ -39,7 +39,7 @@ def score_distribution(scores: Floats, lowest: float, highest: float) -> ScoreDi
 
     Returns:
         Number, counts by score, mean, standard deviation (n - 1) and the shares at both ends; None for
-        figures that there are too few scores for.
+        figures that need more scores.
     """
     existing = scores[~np.isnan(scores)]
     if not len(existing):

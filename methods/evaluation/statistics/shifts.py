@@ -1,16 +1,16 @@
-"""A mean shift over few clusters: its interval and p, what could have been found, how many to ask.
+"""Mean shift over few clusters: interval, p, smallest detectable shift, number of clusters needed.
 
-Each cluster counts once, by the mean of its shifts. Interval and p are of one test (`intervals.py`):
-p is below 0.05 exactly where the 95 % interval excludes 0. The smallest true shift that is found with a
-given power is
+Each of C clusters counts once, by the mean d_c of its shifts; d is the mean of all d_c. Interval and p
+come from one test (`intervals.py`): p is below 0.05 exactly if the 95 % interval excludes 0. The
+smallest true shift that is found with a given power is
 
     detectable = q SE + t_{power, C - 1} SE,    SE^2 = sum_c (d_c - d)^2 / (C (C - 1))
 
-where q SE is how far the longer side of the interval of level 1 - alpha reaches. Where all clusters
-have the same shift, SE is 0 and q SE is what the interval of no shift leaves open. The number of
-clusters needed is the smallest with which normal shifts of an expected deviation (`power.py`), and
-clusters that have no shift at all, have a `detectable` of at most the least shift. Source: Bloom
-(1995), Minimum Detectable Effects; figures: decision 64.
+where q SE is how far the longer side of the interval of level 1 - alpha reaches. If all clusters have
+the same shift, SE is 0, and q SE is how far the interval reaches without any shift. The number of
+clusters needed is the smallest for which `detectable` is at most the least shift, both for normal
+shifts of an expected deviation (`power.py`) and for clusters without any shift. Source: Bloom (1995),
+Minimum Detectable Effects; figures: decision 64.
 """
 
 from bisect import bisect_left
@@ -54,7 +54,7 @@ def mean_shift(
     Args:
         shifts: The shift of each unit, at least one.
         clusters: The cluster of each unit.
-        span: The largest shift that is possible.
+        span: The largest possible shift.
         power: The power by which the smallest detectable shift is computed.
         alpha: The level of the test.
 
@@ -75,16 +75,16 @@ def mean_shift(
 
 
 def detectable(means: Floats, *, span: float, power: float, alpha: float) -> float | None:
-    """The smallest true shift that clusters of such deviations show in the share `power` of cases.
+    """Compute the smallest true shift that clusters with such deviations show with the given power.
 
     Args:
         means: The mean shift of each of at least two clusters.
-        span: How large a shift can be.
-        power: The share of cases.
+        span: The largest possible shift.
+        power: The probability of showing the shift.
         alpha: The level of the two-sided test.
 
     Returns:
-        None where it would be larger than `span`.
+        The shift; None if it would be larger than `span`.
     """
     from scipy.special import stdtrit
 
@@ -102,18 +102,18 @@ def detectable(means: Floats, *, span: float, power: float, alpha: float) -> flo
 def clusters_needed(
     least: float, deviation: float, *, span: float, power: float, alpha: float, most: int
 ) -> int:
-    """The fewest clusters, one unit each, that show a shift of `least`.
+    """Compute the fewest clusters, of one unit each, that show a shift of `least`.
 
     Args:
         least: The shift to be shown, above 0.
         deviation: The standard deviation of shifts.
-        span: How large a shift can be.
-        power: The share of cases in which the shift is shown.
+        span: The largest possible shift.
+        power: The probability of showing the shift.
         alpha: The level of the two-sided test.
         most: The largest number of clusters.
 
     Returns:
-        Two or more; `most` where fewer do not show the shift.
+        Two or more; `most` if fewer do not show the shift.
     """
 
     def is_enough(n: int) -> bool:

@@ -1,4 +1,4 @@
-"""Where the variance of judges' scores comes from: items, judges, replicates.
+"""Variance components of judges' scores: items, judges, replicates (generalizability theory).
 
 Every judge scores every item several times. Item i, judge j, replicate r (Brennan's i x j design with
 replications nested in its cells):
@@ -11,9 +11,10 @@ replications nested in its cells):
             / ((n_i - 1)(n_j - 1))                         S_j  = (MS_j - MS_ij) / (n_i n_r)
     MS_e  = sum_ijr (y_ijr - y_ij)^2 / (n_i n_j (n_r - 1))
 
-S_i is what one wants to measure; S_j is large where some judges are stricter than others, S_ij where
-judges put items in different orders, S_e where a judge contradicts itself. An estimate below 0 is set
-to 0. Source: Brennan (2001), Generalizability Theory, chapter 3.
+A mean over an index lacks this index (y_i, y_ij, y); n_i, n_j and n_r are the numbers of items, judges
+and replicates. S_i is the variance to be measured; S_j is large if some judges are stricter than
+others, S_ij if judges put items in different orders, S_e if a judge contradicts itself. An estimate
+below 0 is set to 0. Source: Brennan (2001), Generalizability Theory, chapter 3.
 """
 
 from dataclasses import dataclass
@@ -90,9 +91,9 @@ def variance_components(scores: Floats) -> VarianceComponents:
 
 
 def replicate_variance(scores: Floats) -> float | None:
-    """Mean variance of a unit's replicates (n - 1), of `scores`, ... x replicates, NaN left out.
+    """Compute the mean variance (n - 1) of a unit's replicates; `scores` are ... x replicates with NaN.
 
-    Over the units with two replicates or more; None where no unit has two.
+    The mean is over units with two replicates or more; None if there are no such units.
     """
     replicates = scores.reshape(-1, scores.shape[-1])
     twice = replicates[(~np.isnan(replicates)).sum(axis=1) >= 2]

@@ -1,16 +1,16 @@
-"""Weighted sums of means over the same clusters, and what each cluster has to do with them.
+"""Weighted sums of means over the same clusters, and the influence of each cluster on them.
 
     theta = sum_k w_k theta_k,    theta_k = sum_c t_ck / sum_c n_ck
 
-A mean of several scores, or the difference of two, is such a sum; a score may lack units that another
-one has. As in `intervals.py`, a cluster stands for the statistic plus C times its derivative by the
-cluster's weight, and counts as much as its share of the units, averaged over the scores:
+Here t_ck and n_ck are the sum and the number of units of score k in cluster c. A mean of several
+scores, or the difference of two, is such a sum; a score may lack units that another one has. As in
+`intervals.py`, C clusters are each represented by the statistic plus C times its derivative by the
+cluster's weight, and count by their share of the units, averaged over the scores:
 
     t_c = C ( theta h_c + sum_k w_k (t_ck - theta_k n_ck) / N_k ),    n_c = C h_c
     h_c = sum_k |w_k| n_ck / N_k / sum_k |w_k|,                       N_k = sum_c n_ck
 
-Where all scores have the same units this is the weighted sum of each cluster's totals, and those are
-taken as they are.
+If all scores have the same units, the weighted sums of each cluster's totals are used directly.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ T = TypeVar("T", float, Floats)
 
 
 def weighted_sum(weights: Sequence[float], totals: Sequence[ClusterTotals]) -> ClusterTotals:
-    """The totals whose means are the weighted sums of the means of several totals, row by row.
+    """Combine totals, so that their means are the weighted sums of the means of `totals`, row by row.
 
     Args:
-        weights: One for each of the totals.
-        totals: Of the same rows and clusters (rows x clusters each).
+        weights: The weight of each of the totals.
+        totals: Totals of the same rows and clusters (rows x clusters each).
 
     Returns:
-        Rows x clusters. A row that has no value in one of the totals has none.
+        Rows x clusters. A row without a value in one of the totals has none.
     """
     if len(totals) == 1 and weights[0] == 1:
         return totals[0]
@@ -69,7 +69,7 @@ def weighted_total(weights: Sequence[float], values: Sequence[T]) -> T:
 
 
 def _of_unlike(weights: Floats, totals: Sequence[ClusterTotals]) -> tuple[Floats, Floats]:
-    """Sums and sizes of rows whose totals are not of the same units."""
+    """Compute sums and sizes of rows whose totals have different units."""
     means = np.stack([of.means for of in totals])
     theta = weights @ means
     has_all = ~np.isnan(theta)

@@ -1,6 +1,6 @@
-"""An imported benchmark as rows of the release tables.
+"""Imported benchmarks: builds the rows of the release tables from the items of a published file.
 
-What such a file says is read by the benchmark (`methods/<benchmark>/published.py`).
+`methods/<benchmark>/published.py` reads the file.
 """
 
 from collections.abc import Sequence
@@ -18,16 +18,17 @@ from methods.release import (
 )
 
 NOBODY = ReviewPolicy("none", 0.0)
-"""What was demanded of people here; what its authors did is not in the file."""
+"""The review policy of imported items: nobody reviewed them here. The file does not tell whether its
+authors did."""
 SOURCE = ("page_url", "title", "attribution", "licence", "licence_url", "artist")
-"""Columns of `release.images` that a published file does not fill."""
+"""Columns of `release.images` that are null, because a published file does not have them."""
 
 
 def imported_name(edition: Edition) -> str:
-    """The name of an imported benchmark's releases: the benchmark with its split and language.
+    """Return the name of an imported release: benchmark, split and language, joined by hyphens.
 
-    Where neither is given it is `<benchmark>-imported`: the benchmark's own name is that of releases
-    that are built.
+    Without split and language it is `<benchmark>-imported`, because releases that are built here have
+    the name of the benchmark.
     """
     parts = [part.lower() for part in (edition.split, edition.language) if part]
     return "-".join([str(edition.benchmark), *(parts or ["imported"])])
@@ -43,7 +44,7 @@ def require_name(name: str) -> None:
 
 
 def imported_release(name: str, edition: Edition, items: Sequence[Item]) -> Release:
-    """Build the release of an imported benchmark. Every column is there, as it is hashed.
+    """Build the release of an imported benchmark, with every column, because rows are hashed.
 
     Args:
         name: The name of the release.

@@ -1,8 +1,8 @@
-"""JSON that may come from outside: a server, a model, a file that anybody made.
+"""Safe decoding and encoding of JSON from outside: servers, models, files of users.
 
-The one place that decodes JSON; a lint rule bans `json.loads` elsewhere. What Python's decoder accepts
-and nothing after it can hold is decided here, so that whoever gets a value can encode it, walk through
-it and store it.
+All JSON is decoded here; a lint rule bans `json.loads` elsewhere. Python's decoder accepts values that
+later steps cannot encode, walk through or store (NaN, huge integers, deep nesting). This module rejects
+or replaces them.
 """
 
 import json
@@ -11,23 +11,24 @@ from collections.abc import Iterable
 from typing import Any
 
 MOST_DEPTH = 100
-"""Lists and objects inside each other. Python's own limit depends on who calls, and what decodes within
-it may not encode within it."""
+"""The most levels of nested lists and objects. Python's own recursion limit depends on the caller, and
+a value that decodes within it may not encode within it."""
 MOST_CHARACTERS = 100_000_000
-"""Of one text; the longest are lines with images in base64. Replies of models have a lower limit."""
+"""The most characters of a text. The longest are lines with images in base64; replies of models have a
+lower limit."""
 MOST_DIGITS = 100
-"""Of a whole number; a float holds 308, and Python reads 4,300."""
+"""The most digits of a whole number. A float can have up to 309 of them, and Python reads 4,300."""
 
 
 class NestingError(ValueError):
-    """More lists and objects stand inside each other than are read."""
+    """Lists and objects are nested more than `MOST_DEPTH` levels deep."""
 
     def __init__(self) -> None:
         super().__init__(f"more than {MOST_DEPTH} lists and objects stand inside each other")
 
 
 class DuplicateKeyError(ValueError):
-    """An object gives one name to two values, of which a program reads one and drops the other."""
+    """An object has one name with two different values. A program would silently drop one of them."""
 
 
 def from_json(
@@ -35,21 +36,20 @@ def from_json(
 ) -> Any:
     """Decode a JSON text.
 
-    NaN, infinities and whole numbers of more than 100 digits become None, because no table can hold
-    them and other programs write NaN for a missing number. A lone surrogate stays as it is: see
-    `storable`.
+    NaN, infinities and whole numbers of more than 100 digits become None: no table can hold them, and
+    other programs write NaN for a missing number. Lone surrogates are kept; `storable` replaces them.
 
     Args:
-        text: The text; bytes are decoded by the encoding that their first bytes show.
-        most: The largest number of characters; None if something else limits the text.
-        unambiguous: Whether an object may not give one name two values.
+        text: The text. The encoding of bytes is detected from the first bytes.
+        most: The largest number of characters; None if the caller limits the text.
+        unambiguous: Whether to reject an object that has one name with two different values.
 
     Returns:
         The decoded value.
 
     Raises:
         ValueError: The text is not JSON, too long or nested too deeply.
-        DuplicateKeyError: A name has two values, and the text has to be `unambiguous`.
+        DuplicateKeyError: A name has two different values, and `unambiguous` is set.
     """
     if most is not None and len(text) > most:
         raise ValueError(f"it has more than {most:,} characters")
@@ -66,19 +66,19 @@ def from_json(
 
 
 def json_at(text: str, start: int) -> tuple[Any, int]:
-    """Decode the JSON value that begins at a place of a text. It may contain bare line breaks.
+    """Decode the JSON value that begins at a position of a text. Texts in it may have bare line breaks.
 
-    Numbers are read as by `from_json`.
+    Numbers are read as in `from_json`.
 
     Args:
         text: The text.
-        start: The place where the value begins.
+        start: The position of the first character of the value.
 
     Returns:
-        The value, and the place after it.
+        The value, and the position after it.
 
     Raises:
-        ValueError: There is no JSON value, or an object gives one name two values.
+        ValueError: There is no JSON value, or an object has one name with two different values.
         NestingError: Values are nested too deeply.
     """
     try:
@@ -109,15 +109,15 @@ def to_json(value: object, indent: int | None = None) -> str:
 
 
 def storable(text: str) -> str:
-    """`text` with lone surrogates replaced.
+    """Replace lone surrogates in a text.
 
-    No database stores them, and one such answer would make the commit of others fail.
+    Databases cannot store them, so one such answer would make the commit of other answers fail, too.
     """
     return text.encode("utf-8", "replace").decode()
 
 
 def is_unicode(text: str) -> bool:
-    """Whether the text can be written at all: half a character, a lone surrogate, cannot."""
+    """Check that a text can be encoded as UTF-8: that it has no lone surrogate (half a character)."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -126,7 +126,7 @@ def is_unicode(text: str) -> bool:
 
 
 def _require_shallow(value: object, text: str) -> None:
-    # Brackets are counted first: nearly all texts have too few to be deep.
+    # Counting brackets is fast, and nearly all texts have too few to be nested deeply.
     if text.count("[") + text.count("{") <= MOST_DEPTH:
         return
     level = [value]
@@ -154,7 +154,7 @@ def _whole(text: str) -> int | None:
 
 
 def _no_number(_constant: str) -> None:
-    """NaN, Infinity and -Infinity are no JSON."""
+    """NaN, Infinity and -Infinity are no valid JSON and become None."""
 
 
 def _without_contradiction(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Markdown of tables and of texts from outside."""
+"""Markdown tables, and escaping of texts from outside for Markdown."""
 
 from collections.abc import Sequence
 
@@ -20,11 +20,11 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def cell(text: str) -> str:
-    """A text on one line, without an end of a table's cell."""
+    """Write a text for a table cell: on one line, with escaped "|"."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def code(value: object) -> str:
-    """A text that Markdown shows as it is, also inside a table."""
+    """Write a text as inline code, which Markdown does not interpret; empty for an empty text."""
     text = cell(str(value)).replace("`", "'")
     return f"`{text}`" if text else ""

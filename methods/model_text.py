@@ -1,8 +1,10 @@
-"""The answer and the reasoning in a model's text, without marks of chat templates.
+"""Chain-of-thought removal: splits a model's text into answer and reasoning (`<think>` and other tags),
+and removes special tokens of chat templates.
 
-Replies of models and imported predictions both go through `without_reasoning`. An answer may speak of
-marks. So a mark counts only where a model would write it: at the start of a line or next to a word, and
-never in code, in quotation marks or in a sentence about it.
+Replies of models and imported predictions both go through `without_reasoning`. A "mark" is a tag or
+token that opens or closes reasoning. An answer may also write about marks. So a mark only counts at the
+start of a line or directly after a word, and never in code, in quotation marks or in a sentence about
+it.
 """
 
 import re
@@ -38,7 +40,7 @@ _KINDS = {
     "openPangu": (r"\[unused16\]", r"\[unused17\]"),
     "MedGemma": (r"<unused94>(?:thought\b)?", r"<unused95>"),
 }
-"""Marks that open and close reasoning, in any case, by who writes them."""
+"""Regular expressions of the marks that open and close reasoning, by the models that write them."""
 _MARK = re.compile(
     "|".join(
         f"(?P<o{kind}>{opens})|(?P<c{kind}>{closes})"
@@ -52,9 +54,9 @@ _FINAL = re.compile(
 _ANALYSIS = re.compile(
     r"\s*(?:<\|start\|>assistant)?<\|channel\|>\s*(?:analysis|commentary)", re.IGNORECASE
 )
-"""Channels of gpt-oss."""
+"""Marks of the channels of gpt-oss: the final answer, and the analysis before it."""
 _WHOLE_FORMS = (
-    # gpt-oss, where a server drops the special tokens of its channels.
+    # gpt-oss behind a server that removes the special tokens of its channels.
     re.compile(r"\s*analysis(?=\S)(?P<reasoning>.*?)assistantfinal(?P<answer>.*)", re.DOTALL),
     # LLaVA-CoT
     re.compile(
@@ -74,20 +76,20 @@ _WHOLE_FORMS = (
         re.DOTALL | re.IGNORECASE,
     ),
 )
-"""Texts that are reasoning and answer as a whole."""
+"""Formats that match a whole text, as reasoning and answer."""
 _ANSWER_OPENS = r"(?:<\|begin_of_solution\|>|<\|START_RESPONSE\|>|<answer>|<response>)"
 _ANSWER = re.compile(
     rf"{_ANSWER_OPENS}(?P<text>(?:(?!{_ANSWER_OPENS}).)*?)"
     r"(?:<\|end_of_solution\|>|<\|END_RESPONSE\|>|</answer>|</response>)\s*\Z",
     re.DOTALL | re.IGNORECASE,
 )
-"""An answer in marks at the end of a text, where reasoning without an end mark ends."""
+"""A tagged answer at the end of a text. It ends reasoning that has no closing mark."""
 _WRAPS = re.compile(
     r"<\|(?:begin|end)_of_(?:box|solution)\|>|<\|(?:START|END)_(?:RESPONSE|TEXT)\|>", re.IGNORECASE
 )
-"""Tokens around an answer, or around the part of it that counts."""
+"""Tokens around an answer, or around its final part, that are removed."""
 _SPECIAL = re.compile(r"<[|｜][^|｜<>\s]{1,40}[|｜]>")
-"""Tokens that begin or end a message, where a server leaves them in."""
+"""Special tokens that some servers leave in a message."""
 _BEGINS = re.compile(
     r"\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|turn>)\s*"
     r"(?:assistant|model)?\s*(?:<\|end_header_id\|>)?"
@@ -98,7 +100,7 @@ _ENDS = re.compile(
     r"(?:<[|｜][^|｜<>\s`]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>|<end_of_utterance>|<turn\|>)\s*\Z",
     re.IGNORECASE,
 )
-"""What chat templates write before and after an answer."""
+"""Tokens of chat templates before and after an answer."""
 _LONGEST_END = 60
 _STRUCK_OUT = re.compile(r"<s(?:\s[^<>\n]{0,200})?>", re.IGNORECASE)
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
@@ -115,11 +117,11 @@ _AFTER_A_NAME = re.compile(
     r"|in|at|before|after|around)\b",
     re.IGNORECASE,
 )
-"""Words next to a mark that a sentence is about."""
+"""Words before or after a mark which show that a sentence is about the mark."""
 _MOST_MARKS = 200
-"""Marks that are looked at: a model may repeat one until its limit."""
+"""The most marks of a text that are parsed. A model may repeat a mark until its token limit."""
 _NEARBY = 40
-"""Characters next to a mark that are looked at."""
+"""The number of characters before and after a mark that are examined."""
 
 
 class ModelText(NamedTuple):
@@ -130,19 +132,19 @@ class ModelText(NamedTuple):
 
     @property
     def reasoning_only(self) -> bool:
-        """Whether there is reasoning and no answer, as in a text that was cut off."""
+        """Whether there is reasoning but no answer, as in a text that was cut off."""
         return bool(self.reasoning) and says_nothing(self.answer)
 
 
 def without_reasoning(text: str) -> ModelText:
-    """Split a model's text into answer and reasoning, and take off marks of a chat template.
+    """Split a model's text into answer and reasoning, and remove tokens of a chat template.
 
-    Reasoning without an end takes the rest of the text. A template may open reasoning in the prompt:
-    then only its end mark is in the text, and everything before it is reasoning. Marks that an answer
-    is about stay, and a text without marks is returned unchanged.
+    Reasoning without a closing mark includes the rest of the text. If the chat template opens the
+    reasoning in the prompt, the text has only the closing mark, and everything before it is reasoning.
+    Marks that an answer writes about are kept. A text without marks is returned unchanged.
 
     Args:
-        text: what a model wrote, of any length.
+        text: The text that a model wrote, of any length.
 
     Returns:
         The answer and the reasoning, without white space around them.
@@ -155,13 +157,13 @@ def without_reasoning(text: str) -> ModelText:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a text has neither letter, digit, punctuation nor symbol beside control sequences."""
+    """Check that a text has no visible character, apart from special tokens and terminal codes."""
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", _SPECIAL.sub("", text))
     return not any(character.isprintable() and not character.isspace() for character in plain)
 
 
 class _Mark(NamedTuple):
-    """A mark of reasoning; `counts` is False for one that the text is about."""
+    """A mark of reasoning. `counts` is False if the text only writes about the mark."""
 
     opens: bool
     kind: str
@@ -172,7 +174,7 @@ class _Mark(NamedTuple):
 
 
 def _marks(text: str) -> list[_Mark]:
-    """The first marks of a text, in their order."""
+    """The first `_MOST_MARKS` marks of a text, in order."""
     spans = [match.span() for match in _CODE.finditer(text)]
     starts = [start for start, _ in spans]
     marks: list[_Mark] = []
@@ -191,7 +193,7 @@ def _marks(text: str) -> list[_Mark]:
 
 
 def _counts(text: str, mark: _Mark, earlier: list[_Mark]) -> bool:
-    """Whether the model wrote the mark as one, and not about it."""
+    """Whether the model used the mark, and did not write about it."""
     before = text[max(0, mark.start - _NEARBY) : mark.start]
     after = text[mark.end : mark.end + _NEARBY]
     if before[-1:] in _OPENING_QUOTES and after[:1] in _CLOSING_QUOTES and before and after:
@@ -218,7 +220,7 @@ def _counts(text: str, mark: _Mark, earlier: list[_Mark]) -> bool:
 
 
 def _split(text: str) -> ModelText | None:
-    """The answer and the reasoning between marks; None for a text without marks of reasoning."""
+    """Split a text at its marks; None for a text without marks of reasoning."""
     marks = _marks(text)
     if not any(mark.counts for mark in marks):
         return None
@@ -265,13 +267,13 @@ def _split(text: str) -> ModelText | None:
 
 
 def _without_first_mark(thought: str) -> str:
-    """Reasoning without a second mark at its beginning: a template and a model may both open it."""
+    """Remove a second mark at the beginning of reasoning: both template and model may write one."""
     mark = _MARK.match(thought)
     return thought[mark.end() :].strip() if mark else thought
 
 
 def _end_of(marks: list[_Mark], place: int) -> int | None:
-    """The place of the mark that ends what the mark at `place` opens; None if nothing ends it."""
+    """The index of the mark that closes the reasoning opened at index `place`; None if none does."""
     kind = marks[place].kind
     depth = 0
     ends = []
@@ -283,7 +285,8 @@ def _end_of(marks: list[_Mark], place: int) -> int | None:
                 return later
             if not mark.opens:
                 ends.append(later)
-    # Opened twice and closed once; closed by another mark; or in a fence that only the answer ends.
+    # The reasoning was opened twice and closed once, is closed by another kind of mark, or its code
+    # fence is only closed in the answer.
     others = [
         later
         for later in range(place, len(marks))
@@ -294,7 +297,7 @@ def _end_of(marks: list[_Mark], place: int) -> int | None:
 
 
 def _nothing_follows(text: str, marks: list[_Mark], place: int) -> bool:
-    """Whether nothing but marks stands after the mark at `place`."""
+    """Whether only marks follow the mark at index `place`."""
     if len(marks) == _MOST_MARKS:
         return False
     ends = [mark.end for mark in marks[place:]]
@@ -303,7 +306,7 @@ def _nothing_follows(text: str, marks: list[_Mark], place: int) -> bool:
 
 
 def _channels(text: str) -> ModelText | None:
-    """The answer and the reasoning of gpt-oss and of `_WHOLE_FORMS`; None for other texts."""
+    """Split texts in the formats of gpt-oss and of `_WHOLE_FORMS`; None for other texts."""
     for form in _WHOLE_FORMS:
         if whole := form.fullmatch(text):
             return ModelText(whole["answer"].strip(), whole["reasoning"].strip())
@@ -319,7 +322,7 @@ def _channels(text: str) -> ModelText | None:
 
 
 def _without_template(answer: str) -> str:
-    """An answer without the tokens of a chat template around it."""
+    """Remove the tokens of a chat template around an answer."""
     if begins := _BEGINS.match(answer):
         answer = answer[begins.end() :]
     answer = answer.strip()
@@ -333,7 +336,9 @@ def _without_template(answer: str) -> str:
 
 
 def _is_text(answer: str, end: re.Match[str]) -> bool:
-    """Whether a token at the end belongs to the answer: in code, struck out, or what it is about."""
+    """Whether a token at the end belongs to the answer: in code, as the end of HTML strikethrough
+    (`</s>`), or because the answer writes about it.
+    """
     before = answer[: end.start()]
     if before.count("```") % 2 or (
         before[-1:].isspace() and _BEFORE_A_NAME.search(before[-_NEARBY:])

@@ -7,18 +7,18 @@ from difflib import SequenceMatcher
 N_NEAREST = 3
 N_LISTED = 10
 ALIKE = 0.6
-"""Share of two names that is to be the same: that of difflib's `get_close_matches`."""
+"""Least similarity (difflib ratio, 0 to 1) of a suggestion, the default of `get_close_matches`."""
 AS_NEAR = 0.15
-"""How much less like it than the nearest a name may be that is named beside that one."""
+"""A suggestion may be less similar than the most similar name by at most this much. Chosen by hand."""
 LAST_PART = 0.8
-"""What the same last part of two names is worth of what the same name is."""
+"""Weight of the similarity of the last parts of two names, after a dot or slash. Chosen by hand."""
 _PARTS = re.compile(r"[a-z_]+[./]([a-z_]\w+)")
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """List the names that are most similar to a name, for an error message.
 
-    Case does not count. The last part of a name counts as a name, too: `judgment` is similar to
+    Case is ignored. The last parts of names are compared, too: `judgment` is similar to
     `evaluate.judgments`.
 
     Args:
@@ -26,7 +26,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
         candidates: All names that exist.
 
     Returns:
-        A part of a sentence with the similar names, or with up to ten of all names if none is similar.
+        A part of a sentence with up to three similar names, or with the first ten of all names if no
+        name is similar.
     """
     names = sorted(set(candidates))
     similarity = {other: _likeness(name.casefold(), other.casefold()) for other in names}
@@ -46,7 +47,7 @@ def listed(names: Collection[str], n: int = N_LISTED) -> str:
 
     Args:
         names: The names, in the order to list them.
-        n: How many of them are written out.
+        n: The number of names to write out.
 
     Returns:
         The list, such as "a, b and 3 more", or "none".
@@ -56,11 +57,11 @@ def listed(names: Collection[str], n: int = N_LISTED) -> str:
 
 
 def decimal_text(value: float, decimals: int = 1) -> str:
-    """Round a number, with a true minus sign; what is rounded to zero has no sign.
+    """Round a number and write it with a typographic minus sign (U+2212), but never "−0".
 
     Args:
         value: The number.
-        decimals: Its decimals.
+        decimals: The number of decimals.
 
     Returns:
         The text.

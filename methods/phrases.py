@@ -1,4 +1,4 @@
-"""Tables of phrases as one regular expression."""
+"""Phrase lists: compiles a table of phrases to one regular expression."""
 
 import re
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from functools import cached_property
 
 
 class Phrases:
-    """Finds any phrase of a table, in capitals or not.
+    """Searches for any phrase of a table, ignoring case.
 
-    A line is a phrase, itself an expression; an indented line goes on with the one above, without a
-    space between them. `<name>` stands for the part of that name. The expression of a long table takes
-    tens of milliseconds to compile, which are not spent before the first search.
+    Each line of the table is a phrase, written as a regular expression. An indented line continues the
+    line above, without a space between them. `<name>` is replaced by the part of that name. The
+    expression is compiled at the first search, because a long table takes tens of milliseconds.
     """
 
     def __init__(self, table: str, **parts: str):
@@ -18,12 +18,12 @@ class Phrases:
 
     @cached_property
     def search(self) -> Callable[..., re.Match[str] | None]:
-        """As the `search` of a compiled expression."""
+        """The method `search` of the compiled expression."""
         return re.compile(alternatives(self._table, **self._parts), re.IGNORECASE).search
 
 
 def alternatives(table: str, **parts: str) -> str:
-    """The alternatives of a table as a regular expression, to be part of a larger one."""
+    """Make a regular expression of the alternatives of a table, as a part of a larger expression."""
     lines: list[str] = []
     for line in table.strip("\n").splitlines():
         if line[:1].isspace():

@@ -1,6 +1,6 @@
-"""A release: approved dialogues as rows of the release tables, under an id by content.
+"""Dataset releases: the rows of the release tables, and the release id, a hash of the content.
 
-The id is a hash of the content, so the same content gives the same release.
+The same content gives the same id.
 """
 
 import re
@@ -15,17 +15,17 @@ Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by table name."""
 
 RELEASE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
-"""What a name may be: it begins the release's id, which names a folder."""
+"""The pattern of valid names. The release id begins with the name and is used as a folder name."""
 
 RELEASE_TABLES = ("items", "turns", "choices", "references", "images")
-"""Tables of schema `release` whose rows a release's id is the hash of."""
+"""The tables of schema `release` whose rows are hashed for the release id."""
 _LATER_TABLES = ("choices",)
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "items": {"group_id": None, "labels": {}},
     "turns": {"given": None},
     "references": {"kind": "answer"},
 }
-"""Columns that the first versions did not have, and what their rows would have in them."""
+"""Columns that early versions did not have, and the values that stand for their rows."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class ApprovedDialogue:
-    """One approved item: its content after review, and its reviewers."""
+    """An approved dialogue: its content after review, and its reviewers."""
 
     item_id: str
     set_id: str
@@ -52,7 +52,7 @@ class ApprovedDialogue:
 
 @dataclass(frozen=True)
 class ReviewPolicy:
-    """The items that people must review (none, sample, all), and the share of all items."""
+    """Which items people must review ("none", "sample" or "all"), and the share of a sample."""
 
     policy: str
     share: float
@@ -70,16 +70,16 @@ class Edition:
     language: str | None = None
     origin: Literal["built", "imported"] = "built"
     held_out: bool = False
-    """Whether an import said that its references stay in this home."""
+    """Whether the user who imported the release asked to keep its references in this workspace."""
 
     @property
     def columns(self) -> dict[str, str | None]:
-        """It as columns of `release.releases`."""
+        """The edition as columns of `release.releases`."""
         return {name: value for name, value in vars(self).items() if name != "held_out"}
 
 
 HELD_OUT = "test"
-"""The split of a built benchmark whose references stay in the home."""
+"""The split of built benchmarks whose references (answers) are not exported from the workspace."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,10 @@ class Release:
 
 
 def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
-    """The images that enter with each question: `<ImageHere>`s are numbered through the dialogue."""
+    """Yield the numbers of the images that each question first shows.
+
+    `<ImageHere>` placeholders are numbered from 1 through the whole dialogue.
+    """
     shown = 0
     for question in questions:
         n_new = question.count(IMAGE_HERE)
@@ -193,14 +196,13 @@ def with_release_ids(name: str, reviewed: ReviewPolicy, edition: Edition, rows: 
 
 
 def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Edition) -> str:
-    """Compute the id of a release from everything it holds.
+    """Compute the id of a release from its whole content.
 
-    Who stands behind an item, what was required of them, which call made a text and whose image it is
-    are as frozen as the words. What earlier versions did not have is hashed only if it says something:
-    a table without rows, a column at its default (`_DEFAULTS`) and the edition of a release that was
-    built whole are left out, so a release keeps the id that an earlier version gave it. References that
-    are held out are left out, too: otherwise anyone with the other rows could try keys until the id
-    fits. An edited reference has another revision, which is hashed.
+    The hash includes the texts, the reviewers, the review policy, the model call of each text and the
+    source of each image. Left out are tables, columns and editions that earlier versions did not have,
+    if they are empty or at their defaults (`_DEFAULTS`), so that old releases keep their id. Held-out
+    references are left out, too: otherwise anyone with the other rows could try answers until the id
+    fits. An edited reference still changes the id, because the revision of its item is hashed.
 
     Args:
         name: The name of the release.
@@ -224,10 +226,10 @@ def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Editio
 
 
 def held_out(edition: Edition) -> bool:
-    """Whether the references of a release of this edition stay in the home that has it.
+    """Whether the references of a release are held out: not exported from the workspace.
 
-    What is imported is exported as it came, unless the import said otherwise: a file that holds them
-    out has none.
+    That is the case for the test split of built benchmarks, and for imported releases if the user who
+    imported them asked for it.
     """
     return edition.held_out or (edition.split == HELD_OUT and edition.origin == "built")
 
@@ -246,8 +248,8 @@ def exported_rows(rows: Rows, edition: Edition) -> Rows:
 
 
 def _without_defaults(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The row without columns that are at their default."""
-    # A MAP comes from the tables as pairs.
+    """Remove columns that have their default value from a row."""
+    # The tables return a MAP as pairs.
     plain = {**row, "labels": dict(row["labels"])} if "labels" in row else row
     defaults = _DEFAULTS.get(table, {})
     return {
@@ -260,9 +262,9 @@ def _without_defaults(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
 def _origin(
     dialogue: ApprovedDialogue, turn: Mapping[str, Any], text: str, origins: Mapping[str, Origin]
 ) -> Origin:
-    """The origin of a turn's `text` (question or answer), if the text is unedited."""
+    """The origin of a turn's `text` ("question" or "answer"); empty if a person edited the text."""
     question_id = turn.get("question_id", "")
     generated = dialogue.turns if dialogue.generated is None else dialogue.generated
-    # A text that a person changed is not the call's text any more.
+    # An edited text differs from the text that the call generated.
     unedited = [row[text] for row in generated if row.get("question_id") == question_id]
     return origins.get(question_id, Origin()) if turn[text] in unedited else Origin()

@@ -1,4 +1,4 @@
-"""The card of a release: how it was made, for people and for other tools."""
+"""Dataset cards: provenance of a release (settings, prompts, models, corpus), as JSON and Markdown."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,24 +19,24 @@ from methods.quality.outcome import (
 from methods.release import Edition, held_out
 
 Card = Mapping[str, Any]
-"""A row of `release.releases` whose settings are a mapping; what is not known is left out."""
+"""A row of `release.releases` whose JSON columns are parsed. Unknown values are left out."""
 
 UNKNOWN = "unknown"
 MOST_LICENCES = 10
-"""Licences that a card names, the most frequent ones."""
+"""The number of licences, the most frequent ones, that a card lists."""
 BROKEN = "Items left out for a broken image"
 TAU = "cluster.clusters.tau"
 _EDITION = ("benchmark", "split", "language", "origin")
 CHOICE_STAGE = "choice."
-"""What the names of the tables begin with whose settings have those seeds."""
+"""Prefix of the tables whose seeds decide the position of the right choice. These seeds are secret."""
 _MADE_BY = (
     *("parent", "settings", "prompt_versions", "writers", "corpus", "project_version"),
     *("quality", "licences"),
 )
 _MAY_BE_NULL = (*_EDITION, *_MADE_BY)
-"""Columns that are NULL where they are not known, as for releases of earlier versions."""
+"""Columns that are NULL if they are unknown, as for releases of earlier versions."""
 _JSON = ("settings", "quality", "licences")
-"""Columns that are JSON."""
+"""Columns with JSON texts."""
 _FILES = {
     "images/": "the images of its items",
     "attribution.csv": "source, licence and author of each image",
@@ -44,9 +44,9 @@ _FILES = {
     "tables.json": "the rows of the release, for `vlm-loom release import`",
 }
 RELEASES, HELD_OUT_SETTING = "release.releases", "held_out"
-"""Where the settings on a card say that an import holds its answers out."""
+"""The table and the name of the setting that holds out the answers of an imported release."""
 BROKEN_IMAGES = "broken_images"
-"""Where they count items that an import left out for an image that cannot be used, by reason."""
+"""The name of the setting that counts items left out at import for an unusable image, by reason."""
 _HELD_OUT = {"tables.json": "the rows of the release, without its answers"}
 
 
@@ -65,10 +65,10 @@ def card_of(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def row_of(card: Card) -> dict[str, Any]:
-    """A card as a row of `release.releases`.
+    """Make a row of `release.releases` from a card.
 
-    Raises ValueError if its settings are not by table or of another type, what checks found or licences
-    are no counts, it was not made at a time, or a list of texts is something else.
+    Raises ValueError if a field has the wrong type: the time of creation, a list of texts, the settings
+    by table, or the counts of checks and licences.
     """
     datetime.fromisoformat(card["created_at"])
     for name in ("prompt_versions", "writers"):
@@ -101,7 +101,7 @@ def row_of(card: Card) -> dict[str, Any]:
 
 
 def _require_types(settings: Mapping[str, Any]) -> None:
-    """Raise ValueError if a setting that is more than shown has a value of another type."""
+    """Raise ValueError if a setting that the program uses has a value of the wrong type."""
     tau = settings.get(TAU)
     if not (tau is None or type(tau) in (int, float)):
         raise ValueError(f"{TAU} is not a number")
@@ -114,16 +114,16 @@ def _require_types(settings: Mapping[str, Any]) -> None:
 
 
 def _implied(card: Card) -> dict[str, Any]:
-    """The edition of a card that does not say it, as those of earlier versions do not.
+    """The edition of cards of earlier versions, which do not state it.
 
-    Every benchmark was built, and was what its name says.
+    In these versions every benchmark was built, and a release had the name of its benchmark.
     """
     benchmark = card.get("name") if card.get("kind") == "benchmark" else None
     return {"benchmark": benchmark, "origin": "built"}
 
 
 def exported_card(card: Card) -> Card:
-    """The card as it may leave the home: without the seeds by which right choices were placed."""
+    """Remove the seeds that decide the positions of right choices from a card before its export."""
     settings = {
         table: {name: value for name, value in values.items() if name != "seed"}
         if table.startswith(CHOICE_STAGE)
@@ -134,7 +134,7 @@ def exported_card(card: Card) -> Card:
 
 
 def settings_of(card: Card) -> dict[str, Any]:
-    """Every setting on a card as `stage.asset.field`; tau, which decides most, first."""
+    """List the settings on a card as `stage.asset.field`; first tau, the most important one."""
     flat = {
         f"{table}.{field}": value
         for table, values in (card.get("settings") or {}).items()
@@ -144,7 +144,7 @@ def settings_of(card: Card) -> dict[str, Any]:
 
 
 def benchmark_of(card: Card) -> str | None:
-    """Name of the benchmark that a release is of; None for instruction sets."""
+    """Return the name of a release's benchmark; None for instruction sets."""
     return card.get("benchmark") or _implied(card)["benchmark"]
 
 
@@ -163,20 +163,20 @@ def edition_of(card: Card) -> Edition:
 
 
 def edition_in_words(card: Card) -> str:
-    """The benchmark, with its split and language where they are known."""
+    """Write the benchmark of a release, with its split and language if they are known."""
     parts = [f"{part} {card[part]}" for part in ("split", "language") if card.get(part)]
     return ", ".join([benchmark_of(card) or "none", *parts])
 
 
 def reviewed_by(card: Card) -> str:
-    """The review policy in words."""
+    """Write the review policy, with the share of a sample."""
     if card["review_policy"] == "sample":
         return f"sample ({100 * card['review_share']:g} %)"
     return str(card["review_policy"])
 
 
 def facts(card: Card) -> list[tuple[str, str]]:
-    """(name, value) of what a card says in one line each, in the order of reading."""
+    """List the facts of a card as (name, value), in display order."""
     tau = settings_of(card).get(TAU)
     return [
         ("Name", card["name"]),
@@ -187,7 +187,7 @@ def facts(card: Card) -> list[tuple[str, str]]:
         ("Turns", str(card["n_turns"])),
         ("Images", str(card["n_images"])),
         ("Made", card["created_at"]),
-        # A card that knows its settings and has no parent is that of the first release of its name.
+        # A card with settings but no parent belongs to the first release of its name.
         ("Parent", card.get("parent") or ("none" if "settings" in card else UNKNOWN)),
         ("tau", UNKNOWN if tau is None else f"{tau:g}"),
         ("Review policy", reviewed_by(card)),
@@ -205,7 +205,7 @@ def facts(card: Card) -> list[tuple[str, str]]:
 
 
 def _quality(card: Card) -> list[tuple[str, str]]:
-    """What the checks of the pairs said, if they were made: shares by outcome, and what was found."""
+    """Shares of pairs by the outcome of the quality checks, and findings; empty without checks."""
     counted = card.get("quality") or {}
     n_pairs = sum(counted.get(outcome, 0) for outcome in (*OUTCOMES, UNCHECKED))
     if not n_pairs:
@@ -229,14 +229,14 @@ def _quality(card: Card) -> list[tuple[str, str]]:
 
 
 def _left_out(card: Card, name: str, kind: str) -> list[tuple[str, str]]:
-    """How much was left out for a reason, whose counts begin with `kind`."""
+    """The number of pairs and dialogues that were left out, from the counts with the prefix `kind`."""
     counted = card.get("quality") or {}
     parts = [f"{what} {n}" for key, what in LEFT_OUT_OF.items() if (n := counted.get(kind + key))]
     return [(name, ", ".join(parts))] if parts else []
 
 
 def _broken_images(card: Card) -> list[tuple[str, str]]:
-    """The items that an import left out for an image, by what is wrong with it."""
+    """The number of items that were left out at import for a broken image, by reason."""
     counted = settings_of(card).get(f"{RELEASES}.{BROKEN_IMAGES}")
     if not isinstance(counted, dict):
         return []
@@ -244,7 +244,7 @@ def _broken_images(card: Card) -> list[tuple[str, str]]:
 
 
 def _licences(card: Card) -> list[tuple[str, str]]:
-    """Shares of the images by licence and by its terms, and the items that are not there for one."""
+    """Shares of images by licence and by term, and the number of items left out for a licence."""
     counted = card.get("licences")
     if not counted:
         return []
@@ -266,7 +266,7 @@ def _share(name: str, n: int, total: int) -> str:
 
 
 def card_markdown(card: Card) -> str:
-    """The card as a page; its text from outside (names of shards and models) is quoted as code."""
+    """Write the card as Markdown. Texts from outside, such as names of shards, are quoted as code."""
     lines = [f"# Release {card['release_id']}", ""]
     lines += table(("", ""), [(name, code(value)) for name, value in facts(card)])
     if card.get("corpus"):
@@ -286,11 +286,11 @@ def card_markdown(card: Card) -> str:
 
 
 def readme(card: Card, published: Mapping[str, str]) -> str:
-    """Write `README.md` of a release's folder: the card, and what the other files are.
+    """Write `README.md` of a release's folder: the card, and a list of the files.
 
     Args:
         card: The card of the release.
-        published: What is in each file of its published forms, by name.
+        published: A description of each file in a published format, by file name.
 
     Returns:
         The Markdown text.

@@ -1,4 +1,4 @@
-"""The difference of two releases: items and their contents, settings, prompts, and scores."""
+"""Diff of two releases: added, removed and changed items, settings, prompts and scores."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,11 +11,11 @@ from methods.release_card import Card, facts, settings_of
 Row = Mapping[str, Any]
 
 _LEFT_OUT = ("Dialogues", "Turns", "Images", "tau", "Corpus")
-"""Facts that stand elsewhere on the page."""
+"""Facts of the cards that are not compared here, because the diff page has them elsewhere."""
 _WORDS = {"answer": "reference"}
-"""What a kind of reference is called; the others are called by their kind."""
+"""Display names of kinds of references that differ from the kind."""
 _ABOUT = ("group", "labels", "reviewers", "attribution")
-"""What is said of an item and neither asked nor judged by."""
+"""Kinds of changes that affect neither questions nor scores: only metadata of an item."""
 _OF_REFERENCES = ("reference", "key", "caption", "focus")
 
 
@@ -28,13 +28,15 @@ class ReleaseContents(NamedTuple):
 
 
 class ContentChange(NamedTuple):
-    """One change: texts or image ids before and after; None if the content is new.
+    """One change: texts or image ids before and after. Added or removed content has an empty side.
 
     Attributes:
         kind: question, given, entering images, reference, key, caption, focus, choices, order of
             choices, images, order of images, turn added, turn removed, group, labels, reviewers or
             attribution.
         turn: The turn; None for changes of the whole item.
+        before: The texts or image ids in the first release.
+        after: The texts or image ids in the second release.
     """
 
     kind: str
@@ -44,14 +46,19 @@ class ContentChange(NamedTuple):
 
     @property
     def of_images(self) -> bool:
-        """Whether before and after are ids of images."""
+        """Whether `before` and `after` are ids of images."""
         return self.kind in ("images", "order of images")
 
 
 class ItemChange(NamedTuple):
-    """An item that only one of two releases has, or that differs; `what` says in words what differs.
+    """An item that was added, removed or changed.
 
-    `opening` is its first question, as the second release has it where both do.
+    Attributes:
+        set_id: The id of its image set, if it has one.
+        item_ids: Its id, or its ids in the first and second release if they differ.
+        what: A description of the change.
+        opening: The first question, in the second release if both have the item.
+        changes: The single changes; empty for added and removed items.
     """
 
     set_id: str | None
@@ -69,33 +76,33 @@ class ReleaseDifference(NamedTuple):
     changed: list[ItemChange]
     n_same: int
     turns: dict[str, int]
-    """Turns added and removed, questions and references changed, in all items."""
+    """The numbers of added and removed turns, and of changed questions and references, in all items."""
     kinds: dict[str, int]
-    """In how many items of both releases each kind of change is, the most frequent first."""
+    """The number of items with each kind of change, the most frequent kind first."""
     common: dict[str, str]
-    """Items whose questions, given turns, choices, references and images are the same in both: the id
-    in the first release to that in the second. Labels, groups and reviewers may differ."""
+    """Items with the same questions, given turns, choices, references and images in both releases: the
+    id in the second release by the id in the first. Labels, groups and reviewers may differ."""
     made_by: list[tuple[str, str, str]]
-    """(name, value of the first, value of the second) of what the releases were made by."""
+    """Settings and other facts that differ: (name, value of the first, value of the second)."""
     scores: list[tuple[str, str, str, Row | None, Row | None]]
-    """(model, judge, version of its prompt, score on the first, on the second)."""
+    """(model, judge, version of the judge's prompt, score on the first, score on the second)."""
 
 
 def difference(first: ReleaseContents, second: ReleaseContents) -> ReleaseDifference:
-    """Compare two releases. Items are matched by their id, else by their image set.
+    """Compare two releases. Items are matched by their id, or else by their image set.
 
     Args:
         first: The earlier release.
         second: The later release.
 
     Returns:
-        What was added, removed and changed, and which items are the same.
+        The added, removed and changed items, and the items that are the same.
     """
     before, after = _items(first), _items(second)
     pairs = [(item_id, item_id) for item_id in before if item_id in after]
     unmatched = {key: item for key, item in before.items() if key not in after}
     new = {key: item for key, item in after.items() if key not in before}
-    # A set whose dialogue was written again has another item under another id.
+    # If the dialogue of an image set was generated again, its item has a new id.
     new_of_set = {item["set_id"]: key for key, item in new.items() if item["set_id"]}
     for item_id, item in list(unmatched.items()):
         match = new_of_set.pop(item["set_id"], None)
@@ -132,7 +139,7 @@ def difference(first: ReleaseContents, second: ReleaseContents) -> ReleaseDiffer
 
 
 def _items(contents: ReleaseContents) -> dict[str, dict[str, Any]]:
-    """Each item by its id, with its turns by number, its references, choices and images in order."""
+    """The items by id, each with its turns by number, references, choices and images in order."""
     items: dict[str, dict[str, Any]] = {
         row["item_id"]: {**row, "turns": {}, "references": {}, "choices": [], "images": []}
         for row in contents.rows["items"]
@@ -161,7 +168,7 @@ def _alone(item_id: str, item: Row) -> ItemChange:
 
 
 def _changes(before: Row, after: Row) -> Iterator[ContentChange]:
-    """What differs between two items, turn by turn, then of the whole item."""
+    """Yield the changes between two items, first turn by turn, then of the whole item."""
     for turn in sorted({*before["turns"], *after["turns"]}):
         old, new = (item["turns"].get(turn) for item in (before, after))
         if old is None or new is None:
@@ -200,7 +207,7 @@ def _change(
 
 
 def _list(kind: str, before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[ContentChange]:
-    """A list whose order counts: that of the same entries is another change than other entries."""
+    """Compare two lists. If only the order differs, the kind is "order of ..."."""
     same = sorted(before) == sorted(after)
     return _change(f"order of {kind}" if same else kind, None, before, after)
 
@@ -210,13 +217,13 @@ def _texts(text: str | None) -> tuple[str, ...]:
 
 
 def _credit(image: Row) -> str:
-    """Where an image is from and under which licence."""
+    """The source, author and licence of an image as one text."""
     names = ("title", "page_url", "attribution", "licence", "licence_url", "artist")
     return " · ".join(str(image[name]) for name in names if image.get(name))
 
 
 def _in_words(changes: Sequence[ContentChange]) -> str:
-    """The changes by kind, each with its turns: `question of turn 1, 3; choices`."""
+    """List the changes by kind, each with its turns: `question of turn 1, 3; choices`."""
     turns: dict[str, list[str]] = {}
     for change in changes:
         turns.setdefault(change.kind, []).extend([str(change.turn)] if change.turn else [])
@@ -230,7 +237,7 @@ def _in_words(changes: Sequence[ContentChange]) -> str:
 
 
 def _count(changes: Sequence[ContentChange], counts: dict[str, int]) -> None:
-    """Add what differs in turns to `counts`; a turn whose references differ counts once."""
+    """Add the changes of turns to `counts`. A turn with several changed references counts once."""
     counts["added"] += sum(change.kind == "turn added" for change in changes)
     counts["removed"] += sum(change.kind == "turn removed" for change in changes)
     for name, kinds in (("questions", ("question", "given")), ("references", _OF_REFERENCES)):

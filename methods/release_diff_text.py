@@ -1,4 +1,4 @@
-"""How two releases differ, as a page of Markdown: what a terminal and the metadata of a run show."""
+"""The diff of two releases as Markdown, for the terminal and for the metadata of a run."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,14 +9,16 @@ from methods.release_card import Card
 from methods.release_diff import ItemChange, ReleaseDifference, Row
 
 N_SHOWN = 50
-"""Items that a page lists; the counts are of all."""
+"""The most items that the Markdown lists. The counts are of all items."""
 
 
 class RepeatedResults(NamedTuple):
-    """Turns of the common items that a model and a judge have observed on both releases.
+    """How many results on the common items of two releases are from the same calls (the cache).
 
-    Of `n_turns`, `n_answers` have the same answer on both, by the same call, and `n_judgments` the same
-    answer and the same calls of the judge.
+    Attributes:
+        n_turns: The number of turns with scores on both releases.
+        n_answers: The number of these turns whose answers are from the same call.
+        n_judgments: The number of these turns whose answers and judgments are from the same calls.
     """
 
     n_turns: int
@@ -25,19 +27,21 @@ class RepeatedResults(NamedTuple):
 
     @property
     def is_all(self) -> bool:
-        """Whether all turns rest on the same answers and judgments, so that nothing can differ."""
+        """Whether all answers and judgments are from the same calls, so that scores cannot differ."""
         return 0 < self.n_turns == self.n_judgments
 
     @property
     def in_words(self) -> str:
-        """How much of it is the very same."""
+        """The share of repeated answers, in words."""
         if self.is_all:
             return "all the same calls"
         return f"{self.n_answers} of {self.n_turns} answers the same"
 
 
 class CommonScores(NamedTuple):
-    """One model before one version of one judge, on the common items; the metric that ranks first."""
+    """The scores of one model by one version of one judge on the common items, the ranking metric
+    first.
+    """
 
     model: str
     judge: str
@@ -49,7 +53,7 @@ class CommonScores(NamedTuple):
 def difference_markdown(
     first: Card, second: Card, changes: ReleaseDifference, common: Sequence[CommonScores] = ()
 ) -> str:
-    """Write the difference of two releases as a page.
+    """Write the diff of two releases as Markdown.
 
     Args:
         first: The card of the earlier release.
@@ -110,7 +114,7 @@ def difference_markdown(
 
 
 def listed_changes(difference: ReleaseDifference) -> list[tuple[str, ItemChange]]:
-    """(how, item) of all items that differ, in the order that a page lists them."""
+    """List all items that differ, in display order, as ("removed", "added" or "changed", item)."""
     return [
         *(("removed", change) for change in difference.removed),
         *(("added", change) for change in difference.added),
@@ -185,7 +189,7 @@ def _score_line(
 
 
 def score(row: Row | None) -> str:
-    """A score with its interval, if it has one: a single dialogue gives none."""
+    """Format a score with its interval. A score of a single dialogue has no interval."""
     if row is None or row["value"] is None:
         return "–"
     if row["ci_low"] is None or row["ci_high"] is None:

@@ -1,4 +1,4 @@
-"""The items of a release, as evaluation and exports take them, from rows of its tables."""
+"""Loads the items of a release from the rows of its tables, for evaluation and exports."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ Row = Mapping[str, Any]
 
 
 def items_of_release(rows: Rows, language: str | None = None) -> list[Item]:
-    """Make items of the rows of a release.
+    """Make items from the rows of a release.
 
     Args:
         rows: The rows by table.

@@ -18,11 +18,15 @@ MAX_BINS = 12
 ITEM = "item"
 TOKEN_ENDS = (4_000, 8_000, 12_001)
 TOKEN_CLASSES = ("under 4k", "4k to 8k", "8k to 12k", "over 12k")
-"""Classes of tokens of an item (MMDU, Figure 4), and where the next one begins."""
+"""Classes of items by their number of tokens (MMDU, Figure 4). `TOKEN_ENDS` has the first number of the
+next class."""
 
 
 class Distribution(NamedTuple):
-    """Values that are counted in `unit`, one for each of `per`: turns, one for each dialogue."""
+    """The distribution of a size: one value, in `unit`, for each of `per`.
+
+    For example: the unit is "turns", and there is a value for each of the "dialogues".
+    """
 
     name: str
     unit: str
@@ -31,7 +35,7 @@ class Distribution(NamedTuple):
 
 
 class CategoryCounts(NamedTuple):
-    """How many of `per` have each value: questions on one image and on several."""
+    """The number of `per` (such as "questions") with each value, as (value, number) pairs."""
 
     name: str
     per: str
@@ -39,7 +43,7 @@ class CategoryCounts(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """A bar of a histogram: the whole numbers from `first` to `last`, and how many values they are."""
+    """A bar of a histogram: `n` values are from `first` to `last`, both included."""
 
     first: int
     last: int
@@ -47,7 +51,9 @@ class Bin(NamedTuple):
 
 
 def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[Distribution]:
-    """Compute the sizes of items and the lengths of their texts; what the items lack is left out.
+    """Compute the sizes of items and the lengths of their texts.
+
+    Sizes that are 0 for all items, such as images of a text-only release, are left out.
 
     Args:
         items: The items.
@@ -80,7 +86,7 @@ def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[D
             tuple(n_words(turn.reference) for turn in turns if turn.reference is not None),
         ),
     ]
-    # That every item has one turn says nothing.
+    # If every item has one turn, the number of turns is left out.
     if unit == ITEM:
         shown = shown[1:]
     return [
@@ -91,9 +97,9 @@ def distributions(items: Sequence[Item], tokens: Callable[[str], int]) -> list[D
 
 
 def shares(items: Sequence[Item]) -> list[CategoryCounts]:
-    """Kinds of questions, numbers of choices, right choices, and the items' labels.
+    """Count kinds of questions, numbers of choices, letters of right choices, and labels of items.
 
-    Labels with more values than scores are split by, such as ids, are left out, and paths of pictures.
+    Labels with too many values to split scores by, such as ids, and paths of images are left out.
     """
     unit = f"{noun(items)}s"
     questions: Counter[str] = Counter()
@@ -122,7 +128,7 @@ def shares(items: Sequence[Item]) -> list[CategoryCounts]:
 def token_classes(
     items: Sequence[Item], text_tokens: Callable[[str], int], image_tokens: Mapping[str, int]
 ) -> list[CategoryCounts]:
-    """How many items have so many tokens of images and texts (MMDU, Figure 4).
+    """Count items by their number of image and text tokens (MMDU, Figure 4).
 
     Args:
         items: The items of a release.
@@ -130,8 +136,8 @@ def token_classes(
         image_tokens: The tokens of each image whose size is known.
 
     Returns:
-        The counts of the paper's classes, without the items that have an image of unknown size; empty
-        where no item with images is left.
+        The counts of the paper's classes. Items without images, or with an image of unknown size, are
+        left out; empty if no item remains.
     """
     classes: Counter[str] = Counter()
     for item in items:
@@ -146,12 +152,12 @@ def token_classes(
 
 
 def noun(items: Sequence[Item]) -> str:
-    """The noun for items: dialogues if any has several turns."""
+    """Return the noun for items: "dialogue" if any has several turns, else "item"."""
     return "dialogue" if any(len(item.turns) > 1 for item in items) else ITEM
 
 
 def summary(values: Sequence[int]) -> str:
-    """The values in words."""
+    """Write number, mean, median and range of values."""
     if not values:
         return "nothing to show"
     mean = f"{fmean(values):.1f}".removesuffix(".0")
@@ -162,7 +168,7 @@ def summary(values: Sequence[int]) -> str:
 
 
 def histogram(values: Sequence[int]) -> list[Bin]:
-    """The values in 12 bins at most, each of 1, 2, 5, 10, 20, ... whole numbers."""
+    """Count values in at most 12 bins, with a width of 1, 2, 5, 10, 20, ... whole numbers."""
     low, high = min(values), max(values)
     width = next(width for width in _widths() if high // width - low // width < MAX_BINS)
     start = low // width

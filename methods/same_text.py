@@ -1,11 +1,11 @@
-"""Whether a text says what another one says, so that a model that has learned the one knows the other.
+"""Decontamination by n-gram overlap: finds texts of a benchmark in training texts, also if they were
+changed a little.
 
-Texts are compared by runs of three words, so that a text is found again with other words, other
-punctuation or its sentences in another order. A run weighs 1 / (1 + n), n being the number of other
-pictures of whose texts it is part: what a writer says of every picture says nothing of this one, as
-phrases that stand on many pages are no content in a web corpus (document frequency: Sparck Jones 1972;
-C4, Raffel et al. 2020, 2.2). However much is in common, texts that differ in an image, a number, a
-colour, a name or a direction say different things.
+Texts are compared by runs of three words (n-grams), so a text is found even with some words replaced,
+other punctuation or reordered sentences. A run has the weight 1 / (1 + n), where n is the number of
+other images whose texts contain it. So stock phrases, which a writer uses for many images, count little
+(document frequency: Sparck Jones 1972; C4, Raffel et al. 2020, 2.2). Texts that differ in an image, a
+number, a colour, a name or a direction are always different.
 """
 
 import re
@@ -19,16 +19,18 @@ from methods.choice.translation_checks import CARDINALS
 from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 
 RUN, LONG_RUN = 6, 26
-"""Widths of runs: a word is 2 wide, a character of a language that is written without spaces 1."""
+"""Widths of short and long runs. A word has the width 2, a character of a language without spaces 1: so
+short runs have 3 words, and long runs 13."""
 SHARES = {RUN: 0.4, LONG_RUN: 0.7}
-"""Share of the weight of a text's runs of a width that another one has to have. Short ones find a text
-again with one word in ten another, long ones one that is made of stock phrases."""
+"""Least share of the weight of a text's runs that another text must contain, by width. Short runs find
+a text with one word in ten replaced; long runs find a text that consists of stock phrases."""
 OWN_SHARE = 0.15
-"""Share of a text that others must not have: with less it is stock phrases with a number in them."""
+"""Least weight of shared runs per run of the text. A text with less consists of stock phrases and a
+number."""
 LEAST = 5.0
-"""Words that two texts have and others have not, below which they are alike by chance."""
+"""Least number of words that two texts share and other texts do not have. Fewer may be by chance."""
 MOST = 20
-"""Pictures, beside those compared, from whose number on a run of words weighs nothing."""
+"""A run that occurs in texts of at least this many other images has the weight 0."""
 
 _LABEL = re.compile(rf"(?:\bimage\s*\d+\s*:\s*)?{re.escape(IMAGE_HERE)}\.?", re.IGNORECASE)
 _NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
@@ -50,7 +52,7 @@ brighter darker lighter larger smaller bigger taller shorter longer higher wider
 newer more less fewer most least brightest darkest largest smallest no not never without neither nor yes
 """
 DIRECTIONS = frozenset([*_DIRECTIONS.split(), *"左右不"])
-"""Words that turn a statement round."""
+"""Words that reverse the meaning of a statement."""
 _NUMERALS = frozenset("两二三四五六七八九十百千")
 
 Words = tuple[str, ...]
@@ -61,9 +63,10 @@ class ComparableText:
     """A text prepared for comparison.
 
     Attributes:
+        words: All words, or characters of languages without spaces, in lower case.
         details: The images, numbers, colours and directions of each sentence, in order.
-        capitals: Words with a capital letter within a sentence.
-        first: Words with a capital letter where every word may have one.
+        capitals: Capitalized words within a sentence: probably names.
+        first: Capitalized words at the beginning of a sentence or in a title: perhaps names.
     """
 
     words: Words
@@ -73,7 +76,7 @@ class ComparableText:
 
 
 def comparable_text(text: str) -> ComparableText:
-    """The text without places of images, in lower case, with numbers in digits."""
+    """Prepare a text for comparison: lower case, without image placeholders, numbers in digits."""
     text = _LABEL.sub(" ", _NOT.sub(" not", unicodedata.normalize("NFKC", text)))
     words: list[str] = []
     details: list[Words] = []
@@ -86,7 +89,7 @@ def comparable_text(text: str) -> ComparableText:
         if detail := tuple(word for word in folded if _is_detail(word)):
             details.append(detail)
         upper = [place for place, word in enumerate(written) if word[0].isupper()]
-        # In a title, or in capitals throughout, they say nothing.
+        # In a title, or in a text in capitals, capital letters do not mark names.
         is_title = 5 * len(upper) > 4 * len(written)
         for place in upper:
             (first if is_title or place == 0 else capitals).add(folded[place])
@@ -110,13 +113,13 @@ def _is_detail(word: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)  # A text is compared with many others, one after the other.
+@lru_cache(maxsize=4096)  # Each text is compared with many others in a row.
 def runs(words: Words, wide: int = RUN) -> Mapping[Words, None]:
-    """Return the n-grams of a text, each once and in order; a shorter text is one n-gram.
+    """Return the n-grams (runs) of a text, each once and in order. A shorter text is one n-gram.
 
     Args:
         words: The words or characters.
-        wide: The length of an n-gram.
+        wide: The width of an n-gram: 2 for each word, 1 for each character.
 
     Returns:
         The n-grams.
@@ -135,7 +138,7 @@ def runs(words: Words, wide: int = RUN) -> Mapping[Words, None]:
 
 
 def every_run(words: Words) -> set[Words]:
-    """The short runs of a text and the long ones."""
+    """Return the short and the long n-grams of a text."""
     return {*runs(words), *runs(words, LONG_RUN)}
 
 
@@ -169,23 +172,23 @@ class Rarity:
         self._names = frozenset(word for word, count in capitals.items() if count > 0)
 
     def weight(self, run: Words) -> float:
-        """Return the weight of a shared n-gram: the more other texts contain it, the lower."""
+        """Return the weight of a shared n-gram, which is lower the more other subjects have it."""
         n_others = max(0, self._n_about.get(run, 0) - 2)
         return _width(run[0]) / 2 / (1 + n_others) if n_others < MOST else 0.0
 
     def in_common(self, text: ComparableText, other: ComparableText) -> float | None:
-        """Count the words that two texts share and others do not contain.
+        """Check whether a text contains another one, and count the words that only these two share.
 
-        `other` must contain enough of the weight of the text's n-grams (short or long ones, or the
-        whole text if it is shorter), and every detail equally often: names anywhere, others within one
-        sentence and in order.
+        `other` must contain enough of the weight of the text's n-grams (short or long ones; the whole
+        text if it is shorter), and all its names, images, numbers, colours and directions at least as
+        often. Except for names, those of one sentence must be in one sentence and in the same order.
 
         Args:
             text: The text to search for.
             other: The text to search in.
 
         Returns:
-            The number of words; None if `other` does not contain the text.
+            The weighted number of words; None if `other` does not contain the text.
         """
         if sum(map(_width, text.words)) < RUN:
             return 0.0 if text.words and _stands_in(text.words, other.words) else None
@@ -196,7 +199,9 @@ class Rarity:
     def _shared(
         self, text: ComparableText, other: ComparableText, wide: int, share: float
     ) -> float | None:
-        """The weight of the runs of a width that both have, if it is such a share of the text's."""
+        """The weight of the shared runs of a width; None if it is less than `share` of the text's runs,
+        0 if the shared runs are only stock phrases.
+        """
         own, other_runs = runs(text.words, wide), runs(other.words, wide)
         shared = [run for run in own if run in other_runs]
         if not shared:

@@ -1,24 +1,24 @@
-"""The words by which texts are found in the static site."""
+"""Tokenization for the full-text search of the static site."""
 
 import re
 import unicodedata
 from functools import cache
 
 MOST_CHARACTERS = 40
-"""Characters of a word that count."""
+"""The number of characters of a word that are indexed."""
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Han, Hiragana and Katakana: their texts have no spaces, so each character is a word."""
+"""Han, Hiragana and Katakana. Their texts have no spaces, so each character is a word."""
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text: runs of letters, marks and numbers after NFKC, in lower case."""
+    """Split a text into its words: runs of letters, marks and numbers after NFKC, in lower case."""
     words = _words().findall(unicodedata.normalize("NFKC", text).lower())
     return {word[:MOST_CHARACTERS] for word in words}
 
 
 @cache
 def _words() -> re.Pattern[str]:
-    # `\w` has no marks, which Indic and Semitic scripts write vowels with.
+    # `\w` lacks the combining marks with which Indic and Semitic scripts write vowels.
     marks = "".join(
         chr(code) for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"
     )

@@ -1,43 +1,46 @@
-"""Cells of CSV and TSV files for spreadsheets, in which a text may not become a formula."""
+"""Protection against formula injection in CSV and TSV files for spreadsheets (CSV injection).
+
+A cell that a spreadsheet would compute as a formula is marked with an apostrophe in front of it.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 MARKED = "marked_cells"
-"""Name of the last column of a table with marks: the numbers, from 1, of the cells of a row that are
-marked. In the header those of the header follow the name."""
+"""Name of the last column of a table with marks. It lists the numbers, from 1, of the marked cells of
+each row. In the header row, the numbers of its marked cells follow the name."""
 
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
-# Where cells are separated by semicolons or tabs, a spreadsheet finds one inside a text.
+# A spreadsheet that separates cells by semicolons or tabs may find a cell inside a text.
 _INNER_CELL = r"(?<=[;\t]){}(?=[' ]*[=+\-@＝＋－＠])"
 _UNMARKED_INNER, _MARKED_INNER = (re.compile(_INNER_CELL.format(mark)) for mark in ("", "'"))
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def is_like_formula(text: str) -> bool:
-    """Whether a spreadsheet may compute the text; leading blanks and apostrophes do not count."""
+    """Check whether a spreadsheet may compute a text. Leading blanks and apostrophes are ignored."""
     bare = text.lstrip("'")
     return bare.startswith(_FORMULA) or bare.strip().startswith(_FORMULA)
 
 
 def mark_inner_formulas(text: str) -> str:
-    """The text with an apostrophe before each formula that follows a semicolon or a tab in it."""
+    """Insert an apostrophe before each formula that follows a semicolon or tab inside a text."""
     return _UNMARKED_INNER.sub("'", text)
 
 
 def unmark_inner_formulas(text: str) -> str:
-    """The text without the apostrophes of `mark_inner_formulas`."""
+    """Remove the apostrophes of `mark_inner_formulas`."""
     return _MARKED_INNER.sub("", text)
 
 
 def mark_formula(text: str) -> str:
-    """The text as a cell that no spreadsheet computes: an apostrophe stands before each formula."""
+    """Insert an apostrophe before each formula in a cell, so that no spreadsheet computes it."""
     inner = mark_inner_formulas(text)
     return f"'{inner}" if _begins_with_formula(text) else inner
 
 
 def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
-    """The rows of a table, its header first, with marks and the column that tells them."""
+    """Mark the formulas in the rows of a table, header first, and add the column `MARKED`."""
     for number, row in enumerate(rows):
         places = [str(place) for place, cell in enumerate(row, start=1) if _must_be_marked(cell)]
         marks = [*([] if number else [MARKED]), *places]
@@ -45,7 +48,7 @@ def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
 
 
 def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The rows as they were before they were marked; those of a table without marks as they are."""
+    """Undo `marked_rows`. The rows of a table without the column `MARKED` are returned unchanged."""
     width = None
     for number, row in enumerate(rows):
         if number == 0 and row and row[-1].split()[:1] == [MARKED]:
@@ -62,7 +65,7 @@ def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:
 
 
 def has_marks(rows: Iterable[Sequence[str]]) -> bool:
-    """Whether any cell of a table must be marked."""
+    """Check whether any cell of a table must be marked."""
     return any(_must_be_marked(cell) for row in rows for cell in row)
 
 
@@ -71,7 +74,7 @@ def _must_be_marked(text: str) -> bool:
 
 
 def _begins_with_formula(text: str) -> bool:
-    # A spreadsheet shows a number as what it is.
+    # A signed number, such as -1, is no formula.
     return is_like_formula(text) and not _NUMBER.fullmatch(text)
 
 

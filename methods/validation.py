@@ -1,4 +1,4 @@
-"""What is wrong with a file or with settings that a person wrote, in words."""
+"""Validation messages for files and settings of users, with suggestions for unknown names."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -32,7 +32,7 @@ def require_known(noun: str, names: Iterable[str], allowed: Collection[str]) -> 
     """Check that names exist.
 
     Args:
-        noun: What the names are of, for the message.
+        noun: What the names refer to, for the message, such as "task".
         names: The names.
         allowed: All names that exist.
 
@@ -48,7 +48,7 @@ def require_once(noun: str, names: Collection[str]) -> None:
     """Check that no name occurs twice.
 
     Args:
-        noun: What the names are of, for the message.
+        noun: What the names refer to, for the message, such as "task".
         names: The names.
 
     Raises:
@@ -59,7 +59,7 @@ def require_once(noun: str, names: Collection[str]) -> None:
 
 
 def _keys(model: type[BaseModel], parents: Iterable[int | str]) -> set[str]:
-    """The keys that a model allows below `parents`, the keys from its root down."""
+    """The keys that a model allows at a path. `parents` are the keys of the path, from the root."""
     whole = model.model_json_schema()
     parts = _alternatives(whole, whole)
     for step in parents:
@@ -74,13 +74,13 @@ def _keys(model: type[BaseModel], parents: Iterable[int | str]) -> set[str]:
             if isinstance(schema, dict)
             for alternative in _alternatives(schema, whole)
         ]
-        # A step that names no key is the name of an alternative.
+        # Pydantic's path also has names of union alternatives, which are no keys.
         parts = below or parts
     return {name for part in parts for name in part.get("properties", {})}
 
 
 def _alternatives(schema: dict[str, Any], whole: dict[str, Any]) -> list[dict[str, Any]]:
-    """The JSON schemas that a value may satisfy, without references to the definitions of `whole`."""
+    """The alternative JSON schemas of a value, with references to definitions of `whole` resolved."""
     if "$ref" in schema:
         return _alternatives(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
     any_of = schema.get("anyOf", schema.get("allOf"))

@@ -1,4 +1,4 @@
-"""Addresses on the web, and the secrets in them: a user's password, a token in the query."""
+"""URLs: removes secrets, such as a password or a token in the query, and reads credentials."""
 
 import re
 from typing import NamedTuple
@@ -9,21 +9,21 @@ _SECRET = re.compile(
     r"|(.*[-_.])?(key|auth|pass|pwd|sig|jwt|hmac|sid|session|sessionid)",
     re.IGNORECASE,
 )
-"""Names of parameters whose values are secrets, as servers and storages call them."""
+"""Usual names of query parameters whose values are secrets."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>]+", re.IGNORECASE)
 
 
 class Credentials(NamedTuple):
-    """A user and a password, as they are sent."""
+    """A user name and a password, percent-decoded."""
 
     user: str
     password: str
 
 
 def without_secrets(address: str) -> str:
-    """An address without user, password, and parameters whose names say that they are secrets.
+    """Remove user, password and secret query parameters from an address.
 
-    All else stays as it is written, also where it is not an address.
+    Everything else is kept as it is written. A text that is no address is returned unchanged.
     """
     head, slashes, rest = address.partition("//")
     if not slashes:
@@ -39,15 +39,15 @@ def without_secrets(address: str) -> str:
 
 
 def cut_secrets(text: str) -> str:
-    """A text with all addresses in it `without_secrets`."""
-    # Most texts have none, and looking for where one may begin is slow.
+    """Remove the secrets from all addresses in a text."""
+    # Most texts have no address, and searching for its beginning is slow.
     if "://" not in text:
         return text
     return _ADDRESS.sub(lambda match: without_secrets(match[0]), text)
 
 
 def credentials(address: str) -> Credentials | None:
-    """The user and the password in an address, None where it has none."""
+    """Return the user and the password in an address, or None if it has neither."""
     parts = urlsplit(address)
     if parts.username is None and parts.password is None:
         return None
@@ -55,9 +55,9 @@ def credentials(address: str) -> Credentials | None:
 
 
 def _cut(rest: str) -> tuple[str, str, str]:
-    """What stands before the path or the query, the character that begins these, and what follows.
+    """Split an address after "//" into host part, "/" (or "" if no path follows), and the rest.
 
-    An address with a question mark keeps it with what follows.
+    The rest includes a leading "?" or "#".
     """
     match = re.search("[/?#]", rest)
     if match is None:

@@ -1,4 +1,4 @@
-"""The length of a text in words, counted alike wherever the project counts words, and its script."""
+"""Word counts of texts, the same in the whole project, and detection of Chinese text."""
 
 import re
 
@@ -14,12 +14,12 @@ _RUN = re.compile(rf"[{_CHARACTER}]|[^\s{_CHARACTER}{_PUNCTUATION}]+")
 
 
 def n_words(text: str) -> int:
-    """How many words a text has: what stands between spaces, each Chinese or Japanese character one.
+    """Count the words of a text: runs between spaces, and each Chinese or Japanese character.
 
-    Chinese and Japanese are written without spaces, so that a whole sentence would be one word. To
-    find their words takes a dictionary, and two dictionaries find different ones; characters count the
-    same everywhere, and lengths of such texts are usually stated in them. Korean has spaces and is
-    counted by them. Thai, Lao, Khmer and Burmese have none either, and a phrase of theirs is one word.
+    Chinese and Japanese are written without spaces. Finding their words takes a dictionary, and
+    different dictionaries find different words. So characters are counted, in which the lengths of such
+    texts are usually stated. Korean has spaces. Thai, Lao, Khmer and Burmese have none, and a whole
+    phrase counts as one word.
 
     A run without a letter or a digit (a dash, quotation marks, `=`) is no word; `<image-1>` is one.
     """
@@ -27,5 +27,5 @@ def n_words(text: str) -> int:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a text has a Han character: it is asked about, judged and added to in Chinese."""
+    """Check whether a text has a Han character, so that prompts and judges use Chinese for it."""
     return any("一" <= character <= "鿿" for character in text)

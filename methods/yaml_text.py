@@ -1,24 +1,26 @@
-"""YAML that a person or another program wrote, read within bounds."""
+"""Safe loading of YAML from users and other programs, with limits on size, aliases and integers."""
 
 from typing import Any
 
 import yaml
 
 MOST_CHARACTERS = 5_000_000
-"""Characters of a text."""
+"""The most characters of a text."""
 MOST_REPEATED = 100_000
-"""Values that the aliases of a text repeat: ten lines can repeat 10^10 of them."""
+"""The most values that aliases repeat. Without a limit, ten lines can expand to 10^10 values (a YAML
+bomb)."""
 MOST_OF_INTEGER = 200
-"""Characters of an integer, in any base: Python can convert it to a float and to decimal digits."""
+"""The most characters of an integer in any base. Python can convert such an integer to a float and to
+decimal digits."""
 _INTEGER = "tag:yaml.org,2002:int"
 
 
 class RefusedYaml(yaml.YAMLError):
-    """The text is beyond the bounds or ambiguous; the message is a clause that says where."""
+    """The text exceeds a limit or is ambiguous. The message is a clause that says where."""
 
 
 class _BoundedLoader(yaml.SafeLoader):
-    """Plain values, keys that are unique, and aliases that repeat a bounded number of values."""
+    """A safe loader that also requires unique keys and limits the values that aliases repeat."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -43,7 +45,7 @@ class _BoundedLoader(yaml.SafeLoader):
         return node
 
     def _count_repeated(self, node: yaml.Node | None) -> None:
-        # A node that is not finished contains the alias.
+        # A node without a size is not finished, so it contains the alias.
         size = self._sizes.get(id(node))
         if size is None:
             raise RefusedYaml("an alias (*name) refers to a value that contains it")
@@ -76,14 +78,17 @@ def _require_short_integer(node: yaml.Node | None) -> None:
 
 
 def from_yaml(text: str) -> Any:
-    """The value of a YAML text: plain values only.
+    """Load a YAML text with plain values only.
 
     Args:
         text: The text of one document.
 
+    Returns:
+        The value.
+
     Raises:
-        yaml.YAMLError: The text is not YAML, has a key twice, or is too long, too deep or repeats too
-            much by aliases.
+        yaml.YAMLError: The text is not YAML, has a key twice, is too long or nested too deeply, has too
+            long an integer, or repeats too many values by aliases.
     """
     if len(text) > MOST_CHARACTERS:
         raise RefusedYaml(f"it has more than {MOST_CHARACTERS:,} characters")
@@ -92,7 +97,7 @@ def from_yaml(text: str) -> Any:
     except RecursionError:
         raise RefusedYaml("lists or keys stand inside each other too often") from None
     except ValueError as error:
-        # Of a date that does not exist, or a number without digits.
+        # For example a date that does not exist, or a number without digits.
         raise RefusedYaml(f"a value cannot be read: {error}") from None
     except (ArithmeticError, AttributeError, LookupError, TypeError):
         raise RefusedYaml("a value cannot be read as the type that its tag (!!) names") from None

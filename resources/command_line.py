@@ -1,5 +1,7 @@
-"""The base of every command: an error is one sentence with similar valid names. Exit codes are 0 for
-success, 1 for partial success, 2 for failure.
+"""Base classes of the CLI commands (click): common options, error messages and exit codes.
+
+An error is one sentence that suggests similar valid names. Exit codes are 0 for success, 1 for partial
+success, 2 for failure.
 """
 
 import os
@@ -26,7 +28,7 @@ AS_JSON = click.Option(["--json", "as_json"], is_flag=True, help="As JSON, for p
 
 
 def _environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """A callback that makes the value that of an environment variable, which all parts read."""
+    """Make a callback that stores an option in an environment variable, which all modules read."""
 
     def store(_context: click.Context, _parameter: click.Parameter, value: Any) -> None:
         if value is not None:
@@ -49,9 +51,9 @@ def _workspace_option(name: str, *, hidden: bool = False) -> click.Option:
 
 WORKSPACE = _workspace_option("--workspace")
 FORMER_WORKSPACE = _workspace_option("--home", hidden=True)
-"""The name of the option in 0.2, which the next version drops."""
+"""The deprecated name of the option in 0.2, which the next version removes."""
 FORMER_NAMES = {"home": "workspace", "ask-anew": "re-ask", "offline-server": "mock-server"}
-"""Names of commands in 0.2, which the next version drops."""
+"""Deprecated names of commands in 0.2, which the next version removes, and their new names."""
 CORPUS = click.Option(
     ["--corpus"],
     type=click.Path(path_type=Path, resolve_path=True),
@@ -68,10 +70,10 @@ PROFILE = click.Option(
 
 
 class ChoiceWithSuggestion(click.Choice[str]):
-    """One of some names; another one is answered with the nearest."""
+    """A choice of names. For an unknown name, the error message suggests the most similar names."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """The sentence for another name."""
+        """Return the error message for an unknown name."""
         return f"there is no {value!r}; {nearest(str(value), map(str, self.choices))}"
 
 
@@ -79,7 +81,7 @@ class _Port(click.IntRange):
     """A port that a server can listen on."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number, in one sentence for whatever is none."""
+        """Convert the text to a port number; fail with one sentence for any other text."""
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
@@ -104,14 +106,15 @@ LISTEN = click.Option(
 
 
 Workspace = Literal["required", "optional", "unused"]
-"""Whether a command is refused where there is no workspace, makes one or goes without, or uses none."""
+"""How a command uses the workspace. `required`: it fails without one. `optional`: it creates one or
+works without it. `unused`: it does not use one."""
 
 
 class Command(click.Command):
-    """A command that has the workspace as an option, and says all that is missing at once.
+    """A command with the option `--workspace`, which reports all missing arguments at once.
 
-    A command that uses the workspace says which one that is, first of all and on standard error: what
-    it prints on standard output may be data.
+    If the command uses the workspace, it first prints its path to standard error. Standard output is
+    left for data.
     """
 
     def __init__(
@@ -124,12 +127,12 @@ class Command(click.Command):
         self.workspace = workspace
         attributes["params"] = [*(attributes.get("params") or []), WORKSPACE, FORMER_WORKSPACE]
         if example:
-            # On a line of its own, however long, to be copied.
+            # The example is on a separate line without line breaks, so that users can copy it.
             attributes["epilog"] = f"\b\nExample: {example}"
         super().__init__(*arguments, **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; only the first missing one is reported."""
+        """Parse the arguments. If any are missing, all of them are reported."""
         arguments = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -143,7 +146,7 @@ class Command(click.Command):
             raise click.UsageError(f"say {' and '.join(missing)}, too", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Invoke the command after its arguments were checked."""
+        """Check and prepare the workspace, and invoke the command."""
         if self.workspace != "unused":
             from resources.stores_of_home import require_folder, require_home
 
@@ -153,30 +156,30 @@ class Command(click.Command):
         return super().invoke(ctx)
 
     def prepare(self) -> None:
-        """Make the workspace ready for the command."""
+        """Prepare the workspace for the command. Subclasses may override it."""
 
 
 def say_workspace() -> None:
-    """Print the folder that the command works on: it may be another one than the user thinks of."""
+    """Print the folder of the workspace to standard error: the user may expect another one."""
     chosen = "" if os.environ.get("LOOM_WORKSPACE") else " (the default: --workspace names another)"
     print(printable(f"Workspace: {home()}{chosen}"), file=sys.stderr, flush=True)
 
 
 class WorkspaceCommand(Command):
-    """A command that works on a workspace of this version, and brings it there first."""
+    """A command that first migrates the workspace to this version."""
 
     def prepare(self) -> None:
-        """Bring the files of the workspace to this version."""
+        """Migrate the files of the workspace to this version."""
         from resources.stores_of_home import bring_home_up_to_date
 
         bring_home_up_to_date()
 
 
 class ReadingCommand(WorkspaceCommand):
-    """A command that only reads the workspace, also one that this user may not write."""
+    """A command that only reads the workspace. It also works without write permission."""
 
     def prepare(self) -> None:
-        """Bring the files of the workspace to this version if they may be written."""
+        """Migrate the files of the workspace to this version if the user may write them."""
         from resources.stores_of_home import may_write
 
         if may_write():
@@ -184,7 +187,7 @@ class ReadingCommand(WorkspaceCommand):
 
 
 class CommandGroup(click.Group):
-    """Commands under one name, each of the form above; the workspace may be named before them, too."""
+    """A group of commands of the class `Command`. `--workspace` may also precede the subcommand."""
 
     command_class: type[click.Command] | None = Command
     group_class = type
@@ -199,13 +202,13 @@ class CommandGroup(click.Group):
 
 
 class WorkspaceCommandGroup(CommandGroup):
-    """Commands that all work on a home of this version."""
+    """A group of commands of the class `WorkspaceCommand`."""
 
     command_class = WorkspaceCommand
 
 
 def options_below(command: click.Command) -> Iterator[str]:
-    """The options of a command and of those below it."""
+    """Yield the names of the options of a command and of all its subcommands."""
     for param in command.params:
         yield from (name for name in param.opts if name.startswith("--"))
     if isinstance(command, click.Group):
@@ -227,7 +230,7 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
     try:
         done = group.main(argv, prog_name=name, standalone_mode=False)
     except click.Abort as error:
-        # What follows from it, where the interrupted says so.
+        # The interrupted command may explain the consequences in the cause.
         print(str(error.__cause__ or ""), file=sys.stderr)
         return 130
     except click.exceptions.NoArgsIsHelpError as error:
@@ -244,13 +247,13 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         if not isinstance(message, OSError | UserError):
             raise
         print(printable(str(message)), file=sys.stderr)
-        # A disk or a limit ran out while the command worked.
+        # If a disk or a limit was exhausted, the command may have done a part of its work.
         return 1 if isinstance(message, ResourceExhausted) else NOT_DONE
     return done if isinstance(done, int) else 0
 
 
 def _sentence(error: click.UsageError) -> str:
-    """What is wrong with arguments, beginning in lower case."""
+    """The error message for wrong arguments, beginning in lower case."""
     command = error.ctx.command if error.ctx else None
     if isinstance(error, click.exceptions.NoSuchCommand) and isinstance(command, click.Group):
         name = error.command_name
@@ -265,7 +268,7 @@ def _sentence(error: click.UsageError) -> str:
 
 
 def _name(parameter: click.Parameter, context: click.Context | None = None) -> str:
-    """A parameter as a person gave it: an argument, an option, or a variable of the environment."""
+    """The name of a parameter as the user gave it: argument, option or environment variable."""
     if isinstance(parameter, click.Argument):
         return parameter.human_readable_name
     source = context.get_parameter_source(str(parameter.name)) if context else None

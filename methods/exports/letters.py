@@ -1,7 +1,8 @@
-"""Benchmarks that exported tasks can score, and the weight of each pass in the score.
+"""Multiple-choice benchmarks that exported tasks of lmms-eval and inspect_ai can score, and the weight
+of each pass (one order of the choices) in the score.
 
-A task can score letters by the strict rules and the ranking metric. Benchmarks with a judge or with own
-scoring code are scored by `vlm-loom run evaluate`.
+A task extracts letters by the strict rules and computes the metric that ranks models. Benchmarks with a
+judge or with their own scoring code can only be scored by `vlm-loom run evaluate`.
 """
 
 from typing import NamedTuple
@@ -20,9 +21,10 @@ class PassWeight(NamedTuple):
     """The weight of a pass in a benchmark's score.
 
     Attributes:
-        passes: In how many passes the item must be right; 0 if this pass does not count.
-        stratum: Items of a stratum are averaged first.
-        group: Items of a group belong together.
+        passes: The number of passes in which the item must be right; 0 if this pass does not count.
+        stratum: The label of the item for a macro average: the scores of each stratum are averaged
+            first. Empty for a micro average.
+        group: The group of related items by which standard errors are clustered.
     """
 
     passes: int
@@ -31,7 +33,7 @@ class PassWeight(NamedTuple):
 
 
 def letter_metric(benchmark: Benchmark | None) -> Metric | None:
-    """The metric that ranks, if an exported task can compute it; else None."""
+    """Return the metric that ranks models, or None if an exported task cannot compute it."""
     if benchmark is None or benchmark.judge_prompts:
         return None
     if EXTRACT_PROMPT not in benchmark.extractor_prompts or {*OBSERVED} - {*benchmark.dimensions}:
@@ -42,12 +44,15 @@ def letter_metric(benchmark: Benchmark | None) -> Metric | None:
 
 
 def counted(metric: Metric, item: Item, trial: str) -> PassWeight | None:
-    """How a pass of an item counts; None if its right answer is not known.
+    """Compute the weight of a pass of an item.
 
     Args:
-        metric: One that `letter_metric` gave.
+        metric: A metric that `letter_metric` returned.
         item: The item.
         trial: The name of the pass.
+
+    Returns:
+        The weight, or None if the right answer of the item is not known.
     """
     if key_of(item) is None:
         return None

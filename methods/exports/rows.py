@@ -1,4 +1,4 @@
-"""One item of a release as exports have it: turns, and pictures with their authors."""
+"""Items of a release for export: turns, chat messages, and images with their authors and licences."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,14 +12,17 @@ from methods.prompts.messages import IMAGE_HERE
 
 Row = Mapping[str, Any]
 CHANGED = re.compile(r"\(changed: (.+)\)\s*\Z", re.DOTALL)
-"""How an attribution says what was done to a picture."""
+"""The end of an attribution that says how the image was changed, such as "(changed: cropped)"."""
 UNCHANGED = "none"
 BY_LETTER = "Answer with the option's letter from the given choices directly."
-"""What stands below choices: the wording that LLaVA-1.5 was trained with."""
+"""The instruction below the choices: LLaVA-1.5 was trained with this wording."""
 
 
 class CreditedImage(NamedTuple):
-    """A picture of an item, by the SHA-256 of its bytes, and whose it is; empty: not known."""
+    """An image of an item with its source, author and licence. An unknown field is empty.
+
+    `image_id` is the SHA-256 of its bytes.
+    """
 
     image_id: str
     title: str = ""
@@ -32,21 +35,23 @@ class CreditedImage(NamedTuple):
 
 
 class ExportedMessage(NamedTuple):
-    """A message: texts, and numbers of the item's pictures (from 0) where they enter."""
+    """A chat message. Its parts are texts and, at the place of each image, its number in the item (from
+    0).
+    """
 
     role: Literal["user", "assistant"]
     parts: tuple[str | int, ...]
 
     def text(self, token: str) -> str:
-        """The text with `token` where a picture enters."""
+        """Return the text with `token` in place of each image."""
         return "".join(part if isinstance(part, str) else token for part in self.parts)
 
 
 @dataclass(frozen=True)
 class ExportedItem:
-    """An item; `turns` are without references where they are held out.
+    """An item to export. Its turns have no references if the answers are held out.
 
-    `messages` are those of several dialogues in one, in place of `turns`; `stacked` are their ids.
+    An item that joins several dialogues has `messages` instead of `turns`, and their ids in `stacked`.
     """
 
     item_id: str
@@ -94,7 +99,7 @@ def exported_of(row: Row, *, with_answers: bool) -> ExportedItem:
 
 
 def table_row(item: ExportedItem) -> dict[str, Any]:
-    """The item as a row of a table, without the pictures themselves."""
+    """Return the item as a table row without the bytes of its images."""
     return {
         "item_id": item.item_id,
         "group_id": item.group_id,
@@ -119,7 +124,7 @@ def table_row(item: ExportedItem) -> dict[str, Any]:
 
 
 def messages(item: ExportedItem) -> list[ExportedMessage]:
-    """The dialogue up to the first turn that has no answer; empty where no turn has one."""
+    """Return the dialogue up to the first turn without an answer; empty if the first turn has none."""
     dialogue = list(item.messages)
     for turn in item.turns:
         answer = _answer(turn)
@@ -131,14 +136,14 @@ def messages(item: ExportedItem) -> list[ExportedMessage]:
 
 
 def chat(item: ExportedItem) -> list[dict[str, Any]]:
-    """The dialogue as trainers read it from columns `messages` and `images`, such as TRL.
+    """Make the column `messages` that trainers such as TRL read together with a column `images`.
 
     Args:
-        item: An item whose pictures are the column `images`.
+        item: The item; its images, in order, are the column `images`.
 
     Returns:
-        Messages of a role and parts of type text or image; none where the messages do not show each
-        picture once, in the order of the column.
+        Messages with a role and parts of type text or image. Empty if the messages do not show every
+        image exactly once in the order of the column.
     """
     dialogue = messages(item)
     if shown_images(dialogue) != list(range(len(item.pictures))):
@@ -171,7 +176,7 @@ def user_message(item: ExportedItem, turn: Turn) -> ExportedMessage:
 
 
 def shown_images(dialogue: Sequence[ExportedMessage]) -> list[int]:
-    """The numbers of the pictures that messages show, in their order."""
+    """List the numbers of the images that messages show, in order."""
     return [part for message in dialogue for part in message.parts if isinstance(part, int)]
 
 
@@ -182,7 +187,7 @@ def _answer(turn: Turn) -> str | None:
 
 
 def _question_parts(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
-    """Text and pictures in order; pictures that have no place in the text stand before it."""
+    """Texts and image numbers in order; images without a placeholder in the text come first."""
     pieces = turn.question.split(IMAGE_HERE)
     entering = [position - 1 for position in turn.image_positions]
     unplaced = len(entering) - (len(pieces) - 1)
@@ -190,7 +195,7 @@ def _question_parts(turn: Turn, choices: Sequence[str]) -> Iterator[str | int]:
     remaining = iter(entering[max(unplaced, 0) :])
     for place, piece in enumerate(pieces):
         if place:
-            # A placeholder without a picture, such as one that a model wrote, is left away.
+            # A placeholder without an image, such as one that a model wrote, is removed.
             yield from islice(remaining, 1)
         if piece:
             yield piece

@@ -1,4 +1,6 @@
-"""Stacking: as many whole dialogues of a release in one record as a budget of tokens holds."""
+"""Stacking (sequence packing): whole dialogues of a release are joined into one training record, up to
+a token budget.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,15 +15,18 @@ Count = Callable[[str], int]
 """The number of tokens of a text."""
 BYTES_PER_TOKEN = 3
 PER_MESSAGE = 5
-"""Tokens of a message beside its text: its role, and where it begins and ends."""
+"""Tokens of a message in addition to its text, for its role, begin and end. Chosen by hand."""
 BY_RULE = f"a token for every {BYTES_PER_TOKEN} bytes of UTF-8"
 _NAMED = re.compile(IMAGE_NAME, re.IGNORECASE)
 _PLACE = re.compile(r"\bImage(\d{1,9}): \Z")
-"""What stands before a picture in a text of MMDU's form."""
+"""The label before an image in MMDU's format, such as "Image1: "."""
 
 
 class TokenBudget(NamedTuple):
-    """The limits of a record; `tokenizer` is the path of a tokenizer, empty for the counting rule."""
+    """The most tokens of a record, the tokens of one image, and the path of the tokenizer.
+
+    With an empty `tokenizer`, tokens are estimated by `estimate_tokens`.
+    """
 
     tokens: int
     picture_tokens: int
@@ -29,7 +34,7 @@ class TokenBudget(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Dialogues of one record, and their tokens; not `whole`: more than the budget."""
+    """The dialogues of one record, their number of tokens, and whether they fit the budget."""
 
     items: tuple[ExportedItem, ...]
     tokens: int
@@ -37,12 +42,12 @@ class Stack(NamedTuple):
 
 
 def estimate_tokens(text: str) -> int:
-    """About as many tokens as a text of Latin letters or of Chinese has; of the former rather more."""
+    """Estimate the tokens of a text: one for every 3 bytes. For Latin letters it is rather too many."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
 def tokens_of(item: ExportedItem, count: Count, budget: TokenBudget) -> int:
-    """The tokens of a dialogue: of its texts, its pictures and what stands around each message."""
+    """Count the tokens of a dialogue: its texts, its images and `PER_MESSAGE` for each message."""
     dialogue = messages(item)
     texts = sum(count(part) for each in dialogue for part in each.parts if isinstance(part, str))
     return texts + len(shown_images(dialogue)) * budget.picture_tokens + len(dialogue) * PER_MESSAGE
@@ -51,8 +56,9 @@ def tokens_of(item: ExportedItem, count: Count, budget: TokenBudget) -> int:
 def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> list[Stack]:
     """Pack dialogues into records, each into the first record that has room.
 
-    No image is twice in a record: it would have two numbers. A dialogue that is longer than the budget,
-    or that names an image that it does not show, is a record of its own; nothing is cut.
+    A record has no image twice, because one image would have two numbers. A dialogue is a separate
+    record if it is longer than the budget, or if its text names an image that it does not show.
+    Dialogues are never cut.
 
     Args:
         items: The dialogues in order.
@@ -97,9 +103,9 @@ def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> 
 
 
 def join_dialogues(items: Sequence[ExportedItem]) -> ExportedItem:
-    """Join dialogues into one item with consecutive numbers of `<image-i>`.
+    """Join dialogues into one item, with the images renumbered (`<image-i>`) through all dialogues.
 
-    Images that no message shows are removed. A single dialogue does not change.
+    Images that no message shows are removed. A single dialogue is returned unchanged.
     """
     if len(items) == 1:
         return items[0]

@@ -1,7 +1,7 @@
-"""Records that models are trained on: LLaVA, ShareGPT, ms-swift, LLaMA-Factory, OpenAI, MMDU.
+"""Fine-tuning records in the formats of LLaVA, ShareGPT, ms-swift, LLaMA-Factory, OpenAI and MMDU.
 
-Where a form marks a picture by a token, the token stands where the picture enters, and the list of
-pictures has their order.
+Formats with an image token have it at the place of each image in the text. Their list of images is in
+the order of the tokens.
 """
 
 import re
@@ -16,7 +16,8 @@ from methods.prompts.messages import IMAGE_HERE
 
 Record = dict[str, Any]
 MakeRecord = Callable[[ExportedItem, Sequence[str]], Record | None]
-"""Makes the record of an item whose pictures are at these paths; None where no turn has an answer."""
+"""Makes the record of an item from the item and the paths of its images; None if the first turn has no
+answer."""
 
 IMAGE = "<image>"
 _TOKENS = re.compile(r"<(?=(?:image|video|audio)>)")
@@ -29,7 +30,7 @@ LLAMA_FACTORY_FILE = "data.jsonl"
 
 
 def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a record of LLaVA and of Qwen's scripts: one image as a path, several as a list of paths.
+    """Make a record for LLaVA and for Qwen's scripts; `image` is a path, or a list of several paths.
 
     Args:
         item: The dialogue.
@@ -111,7 +112,7 @@ def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
 
 
 def openai_rejection(record: Record) -> list[str]:
-    """Why OpenAI's fine-tuning does not take a record of `openai`; empty where it does."""
+    """List the reasons why OpenAI's fine-tuning rejects a record of `openai`; empty if accepted."""
     parts = [part for message in record["messages"] for part in message["content"]]
     urls = [part["image_url"]["url"] for part in parts if "image_url" in part]
     kinds = {url.partition(";")[0].removeprefix("data:") for url in urls}
@@ -126,7 +127,7 @@ def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
 
     Args:
         n_records: The number of records.
-        not_taken: The numbers of such records by reason.
+        not_taken: The number of rejected records by reason.
 
     Returns:
         A sentence.
@@ -164,7 +165,7 @@ def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def dataset_info(name: str) -> Mapping[str, Any]:
-    """LLaMA-Factory's `dataset_info.json`."""
+    """Make the content of LLaMA-Factory's `dataset_info.json` for a dataset of this name."""
     return {
         name: {
             "file_name": LLAMA_FACTORY_FILE,
@@ -185,7 +186,7 @@ def _conversations(dialogue: Sequence[ExportedMessage]) -> list[Record]:
 
 
 def _marked(message: ExportedMessage) -> str:
-    """The text with a token for each picture, and no other."""
+    """The text with a token for each image; tokens that the text itself contains are escaped."""
     parts = [part if isinstance(part, int) else _TOKENS.sub("< ", part) for part in message.parts]
     return message._replace(parts=tuple(parts)).text(IMAGE)
 

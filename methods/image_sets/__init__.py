@@ -1,8 +1,9 @@
 """Image sets sampled from clusters (MMDU 2.2, 3.2, Table 1, Figure 4).
 
-`spec.py` has the sampling specification and the types, and apportions set sizes; `pool.py` chooses the
-entries of a set in one cluster, `sampling.py` samples all sets of a kind and explains missing ones,
-`split.py` divides the corpus between the kinds before anything is sampled.
+There are two kinds of sets: for benchmarks and for training (instruction). `split.py` first divides the
+corpus between the two kinds. `sampling.py` samples all sets of a kind and explains missing ones,
+`pool.py` chooses the entries of one set in one cluster. `spec.py` has the types and the sampling
+specification, and apportions set sizes.
 """
 
 from methods.image_sets.sampling import SampledSets, sample_sets

@@ -1,9 +1,9 @@
-"""The unused entries of one cluster, and the selection of the next set.
+"""The unused entries of one cluster, and the selection of the next image set (farthest-point sampling).
 
-The candidates are one entry from each of the first-ranked pages, without near-duplicates. A set starts
-with candidates of pages (or image groups) that are so frequent that entries would be left over
-otherwise; else with the first-ranked candidate. Then it adds, one by one, the candidate farthest from
-the set: the one whose largest similarity to its members is smallest.
+The candidates are one entry from each of the first-ranked pages, without near-duplicates. If a page (or
+image group) has so many entries that some would be left over without it, the set starts with its
+candidate. Otherwise it starts with the first-ranked candidate. Then it adds, one by one, the candidate
+farthest from the set: its largest cosine similarity to a member of the set is the smallest.
 """
 
 import heapq
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from methods.image_sets.spec import Cluster, Counts, Member, SamplingSpec, max_sets
 
 MAX_CANDIDATES = 64
-"""Pages with a candidate: all of a small cluster; more cost time and spread sets little farther."""
+"""The most pages with a candidate. More candidates cost time and spread sets little farther."""
 TRIES_PER_PAGE = 4
-"""How many entries of a page are tried if the first is a near-duplicate of another candidate."""
+"""Entries of a page that are tried, in order of rank, until one is no near-duplicate of a candidate."""
 DECIMALS = 4
 """Similarities are rounded to this precision, so that rounding errors decide nothing."""
 
@@ -27,10 +27,10 @@ DECIMALS = 4
 class ClusterPool:
     """The unused entries of one cluster.
 
-    An entry may be used `max_uses` times per kind; first uses rank before second ones. The rank is a
-    hash of seed, kind, page and image, ties by the entry's id. Every choice depends on the unused
-    entries alone, not on how they came to be unused: sampling can stop and continue with the same
-    result. Cost of a set: MAX_CANDIDATES similarities per member, whatever the cluster's size.
+    An entry may be used `max_uses` times per kind; all first uses rank before all second uses. Within
+    them the rank is a hash of seed, kind, page and image; ties are broken by the entry's id. Every
+    choice depends only on the set of unused entries, so sampling can stop and continue with the same
+    result. A set costs MAX_CANDIDATES similarities per member, whatever the size of the cluster.
     """
 
     def __init__(self, cluster: Cluster, spec: SamplingSpec, existing: Iterable[Sequence[Member]]):
@@ -51,7 +51,7 @@ class ClusterPool:
         self._choose_candidates()
 
     def _rank_by_page(self, uses: Mapping[str, int]) -> dict[str, list[tuple[int, int]]]:
-        """Page -> unused uses of its members as (rank, index of the member), in order of rank."""
+        """By page, the remaining uses of its members as (rank, index of the member), in rank order."""
         ranked = sorted(
             (use, self._spec.rank(member, use), member.entry_id, index)
             for index, member in enumerate(self._members)
@@ -63,17 +63,18 @@ class ClusterPool:
         pages: dict[str, list[tuple[int, int]]] = {}
         for rank, (*_, index) in enumerate(ranked):
             member = self._members[index]
-            # If pages may repeat, only near-duplicates must be in different sets.
+            # If pages may repeat, image groups take the place of pages: only near-duplicates must be
+            # in different sets.
             page = member.image_group if self._spec.repeat_pages else member.page_id
             pages.setdefault(page, []).append((rank, index))
-        # No page and no image group ever has more; this bound alone mostly rules out frequent ones.
+        # The largest count of a page or image group. It mostly suffices to rule out frequent ones.
         self._max_frequency = max(
             [*map(len, pages.values()), *self._image_groups.values()], default=0
         )
         return pages
 
     def _choose_candidates(self) -> None:
-        """Fill up the first-ranked pages, and choose a candidate from each."""
+        """Complete the list of first-ranked pages, and choose a candidate from each."""
         while self._waiting and len(self._first) < MAX_CANDIDATES:
             insort(self._first, heapq.heappop(self._waiting))
         self._candidates: list[tuple[str, int, int]] = []
@@ -96,19 +97,19 @@ class ClusterPool:
         return size <= self.max_size and size not in self._exhausted
 
     def counts(self) -> Counts:
-        """Unused uses of each page."""
+        """Count the remaining uses of each page's entries."""
         return np.array([len(ranked) for ranked in self._pages.values()], dtype=np.int64)
 
     def capacity(self, mean: float) -> int:
-        """About how many entries sets of `mean` images can use, each with one of a page."""
+        """Estimate how many entries fit into sets of `mean` images with at most one entry of a page."""
         counts = self.counts()
         return int(np.minimum(counts, max(1, max_sets(counts, mean))).sum())
 
     def sample(self, size: int) -> tuple[Member, ...] | None:
         """Remove and return a set of `size` images; None if it and its variants exist already.
 
-        Variants differ in the last member. None is possible only if entries may be used several times;
-        then this size does not fit until a set of another size is sampled.
+        Variants differ in the last member. Only if entries may be used several times can all variants
+        exist. Then `fits(size)` is false until a set of another size is sampled.
         """
         vectors = self._vectors[[index for _, _, index in self._candidates]]
         chosen = farthest_points(vectors, size, self._frequent(size) or [0])
@@ -145,10 +146,10 @@ class ClusterPool:
         return _entry_ids(self._members_at(chosen)) in self._existing
 
     def _frequent(self, size: int) -> list[int]:
-        """Candidates of pages and image groups that every set of `size` must include, at most `size`.
+        """Candidates of the pages and image groups that the next set must include, at most `size`.
 
-        n entries make n / size sets, so a page with that many entries or more has some left over if a
-        set does without it.
+        n unused entries make n / size sets. A page with at least n / size entries must be in every
+        set; otherwise some of its entries are left over.
         """
         if self._max_frequency * size < self._n_free:
             return []
@@ -163,11 +164,11 @@ class ClusterPool:
 def farthest_points(
     vectors: NDArray[np.float32], size: int, first: Sequence[int] = (0,)
 ) -> list[int]:
-    """Indices of `size` rows far apart: `first`, then each time the row farthest from those chosen.
+    """Choose `size` rows far apart: `first`, then each time the row farthest from the chosen rows.
 
-    `vectors` are unit vectors, shape (n, d), n >= size. Ties go to the first row. Gonzalez's
-    farthest-point rule: starting from one row, no choice of `size` rows has a smallest angle more than
-    twice as wide.
+    This is Gonzalez's farthest-point rule. `vectors` are unit vectors, shape (n, d), n >= size. Ties go
+    to the first row. If `first` is one row, the smallest angle between two chosen rows is at least half
+    of the best possible.
     """
     chosen = list(first)
     nearest = (vectors @ vectors[chosen].T).max(axis=1)
@@ -179,7 +180,7 @@ def farthest_points(
 
 
 def farthest_first(vectors: NDArray[np.float32], chosen: Sequence[int]) -> list[int]:
-    """The rows that are not chosen, from the farthest from all chosen ones to the nearest."""
+    """List the rows that are not chosen, the farthest from the chosen rows first."""
     nearest = (vectors @ vectors[chosen].T).max(axis=1).round(DECIMALS)
     return [int(row) for row in np.argsort(nearest, kind="stable") if row not in chosen]
 

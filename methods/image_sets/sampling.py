@@ -1,4 +1,4 @@
-"""Sampling of all sets of one kind from all clusters."""
+"""Sampling of all image sets of one kind from all clusters, and the reasons for missing sets."""
 
 import heapq
 from collections import Counter
@@ -31,8 +31,8 @@ INSTEAD = "made in place of sizes that do not fit"
 
 @dataclass(frozen=True)
 class SizeCount:
-    """How many sets of one size were wanted and made. The counts in `reasons` sum to `wanted -
-    made`.
+    """The number of sets of one size that were wanted and made. The counts in `reasons` sum to
+    `wanted - made`.
     """
 
     n_images: int
@@ -47,11 +47,18 @@ def size_counts(
     existing: Mapping[int, int],
     whole_sizes: Collection[int] | None = None,
 ) -> list[SizeCount]:
-    """Counts of one kind, one row for each wanted size, in ascending order.
+    """Count wanted and made sets by size, in ascending order, with the reasons for missing sets.
 
-    `whole_sizes` are the numbers of entries of clusters in both splits together; None if there is one
-    split. `wanted` divides `spec.n_sets` sets by the weights of sizes; if that is None, the number of
-    sets that were made.
+    Args:
+        clusters: The clusters of this split.
+        spec: The sampling specification. `wanted` apportions `spec.n_sets` to the sizes by their
+            weights; if it is None, the number of sets that were made.
+        existing: The number of sets that were made, by size.
+        whole_sizes: The number of entries of each cluster in both splits together; None if there is
+            only one split.
+
+    Returns:
+        One row for each size with a weight.
     """
     n_sets = sum(existing.values()) if spec.n_sets is None else spec.n_sets
     wanted = apportion(spec.weights, n_sets)
@@ -81,7 +88,7 @@ def size_counts(
 
 
 def _frequencies(cluster: Cluster, spec: SamplingSpec) -> tuple[int, Counts, Counts]:
-    """Number of entries of a cluster, and how often each image group and each page may be used."""
+    """The number of entries of a cluster, and the most uses of each image group and of each page."""
     images = Counter(member.image_group for member in cluster.members)
     pages = Counter(member.page_id for member in cluster.members)
     return (
@@ -97,7 +104,7 @@ def _bounds(
     spec: SamplingSpec,
     size: int,
 ) -> list[tuple[str, int]]:
-    """Upper bounds on the number of sets of `size` images; each bound adds a rule to those before."""
+    """Upper bounds on the number of sets of `size` images; each bound adds a rule to the previous."""
     by_images = by_pages = 0
     for n_entries, images, pages in frequencies:
         if n_entries < size:
@@ -126,7 +133,7 @@ PriorImage = tuple[str, str]
 
 @dataclass(frozen=True)
 class SampledSets:
-    """The sets of one kind by their ids, how many are unchanged prior sets, and the counts by size."""
+    """The sets of one kind sorted by id, the number of unchanged prior sets, and counts by size."""
 
     sets: list[ImageSet]
     n_kept: int
@@ -139,23 +146,24 @@ def sample_sets(
     prior: Sequence[Sequence[PriorImage]] = (),
     whole_sizes: Collection[int] | None = None,
 ) -> SampledSets:
-    """Sample image sets of one kind: the prior sets that are still valid, in their order, and new ones.
+    """Sample image sets of one kind: keep the prior sets that are still valid, and add new sets.
 
     A prior set is valid if all its entries are still in one cluster and the spec allows it. If an entry
-    is gone because its text changed, the entry that has its image now replaces it. New sets are sampled
+    is gone because its text changed, the entry that now has its image replaces it. New sets are sampled
     from unused entries, so added entries and changed texts affect no other set.
 
-    Sizes are apportioned so that all sets together come as near to the wanted shares as the clusters
-    allow. First the number of sets of each size is fixed. Then sets are placed, the largest first: in
-    the cluster where the fewest entries are left over; among equals in the one with the fewest sets,
-    then in the one with the most capacity. Without prior sets the result depends on seed and content
-    only, not on the order of the input.
+    First the number of sets of each size is fixed, so that all sets together come as near to the wanted
+    shares as the clusters allow. Then each set is assigned to a cluster, the largest sets first: the
+    cluster in which the fewest entries are left over; among equals the cluster with the fewest sets,
+    then with the most capacity. Without prior sets the result depends only on seed and content, not on
+    the order of the input.
 
     Args:
         clusters: The clusters of this split with their entries.
         spec: The kind, the sizes with their weights, the number of sets and the seed.
         prior: The sets of an earlier run.
-        whole_sizes: The sizes of all clusters in both splits. They only explain why sets are missing.
+        whole_sizes: The number of entries of each cluster in both splits together. They only explain
+            why sets are missing.
 
     Returns:
         The sets, and counts by size.
@@ -191,7 +199,7 @@ def sample_sets(
 def _kept_sets(
     clusters: Sequence[Cluster], spec: SamplingSpec, prior: Sequence[Sequence[PriorImage]]
 ) -> list[ImageSet]:
-    """Prior sets that are still valid, with removed entries replaced; at most `spec.n_sets`."""
+    """The prior sets that are still valid, with removed entries replaced; at most `spec.n_sets`."""
     home = {
         member.entry_id: (cluster, member) for cluster in clusters for member in cluster.members
     }
@@ -246,10 +254,10 @@ def _sample_round(
     weights: Mapping[int, float],
     sets: Sequence[ImageSet],
 ) -> list[ImageSet]:
-    """More sets of the sizes in `weights`, as many as the estimated capacity allows.
+    """Sample sets of the sizes in `weights`, as many as the estimated capacity allows.
 
-    Capacity is an estimate if pages repeat, so there may be capacity for another round. A round samples
-    at least one set, or finds that one exists already.
+    If pages repeat, the capacity is only an estimate, so another round may find more sets. Each round
+    samples at least one set, or finds a size for which all sets exist already.
     """
     packings = {least: Packing([s for s in weights if s >= least]) for least in weights}
     free = [pool.capacity(_mean(weights, pool.max_size)) for pool in pools]

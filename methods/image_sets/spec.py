@@ -1,4 +1,6 @@
-"""The input and output of set sampling: members, clusters, the sampling specification, image sets."""
+"""Types of image set sampling (members, clusters, specification, image sets), and numbers of sets by
+size.
+"""
 
 import math
 from collections import Counter
@@ -16,7 +18,7 @@ Counts = NDArray[np.int64]
 
 
 def apportion(weights: Mapping[int, float], n_sets: int) -> Counter[int]:
-    """Apportion sets to sizes, in shares as near to the weights as whole numbers allow.
+    """Apportion a number of sets to set sizes, as near to the weights as whole numbers allow.
 
     Args:
         weights: The weight of each size.
@@ -34,16 +36,17 @@ def apportion_more(
     n_sets: int | None,
     capacity: Mapping[int, float],
 ) -> Counter[int]:
-    """Apportion further sets to sizes.
+    """Apportion further sets to set sizes by the Webster method (Sainte-Laguë).
 
-    Each set goes to the size with the largest weight / (2 made + 1), ties to the smaller size. A size
-    without capacity gets no more. The cost is S per set, where S is the number of sizes.
+    Each set goes to the size with the largest weight / (2 n + 1), where n is the number of its sets so
+    far; ties go to the smaller size. A size without capacity gets no more sets.
 
     Args:
         weights: The weight of each size.
         existing: The number of sets of each size that exist.
-        n_sets: The most sets to add; None for as many as fit.
-        capacity: For each size s the total number of images that sets of s or more images can have.
+        n_sets: The largest number of sets to add; None for as many as fit.
+        capacity: For each size s, the total number of images in all sets of s or more images that the
+            clusters can hold.
 
     Returns:
         The number of sets of each size to add.
@@ -68,32 +71,36 @@ def apportion_more(
 
 
 class Packing:
-    """How many of n entries sets of the given sizes can use at best: all of 10 by 5 + 5, 9 by 3s."""
+    """The most entries that sets of the given sizes can use.
+
+    For example, sets of 5 use all of 10 entries, and sets of 3 use 9 of them.
+    """
 
     def __init__(self, sizes: Sequence[int]):
         self._divisor = math.gcd(*sizes)
-        # Beyond the table only the divisor matters: the Frobenius number of the sizes is below max^2.
+        # Beyond the table every multiple of the divisor is a sum of sizes: the largest exception (the
+        # Frobenius number, for sizes divided by it) is below max^2.
         self._table = [0] * (max(sizes) ** 2 + 1)
         for number in range(len(self._table)):
             rests = [self._table[number - size] for size in sizes if size <= number]
             self._table[number] = min(rests, default=number)
 
     def left_over(self, number: int) -> int:
-        """How many of `number` entries remain unused at best."""
+        """Return the smallest number of `number` entries that remain unused."""
         if number < len(self._table):
             return self._table[number]
         return number % self._divisor
 
     def used(self, number: int) -> int:
-        """How many of `number` entries are in sets at best."""
+        """Return the largest number of `number` entries that sets can use."""
         return number - self.left_over(number)
 
 
 def max_sets(counts: Counts, size: float) -> int:
-    """Compute the most sets that take at most one entry of each group.
+    """Compute the largest number of sets of which each takes at most one entry of a group.
 
-    t sets can take at most min(count, t) entries of a group, and they exist if and only if these sum up
-    to t * size or more.
+    t sets can take at most min(count, t) entries of a group. They exist if and only if the sum over all
+    groups is at least t * size.
 
     Args:
         counts: The number of entries of each group.
@@ -118,7 +125,7 @@ MAX_IMAGES: dict[Kind, int] = {"benchmark": 20, "instruction": 5}
 
 
 class SetSizeError(UserError):
-    """The requested set sizes are empty, unreadable or outside the paper's bounds."""
+    """The requested set sizes are empty, not numbers or outside the bounds of the MMDU paper."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,10 @@ class Member:
 
     @property
     def image_group(self) -> str:
-        """The group of near-duplicates, or the image itself: at most one member of a set has it."""
+        """Id of the group of near-duplicates, or of the image if it has none.
+
+        The members of a set all have different image groups.
+        """
         return self.duplicate_group or self.image_id
 
 
@@ -153,6 +163,8 @@ class SamplingSpec:
     Attributes:
         weights: Relative shares of set sizes, from `size_weights`; other sizes are not sampled.
         n_sets: The number of sets; None for as many as possible.
+        max_uses: The number of sets that an entry may be in.
+        repeat_pages: Whether a set may have several images of one page.
     """
 
     kind: Kind
@@ -163,8 +175,7 @@ class SamplingSpec:
     seed: int = 0
 
     def rank(self, member: Member, use: int = 0) -> str:
-        """Return the sampling rank of a member's n-th use: a hash of page and image, independent of its
-        text.
+        """Return the sampling rank of a use of a member: a hash of its page and image, not of its text.
 
         Args:
             member: The member.
@@ -173,7 +184,7 @@ class SamplingSpec:
         return content_id(self.seed, self.kind, member.page_id, member.image_id, use)
 
     def allows(self, members: Sequence[Member]) -> bool:
-        """Whether the members may form a set: a wanted size, no near-duplicates, no page twice."""
+        """Check that the members may form a set: a wanted size, no near-duplicates, no page twice."""
         return (
             len(members) in self.weights
             and _distinct(member.image_group for member in members)
@@ -183,7 +194,7 @@ class SamplingSpec:
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Members in order; `set_id` is a hash of kind, entries and order."""
+    """An image set: members in order. `set_id` is a hash of the kind and of the entries in order."""
 
     set_id: str
     kind: Kind
@@ -210,9 +221,9 @@ def size_weights(kind: Kind, wanted: object) -> dict[int, float]:
     """Read the weights of set sizes.
 
     Args:
-        kind: The kind of sets, which has bounds of sizes.
-        wanted: A mapping from sizes (numbers, or strings of them) to weights, or a list of sizes with
-            equal weights.
+        kind: The kind of sets, which bounds the sizes.
+        wanted: A mapping from sizes (whole numbers, also as strings) to weights, or a size or a list of
+            sizes, which then have equal weights.
 
     Returns:
         The weight of each size, sizes ascending, without sizes of weight 0.

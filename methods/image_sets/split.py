@@ -1,7 +1,7 @@
-"""The train/test split of a corpus between benchmarks and instruction sets.
+"""The train/test split of a corpus: training (instruction) sets on one side, benchmarks on the other.
 
-A model that was trained on the instruction set must not meet its contents in a benchmark, so the corpus
-is divided before anything is sampled.
+A benchmark must not contain what a model was trained on (contamination). So the corpus is divided
+before any set is sampled.
 """
 
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ from methods.ids import content_id
 from methods.image_sets.spec import Kind
 
 Key = tuple[str, str]
-"""What images of pages may have in common: its kind (page, image, group, cluster) and its id."""
+"""Something that two images may share: its kind ("page", "image", "group" or "cluster") and its id."""
 Reason = Literal["sampled", "joined", "bridges_splits", "in_imported_benchmark"]
 BRIDGES: Reason = "bridges_splits"
 IMPORTED: Reason = "in_imported_benchmark"
@@ -30,9 +30,9 @@ class SplitImage(NamedTuple):
     duplicate_group: str | None = None
     """Id of the group of near-duplicates that the image is in; None if it has no near-duplicate."""
     clusters: tuple[str, ...] = ()
-    """Clusters of the entries that are made of it, sorted."""
+    """Ids of the clusters of its entries, sorted."""
     versions: tuple[str, ...] = ()
-    """Ids of the pages that are this page in other languages; they need not be in the corpus."""
+    """Ids of the same Wikipedia page in other languages; these need not be in the corpus."""
 
     @property
     def name(self) -> Key:
@@ -41,7 +41,7 @@ class SplitImage(NamedTuple):
 
 
 class SplitDecision(NamedTuple):
-    """The split of an image of a page; None if it is left out of both, for the reason."""
+    """The split of an image of a page, and why. The split is None if the image is left out of both."""
 
     split: Kind | None
     reason: Reason
@@ -49,7 +49,7 @@ class SplitDecision(NamedTuple):
 
 @dataclass(frozen=True)
 class SplitSpec:
-    """How a corpus is divided. With `by_cluster` a cluster is in one split as a whole."""
+    """Settings of the split. With `by_cluster`, all images of a cluster are in one split."""
 
     benchmark_share: float
     by_cluster: bool = False
@@ -58,8 +58,8 @@ class SplitSpec:
 
 @dataclass(frozen=True)
 class ExternalContent:
-    """The contents of imported benchmarks: ids of pages, and of images that are equal or similar to
-    theirs.
+    """Ids of the pages of imported benchmarks, and of images in the corpus that are equal or similar to
+    images of imported benchmarks.
     """
 
     pages: Collection[str] = ()
@@ -68,7 +68,7 @@ class ExternalContent:
 
 @dataclass(frozen=True)
 class _Block:
-    """Images of pages that hang together and have no split yet."""
+    """Connected images that have no split yet and must be in the same one."""
 
     members: list[SplitImage] = field(default_factory=list)
 
@@ -77,7 +77,11 @@ class _Block:
         return min(member.name for member in self.members)
 
     def stratum(self, by_cluster: bool) -> str:
-        """What the share is kept in: each cluster by itself, or all that is in a cluster together."""
+        """The stratum in which the share of the benchmark split is kept.
+
+        The most frequent cluster; with `by_cluster` one stratum for all images in clusters. Images
+        without a cluster are the stratum "".
+        """
         counts = Counter(cluster for member in self.members for cluster in member.clusters)
         if not counts:
             return ""
@@ -96,17 +100,19 @@ def split_corpus(
 ) -> dict[Key, SplitDecision]:
     """Assign the images of pages to the benchmark or the training split.
 
-    Images that share a page in any language or an image, that are near-duplicates, or that are in one
-    cluster (if `spec.by_cluster`) are in one split. An image keeps its split, even while it is not in
-    the corpus. A new image joins the split of the images it is connected with; if those are in both, it
-    is left out. Images connected with an imported benchmark are in the benchmark split; if they were in
-    the other one before, they are left out from then on, as a model may have been trained on them.
+    Images are connected, and are in one split, if they are on the same page (in any language), are the
+    same image or near-duplicates, or (if `spec.by_cluster`) are in the same cluster. An image keeps its
+    split, even while it is not in the corpus. A new image joins the split of the images it is connected
+    with; if they are in both splits, it is left out. Images connected with an imported benchmark are in
+    the benchmark split. If they were in the training split before, they are left out of both from then
+    on, because a model may have been trained on them.
 
-    Other new images are taken in the order of a seeded hash: of each cluster as many join the benchmark
-    split as bring the whole corpus nearest to the wanted share, so that both splits have all topics. A
-    split gets no image of a cluster or at least two that are not connected, as one image makes no set;
-    of a single one there is no other way. Four that are not connected are in one split, as two in each
-    would only make pairs. The result does not depend on the order of the input.
+    The other new images are split cluster by cluster, so that both splits have all topics. In each
+    cluster, the first images in the order of a seeded hash join the benchmark split, as many as bring
+    the whole corpus nearest to the wanted share. A single image makes no set, so each split gets either
+    no image of a cluster or at least two unconnected images, if possible. Four unconnected images are
+    in one split, because two in each split would only make pairs. The result does not depend on the
+    order of the input.
 
     Args:
         corpus: The images of pages.
@@ -149,12 +155,12 @@ def split_corpus(
 
 
 def _is_settled(split: SplitDecision) -> bool:
-    """Whether it stays; an image that bridged the splits is decided again in each run."""
+    """Whether later runs keep the decision. Images connected with both splits are decided again."""
     return split.split is not None or split.reason == IMPORTED
 
 
 def _keys(page_image: SplitImage, spec: SplitSpec) -> list[Key]:
-    """What others that share it have to be in one split with."""
+    """The keys of an image. All images that share a key must be in one split."""
     keys = [("page", page_id) for page_id in (page_image.page_id, *page_image.versions)]
     keys.append(("image", page_image.image_id))
     if page_image.duplicate_group is not None:
@@ -174,10 +180,10 @@ def _displaced(
     tested: set[Key],
     spec: SplitSpec,
 ) -> list[Key]:
-    """Names in the instruction split that hang together with an imported benchmark."""
+    """Names of images in the training split that are connected with an imported benchmark."""
     if not tested:
         return []
-    # Which topics a benchmark has is no reason: only pages and images are.
+    # Without `by_cluster`: a shared topic does not displace an image, only a shared page or image.
     within = SplitSpec(spec.benchmark_share)
     return [
         page_image.name
@@ -194,19 +200,21 @@ def _taken(
     tested: set[Key],
     spec: SplitSpec,
 ) -> dict[Key, set[Kind]]:
-    """The splits of each key; what was displaced was in one split and is tested in the other."""
+    """The splits of each key. Keys of a displaced image are in both: it was in the training split, and
+    an imported benchmark tests it.
+    """
     splits_of_key: dict[Key, set[Kind]] = defaultdict(set)
     for key in tested:
         splits_of_key[key].add("benchmark")
     for name, split in decisions.items():
-        # What is not in the corpus any more keeps the split of its page and its image.
+        # An image that left the corpus still reserves its page and its image for its split.
         for key in _keys(by_name.get(name, SplitImage(*name)), spec):
             splits_of_key[key] |= BOTH if split.split is None else {split.split}
     return splits_of_key
 
 
 def _blocks(units: Iterable[SplitImage], spec: SplitSpec) -> list[_Block]:
-    """What hangs together, in a stable order."""
+    """Group connected images into blocks, in a stable order."""
     listed = list(units)
     linked = components(
         (("page", page_image.page_id), key)
@@ -225,9 +233,9 @@ def _sampled(
     by_name: Mapping[Key, SplitImage],
     spec: SplitSpec,
 ) -> list[tuple[_Block, Kind]]:
-    """The split of each free block: strata in the order of a hash, the blocks of each in another one.
+    """Assign each free block to a split. Strata, and the blocks of each stratum, are in hash order.
 
-    What rounding gives to one split in a stratum is made up for in those that follow.
+    If rounding gives one split too much in a stratum, the following strata make up for it.
     """
     strata: dict[str, list[_Block]] = defaultdict(list)
     for block in free:
@@ -254,7 +262,7 @@ def _sampled(
         }
         wanted += spec.benchmark_share * (sum(sizes) + sum(map(len, before.values())))
         wanted -= len(before["benchmark"])
-        # Sets are sampled in clusters: elsewhere a single image is as good as two.
+        # Sets are sampled within clusters. Outside clusters a split may have a single image.
         apart = stratum != "" and not spec.by_cluster
         n_first = _n_first(sizes, wanted, n_before if apart else None)
         wanted -= sum(sizes[:n_first])
@@ -267,10 +275,11 @@ def _kind(is_benchmark: bool) -> Kind:
 
 
 def _n_first(sizes: Sequence[int], wanted: float, before: Mapping[Kind, int] | None) -> int:
-    """How many of the first blocks go to the benchmarks, so that their sizes sum up to about `wanted`.
+    """Choose how many of the first blocks go to the benchmark split: their sizes sum up to about
+    `wanted`.
 
-    With `before`, the numbers of pages that the splits have, no split gets only one page if possible,
-    and four pages stay together: two in each split would make pairs, and no larger set.
+    `before` is the number of pages that each split already has of the stratum. If it is given, no split
+    ends with a single page if possible, and not both splits with two: they could only make pairs.
     """
     sums = [0, *accumulate(sizes)]
 

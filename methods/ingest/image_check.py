@@ -1,9 +1,8 @@
-"""Checks whether bytes are an image of an accepted format that can be decoded.
+"""Image validation: checks whether bytes are an image of an accepted format that can be decoded.
 
-What belongs here: recognising an image's format from its bytes, and ImageRejected, which the fetcher
-raises too (`missing`, `timeout`, ...). What does not: fetching the bytes
-(`resources/images/fetcher.py`), storing them (`resources/images/store.py`), measuring the pixels
-(`image_quality.py`), limits and exclusion lists (`image_filters.py`).
+`ImageRejected` is also raised by the fetcher (`resources/images/fetcher.py`), for example with the
+reasons `missing` and `timeout`. The pixels are measured in `image_quality.py`; limits and exclusion
+lists are in `image_filters.py`.
 """
 
 import io
@@ -15,16 +14,17 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-# Pillow warns of each tag in damaged metadata, which nobody can mend.
+# Pillow warns about each tag of damaged metadata; users cannot repair it.
 warnings.filterwarnings("ignore", category=UserWarning, module="PIL.TiffImagePlugin")
-# Pillow warns of large images without their name; `open_checked` rejects them with their size.
+# Pillow's warning about large images does not name the file; `open_checked` rejects them by size.
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
 
 MAX_BYTES = 25_000_000
 MAX_PIXELS = 50_000_000
 """A decoded image of this size takes 150 MB; Pillow's own limit is 89 million pixels."""
 MAX_SCANS = 100
-"""Passes over the pixels of a JPEG: progressive files have about 10, and each costs time."""
+"""The most passes over the pixels of a JPEG. Progressive files have about 10. Each costs decoding time,
+so a file with thousands of scans would block the process."""
 
 EXTENSION_OF = {
     "image/jpeg": "jpg",
@@ -45,7 +45,7 @@ _OTHER_NAMES = {
     "image/pjpeg": "image/jpeg",
     "image/x-png": "image/png",
 }
-# (offset, bytes, format): to tell images of unsupported formats from bytes that are no image.
+# (offset, bytes, format): distinguishes images of unsupported formats from bytes that are no image.
 _UNSUPPORTED = (
     (0, b"II*\x00", "TIFF"),
     (0, b"MM\x00*", "TIFF"),
@@ -58,7 +58,7 @@ _UNSUPPORTED = (
     (4, b"ftyphei", "HEIC"),
     (4, b"jP  \r\n", "JPEG 2000"),
 )
-# Text whose first element is <svg; a web page that contains an SVG further down does not match.
+# Text whose first element is <svg>. An HTML page that contains an SVG further down does not match.
 _SVG = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+"
     rb"(?:(?><\?xml.*?\?>|<!--.*?-->|<!doctype svg[^>\[]*(?:\[.*?\]\s*)?>)\s*+)*+<svg",
@@ -77,7 +77,7 @@ class ImageRejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CheckedImage:
-    """Format and size in pixels (before any EXIF rotation) as read from the image's bytes."""
+    """Format, size in pixels before any EXIF rotation, and size in bytes, read from the image file."""
 
     mime: str
     width: int
@@ -86,7 +86,7 @@ class CheckedImage:
 
 
 def check(data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS) -> CheckedImage:
-    """Check an image. JPEG, PNG, WebP and GIF are accepted, whatever their stated type.
+    """Check an image. JPEG, PNG, WebP and GIF are accepted, whatever type the server states.
 
     Only the first frame of an animated image is checked.
 
@@ -96,11 +96,12 @@ def check(data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS)
         max_pixels: The largest number of pixels.
 
     Returns:
-        The image.
+        Format and size.
 
     Raises:
-        ImageRejected: In the order of the checks: empty, oversized_bytes, unsupported_format,
-            not_an_image, oversized_pixels, too_many_scans, truncated.
+        ImageRejected: The first check that fails, in this order: empty, oversized_bytes,
+            unsupported_format or not_an_image, oversized_pixels, too_many_scans, truncated. A broken
+            header is truncated, too.
     """
     header, image = open_checked(data, max_bytes, max_pixels)
     with truncated_on_error(header.mime):
@@ -144,7 +145,7 @@ def open_checked(
 
 @contextmanager
 def truncated_on_error(mime: str) -> Iterator[None]:
-    """Raises ImageRejected, truncated, for every error inside the context but MemoryError.
+    """Context manager that turns every error except MemoryError into ImageRejected (truncated).
 
     Use it only around Pillow's operations on an opened image.
     """
@@ -158,18 +159,18 @@ def truncated_on_error(mime: str) -> Iterator[None]:
 
 
 def _why(error: Exception) -> str:
-    """What Pillow says, without the object in memory that it names, another one in each run."""
+    """Pillow's message without memory addresses, which differ in each run."""
     return re.sub(r"\s*<[^<>]* object at 0x[0-9a-f]+>", "", str(error))
 
 
 def wrong_type(stated: str | None, mime: str) -> str | None:
-    """Compare the type that was stated of an image with the type of its bytes.
+    """Compare the stated MIME type of an image with the type of its bytes.
 
-    Other names of the same type, letter case and parameters make no difference.
+    Other names of the same type, letter case and parameters are ignored.
 
     Args:
-        stated: The stated type; None for none.
-        mime: The type of the bytes.
+        stated: The stated MIME type, for example of a server; None if there is none.
+        mime: The MIME type of the bytes.
 
     Returns:
         The stated type if it is wrong, else None.
@@ -179,10 +180,11 @@ def wrong_type(stated: str | None, mime: str) -> str | None:
 
 
 def read_header(data: bytes) -> CheckedImage:
-    """Format and size from an image's first bytes, without decoding its pixels.
+    """Read format and size from an image's first bytes, without decoding its pixels.
 
-    Raises ImageRejected: not_an_image, unsupported_format, oversized_pixels (if Pillow refuses to open
-    it), truncated (if the header is broken).
+    Raises:
+        ImageRejected: not_an_image, unsupported_format, oversized_pixels (if Pillow refuses to open
+            it), truncated (if the header is broken).
     """
     return _read_header(data, _mime_of(data))[0]
 
@@ -191,7 +193,7 @@ def _read_header(data: bytes, mime: str) -> tuple[CheckedImage, Image.Image | No
     """The header, and the image if Pillow opened it."""
     image = None
     try:
-        # Pillow allocates the whole canvas of a WebP to tell its size, so the size is parsed here.
+        # Pillow allocates the whole canvas of a WebP to read its size, so the size is parsed here.
         if mime == "image/webp":
             width, height = _webp_size(data)
         else:
@@ -200,7 +202,7 @@ def _read_header(data: bytes, mime: str) -> tuple[CheckedImage, Image.Image | No
     except Image.DecompressionBombError:
         detail = f"The image has more than the {MAX_PIXELS:,} pixels allowed."
         raise ImageRejected("oversized_pixels", detail) from None
-    except Exception as error:  # as above
+    except Exception as error:  # Pillow's readers raise nearly any type on broken data
         raise ImageRejected("truncated", f"The {mime} header is broken ({_why(error)}).") from None
     return CheckedImage(mime=mime, width=width, height=height, n_bytes=len(data)), image
 
@@ -224,7 +226,7 @@ def _unsupported_name(data: bytes) -> str | None:
     for offset, magic, name in _UNSUPPORTED:
         if data.startswith(magic, offset):
             return name
-    # Texts may begin with "BM" too; a bitmap has four zero bytes after its length.
+    # Texts may begin with "BM", too. A bitmap has four zero bytes after its length.
     if data.startswith(b"BM") and data[6:10] == bytes(4):
         return "BMP"
     return "SVG" if _SVG.match(data[:4096]) else None
@@ -253,8 +255,8 @@ _SCAN, _END = b"\xda", b"\xd9"
 
 
 def _has_too_many_scans(data: bytes) -> bool:
-    # The bytes of a marker are counted first, as that is fast. Metadata and what cameras append after
-    # the image (a video) may have them, too.
+    # Counting the marker's bytes is fast, and most files have few. More do not suffice to reject a
+    # file: metadata, and videos that cameras append after the image, may contain these bytes, too.
     if data.count(b"\xff" + _SCAN) <= MAX_SCANS:
         return False
     n_scans, position = 0, 2
@@ -267,5 +269,5 @@ def _has_too_many_scans(data: bytes) -> bool:
 
 
 def _opened(data: bytes, mime: str) -> Image.Image:
-    # With the format given, no other reader of Pillow parses these untrusted bytes.
+    # `formats` keeps Pillow's other readers away from these untrusted bytes.
     return Image.open(io.BytesIO(data), formats=[_PILLOW_NAME_OF[mime]])

@@ -1,4 +1,4 @@
-"""Filters for readable images: limits (size, blur, ...) and exclusion lists (other test sets)."""
+"""Image filters: limits (size, blur, ...) and exclusion lists (decontamination against test sets)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,8 +16,8 @@ _LISTED = re.compile(r"\\?([0-9a-fA-F]{64}|[0-9a-fA-F]{32})(?:\s.*)?")
 class ImageLimits:
     """Limits for images; None is no limit, and a value equal to its limit passes.
 
-    The defaults drop images about which nobody can be asked; docs/results/image-limits.md shows what
-    they drop.
+    The defaults drop images about which no question can be asked; docs/results/image-limits.md shows
+    dropped images.
     """
 
     max_aspect: float | None = 5
@@ -27,13 +27,13 @@ class ImageLimits:
     min_visible: float | None = 0.005
     """Mean opacity, 0 to 1."""
     min_contrast: int | None = 16
-    """Highest less lowest grey level, 0 to 255."""
+    """Highest minus lowest grey level, 0 to 255."""
     min_entropy: float | None = 0.2
     """Bits, 0 to 8."""
     min_blur: float | None = 2.5
     """Variance of the Laplacian, squared grey levels."""
     min_brightness: float | None = None
-    """Mean grey level, 0 to 255; so is max_brightness."""
+    """Mean grey level, 0 to 255; the same unit as `max_brightness`."""
     max_brightness: float | None = None
     animated: bool = True
     """Whether animated images are accepted."""
@@ -47,19 +47,19 @@ UNWANTED = (
 
 
 def reject_unwanted(facts: ImageFacts, limits: ImageLimits, excluded: Mapping[str, str]) -> None:
-    """Check that an image is wanted.
+    """Reject an image that is on an exclusion list or outside the limits.
 
-    The reasons are those of UNWANTED, in its order. `excluded` is first, so that the number of images
-    on a list does not depend on the limits.
+    The exclusion lists are checked first, so the number of images found on a list does not depend on
+    the limits.
 
     Args:
         facts: The measurements of the image.
-        limits: The limits of sizes and quality.
-        excluded: The name of the list by lower-case MD5 or SHA-256 digest: images of other benchmarks
-            and training sets (AlignMMBench removes by MD5).
+        limits: The limits of size and quality.
+        excluded: Digests (lower-case MD5 or SHA-256) of images of other benchmarks and training sets,
+            each with the name of its list. AlignMMBench removes images by MD5.
 
     Raises:
-        ImageRejected: The first reason that applies.
+        ImageRejected: The first reason that applies, in the order of `UNWANTED`.
     """
     for digest in (facts.image_id, facts.md5):
         if digest in excluded:
@@ -95,7 +95,7 @@ def parse_exclusions(lines: Iterable[str], name: str) -> dict[str, str]:
         The name of the list by digest, for `reject_unwanted`.
 
     Raises:
-        ValueError: A line has another form.
+        ValueError: A line does not begin with an MD5 or SHA-256.
     """
     excluded = {}
     for number, line in enumerate(lines, start=1):

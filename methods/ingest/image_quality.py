@@ -1,8 +1,7 @@
-"""Measurements of an image, from one decoding: hashes, size, blur, entropy, brightness, contrast.
+"""Image quality measures, from one decoding: hashes, size, blur, entropy, brightness, contrast.
 
-What belongs here: computing them from an image's bytes and pixels. What does not: checking that the
-bytes are an image (`image_check.py`, called first), limits (`image_filters.py`), orientation and pixel
-formats (`picture.py`), texts in the file (`image_rights.py`).
+`image_check.py` first checks that the bytes are an image. The limits for the measures are in
+`image_filters.py`, orientation and pixel formats in `picture.py`.
 """
 
 import hashlib
@@ -17,7 +16,7 @@ from methods.ingest.image_rights import rights_of
 from methods.ingest.picture import on_white, opacity, size_as_shown, upright_transpose
 
 WORKING_SIDE = 256
-"""Longer side in pixels of the copy that is measured; a smaller image is measured in its own size."""
+"""Longer side, in pixels, of the reduced copy that is measured. Smaller images are not reduced."""
 
 _HASH_SIDE = 32
 
@@ -42,7 +41,7 @@ class ImageFacts:
     rotated: bool
     """Whether an orientation tag requires turning or mirroring before display."""
     width: int
-    """In pixels as displayed, after turning; so is height."""
+    """Pixels as displayed, after turning; so is `height`."""
     height: int
     n_bytes: int
     aspect: float
@@ -50,17 +49,17 @@ class ImageFacts:
     blur: float
     """Variance of the Laplacian in squared grey levels, 0 to 1 040 400; low is blurred."""
     entropy: float
-    """Shannon entropy of the grey levels, 0 (one level alone) to 8 bits (all equally often)."""
+    """Shannon entropy of the grey levels in bits: 0 (only one level) to 8 (all equally often)."""
     brightness: float
     """Mean grey level, 0 to 255."""
     contrast: int
-    """Highest less lowest grey level, 0 to 255."""
+    """Highest minus lowest grey level, 0 to 255."""
     visible: float
     """Mean opacity, 0 (every pixel is transparent) to 1."""
     phash: str
-    """64-bit perceptual hash of the upright picture, 16 hex digits."""
+    """64-bit perceptual hash of the upright image, 16 hex digits."""
     rights: str | None = None
-    """What the file itself says of rights; None if nothing."""
+    """The rights statements in the file, one per line; None if there are none."""
 
 
 def measure_image(
@@ -68,8 +67,8 @@ def measure_image(
 ) -> ImageFacts:
     """Measure an image.
 
-    It is stricter than `check` in one point: an image that decodes but cannot be converted (a broken
-    palette) counts as truncated.
+    An image that decodes but cannot be converted (a broken palette) is rejected as truncated, although
+    `check` accepts it.
 
     Args:
         data: The bytes of the file.
@@ -85,8 +84,8 @@ def measure_image(
     header, image = open_checked(data, max_bytes, max_pixels)
     mode = image.mode
     with truncated_on_error(header.mime):
-        # A JPEG holds its luma by itself. Asked for that alone, the decoder still reads the file to
-        # its end but spares the arithmetic of the colours, a third of its time.
+        # A JPEG stores luma separately. In mode "L" the decoder still reads the file to its end, but
+        # skips the arithmetic of colours, a third of its time.
         image.draft("L", None)
         grey = _averaged(on_white(image, "L"))
         visible = opacity(image)
@@ -119,11 +118,11 @@ def measure_image(
 
 
 def laplacian_variance(grey: NDArray[np.uint8]) -> float:
-    """Variance of the Laplacian of a grey image, shape (height, width): low if nothing is sharp.
+    """Compute the variance of the Laplacian of a grey image, shape (height, width), a blur measure.
 
-    The Laplacian is the sum of the four neighbours minus four times the pixel, at inner pixels; the
-    variance is that of the population, exact. 0 if there is no inner pixel. Source: Pech-Pacheco et
-    al., "Diatom autofocusing in brightfield microscopy", ICPR 2000.
+    It is low if nothing is sharp. The Laplacian is the sum of the four neighbours minus four times the
+    pixel, at inner pixels. The population variance is computed exactly; it is 0 if there is no inner
+    pixel. Source: Pech-Pacheco et al., "Diatom autofocusing in brightfield microscopy", ICPR 2000.
     """
     if min(grey.shape) < 3:
         return 0.0
@@ -131,8 +130,8 @@ def laplacian_variance(grey: NDArray[np.uint8]) -> float:
     laplacian = pixels[1:-1, 1:-1] * np.int16(-4)
     for neighbours in (pixels[:-2, 1:-1], pixels[2:, 1:-1], pixels[1:-1, :-2], pixels[1:-1, 2:]):
         laplacian += neighbours
-    # Integers below 2^53 are exact in float64. No dot product: NumPy computes that in a pool of
-    # threads, which takes milliseconds while other processes are busy.
+    # Integers below 2^53 are exact in float64. A dot product is avoided: NumPy computes it in a thread
+    # pool, which takes milliseconds while other processes are busy.
     values = laplacian.astype(np.float64)
     n, total, squares = values.size, int(values.sum()), int(np.square(values).sum())
     return (n * squares - total * total) / n**2
@@ -148,12 +147,13 @@ def _working_copy(averaged: Image.Image) -> Image.Image:
     if longer <= WORKING_SIDE:
         return averaged
     width, height = (max(1, round(side * WORKING_SIDE / longer)) for side in averaged.size)
-    # Area averaging again: a smoother filter would blur an image of 300 pixels, but not one of 256.
+    # Area averaging, as in `_averaged`: a smoother filter would blur an image of 300 pixels, but not
+    # an image of 256, which is not resized.
     return averaged.resize((width, height), Image.Resampling.BOX)
 
 
 def _entropy(levels: NDArray[np.int_]) -> float:
-    """H = -sum p log2 p over the levels that occur, in bits (Shannon 1948)."""
+    """Shannon entropy in bits, -sum p log2 p, where p is the share of each level that occurs."""
     shares = levels[levels > 0] / levels.sum()
     # Adding zero turns the -0.0 of a single level into 0.0.
     return float(-(shares * np.log2(shares)).sum()) + 0.0
@@ -163,14 +163,14 @@ def _perceptual_hash(averaged: Image.Image) -> str:
     # Imported here, because it imports SciPy.
     import imagehash
 
-    # imagehash's own size and filter, only faster. Not from the working copy: its uneven areas would
-    # change some bits between two sizes of one image.
+    # The same size and filter as in imagehash, but faster. The working copy is not used: it is reduced
+    # by a fraction, which would change some bits between two sizes of one image.
     side = (_HASH_SIDE, _HASH_SIDE)
     return str(imagehash.phash(averaged.resize(side, Image.Resampling.LANCZOS, reducing_gap=2.0)))
 
 
 def _is_animated(image: Image.Image) -> bool:
-    # Some cameras add a second image to a JPEG (format MPO): that is no animation.
+    # The second image that some cameras add to a JPEG (format MPO) is no animation.
     if image.format == "MPO":
         return False
     try:

@@ -10,7 +10,8 @@ from typing import Any
 from PIL import Image, IptcImagePlugin
 
 MOST_TEXT = 2_000
-"""Characters that are kept: a licence is named in fewer, some files hold its whole text."""
+"""The most characters that are kept. They suffice for the name of a licence; some files contain its
+whole text."""
 
 _EXIF_COPYRIGHT = 0x8298
 _IPTC_COPYRIGHT = (2, 116)
@@ -39,7 +40,7 @@ def rights_of(image: Image.Image) -> str | None:
 
 
 def _plain(text: object) -> str:
-    """One line without control characters, NUL among them, and without half characters."""
+    """One line without control characters (such as NUL) and without lone surrogates."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
     whole = decoded.encode("utf-8", "replace").decode()
     return " ".join("".join(c if c.isprintable() else " " for c in whole).split())
@@ -50,7 +51,7 @@ def _exif(image: Image.Image) -> Iterator[object]:
 
 
 def _iptc(image: Image.Image) -> Iterator[object]:
-    # It reads any image; its type names those that it finds something in.
+    # The function accepts any image; its type hint lists only the formats that have IPTC fields.
     value = (IptcImagePlugin.getiptcinfo(image) or {}).get(_IPTC_COPYRIGHT, b"")  # type: ignore[arg-type]
     yield from value if isinstance(value, list) else [value]
 
@@ -64,7 +65,7 @@ def _xmp(image: Image.Image) -> Iterator[object]:
 
 
 def _fields(element: Any) -> Iterator[object]:
-    """The texts of the fields that are looked for, at any depth."""
+    """The texts of all fields in `_XMP_FIELDS`, at any depth."""
     for part in element if isinstance(element, list) else [element]:
         if isinstance(part, dict):
             for name, value in part.items():
@@ -72,7 +73,7 @@ def _fields(element: Any) -> Iterator[object]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text of a field, but for the names of languages."""
+    """Every text of a field except language codes (`xml:lang`)."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

@@ -1,6 +1,6 @@
-"""Names of images in a mirror: the names that a mirror may have an address's image by.
+"""File names of images in a local mirror. A mirror may store the image of an address under two names:
 
-<host>/<path>    images.example.org/wikipedia/en/1/11/Landmark.png, with ?<query> where there is one
+<host>/<path>    images.example.org/wikipedia/en/1/11/Landmark.png, with ?<query> if there is a query
 <file name>      Landmark.png, if no other address ends in it
 """
 
@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 SHARED_NAME = "shared_name"
-"""Why an image is rejected that a mirror has by a name which several addresses share."""
+"""Reason to reject an image: the mirror has it only under a file name that several addresses share."""
 
 
 def file_name(address: str) -> str | None:
-    """The name that ends an address's path, percent-decoded; None if it names no file of a folder."""
+    """Return the last part of an address's path, percent-decoded; None if it is no valid file name."""
     try:
         return _decoded(urlsplit(address).path.rpartition("/")[2])
     except ValueError:
@@ -21,10 +21,10 @@ def file_name(address: str) -> str | None:
 
 
 def path_in_mirror(address: str) -> str | None:
-    """Host, path and query of an address, as `wget --recursive` names files.
+    """Return host, path and query of an address as a relative path, as `wget --recursive` names files.
 
     Host and path are percent-decoded. Addresses that differ only in scheme, password or fragment have
-    one path. Returns None if the path could lead out of a folder.
+    the same path. Returns None if the path could lead out of the mirror's folder.
     """
     try:
         parts = urlsplit(address)
@@ -39,7 +39,7 @@ def path_in_mirror(address: str) -> str | None:
 
 
 def shared_names(addresses: Iterable[str]) -> frozenset[str]:
-    """File names that several addresses end in, which differ in host, path or query."""
+    """Find the file names in which several addresses end that differ in host, path or query."""
     paths = defaultdict(set)
     for address in addresses:
         if name := file_name(address):
@@ -48,6 +48,6 @@ def shared_names(addresses: Iterable[str]) -> frozenset[str]:
 
 
 def _decoded(part: str) -> str | None:
-    """A part of a path that names a file or folder. Raises ValueError if it is not UTF-8."""
+    """Decode a part of a path; None if it is no valid name. Raises ValueError if it is not UTF-8."""
     name = unquote(part, errors="strict")
     return None if name in ("", ".", "..") or any(c in "/\\\0" for c in name) else name

@@ -1,4 +1,4 @@
-"""Deduplication: groups of images that are copies of each other."""
+"""Deduplication: groups near-duplicate images by the pairs that are copies of each other."""
 
 from collections.abc import Iterable
 
@@ -6,13 +6,14 @@ from methods.components import components
 
 
 def duplicate_groups(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Group images by the connected components of pairs.
+    """Group images into the connected components of a graph with an edge for each pair of copies.
 
     Args:
         pairs: The ids of each two images that are copies.
 
     Returns:
-        The group of each image of a pair. A group's id is its smallest image id.
+        The group id by image id. A group's id is its smallest image id. Images without a copy are
+        missing.
     """
     component = components(pairs)
     smallest: dict[int, str] = {}

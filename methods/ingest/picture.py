@@ -1,4 +1,4 @@
-"""Decoded images as they are shown and measured: upright, in 8 bits, several as one numbered grid."""
+"""Image conversion: turns images upright (EXIF), converts pixels to 8 bits, draws numbered grids."""
 
 import math
 from collections.abc import Callable
@@ -22,15 +22,16 @@ _SIDES_CHANGE = {
     Image.Transpose.ROTATE_90,
 }
 _LEAST_LABEL, _LABEL_PART = 12, 10
-"""Pixels of the strip with a cell's number, at least, and which part of the cell it is."""
+"""Height of the strip with a cell's number: a tenth of the cell, at least 12 pixels."""
 _GAP = 2
-"""Pixels between a cell's edge and its picture."""
+"""Pixels between the edge of a cell and its image."""
 
 
 def upright_transpose(image: Image.Image) -> Image.Transpose | None:
-    """The transposition that turns an image upright, by its EXIF (2.3, 4.6.4 A) or XMP orientation.
+    """Return the transposition that turns an image upright, by its EXIF or XMP orientation tag.
 
-    None if it is upright, has no tag, or the tag cannot be read: viewers ignore broken EXIF.
+    Returns None if the image is upright or has no readable tag, because viewers ignore broken EXIF.
+    Source: EXIF 2.3, section 4.6.4 A.
     """
     try:
         orientation = image.getexif().get(ExifTags.Base.Orientation)
@@ -40,17 +41,18 @@ def upright_transpose(image: Image.Image) -> Image.Transpose | None:
 
 
 def size_as_shown(image: Image.Image) -> tuple[int, int]:
-    """Width and height in pixels after the image is turned upright."""
+    """Return width and height in pixels after the image is turned upright."""
     width, height = image.size
     return (height, width) if upright_transpose(image) in _SIDES_CHANGE else (width, height)
 
 
 def on_white(image: Image.Image, mode: Literal["RGB", "L"]) -> Image.Image:
-    """Convert the pixels to RGB or grey of 8 bits, transparency composited on white, without turning.
+    """Convert an image to 8-bit RGB or grey, with transparency composited on white.
 
-    An image of that mode without transparency is returned itself. Every mode of the four accepted
-    formats works (1, L, LA, P, RGB, RGBA, CMYK, I, I;16), and F with values from 0 to 255. Grey is
-    ITU-R 601 luma. An animated image gives the current frame, by default the first.
+    The image is not turned. If it already has the mode and no transparency, it is returned unchanged.
+    Every mode of the four accepted formats works (1, L, LA, P, RGB, RGBA, CMYK, I, I;16), and F with
+    values from 0 to 255. Grey is ITU-R 601 luma. The current frame of an animated image is converted,
+    by default the first.
 
     Args:
         image: The image.
@@ -74,7 +76,7 @@ def on_white(image: Image.Image, mode: Literal["RGB", "L"]) -> Image.Image:
 
 
 def opacity(image: Image.Image) -> float:
-    """Mean opacity of a decoded image, 0 (every pixel is transparent) to 1."""
+    """Compute the mean opacity of a decoded image, 0 (every pixel is transparent) to 1."""
     if not image.has_transparency_data:
         return 1.0
     levels = image.convert("RGBA").getchannel("A").histogram()
@@ -82,14 +84,14 @@ def opacity(image: Image.Image) -> float:
 
 
 def upright_rgb(image: Image.Image) -> Image.Image:
-    """The image as a viewer shows it: turned upright, on white, RGB of 8 bits."""
+    """Convert an image to what a viewer shows: turned upright, on white, 8-bit RGB."""
     # exif_transpose also removes the tag, so that the image is not turned twice.
     upright = image if upright_transpose(image) is None else ImageOps.exif_transpose(image)
     return on_white(upright, "RGB")
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
-    """Grey of 16 bits scaled to 8 bits; Pillow's own conversion clips, which makes images white."""
+    """Scale 16-bit grey to 8 bits. Pillow's own conversion clips, which makes images white."""
     grey = image.convert("I").point(lambda value: value / 256).convert("L")
     key = image.info.get("transparency")
     if isinstance(key, int):
@@ -97,11 +99,11 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     return grey
 
 
-# --- Several pictures as one ----------------------------------------------------------------------
+# --- Several images as one grid -------------------------------------------------------------------
 
 
 class GridLayout(NamedTuple):
-    """Cells of a grid: columns, rows, the side of a cell and the height of its label, in pixels."""
+    """A grid of square cells: columns, rows, and in pixels the side of a cell and its label height."""
 
     columns: int
     rows: int
@@ -110,12 +112,12 @@ class GridLayout(NamedTuple):
 
     @property
     def picture(self) -> int:
-        """The longest side of a picture in its cell, in pixels."""
+        """The longest side of an image in its cell, in pixels."""
         return self.cell - self.label - 2 * _GAP
 
 
 def lay_out(n_pictures: int, side: int) -> GridLayout:
-    """The layout of a grid of at most `side` pixels a side, as near to a square as may be."""
+    """Lay out a grid of images, as square as possible, with at most `side` pixels a side."""
     columns = math.ceil(math.sqrt(n_pictures))
     cell = side // columns
     return GridLayout(
@@ -126,15 +128,15 @@ def lay_out(n_pictures: int, side: int) -> GridLayout:
 def draw_grid(
     n_pictures: int, side: int, picture: Callable[[int, int], Image.Image]
 ) -> Image.Image:
-    """Draw a grid of images with their numbers from 1 above them, row by row, white on black.
+    """Draw a grid of images row by row, each below its number (from 1, white on black).
 
-    The same images give the same pixels.
+    The same images always give the same pixels.
 
     Args:
         n_pictures: The number of images.
         side: The longest side of the grid in pixels.
-        picture: Gives an RGB image by its place (from 0) and the longest side in pixels. It is called
-            for one image at a time.
+        picture: Returns the RGB image at a position (from 0), with at most the second argument's
+            pixels a side. It is called for one image at a time.
 
     Returns:
         The grid.

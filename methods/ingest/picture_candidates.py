@@ -1,11 +1,12 @@
-"""Which pictures may be copies of each other: the nearest by coarse brightness, also cropped, mirrored
-and on a side.
+"""Candidate pairs for image deduplication: nearest neighbours by a perceptual code. The code also finds
+crops, mirrored and rotated copies.
 
-The code is the low frequencies of the grey picture, a unit vector. Codes of the middle of each picture
-stand in the index as well, so that a crop finds the picture it was cut from. A mirrored picture has the
-code with the odd horizontal frequencies negated; one on its side has horizontal and vertical ones
-exchanged, too. Each picture is paired with its few nearest, so the number of pairs is linear in that of
-pictures, however many are alike. How a pair is compared depends on its two pictures alone.
+The code of an image is a unit vector of the low frequencies of its grey levels (a discrete cosine
+transform). The index also has the codes of the middle of each image, so that a crop finds the image it
+was cut from. The code of a mirrored image has the odd horizontal frequencies negated. A rotation by a
+quarter also exchanges horizontal and vertical frequencies. Each image is paired with only a few nearest
+images, so the number of pairs grows linearly, even if many images are alike. The geometry in which a
+pair is compared depends only on its two images.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,46 +19,47 @@ from numpy.typing import NDArray
 from methods.ingest.picture_thumbnail import MINIATURE_SIDE, TURNS, Miniature, Turn
 
 Codes = NDArray[np.float32]
-"""Codes of the windows of pictures, shape (pictures, windows, 63)."""
+"""Codes of the windows of images (whole image and middle parts), shape (images, windows, 63)."""
 
 CROPS = (0.0, 0.05, 0.1)
-"""Share of each side that the windows of a picture leave out."""
+"""The windows of an image, by the share of width or height that is cut off at each side."""
 NEAREST = 3
-"""Other pictures that a picture is paired with, at most, for each way of looking at it."""
+"""The most images that an image is paired with, for each turn of it."""
 MIN_SIMILARITY, MIN_SIMILARITY_TURNED = 0.65, 0.85
-"""Least cosine of the codes of a pair, and of one whose pictures are turned."""
+"""Least cosine similarity of the codes of a pair, and of a pair of which one image is turned."""
 EXACT_UP_TO = 2_000
-"""More pictures are searched by cells (FAISS's inverted file)."""
+"""The most images that are searched exactly. More are searched by a FAISS inverted file."""
 
 _FREQUENCIES = 8
 _SAMPLES = 32
 _LEAST_NORM = 1.0
 _PROBES, _ROUNDS, _TRAINED_BY = 8, 5, 50
-"""Cells that a search looks into, rounds of k-means, and vectors a cell that it is trained by."""
+"""Settings of FAISS: cells that a query searches, rounds of k-means, and training vectors per cell."""
 _AT_ONCE = 1024
 _DECIMALS = 4
-"""Decimals of similarities that are compared: with more, rounding would choose among equal ways."""
+"""Similarities are rounded to this precision, so that rounding errors do not decide between equal
+geometries."""
 
 Rows = tuple[int, int]
-"""The rows of two pictures, the smaller first."""
+"""The row numbers of two images, the smaller first."""
 _SearchResult = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Similarities and rows of the nearest windows, each of shape (queries, k)."""
 _Search = Callable[[NDArray[np.float32]], _SearchResult]
 
 
 class CopyCandidate(NamedTuple):
-    """Rows of two pictures: `part`, turned, looks like the middle of `whole`."""
+    """Row numbers of two images: `part`, turned by `turn`, looks like the middle of `whole`."""
 
     whole: int
     part: int
     scale: float
-    """Share of each side of `whole` that `part` shows."""
+    """The share of the width and height of `whole` that `part` shows."""
     turn: Turn
-    """What `part` was turned by: "none", "mirrored" or quarters of a turn."""
+    """How `part` is turned to match `whole`: "none", "mirrored" or a number of quarter turns."""
 
 
 def codes(of_pictures: Sequence[Miniature]) -> Codes:
-    """The codes of pictures' windows, shape (pictures, windows, 63); zeros for a uniform picture."""
+    """Compute the codes of images, shape (images, windows, 63); zeros for a uniform image."""
     picture_codes = np.empty((len(of_pictures), len(CROPS), _FREQUENCIES**2 - 1), dtype=np.float32)
     for start in range(0, len(of_pictures), _AT_ONCE):
         grey = np.array(of_pictures[start : start + _AT_ONCE], dtype=np.float32)
@@ -71,16 +73,16 @@ def codes(of_pictures: Sequence[Miniature]) -> Codes:
 
 
 def candidates(of_pictures: Codes) -> list[Rows]:
-    """Each pair of pictures that may be copies once, by rows."""
+    """Find the pairs of images that may be copies of each other, each pair once."""
     if len(of_pictures) < 2:
         return []
     return _near([(of_pictures, 0, of_pictures, 0)])
 
 
 def candidates_between(first: Codes, second: Codes) -> list[Rows]:
-    """Find the pairs that may be copies, one image of each of two lists.
+    """Find the pairs of one image of each of two lists that may be copies.
 
-    However many images of its own list an image looks like, its nearest images of the other are found.
+    The nearest images in the other list are found even if an image is similar to many in its own list.
 
     Args:
         first: The codes of the first list.
@@ -95,10 +97,11 @@ def candidates_between(first: Codes, second: Codes) -> list[Rows]:
 
 
 def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[CopyCandidate]:
-    """Find the geometry in which the two images of each pair are nearest: whole, window and turn.
+    """Find the geometry in which the two images of each pair are most similar: whole, window and turn.
 
-    Of equally near geometries the first one counts: the first image whole, not turned, most of it. A
-    pair that is near in none gets this one, too.
+    The default geometry has the first image as the whole, the other image unturned and the largest
+    window. It is preferred among equally similar geometries, and taken if no geometry reaches the least
+    similarity.
 
     Args:
         of_pictures: The codes of all images.
@@ -126,15 +129,15 @@ def nearest_ways(of_pictures: Codes, pairs: Sequence[Rows]) -> list[CopyCandidat
 
 
 def _least(turn: Turn) -> float:
-    """The least similarity of two pictures of which one is turned so."""
+    """The least similarity of two images of which one is turned by `turn`."""
     return MIN_SIMILARITY if turn == "none" else MIN_SIMILARITY_TURNED
 
 
 def _near(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Rows]:
-    """Each pair found once, by rows.
+    """Search pairs of similar images; each pair is returned once.
 
-    A search is the codes of pictures that are looked for and of those that are looked among, each with
-    its first row.
+    A search consists of the codes of the query images, the row number of the first one, the codes of
+    the indexed images, and the row number of the first one.
     """
     rows = []
     for parts, first_part, wholes, first_whole in searches:
@@ -151,7 +154,10 @@ def _near(searches: Sequence[tuple[Codes, int, Codes, int]]) -> list[Rows]:
 
 
 def turned_codes(windows: NDArray[np.float32], turn: Turn) -> NDArray[np.float32]:
-    """The codes that pictures have if `picture_thumbnail.turned` turns them, shape (n, 63)."""
+    """Compute the codes of turned images from the codes of the upright images, shape (n, 63).
+
+    The result is that of `picture_thumbnail.turned` followed by `codes`.
+    """
     exchanged, signs = _TURNED[turn]
     return np.ascontiguousarray(windows[:, exchanged] * signs)
 
@@ -159,7 +165,9 @@ def turned_codes(windows: NDArray[np.float32], turn: Turn) -> NDArray[np.float32
 def _turned(
     sideways: bool, down: bool, right: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Which frequency stands where in a code, and its sign, with rows or columns in reverse order."""
+    """The permutation and signs that turn a code: `sideways` exchanges rows and columns, `down` and
+    `right` reverse their order.
+    """
     row, column = np.divmod(np.arange(_FREQUENCIES**2), _FREQUENCIES)
     exchanged = column * _FREQUENCIES + row if sideways else np.arange(_FREQUENCIES**2)
     odd = row % 2 * down + column % 2 * right
@@ -176,7 +184,10 @@ _TURNED: Mapping[Turn, tuple[NDArray[np.intp], NDArray[np.float32]]] = {
 
 
 def _basis(crop: float) -> NDArray[np.float32]:
-    """Means of samples of the window, then their cosine transform: shape (frequencies, side)."""
+    """The matrix that averages a window to samples and transforms them by a discrete cosine transform.
+
+    Shape (frequencies, side).
+    """
     from scipy.fft import dct
 
     side = MINIATURE_SIDE
@@ -193,8 +204,8 @@ def _bases() -> list[NDArray[np.float32]]:
 
 
 def _search(index: NDArray[np.float32], n: int) -> _Search:
-    """A search of the nearest windows of n pictures, exact for few, by cells for many."""
-    # The windows of the picture itself are among the nearest, and several of another one may be.
+    """Make a nearest-neighbour search over the windows of n images: exact for few, FAISS for many."""
+    # Up to len(CROPS) windows of the query image itself, and of each other image, may be the nearest.
     k = min(len(index), (NEAREST + 1) * len(CROPS))
     if n <= EXACT_UP_TO:
 

@@ -1,14 +1,16 @@
-"""Whether two images are copies of one image, by their thumbnails.
+"""Image deduplication: decides from two thumbnails whether two images are copies of one image.
 
-OpenCV's ECC (Evangelidis and Psarakis, TPAMI 2008) aligns one image with the other, on images whose
-contrast is the same everywhere. Then the structure around each pixel is compared. Copies differ in one
-region at most, a mark on one of them. A mark may hide structure in a photograph, which has enough other
-structure. Graphics of one template (charts, clocks, screens) also differ in one region, but there each
-of the two has something where the other one has nothing. So a mark in a graphic must add structure to
-one of the two, and the rest must agree.
+OpenCV's ECC (Evangelidis and Psarakis, TPAMI 2008) aligns the two images after their local contrast is
+normalized. Then the structure (local contrast) around each pixel is compared. Copies differ in at most
+one region, such as a watermark or caption on one of them, called the mark. A mark may hide structure
+in a photograph, which has enough other structure. Different graphics of one template (charts, clocks,
+screens) also differ in one region, but in that region each of them has structure that the other one
+lacks. So a mark in a graphic must add structure to one of the two, and the rest must agree.
 
-Last, the colours of one image must follow from the other's by one global change, such as a cast, grey
-or sepia. Those of graphics must follow closely, because a recoloured icon has the same structure.
+Last, one global change, such as a colour cast, grey or sepia, must turn the colours of one image into
+those of the other. The limit is tighter for graphics, because a recoloured icon has the same structure.
+
+The private constants are limits and sizes that were chosen by hand.
 """
 
 import math
@@ -32,81 +34,88 @@ from methods.ingest.picture_thumbnail import (
 )
 
 Affine = NDArray[np.float32]
-"""Where on one image a point of the other one lies, in pixels, shape (2, 3)."""
+"""Affine matrix that maps a point of one image to the other image, in pixels, shape (2, 3)."""
 Mask = NDArray[np.bool_]
 Vector = NDArray[np.floating[Any]]
 
 VERSION = 3
-"""Raised when the same files give other thumbnails or another match: all are compared again."""
+"""The version of thumbnails and matches. If it is raised, all images are compared again."""
 
 MIN_FIRST_CORRELATION, MIN_CORRELATION = 0.5, 0.3
-"""Least correlation of aligned miniatures, and of aligned thumbnails."""
+"""Least ECC correlation of aligned miniatures, and of aligned thumbnails."""
 MIN_COMMON = 0.5
 """Least share of the thumbnail that both images show."""
 MIN_EVIDENCE, MIN_EVIDENCE_GRAPHIC = 0.65, 0.8
-"""Least correlation of structure, less three standard errors; the second, next to a graphic's mark."""
+"""Least `Match.evidence` (correlation of structure minus three standard errors) of copies, and of
+graphics with a mark."""
 MANY_COARSE_LEVELS, MANY_LEVELS = 6.5, 10
-"""Grey levels of photographs: of the reduced image, and of the thumbnail without its background."""
+"""Least grey levels of photographs: `Match.coarse_levels` and `Match.levels`. Graphics have fewer."""
 MIN_TURNED_CORRELATION = 0.98
-"""Least correlation of graphics of which one is turned: a clock face on its side shows another hour."""
+"""Least correlation of graphics of which one is turned. A turned clock face shows another time."""
 MAX_DIFFERING, MAX_DIFFERING_GRAPHIC = 0.026, 0.008
-"""Largest share of structure that differs next to a mark, in photographs and in graphics."""
+"""Largest share of the structure outside the mark that differs, in photographs and in graphics."""
 MAX_OTHER_COLOUR, MAX_OTHER_COLOUR_GRAPHIC = 24, 14
-"""Largest distance of colours, in levels, in images with many grey levels and in others."""
+"""Largest `Match.other_colour`, in levels, for images with many grey levels and for others."""
 
 _EVENED, _FAINT = 11, 4
-"""Pixels of a side over which contrast is evened, and levels that stay faint."""
+"""Side, in pixels, of the window in which contrast is normalized, and the standard deviation, in
+levels, below which contrast is hardly amplified."""
 _STEPS = ((SIDE // 2, 25), (SIDE, 8))
-"""Sides at which thumbnails are aligned, and the most iterations at each."""
+"""Sizes at which thumbnails are aligned, coarse to fine, and the most iterations at each size."""
 _FIRST_ITERATIONS, _ENOUGH, _DOTS = 25, 1e-3, 28
-"""Most iterations on miniatures, the change of the correlation that ends them, and the contrast of the
-dots that are added, in levels."""
+"""Alignment of miniatures: the most iterations, the change of the correlation at which iterations stop,
+and the contrast, in levels, of the dots that are added to striped images."""
 _SCALES, _SHEAR, _SHIFT = (0.5, 1.7), 0.35, 0.25
 """Limits of an alignment: scale, shear, and shift as a share of the side."""
 _SMOOTH = 1.5
 """Standard deviation, in pixels, of the smoothing before structure is compared."""
 _WINDOW, _GAP = 9, 15
-"""Pixels of a side of the window around each pixel in which structure is compared, and of the gaps that
-a mark, such as a line of text, may have."""
+"""Side, in pixels, of the window around each pixel in which structure is compared, and of the gaps that
+a mark may have, for example between the letters of a text."""
 _EDGE = 7
-"""Pixels of a side around which both images must show something."""
+"""Side, in pixels, of the window that must lie inside both images for a pixel to be compared."""
 _FLAT, _NOISE = 6, 30
-"""Standard deviation up to which a window is flat, and variance that is noise, in levels."""
+"""Standard deviation, in levels, up to which a window is flat, and a constant in the denominator of its
+correlation that keeps noise from correlating."""
 _MIN_WINDOW_CORRELATION = 0.4
-"""A window with less differs."""
+"""A window with a lower correlation differs."""
 _FULL_WEIGHT = 24
-"""Standard deviation, in levels, from which windows count the same."""
+"""Windows are weighted by their standard deviation, up to this one, in levels."""
 _STRAY, _MAX_MARK = 0.004, 0.2
-"""Share of structure that differs without a mark, and the largest share of the thumbnail in its box."""
+"""Up to this share of differing structure there is no mark. A mark's bounding box is at most the second
+share of the thumbnail."""
 _HIDDEN, _ADDED, _ADDED_INSIDE = 0.05, 0.2, 0.6
-"""Most of a mark that hides structure, and least that adds some, at an edge and inside a graphic."""
+"""The largest share of the difference that hides structure in a graphic, and the least share that adds
+structure, at an edge of the graphic and inside it."""
 _ALL_HIDDEN, _ALL_ADDED, _MAX_ADDED = 0.02, 0.85, 0.25
-"""Limits between which all that differs is one mark, such as a caption of several words or corners, and
-the largest share of structure that it may be."""
+"""If the difference hides less and adds more than these shares, all of it is one mark, such as several
+words. The third is the largest share of the structure that such a mark may be."""
 _MARGIN, _LARGE = 0.06, 0.05
-"""A mark in a graphic is as near to an edge, as a share of the side, or as large, as a share of the
-thumbnail: hands of a clock are not."""
+"""A mark in a graphic is nearer to an edge than this share of the side, or its box is larger than this
+share of the thumbnail. Hands of a clock are neither."""
 _EVEN, _MIN_EVEN, _MIN_RANGE = 8, 0.1, 24
-"""Standard deviation around a pixel without edges near it, the least share of such pixels, with less of
-which all count as such, and the least range of their brightness."""
+"""A pixel is even if the standard deviation around it is below this. If the share of even pixels is
+lower than the second, all pixels count as even. The third is the least range of their brightness."""
 _MAX_TINT, _NEUTRAL, _SOME_LEVELS = 80, 30, 7
-"""Largest difference of the channels in a tinted image and in one without colours, and least grey
-levels of such an image whose tint is known from another one."""
+"""Largest difference of the channels in a tinted image, and in a neutral image; and the least grey
+levels of a graphic that is neutral and may have been tinted."""
 _FITTED, _FIXED = 1.75, 5.5
-"""How much distances count in images with few grey levels if the change has a parameter, and if it
-removes colours."""
+"""Weights of colour distances in graphics: for changes with a fitted parameter, and for changes that
+remove colours (grey, sepia)."""
 _CLIPPED, _DARK = 248, 48
-"""Levels that may be clipped, and levels that are too dark for a ratio."""
+"""From this level a channel may be clipped, and up to this level it is too dark for a ratio."""
 _GAINS, _BLENDS, _GAMMAS = (0.72, 1.35), (0.6, 1.0), (0.55, 1.9)
-"""Limits of global changes of colour: the factor of a channel, the share of an image that is blended
-with one colour, and the exponent."""
+"""Limits of global colour changes: factor of a channel, share of the image in a blend with one colour,
+and gamma exponent."""
 _LUMA = np.array([0.299, 0.587, 0.114])
 _SEPIA = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
-"""The usual matrix of sepia, which the W3C's Filter Effects define, too."""
+"""The sepia matrix of the W3C's Filter Effects."""
 
 
 class CopyGeometry(NamedTuple):
-    """How one image may be a copy of another: the share of each side that it shows, and its turn."""
+    """How one image may be a copy of another: the share of its sides that the copy shows, and the turn
+    of the copy.
+    """
 
     scale: float
     turn: Turn
@@ -116,7 +125,7 @@ UPRIGHT = CopyGeometry(1.0, "none")
 
 
 class Alignment(NamedTuple):
-    """Where a turned image lies on another one, and the correlation of the two miniatures."""
+    """The turn and affine map that align one image with another, and the correlation of miniatures."""
 
     correlation: float
     turn: Turn
@@ -128,15 +137,17 @@ class Match(NamedTuple):
 
     Attributes:
         common: Share of the thumbnail that both images show.
-        correlation: Mean correlation of structure next to the mark, -1 to 1.
-        windows: Windows with structure that do not overlap.
-        differing: Share of the structure next to the mark that differs.
-        mark: Share of the structure that is in the mark.
+        correlation: Mean correlation of structure outside the mark, -1 to 1.
+        windows: The number of non-overlapping windows with structure: the sample size.
+        differing: Share of the structure outside the mark that differs.
+        mark: Share of the structure that differs and is in the mark.
         is_turned: Whether one of the two was mirrored or turned.
-        is_added: Whether the mark adds structure to one of the two, and is where marks are.
-        coarse_levels: Grey levels, of 16, of the reduced image: few in line drawings and graphics.
-        levels: Grey levels, of 64, without the background: few in drawings of flat colours.
-        other_colour: Distance of the colours, in levels, from what follows from the other image's.
+        is_added: Whether the mark adds structure to one of the two and has the size and place of one.
+        coarse_levels: Effective number of grey levels, 1 to 16, of the reduced image: few in line
+            drawings and graphics.
+        levels: Effective number of grey levels, 1 to 64, without the background: few in drawings with
+            flat colours.
+        other_colour: Distance, in levels, of the colours that remains after the best global change.
     """
 
     common: float = 0.0
@@ -152,13 +163,13 @@ class Match(NamedTuple):
 
     @property
     def evidence(self) -> float:
-        """The correlation less three standard errors, each sqrt((1 - correlation^2) / windows)."""
+        """The correlation minus three standard errors of sqrt((1 - correlation^2) / windows)."""
         error = math.sqrt(max(0.0, 1 - self.correlation**2) / max(1.0, self.windows))
         return self.correlation - 3 * error
 
     @property
     def has_same_structure(self) -> bool:
-        """Whether the structure is that of copies."""
+        """Whether the two have the same structure, as copies do."""
         if self.common < MIN_COMMON or self.evidence < MIN_EVIDENCE:
             return False
         if self.coarse_levels >= MANY_COARSE_LEVELS:
@@ -177,7 +188,7 @@ class Match(NamedTuple):
 
 
 def best_alignment(whole: Miniature, part: Miniature, geometry: CopyGeometry) -> Alignment | None:
-    """Align two miniatures, from the suggested geometry and upright; keep the better alignment.
+    """Align two miniatures, starting from the suggested geometry and from no geometry (upright).
 
     Args:
         whole: The miniature of the whole image.
@@ -185,7 +196,7 @@ def best_alignment(whole: Miniature, part: Miniature, geometry: CopyGeometry) ->
         geometry: The suggested geometry.
 
     Returns:
-        The alignment, or None if the miniatures are too different for a copy.
+        The better alignment, or None if the miniatures are too different for copies.
     """
     best: Alignment | None = None
     evened = _evened(whole)
@@ -201,7 +212,7 @@ def best_alignment(whole: Miniature, part: Miniature, geometry: CopyGeometry) ->
 
 
 def match(square: SquareImage, other: SquareImage, alignment: Alignment) -> Match:
-    """Compare two images, aligned from where their miniatures matched.
+    """Compare two images, starting from the alignment of their miniatures.
 
     Args:
         square: The first image.
@@ -209,7 +220,7 @@ def match(square: SquareImage, other: SquareImage, alignment: Alignment) -> Matc
         alignment: The turn and the alignment of the miniatures.
 
     Returns:
-        The result of the comparison; an empty one if the images cannot be aligned.
+        The result of the comparison; the default `Match()` if the images cannot be aligned.
     """
     import cv2
 
@@ -240,7 +251,7 @@ def match(square: SquareImage, other: SquareImage, alignment: Alignment) -> Matc
 def _compared(
     square: SquareImage, other: SquareImage, shown: NDArray[np.uint8], is_turned: bool
 ) -> Match:
-    """The match of two aligned images; `shown` is 1 where both have pixels."""
+    """Compare two aligned images; `shown` is 1 at the pixels that both have."""
     import cv2
 
     common = float(shown.mean())
@@ -282,12 +293,13 @@ def _mark(differs: Mask, structured: Mask, deviations: tuple[Grey, Grey]) -> tup
     """Find the region in which two images differ, if it can be a mark on one of them.
 
     Args:
-        differs: Where structure differs.
-        structured: Where there is structure.
+        differs: The pixels whose structure differs.
+        structured: The pixels with structure.
         deviations: The standard deviation around each pixel, of each image.
 
     Returns:
-        The pixels of the mark, and whether it adds structure to one of the two.
+        The pixels of the mark, and whether it adds structure to one of the two and has the size and
+        place of a mark. Without a mark, no pixels.
     """
     import cv2
 
@@ -318,9 +330,10 @@ def _mark(differs: Mask, structured: Mask, deviations: tuple[Grey, Grey]) -> tup
 
 
 def _window_correlations(grey: Grey, other: Grey, inner: Mask) -> tuple[Grey, tuple[Grey, Grey]]:
-    """The correlation of two images in the window around each pixel, and the deviations of both there.
+    """The correlation of two images in the window around each pixel, and the standard deviations of
+    both.
 
-    The contrast of the first image is fitted to that of the other one.
+    The contrast of the first image is first scaled to that of the other one.
     """
     import cv2
 
@@ -341,22 +354,23 @@ def _window_correlations(grey: Grey, other: Grey, inner: Mask) -> tuple[Grey, tu
 
 
 def _other_colour(colours: Vector, other: Vector, even: Mask, levels: float) -> float:
-    """Measure how far colours are from what a global change makes of the other image's.
+    """Measure the distance of the colours of two images after the best global colour change.
 
     Args:
         colours: RGB levels of the first image, shape (pixels, 3).
-        other: Those of the other image.
-        even: Which pixels have no edges near them; all are taken if these are too few.
-        levels: The number of grey levels.
+        other: RGB levels of the other image, shape (pixels, 3).
+        even: Which pixels have no edges near them. If they are too few, all pixels are used.
+        levels: The effective number of grey levels of the images.
 
     Returns:
-        The distance in levels, the smallest of all changes in both directions.
+        The distance in levels: the smallest of all changes in both directions; 255 without pixels.
     """
     if not len(colours):
         return 255.0
     if even.mean() < _MIN_EVEN:
         even[:] = True
-    # One even colour alone follows from any other: more of the others are compared, too.
+    # A global change can turn any single colour into any other. So if the even pixels have little
+    # range, more of the other pixels are compared, too.
     low, high = np.percentile(colours[even] @ _LUMA, [5, 95])
     share_of_all = 80 if high - low >= _MIN_RANGE else 90
     distances = []
@@ -371,8 +385,8 @@ def _other_colour(colours: Vector, other: Vector, even: Mask, levels: float) -> 
 def _changes(
     colours: Vector, changed: Vector, levels: float
 ) -> Iterator[tuple[Callable[[Vector], Vector], float]]:
-    """Global changes of colour, fitted to pixels, and the weight of distances from their result."""
-    # None, but for compression.
+    """Yield global colour changes, fitted to the pixels, and the weights of their distances."""
+    # No change: only compression differs.
     yield lambda pixels: pixels, 1
     # Warmer or cooler: a factor for each channel, clipped.
     factors = []
@@ -394,7 +408,7 @@ def _changes(
     logs = np.log(changed[clear] / 255) / np.log(colours[clear] / 255)
     exponent = np.clip(np.median(logs) if len(logs) else 1.0, *_GAMMAS)
     yield lambda pixels: 255 * (pixels / 255) ** exponent, _FITTED
-    # Grey and sepia have no parameter, so less is accepted.
+    # Grey and sepia have no fitted parameter, so the distance must be smaller.
     yield lambda pixels: (pixels @ _LUMA)[:, None], _FIXED
     yield lambda pixels: np.minimum(255, pixels @ _SEPIA.T), _FIXED
     # Any other tint: a curve of brightness for each channel.
@@ -412,7 +426,7 @@ def _changes(
 
 
 def _curve(pixels: Vector) -> Vector:
-    """The powers of brightness of each pixel."""
+    """The powers 2, 1 and 0 of the brightness of each pixel, shape (pixels, 3)."""
     return np.vander(pixels @ _LUMA / 255, 3)
 
 
@@ -424,12 +438,12 @@ def _rgb(grey: Vector, colour: Vector) -> Vector:
 
 
 def _variety(grey: Grey, n_levels: int, background: int = -1) -> float:
-    """The number of grey levels, weighted by their frequency: exp of the entropy.
+    """Compute the effective number of grey levels: the exponential of their entropy.
 
     Args:
-        grey: The pixels.
-        n_levels: The number of levels that are told apart.
-        background: How far from the most frequent level pixels are left out.
+        grey: The pixels, 0 to 255.
+        n_levels: The number of equal bins into which the range is divided.
+        background: Bins up to this distance from the most frequent bin are ignored; -1 ignores none.
 
     Returns:
         The number of levels, 1 to n_levels.
@@ -446,7 +460,7 @@ def _mean(values: Grey, weights: Grey) -> float:
 
 
 def _resized(plane: NDArray[Any], side: int) -> Grey:
-    """Means of blocks of pixels."""
+    """Reduce a square to `side` pixels by averaging."""
     import cv2
 
     resized: Grey = cv2.resize(plane.astype(np.float32), (side, side), interpolation=cv2.INTER_AREA)
@@ -454,7 +468,7 @@ def _resized(plane: NDArray[Any], side: int) -> Grey:
 
 
 def _grown(mask: Mask) -> Mask:
-    """A mask with the windows around its pixels."""
+    """Grow a mask by the window around each of its pixels."""
     import cv2
 
     window = np.ones((_WINDOW, _WINDOW), np.uint8)
@@ -462,7 +476,7 @@ def _grown(mask: Mask) -> Mask:
 
 
 def _evened(grey: Grey) -> Grey:
-    """What differs from the neighbourhood, with the same contrast everywhere."""
+    """Subtract the local mean and divide by the local standard deviation (contrast normalization)."""
     import cv2
 
     window = (_EVENED, _EVENED)
@@ -473,7 +487,7 @@ def _evened(grey: Grey) -> Grey:
 
 
 def _aligned(grey: Grey, other: Grey, start: Affine, iterations: int) -> tuple[float, Affine]:
-    """The correlation of two images, and where they lie on each other; -1 if they do not."""
+    """Align two images by ECC: their correlation and the affine map; -1 and `start` if that fails."""
     import cv2
 
     criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, iterations, _ENOUGH)
@@ -483,7 +497,7 @@ def _aligned(grey: Grey, other: Grey, start: Affine, iterations: int) -> tuple[f
         )
         if correlation >= MIN_FIRST_CORRELATION and _is_within_limits(place, len(grey)):
             return float(correlation), place
-    # Stripes leave one direction free: dots that are the same in both images keep it.
+    # Striped images can slide along the stripes. The same dots on both images prevent that.
     dots = _dots(len(grey))
     dotted = grey + cv2.warpAffine(dots, start, dots.shape, borderMode=cv2.BORDER_REFLECT)
     with suppress(cv2.error):
@@ -518,13 +532,13 @@ def _is_within_limits(place: Affine, side: int) -> bool:
 
 
 def _in_the_middle(scale: float, side: int) -> Affine:
-    """The place of an image that shows this share of each side of the other one, in its middle."""
+    """The affine map of an image that shows the middle of another one, `scale` of its sides."""
     shift = (1 - scale) * (side - 1) / 2
     return np.array([[scale, 0, shift], [0, scale, shift]], dtype=np.float32)
 
 
 def _scaled(place: Affine, factor: float) -> Affine:
-    """The place in images that are larger by a factor; (0, 0) is the middle of the first pixel."""
+    """Rescale an affine map for images larger by a factor; (0, 0) is the middle of the first pixel."""
     half = np.array([0.5, 0.5])
     linear = place[:, :2]
     shift = (place[:, 2] + half - linear @ half) * factor - half + linear @ half
@@ -532,7 +546,7 @@ def _scaled(place: Affine, factor: float) -> Affine:
 
 
 def _moved(plane: Grey, place: Affine) -> Grey:
-    """An image at its place on another one."""
+    """Warp an image by an affine map onto the other image."""
     import cv2
 
     moved: Grey = cv2.warpAffine(

@@ -1,4 +1,4 @@
-"""Topics of pages, one for each task type, by keywords and categories.
+"""Topics of Wikipedia pages, one for each task type, found by keywords and categories.
 
 AlignMMBench collects its images by keywords chosen for each task (appendix A.6.1).
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-# Scripts without spaces between words: there a keyword matches anywhere in a text.
+# Scripts without spaces between words. In these a keyword matches anywhere in a text.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -18,9 +18,10 @@ _LETTER = rf"[^\W_{_UNSPACED}]"
 
 @dataclass(frozen=True)
 class Topic:
-    """A page has the topic if one of its texts has a keyword, or if it is in one of the categories.
+    """Keywords and categories of a topic. A page has the topic if one of its texts contains a keyword,
+    or if it is in one of the categories.
 
-    Both ignore case. A keyword is one or several whole words, a category a whole name.
+    Case is ignored. A keyword is one or several whole words, a category is a whole name.
     """
 
     keywords: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ def topics_of(
     Returns:
         The names of its topics, in the order of `topics`.
     """
-    # The separator keeps a keyword of several words from matching across two texts.
+    # The separator prevents that a keyword of several words matches across two texts.
     whole = "\0".join(text for text in texts if text)
     names = {name.casefold() for name in categories}
     return [

@@ -34,13 +34,14 @@ COLUMNS = (
 """The columns of a WIT shard, in the order of its header line."""
 
 MAX_LINE_BYTES = 1_000_000
-"""A longer line is rejected unread: no page's texts are that long, but a lost line break makes one."""
+"""A longer line is rejected without parsing it. The texts of one Wikipedia page are shorter; a missing
+line break can make such a line."""
 
 BLANK = " \t\n\r\v\f"
 """A field of only these characters is empty."""
 
 EDGES = BLANK + "\0\u00a0\u3000\ufeff"
-"""Characters that are no part of a title or a language at its beginning or end: blanks, NUL, wide and
+"""Characters that are stripped from both ends of titles and languages: blanks, NUL, wide and
 non-breaking spaces, the byte order mark."""
 
 EXCERPT_LENGTH = 200
@@ -48,7 +49,7 @@ EXCERPT_LENGTH = 200
 REQUIRED = ("language", "page_url", "image_url", "page_title")
 URLS = ("page_url", "image_url")
 TRIMMED = ("language", "page_title", "section_title", "hierarchical_section_title")
-"""Columns that lose EDGES at both ends."""
+"""Columns from which `EDGES` are stripped at both ends."""
 INTEGERS = ("original_height", "original_width")
 BOOLEANS = ("is_main_image", "attribution_passes_lang_id", "page_changed_recently")
 _BOOLEAN_OF = {"true": True, "false": False}
@@ -60,27 +61,27 @@ _URL_FORBIDDEN = re.compile(r"[\s\x00-\x1f\x7f]")
 _BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(
     map(chr, range(0xFE00, 0xFE10))
 )
-"""Letters, marks and symbols that are drawn as nothing: fillers, the empty Braille cell, variation
-selectors."""
+"""Invisible letters, marks and symbols: fillers, the empty Braille cell, variation selectors."""
 
 _BOM = b"\xef\xbb\xbf"
 _LANGUAGE_TAG = "English:"
 SEEN = rf"[^\s\pZ\pC{_BLANK_LETTERS}]"
-"""A character that is seen, as a regular expression of RE2, for SQL; `_is_seen` in Python."""
+"""A visible character, as an RE2 regular expression for SQL. `_is_seen` is the same test in Python."""
 CREDIT = (
     r"(?is)^\s*(?:©|\(c\)\s|copyright\s*(?:©|\(c\)|by\b|\d{4})"
     r"|(?:(?:photo|image|picture)\s+)?credits?\s*:|courtesy of\b|licen[cs]ed under\b|cc[ -]by\b"
     r"|(?:photo|photograph|image|picture)\s+(?:by|courtesy of)\b)[^\n]{0,60}$"
 )
-"""A text that only says whose image it is, for Python and RE2. A longer one may describe it, too."""
+"""A credit line: a short text that only names the author or licence of an image, for Python and RE2. A
+longer text may also describe the image."""
 _IS_CREDIT = re.compile(CREDIT)
 
 
 @dataclass(frozen=True, slots=True)
 class WitRow:
-    """One row of WIT. Empty and blank fields are None, titles have no blanks around them.
+    """One row of WIT. Empty and blank fields are None; titles are stripped.
 
-    `line_number` counts the header line as 1.
+    The header line has the `line_number` 1.
     """
 
     line_number: int
@@ -108,8 +109,8 @@ class Rejection:
     """A line that was rejected.
 
     `reason` is one of not_utf8, wrong_column_count, bad_integer, bad_boolean, missing_required,
-    bad_url, quote_unbalanced, too_long; `detail` is one sentence for a person; `excerpt` is the
-    line's first 200 characters with unprintable characters escaped.
+    bad_url, quote_unbalanced, too_long, unequal_lists, no_page; `detail` is one sentence for a person;
+    `excerpt` is the first 200 characters of the line with unprintable characters escaped.
     """
 
     line_number: int
@@ -119,7 +120,7 @@ class Rejection:
 
 
 class RowError(Exception):
-    """Why a record is not a row."""
+    """A record is not a valid row: `reason` is a short code, `detail` one sentence for a person."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(reason, detail)
@@ -130,7 +131,7 @@ class RowError(Exception):
 def require_header(line: bytes) -> None:
     """Raise ValueError if a shard's first line is not WIT's header."""
     text = line.removeprefix(_BOM).rstrip(b"\r\n").decode("utf-8", "replace")
-    # A writer of csv may put every field in quotes, the names too.
+    # A CSV writer may quote every field, the column names, too.
     names = [name.removeprefix('"').removesuffix('"') for name in text.split("\t")]
     if tuple(names) != COLUMNS:
         raise ValueError(
@@ -141,14 +142,14 @@ def require_header(line: bytes) -> None:
 
 
 def typed_row(number: int, values: Mapping[str, object]) -> WitRow | Rejection:
-    """Make a row of values that were typed elsewhere, by the same rules as for a line of text.
+    """Make a row of values that already have types, by the same rules as for a line of text.
 
     Args:
         number: The number of the line.
-        values: The values by column; a missing one is empty.
+        values: The values by column; a missing value is empty.
 
     Returns:
-        The row, or why it is rejected.
+        The row, or the rejection.
     """
     texts = ["" if values.get(name) is None else str(values[name]) for name in COLUMNS]
     line = "\t".join(texts).encode("utf-8", "surrogatepass")
@@ -162,10 +163,10 @@ def typed_row(number: int, values: Mapping[str, object]) -> WitRow | Rejection:
 def caption(row: WitRow) -> str | None:
     """Return the caption of the image: reference, else alt text, else attribution, else None.
 
-    The reference is printed under the image on this page, the alt text describes the image, and the
-    attribution belongs to the file wherever it is used. A language tag at the beginning of the
-    attribution is removed. Texts of invisible characters are ignored, and so are credit lines alone,
-    which many unrelated images share.
+    The reference is the caption under the image on this Wikipedia page, the alt text describes the
+    image, and the attribution belongs to the image file on all pages. The tag "English:" at the
+    beginning of the attribution is removed. Texts of invisible characters are ignored, and so are texts
+    that are only a credit line, which many unrelated images share.
     """
     attribution = (row.caption_attribution_description or "").strip()
     candidates = (
@@ -184,14 +185,14 @@ def caption(row: WitRow) -> str | None:
 
 
 def _is_seen(character: str) -> bool:
-    # Not seen: spaces and line ends, format characters (U+200B among them), control characters. What is
-    # not assigned may be so in a later Unicode: a new emoji.
+    # Invisible: spaces, line ends, format characters (such as U+200B), control characters. Unassigned
+    # characters count as visible: a later Unicode version may assign them, for example to an emoji.
     category = unicodedata.category(character)
     return (category == "Cn" or category[0] not in "ZC") and character not in _BLANK_LETTERS
 
 
 def decode_line(record: bytes) -> str:
-    """The text of a line. Raises RowError if it is not UTF-8."""
+    """Decode a line. Raises RowError if it is not UTF-8."""
     try:
         return record.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -200,7 +201,7 @@ def decode_line(record: bytes) -> str:
 
 
 def row_of_fields(number: int, fields: list[str]) -> WitRow:
-    """Make a row of the 17 raw fields of a record.
+    """Make a row from the 17 raw fields of a record.
 
     Args:
         number: The number of the line.
@@ -224,14 +225,14 @@ def row_of_fields(number: int, fields: list[str]) -> WitRow:
     for name in URLS:
         if not _is_web_address(raw[name]):
             raise RowError("bad_url", f"The {name} is not an http or https address.")
-        # A row is kept and shown: what a person may not see is not read into it.
+        # Rows are stored and displayed, so passwords and keys in an address are removed.
         values[name] = without_secrets(raw[name])
     for name in INTEGERS:
         if values[name] is not None:
             if not _INTEGER.fullmatch(raw[name]):
                 detail = f"The {name} {raw[name][:40]!r} is not a whole number of pixels."
                 raise RowError("bad_integer", detail)
-            # No picture has no pixels: its size is not known, and is measured from the file.
+            # A size of 0 means unknown; the size is measured from the file later.
             values[name] = int(raw[name]) or None
     for name in BOOLEANS:
         if values[name] is not None:
@@ -248,15 +249,15 @@ def _is_web_address(text: str) -> bool:
         return False
     try:
         parts = urlsplit(text)
-        parts.port  # noqa: B018 - reading it is what checks it
+        parts.port  # noqa: B018 - reading the property raises ValueError for a bad port
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def excerpt(line: bytes) -> str:
-    """The first 200 characters, unprintable ones escaped, and without secrets in addresses."""
-    # A character has at most four bytes; what is cut from addresses makes room for more of them.
+    """Return the first 200 characters, unprintable ones escaped, without secrets in addresses."""
+    # A character has at most four bytes. Twice as many are read, because secrets are removed.
     text = line[: 8 * EXCERPT_LENGTH].decode("utf-8", "backslashreplace")
     text = cut_secrets(text)[:EXCERPT_LENGTH]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -271,7 +272,8 @@ COLUMNS_READ = (
     "caption_attribution_description",
     "wit_features",
 )
-"""The columns that rows are made of; the others have the image, its embedding and a metadata URL."""
+"""The columns of a Parquet record that are read. The others hold the image, its embedding and a
+metadata URL."""
 
 _OF_IMAGE = COLUMNS_READ[:-1]
 _JOINT = "[SEP]"
@@ -280,15 +282,16 @@ _JOINT = "[SEP]"
 def rows_of_record(
     record: Mapping[str, Any], numbers: Iterator[int]
 ) -> Iterator[WitRow | Rejection]:
-    """Make a row for each page of a WIT record.
+    """Make a row for each Wikipedia page of a record of `wikimedia/wit_base`, which is one image.
 
     `wit_features` is a mapping from WIT's columns to lists of equal length, or a list of mappings. If
-    the lists differ in length, the record is one rejection (`unequal_lists`). A page whose texts have
-    more than MAX_LINE_BYTES characters is a rejection (`too_long`).
+    the lists differ in length, the whole record is rejected (`unequal_lists`), as is a record without
+    pages (`no_page`). A page whose texts have more than MAX_LINE_BYTES characters is rejected
+    (`too_long`).
 
     Args:
         record: The record.
-        numbers: Gives the number of each row.
+        numbers: The line numbers of the rows, consumed one by one.
 
     Yields:
         The rows and rejections.
@@ -327,7 +330,7 @@ def _refused(
 
 
 def _reference(page: Mapping[str, Any]) -> str | None:
-    """The reference caption; some records have it only joined to the page's title."""
+    """The reference caption. Some records have it only joined to the title of the Wikipedia page."""
     alone = page.get("caption_reference_description") or ""
     _, joint, together = (page.get("caption_title_and_reference_description") or "").partition(
         _JOINT

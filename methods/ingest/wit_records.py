@@ -1,4 +1,4 @@
-"""Splitting the lines of a WIT shard into records and fields, by the quoting rules of csv."""
+"""TSV parser for WIT shards: splits lines into records and fields by the quoting rules of CSV."""
 
 import re
 from collections import deque
@@ -17,23 +17,23 @@ from methods.ingest.wit import (
 )
 
 MAX_LINES = 100
-"""A record of more lines is rejected: an unclosed quote would take in the rest of the shard."""
+"""The most lines of a record. Without it, an unclosed quote would take in the rest of the shard."""
 OPEN_QUOTE = "quote_unbalanced"
-"""The reason of a line that ends inside quotes."""
+"""The rejection reason of a line that ends inside quotes."""
 
-# One field and its end. Possessive, so that a line of a million quotes costs one pass.
+# One field and its end. Possessive quantifiers, so that a line of a million quotes costs one pass.
 _FIELD = re.compile(r'(?:"((?:[^"]++|"")*+)"([^\t]*+)|((?!")[^\t]*+))(\t|\Z)')
 
 
 def parse_records(lines: Iterable[tuple[int, bytes]]) -> Iterator[WitRow | Rejection]:
     """Parse numbered lines, each with or without its line end (LF or CR LF).
 
-    Quoting follows Python's csv: quotation marks only count at the beginning of a field, and text after
-    the closing ones belongs to the field. A line is a record, unless it ends inside quotation marks:
-    then the lines up to the closing ones are joined, if together they form a row whose fields end with
-    their quotation marks. Otherwise the quotation mark is stray, and only its line is rejected. So
-    every line is part of one row or is one rejection. Only consecutive lines are joined, and never a
-    line that is a row by itself.
+    Quoting follows Python's csv: a quotation mark opens a quoted field only at the beginning of the
+    field, and text after the closing mark belongs to the field. Each line is a record, unless it ends
+    inside quotation marks. Then it is joined with the following lines up to the closing mark, if
+    together they form a valid row without text after closing marks. Otherwise the quotation mark is
+    stray, and only its line is rejected. So every line is part of one row or is one rejection. Only
+    consecutive lines are joined, and never a line that is a row by itself.
 
     Args:
         lines: The numbers and bytes of lines.
@@ -51,7 +51,7 @@ def parse_records(lines: Iterable[tuple[int, bytes]]) -> Iterator[WitRow | Rejec
 
 
 class _Line(NamedTuple):
-    """A numbered line, and what it is by itself."""
+    """A numbered line, and the result of parsing it by itself."""
 
     number: int
     content: bytes
@@ -59,9 +59,9 @@ class _Line(NamedTuple):
 
 
 class _Lookahead:
-    """Lines in order, with lookahead: a line that was only looked at is returned again.
+    """An iterator over lines with lookahead: peeked lines are not consumed.
 
-    Each line is parsed once, however many stray quotes look ahead at it.
+    Each line is parsed only once, even if many stray quotes look ahead at it.
     """
 
     def __init__(self, lines: Iterable[tuple[int, bytes]]) -> None:
@@ -74,7 +74,7 @@ class _Lookahead:
             yield line
 
     def peek(self, offset: int) -> _Line | None:
-        """The line `offset` lines ahead; None beyond the last."""
+        """Return the line `offset` lines ahead; None after the last line."""
         while len(self._seen) <= offset:
             line = next(self._rest, None)
             if line is None:
@@ -83,13 +83,13 @@ class _Lookahead:
         return self._seen[offset]
 
     def skip(self, n_lines: int) -> None:
-        """Drop the next lines, which were looked at."""
+        """Consume the next `n_lines` lines, which were peeked before."""
         for _ in range(n_lines):
             self._seen.popleft()
 
 
 def _continued(line: _Line, ahead: _Lookahead) -> WitRow | None:
-    """The row of this line and some following ones; if there is none, no line is consumed."""
+    """Join a line with following lines to a row. Returns None, and consumes no line, if that fails."""
     joined = [_without_end(line.content)]
     size = len(line.content)
     for offset in range(MAX_LINES - 1):
@@ -99,7 +99,7 @@ def _continued(line: _Line, ahead: _Lookahead) -> WitRow | None:
         size += len(following.content)
         if size > MAX_LINE_BYTES or isinstance(following.parsed, WitRow):
             return None
-        # Inside a field quotes come in pairs, so the first odd number of them ends it.
+        # Inside a field quotes come in pairs, so the first line with an odd number ends the field.
         if following.content.count(b'"') % 2:
             record = b"\n".join([*joined, following.content])
             parsed = _parsed(line.number, record, strict=True)
@@ -123,9 +123,9 @@ def _without_end(line: bytes) -> bytes:
 
 
 def split_fields(record: bytes, strict: bool = False) -> list[str]:
-    """The 17 raw fields of a record, unquoted; `strict`: nothing may follow closing quotes.
+    """Split a record into its 17 raw fields, unquoted. Raises RowError.
 
-    Raises RowError.
+    With `strict`, text after a closing quotation mark is an error.
     """
     record = _without_end(record)
     if len(record) > MAX_LINE_BYTES:
@@ -138,7 +138,7 @@ def split_fields(record: bytes, strict: bool = False) -> list[str]:
 
 
 def _split(text: str, strict: bool) -> list[str]:
-    """Split at tabs outside quotes; csv.reader would continue a stray quote in the next line."""
+    """Split at tabs outside quotes. (csv.reader would continue a stray quote in the next line.)"""
     if '"' not in text:
         return text.split("\t")
     fields: list[str] = []

@@ -1,4 +1,4 @@
-"""The licence of a set of images with different licences."""
+"""Licence compatibility: finds one licence for a set of images that have different licences."""
 
 import re
 from collections import Counter
@@ -15,8 +15,9 @@ PUBLIC, BY, SA = "public domain", "attribution", "share-alike"
 NC, NC_SA, ND, NC_ND = "NC", "NC share-alike", "ND", "NC ND"
 COPYLEFT, ALL_RIGHTS = "other copyleft", "all rights reserved"
 KINDS = (PUBLIC, BY, SA, NC, NC_SA, COPYLEFT, ND, NC_ND, ALL_RIGHTS)
-"""Kinds of licences; of several that one may choose from, the kind that comes first here is taken.
-What has none of the terms of `terms.py` (MIT, Apache, a wiki's own name) counts as `BY`."""
+"""Kinds of licences, the most permissive first. If an image offers a choice of licences (OR), the first
+kind in this list is chosen. Licences without the terms of `terms.py` (MIT, Apache, a wiki's own name)
+count as `BY`."""
 
 SETS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({PUBLIC}), "CC0-1.0"),
@@ -27,9 +28,9 @@ SETS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({PUBLIC, BY, ND}), "CC-BY-ND-4.0"),
     (frozenset({PUBLIC, BY, NC, ND, NC_ND}), "CC-BY-NC-ND-4.0"),
 )
-"""The first row that has every kind of a set's parts names its licence. Parts that are in no row
-contradict each other: share-alike allows what NC and ND forbid, and two copylefts each demand to be
-the only one."""
+"""Kinds that can be combined, and the licence of the combination. The first row that has all kinds of a
+set gives its licence. If no row has all of them, they contradict each other: share-alike allows what NC
+and ND forbid, and each of two copyleft licences demands to be the only one."""
 
 _CONTRADICTING: tuple[Term, ...] = ("ND", "NC", "share-alike")
 _COMPATIBLE = re.compile(r"(?:LicenseRef-)?(?:CC-BY-SA|CC-SA|LAL)\b")
@@ -42,9 +43,11 @@ class SetLicence(NamedTuple):
     """The licence of a set.
 
     Attributes:
-        licence: None if the licence of an image is unknown, or licences contradict each other.
-        leave_out: The terms whose images must be removed to resolve a contradiction.
+        licence: SPDX name; None if the licence of an image is unknown, or licences contradict each
+            other.
+        n_unknown: The number of images without a known licence.
         conflict: Two licences that contradict each other.
+        leave_out: The terms whose images must be removed to resolve the contradiction.
     """
 
     licence: str | None
@@ -54,8 +57,10 @@ class SetLicence(NamedTuple):
 
 
 def licence_of_set(parts: Mapping[str | None, int]) -> SetLicence:
-    """The licence of a set of parts, which are counted by licence (SPDX expressions; None: not
-    known)."""
+    """Find the licence of a set from the number of its images by licence.
+
+    The keys of `parts` are SPDX expressions, or None for an unknown licence.
+    """
     n_unknown = sum(n for licence, n in parts.items() if "unknown" in terms_of(licence))
     chosen: Counter[str] = Counter()
     for licence, n in parts.items():
@@ -70,7 +75,7 @@ def licence_of_set(parts: Mapping[str | None, int]) -> SetLicence:
 
 
 def _covering(names: Collection[str]) -> str | None:
-    """The licence of a set with parts under all of these; None where they contradict each other."""
+    """The licence of a set with images under all these licences; None if they contradict each other."""
     kinds = {kind_of(name) for name in names}
     if ALL_RIGHTS in kinds:
         return None
@@ -83,7 +88,7 @@ def _covering(names: Collection[str]) -> str | None:
 
 
 def kind_of(name: str) -> str:
-    """The kind of one licence, by its SPDX name: one of `KINDS`."""
+    """Return the kind of one licence by its SPDX name: one of `KINDS`."""
     if name == RESERVED:
         return ALL_RIGHTS
     if _PUBLIC.fullmatch(name):
@@ -99,7 +104,7 @@ def kind_of(name: str) -> str:
 
 
 def _chosen(licence: str | None) -> frozenset[str]:
-    """The licences that a part is taken under; nothing where none is known."""
+    """The licences that are chosen from an SPDX expression; empty for an unknown licence."""
     if not licence:
         return frozenset()
     try:
@@ -115,7 +120,7 @@ def _place(name: str) -> int:
 
 
 def _either(tokens: list[str]) -> list[frozenset[str]]:
-    """The choices that the expression in `tokens`, the next one last, leaves; they are taken away."""
+    """Parse an SPDX expression to its alternatives. `tokens` is in reverse order, and is consumed."""
     choices = _together(tokens)
     while tokens and tokens[-1] == "OR":
         tokens.pop()
@@ -144,16 +149,18 @@ def _operand(tokens: list[str]) -> list[frozenset[str]]:
 
 
 def _contradicting(chosen: Mapping[str, int]) -> tuple[str, str]:
-    """Two licences that contradict each other, the most frequent ones; one twice if it allows
-    nothing."""
+    """The most frequent two licences that contradict each other.
+
+    A licence that allows nothing (all rights reserved) is returned twice.
+    """
     ordered = sorted(chosen, key=lambda name: (-chosen[name], name))
     pairs = [(name, other) for name in ordered for other in ordered]
-    # Of three that contradict each other only together, the first and the last are named.
+    # If three licences contradict each other only together, name the most and the least frequent one.
     return next((pair for pair in pairs if not _covering({*pair})), (ordered[0], ordered[-1]))
 
 
 def _leave_out(chosen: Mapping[str, int]) -> tuple[Term, ...]:
-    """The terms whose removal resolves the contradiction with the fewest images."""
+    """The terms whose removal resolves the contradiction and leaves out the fewest images."""
     names_of = {
         terms: {name: n for name, n in chosen.items() if not terms_of(name) & {*terms}}
         for n_terms in (1, 2, 3)

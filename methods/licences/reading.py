@@ -1,7 +1,7 @@
-"""Detects the licence in a text, such as an attribution or a file's copyright notice.
+"""Licence detection: finds the licence in a text, such as an attribution or a copyright notice.
 
 A licence is an SPDX expression that `packaging.licenses` accepts. Licences without an SPDX identifier
-are a `LicenseRef-`: an unknown version (`LicenseRef-CC-BY-NC-ND`), a national version
+are written as `LicenseRef-`: an unknown version (`LicenseRef-CC-BY-NC-ND`), a national version
 (`LicenseRef-CC-BY-SA-3.0-ES`), the public domain, all rights reserved. "Own work", "courtesy of" and a
 copyright sign alone are not licences.
 
@@ -20,7 +20,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 PUBLIC_DOMAIN = "LicenseRef-Public-Domain"
 RESERVED = "LicenseRef-All-Rights-Reserved"
 MOST_READ = 20_000
-"""Characters of a text that are looked at."""
+"""The number of characters at the beginning of a text that are searched."""
 
 Match = re.Match[str]
 
@@ -44,7 +44,7 @@ _PARTS = {
     "|(?:распространение )?(?:на тех же условиях|с сохранением условий)"
     "|(?:поширення )?на тих самих умовах|相同方式共享|相同方式分享|継承|동일조건변경허락",
 }
-"""The parts of a Creative Commons licence's name, in languages of Wikipedia."""
+"""The elements of Creative Commons licence names, in several languages of Wikipedia."""
 _PART = "|".join(f"(?:{words})" for words in _PARTS.values())
 _COUNTRIES = {
     **{"germany": "DE", "deutschland": "DE", "austria": "AT", "österreich": "AT"},
@@ -71,8 +71,8 @@ _EITHER = re.compile(r".{0,40}\b(?:or|oder|ou|lub|или|або|eller)\b.{0,40}|
 def read_licence(text: str) -> str | None:
     """Detect the licences that a text names.
 
-    Several licences are joined by OR if the text says so, else by AND. "All rights reserved" only
-    counts if no licence is named, because software licences contain it, too.
+    Several licences are joined by OR if the text between them says "or", else by AND. "All rights
+    reserved" only counts if no licence is named, because software licences contain it, too.
 
     Args:
         text: The text; only the first MOST_READ characters are read.
@@ -88,12 +88,12 @@ def read_licence(text: str) -> str | None:
     names = list(dict.fromkeys(licence.name for licence in licences))
     between = [plain[a.end : b.begin] for a, b in pairwise(licences) if a.name != b.name]
     joined = " OR " if all(map(_EITHER.fullmatch, between)) else " AND "
-    # An expression that was written out stands in brackets beside others.
+    # An SPDX expression in the text is put in brackets next to other licences.
     return joined.join(f"({name})" if " " in name and names[1:] else name for name in names)
 
 
 def licence_name(text: str) -> str | None:
-    """Return the licence of a text that consists of a licence's name; None for an unknown name."""
+    """Return the SPDX expression of a licence name; None for an unknown name."""
     try:
         return canonicalize_license_expression(text.strip())
     except InvalidLicenseExpression:
@@ -101,7 +101,7 @@ def licence_name(text: str) -> str | None:
 
 
 class _LicenceMention(NamedTuple):
-    """A licence in a text, from position `begin` to `end`."""
+    """A licence in a text, from character `begin` up to but not including `end`."""
 
     begin: int
     end: int
@@ -109,7 +109,7 @@ class _LicenceMention(NamedTuple):
 
 
 def _mentions(text: str) -> Iterator[_LicenceMention]:
-    """Licences in order; of overlapping matches the first and longest one."""
+    """Licences in the order of the text; of overlapping matches only the first and longest."""
     matches = [
         _LicenceMention(match.start(), match.end(), _named(name))
         for pattern, name_of in _WORDINGS
@@ -136,7 +136,7 @@ def _without_vague(mentions: list[_LicenceMention]) -> list[_LicenceMention]:
     public = {"CC0-1.0", "CC-PDM-1.0", "CC-PDDC"} & names
 
     def is_vague(name: str) -> bool:
-        # CC-BY beside CC-BY-3.0, that beside CC-BY-3.0-DE, and GPL-2.0-only beside -or-later.
+        # CC-BY next to CC-BY-3.0, CC-BY-3.0 next to CC-BY-3.0-DE, GPL-2.0-only next to -or-later.
         whole = re.escape(name.removeprefix("LicenseRef-").removesuffix("-only"))
         better = re.compile(rf"(LicenseRef-)?{whole}-(\d.*|(?<=\d-)(?:[A-Z]{{2,3}}|or-later))")
         return bool(name == PUBLIC_DOMAIN and public) or any(map(better.fullmatch, names))
@@ -148,7 +148,7 @@ def _without_vague(mentions: list[_LicenceMention]) -> list[_LicenceMention]:
 
 
 def _creative_commons(parts: str, version: str | None, country: str | None) -> str:
-    """The name of a licence with these `parts`, such as "nc-sa", in any order."""
+    """Return the name of a Creative Commons licence with `parts`, such as "nc-sa", in any order."""
     kind = ["CC-BY", *(part.upper() for part in ("nc", "nd", "sa") if part in parts)]
     return "-".join([*kind, *(part.upper() for part in (version, country) if version and part)])
 
@@ -156,7 +156,7 @@ def _creative_commons(parts: str, version: str | None, country: str | None) -> s
 def _in_words(match: Match) -> str | None:
     parts = [part for part, words in _PARTS.items() if re.search(words, match["parts"])]
     if not match["head"] and len(parts) < 2 and not match["kind"]:
-        return None  # "attribution" alone is any attribution.
+        return None  # The word "attribution" alone names no licence.
     country = _COUNTRIES.get(match["country"] or "")
     return _creative_commons(" ".join(parts[1:]), match["version"] or match["before"], country)
 
@@ -194,7 +194,7 @@ def _public(match: Match) -> str | None:
 
 def _expression(match: Match) -> str | None:
     text = match["expression"].rstrip(".-")
-    # A word without a number may be any word, but for some; GNU's licences have wordings of their own.
+    # A word without a number may be any word, except some licence names. GNU licences match `_gnu`.
     is_licence = re.search(r"\d", text) or text in ("mit", "isc", "zlib", "wtfpl", "unlicense")
     if not is_licence or re.fullmatch(r"([al]?gpl|gfdl)-[\d.]+\+?", text):
         return None
@@ -292,7 +292,7 @@ _RESERVED = re.compile(
 
 
 class StatedLicence(NamedTuple):
-    """The licence in a wiki or in the corpus settings; None for missing fields."""
+    """A licence as a wiki or the corpus settings state it: name, URL and author; None if missing."""
 
     name: str | None = None
     url: str | None = None
@@ -307,9 +307,9 @@ def licence_of(
     The first source that names a licence counts, in the order of the arguments.
 
     Args:
-        page: The licence on the image's page in a wiki.
+        page: The licence on the image's description page in a wiki.
         attribution: The text of the attribution.
-        rights: The rights that the file states.
+        rights: The rights statements in the image file.
         corpus: The licence in the settings of the corpus.
 
     Returns:
@@ -323,7 +323,7 @@ def licence_of(
     }
     source, licence = next(((by, name) for by, name in named.items() if name), (None, None))
     url = page.url if source == "page" else None
-    # What the settings say goes with their licence, whoever else names it.
+    # The URL and author in the settings belong to their licence, even if another source names it.
     corpus_licence = corpus if licence and licence == named["corpus"] else StatedLicence()
     return {
         "licence": licence,
@@ -334,14 +334,14 @@ def licence_of(
 
 
 def _named_by_wiki(page: StatedLicence) -> str | None:
-    """The licence in a wiki. A name that SPDX does not know becomes a LicenseRef."""
+    """The licence that a wiki states. A name that SPDX does not know becomes a LicenseRef."""
     own = re.sub(r"[^A-Za-z0-9.]+", "-", page.name or "").strip("-.")[:60]
     licence = licence_name(page.name or "") or read_licence(page.url or "")
     return licence or (f"LicenseRef-{own}" if own else None)
 
 
 def address_of(licence: str | None) -> str | None:
-    """Return the web page of one SPDX licence; None for other names and for expressions."""
+    """Return the URL of one SPDX licence; None for LicenseRef names and for expressions."""
     if licence is None or licence.startswith("LicenseRef-") or " " in licence:
         return None
     if match := re.fullmatch(r"CC-(BY[A-Z-]*)-(\d\.\d)(?:-([A-Z]+))?", licence):

@@ -1,4 +1,4 @@
-"""The terms of licences, and the images that may be used under given terms."""
+"""Licence terms (ND, NC, share-alike), and filtering of items by the terms of their images."""
 
 import re
 from collections import Counter
@@ -10,22 +10,23 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from methods.licences.reading import RESERVED, read_licence
 
 UNKNOWN: Literal["unknown"] = "unknown"
-"""What pictures without a licence are counted under."""
+"""The key under which images without a known licence are counted."""
 
 Term = Literal["unknown", "ND", "NC", "share-alike"]
 TERMS: tuple[Term, ...] = get_args(Term)
-"""Nobody knows a licence; no derivatives; no commercial use; derivatives under the same licence alone.
-In the order in which they are reasons."""
+"""Terms: the licence is unknown; no derivatives; no commercial use; derivatives only under the same
+licence. If several exclude an item, the first in this order is the reason."""
 BY_DEFAULT: Mapping[str, tuple[Term, ...]] = {"benchmark": (), "instruction": ("unknown", "ND")}
-"""What a release of a kind leaves out: what a model is trained on makes a derivative."""
+"""The terms that releases of each kind exclude by default. Training data excludes ND, because a trained
+model is treated as a derivative."""
 
 _COPYLEFT = re.compile(r"(?:LicenseRef-)?(?:[AL]?GPL|GFDL|LAL|ODbL|EUPL|OFL)\b|.*-SA\b")
 
 
 def terms_of(licence: str | None) -> frozenset[Term]:
-    """Return the terms of a licence; for a choice of licences the terms that all of them have.
+    """Return the terms of a licence. For a choice of licences (OR), the terms that all of them have.
 
-    A name that is not an SPDX expression, as earlier versions stored it, is parsed as a text.
+    A name that is not an SPDX expression (earlier versions stored such names) is parsed as a text.
     """
     if not licence:
         return frozenset({"unknown"})
@@ -38,21 +39,21 @@ def terms_of(licence: str | None) -> frozenset[Term]:
 
 
 def reason(licences: Iterable[str | None], excluded: Collection[Term]) -> Term | None:
-    """Find a term of an item's licences that is excluded.
+    """Find the first excluded term among the licences of an item.
 
     Args:
         licences: The licences of the item's images; None for an unknown one.
         excluded: The excluded terms.
 
     Returns:
-        The first of them in the order of `TERMS`; None if there is none.
+        The first excluded term in the order of `TERMS`; None if no term is excluded.
     """
     terms = {term for licence in licences for term in terms_of(licence)}
     return next((term for term in TERMS if term in excluded and term in terms), None)
 
 
 def shares(licences: Mapping[str, int]) -> dict[Term, int]:
-    """How many of the pictures counted by licence have each term; or `UNKNOWN`."""
+    """Count the images that have each term, from the number of images by licence (or `UNKNOWN`)."""
     counted = Counter[Term]()
     for licence, n in licences.items():
         counted.update(dict.fromkeys(terms_of(None if licence == UNKNOWN else licence), n))
@@ -60,7 +61,7 @@ def shares(licences: Mapping[str, int]) -> dict[Term, int]:
 
 
 def _any_of(tokens: list[str]) -> frozenset[Term]:
-    """Terms of the expression in `tokens`, the next one last; they are taken away."""
+    """Parse an SPDX expression to its terms. `tokens` is in reverse order, and is consumed."""
     choices = [_all_of(tokens)]
     while tokens and tokens[-1] == "OR":
         tokens.pop()

@@ -1,5 +1,5 @@
-"""MMBench: multiple choice with one image and circular evaluation: asked once for each place of the
-right choice (4).
+"""MMBench: multiple choice with one image and circular evaluation (CircularEval): each question is
+asked once for each position of the right choice (MMBench, 4).
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -41,13 +41,13 @@ VANILLA, VANILLA_COMPAT = (
 
 
 class Mmbench:
-    """MMBench: CircularEval shifts the choices, one pass for each position; an item is right if all
-    passes are.
+    """MMBench: CircularEval shifts the choices, one pass for each position. An item is right if all its
+    passes are right.
 
-    Scores are the share of questions in percent, also by level of ability (labels `l1-category`,
-    `l2-category` and `category`). `Vanilla` is the score of the first pass, `Gap` its difference to
-    `Circular`. `Upper bound` counts every refused pass as right (Table 4). `(compat)` metrics extract
-    letters as VLMEvalKit does; a lost pass is never a gain there either.
+    Scores are the percentage of right questions, overall and by level of ability (labels `l1-category`,
+    `l2-category` and `category`). `Vanilla` is the score of the first pass alone, `Gap` is `Vanilla`
+    minus `Circular`. `Upper bound` counts every refused pass as right (Table 4). `(compat)` metrics
+    extract letters as VLMEvalKit does; there, too, a pass without an answer never counts as right.
     """
 
     name = "mmbench"

@@ -1,4 +1,4 @@
-"""Approved items of MMBench's form as a release."""
+"""Building MMBench releases: the dev/test split of approved items, and the rows of a release."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,10 +16,11 @@ _DEV_OF_TEN = 4
 def split_items(
     abilities: Mapping[str, str], before: Mapping[str, str], seed: int
 ) -> dict[str, str]:
-    """Assign items to dev and test.
+    """Assign items to the dev and test splits, stratified by leaf ability.
 
-    An item stays in its split. The others are assigned by seed and id, so that four of ten items are in
-    dev, of all items and of each leaf ability, up to one; items that stay may cause another ratio.
+    An item that has a split keeps it. The others are assigned by seed and id, so that 40% of all items
+    and of each leaf ability are in dev, to within one item. Items that keep their split may cause
+    another ratio.
 
     Args:
         abilities: The leaf ability of each item, by id.
@@ -48,7 +49,7 @@ def split_items(
 def _quotas(
     leaves: Mapping[str, list[str]], before: Mapping[str, str], seed: int
 ) -> dict[str, int]:
-    """How many items of each leaf are in dev: the tenths that whole items leave go to whole leaves."""
+    """The number of dev items of each leaf: 40%, rounded by largest remainders (ties in hash order)."""
     least = {leaf: _n_on(DEV, item_ids, before) for leaf, item_ids in leaves.items()}
     most = {
         leaf: len(item_ids) - _n_on(TEST, item_ids, before) for leaf, item_ids in leaves.items()
@@ -61,7 +62,7 @@ def _quotas(
     wanted = (_DEV_OF_TEN * n_items + 5) // 10
     rest = {leaf: _DEV_OF_TEN * len(item_ids) % 10 for leaf, item_ids in leaves.items()}
     for leaf in sorted(rest, key=lambda leaf: (-rest[leaf], content_id("leaf", seed, leaf))):
-        # What stays may have put a leaf above its share already.
+        # Items that keep their split may already exceed the share of a leaf.
         below = 10 * quotas[leaf] < _DEV_OF_TEN * len(leaves[leaf])
         if sum(quotas.values()) < wanted and below and quotas[leaf] < most[leaf]:
             quotas[leaf] += 1

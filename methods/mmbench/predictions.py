@@ -1,8 +1,9 @@
-"""Matches rows of MMBench predictions to passes of questions.
+"""Imported predictions of MMBench: matches the rows of a file to questions and passes.
 
-A row names a question by `index`, and a later pass by index + k x 1,000,000, with or without `g_index`.
-The pass is found by the row's choices if it has them, as in VLMEvalKit's files, because circular files
-do not all shift them in the same way. Without choices pass k is that of `mmbench-circular.tsv`.
+Pass k of the question with index i has the index i + k x 1,000,000; its column `g_index`, if there is
+one, is i. If a row has the choices, as in VLMEvalKit's files, they decide which pass it is, because
+circular files shift the choices in different ways. Otherwise pass k is pass k of
+`mmbench-circular.tsv`.
 """
 
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ def _place(questions: Questions, row: FileRow) -> PredictionKey | Unplaced:
 
 
 def _pass(index: str) -> tuple[str, int]:
-    """The index of a question's first row, and how many passes after it a row is."""
+    """Split a row's index into the index of the question's first row and the number of the pass."""
     if not index.isascii() or not index.isdecimal() or len(index) > len(str(STEP)) + 6:
         return index, 0
     number = int(index)

@@ -1,10 +1,11 @@
-"""MMBench as it is published: a TSV, or the same table as Parquet, one row a question or one a pass.
+"""MMBench's published file format: a TSV or Parquet table with one row per question, or per pass.
 
 Columns: `index`, `question`, `hint`, `A` to `H`, `answer`, `image` (base64, or the index of the row
-that has it), `image_path`, `category`, `l2-category`, `split`; others are labels, too. The rows of the
-passes of a question have the index of its first row + k x 1,000,000, or name it in `g_index`. A
-circular file is read as one item a question, and every group has to be whole: released scorers never
-look whether it is. Ids that are no numbers below 1,000,000 stand in a column `item_id`.
+that has the image), `image_path`, `category`, `l2-category`, `split`. Other columns are labels, too. In
+a circular file, the row of pass k has the index of the question's first row + k x 1,000,000, or names
+the first row in `g_index`. The rows of a question are read as one item, and all its passes must be in
+the file; the released scorers do not check this. Ids that are not numbers below 1,000,000 are in a
+column `item_id`.
 """
 
 import re
@@ -36,13 +37,13 @@ PUBLISHED_FILES = {
     "mmbench-circular.parquet": "the rows of mmbench-circular.tsv",
 }
 HINT = "Hint"
-"""What stands before a hint in the text of a turn."""
+"""The label before a hint in the text of a turn."""
 STEP = 1_000_000
-"""Between the indexes of the passes of a question."""
+"""The difference between the indexes of two successive passes of a question."""
 LONGEST_INDEX = 64
-"""Characters of an image's cell that is the index of another row; an image has more."""
+"""A cell of the column `image` up to this length is the index of another row; base64 data is longer."""
 _PASS = re.compile("[1-9][0-9]{6,12}")
-"""The index of a pass after the first one, where no column names the first."""
+"""The index of a pass after the first one, in files without a column `g_index`."""
 _INDEXES = ("index", "g_index")
 _FORM = (
     *("index", "g_index", "item_id", "question", "hint", "answer", "image", "image_path"),
@@ -52,7 +53,7 @@ _FORM = (
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A row of the file without its choices and its key, which differ between passes."""
+    """A row of the file: its cells, the index of the question's first row, its choices and its key."""
 
     where: str
     cells: Mapping[str, str]
@@ -62,7 +63,7 @@ class QuestionRow:
 
     @property
     def index(self) -> str:
-        """Its number in the file."""
+        """The row's index in the file."""
         return self.cells["index"]
 
 
@@ -173,7 +174,7 @@ def tsv_lines(
 
 
 def _written(item: PublishedItem) -> dict[str, str]:
-    """The labels of an item but for the level that follows from the others."""
+    """The labels of an item, without the level 1 ability if it follows from the other labels."""
     others = {name: text for name, text in item.labels.items() if name != L1}
     same = abilities(others).get(L1) == item.labels.get(L1)
     return others if same else dict(item.labels)
@@ -242,7 +243,7 @@ def _item(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> PublishedItem:
 
 
 def _image_cell(row: QuestionRow, rows: Mapping[str, QuestionRow]) -> str | BrokenImage:
-    """The cell with the image, in this row or in the one that it names."""
+    """The cell with the image, in this row or in the row whose index the cell has."""
     visited = {row.index}
     cell = row.cells.get("image", "")
     while 0 < len(cell) <= LONGEST_INDEX and not cell.startswith("["):

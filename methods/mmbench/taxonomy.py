@@ -24,7 +24,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "structuralized_imagetext_understanding": "what follows from a chart, a table, a map or a diagram",
     "future_prediction": "what will probably happen next, given what is shown",
 }
-"""Leaf -> what a question of it is about, as the end of "a question about"."""
+"""What questions of each leaf ability are about: a completion of "a question about"."""
 
 ENCYCLOPEDIC = (
     "image_style",
@@ -40,11 +40,11 @@ ENCYCLOPEDIC = (
     "physical_relation",
     "future_prediction",
 )
-"""Leaves that nearly every picture of a thing or a place carries.
+"""Leaf abilities about which questions can be asked for nearly every image of a thing or a place.
 
-The others need what few such pictures have: people and what they do or feel (emotion, celebrity,
-action, identity, social relation), living things together (nature relation), text (OCR), a chart or a
-map (structuralized understanding).
+The other leaves need contents that few such images show: people and what they do or feel (emotion,
+celebrity, action, identity, social relation), living things together (nature relation), text (OCR), a
+chart or a map (structuralized understanding).
 """
 
 
@@ -58,7 +58,7 @@ LEVEL_2: Mapping[str, str] = {
     "relation_reasoning": REASONING,
     "logic_reasoning": REASONING,
 }
-"""The ability of level 1 that each of level 2 is part of."""
+"""The level 1 ability of each level 2 ability."""
 
 LEVEL_3: Mapping[str, Mapping[str, int]] = {
     "coarse_perception": {
@@ -94,7 +94,7 @@ LEVEL_3: Mapping[str, Mapping[str, int]] = {
         "future_prediction": 125,
     },
 }
-"""The leaves of each ability of level 2, and how many questions the paper has of them."""
+"""The leaves (level 3) of each level 2 ability, and the number of questions of each in the paper."""
 
 _PARENT = {leaf: above for above, leaves in LEVEL_3.items() for leaf in leaves}
 L1, L2, L3 = "l1-category", "l2-category", "category"
@@ -102,7 +102,7 @@ L1, L2, L3 = "l1-category", "l2-category", "category"
 
 
 def abilities(labels: Mapping[str, str]) -> dict[str, str]:
-    """Labels of the levels above what `labels` say; nothing for an ability that the paper has not."""
+    """Derive the labels of levels 1 and 2 from an item's labels; empty for unknown abilities."""
     level_2 = labels.get(L2) or _PARENT.get(labels.get(L3, ""), "")
     names = {L1: LEVEL_2.get(level_2, ""), L2: level_2}
     return {label: name for label, name in names.items() if name}

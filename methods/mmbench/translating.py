@@ -1,6 +1,6 @@
 """Translating multiple-choice items with a model (MMBench, 3.2, MMBench-CN).
 
-Which choice is right is never sent: nothing in a translation can tell it.
+The model is never told which choice is right, so the translation cannot reveal it.
 """
 
 import json
@@ -20,19 +20,21 @@ _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
 class Translation(NamedTuple):
-    """The texts of an item in another language, by name, and the names that were listed."""
+    """The translated texts of an item by field, and the proper names that the model listed with their
+    renderings.
+    """
 
     texts: dict[str, str]
     names: dict[str, str]
 
 
 def as_json(texts: Texts) -> str:
-    """The texts as a model is sent them: JSON in which no tag can be closed."""
+    """Write texts as JSON for the prompt. "</" is escaped, so that no text can close a tag of it."""
     return json.dumps(texts, ensure_ascii=False, indent=1).replace("</", "<\\/")
 
 
 def schema_of(texts: Texts) -> JsonSchema:
-    """JSON schema of the reply to a request with these texts."""
+    """Make the JSON schema of the reply to a request with these texts."""
     name = object_schema({"name": _TEXT, "rendering": _TEXT})
     return object_schema({**dict.fromkeys(texts, _TEXT), NAMES: {"type": "array", "items": name}})
 
@@ -42,7 +44,7 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
 
     Args:
         reply: The reply.
-        source: The texts by name.
+        source: The original texts by field.
         language: The language of the translation.
 
     Returns:
@@ -81,7 +83,7 @@ def _is_name(entry: object) -> bool:
 
 
 def translation_id(item_id: str, language: str, source: Texts, target: Texts) -> str:
-    """Compute the id of a translation: a hash of its item, its texts and the texts it was made of.
+    """Compute the id of a translation: a hash of item, language, original texts and translated texts.
 
     Args:
         item_id: The item.

@@ -1,6 +1,6 @@
-"""Writing multiple-choice items with a model (MMBench, 3.2).
+"""Generating multiple-choice items with a model (MMBench, 3.2).
 
-Reading is strict: an item that is not sound is refused by name.
+Replies are parsed strictly: an unsound item is rejected with a named reason.
 """
 
 import re
@@ -21,7 +21,7 @@ from methods.prompts.parsing import JsonSchema, ParseError, object_schema
 from methods.prompts.reply_objects import reply_object
 
 FEWEST, MOST = 2, 4
-"""Choices of an item (MMBench, 3.2)."""
+"""The fewest and the most choices of an item (MMBench, 3.2)."""
 
 _TEXT: JsonSchema = {"type": "string"}
 SCHEMA = object_schema(
@@ -32,7 +32,7 @@ SCHEMA = object_schema(
         "distractors": {"type": "array", "items": _TEXT},
     }
 )
-"""JSON schema of a reply; `hint` is empty where there is none."""
+"""JSON schema of a reply; `hint` is empty if there is none."""
 
 _LETTER_NAMED = re.compile(
     rf"\b(?:option|choice|answer|letter)s?\s+\(?[{CAPITALS}]\b|\([{CAPITALS}]\)"
@@ -48,7 +48,7 @@ _OTHER_CHOICES = re.compile(
 
 
 class ItemDraft(NamedTuple):
-    """An item as a model wrote it: the right choice and the wrong ones apart."""
+    """An item as a model wrote it, with the right choice and the wrong choices (distractors)."""
 
     question: str
     hint: str | None
@@ -56,7 +56,7 @@ class ItemDraft(NamedTuple):
     distractors: tuple[str, ...]
 
 
-# --- What is asked of whom -----------------------------------------------------------------------
+# --- Which ability is asked about which image ----------------------------------------------------
 
 
 def assign_abilities(
@@ -64,9 +64,10 @@ def assign_abilities(
 ) -> list[tuple[str, str]]:
     """Pair images with abilities, no pair twice.
 
-    Abilities take turns, so they are used equally often, up to one. Each takes, in a seeded order of
-    its own, the next image that was used least. So adding or removing an image changes few other pairs,
-    and a larger `n_items` continues the list of a smaller one.
+    Abilities take turns, so they are used equally often, to within one. Each ability takes the image
+    that was used least so far; each has a different seeded order of the images for ties. So adding or
+    removing an image changes few other pairs, and a larger `n_items` continues the list of a smaller
+    one.
 
     Args:
         images: The images.
@@ -97,10 +98,10 @@ def assign_abilities(
 
 
 def read_item(reply: str) -> ItemDraft:
-    """The item of a model's reply, a JSON object as `SCHEMA` says. Raises ParseError.
+    """Parse an item from a model's reply, a JSON object with the schema `SCHEMA`. Raises ParseError.
 
-    Letters or numbers before all choices are taken off. The reasons of a refusal are `not_json`,
-    `wrong_fields`, `not_unicode`, `empty_question`, `empty_choice`, `too_few_choices`,
+    If all choices begin with letters or numbers, these are removed. The reasons of ParseError are
+    `not_json`, `wrong_fields`, `not_unicode`, `empty_question`, `empty_choice`, `too_few_choices`,
     `too_many_choices`, `lettered_choice`, `answer_among_distractors`, `repeated_choice`, `image_token`,
     `refers_to_choices`, `mentions_material` and `gives_answer_away`.
     """
@@ -132,7 +133,7 @@ def _fields(values: Mapping[str, object]) -> tuple[str, str, str, list[str]]:
 
 
 def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
-    """Raise ParseError where a text speaks of what the reader does not see, or of other choices."""
+    """Raise ParseError if a text mentions source material that readers do not see, or other choices."""
     question_text = f"{question} {hint}"
     require_shown((question_text, *choices))
     match = _LETTER_NAMED.search(question_text)
@@ -146,7 +147,7 @@ def _require_alone(question: str, hint: str, choices: Sequence[str]) -> None:
 
 
 def _require_no_give_away(question_text: str, answer: str, wrong: Sequence[str]) -> None:
-    """Raise ParseError where the question names the right choice and not all of the others."""
+    """Raise ParseError if the question contains the right choice, but not all wrong ones."""
     if _names(question_text, answer) and not all(_names(question_text, choice) for choice in wrong):
         raise ParseError(
             "gives_answer_away",
@@ -167,7 +168,7 @@ def item_id(
 ) -> str:
     """Compute the id of an item: a hash of its content without its key and the order of its choices.
 
-    So the id does not tell which choice is right, and stays when the choices are reordered.
+    So the id does not reveal which choice is right, and does not change with the order.
 
     Args:
         entry_id: The entry.

@@ -1,7 +1,6 @@
-"""MMDU: multi-turn, multi-image dialogues, judged turn by turn (MMDU, 2.3).
+"""MMDU: multi-turn, multi-image dialogues, scored turn by turn by an LLM judge (MMDU, 2.3).
 
-Composing dialogues, reading the judge's dictionary and the published JSON format are modules beside
-this one.
+Modules of this package compose dialogues, parse the judge's scores and read the published JSON format.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -28,11 +27,14 @@ from methods.prompts.messages import with_image_numbers
 JUDGE_PROMPT = "mmdu/judge"
 SCALE = 10.0
 TURN = "turn"
-"""The part of a judgment: there is one a turn."""
+"""The part of a judgment. Each turn has one part."""
 
 
 class Mmdu:
-    """The model gets the dialogue turn by turn with its own answers; images enter at their turn."""
+    """MMDU: a model gets the dialogue turn by turn, with its own answers as history.
+
+    Each image is shown from the turn on that needs it first.
+    """
 
     name = "mmdu"
     answer_version = "dialogue@1"
@@ -58,8 +60,8 @@ class Mmdu:
         for dimension in (OVERALL, *DIMENSIONS[:-1])
         for aggregation in ("micro", "macro")
     )
-    """A dimension's score is its mean x 10: over turns as the released code has it, and over dialogues
-    as the text has it."""
+    """The score of a dimension is its mean x 10: micro is the mean over turns, as in the released code;
+    macro is the mean over dialogues, as in the text of the paper."""
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Answer, None]:
         """Ask turn by turn with the model's own answers as history.
@@ -73,12 +75,12 @@ class Mmdu:
         yield from ask_dialogue(item, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Judge each turn with the dialogue up to it, its reference and the images shown so far, on
-        seven scores.
+        """Judge each turn on seven scores, with the dialogue up to it, its reference and the images
+        shown so far.
 
-        The judge sees the dialogue as the model had it: its own earlier answers, and given turns. The
-        released scorer sends only question, reference and answer, and all images of the dialogue, also
-        those of later turns.
+        Earlier turns have the answers that the model saw: its own, or the given ones of reference
+        turns. The authors' released scorer sends only question, reference and answer, with all images
+        of the dialogue, also those of later turns.
 
         Args:
             item: The item.
@@ -105,6 +107,6 @@ class Mmdu:
 
 
 def read_judgment(reply: str) -> Judgment:
-    """Read all seven scores of a reply; the overall score is that of the turn. Raises ParseError."""
+    """Parse the seven scores of a reply. The overall score is the turn's score. Raises ParseError."""
     grades = parse_grades(reply)
     return Judgment(grades.scores, grades.scores[OVERALL], grades.explanation)

@@ -1,7 +1,7 @@
-"""Composes a dialogue from the questions and answers of one image set (MMDU, 2.2 and B.2).
+"""Composes a multi-turn dialogue from questions and answers on one image set (MMDU, 2.2 and B.2).
 
-A question about one image calls it `<image-1>`; in the dialogue images are numbered in the order in
-which they enter, so references are renumbered.
+A question about one image calls it `<image-1>`. In the dialogue, images are numbered in the order in
+which they are shown first, so the image tokens are renumbered.
 """
 
 import math
@@ -17,13 +17,13 @@ from methods.prompts.messages import IMAGE_HERE, IMAGE_NAME
 from methods.prompts.parsing import ParseError
 
 Weights = Mapping[int, int]
-"""The weight of each number that may be sampled."""
+"""The relative weight of each number that may be sampled."""
 
 T = TypeVar("T")
 
 
 class MultiImageQuestions(NamedTuple):
-    """Questions about the same images together: `positions` in the set, two at least."""
+    """Questions about the same group of images: at least two `positions` in the set, from 1."""
 
     positions: tuple[int, ...]
     n_questions: int
@@ -31,26 +31,26 @@ class MultiImageQuestions(NamedTuple):
 
 @dataclass(frozen=True)
 class DialogueShape:
-    """Questions on each image, in order of position, and on images together, as in the dialogue."""
+    """The number of questions on each single image, in order of position, and on groups of images."""
 
     singles: tuple[int, ...]
     together: tuple[MultiImageQuestions, ...]
 
     @property
     def n_turns(self) -> int:
-        """Turns of a dialogue that loses none of them."""
+        """The number of turns of the dialogue if no question is left out."""
         return sum(self.singles) + sum(group.n_questions for group in self.together)
 
 
 def seeded_integer(weights: Weights, *parts: object) -> int:
-    """Sample a number by its weight, so that it depends on `parts` alone."""
+    """Sample a number by weight. The hash of `parts` is the only source of randomness."""
     numbers = sorted(weights)
     ends = list(accumulate(weights[number] for number in numbers))
     return numbers[bisect(ends, int(content_id("number", *parts), 16) % ends[-1])]
 
 
 def equal_weights(least: int, most: int) -> Weights:
-    """The weights of the numbers from `least` to `most`, each as likely as the other."""
+    """Return equal weights for the numbers from `least` to `most`, both included."""
     return dict.fromkeys(range(least, most + 1), 1)
 
 
@@ -63,19 +63,20 @@ def shape_of(
     seed: int,
     set_id: str,
 ) -> DialogueShape:
-    """Decide how many questions of which kind a set gets.
+    """Sample the number of questions on each image, and on each group of images, of one set.
 
-    If they are more than `most_turns`, questions on single images are left out, by seed: a dialogue is
-    about images together.
+    If there are more than `most_turns`, questions on single images are left out, one by one from the
+    image that has the most.
 
     Args:
         n_images: The number of images of the set, at least two.
-        per_image: The numbers of questions on a single image.
-        per_set: The numbers of questions on several images.
-        most_turns: The most questions.
-        most_together: The images of a set, at least three, up to which each question on several is on
-            all of them. A larger set is asked about in groups of at most so many images, and at the end
-            as a whole. Each group after the first has an image of an earlier one (MMDU, Figure 10).
+        per_image: Weights of the number of questions on a single image.
+        per_set: Weights of the number of questions on several images.
+        most_turns: The largest number of questions.
+        most_together: The largest number of images, at least three, of a group. A set of up to this
+            size is one group: each question on several images is on all of them. A larger set is also
+            divided into groups of at most this size, before the questions on the whole set. Each group
+            after the first includes an image of an earlier group (MMDU, Figure 10).
         seed: The seed.
         set_id: The id of the set.
 
@@ -103,7 +104,9 @@ def shape_of(
 
 
 def _groups(places: Sequence[int], most: int, seed: int, set_id: str) -> list[tuple[int, ...]]:
-    """Groups of at most `most` places, each place new in one of them, with an earlier one in front."""
+    """Divide places into groups of at most `most`. Each group but the first also has an earlier place,
+    in front.
+    """
     first, *others = even_parts(places, most - 1)
     return [
         tuple(first),
@@ -120,8 +123,8 @@ def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
     Ten items in parts of at most four are parts of 4, 3 and 3.
 
     Args:
-        items: The items in order, one at least.
-        most: The most items of a part, one at least.
+        items: The items in order, at least one.
+        most: The most items of a part, at least one.
 
     Returns:
         The parts.
@@ -135,15 +138,16 @@ FOLLOW_UP_EVERY, FOLLOWED_BEFORE = 3, 2
 
 
 def followed_question(ordinal: int) -> int | None:
-    """The question of the same call that a question on several images goes on from.
+    """Return the earlier question that a follow-up question on several images refers to.
 
-    Every third one refers to an earlier turn: the third to the first, the sixth to the fourth.
+    Every third question of a model call is a follow-up: the third to the first, the sixth to the
+    fourth.
 
     Args:
-        ordinal: The place of the question among those of its call, from 1.
+        ordinal: The position of the question in its call, from 1.
 
     Returns:
-        The place of the earlier question; None if the question stands by itself.
+        The position of the earlier question; None if the question is no follow-up.
     """
     return None if ordinal % FOLLOW_UP_EVERY else ordinal - FOLLOWED_BEFORE
 
@@ -154,10 +158,10 @@ _PLACES = re.compile(rf"\A(?:Image\d+: {re.escape(IMAGE_HERE)}(?:, )?)+\. ")
 
 @dataclass(frozen=True)
 class QuestionAnswer:
-    """One question with its answer, about the images at `positions` of the set, one or several.
+    """A question and its answer about one or several images, those at `positions` of the set.
 
-    `<image-i>` is the i-th of them. `follows` is the id of the earlier question that the question goes
-    on from.
+    `<image-i>` in its texts is the i-th of these images. If it is a follow-up question, `follows` is
+    the id of the earlier question.
     """
 
     question_id: str
@@ -169,7 +173,7 @@ class QuestionAnswer:
 
 @dataclass(frozen=True)
 class ComposedTurn:
-    """One turn of a dialogue; `image_positions` are the images that enter with its question."""
+    """A turn of a dialogue. `image_positions` are the numbers of the images first shown in it."""
 
     question_id: str
     question: str
@@ -192,7 +196,7 @@ def renumber(text: str, numbers: Mapping[int, int]) -> str:
     """
 
     def replaced(match: re.Match[str]) -> str:
-        # Nine digits are enough to be wrong: int() raises an error of its own for thousands.
+        # Nine digits suffice to recognize an unknown image; int() fails for thousands of digits.
         i = int(match.group(1)[:9])
         if i not in numbers:
             raise ParseError("unknown_image", f"<image-{i}> is not one of {sorted(numbers)}.")
@@ -206,8 +210,9 @@ class ComposedDialogue:
     """A composed dialogue.
 
     Attributes:
-        positions: The set positions of its images, in the order in which they enter.
-        lost: The questions that are not turns of it, with the reason of each.
+        turns: The turns in order.
+        positions: The positions in the set of its images, in the order in which they are first shown.
+        lost: The ids of questions that were left out, each with the reason.
     """
 
     turns: tuple[ComposedTurn, ...]
@@ -216,17 +221,16 @@ class ComposedDialogue:
 
 
 def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
-    """Compose the dialogue of a set: single-image questions by image, then multi-image questions.
+    """Compose the dialogue of a set: first the single-image questions by image, then the multi-image
+    questions.
 
-    An image enters at the first turn that needs it: a single-image question adds its image, a
-    multi-image question all of its images that have not entered yet. So every image of a question on
-    all of them enters, even if its own questions were lost. Where multi-image questions are on groups
-    of images of the set (MMDU, Figure 10), groups come in order of their last image, and before them
-    the single-image questions on the images up to it. Images are numbered from 1 in the order in which
-    they enter.
+    If multi-image questions are on groups of images (MMDU, Figure 10), the groups are in the order of
+    their last image; before each group are the single-image questions on the images up to its last.
+    An image is first shown in the first turn that needs it, so a multi-image question shows all its
+    images that were not shown before. Images are numbered from 1 in this order.
 
-    A question is left out if it or its answer refers to a missing image, or contains `<ImageHere>`,
-    which would add an image that does not exist, or if it goes on from a question that is left out.
+    A question is left out if it or its answer refers to a missing image or contains `<ImageHere>`,
+    which would add an image that does not exist, or if it follows up a question that is left out.
 
     Args:
         qas: The questions with their answers.
@@ -236,7 +240,7 @@ def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
         The dialogue, and the questions that are left out.
 
     Raises:
-        ParseError: Fewer than two images enter, or no multi-image question is left.
+        ParseError: Fewer than two images are shown, or no multi-image question is left.
     """
     ends = sorted({n_images, *(max(qa.positions) for qa in qas if len(qa.positions) > 1)})
 
@@ -274,7 +278,7 @@ def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
 
 
 def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int]) -> ComposedTurn:
-    """The turn of a question, with the images at `places` entering. Raises ParseError."""
+    """The turn of a question that first shows the images numbered `places`. Raises ParseError."""
     if IMAGE_HERE in qa.question + qa.answer:
         raise ParseError("forged_image", f"{qa.question_id} contains {IMAGE_HERE} itself.")
     numbers = {i: number_of[position] for i, position in enumerate(qa.positions, start=1)}
@@ -287,7 +291,7 @@ def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int
 
 
 def place_images(question: str, numbers: Sequence[int]) -> str:
-    """Put a labelled `<ImageHere>` before a question for each image that enters with it.
+    """Put a labelled `<ImageHere>` before a question for each image that is first shown in it.
 
     Args:
         question: The question.
@@ -301,5 +305,5 @@ def place_images(question: str, numbers: Sequence[int]) -> str:
 
 
 def without_places(question: str) -> str:
-    """Undo `place_images`; a question without image places does not change."""
+    """Undo `place_images`. A question without image places is returned unchanged."""
     return _PLACES.sub("", question)

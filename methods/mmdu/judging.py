@@ -1,7 +1,7 @@
-"""MMDU's judge: six dimensions and an overall score, 1 to 10 (MMDU, 2.3 and Figure 12).
+"""Parsing of MMDU's LLM judge: six dimensions and an overall score, 1 to 10 (MMDU, 2.3, Figure 12).
 
-The released scorer uses eval() and accepts a dictionary with missing keys; here nothing is evaluated,
-and an incomplete dictionary is an error.
+The authors' scorer parses replies with eval() and accepts a dictionary with missing keys. Here replies
+are never evaluated as code, and an incomplete dictionary is an error.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ GRADES_SCHEMA = object_schema(
         for dimension in DIMENSIONS
     }
 )
-"""The explanation is first, so that the scores are generated after it."""
+"""JSON schema of a reply. The explanation is first, so that the scores are generated after it."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,13 @@ class Grades:
 
 
 def parse_grades(reply: str) -> Grades:
-    """Grades in a judge's reply, from its last dictionary that has all seven scores.
+    """Parse the grades of a judge's reply, from its last dictionary with all seven scores.
 
-    Other such dictionaries must have the same scores. Without an explanation in the dictionary, the
-    text before it is the explanation, or the text after it. Keys match without regard to case and
-    punctuation; keys that are not dimensions are ignored. Raises ParseError: `no_dictionary`,
-    `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`, `placeholder`.
+    If the reply has several such dictionaries, their scores must be equal. If the dictionary has no
+    explanation, the text before it, or else after it, is the explanation. Case and punctuation of keys
+    are ignored, and so are keys that are not dimensions. Raises ParseError with the reason
+    `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`
+    or `placeholder`.
     """
     objects = objects_in(reply, DIMENSIONS, (EXPLANATION,))
     scored = [each for each in objects if any(name in each.values for name in DIMENSIONS)]

@@ -1,10 +1,10 @@
-"""MMDU as it is published: the authors' JSON (MMDU, A and 2.2) and VLMEvalKit's TSV.
+"""MMDU's published file formats, read and written: the authors' JSON (MMDU, A and 2.2) and VLMEvalKit's
+TSV.
 
-JSON: a list of {id, image: [paths], conversations: [{from: user | assistant, value}]}. TSV: `index`,
-`question` and `answer` as Python lists of texts, of equal length, `image` as such a list of base64 or
-`image_path` as one of paths. In both `<ImageHere>` stands where the next image enters. What belongs
-here: these two forms, read and written. Other texts and numbers of a record are labels of the item.
-Numbers are texts from then on, also as ids.
+JSON: a list of {id, image: [paths], conversations: [{from: user | assistant, value}]}. TSV columns:
+`index`; `question` and `answer`, Python lists of texts of equal length; and `image`, a list of base64
+data, or `image_path`, a list of paths. In both formats `<ImageHere>` marks the place of the next image.
+Other texts and numbers of a record become labels of the item. Numbers, also ids, are read as texts.
 """
 
 import json
@@ -34,11 +34,11 @@ PUBLISHED_FILES = {
     "mmdu.tsv": "the dialogues as VLMEvalKit reads them, images inside",
 }
 MOST_TEXT = 1_000_000
-"""Characters of a cell with a list of texts. The longest dialogue of the paper has 27 turns with
-answers of at most 1,518 words, about 300,000 characters."""
+"""The most characters of a cell with a list of texts. The longest dialogue of the paper has 27 turns
+with answers of at most 1,518 words, about 300,000 characters."""
 
 _FORM = ("id", "image", "conversations", "index", "question", "answer", "image_path")
-"""Keys and columns of the two forms; no label has such a name."""
+"""Keys and columns of the two formats, which are not read as labels."""
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
@@ -78,7 +78,7 @@ def write_published(
 
 
 def mmdu_record(item: PublishedItem) -> dict[str, Any]:
-    """One dialogue as a record of the JSON; an answer that is held out is empty."""
+    """Make the JSON record of a dialogue. A held-out answer is empty."""
     conversations = []
     for turn in item.turns:
         conversations.append({"from": "user", "value": turn.question})
@@ -192,7 +192,7 @@ def _item(
     images: Sequence[str | bytes],
     others: Mapping[str, str],
 ) -> PublishedItem:
-    """The dialogue, if it holds together; `others` has what else its record says."""
+    """Check and make the dialogue. `others` are the other texts of its record, which become labels."""
     if not questions:
         raise PublishedError(f"{where} has no turns")
     for number, question in enumerate(questions, start=1):

@@ -1,7 +1,7 @@
-"""Questions and answers as a model replied with them, without what models add (MMDU, 2.2, B.2).
+"""Parsing of generated questions and answers, without additions of the model (MMDU, 2.2, B.2).
 
-A model that was asked for "Q1: ..." alone also writes headings, fences, labels and offers of further
-help, and calls a picture "Image 2" or "the second picture" instead of `<image-2>`.
+Models that should only write "Q1: ..." also write headings, code fences, labels and offers of further
+help. They call an image "Image 2" or "the second picture" instead of `<image-2>`.
 """
 
 import re
@@ -16,7 +16,7 @@ from methods.words import n_words
 
 
 class Angle(NamedTuple):
-    """The angle of a question: a name for counts, and the words for the writer."""
+    """The angle of a question: a name for statistics, and the words for the prompt of the writer."""
 
     name: str
     says: str
@@ -36,7 +36,7 @@ ON_ONE = (
     Angle("relation", "how things or people in the picture stand to each other"),
     Angle("change", "what would be different if one thing in the picture were changed"),
 )
-"""Angles of questions about one picture."""
+"""Angles of questions about one image."""
 
 ON_SEVERAL = (
     Angle("shared", "what the pictures share"),
@@ -57,17 +57,17 @@ ON_SEVERAL = (
     Angle("story", "a story, a tour or an exhibition that needs all of the pictures"),
     Angle("advice", "a choice among what is shown, for a purpose, with reasons that can be seen"),
 )
-"""Angles of questions about several pictures together."""
+"""Angles of questions about several images together."""
 
 
 def assign_angles(angles: Sequence[Angle], n: int, seed: int, *topic: object) -> list[Angle]:
-    """Assign an angle to each question: all angles in a seeded order before one comes again.
+    """Assign an angle to each question. All angles are used, in a seeded order, before one repeats.
 
     Args:
         angles: The angles.
         n: The number of questions.
         seed: The seed.
-        *topic: What the questions are about, which changes the order.
+        *topic: Ids of what the questions are about; each topic has a different order.
 
     Returns:
         An angle for each question.
@@ -83,7 +83,7 @@ def assign_angles(angles: Sequence[Angle], n: int, seed: int, *topic: object) ->
 
 _PICTURE = r"(?:image|picture|photo|photograph)"
 _TAG = re.compile(rf"[<\[(]\s*{_PICTURE}[\s_#-]*(\d+)\s*[>\])]", re.IGNORECASE)
-"""`<image-1>` and what is meant by it: `<Image 1>`, `[image_1]`, `(Picture #1)`."""
+"""`<image-1>` and its misspellings, such as `<Image 1>`, `[image_1]`, `(Picture #1)`."""
 _NUMBERED = re.compile(
     rf"(?:\bthe\s+)?\b{_PICTURE}[\s_-]*+(?:#|no\.|number\s)?\s*+(\d+)\b(?!>)", re.IGNORECASE
 )
@@ -97,7 +97,8 @@ _LABEL = re.compile(
     r"(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*",
     re.IGNORECASE | re.DOTALL,
 )
-"""A label of the reply; "A: the left part. B: the right part" is none, and no "A320:"."""
+"""A label at the beginning of a reply, such as "Q1:" or "Answer:". "A: the left part. B: the right
+part" does not begin with a label, nor does "A320:"."""
 _OFFER = re.compile(
     r"""(?:\A|(?<=[.!?。！？\n]))\s*(?:\*\*|__|-{3,}\s*)?(?:please\s+)?
     (?![^.!?\n]*\b(?:says?|said|reads?|writes?|wrote|asks|announces?|declares?|begs|invites|urges)\b)
@@ -113,14 +114,15 @@ _OFFER = re.compile(
     [^.!?。！？\n"“”«»]*[.!?。！？]?\s*(?:\*\*|__)?\s*\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""An offer of the writer's own: what a note in the picture says is in marks, or is said to be said."""
+"""A closing offer of further help. Texts that are read from the image do not match: they are in
+quotation marks or follow a word such as "says"."""
 _LONGEST_OFFER = 1_000
-"""Characters at the end of a text in which an offer stands."""
+"""The number of characters at the end of a text that are searched for an offer."""
 _RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})")
 
 
 def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
-    """Read the questions Q1 to Qn of a reply, each as it stands in a dialogue.
+    """Read the questions Q1 to Qn of a reply, with images named `<image-i>`.
 
     Args:
         reply: The reply.
@@ -140,7 +142,7 @@ def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
 
 
 def read_answer(reply: str, n_images: int, fewest_words: int) -> str:
-    """Read the answer of a reply, as it stands in a dialogue.
+    """Read the answer of a reply, with images named `<image-i>`.
 
     Args:
         reply: The reply.
@@ -151,8 +153,8 @@ def read_answer(reply: str, n_images: int, fewest_words: int) -> str:
         The answer.
 
     Raises:
-        ParseError: It has fewer words, refers to an image that was not shown, has `<ImageHere>`, which
-            would add an image, or is empty without what models add.
+        ParseError: The answer is empty or has too few words, refers to an image that was not shown, or
+            contains `<ImageHere>`, which would add an image.
     """
     answer = _read_text(reply, "The answer", n_images)
     if (length := n_words(answer)) < fewest_words:
@@ -167,7 +169,7 @@ def _read_text(text: str, label: str, n_images: int) -> str:
 
 
 def without_additions(text: str) -> str:
-    """The text without fence, label, rule and closing offers of help around it."""
+    """Remove code fence, label, horizontal rules below and closing offers of help from a text."""
     text = _LABEL.sub("", unfenced(text)).strip()
     while True:
         shorter = _without_rule(text)
@@ -188,9 +190,9 @@ def _without_rule(text: str) -> str:
 
 
 def with_references(text: str, n_images: int) -> str:
-    """The text with `<image-i>` for every other way to name one of the `n_images` pictures shown.
+    """Replace other names of images, such as "Image 2" or "the second picture", by `<image-i>`.
 
-    A plain number or ordinal beyond them names something else, and stays.
+    Numbers and ordinals without brackets that exceed `n_images` name something else and are kept.
     """
 
     def tagged(match: re.Match[str]) -> str:
@@ -209,7 +211,7 @@ def with_references(text: str, n_images: int) -> str:
 
 
 def _digits(text: str) -> str:
-    # Nine digits are enough to be wrong: int() raises an error of its own for thousands of them.
+    # Nine digits suffice to recognize an unknown image; int() fails for thousands of digits.
     return re.sub(r"\D", "", text)[:9]
 
 

@@ -1,6 +1,6 @@
-"""Stacking of dialogues: one after another in one conversation, images renumbered (MMDU, C.1).
+"""Stacking of dialogues: joins dialogues to one long conversation with renumbered images (MMDU, C.1).
 
-A dialogue is stacked once, and no image is twice in a stack: it would have two numbers.
+Each dialogue is in one stack. No image is twice in a stack, because it would have two numbers.
 """
 
 import re
@@ -21,15 +21,15 @@ def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Weights, seed: int) -
 
     Args:
         images_of: The images of each dialogue, by id.
-        n_dialogues: The numbers of dialogues of a stack. A stack is smaller if no dialogue without its
-            images is left.
+        n_dialogues: Weights of the number of dialogues in a stack. A stack is smaller if every
+            remaining dialogue shares an image with it.
         seed: The seed.
 
     Returns:
         The ids of the dialogues of each stack.
     """
     order = sorted(images_of, key=lambda name: content_id("stack", seed, name))
-    # One whose first entry can be taken again and again, which a list and a dict do slowly.
+    # An OrderedDict removes its first entry, and any other, in constant time; a list and a dict do not.
     remaining = OrderedDict.fromkeys(order)
     result: list[list[str]] = []
     while remaining:
@@ -48,9 +48,9 @@ def stacks(images_of: Mapping[str, Set[str]], n_dialogues: Weights, seed: int) -
 
 
 def stacked_turns(dialogues: Sequence[tuple[int, Sequence[Turn]]]) -> list[dict[str, str]]:
-    """The turns of dialogues one after another; each dialogue is its number of images and its turns.
+    """Join the turns of dialogues. Each dialogue is a pair of its number of images and its turns.
 
-    `<image-i>` and the place where an image enters count on from the images of the dialogues before.
+    `<image-i>` and the labels of image places are renumbered to follow the earlier dialogues.
     """
     turns: list[dict[str, str]] = []
     before = 0

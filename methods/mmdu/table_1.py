@@ -1,4 +1,4 @@
-"""Table 1 and Figure 4 of MMDU beside dialogues that were built here."""
+"""Dataset statistics of dialogues built here, next to Table 1 and Figure 4 of the MMDU paper."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -9,8 +9,17 @@ from methods.words import n_words
 
 
 class DialogueStatistics(NamedTuple):
-    """One dialogue: its images, its texts, its tokens, and how many questions are on several images,
-    on some of a larger set, and go on from an earlier turn."""
+    """Counts of one dialogue.
+
+    Attributes:
+        n_images: The number of images.
+        questions: The texts of the questions.
+        answers: The texts of the answers.
+        n_several: The number of questions on several images.
+        n_some: The number of questions on some, but not all, images of a larger set.
+        n_following: The number of questions that follow up an earlier turn.
+        tokens: The number of image and text tokens.
+    """
 
     n_images: int
     questions: Sequence[str]
@@ -22,7 +31,7 @@ class DialogueStatistics(NamedTuple):
 
 
 PAPER_DIALOGUES: Mapping[Kind, int] = {"benchmark": 110, "instruction": 45_000}
-"""Dialogues of the paper's benchmark and of its instruction set."""
+"""The number of dialogues in the paper's benchmark and in its instruction set."""
 FIGURES = (
     "Turns, mean",
     "Turns, most",
@@ -79,11 +88,12 @@ PAPER: Mapping[Kind, Mapping[str, str]] = {
         "Words of an answer, most": "1,518",
     },
 }
-"""As they stand in Table 1 and Figure 4; of the instruction set's 410k pairs, 369k and 40k."""
+"""The values of Table 1 and Figure 4. For the instruction set, the shares of questions on several
+images and on one image are 369k and 40k of 410k pairs."""
 
 
 def figures_of(dialogues: Sequence[DialogueStatistics]) -> dict[str, str]:
-    """The same figures of these dialogues, of which there is one at least."""
+    """Compute the statistics in `FIGURES`, formatted as in the paper, of at least one dialogue."""
     turns = [len(dialogue.questions) for dialogue in dialogues]
     images = [dialogue.n_images for dialogue in dialogues]
     tokens = [dialogue.tokens for dialogue in dialogues]
@@ -112,7 +122,7 @@ def figures_of(dialogues: Sequence[DialogueStatistics]) -> dict[str, str]:
 
 
 def _shares(values: Sequence[int], over: Sequence[int]) -> list[str]:
-    """The share of values over each number, and not over the next one."""
+    """The share of values greater than each number in `over`, but not greater than the next number."""
     above = [sum(value > least for value in values) for least in over] + [0]
     return [
         _percent((here - beyond) / len(values))

@@ -1,4 +1,4 @@
-"""MMIU: multiple choice over several images, in 52 tasks (MMIU, 3 and 4.1)."""
+"""MMIU: multiple-choice questions on several images, in 52 tasks (MMIU, 3 and 4.1)."""
 
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
@@ -39,19 +39,20 @@ BY_TASK = f"{BY_LABEL}{TASK}"
 
 
 class Mmiu:
-    """MMIU: context, question, lettered choices and a hint, asked once; the letter is extracted by rule
-    or by a model.
+    """MMIU: each question is asked once with context, lettered choices and a hint. The letter of the
+    answer is extracted by rule or by a model.
 
-    `Accuracy` is the mean over tasks, as in the paper, or over questions, and is also split by relation
-    and task. A refusal is a miss. `Upper bound` counts refusals as right, and `Accuracy, refusals left
-    out` omits them, as the paper does for closed models.
+    `Accuracy` is the mean over tasks, as in the paper, or over questions (micro), and is also split by
+    relation and task. A refusal counts as wrong. `Upper bound` counts refusals as right, and `Accuracy,
+    refusals left out` omits them, as the paper does for closed models.
 
-    For more images than a model takes, the policy `sample` omits images, as the paper does, and `tile`
-    sends one numbered image of all, as the paper does for single-image models.
+    If a question has more images than a model accepts, the policy `sample` omits images, as in the
+    paper, and `tile` sends all images as one numbered grid, as in the paper for single-image models.
 
-    With `retest`, right answers are asked again with shuffled choices, so that each has another letter,
-    and count as `Accuracy, retested` if they are right again. The paper does this for models that tend
-    to repeat one option; here it is a separate metric for all models.
+    With `retest`, questions that were answered right are asked again with shuffled choices, in which
+    every choice has another letter (position bias). `Accuracy, retested` is the share that is right
+    both times. The paper does this for models that tend to repeat one option; here it is a separate
+    metric for all models.
     """
 
     name = "mmiu"
@@ -126,7 +127,7 @@ class Mmiu:
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial; the item's id seeds the shuffled one.
+    """Return the order of the choices in a trial: the original order, or shuffled by the item's id.
 
     Args:
         item: The item.

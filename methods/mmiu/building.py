@@ -1,6 +1,7 @@
-"""Samples to finished questions: their choices in order, their ids, and the rows of a release.
+"""Building MMIU releases: the order of choices, item ids, unanswerable variants, and release rows.
 
-Images that are choices are shown in order of letter, and are named by their place.
+If the choices are images, they are shown in the order of their letters, and the text of each choice
+names its image, such as "Image 3".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +20,14 @@ from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF, Strategy
 from methods.release import Edition, Release, ReviewPolicy
 
 STRATEGY = "strategy"
-"""The label of what made a question unanswerable."""
+"""The label with the strategy that made a question unanswerable."""
 _RELATIONS = {task.name: task.relation for task in TASKS}
 
 
 def shown(
     question: QuestionDraft, lettered: LetteredChoices
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the images in display order, and the choices as displayed.
+    """Return the images in display order, and the texts of the choices.
 
     Args:
         question: The question.
@@ -48,9 +49,9 @@ def shown(
 
 
 def item_id(question: QuestionDraft) -> str:
-    """Hash a question without its key and the order of its choices.
+    """Compute the id of a question: a hash of its content without its key and the order of its choices.
 
-    So the id does not reveal the right choice, and does not change with the order.
+    So the id does not reveal which choice is right, and does not change with the order.
     """
     return content_id(
         "mmiu item",
@@ -64,9 +65,9 @@ def item_id(question: QuestionDraft) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovedQuestion(ApprovedItem):
-    """One approved item; `strategy` made it unanswerable, and its context is its hint.
+    """An approved item. Its hint is the context; `strategy` is set if it was made unanswerable.
 
-    Its pictures are of several image sets, or of none.
+    It has no `set_id`, because its images are from several image sets or from none.
     """
 
     set_id: None = None
@@ -104,7 +105,9 @@ def build_questions(
 
 
 def labels_of(item: ApprovedQuestion) -> dict[str, str]:
-    """Task, relation, number of images, whether it can be answered, and if not, by which strategy."""
+    """Make the labels of an item: task, relation, level of image count, whether it can be answered, and
+    the strategy that made it unanswerable.
+    """
     relation = _RELATIONS.get(item.category)
     return {
         TASK: item.category,
@@ -116,7 +119,7 @@ def labels_of(item: ApprovedQuestion) -> dict[str, str]:
 
 
 class SampleQuestion(NamedTuple):
-    """A sample and its question; `group` is the id of the item whose variant it is."""
+    """A sample and its question. `group` is set for an unanswerable variant: the original item's id."""
 
     sample: Sample
     form: Form
@@ -126,7 +129,7 @@ class SampleQuestion(NamedTuple):
 
 
 class FinishedItem(NamedTuple):
-    """A finished item; `sample` is its question."""
+    """An item with ordered choices; `answer` is the letter of the right choice."""
 
     sample: SampleQuestion
     item_id: str
@@ -139,14 +142,14 @@ class FinishedItem(NamedTuple):
 def make_unanswerable(
     sample_questions: Sequence[SampleQuestion], images: Sequence[str], most: int, seed: int
 ) -> Iterator[SampleQuestion | tuple[SampleQuestion, UnusableSampleError]]:
-    """Make unanswerable questions of each task of MMIU's Table 7.
+    """Make unanswerable variants of questions, for each task of MMIU's Table 7.
 
-    A question that no strategy fits comes with the reason, and another one takes its place.
+    If no strategy fits a question, the reason is yielded, and the next question is tried.
 
     Args:
         sample_questions: The answerable questions to change.
-        images: Images that may be shown although they have nothing to do with the question.
-        most: The most questions of each task.
+        images: Images that may replace images of a question with unrelated content.
+        most: The most variants of each task.
         seed: The seed of the order.
 
     Yields:
@@ -200,11 +203,11 @@ def _elsewhere(
 def finish_items(
     sample_questions: Sequence[SampleQuestion], keys: Mapping[str, str], seed: int
 ) -> list[FinishedItem]:
-    """Put the choices of questions in order, each letter being right equally often in every task.
+    """Order the choices of questions so that each letter is right equally often within a task.
 
     Args:
-        sample_questions: The questions; each is taken once.
-        keys: The letters of existing items by item id, which stay.
+        sample_questions: The questions; duplicates are used once.
+        keys: The letters of the right choices of existing items, by item id. They do not change.
         seed: The seed of the orders.
 
     Returns:

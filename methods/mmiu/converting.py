@@ -1,6 +1,7 @@
-"""Samples to questions: the wrong choices, by rule where the output has a form (MMIU, 3.2).
+"""Multiple-choice questions from samples with an output: distractors by rule or by a model (MMIU, 3.2).
 
-What no rule makes wrong choices of, a model does.
+If the output is an image, a number, an order, a name or yes/no, rules make the wrong choices. For other
+texts a model writes them.
 """
 
 import math
@@ -28,6 +29,7 @@ from methods.prompts.parsing import JsonSchema, ParseError, object_schema
 from methods.prompts.reply_objects import reply_object
 
 Form = Literal["image", "number", "order", "name", "yes/no", "text"]
+"""The form of a sample's output, which decides how its wrong choices are made."""
 
 N_CHOICES = {
     "visually-grounded-reasoning": 2,
@@ -37,11 +39,10 @@ N_CHOICES = {
     "ravens-progressive-matrices": 8,
     "image-text-retrieval-with-spatial-context": 7,
 }
-"""Choices of a question by task, nearest to what a random answer gets in Table 3; 4 of all others.
-
-Where unanswerable questions are made of a task, each of its questions has one more."""
+"""The number of choices by task, chosen to match the accuracy of random answers in Table 3; other tasks
+have 4. Questions of tasks with unanswerable variants have one more choice, `CANNOT`."""
 MOST_WORDS = 5
-"""Words that a name has at most."""
+"""The most words of an output of the form "name"."""
 _NUMBER = re.compile(r"([-+]?)(\d+)(?:([.,])(\d+))?(\s*[^\d\s.,+-][^\d]{0,19})?")
 _TOKEN = re.compile(rf"\d+|\b[{CAPITALS}]\b")
 _PLACE = rf"(?:\d+|[{CAPITALS}])"
@@ -59,9 +60,9 @@ class UnusableSampleError(ValueError):
 
 
 class QuestionDraft(NamedTuple):
-    """A question before its choices are in order: `distractors` are the wrong ones.
+    """A question whose choices are not ordered yet. `distractors` are the wrong choices.
 
-    With `of_images`, choices are images that are shown after `images`, but for the text `CANNOT`.
+    With `of_images`, the choices are image ids, shown after `images`; only `CANNOT` is a text.
     """
 
     task: str
@@ -74,12 +75,12 @@ class QuestionDraft(NamedTuple):
 
 
 def n_choices(task: str) -> int:
-    """Choices of a question of this task, without the one that it cannot be answered."""
+    """Return the number of choices of a question of this task, without the choice `CANNOT`."""
     return N_CHOICES.get(task, 4)
 
 
 def form_of(sample: Sample, pool: Iterable[str]) -> Form:
-    """Find the form of a sample's output, such as a number or an order.
+    """Find the form of a sample's output: image, number, order, name, yes/no or other text.
 
     Args:
         sample: The sample.
@@ -100,7 +101,7 @@ def form_of(sample: Sample, pool: Iterable[str]) -> Form:
         return "number"
     if places_of(output):
         return "order"
-    # One or two other names are too few to choose from.
+    # The outputs of other samples are the wrong choices of a name, so they must be enough.
     others = {other for other in pool if other != output and len(other.split()) <= MOST_WORDS}
     named = len(output.split()) <= MOST_WORDS and said_by_task != "text"
     return "name" if named and len(others) >= n_choices(sample.task.name) - 1 else "text"
@@ -110,7 +111,7 @@ _FORMS: tuple[Form, ...] = ("image", "number", "order", "name", "yes/no", "text"
 
 
 def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) -> tuple[str, ...]:
-    """Make the wrong choices of a sample by rule: first its own, then those of its form.
+    """Choose the wrong choices of a sample: first its own wrong outputs, then choices made by rule.
 
     Args:
         sample: The sample.
@@ -122,7 +123,7 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
         The wrong choices.
 
     Raises:
-        UnusableSampleError: There is no wrong choice.
+        UnusableSampleError: There are too few wrong choices.
     """
     wanted = min(n_choices(sample.task.name), MOST) - 1
     right = {normalized_choice(text) for text in (sample.output, *sample.also_right)}
@@ -167,11 +168,13 @@ def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
 
 
 def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Sample]:
-    """Choose samples of each task in an order by seed. Another sample replaces at most one.
+    """Choose up to `most` samples of each task in a seeded hash order.
+
+    A new sample among the input replaces at most one of the chosen samples.
 
     Args:
         samples: The samples.
-        most: The most samples of each task.
+        most: The largest number of samples of each task.
         seed: The seed.
 
     Returns:
@@ -184,7 +187,7 @@ def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Samp
 
 
 def sample_id(sample: Sample, seed: int = 0) -> str:
-    """Compute the id of a sample: a hash of what it asks and shows.
+    """Compute the id of a sample: a hash of its task, source, images, texts and output.
 
     Args:
         sample: The sample.
@@ -217,14 +220,15 @@ def _by_rule(
 def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     """Make numbers near an output in the same format: sign, decimals, leading zeros and unit.
 
-    They are whole steps away. A step is a one in the second digit, or in the last non-zero digit: 90
-    gives 80 and 100, 3.57 gives 3.47. A non-negative number gives no negative ones, and a percentage
-    none over 100; if too few are left, steps get smaller.
+    They differ from the output by a multiple of a step, which is one unit of the second digit (3.57
+    gives 3.47), or of the last non-zero digit if zeros follow it (90 gives 80 and 100). A non-negative
+    number gives no negative numbers, and a percentage gives none over 100. If too few are left, steps
+    get smaller.
 
     Args:
         output: The right output.
-        wanted: How many numbers.
-        seed: The seed of the share of smaller numbers.
+        wanted: The number of numbers.
+        seed: The seed that decides how many of them are below the output.
 
     Returns:
         The numbers.
@@ -256,7 +260,7 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 def _around(
     value: int, step: int, wanted: int, lowest: float, highest: float
 ) -> tuple[list[int], list[int]]:
-    """Numbers up to `wanted` steps below and above, nearest first, within the limits."""
+    """The numbers up to `wanted` steps below and above, nearest first, within the limits."""
     steps = range(1, wanted + 1)
     return (
         [value - step * k for k in steps if value - step * k >= lowest],
@@ -276,8 +280,8 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     """Make other orders of an output's positions in the same format.
 
     Args:
-        output: The right output.
-        wanted: How many orders.
+        output: The right output, such as "2, 1, 3".
+        wanted: The number of orders.
         seed: The seed.
 
     Returns:
@@ -302,10 +306,10 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 
 
 def in_form(output: str, order: Sequence[str]) -> str:
-    """Write an order of places as another order is written.
+    """Write an order of places in the format of another order, for example "[2, 1]" or "B > A".
 
     Args:
-        output: The order whose form is used.
+        output: The order whose format is used.
         order: The places.
 
     Returns:
@@ -316,7 +320,10 @@ def in_form(output: str, order: Sequence[str]) -> str:
 
 
 def places_of(output: str) -> list[str]:
-    """The places that a text has in order: 1 to n, 0 to n - 1 or letters, each once; else none."""
+    """Parse an order of places: each of 1 to n, 0 to n - 1 or the first n letters once.
+
+    Returns an empty list for other texts.
+    """
     if not _ORDER.fullmatch(output.strip()):
         return []
     tokens = _TOKEN.findall(output)

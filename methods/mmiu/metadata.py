@@ -1,10 +1,10 @@
-"""MMIU's metadata, from which multiple-choice questions are made (MMIU, 3.2 and Table A.4).
+"""Parser of MMIU's metadata files, from which multiple-choice questions are made (3.2, Table A.4).
 
 A file is one object or a list of objects with `Task Info` (`TaskName`, `TaskDescription`, `Input
 Format`, `Output Format`) and `Samples`, each with `Source`, `Input` (`Input Image`, `Input Context`,
 `Question`, `Visual Component`) and `Output`; a line of JSON Lines is one such object. A sample has
-three optional fields that Table A.4 lacks: `Wrong Outputs`, `Also Right` (outputs that are not wrong
-choices), and `Key Word` with `Other Word`, whose exchange makes the question unanswerable.
+optional fields that Table A.4 lacks: `Wrong Outputs`; `Also Right`, outputs that must not be wrong
+choices; and `Key Word` with `Other Word`: replacing one by the other makes the question unanswerable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,14 +16,14 @@ from methods.mmiu.taxonomy import task_of
 from methods.prompts.messages import IMAGE_HERE
 
 FORMATS = ("image", "number", "order", "name", "yes/no", "text")
-"""Output formats that say how a question is made of a sample; under others, the output tells."""
+"""Output formats that decide how wrong choices are made. For other formats the output decides."""
 MOST_SHOWN = 10
-"""Faults of a file that its sentence names; the others are counted."""
+"""The most faults that the error message of a file lists; further faults are only counted."""
 
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """The common data of a task's samples. `name` is one of the 52 of `taxonomy.py`."""
+    """The common data of a task's samples. `name` is one of the 52 tasks of `taxonomy.py`."""
 
     name: str
     description: str
@@ -33,10 +33,10 @@ class TaskInfo:
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample. `images`, and the outputs of a retrieval task, are paths or ids of images.
+    """One sample. `images`, and the outputs if they are images, are paths or ids of images.
 
-    If `key_word` is given, it occurs in the question or its context; with `other_word` instead no
-    choice is right.
+    If `key_word` is given, it occurs in the question or its context. If it is replaced by `other_word`,
+    no choice is right.
     """
 
     task: TaskInfo
@@ -175,7 +175,7 @@ def _text(
     where: str, fields: Mapping[str, Any], key: str, faults: list[str], *, needed: bool = False
 ) -> str:
     value = fields.get(key, "")
-    # A number or yes/no is often written as what it is.
+    # Files often have JSON numbers and booleans instead of texts.
     if isinstance(value, bool):
         value = "yes" if value else "no"
     if isinstance(value, int | float):

@@ -1,8 +1,8 @@
-"""Matches rows of MMIU predictions to questions.
+"""Imported predictions of MMIU: matches the rows of a file to questions.
 
-A row names its question by `item_id`, `id` or `index`. The authors' records have none of them: they are
-the questions of a task in order. This order is used if the file has as many records of the task as the
-release, and each has the question's choices.
+A row names its question by `item_id`, `id` or `index`. The authors' records have none of these. They
+are matched by their order within a task, if the file has as many records of the task as the release. A
+row whose choices differ from those of its question is not matched.
 """
 
 from collections import Counter

@@ -1,12 +1,14 @@
-"""MMIU as it is published: the authors' JSON records, and a table with several images a row.
+"""MMIU's published file formats: the authors' JSON records, and tables with several images per row.
 
 JSON: a list of {task, visual_input_component, source, options, question, context, input_image_path:
-[paths], output}, where `options` has one choice a line as `A: text`, `context` repeats it at its end,
-and `output` is the letter of the right one. TSV, as VLMEvalKit reads it, or Parquet: `index`,
-`question`, `context`, `A` to `H` (or `options`), `answer`, `image` as a Python list of base64, or
-`image_path` as one of paths. A record's task names a data set, too: the label `task` is the paper's
-task, `relation` its relation, `subset` what the record says, `images` the level of its number of
-images. Other texts and numbers are labels as they stand.
+[paths], output}. `options` has one choice per line, written `A: text`; `context` ends with the same
+lines; `output` is the letter of the right choice. TSV, as VLMEvalKit reads it, or Parquet: `index`,
+`question`, `context`, `A` to `H` (or `options`), `answer`, and `image`, a Python list of base64 data,
+or `image_path`, a list of paths.
+
+The `task` of a record names a task of the paper and often a data set. Labels of an item: `task` is the
+task of the paper, `relation` its relation, `subset` the `task` of the record, `images` the level of its
+number of images. Other texts and numbers are labels, too.
 """
 
 import json
@@ -96,10 +98,10 @@ def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
 
     Args:
         item: The question.
-        ids: Counts the places of records, which are their usual ids.
+        ids: Counts the records of each task, which gives the default ids.
 
     Returns:
-        The record; it has an `id` only if the question's id is not its place.
+        The record. It has an `id` only if the question's id is not the default id.
     """
     task, others = _released_labels(item)
     question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
@@ -117,8 +119,9 @@ def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
 
 
 def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
-    """Write items as lines of a TSV; `index` is the id if all ids are numbers, else the position from
-    1.
+    """Write items as lines of a TSV.
+
+    The column `index` is the id if all ids are numbers, otherwise the position from 1.
 
     Args:
         items: The items.
@@ -156,19 +159,19 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
 
 
 class RecordIds:
-    """Ids by place: the task of the record and how many of it came before."""
+    """Default ids of records: the task and the position of the record in it, such as `mevis-3`."""
 
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
 
     def next(self, task: str) -> str:
-        """The id of the next record of a task."""
+        """Return the id of the next record of a task."""
         self._seen[task] += 1
         return f"{task}-{self._seen[task]}"
 
 
 def _released_labels(item: PublishedItem) -> tuple[str, dict[str, str]]:
-    """The task as a record has it, and its other labels."""
+    """The `task` of the record to write, and the labels that do not follow from it."""
     task = item.labels.get(SUBSET) or item.labels.get(TASK, "")
     due = _derived(task, len(item.images))
     return task, {
@@ -189,7 +192,7 @@ def _derived(released: str, n_images: int) -> dict[str, str]:
 
 
 def options_text(choices: Sequence[str]) -> str:
-    """The choices as `options` has them, one a line."""
+    """Write choices in the format of `options`, one per line."""
     return "\n".join(map("{}: {}".format, LETTERS, choices))
 
 
@@ -249,10 +252,10 @@ def _item(
 
 
 def _choices(where: str, options: str) -> tuple[str, ...]:
-    """The choices of a text with one a line; a line that begins with no next letter goes on."""
+    """Parse `options`. A line that does not begin with the next letter continues the choice before."""
     choices: list[str] = []
     for line in options.strip().split("\n"):
-        # One letter more than choices may have: `require_choices` refuses the question.
+        # One letter more than allowed is parsed; then `require_choices` rejects the question.
         due = f"{string.ascii_uppercase[min(len(choices), MOST)]}:"
         if line.startswith(due):
             choices.append(line.removeprefix(due).strip())
@@ -264,6 +267,6 @@ def _choices(where: str, options: str) -> tuple[str, ...]:
 
 
 def _without_choices(context: str, options: str) -> str:
-    """The context without the choices at its end: they are asked in other orders, too."""
+    """Remove the choices at the end of the context, because other passes ask them in other orders."""
     above = context.rstrip().removesuffix(options.strip())
     return above.removesuffix("\n") if above != context.rstrip() else context

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Task(NamedTuple):
-    """A task, its abbreviation, and the relation between the images that it is about."""
+    """A task, its abbreviation, and the relation between images that it tests."""
 
     name: str
     abbreviation: str
@@ -87,16 +87,16 @@ TASKS = tuple(
     for name, abbreviation in tasks.items()
 )
 TASK, RELATION = "task", "relation"
+"""Labels of an item: the name of its task, and the relation of the task."""
 ANSWERABLE = "answerable"
-"""The label that says yes or no."""
-"""Labels of an item."""
+"""The label "yes", or "no" if no choice but `CANNOT` is right."""
 
 _SPELLINGS = {"vedio": "video", "causality": "casuality", "3d": "threed"}
 _FOLDED = {re.sub("[^a-z0-9]", "", task.name.lower()): task for task in TASKS}
 
 
 def task_of(released: str) -> Task | None:
-    """The task that a record's `task` begins with, whatever its case and signs; None for another."""
+    """Find the task whose name begins a record's `task`, ignoring case and punctuation; or None."""
     folded = re.sub("[^a-z0-9]", "", released.lower())
     for other, spelling in _SPELLINGS.items():
         folded = folded.replace(other, spelling)
@@ -105,7 +105,7 @@ def task_of(released: str) -> Task | None:
 
 
 def image_level(n_images: int) -> str:
-    """How many images a question has, in the levels of Table 2."""
+    """Return the level of a number of images, as in Table 2, such as "few (2-5)"."""
     if n_images > 32:
         return "over 32"
     named = ((16, "many (16-32)"), (6, "medium (6-15)"), (2, "few (2-5)"), (1, "one"), (0, "none"))

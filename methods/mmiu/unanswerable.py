@@ -1,7 +1,7 @@
-"""The unanswerable set: five strategies that leave a question without a right choice (MMIU, A.4).
+"""The unanswerable set: five strategies that remove the right choice of a question (MMIU, A.4).
 
-A changed question has the same number of choices; what was right stays among them as a wrong one,
-unless its picture was taken away, and the choice `CANNOT` is right.
+A changed question has the same number of choices, and `CANNOT` is right. The choice that was right
+before is now a wrong choice, unless its image was replaced.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ from methods.mmiu.unanswerable_tasks import (
 )
 
 MOST_SHUFFLES = 24
+"""The most random orders of images that are tried."""
 
 
 class ReplacementMaterial(NamedTuple):
@@ -44,11 +45,11 @@ class UnanswerableQuestion(NamedTuple):
 def unanswerable(
     sample: Sample, form: Form, question: QuestionDraft, elsewhere: ReplacementMaterial, seed: int
 ) -> UnanswerableQuestion:
-    """Make a question without a right choice, by a strategy of its task.
+    """Make a question unanswerable by one of the strategies of its task.
 
     Args:
         sample: The sample.
-        form: The form of its output.
+        form: The form of its output, such as number or order.
         question: The question of the sample.
         elsewhere: Images and questions of other samples.
         seed: The seed of the order of strategies.
@@ -77,7 +78,7 @@ def change_question(
     elsewhere: ReplacementMaterial,
     seed: int,
 ) -> QuestionDraft | None:
-    """The question changed by one strategy; None where it cannot be applied."""
+    """Change a question by one strategy; None if the strategy cannot be applied to it."""
     order_key = partial(content_id, strategy, seed, question)
     pictures = sorted(elsewhere.images, key=order_key)
     if strategy == KEY_WORD:
@@ -101,7 +102,7 @@ def _wrong(question: QuestionDraft) -> tuple[str, ...]:
 
 
 def _none_right(question: QuestionDraft) -> QuestionDraft:
-    """The question with `CANNOT` for the right choice and all others wrong."""
+    """The question with `CANNOT` as the right choice and all other choices wrong."""
     return question._replace(answer=CANNOT, distractors=(question.answer, *_wrong(question)))
 
 
@@ -124,7 +125,9 @@ def _replace_answer_image(question: QuestionDraft, pictures: Sequence[str]) -> Q
 def _replace_other_image(
     question: QuestionDraft, pictures: Sequence[str], order_key: Callable[[object], str]
 ) -> QuestionDraft | None:
-    """One of the images that the question is about; candidates are not: the right one would stay."""
+    """Replace one of the images that the question is about. Images that are choices are not replaced,
+    because the right one would remain.
+    """
     if not question.images or not pictures:
         return None
     place = min(range(len(question.images)), key=order_key)
@@ -135,7 +138,7 @@ def _replace_other_image(
 def _shuffle(
     form: Form, question: QuestionDraft, order_key: Callable[[object], str]
 ) -> QuestionDraft | None:
-    """The images in another order, in which none of the choices is right."""
+    """Shuffle the images to an order in which none of the choices is right."""
     offered = {question.answer, *question.distractors}
     n_images = len(question.images)
     for draw in range(MOST_SHUFFLES):
@@ -151,7 +154,7 @@ def _shuffle(
 
 
 def _order_after(answer: str, order: Sequence[int]) -> str:
-    """The right order of places once the images are in `order`, written as `answer` is."""
+    """The right answer after the images are put in `order`, in the format of `answer`."""
     places = places_of(answer)
     named = sorted(places)
     current = [named[order.index(named.index(place))] for place in places]

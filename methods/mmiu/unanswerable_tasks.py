@@ -1,8 +1,8 @@
-"""The tasks with unanswerable questions and their strategies (MMIU, Table 7 of A.4).
+"""The tasks with unanswerable questions, and the strategies of each task (MMIU, Table 7 of A.4).
 
-The table lists visual-ordering without a strategy, so 19 tasks have one. By the table, key words are
-replaced in 5 tasks, all images are shuffled in 9 and replaced in 16; the shares of Table 2 imply 4, 10
-and 15.
+The table has 20 tasks. It lists visual-ordering without a strategy, so 19 tasks have strategies. Tables
+7 and 2 of the paper disagree: key words are replaced in 5 tasks (by the shares of Table 2 in 4), all
+images are shuffled in 9 (10), and the question or images are made irrelevant in 16 (15).
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ SHUFFLE: Strategy = "shuffle all images"
 IRRELEVANT: Strategy = "irrelevant question or images"
 
 CANNOT = "The question cannot be answered."
-"""The choice that is right in an unanswerable question, and wrong in the others of its task."""
+"""A choice of all questions of these tasks: right in unanswerable questions, wrong in the others."""
 
 _TABLE_7: Mapping[str, tuple[Strategy, ...]] = {
     "CR": (KEY_WORD, IRRELEVANT),
@@ -50,4 +50,4 @@ _TABLE_7: Mapping[str, tuple[Strategy, ...]] = {
 }
 _NAMES = {task.abbreviation: task.name for task in TASKS}
 STRATEGIES_OF = {_NAMES[short]: strategies for short, strategies in _TABLE_7.items() if strategies}
-"""Strategies by the name of the task."""
+"""The strategies by the name of the task."""

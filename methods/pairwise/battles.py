@@ -1,6 +1,6 @@
-"""Battles: comparisons of two models' answers with their outcomes, as arrays.
+"""Battles (pairwise comparisons of two models' answers, as in Chatbot Arena) as arrays.
 
-outcome of a battle: 1 the first model won, 0 the second one, 0.5 a tie
+The outcome of a battle is 1 if the first model won, 0 if the second one won, and 0.5 for a tie.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,12 +18,19 @@ WINNERS: Mapping[str, float] = {
     "model_b": SECOND,
     "tie": TIE,
 }
-"""Outcomes by the words of published battles."""
+"""Outcomes by the names of winners in published battles."""
 
 
 class Battle(NamedTuple):
-    """One comparison. `cluster` is the cluster of its item, and its style has one difference per
-    feature.
+    """One comparison of two models.
+
+    Attributes:
+        first: The name of the first model.
+        second: The name of the second model.
+        outcome: The first model's share of the win: 1, 0.5 or 0.
+        cluster: The cluster of the item, the unit of resampling.
+        weight: The weight in ratings.
+        style: The difference of the answers in each style feature.
     """
 
     first: str
@@ -36,9 +43,8 @@ class Battle(NamedTuple):
 
 @dataclass(frozen=True)
 class Battles:
-    """Battles as arrays of one length; `first` and `second` are places in `models`, sorted names.
-
-    `style` is battles x features.
+    """Battles as arrays with one element per battle. `first` and `second` are indexes into `models`,
+    the sorted names; `style` has the shape (battles, features).
     """
 
     models: Sequence[str]
@@ -51,11 +57,11 @@ class Battles:
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are; they are numbered from 0."""
+        """The number of clusters, which are numbered from 0."""
         return int(self.clusters.max()) + 1 if len(self.clusters) else 0
 
     def where(self, chosen: NDArray[np.bool_]) -> "Battles":
-        """The chosen battles, of the same models; clusters are numbered again."""
+        """Select the battles for which `chosen` is true. Models stay, clusters are renumbered."""
         _, clusters = np.unique(self.clusters[chosen], return_inverse=True)
         return Battles(
             self.models,
@@ -68,12 +74,15 @@ class Battles:
         )
 
     def wins(self) -> Floats:
-        """Weight of the wins of each model over each other one, ties half: models x models."""
+        """Sum the weights of the row's model's wins over the column's, shape (models, models).
+
+        A tie counts half.
+        """
         k = len(self.models)
         return self.wins_by_cluster().sum(axis=1).reshape(k, k)
 
     def wins_by_cluster(self) -> Floats:
-        """The same for each cluster: (models x models, a row each) x clusters."""
+        """Sum wins as in `wins`, for each cluster: shape (models * models, clusters)."""
         k = len(self.models)
         wins = np.zeros((k * k, self.n_clusters))
         np.add.at(wins, (self.first * k + self.second, self.clusters), self.weights * self.outcomes)

@@ -1,18 +1,20 @@
-"""Bradley-Terry ratings on the scale of Elo; a tie is half a win for each, as in the arenas.
+"""Bradley-Terry ratings on the Elo scale. A tie is half a win for each model, as in Chatbot Arena.
 
     P(i is preferred to j) = 1 / (1 + exp(-(t_i - t_j))),    sum of all t = 0
-    maximise  sum_ij w_ij ln P(i over j),                    w_ij: wins of i over j, a tie 0.5 + 0.5
+    maximise  sum_ij w_ij ln P(i over j)
     rating = 1000 + t 400 / ln 10
 
-so that 400 points are odds of 10 to 1. The maximum is finite only where every split of the models in
-two has a win in both directions (Ford 1957): the graph of wins is strongly connected. Where it is not,
-as for a model that won every battle, half a win is added each way to every pair that was compared
-(Haldane 1956, Anscombe 1956), in that fit alone; a rating so made is finite and says little about how
-far ahead the model is. Models that no chain of battles connects cannot be compared at all.
+t_i is the log strength of model i, and w_ij the number of its wins over model j, a tie counted as 0.5.
+A difference of 400 points means odds of 10 to 1. The maximum is only finite if the graph of wins is
+strongly connected: however the models are divided into two groups, each group has a win over the other
+(Ford 1957). If the graph is not, for example because one model won every battle, half a win in each
+direction is added to every pair that was compared (Haldane 1956, Anscombe 1956). The rating is then
+finite, but does not show how far ahead the model is. Models that no chain of battles connects cannot be
+compared at all.
 
 Sources: Bradley and Terry (1952), Biometrika 39; Ford (1957), American Mathematical Monthly 64(8);
-Chiang et al. (2024), Chatbot Arena, section 4. On the same battles the ratings are those of
-arena-rank's `BradleyTerry` and evalica's.
+Chiang et al. (2024), Chatbot Arena, section 4. On the same battles, arena-rank's `BradleyTerry` and
+evalica give the same ratings.
 """
 
 import math
@@ -25,19 +27,23 @@ from methods.evaluation.statistics.bootstrap import Floats
 SCALE, BASE, MEAN = 400.0, 10.0, 1000.0
 HALF_A_WIN = 0.5
 MOST_STEPS, LONGEST_STEP, SMALLEST_STEP = 200, 1.0, 1e-10
-"""Newton's steps are cut where they would move two models farther apart than this, in logits, at once:
-with it the likelihood of a logistic model rises in every step (Bach 2010, self-concordance)."""
+"""Newton's method: the most steps; the largest change of the difference of two models, in logits, in
+one step; and the change at which it stops. With steps of at most 1 logit, the likelihood of a logistic
+model rises in every step (Bach 2010, self-concordance)."""
 
 Truths = NDArray[np.bool_]
 
 
 def to_points(log_strengths: Floats) -> Floats:
-    """Log strengths, which have the mean 0, as ratings."""
+    """Convert log strengths with the mean 0 to ratings on the Elo scale."""
     return MEAN + log_strengths * SCALE / math.log(BASE)
 
 
 def parts(compared: Truths) -> NDArray[np.int64]:
-    """The part of each model: models of one part are connected by battles (models x models)."""
+    """Number the connected parts: models that a chain of battles connects have the same number.
+
+    `compared` has the shape (models, models).
+    """
     # Importing scipy's graphs takes a tenth of a second.
     from scipy.sparse.csgraph import connected_components
 
@@ -46,7 +52,7 @@ def parts(compared: Truths) -> NDArray[np.int64]:
 
 
 def is_finite(wins: Floats) -> Truths:
-    """Whether each fit has a finite maximum; `wins` is fits x models x models."""
+    """Check whether each fit has a finite maximum; `wins` has the shape (fits, models, models)."""
     reached = (wins > 0) | np.eye(wins.shape[-1], dtype=bool)
     for _ in range(max(1, math.ceil(math.log2(wins.shape[-1])))):
         counts = reached.astype(np.float32)
@@ -55,7 +61,7 @@ def is_finite(wins: Floats) -> Truths:
 
 
 def smoothed(wins: Floats, compared: Truths) -> Floats:
-    """Add half a win in each direction to fits without a finite maximum.
+    """Add half a win in each direction to the compared pairs of fits without a finite maximum.
 
     Args:
         wins: Wins, shape (fits, models, models).
@@ -69,16 +75,17 @@ def smoothed(wins: Floats, compared: Truths) -> Floats:
 
 
 def fit(wins: Floats, compared: Truths) -> Floats:
-    """Fit Bradley-Terry models by Newton's method, all at once.
+    """Fit many Bradley-Terry models at once by Newton's method. SciPy has no function for this.
 
-    scipy has no function for this. A fit of k models takes as long for 100,000 battles as for ten.
+    The time does not depend on the number of battles, only on the number of models and fits.
 
     Args:
-        wins: Fits x models x models: how often the row's model beat the column's, a tie half.
-        compared: Models x models: whether two models have a battle; all models are connected by them.
+        wins: How often the row's model beat the column's, a tie half, shape (fits, models, models).
+        compared: Whether two models have a battle, shape (models, models). A chain of battles must
+            connect all models.
 
     Returns:
-        Log strengths, fits x models, with the mean 0.
+        Log strengths with the mean 0, shape (fits, models).
     """
     wins = smoothed(wins, compared)
     battles = wins + wins.transpose(0, 2, 1)
@@ -90,7 +97,7 @@ def fit(wins: Floats, compared: Truths) -> Floats:
         curvature = battles * chance * (1 - chance)
         hessian = -curvature
         hessian[:, range(k), range(k)] += curvature.sum(axis=2)
-        # The strengths have a free mean: 1/k in every cell holds it at 0.
+        # The likelihood does not determine the mean strength. Adding 1/k to each cell fixes it at 0.
         step = np.linalg.solve(hessian + 1 / k, gradient[:, :, None])[:, :, 0]
         longest = np.ptp(step, axis=1, keepdims=True)
         strengths += step * np.minimum(1, LONGEST_STEP / np.maximum(longest, SMALLEST_STEP))

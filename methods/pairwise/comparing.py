@@ -1,11 +1,12 @@
-"""Comparison of two models' answers to a turn of any dialogue: the judge's prompt and the outcome.
+"""Pairwise comparison by an LLM judge: requests to compare two models' answers to a turn, and outcomes.
 
-The answers are shown as Assistant A's and B's, in both orders, one request per order. The judge never
-learns the models' names. Earlier turns are shown as each model had them.
+The answers are shown as those of Assistants A and B, in both orders (position bias), one request per
+order. The judge does not see the models' names. Earlier turns are shown with each model's own answers.
 `methods/evaluation/verdicts.py` has the format of verdicts.
 
-A comparison whose judgment was lost has no outcome. If one model gave no answer, there is no outcome in
-the form `judged`, and that model loses in the form `floor` (a tie if neither answered).
+Outcomes are counted in two ways, called forms. If one model gave no answer, the comparison does not
+count in the form `judged`; in the form `floor` that model loses (a tie if neither answered). If the
+judge's call failed, the comparison counts in neither.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,23 +34,23 @@ COMPARE_PROMPT = "pairwise/compare"
 COMPARE_VERSION = "pairs@3"
 WITHOUT_REFERENCE = "without-reference"
 PREFERENCE = "preference"
-"""What the judgment of an order is of: the share of a win that the first model has."""
+"""The score of a judgment: the first model's share of the win (1, 0.5 or 0)."""
 REFERENCE = "baseline:reference"
 """The opponent whose answers are the release's references."""
 
 Status = Literal["judged", "not_judged", "no_answer_a", "no_answer_b", "no_answer"]
-"""`not_judged`: the judge gave no verdict. The others: the model of that place gave nothing to judge,
-or neither did."""
+"""`not_judged`: the judge gave no verdict. `no_answer_a`, `no_answer_b`, `no_answer`: Assistant A, B or
+neither gave an answer, respectively."""
 ArenaWinner = Literal["model_a", "model_b", "tie"]
 _ARENA: Mapping[Winner, ArenaWinner] = {"A": "model_a", "B": "model_b", "tie": "tie"}
 _FLOOR = {"no_answer_a": 0.0, "no_answer_b": 1.0, "no_answer": 0.5}
 JUDGED, FLOOR = "judged", "floor"
 FORMS = (JUDGED, FLOOR)
-"""What is rated: comparisons with a verdict, or all but lost judgments, where no answer loses."""
+"""`judged`: only comparisons with a verdict. `floor`: also comparisons with missing answers."""
 
 
 class ArenaComparison(NamedTuple):
-    """One comparison in one order, in the form of an arena: `model_a` stood first."""
+    """One comparison in one order, in the format of Chatbot Arena: `model_a` was shown first."""
 
     item_id: str
     turn: int
@@ -61,8 +62,8 @@ class ArenaComparison(NamedTuple):
     style: tuple[float, ...] = ()
 
     def outcome(self, form: str) -> float | None:
-        """The share of a win of model_a in the form `judged` or `floor`; None if the comparison does
-        not count.
+        """Return model_a's share of the win in the form `judged` or `floor`; None if the comparison
+        does not count in it.
         """
         if self.winner is not None:
             return WINNERS[self.winner]
@@ -77,7 +78,7 @@ def battles_in(compared: Iterable[ArenaComparison], form: str) -> list[Battle]:
         form: `judged` or `floor`.
 
     Returns:
-        A battle for each comparison that counts; in the form `judged` with the difference of style.
+        A battle for each comparison that counts. Only the form `judged` has differences of style.
     """
     rows = [(comparison, comparison.outcome(form)) for comparison in compared]
     return [
@@ -94,7 +95,7 @@ def battles_in(compared: Iterable[ArenaComparison], form: str) -> list[Battle]:
 
 
 def units_of(items: Iterable[Item]) -> list[ComparisonUnit]:
-    """List the turns that models answer; given turns are left out."""
+    """List the turns that models answer; reference turns are left out."""
     return [
         ComparisonUnit(item.item_id, turn.turn, item.cluster)
         for item in items
@@ -104,7 +105,7 @@ def units_of(items: Iterable[Item]) -> list[ComparisonUnit]:
 
 
 def references_as_answers(item: Item) -> Transcript:
-    """The item's references in the place of a model's answers; a turn without one is not answered."""
+    """Make a transcript with the item's references as answers, to compare models with them."""
     return Transcript(
         {
             (PLAIN, turn.turn): Answer("answered", turn.reference)
@@ -120,7 +121,7 @@ def unanswered(first: Answer, second: Answer, order: str) -> Status | None:
     Args:
         first: The answer of the first model.
         second: The answer of the second model.
-        order: The order that the judge is shown the answers in.
+        order: The order in which the judge is shown the answers.
 
     Returns:
         The status, which names the place (A or B) without an answer; None if both have an answer.
@@ -141,7 +142,7 @@ def requests(
     Args:
         item: The item.
         number: The number of the turn, which both models answered.
-        first: The transcript of the first model, which the points of a judgment belong to.
+        first: The transcript of the first model; a judgment gives its share of the win.
         second: The transcript of the second model.
         reference: Whether the judge is shown the turn's reference.
 
@@ -198,7 +199,7 @@ def read_comparison(reply: str, order: str) -> Judgment:
         order: The order in which the answers were shown.
 
     Returns:
-        The judgment: the first model's share of a win, and the explanation.
+        The judgment: the first model's share of the win, and the explanation.
 
     Raises:
         ParseError: The reply has no verdict.
@@ -209,24 +210,24 @@ def read_comparison(reply: str, order: str) -> Judgment:
 
 
 def arena_winner(share: float, order: str) -> ArenaWinner:
-    """Name the winner of a comparison by its place.
+    """Return the winner of a comparison by the position in which its answer was shown.
 
     Args:
-        share: The first model's share of a win: 1, 0.5 or 0.
-        order: The order that the answers were shown in.
+        share: The first model's share of the win: 1, 0.5 or 0.
+        order: The order in which the answers were shown.
 
     Returns:
-        `model_a`, `model_b` or a tie, by the places in this order.
+        `model_a` if the answer that was shown first won, `model_b` for the second one, or `tie`.
     """
     return _ARENA[winner_of(share, order)]
 
 
 def first_place_share(share: float, order: str) -> float:
-    """Compute the share of a win of the answer that was shown first.
+    """Compute the share of the win of the answer that was shown first, for position bias.
 
     Args:
-        share: The first model's share of a win: 1, 0.5 or 0.
-        order: The order that the answers were shown in.
+        share: The first model's share of the win: 1, 0.5 or 0.
+        order: The order in which the answers were shown.
 
     Returns:
         1, 0.5 or 0.

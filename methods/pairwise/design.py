@@ -1,18 +1,19 @@
-"""Which comparisons are asked: all, all against one, or only those that still decide the order.
+"""Selection of pairwise comparisons (active sampling): all pairs, all models against one opponent, or
+adaptively only the pairs that still decide the ranking.
 
-A question is two models and a unit (a turn of an item); it is asked in both orders, two calls. A design
-is a generator without I/O: it yields questions that can be asked at the same time, and is sent for each
-the outcomes of its orders, of those that were judged. The adaptive one goes in rounds:
+A question compares two models on a unit (a turn of an item). It is asked in both orders, which takes
+two calls. A design is a generator without I/O: it yields questions that can be asked at the same time,
+and is sent the judged outcomes of each question. The adaptive design works in rounds:
 
-    1.  every pair on `least` units each
-    n.  rate what there is; a pair of neighbours in the order is open while its p, after Holm over the
-        neighbours, is above alpha_n = alpha / (n (n + 1)); each open pair is asked on half as many
-        units again, `least` or more
+    1.  Ask every pair on `least` units.
+    n.  Rate the models by all outcomes so far. A pair of neighbours in the ranking is open if its
+        Holm-adjusted p value is above alpha_n = alpha / (n (n + 1)). Ask each open pair on further
+        units: half as many as it had so far, but at least `least`.
 
-until no neighbours are open, nothing is left to ask of those that are, or the budget is used. The sum
-of all alpha_n is alpha, so that looking often makes no order out of noise. Pairs that are far apart are
-asked no more: with k models, about 2 / k of all comparisons remain while the order stands. A unit is
-drawn by a hash of seed, pair and unit, so that each pair has other ones first.
+It ends if no pair is open, if the open pairs have no units left, or if the budget is used. All alpha_n
+sum to alpha, so repeated testing does not raise the rate of false orders. Pairs that are far apart are
+not asked again: with k models, about 2 / k of all pairs are neighbours. The order of units is a hash of
+seed, pair and unit, so that different pairs begin with different units.
 """
 
 from collections.abc import Collection, Generator, Sequence
@@ -28,7 +29,7 @@ from methods.pairwise.ratings import rate
 ORDERS = 2
 ALPHA = 0.05
 N_RESAMPLES = 200
-"""Resamples in each round: the spread of a difference is all that is taken from them."""
+"""Bootstrap resamples in each round. Few suffice, because only standard deviations are computed."""
 
 
 class ComparisonUnit(NamedTuple):
@@ -40,7 +41,7 @@ class ComparisonUnit(NamedTuple):
 
 
 class Matchup(NamedTuple):
-    """Two models, in order of name, on a unit."""
+    """Two models to compare on a unit; their names are in alphabetical order."""
 
     first: str
     second: str
@@ -48,8 +49,8 @@ class Matchup(NamedTuple):
 
 
 class MatchupOutcomes(NamedTuple):
-    """The outcomes of a question for each order that has one, for its first model, and the calls
-    that it took.
+    """The outcomes of a question: the first model's share of the win in each order that was judged, and
+    the number of calls.
     """
 
     outcomes: tuple[float, ...]
@@ -58,8 +59,8 @@ class MatchupOutcomes(NamedTuple):
 
 @dataclass(frozen=True)
 class DesignOutcome:
-    """The end of a design: its calls, the calls of all pairs on all units, its rounds, and why it
-    ended.
+    """The end of a design: the number of its calls, the number of calls for all pairs on all units, the
+    number of rounds, and why it ended.
     """
 
     n_calls: int
@@ -77,7 +78,7 @@ Design = Generator[list[Matchup], Sequence[MatchupOutcomes], DesignOutcome]
 
 
 def every_pair(models: Collection[str]) -> list[tuple[str, str]]:
-    """All pairs of models, each in order of name."""
+    """List all pairs of models, each in alphabetical order."""
     return list(combinations(sorted(models), 2))
 
 
@@ -89,7 +90,7 @@ def against(models: Collection[str], opponent: str) -> list[tuple[str, str]]:
         opponent: The name of the opponent.
 
     Returns:
-        The pairs, each in order of name, sorted by model.
+        The pairs, each in alphabetical order, sorted by model.
     """
     return [
         (min(model, opponent), max(model, opponent))
@@ -110,8 +111,8 @@ def ask_all(
     Args:
         pairs: The pairs of models.
         units: The units to compare answers to.
-        budget: The most calls, of which each comparison takes two; every pair has the same units. None
-            for no limit.
+        budget: The most calls; each comparison takes two. All pairs get the same units first. None for
+            no limit.
         seed: The seed of the order of units.
 
     Returns:
@@ -136,17 +137,17 @@ def ask_adaptively(
     least: int = 4,
     alpha: float = ALPHA,
 ) -> Design:
-    """Ask only the pairs that still decide the order of all models, in rounds.
+    """Ask only the pairs that still decide the ranking, in rounds.
 
-    The same outcomes give the same questions, so that an interrupted run asks nothing twice.
+    The same outcomes give the same questions, so an interrupted run repeats no calls.
 
     Args:
         models: The names of the models.
         units: The units to compare answers to.
         budget: The most calls, of which each comparison takes two; None for no limit.
         seed: The seed of the order of units of each pair.
-        least: How many units each pair is asked about in the first round.
-        alpha: The level of the tests by which neighbours in the order are told apart.
+        least: The number of units of each pair in the first round.
+        alpha: The significance level of the tests between neighbours in the ranking.
 
     Returns:
         A generator: it yields the comparisons of a round, is sent their outcomes, and returns how it
@@ -162,7 +163,7 @@ def ask_adaptively(
     n_calls = n_rounds = 0
     todo = {pair: least for pair in pairs}
     while True:
-        # A unit of each pair in turn, so that a budget that ends cuts no pair off.
+        # Pairs take turns, so that no pair is left out if the budget ends.
         wanted = {pair: min(number, len(remaining[pair])) for pair, number in todo.items()}
         questions = [
             Matchup(*pair, remaining[pair].pop())
@@ -193,9 +194,9 @@ def ask_adaptively(
 def open_neighbours(
     models: Collection[str], battles: Sequence[Battle], alpha: float, *, seed: int
 ) -> list[tuple[str, str]]:
-    """Pairs of neighbours in the order so far that may as well be in the other order.
+    """List the open pairs: neighbours in the ranking that do not differ significantly.
 
-    Where battles connect not all models, every pair of two parts is open.
+    If no chain of battles connects all models, all pairs of models in different parts are open.
     """
     rated = rate(battles_of(battles, models), seed=seed, n_resamples=N_RESAMPLES)
     ratings = rated.ratings

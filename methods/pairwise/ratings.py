@@ -1,15 +1,16 @@
-"""Ratings of models from battles: Bradley-Terry, with intervals over items and intervals of ranks.
+"""Bradley-Terry (Elo-like) ratings of models from battles, with bootstrap confidence intervals and
+intervals of ranks.
 
-A resample draws clusters of items with all their battles (both orders of a pair, all pairs on an item),
-so that the interval is that of other items of the kind. Two models differ by
+Each bootstrap resample draws clusters of items with all their battles (both orders of a pair, all pairs
+on an item), so intervals show the uncertainty over items. Two models i and j are compared by
 
-    t = (t_i - t_j) / s,   s: standard deviation of the difference over the resamples
-    p: two-sided, Student's t with C - 1 degrees of freedom, and never below 2^(1 - C)
+    T = (t_i - t_j) / s,   s: standard deviation of the difference over the resamples
+    p: two-sided, Student's t with C - 1 degrees of freedom, but at least 2^(1 - C)
 
-C: the clusters of the one of the two that fought on fewer. The bound is that of a sign test on C
-clusters: where all agree, nothing varies between resamples, and few clusters still prove little. Ranks
-follow from all pairs after Holm (`statistics/ranks.py`), within a part: models that no chain of battles
-connects have no order.
+where C is the smaller of the two models' numbers of clusters. The bound is the p value of a sign test
+on C clusters: if all clusters agree, resamples do not vary (s = 0), but few clusters still prove
+little. Ranks follow from the Holm-adjusted p values of all pairs (`statistics/ranks.py`). Models that
+no chain of battles connects are in different parts, and only models of one part are ranked together.
 """
 
 from collections.abc import Sequence
@@ -41,10 +42,15 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ModelRating:
-    """One model: its rating with its interval, and its rank among the models of its part.
+    """The rating and interval of a model, and its rank among the models of its part.
 
-    `smoothed`: half a win was added to every pair of its part. `part` numbers what battles connect,
-    from 0. `win_share` is of all its battles, a tie half; `tie_share` of these the ties.
+    Attributes:
+        part: The number, from 0, of the group of models that chains of battles connect.
+        n: The number of battles.
+        n_clusters: The number of clusters of items with battles.
+        win_share: The share of battles that the model won, a tie counted half, 0 to 1.
+        tie_share: The share of ties, 0 to 1.
+        smoothed: Whether half a win was added in each direction to all pairs of its part.
     """
 
     model: str
@@ -60,14 +66,14 @@ class ModelRating:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings in the order of the battles' models, and every two of one part compared, in points."""
+    """Ratings in the order of the battles' models, and comparisons of all pairs within a part."""
 
     ratings: Sequence[ModelRating]
     comparisons: Sequence[Comparison]
 
     @property
     def n_parts(self) -> int:
-        """How many parts there are among the models that fought."""
+        """The number of parts among the models with battles."""
         return len({rating.part for rating in self.ratings if rating.n})
 
 
@@ -77,10 +83,10 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
     The cost is resamples x clusters x models^2 for the draws and resamples x models^3 for the fits.
 
     Args:
-        battles: The battles. A model without a battle has no rating and is a part of its own.
+        battles: The battles. A model without a battle has no rating and is a separate part.
         seed: The seed of the bootstrap over clusters.
         n_resamples: The number of bootstrap draws.
-        alpha: The level of the tests by which models are ranked.
+        alpha: The significance level of the tests by which models are ranked.
 
     Returns:
         Ratings, ranks and the comparisons of all pairs of a part.
@@ -124,7 +130,7 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
 
 
 def _rating(battles: Battles, place: int, **fields: Any) -> ModelRating:
-    """The rating of a model with the share of its wins, a tie half, and of its ties, by weight."""
+    """The rating of a model, with the weighted shares of its wins (a tie half) and of its ties."""
     own = (battles.first == place) | (battles.second == place)
     n = int(own.sum())
     if not n:
@@ -143,7 +149,7 @@ def _rating(battles: Battles, place: int, **fields: Any) -> ModelRating:
 def _resampled(
     battles: Battles, members: Numbers, compared: Truths, seed: int, n_resamples: int
 ) -> Floats:
-    """Points of the members in each resample of the battles' clusters: members x resamples."""
+    """Ratings of the members in each bootstrap resample of clusters, shape (members, resamples)."""
     k = len(battles.models)
     sums = battles.wins_by_cluster()
     resampled_counts = resampled_sums(sums, seed=seed, n_resamples=n_resamples).T.reshape(-1, k, k)
@@ -154,7 +160,7 @@ def _resampled(
 def compare(
     points: Floats, resampled_points: Floats, n_clusters: Numbers, part_of: Numbers
 ) -> list[Comparison]:
-    """Compare every two models of one part: difference in points, interval, p, and p after Holm.
+    """Compare every two models of one part: difference in points, interval, p and Holm-adjusted p.
 
     Args:
         points: The ratings, shape (models,).
@@ -207,7 +213,7 @@ def _ranks(
 
 
 def _clusters_of(battles: Battles) -> Numbers:
-    """On how many clusters each model fought."""
+    """The number of clusters with a battle of each model."""
     k = len(battles.models)
     fought = np.zeros((k, battles.n_clusters), dtype=bool)
     fought[battles.first, battles.clusters] = True
@@ -216,10 +222,9 @@ def _clusters_of(battles: Battles) -> Numbers:
 
 
 def first_place(battles: Battles) -> Estimate:
-    """How often the first of two answers won, a tie half, with its interval over clusters.
+    """Estimate position bias: how often the answer shown first won (a tie half), with an interval.
 
-    Where each pair is asked in both orders a judge without a preference for a place has 0.5, whoever
-    fought.
+    If each pair is asked in both orders, a judge without position bias has 0.5.
     """
     totals = cluster_totals(battles.outcomes[None], battles.clusters)
     (estimate,) = score_estimates(totals, np.zeros(1), np.ones(1))

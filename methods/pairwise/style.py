@@ -1,18 +1,20 @@
-"""Ratings at equal length and style: how an answer is written, beside who wrote it, as the arenas do.
+"""Style control and length bias: Bradley-Terry ratings adjusted for the length and Markdown of answers,
+as in Chatbot Arena.
 
     logit P(first preferred) = t_i - t_j + sum_f g_f z_f,    z_f = (x_f - mean x_f) / sd x_f
-    x_f = (a_f - b_f) / (a_f + b_f + 1)                      a_f, b_f: the feature of both answers
+    x_f = (a_f - b_f) / (a_f + b_f + 1)
 
-Features are words and the Markdown of an answer: headers, items of lists, bold passages. t is what
-models would have if all wrote equally long and alike; g is how much a judge is drawn by a feature,
-in logits for one standard deviation of its difference. Each g has a normal prior of mean 0 and standard
-deviation 1, so that a feature that goes with every win leaves a finite coefficient; beside hundreds of
-battles the prior weighs little. What a better model writes more of cannot be told from what makes it
-better where models differ more than their answers do: the coefficient is no proof of a cause.
+a_f and b_f are the values of feature f in the first and the second answer. Features are the numbers of
+words, Markdown headers, list items and bold passages. t_i is the log strength that model i would have
+if all answers had equal length and style. g_f is the influence of feature f on the judge, in logits per
+standard deviation of x_f. Each g_f has a normal prior with mean 0 and standard deviation 1, so that its
+estimate is finite even if the feature goes with every win. With hundreds of battles the prior has
+little weight. A coefficient is no proof of a cause: if better models also write longer answers, the
+effects of quality and of length cannot be separated.
 
 Sources: Li, Angelopoulos and Chiang (2024), Does style matter? Disentangling style and substance in
-Chatbot Arena (LMSYS blog), with words in place of a model's tokens; on the same features the figures
-are those of arena-rank's `ContextualBradleyTerry`.
+Chatbot Arena (LMSYS blog), but with words instead of tokens. On the same features, arena-rank's
+`ContextualBradleyTerry` gives the same values.
 """
 
 import re
@@ -29,7 +31,7 @@ from methods.words import n_words
 
 FEATURES = ("words", "headers", "lists", "bold")
 PRIOR = 1.0
-"""Weight of the prior: 1 / its variance."""
+"""Weight of the prior, the inverse of its variance."""
 NO_VARIANCE = "No two compared answers differ in it."
 NO_BATTLES = "No two answers were judged."
 IN_PARTS = "Models that no battles connect are not rated together."
@@ -41,7 +43,10 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Coefficient:
-    """How a feature moves a judge, in logits a standard deviation; `reason` says why it is None."""
+    """The influence of a style feature on the judge, in logits per standard deviation.
+
+    If there is no estimate, `reason` says why.
+    """
 
     feature: str
     estimate: Estimate
@@ -50,7 +55,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class StyleControlledRatings:
-    """Ratings at equal style in the order of the battles' models; `reason` says why there are none."""
+    """Style-controlled ratings in the order of the battles' models, or the reason for none."""
 
     ratings: Sequence[Estimate]
     coefficients: Sequence[Coefficient]
@@ -58,7 +63,7 @@ class StyleControlledRatings:
 
 
 def features(text: str) -> tuple[float, ...]:
-    """Words, headers, items of lists and bold passages of an answer; code in fences has words alone."""
+    """Count words, headers, list items and bold passages of an answer; in code blocks only words."""
     prose = _FENCE.sub("", text)
     patterns = (_HEADER, _LIST, _BOLD)
     return (float(n_words(text)), *(float(len(pattern.findall(prose))) for pattern in patterns))
@@ -86,9 +91,9 @@ def rate_controlled(
     n_resamples: int,
     prior: float = PRIOR,
 ) -> StyleControlledRatings:
-    """Estimate ratings at equal style and coefficients of style, with 95 % intervals over clusters.
+    """Estimate style-controlled ratings and style coefficients, with 95% intervals over clusters.
 
-    The means and deviations of features are those of the data in every resample. The cost is resamples
+    Features are standardised once, by the original data, not in each resample. The cost is resamples
     x battles.
 
     Args:
@@ -149,7 +154,7 @@ def rate_controlled(
 def _fit(
     battles: Battles, z: Floats, weights: Floats, compared: Truths, prior: float, start: Floats
 ) -> Floats:
-    """Log strengths (mean 0) and coefficients that maximise the likelihood with the prior."""
+    """Fit log strengths (mean 0) and coefficients by maximum a posteriori (likelihood with prior)."""
     from scipy.optimize import minimize
     from scipy.special import expit, log_expit
 
@@ -162,7 +167,7 @@ def _fit(
         wins, (second[is_weighted], first[is_weighted]), (weights * (1 - outcomes))[is_weighted]
     )
     if not is_finite(wins[None])[0]:
-        # A tie of the weight 1 with no difference in style is half a win each way.
+        # A tie with weight 1 and no difference in style is half a win in each direction.
         i, j = np.nonzero(np.triu(compared))
         first, second = np.concatenate([first, i]), np.concatenate([second, j])
         outcomes = np.concatenate([outcomes, np.full(len(i), HALF_A_WIN)])
@@ -182,7 +187,7 @@ def _fit(
             ]
         )
         value += 0.5 * prior * coefficients @ coefficients
-        # Divided by the weight, so that the tolerances mean the same for any number of battles.
+        # Divided by the total weight, so that tolerances do not depend on the number of battles.
         return float(value / total), gradient / total
 
     coefficients = minimize(

@@ -1,4 +1,4 @@
-"""Summary of one judge's comparisons: ratings in both forms, win shares, style and position bias."""
+"""Summary of one judge's pairwise comparisons: ratings, win rates, style bias and position bias."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from methods.pairwise.style import FEATURES, rate_controlled
 
 Row = dict[str, Any]
 FIRST_PLACE = "first_place"
-"""How often the answer that stood first won: a share, of which 0.5 is no bias."""
+"""Position bias: the share of comparisons that the answer shown first won; 0.5 is no bias."""
 _NOTHING = Estimate(None, None, None)
 
 
@@ -20,16 +20,16 @@ def rating_rows(
 ) -> tuple[list[Row], list[Row]]:
     """Make the rows of ratings and biases of one judge.
 
-    Ratings at equal style use the form `judged`: a missing answer has no style.
+    Style-controlled ratings only exist in the form `judged`, because a missing answer has no style.
 
     Args:
         compared: The comparisons of all pairs.
         seed: The seed of the bootstraps.
         n_resamples: The number of draws for the ratings.
-        n_style_resamples: The number of draws for the ratings at equal style.
+        n_style_resamples: The number of draws for the style-controlled ratings.
 
     Returns:
-        Rows of ratings, one for each model and form, and rows of biases: of the first place, and of
+        Rows of ratings, one for each model and form, and rows of biases: position bias, and one for
         each style feature.
     """
     models = sorted(

@@ -1,4 +1,4 @@
-"""Texts that a writer drafts for readers who are shown nothing but a picture."""
+"""Checks of generated texts (drafts) for readers who only see the image."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,14 +8,14 @@ from methods.prompts.parsing import ParseError
 
 
 def draft_text(draft: Mapping[str, object], key: str) -> str:
-    """Read a text of a writer's reply.
+    """Read a text of a writer model's reply.
 
     Args:
-        draft: The reply as an object.
+        draft: The parsed JSON object of the reply.
         key: The name of the text.
 
     Returns:
-        The text without space around it.
+        The text, stripped.
 
     Raises:
         ParseError: `wrong_fields` or `empty_text`.
@@ -29,9 +29,10 @@ def draft_text(draft: Mapping[str, object], key: str) -> str:
 
 
 def require_shown(texts: Sequence[str]) -> None:
-    """Raise ParseError where a text speaks of what the reader does not see.
+    """Raise ParseError if a text mentions what readers do not see.
 
-    The reasons are `image_token` and `mentions_material`.
+    The reasons are `image_token` (a text has an image token) and `mentions_material` (it mentions
+    the source material of the writer model).
     """
     for text in texts:
         if match := IMAGE_TOKEN.search(text):

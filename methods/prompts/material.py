@@ -1,7 +1,8 @@
-"""Texts for readers that speak of what only the writer was given: a caption, notes, a page.
+"""Detects generated texts that mention source material which only the writer model saw: a caption,
+notes, a Wikipedia page.
 
-What a reader is shown is the picture alone; a caption that is painted in it, an article in a newspaper
-that somebody reads, are in the picture.
+Readers only see the image. Texts within the image, such as a painted caption or an article in a
+newspaper that somebody reads, are not source material.
 """
 
 import re
@@ -104,7 +105,8 @@ _SHOWN = (
     )
     + ")"
 )
-"""Not followed by where it is in the picture: "the caption painted below", "the text on the sign"."""
+"""Excludes matches that are followed by a place in the image: "the caption painted below", "the text on
+the sign"."""
 _MATERIAL = Phrases(
     r"""
 (?<!painted )(?<!printed )(?<!written )(?<!carved )(?<!engraved )
@@ -210,13 +212,14 @@ _OTHER_CUE = re.compile(
     "|bild|beitrag|légende|legenda|extrait|docum|notice|pie de|fragment|resum|brano|didascal|trecho"
     "|bijschrift|opis|podpis|göre|[\u0370-\u1fff\u2070-\uffff]"
 )
-"""A part of it is in each phrase, in small letters: to look for that takes a tenth of the time."""
+"""Each phrase contains one of these parts, in lower case. Searching for them first takes a tenth of the
+time."""
 
 
 def mention_of_material(text: str) -> str | None:
-    """The words that mention a caption, notes or a page; None without any.
+    """Find the words of a text that mention a caption, notes or a page; None if there are none.
 
-    English and Chinese are known best, ten more languages by their commonest turns.
+    English and Chinese are covered best, about ten more languages by their most common phrases.
     """
     small = text.lower()
     match = None

@@ -1,7 +1,7 @@
-"""Messages to a model: text and images in order.
+"""Chat messages to a model: text and images in order.
 
-Images are identified by the SHA-256 of their bytes; the bytes are added when a request is sent. More
-images than a model takes are made into messages that it takes.
+Images are identified by the SHA-256 of their bytes; the bytes are added when a request is sent. If a
+model accepts fewer images than a request has, images are joined to a grid or left out.
 """
 
 import re
@@ -13,23 +13,23 @@ IMAGE_HERE = "<ImageHere>"
 """The placeholder of an image in a dialogue's text (MMDU, Figure 9)."""
 
 IMAGE_NAME = r"<image-(\d+)>"
-"""The pattern of an image that a text names, with its number."""
+"""The pattern of a reference to an image by its number, such as `<image-1>`."""
 IMAGE_TOKEN = re.compile(rf"<image-\d+>|{re.escape(IMAGE_HERE)}", re.IGNORECASE)
-"""Whatever stands for an image in a text."""
+"""Any image token: a numbered reference or the placeholder."""
 
 _IMAGE_HERE = re.compile(re.escape(IMAGE_HERE))
 
 
 @dataclass(frozen=True)
 class Text:
-    """A part with text."""
+    """A text part."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Image:
-    """A part with an image of the store, by the SHA-256 of its bytes (64 hex digits)."""
+    """An image part. `image_id` is the SHA-256 of the image file (64 hex digits)."""
 
     image_id: str
 
@@ -88,8 +88,8 @@ def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:
         The parts: texts and images.
 
     Raises:
-        ValueError: The numbers of placeholders and images differ; a dialogue that lost an image
-            silently would get other scores.
+        ValueError: The numbers of placeholders and images differ. Without this check, a missing image
+            would silently change scores.
     """
     pieces = _IMAGE_HERE.split(text)
     if len(pieces) - 1 != len(image_ids):
@@ -108,26 +108,26 @@ def interleave(text: str, image_ids: list[str]) -> tuple[Part, ...]:
 
 @dataclass(frozen=True)
 class Grid:
-    """A part in place of an image: one picture of all images, in their order."""
+    """A part with one image that shows all `image_ids` as a numbered grid, in order."""
 
     image_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RenderedMessage:
-    """A message whose images may be a grid; `parts` keep their order."""
+    """A message to send. Its images may be joined to a grid; `parts` are in order."""
 
     role: str
     parts: tuple[Text | Image | Grid, ...]
 
 
 def all_shown(messages: Sequence[Message]) -> list[RenderedMessage]:
-    """The messages as they are."""
+    """Convert messages without changing their images."""
     return [RenderedMessage(message.role, message.parts) for message in messages]
 
 
 def in_a_grid(messages: Sequence[Message]) -> list[RenderedMessage]:
-    """The messages with a grid in place of the first image; texts name the images by their numbers."""
+    """Replace the first image by a grid of all images, and each image by a text with its number."""
     image_ids = tuple(
         part.image_id for message in messages for part in message.parts if isinstance(part, Image)
     )
@@ -147,11 +147,11 @@ def in_a_grid(messages: Sequence[Message]) -> list[RenderedMessage]:
 
 
 def sampled(messages: Sequence[Message], most: int) -> list[RenderedMessage]:
-    """Keep some images of messages, evenly spread; texts say which others are left out.
+    """Keep at most `most` images of messages, evenly spread; a text replaces each other image.
 
     Args:
         messages: The messages.
-        most: How many images to keep.
+        most: The largest number of images to keep.
 
     Returns:
         The messages.
@@ -160,7 +160,7 @@ def sampled(messages: Sequence[Message], most: int) -> list[RenderedMessage]:
 
 
 def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list[Message]:
-    """Keep the images at some places of messages; texts say which others are left out.
+    """Keep the images at some places of messages; a text replaces each other image.
 
     Args:
         messages: The messages.
@@ -185,7 +185,7 @@ def with_images_at(messages: Sequence[Message], places: Collection[int]) -> list
 
 
 def n_images(messages: Sequence[Message]) -> int:
-    """How many images the messages have."""
+    """Count the images of messages."""
     return sum(isinstance(part, Image) for message in messages for part in message.parts)
 
 
@@ -194,10 +194,10 @@ def evenly(n: int, most: int) -> list[int]:
 
     Args:
         n: The number of positions.
-        most: How many to select.
+        most: The largest number of positions to select.
 
     Returns:
-        Positions from 0 to n - 1; all of them if there are no more than `most`, only the first for 1.
+        Positions from 0 to n - 1: all if n is at most `most`, only the first if `most` is 1.
     """
     if n <= most:
         return list(range(n))

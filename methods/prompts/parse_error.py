@@ -1,4 +1,4 @@
-"""The error of replies that cannot be parsed."""
+"""The exception for replies of models that cannot be parsed."""
 
 import json
 
@@ -15,9 +15,9 @@ class ParseError(ValueError):
 
 
 def require_unicode(value: object) -> None:
-    """Raise ParseError (`not_unicode`) if a text in a JSON value has half a character.
+    """Raise ParseError (`not_unicode`) if a text in a JSON value has a lone surrogate.
 
-    JSON can spell a lone surrogate, which no table and no file can hold.
+    JSON can express lone surrogates (half a character), but tables and files cannot store them.
     """
     if not is_unicode(json.dumps(value, ensure_ascii=False)):
         raise ParseError(

@@ -1,6 +1,6 @@
-"""Parsing numbered texts in a model's reply, and asking again if a reply could not be parsed.
+"""Parsing of numbered texts in a model's reply, and repair requests if a reply cannot be parsed.
 
-A reply is data: it is searched and parsed, never evaluated.
+Replies are parsed, never evaluated as code.
 """
 
 import hashlib
@@ -26,17 +26,17 @@ REPAIR_VERSION = f"repair@{hashlib.sha256(_REPAIR_TEXT.encode()).hexdigest()[:8]
 
 
 REPAIR_TEMPERATURE = 0.4
-"""Added to the temperature by each repair: at 0 models repeat the reply that could not be parsed."""
+"""Each repair adds this to the temperature, because models at 0 repeat the reply. Chosen by hand."""
 
 
 def repair_messages(messages: tuple[Message, ...], reason: str) -> tuple[Message, ...]:
-    """The messages of a request whose reply could not be parsed, to be sent once more.
+    """Make the messages of a repair request, after a reply could not be parsed.
 
-    The reply is not shown to the model: small models continue a conversation with the same reply.
+    The reply is not shown to the model, because small models would repeat it.
 
     Args:
-        messages: those of the request, or of its first repair; the last one is the user's.
-        reason: a sentence that says what is wrong with the last reply.
+        messages: The messages of the request, or of its first repair. The last is the user's message.
+        reason: A sentence that says what is wrong with the last reply.
 
     Returns:
         The same messages, the last one with the reason at its end.
@@ -51,7 +51,7 @@ def repair_params(
 ) -> dict[str, float | int | str]:
     """Raise the temperature for a repair.
 
-    A request that sets no temperature has none in its repairs. A model's entry may set another one.
+    If the request sets no temperature, its repairs set none. The settings of a model may override it.
 
     Args:
         params: The sampling parameters of the request.
@@ -75,9 +75,9 @@ _WORDS = {"Q": "Question", "A": "Answer"}
 def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
     """Parse numbered texts: `Q1:`, `Question 2.`, `**Q3**:`, `### Q4:` and the like.
 
-    Each number must occur once, in order, because an answer under the wrong number is worse than none.
-    A text ends at the next number. A number of three digits does not count ("A320: a short aircraft").
-    A JSON object with these labels as names (`numbered_schema`) is accepted, too.
+    Each number must occur once, in order, because an answer under a wrong number is worse than none. A
+    text ends at the next label. Numbers of three digits are no labels ("A320: a short aircraft"). A
+    JSON object with the labels as names (`numbered_schema`) is accepted, too.
 
     Args:
         text: The reply.
@@ -141,7 +141,7 @@ def numbered_schema(letter: str, expected: int) -> JsonSchema:
 
 
 def object_schema(properties: Mapping[str, JsonSchema]) -> JsonSchema:
-    """JSON schema of an object with exactly these properties."""
+    """Make the JSON schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -151,6 +151,6 @@ def object_schema(properties: Mapping[str, JsonSchema]) -> JsonSchema:
 
 
 def unfenced(text: str) -> str:
-    """The text inside the fence that it consists of; the text itself if it is in none."""
+    """Remove a code fence around the whole text."""
     inside = _FENCED.fullmatch(text)
     return inside[1] if inside else text

@@ -1,8 +1,8 @@
-"""Texts that a model copied from the form in its prompt, where it had to write its own.
+"""Detects placeholders and examples that a model copied from its prompt instead of writing a text.
 
-A small model repeats the example of a prompt word for word. The examples of the project's prompts hold
-placeholders that no reader takes for a value: `<1-10>`, `<two or three sentences>`. Prompts of other
-authors write "your reason here" or "...", so these are recognized, too.
+Small models repeat the example of a prompt word for word. The examples of the project's prompts contain
+placeholders that cannot be mistaken for values: `<1-10>`, `<two or three sentences>`. Prompts of other
+authors write "your reason here", so such texts are recognized, too.
 """
 
 import re
@@ -11,7 +11,7 @@ from methods.prompts.parse_error import ParseError
 from methods.words import n_words
 
 _SLOT = re.compile(r"<(?!image-\d)[^\W\d_]+(?:[\s,:;/'’-]+\w+)+[.…]*>")
-"""A placeholder of several words inside a text; `<b>` and `<td colspan="2">` are none."""
+"""A placeholder of several words inside a text. HTML tags such as `<b>` do not match."""
 _IN_BRACKETS = re.compile(r"<(?!image-\d)[^<>]*>|\[[^][]*\]|\{[^{}]*\}|【[^】]*】")
 _NUMBER = r"(?:an?|one|two|three|four|five|some|\d)"
 _NAMES_THE_TEXT = re.compile(
@@ -24,13 +24,13 @@ _NAMES_THE_TEXT = re.compile(
     |(?:你的|请填写|填写|在此填写|简短的?)?(?:理由|原因|解释|说明|评语)\W*""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
-"""A text that says which text belongs in its place."""
+"""A text that describes the text to write, such as "two sentences" or "your reason here"."""
 _EXAMPLE = re.compile(r"\{[^{}]*\}")
 _LEAST_COPIED_WORDS = 3
 
 
 def is_placeholder(text: str) -> bool:
-    """Tell whether a text is a placeholder such as `<reason>` or "your reason here"."""
+    """Check whether a text is a placeholder such as `<reason>` or "your reason here"."""
     bare = text.strip().strip("\"'“”").strip()
     return bool(
         _IN_BRACKETS.fullmatch(bare) or _SLOT.search(bare) or _NAMES_THE_TEXT.fullmatch(bare)
@@ -38,16 +38,16 @@ def is_placeholder(text: str) -> bool:
 
 
 def required_explanation(text: str) -> str:
-    """The explanation that a reply gives, without space around it.
+    """Check that a reply has an explanation.
 
     Args:
-        text: what the reply has in its place; empty if it has nothing.
+        text: The explanation of the reply; empty if it has none.
 
     Returns:
-        The explanation.
+        The explanation, stripped.
 
     Raises:
-        ParseError: `no_explanation` for a text without a letter or digit, `placeholder`.
+        ParseError: `no_explanation` for a text without a letter or digit, or `placeholder`.
     """
     if not any(map(str.isalnum, text)):
         raise ParseError(
@@ -62,7 +62,7 @@ def require_no_placeholder(text: str, name: str) -> None:
 
     Args:
         text: The text.
-        name: What it is, for the message.
+        name: The name of the text for the message, such as "The explanation".
 
     Raises:
         ParseError: `placeholder`.
@@ -79,8 +79,8 @@ def require_own_words(explanation: str, instructions: str) -> None:
 
     Args:
         explanation: The explanation of the reply.
-        instructions: The system message. The texts between its braces are examples; a judge may quote
-            the rest, such as the description of a score.
+        instructions: The system message. Its texts in braces are examples. The judge may quote the
+            rest, such as the description of a score.
     """
     copied = _plain(explanation)
     if n_words(copied) < _LEAST_COPIED_WORDS:

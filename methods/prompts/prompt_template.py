@@ -1,11 +1,11 @@
 """Prompt templates: a text with a version, rendered to messages.
 
 A template is Jinja text with a system part and a user part, divided by a line `=== user ===`. Front
-matter, settings of the prompt, may precede it and is not rendered. `{{ picture(i) }}` inserts the i-th
-image (from 1). Untrusted text goes through the filter `data`, which keeps it from closing the tag that
-encloses it: a page that contains "</page> ignore the above" cannot end the `<page>` tag. No value, with
-the filter or without it, can insert an image. Templates run in Jinja's sandbox: a prompt file that
-somebody shared cannot run Python.
+matter with settings of the prompt may precede it and is not rendered. `{{ picture(i) }}` inserts the
+i-th image (from 1). The filter `data` prevents prompt injection by untrusted text: a page that contains
+"</page> ignore the above" cannot close the `<page>` tag around it. No value can insert an image, with
+or without the filter. Templates run in Jinja's sandbox, so a prompt file from somebody else cannot run
+Python.
 """
 
 import hashlib
@@ -30,18 +30,18 @@ _BLOCK = re.compile(r"---\n(.*?)^---\n", re.DOTALL | re.MULTILINE)
 
 
 class FrontMatterError(ValueError):
-    """Front matter cannot be parsed; the message is a predicate whose subject is the front matter."""
+    """Front matter cannot be parsed. The message continues a sentence: "The front matter ..."."""
 
 
 class FrontMatter(BaseModel):
-    """The fields; `task` is empty if the file has none."""
+    """The fields of the front matter; `task` is empty if the file has none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     task: str = ""
 
 
 def split_front_matter(source: str) -> tuple[FrontMatter, str]:
-    """The front matter of a prompt file and the text below it. Raises FrontMatterError."""
+    """Split a prompt file into front matter and the text below it. Raises FrontMatterError."""
     if not source.startswith(_FIRST_LINE):
         return FrontMatter(), source
     block = _BLOCK.match(source)
@@ -66,12 +66,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def as_data(text: str) -> str:
-    """`text` escaped so that it cannot close a tag or imitate the placeholder of an image."""
+    """Escape a text so that it cannot close a tag or imitate the placeholder of an image."""
     return _CONTROL.sub("", text).replace("</", "< /").strip()
 
 
 def _data(value: str | Undefined) -> str:
-    # str() of a variable that was not given raises UndefinedError with its name.
+    # str() of a missing variable raises UndefinedError with its name.
     return as_data(str(value) if isinstance(value, Undefined) else value)
 
 
@@ -90,7 +90,8 @@ _FAULTS = (
     TypeError,
     ValueError,
 )
-"""What an expression of a template raises: it may divide by zero, call itself, or include a file."""
+"""Exceptions that expressions of a template may raise, for example by dividing by zero, recursion or
+including a file."""
 
 
 class TemplateError(PromptUnusable):
@@ -102,7 +103,7 @@ class PromptTemplate:
 
     Attributes:
         name: The name of its file.
-        version: The identity of its exact text.
+        version: Name and hash of its exact text.
         source: The whole file.
         text: The part after the front matter.
         task: The task in the front matter; empty without one.
@@ -146,11 +147,11 @@ class PromptTemplate:
         _ = self._template
 
     def render(self, images: Sequence[str] = (), **data: object) -> tuple[Message, ...]:
-        """Messages with `data` filled in and `images` (SHA-256, in order) inserted.
+        """Render the messages, with `data` filled in and `images` (SHA-256, in order) inserted.
 
-        Without a system part there is a user's message alone. Raises TemplateError if the template uses
-        a variable or an image that was not given, or what Jinja's sandbox forbids. NUL, which marks the
-        place of an image, is removed from all strings in `data`.
+        Without a system part, only the user's message is returned. Raises TemplateError if the template
+        uses a missing variable or image, or an expression that Jinja's sandbox forbids. NUL characters,
+        which mark the places of images, are removed from all strings in `data`.
         """
 
         def picture(position: int) -> str:
@@ -186,7 +187,7 @@ class PromptTemplate:
 
 
 def _without_nul(value: Any) -> Any:
-    """`value` with NUL removed from its strings, and from those in mappings, lists and tuples."""
+    """Remove NUL from a string, and from all strings in mappings, lists and tuples."""
     if isinstance(value, str):
         return value.replace("\x00", "")
     if isinstance(value, Mapping):

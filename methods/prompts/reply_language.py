@@ -1,4 +1,4 @@
-"""The language of a reply, for prompts in English about texts in another language."""
+"""Language of replies: adds the instruction to reply in another language to an English prompt."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ LANGUAGE_OF_PROMPTS = "en"
 
 
 def with_reply_language(messages: Sequence[Message], name: str) -> tuple[Message, ...]:
-    """Add an instruction to the first message: in which language the texts of the reply are.
+    """Add an instruction to the first message: to write the texts of the reply in a language.
 
     Args:
         messages: The messages of a prompt, at least one.

@@ -1,10 +1,10 @@
-"""JSON objects in replies of models, wherever they stand and however they are damaged.
+"""Parses JSON objects in replies of models (structured output), also malformed ones.
 
-Every reply that the project asks a model for as JSON is read here: judgments, verdicts, grades, drafts.
-Models put objects into fences and sentences, and write trailing commas, single or Chinese quotation
-marks, comments and line breaks. `json-repair` reads what Python's decoder does not. It also guesses: it
-reads `3 + 4` as 3. So a short value, such as a rating, is taken from the text itself, and only free
-text is taken from a repaired object.
+All JSON replies of models are parsed here: judgments, verdicts, grades, drafts. Models put objects into
+code fences and sentences, and write trailing commas, single or Chinese quotation marks, comments and
+line breaks. If Python's decoder fails, `json-repair` is used. It also guesses: it reads `3 + 4` as 3.
+So only free text is taken from a repaired object. Short values, such as ratings, are taken from the
+text of the reply.
 """
 
 import re
@@ -20,15 +20,15 @@ from methods.model_text import without_reasoning
 from methods.prompts.parse_error import ParseError, require_unicode
 
 MOST_CHARACTERS = 20_000
-"""Of a damaged object that is repaired."""
+"""The most characters of a damaged object that is repaired. Repairing is slow."""
 _MOST_STARTS, _MOST_REPAIRS = 2_000, 50
-"""Braces of one reply that are looked at, and damaged objects that are repaired."""
+"""The most opening braces of a reply that are tried, and the most damaged objects that are repaired."""
 _QUOTES = "\"'`“”„‘’«»「」『』＂"
 _QUOTE = rf"[{_QUOTES}*_\s]*"
 _MARKS = _QUOTES + "*_" + "".join(filter(str.isspace, map(chr, range(0x3001))))
-"""Its characters."""
+"""Characters that are stripped from free text: quotation marks, Markdown emphasis and white space."""
 _MOST_SHORT = 1_000
-"""Characters of a short value in quotation marks."""
+"""The most characters of a short value in quotation marks."""
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?://|#).*", re.DOTALL)
 _FENCE_AFTER = re.compile(r"\A\s*`{3,}")
 
@@ -46,9 +46,9 @@ class ReplyObject(NamedTuple):
     is_whole: bool
 
     def text_or_around(self, name: str) -> str:
-        """The text under a name; without one, the words before the object or else those after it.
+        """Return the text under a name, or the text before the object, or else the text after it.
 
-        A fence around the object is left out.
+        A code fence around the object is removed.
         """
         if isinstance(text := self.values.get(name), str):
             return text.strip()
@@ -59,21 +59,21 @@ class ReplyObject(NamedTuple):
 def objects_in(
     reply: str, short: Sequence[str], texts: Sequence[str] = (), *, only_whole: bool = False
 ) -> list[ReplyObject]:
-    """The JSON objects of a reply that have any of some names, in their order.
+    """Find the JSON objects of a reply that have at least one of the given names, in order.
 
     Args:
-        reply: what a model replied; reasoning in front of it is left out.
-        short: names of values that are one number or word, such as a rating.
-        texts: names of other values: free text, lists, objects.
-        only_whole: leave out an object that the reply ends in the middle of.
+        reply: The reply of a model; reasoning in front of the answer is ignored.
+        short: Names of values that are one number or word, such as a rating.
+        texts: Names of other values: free text, lists, objects.
+        only_whole: Whether to leave out an object that the end of the reply cuts off.
 
     Returns:
-        The objects, also those inside others. Names are spelled as in `short` and `texts`, whatever
-        case and punctuation the reply gives them; other names stay as they are. A damaged object that
-        has two values of a short name is there once for each.
+        The objects, also nested ones. Names that differ from `short` and `texts` only in case and
+        punctuation are replaced by these; other names are kept. If a damaged object has two values for
+        a short name, it is returned once for each value.
 
     Raises:
-        ParseError: `not_unicode`, if a text in an object has half a character.
+        ParseError: `not_unicode`, if a text in an object has a lone surrogate.
     """
     text = without_reasoning(reply).answer
     names = {_plain(name): name for name in (*short, *texts)}
@@ -93,7 +93,8 @@ def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
         schema: The JSON schema that the reply was asked to follow.
 
     Returns:
-        The last complete object with all names of the schema, or else the last one with any of them.
+        The last object with all names of the schema, or else the last object with any of them. Objects
+        that the end of the reply cuts off are ignored.
 
     Raises:
         ParseError: There is no such object (`not_json`).
@@ -111,7 +112,7 @@ def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
 
 
 def labelled(text: str, name: str) -> list[object]:
-    """Read the short values after a name and a colon in a text that need not be JSON.
+    """Read the short values after each "name:" in a text, which need not be JSON.
 
     Args:
         text: The text.
@@ -132,7 +133,7 @@ def labelled_text(text: str, name: str, other: str) -> str:
         other: The name that ends it.
 
     Returns:
-        The text; without `name` the text before `other`; empty without both.
+        The text. If the reply lacks `name`, the text before `other`; empty if it lacks both.
     """
     text = text[:MOST_CHARACTERS]
     label = re.search(rf"\b{name}\b{_QUOTE}[:：]", text, re.IGNORECASE)
@@ -146,12 +147,12 @@ def labelled_text(text: str, name: str, other: str) -> str:
 
 
 def _without_end_of_object(text: str) -> str:
-    """A text without the brace and the fence that may end it."""
+    """Remove a closing code fence and brace from the end of a text."""
     return text.rstrip().removesuffix("```").rstrip().removesuffix("}")
 
 
 def _without_open_fence(text: str) -> str:
-    """A text without the fence, with its language, that opens at its end."""
+    """Remove an opening code fence, with its language, from the end of a text."""
     bare = text.rstrip(string.ascii_letters + string.digits + "_-")
     return bare.rstrip("`").rstrip() if bare.endswith("```") else text
 
@@ -166,7 +167,7 @@ def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[
         try:
             value, after = json_at(text, start)
         except NestingError:
-            return objects  # Each object in it would be looked through in vain.
+            return objects  # The objects nested in it are nested too deeply, too.
         except ValueError:
             if n_repairs < _MOST_REPAIRS:
                 n_repairs += 1
@@ -184,8 +185,8 @@ def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[
 def _repaired(
     text: str, start: int, names: Mapping[str, str], short: Sequence[str]
 ) -> list[tuple[dict[str, object], int, bool]]:
-    """The values of a damaged object that begins at `start`, with its end; nothing if it has none of
-    the names.
+    """Repair a damaged object that begins at `start`: its possible values, its end, and whether it is
+    complete. Empty if it has none of the names.
     """
     some: list[tuple[dict[str, object], int, bool]] = []
     for end, is_whole in _ends(text, start):
@@ -212,9 +213,8 @@ def _repaired(
 
 
 def _ends(text: str, start: int) -> Iterator[tuple[int, bool]]:
-    """Where a damaged object may end: at its own brace, at the end of the text, at the last brace.
-
-    A brace inside a text may have no partner.
+    """Yield the possible ends of a damaged object: the matching brace, the end of the text, the last
+    brace. The matching brace may be wrong, because texts may contain single braces.
     """
     depth = 0
     for match in re.finditer(r"[{}]", text[start : start + MOST_CHARACTERS]):
@@ -229,7 +229,7 @@ def _ends(text: str, start: int) -> Iterator[tuple[int, bool]]:
 def _with_short_values(
     values: dict[str, object], span: str, short: Sequence[str]
 ) -> list[dict[str, object]]:
-    """The values of a repaired object with its short ones as they are written."""
+    """Replace the short values of a repaired object by those written in the text `span`."""
     readings = [values]
     for name in short:
         if isinstance(values.get(name), (list, dict)):
@@ -242,9 +242,11 @@ def _with_short_values(
 
 @lru_cache(maxsize=256)
 def _pattern(name: str, *, anywhere: bool) -> re.Pattern[str]:
-    """A name, a colon and a short value; in an object the name follows a quotation mark or a comma."""
+    """The pattern of a name, a colon and a short value. In an object, a brace, comma, quotation mark or
+    line break must precede the name.
+    """
     words = r"[\s_]*".join(re.escape(word) for word in name.split())
-    # Possessive, or of single characters: blanks are passed over once.
+    # Possessive quantifiers avoid backtracking over blanks.
     before = r"\b" if anywhere else rf"[{{,，\n{_QUOTES}][^\S\n]*+"
     return re.compile(
         rf"{before}{words}{_QUOTE}+[:：]"
@@ -268,8 +270,8 @@ def _number_or_text(value: str) -> object:
 
 
 def _named(value: object, names: Mapping[str, str]) -> list[dict[str, object]]:
-    """The objects in a value that have any of the names; inner objects inherit the names of outer
-    ones.
+    """The objects in a value that have any of the names. Nested objects also get the named values of
+    the objects around them.
     """
     if isinstance(value, list):
         return [each for part in value for each in _named(part, names)]
@@ -286,5 +288,5 @@ def _named(value: object, names: Mapping[str, str]) -> list[dict[str, object]]:
 
 
 def _plain(name: object) -> str:
-    """A name without case and punctuation: `overall_score` is `Overall Score`."""
+    """Normalize a name: lower case, spaces for punctuation. `overall_score` equals `Overall Score`."""
     return " ".join(re.split(r"[\W_]+", str(name).casefold())).strip()

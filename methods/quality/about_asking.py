@@ -1,7 +1,7 @@
-"""Short answers about the request instead of the image.
+"""Refusal detection by vocabulary: short English answers about the request instead of the image.
 
-Refusals have endless wordings, but few of them describe a scene. They have a speaker, a negation, a
-word for the refused activity, and little else.
+Refusals have endless wordings, but few of them describe a scene. They have a speaker ("I"), a negation,
+a word for the refused activity ("describe"), and few other words.
 """
 
 import re
@@ -47,11 +47,11 @@ _OPINION = re.compile(
     r"|\b(?:beyond|outside|out of) (?:my|our) (?:view|sight)\b"
 )
 MOST_ELSE = 2
-"""Words of a refusal that say something else, such as "the man in the coat"."""
+"""The most other words of a refusal, such as "man" and "coat" in "the man in the coat"."""
 
 
 def speaks_of_asking(text: str) -> bool:
-    """Whether an English text, in small letters, declines by what its words are about."""
+    """Check by its words whether an English text, in lower case, is a refusal."""
     words = _WORD.findall(text)
     if not _SPEAKER.intersection(words) or _OPINION.search(text):
         return False
@@ -60,9 +60,10 @@ def speaks_of_asking(text: str) -> bool:
 
 
 def says_of_scene(text: str) -> bool:
-    """Whether a part of an English text, in small letters, is about something other than the asking.
+    """Check whether a part of an English text, in lower case, describes a scene, not the request.
 
-    A writer who is in it has no "no" there, nor a word such as "help": "I see a red tram".
+    A description may have a speaker ("I see a red tram"), but then neither a negation nor a word such
+    as "help".
     """
     words = _WORD.findall(text)
     if _SPEAKER.intersection(words) and any(_NO.fullmatch(w) or _ACT.fullmatch(w) for w in words):

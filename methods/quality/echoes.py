@@ -1,7 +1,7 @@
-"""Questions that copy the prompt or name the page's subject.
+"""Detects generated questions that copy the prompt, or that name the subject of the Wikipedia page.
 
-Small models copy. A question that only repeats its angle is not about the image, and a question that
-names the page's subject can be answered without the image. The prompt forbids both.
+Small models copy their prompt. A question that only repeats its angle is not about the image. A
+question that names the subject of the page can be answered without the image. The prompt forbids both.
 """
 
 import re
@@ -17,9 +17,9 @@ _WORKING_WORDS = content_words(
     " one each other between across among together detail",
     "en",
 )
-"""Words that ask or point at a picture, and are about no picture in particular."""
+"""Content words that occur in questions about any image, and so are not counted as original."""
 _LEAST_REPEATED = 0.5
-"""The share of a sentence's content that a question without words of its own repeats."""
+"""Least share of the content words of a prompt sentence that a copied question has. Chosen by hand."""
 _JINJA = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 _SENTENCE_END = re.compile(r"(?<=[.])\s+|\n\s*\n|\n- ")
 _IN_PARENTHESES = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
@@ -28,7 +28,7 @@ _HAN = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 def sentences_of(prompt: str) -> list[str]:
-    """The sentences of a prompt's text, and their clauses, without what Jinja fills in."""
+    """Split the text of a prompt template into sentences and clauses, without Jinja expressions."""
     sentences = _SENTENCE_END.split(_JINJA.sub("", prompt))
     clauses = [clause for sentence in sentences for clause in re.split(r"[:;]\s", sentence)]
     return [text for part in dict.fromkeys([*sentences, *clauses]) if (text := part.strip())]
@@ -37,10 +37,10 @@ def sentences_of(prompt: str) -> list[str]:
 def require_own_questions(
     questions: Sequence[str], prompt_sentences: Sequence[str], titles: Sequence[str]
 ) -> None:
-    """Check that questions are the writer's own and give no name away.
+    """Check that questions do not copy the prompt and do not name the subject of a page.
 
     Args:
-        questions: Q1 to Qn.
+        questions: The questions Q1 to Qn.
         prompt_sentences: Sentences of the prompt, and the angles that it names.
         titles: Titles of the pages of the images shown.
 
@@ -69,7 +69,7 @@ def repeated_sentence(question: str, prompt_sentences: Sequence[str]) -> str | N
         prompt_sentences: The sentences of the prompt.
 
     Returns:
-        The sentence; None if the question has a content word of its own.
+        The sentence; None if the question has an original content word.
     """
     question_words = content_words(question, "en")
     for sentence in prompt_sentences:
@@ -81,10 +81,11 @@ def repeated_sentence(question: str, prompt_sentences: Sequence[str]) -> str | N
 
 
 def named_subject(question: str, titles: Sequence[str]) -> str | None:
-    """The name from a page's title that a question has.
+    """Find a name from the title of a page in a question; None if there is none.
 
-    That is a word with a capital inside a sentence, or a whole title of several words (of Chinese or
-    Japanese, of several characters). A common noun, such as "bridge", may be what anybody sees.
+    A name is a capitalized word inside a sentence, or a whole title of several words (in Chinese or
+    Japanese, of several characters). Common nouns, such as "bridge", are no names: they may describe
+    the image.
     """
     names = list(names_in(question))
     words = f" {' '.join(_WORD.findall(question.casefold()))} "

@@ -1,4 +1,7 @@
-"""Dialogues without the pairs that the checks drop or that a benchmark has, too."""
+"""Quality filter: removes question-answer pairs from dialogues, and renumbers their images and turns.
+
+Pairs are removed if the quality checks drop them, or if a benchmark also has them (contamination).
+"""
 
 import re
 from collections import Counter, defaultdict
@@ -18,8 +21,8 @@ FEWEST_IMAGES = 2
 class FilteredDialogue(NamedTuple):
     """The rest of a dialogue after pairs were dropped: its turns and its images.
 
-    It also has the new text before each question by question id, which adds the images of dropped
-    turns.
+    `entering` has, by question id, the text that was added before a question to show the images of
+    dropped turns.
     """
 
     turns: list[Turn]
@@ -30,19 +33,19 @@ class FilteredDialogue(NamedTuple):
 def without_turns(
     turns: Sequence[Turn], image_ids: Sequence[str], dropped: Collection[int]
 ) -> FilteredDialogue | None:
-    """Take turns out of a dialogue.
+    """Remove turns from a dialogue.
 
-    Images that entered with such a turn enter with the next one that stays, so that no image gets
-    another number; the last ones, which no turn is left for, are removed. The rest needs two images and
-    a turn that names two of them: a dialogue is about images together.
+    Images that were first shown in a removed turn are shown in the next remaining turn, so that image
+    numbers do not change. Images of removed turns at the end are removed. A multi-image dialogue needs
+    at least two images and a turn that names two of them.
 
     Args:
         turns: The turns.
         image_ids: The images.
-        dropped: The places of the turns to take out, from 0.
+        dropped: The indexes of the turns to remove, from 0.
 
     Returns:
-        The dialogue; None if too little is left.
+        The rest of the dialogue; None if too little is left.
     """
     remaining: list[Turn] = []
     entering: dict[str, str] = {}
@@ -71,14 +74,15 @@ def without_turns(
 def rows_without(
     rows: Rows, lost: Mapping[str, Collection[int | None]]
 ) -> tuple[dict[str, list[dict[str, Any]]], Counter[str]]:
-    """Take turns out of a release's rows.
+    """Remove turns from the rows of a release.
 
     Args:
         rows: The rows of `RELEASE_TABLES`.
-        lost: The turns to take out by item; None among them stands for the whole item.
+        lost: The turns to remove, by item. None among the turns means the whole item.
 
     Returns:
-        The rows that are left, renumbered and without `release_id`, and counts of what was removed.
+        The remaining rows, renumbered and without `release_id`, and the number of removed pairs and
+        dialogues.
     """
     by_item: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(
         lambda: {table: [] for table in RELEASE_TABLES}
@@ -105,7 +109,7 @@ def rows_without(
 
 
 def _take_out(item_rows: dict[str, list[dict[str, Any]]], turns: Collection[int | None]) -> bool:
-    """Take turns out of a dialogue's rows; whether enough is left of it."""
+    """Remove turns from a dialogue's rows in place. Returns False if too little would be left."""
     answers = {row["turn"]: row["reference"] for row in item_rows["references"]}
     images = [row["image_id"] for row in item_rows["images"]]
     dialogue = [{**row, "answer": answers.get(row["turn"], "")} for row in item_rows["turns"]]

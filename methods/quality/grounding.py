@@ -1,7 +1,7 @@
-"""Hallucination: names and numbers of an answer that its sources do not support.
+"""Hallucination check by rule: finds names and numbers in an answer that its sources do not support.
 
-Small numbers that count things and common words need no source, because they can come from the image. A
-model checks whether the image supports statements about objects (`unsupported`).
+Small numbers and common words need no source, because they can come from the image. A model checks
+whether the image supports statements about objects (the check `unsupported`).
 """
 
 import re
@@ -22,21 +22,22 @@ _UNCERTAIN = re.compile(
     re.IGNORECASE,
 )
 MOST_COUNTED = 20
-"""Numbers up to it may count what a picture shows."""
+"""Numbers up to this one are not checked: they may count things in the image. Chosen by hand."""
 MOST_REASONED = 12
-"""Of so many numbers sums, differences and products may be meant."""
+"""Sums, differences and products of the smallest numbers of the sources, at most this many, count as
+supported."""
 
 
 def ungrounded_in(answer: str, grounds: Sequence[str]) -> str | None:
-    """Find a name or number in an answer that no text supports.
+    """Find a name or number in an answer that no source text supports.
 
-    A name is a word with a capital inside a sentence, in English and similar languages; a name that a
-    text has in part ("Roebling's") is supported. A number may be a sum, a difference or a product of
-    those of the texts, or be rounded where the answer says so ("about"). Quotations are left out.
+    A name is a capitalized word inside a sentence, in English and similar languages. Endings such as
+    "'s" are ignored. A number is also supported if it is a sum, difference or product of two numbers of
+    the sources, or within 10% of one if the answer has a word such as "about". Quotations are ignored.
 
     Args:
         answer: The answer.
-        grounds: The texts; without any nothing is checked.
+        grounds: The source texts; without any, nothing is checked.
 
     Returns:
         The first such name or number; None if there is none.
@@ -71,13 +72,13 @@ def _numbers(text: str) -> Iterator[float]:
     written = [int(word) for word in written_numbers(text)]
     compounds = any(word > MOST_COUNTED and word % 10 for word in written)
     for value in written:
-        # "Seven hundred" is two words, and so is "sixty-two".
+        # Parts of compounds do not count: "hundred" of "seven hundred", "sixty" of "sixty-two".
         if value < 100 and not (compounds and value >= MOST_COUNTED and not value % 10):
             yield float(value)
 
 
 def _follows(number: float, known_numbers: set[float], rounded: bool) -> bool:
-    """Whether a number is known, is computed of two that are, or is one of them rounded."""
+    """Whether a number is known, rounded from a known one, or computed from two known ones."""
     if number in known_numbers or (
         rounded and any(abs(number - each) <= 0.1 * each for each in known_numbers)
     ):

@@ -1,4 +1,4 @@
-"""The detected language of a text, compared with the wanted one."""
+"""Language identification: checks that a text is in the wanted language, by script and py3langid."""
 
 import re
 from functools import cache
@@ -46,7 +46,8 @@ _EMPTY = {
     " 你 您 我 们 它 他 她 为 其",
     "ja": "の に は を が と で も や か な ね よ す る た て い ま し ら れ だ こ そ あ う",
 }
-"""Articles, pronouns, auxiliaries, the commonest prepositions, and what is polite."""
+"""Function words without meaning for a question: articles, pronouns, auxiliaries, the most common
+prepositions, and words of politeness."""
 _TELLING = {
     "en": "who whom whose where why how nor if than into onto over under about between within"
     " without through across near not no some all both each every either neither one ones"
@@ -65,7 +66,7 @@ _TELLING = {
     "zh": "也 都 还 很 哪 有 什 么 里 中 上 下",
     "ja": "へ せ ん ど",
 }
-"""Words that ask, deny, place or count: with another one of them a question is another."""
+"""Function words that change the meaning of a question: words that ask, negate, locate or count."""
 EMPTY_WORDS = {language: frozenset(words.split()) for language, words in _EMPTY.items()}
 FUNCTION_WORDS = {
     language: words.union(_TELLING[language].split()) for language, words in EMPTY_WORDS.items()
@@ -73,7 +74,7 @@ FUNCTION_WORDS = {
 
 
 def distinguishing_words(first: str, second: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The function words of each of two languages that the other does not have."""
+    """Return the function words of each of two languages that the other does not have."""
     own, others = (FUNCTION_WORDS.get(language, frozenset()) for language in (first, second))
     return own - others, others - own
 
@@ -93,7 +94,7 @@ _SCRIPTS = {
     "Thai": r"\u0e00-\u0e7f",
 }
 _BY_CHARACTER = {"Han", "Kana", "Thai"}
-"""Scripts without spaces: a character counts as a word."""
+"""Scripts without spaces between words. Each character counts as a word."""
 _WORDS = {
     script: re.compile(f"[{letters}]" if script in _BY_CHARACTER else f"[{letters}][{letters}'’]*")
     for script, letters in _SCRIPTS.items()
@@ -110,57 +111,58 @@ _TAGS = re.compile(r"<[^<>]{1,40}>|```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
 _MATHS = re.compile(
     r"\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\\[A-Za-z]+", re.DOTALL
 )
-"""LaTeX."""
+"""LaTeX formulas and commands."""
 _CAPITALS = "".join(filter(str.isupper, map(chr, range(0x530))))
 _NAME = rf"[{_CAPITALS}][^\W_]*(?:['’-]\w+)*"
 _LINKS = "da de di do du del della dell des la las los el le van von den der y und et".replace(
     " ", "|"
 )
 _NAMES = re.compile(rf"(?<![.!?:]\s)(?<=\s){_NAME}(?:\s+(?:(?:{_LINKS})\s+)*{_NAME})*")
-"""Words with a capital inside a sentence, and what links them."""
+"""Names: capitalized words inside a sentence, with linking words such as "de"."""
 _LATIN_CAPITALS = "".join(filter(str.isupper, map(chr, range(0x250))))
 _LATIN_NAMES = re.compile(
     r"[A-Za-z-]{0,20}\d[A-Za-z\d-]{0,20}"
     rf"|(?<![a-z])[a-z]{{0,2}}[{_LATIN_CAPITALS}][{_SCRIPTS['Latin']}\d'’.&-]*"
 )
-"""Latin words with a capital, and models such as "747-400", in a text of another script."""
+"""Capitalized Latin words, and model numbers such as "747-400", in a text of another script."""
 _LATIN_WORD = rf"[{_SCRIPTS['Latin']}][{_SCRIPTS['Latin']}\d'’.&-]*"
 _LISTED = re.compile(
     r"(?:^|(?<=[、，,；;：:\n•·]))[ \t]*(?:\d{1,2}[.)、][ \t]*)?"
     rf"{_LATIN_WORD}(?: {_LATIN_WORD}){{0,3}}[ \t]*(?=[、，,；;。.\n和与及等]|以及|$)",
     re.MULTILINE,
 )
-"""Latin words that are a part of a list in a text of another script: "adidas、nike"."""
+"""Latin words in a list in a text of another script, such as "adidas、nike"."""
 _ALL_NAMES = re.compile(
     rf"\W*(?:\d{{1,2}}[.)、]\s*)?{_NAME}(?:[\s,、，;；/&.•·-]+(?:(?:{_LINKS}|and|of|the)\s+)*(?:{_NAME}|\d+[.)]?))+\W*"
 )
-"""A text of at least two names and nothing else."""
+"""A text that consists of at least two names."""
 _BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】\n]{1,60}[)）\]】]")
 _WORD = re.compile(r"[^\W\d_]+")
 
 OTHER_SHARE = 0.3
 """A text with at least this share of its words in another script is not in the language."""
 LEAST_SURE, SURE, MOST_WANTED = 0.6, 0.9, 0.1
-"""Another language needs at least this probability, or the second in a short text without any of its
-function words, and the wanted one has at most the third."""
+"""A text is reported as another language if that language has at least the probability `LEAST_SURE` (in
+short texts without any of its function words `SURE`), and the wanted language at most `MOST_WANTED`."""
 SHORT = 12
-"""A text of so few words may be all terms, such as "Legato, staccato and pizzicato"."""
+"""Up to this number of words a text is short: it may consist of terms, such as "Legato, staccato and
+pizzicato"."""
 FEWEST_WORDS = 3
-"""A phrase of fewer words may be a name or a loan, such as "Art nouveau"."""
+"""A text of fewer words is not identified: it may be a name or a loan word, such as "Art nouveau"."""
 
 
 def language_fault(text: str, wanted: str) -> str | None:
     """Check that a text is in the wanted language.
 
-    Quotations, code, LaTeX and addresses are left out, and so are names in another script: in brackets,
-    in Latin letters with a capital, or listed.
+    Quotations, code, LaTeX and URLs are ignored. In texts of another script, names in Latin letters are
+    ignored, too: capitalized words, words in brackets and lists.
 
     Args:
         text: The text.
-        wanted: The language. Texts in another one than those of `SCRIPTS_OF` are not checked.
+        wanted: The language code. Only the languages of `SCRIPTS_OF` are checked.
 
     Returns:
-        What is not in this language, in words; None if nothing is.
+        A description of the fault, such as the share of words in another script; None if there is none.
     """
     if wanted not in SCRIPTS_OF:
         return None
@@ -190,10 +192,11 @@ def _without_names(text: str, wanted: str) -> str:
 
 
 def _other_language(text: str, wanted: str) -> str | None:
-    """The language of the same script that a text reads as, where it hardly reads as the wanted one.
+    """Describe the language of a text if it is another one of the same script; None otherwise.
 
-    "Where is the Palazzo della Ragione?" is English: without its names a text must not read as wanted.
-    A short one may be full of terms: words such as "then", which only one of the two has, tell more.
+    A text must not look like the wanted language without its names, either: "Where is the Palazzo della
+    Ragione?" is English. In short texts, which may consist of terms, function words that only one of
+    the two languages has count more than the probability.
     """
     alike = tuple(script for script in SCRIPTS_OF if SCRIPTS_OF[script] == SCRIPTS_OF[wanted])
     if len(alike) == 1:
@@ -217,13 +220,13 @@ def _other_language(text: str, wanted: str) -> str | None:
 
 
 def _likely(text: str, languages: tuple[str, ...]) -> dict[str, float]:
-    """The probability of each of the languages."""
+    """The probability of each language, by code."""
     return dict(_identifier(languages).rank(" ".join(text.split())))
 
 
 @cache
 def _identifier(languages: tuple[str, ...]) -> "LanguageIdentifier":
-    # The package's own functions share one identifier, whose languages a caller would change for all.
+    # The package's functions share one identifier, so set_languages would change it for all callers.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,6 +1,6 @@
-"""Questions that say what only a caption or a page says.
+"""Leak check: finds texts of a caption, title or Wikipedia page in a question.
 
-A question that gives a name away can be answered without finding out what the picture shows.
+A question that reveals a name can be answered without recognizing what the image shows.
 """
 
 import re
@@ -20,15 +20,24 @@ _NAMING_NOTHING = (
     " image images picture pictures"
 )
 _COMMON_NAMES = frozenset(_NAMING_NOTHING.split())
-"""Words with a capital that many texts share and that name nothing in particular."""
+"""Capitalized words that are not counted as names, because many texts have them."""
 HAN_CHARACTERS = 8
-"""Chinese or Japanese characters in a row that make a quotation."""
+"""The number of consecutive Chinese or Japanese characters that count as a copy."""
 PAGE_MORE = 2
-"""A page is long, and shares short runs with any text: a leak of it is so many more words in a row."""
+"""A copy from a page needs this many more consecutive words than a copy from a caption, because a long
+page shares short runs of words with any text."""
 
 
 class SourceTexts(NamedTuple):
-    """What the sources of a dialogue say, ready to be compared with its questions."""
+    """The texts of a dialogue's sources, indexed for comparison with its questions.
+
+    Attributes:
+        captions: All runs of `n_words` words of the captions.
+        pages: All runs of `n_words + PAGE_MORE` words of the pages.
+        words: All words, with their case.
+        texts: The titles, captions and texts of pages.
+        n_words: The number of consecutive words that count as a copy from a caption.
+    """
 
     captions: frozenset[tuple[str, ...]]
     pages: frozenset[tuple[str, ...]]
@@ -38,7 +47,7 @@ class SourceTexts(NamedTuple):
 
     @classmethod
     def from_sources(cls, sources: Sequence[WriterContext], n_words: int) -> "SourceTexts":
-        """`n_words` in a row are a leak of a caption, `PAGE_MORE` more of a page."""
+        """Index the sources. `n_words` consecutive words count as a copy from a caption."""
         texts = [text for source in sources for text in source]
         return cls(
             _runs([source.caption for source in sources], n_words),
@@ -52,16 +61,15 @@ class SourceTexts(NamedTuple):
 def leak_in(question: str, sources: SourceTexts) -> str | None:
     """Find text of a caption, a title or a page in a question.
 
-    A leak is a run of words that a caption or a page has, a name (a word with a capital inside a
-    sentence) or a number of two digits or more of any of them, or a run of Chinese or Japanese
-    characters.
+    A leak is a run of words from a caption or page, a run of Chinese or Japanese characters, a name (a
+    capitalized word inside a sentence), or a number of at least two digits.
 
     Args:
         question: The question.
         sources: The captions, titles and pages.
 
     Returns:
-        What leaks, in words; None if nothing does.
+        A description of the first leak; None if there is none.
     """
     plain = _TAG.sub(" ", question)
     words = [word.casefold() for word in _WORD.findall(plain)]
@@ -81,7 +89,7 @@ def leak_in(question: str, sources: SourceTexts) -> str | None:
 
 
 def _runs(texts: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
-    """All runs of `n` words of the texts."""
+    """All runs of `n` consecutive words of the texts."""
     runs = set()
     for text in texts:
         words = [word.casefold() for word in _WORD.findall(text)]
@@ -90,7 +98,7 @@ def _runs(texts: Sequence[str], n: int) -> frozenset[tuple[str, ...]]:
 
 
 def names_in(question: str) -> Iterator[str]:
-    """Words with a capital that do not begin a sentence."""
+    """Yield the capitalized words that do not begin a sentence."""
     for match in _WORD.finditer(question):
         word, before = match[0], question[: match.start()].rstrip(" \"'“‘(")
         begins = not before or before[-1] in ".!?:;\n。！？："
@@ -99,7 +107,7 @@ def names_in(question: str) -> Iterator[str]:
 
 
 def _shared_characters(question: str, texts: Sequence[str]) -> str | None:
-    """The first Chinese or Japanese characters in a row that a text has, too."""
+    """The first `HAN_CHARACTERS` consecutive characters that a text has, too."""
     for run in _HAN_RUN.findall(question):
         for at in range(len(run) - HAN_CHARACTERS + 1):
             part = run[at : at + HAN_CHARACTERS]

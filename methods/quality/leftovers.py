@@ -1,4 +1,6 @@
-"""What a reply's form left in a text: labels, fences, tags, placeholders, offers of help."""
+"""Detects leftovers of a model's reply in a text: labels, code fences, tags, placeholders,
+"Certainly!", offers of further help.
+"""
 
 import re
 
@@ -61,7 +63,7 @@ _COMPLIES = Phrases(
     replies=_REPLIES,
     begin=r"\A\W*",
 )
-"""Words with which a reply takes up what it was asked for: "Certainly! As for the light, …"."""
+"""Beginnings of a reply that respond to the request: "Certainly! As for the light, …"."""
 _CLOSING = Phrases(
     r"""
 <begin>(?:wenn|falls|sollten?) (?:sie|du|noch)\b[^.!?\n]*\b(?:fragen|hilfe
@@ -94,9 +96,9 @@ _CLOSING = Phrases(
     begin=r"(?:\A|(?<=[.!?。！？\n]))\s*",
     end=r"""[^.!?。！？\n"“”«»]*[.!?。！？]?\s*\Z""",
 )
-"""Offers of help at the end, in other languages than English."""
+"""Closing offers of help in languages other than English."""
 _NUMBER = r"(?:[12]?\d|30)"
-"""Of a question or an answer: "A320" is an aircraft."""
+"""The number of a question or answer, up to 30: "A320" is an aircraft."""
 _LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
     re.compile(
         r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*|__)?"
@@ -105,7 +107,7 @@ _LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
         re.IGNORECASE | re.MULTILINE,
     ),
     re.compile(rf"^[ \t]*#{{1,6}}[ \t]*[QA]{_NUMBER}\b.*", re.MULTILINE),
-    # "答案：" and "答：" are parts of a Chinese solution.
+    # "答案：" and "答：" without a number also occur within a Chinese solution.
     re.compile(
         r"^[ \t]*(?:(?:问题|回答|问)[ \t]*\d*|(?:答案|答)[ \t]*\d+)[ \t]*[:：]", re.MULTILINE
     ),
@@ -114,7 +116,7 @@ _LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
     ),
     re.compile(r"<\|[^|<>]{1,40}\|>|</?s>|\[/?INST\]|<</?SYS>>|◁/?think▷"),
     re.compile(
-        # Braces after a letter, a mark or braces are an argument of LaTeX: "\\begin{array}".
+        # Braces after a letter, `_`, `^` or `}` are LaTeX arguments: "\\begin{array}".
         r"(?<![A-Za-z_^\}])\{\{?[ \t]*[a-z_]{3,30}[ \t]*\}?\}"
         r"|\[(?:insert|your|placeholder)\b[^\]]{0,40}\]",
         re.IGNORECASE,
@@ -125,11 +127,11 @@ _LEFTOVERS: tuple[re.Pattern[str] | Phrases, ...] = (
     SELF,
 )
 _LONGEST_OFFER = 400
-"""Characters at the end of a text in which an offer of help stands."""
+"""The number of characters at the end of a text that are searched for an offer of help."""
 
 
 def leftover_in(text: str) -> str | None:
-    """The first left-over of a reply's form in a text, as it stands there; None without any."""
+    """Find the first leftover in a text, at most 80 characters of it; None if there is none."""
     for pattern in _LEFTOVERS:
         if match := pattern.search(text):
             return match[0].strip()[:80]

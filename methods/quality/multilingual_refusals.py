@@ -1,4 +1,4 @@
-"""Answers that decline, in many languages, and answers that say there is no picture."""
+"""Refusal detection in many languages: answers that refuse, or that report a missing image."""
 
 import re
 
@@ -25,12 +25,13 @@ _LOOKED = re.compile(
     r"(?:images?|pictures?|photos?|photographs?|attachments?|files?|it|them|anything|that|this|visuals?)\b)",
     re.IGNORECASE,
 )
-"""What was looked for in the picture and is not there: "I cannot see any people" is an answer."""
+"""Answers that report what the image does not show, such as "I cannot see any people". They are no
+refusals."""
 _TO_WHO_ASKED = re.compile(
     r"\b(?:requests?|images?|pictures?|photos?|photographs?|assist\w*|compl[yi]\w*|questions?|guidelines)\b",
     re.IGNORECASE,
 )
-"""What a refusal in quotation marks is about that is no line of somebody in a picture or a film."""
+"""Words which show that a text in quotation marks is a refusal, and not a quotation from the image."""
 _NOT = re.compile(r"\b(?:not|cannot|unable|lack|without|no)\b|n't\b", re.IGNORECASE)
 
 
@@ -38,9 +39,9 @@ def refusal_in(answer: str) -> str | None:
     """Return the beginning of an answer that refuses or reports a missing image; None for other
     answers.
 
-    Reasoning in tags and quotations are ignored, unless a quotation speaks of images and requests as a
-    model does. A long answer that continues after a caveat is not a refusal; the number of words is the
-    same in every language (`is_refusal`).
+    Reasoning in tags is ignored, and so are quotations, unless a quotation mentions images or requests
+    as a model does. An answer of more than `MOST_WORDS` words, and an answer that continues after a
+    caveat, is not a refusal.
     """
     text = " ".join(without_reasoning(answer).answer.replace("’", "'").split())
     if n_words(text) > MOST_WORDS:
@@ -63,7 +64,7 @@ def _declines(text: str) -> bool:
 
 
 def _english(text: str) -> int | None:
-    """The end of the English words of a refusal; None if there is none."""
+    """The position after the words of an English refusal; None if there is none."""
     if (match := REFUSAL.match(text)) and not _LOOKED.match(text):
         return match.end()
     if match := BEYOND.match(text) or DECLINES.search(text):

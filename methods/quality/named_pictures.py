@@ -1,4 +1,4 @@
-"""Texts that speak of a picture that the dialogue does not have."""
+"""Detects texts that refer to a missing image of the dialogue, such as "the third picture" of two."""
 
 import re
 
@@ -16,15 +16,16 @@ _OUTSIDE = (
 _OF_ELSEWHERE = (
     rf"(?!\s+{_WHOSE}\b)(?!\s+(?:of|on|in|from|at)\s+(?:[\w'’]+\s+){{1,3}}?{_OUTSIDE}\b)"
 )
-"""Not followed by who made it, or by what it is part of: "the third picture that he painted", "the
-second photograph on the left wall"."""
+"""Excludes pictures that are not images of the dialogue, by the words after them: "the third picture
+that he painted", "the second photograph on the left wall"."""
 _IS_PICTURE = r"(?:images?|pictures?|photos?|photographs?|pics?)"
 _GOES_ON = (
     r"(?=['’]s\b|\s*(?:[?.!,:;)\]]|\Z)|\s+(?:is|was|shows?|has|had|have|depicts?|presents?|looks?|seems?"
     r"|appears?|differs?|that|it|in|on|from|with|to|than|as|and|or|the|a|an|he|she|they|there|we|you|what"
     r"|who|does|do|did|can|could|hold|holds|wear|wears)\b)"
 )
-"""What follows a picture's number; in "in the picture 3 people stand" there is none."""
+"""Words or marks that may follow the number of an image. "In the picture 3 people stand" has no number
+of an image."""
 _AND = r"(?:\s*(?:,|and|&|or|to)\s*)"
 _NAMED = re.compile(
     rf"\b(?P<ordinal>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\s+{_IS_PICTURE}\b{_OF_ELSEWHERE}"
@@ -37,23 +38,23 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _NOT_SHOWN = re.compile(r"\b(?:his|her|their|its|my|our|your|['’]s)\s+\W*$", re.IGNORECASE)
-"""What stands before a picture that is somebody's: "her second picture"."""
+"""Possessives before a picture that is not an image of the dialogue: "her second picture"."""
 _TAG = re.compile(IMAGE_NAME)
 _FEWEST = {"other": 2, "both": 2}
 MOST_NAMED = 30
-"""Numbers beyond it are part of a title: "Photo 51"."""
+"""Larger numbers are ignored, as parts of a title: "Photo 51"."""
 
 
 def missing_picture(text: str, n_pictures: int) -> str | None:
-    """Find words that name an image which the dialogue does not have.
+    """Find words that refer to an image which the dialogue does not have.
 
-    That is a tag, an ordinal or a number beyond its images, more images than there are, or "the other
-    picture" of one. Quotations, belongings ("his second picture") and parts ("the third photograph on
-    the wall") mean other pictures.
+    These are tags, ordinals and numbers greater than the number of images, counts of more images than
+    there are, and "the other picture" if there is only one. Quotations, possessives ("his second
+    picture") and parts ("the third photograph on the wall") are ignored.
 
     Args:
         text: The text.
-        n_pictures: The number of images; without any nothing is checked.
+        n_pictures: The number of images; 0 for unknown: nothing is checked.
 
     Returns:
         The words; None if there are none.
@@ -73,7 +74,7 @@ def missing_picture(text: str, n_pictures: int) -> str | None:
 
 
 def _needs(match: re.Match[str]) -> int:
-    """How many pictures there have to be for such words."""
+    """The least number of images for which the matched words are right."""
     kind = str(match.lastgroup)
     word = match[kind].casefold()
     if kind in _FEWEST:

@@ -1,14 +1,15 @@
-"""Questions that are nearly the same, among those of a dialogue and of a corpus.
+"""Deduplication of questions: near-duplicates and paraphrases, within a dialogue and within a corpus.
 
-Texts are grouped by the exact Jaccard index of their word pairs, without comparing each with each. Two
-sets whose index is t or more share at least ceil(t m) pairs, m being the size of either. In one fixed
-order of all pairs they therefore share one among the first m - ceil(t m) + 1 of each (prefix filtering:
-Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and Srikant 2007). With the rarest pairs first, few texts
-have to be compared.
+Texts are grouped by the exact Jaccard index of their word pairs (bigrams), without comparing all pairs
+of texts. If the index of two sets is at least t, they share at least ceil(t m) bigrams, where m is the
+size of either set. So if all bigrams are sorted in one fixed order, the two sets share one among the
+first m - ceil(t m) + 1 of each (prefix filtering: Chaudhuri, Ganti and Kaushik 2006; Bayardo, Ma and
+Srikant 2007). With the rarest bigrams first, few texts have to be compared.
 
-In a long question one other word hardly changes the index, and asks something else: "which looks older"
-is not "which looks taller". Within a dialogue the words of content have to be the same, too. Where
-other words ask the same, the answer is the same: what answers say beyond their questions is compared.
+In a long question, a single different word hardly changes the index, but may change the meaning: "which
+looks older" is not "which looks taller". So within a dialogue the content words must be the same, too.
+Paraphrases (other words, same meaning) are found by their answers: the content words that the answers
+add to the questions must be similar.
 """
 
 import math
@@ -33,20 +34,21 @@ exactly actually really
 _ASKING_WORDS = frozenset(
     _INFLECTED.sub("", word) for word in [*_ASKING.split(), "what's", "who's"]
 )
-"""Words by which a question asks, without their endings: "Which object" for "What"."""
+"""Stems of words that only ask and do not change the meaning: "Which object" means "What"."""
 _TURNING = COLOURS | DIRECTIONS | frozenset(ORDINALS)
 _OF_CIRCUMSTANCE = frozenset(["where", "why", "when"])
 LEAST_SAME, LEAST_OVERLAP, FEWEST_SAME = 0.5, 2 / 3, 2
-"""Of a question in other words: the index of what two answers say beyond their questions, the share of
-the shorter question's words that the other one has, and the words that both answers say."""
+"""Limits for paraphrased questions: least Jaccard index of the content words that the two answers add
+to the questions, least share of the shorter question's content words that the other one has, and least
+number of content words that both answers add. Chosen by hand."""
 Pairs = frozenset[tuple[str, str]]
 QuestionAnswer = tuple[str, str]
 """A question and its answer."""
 
 
 def without_numbers(question: str) -> str:
-    """Replace the numbers of images in a question by one number, so that questions about different
-    images are equal.
+    """Replace image references in a question by `<image-0>`, so that questions about different images
+    are equal.
     """
     return _IMAGE.sub("<image-0>", question)
 
@@ -56,11 +58,11 @@ def content_words(question: str, language: str) -> frozenset[str]:
 
     Args:
         question: The question.
-        language: Its language. Articles, pronouns and the like are left out for the languages of
-            `EMPTY_WORDS`.
+        language: Its language. For the languages of `EMPTY_WORDS`, articles, pronouns and the like are
+            left out.
 
     Returns:
-        The words in small letters.
+        The stems of the words, in lower case.
     """
     words = (word for word in _TOKEN.findall(question.casefold()) if not word.startswith("<"))
     empty = EMPTY_WORDS.get(language, frozenset())
@@ -68,18 +70,18 @@ def content_words(question: str, language: str) -> frozenset[str]:
 
 
 def word_pairs(text: str) -> Pairs:
-    """The pairs of words that follow each other, with the ends of the text as words."""
+    """Return the word bigrams of a text, with "^" and "$" as its first and last word."""
     words = ["^", *_TOKEN.findall(text.casefold()), "$"]
     return frozenset(zip(words, words[1:], strict=False))
 
 
 def jaccard(first: frozenset[Hashable], second: frozenset[Hashable]) -> float:
-    """The share of what both have in what either has."""
+    """Compute the Jaccard index: the size of the intersection over the size of the union."""
     return len(first & second) / len(first | second)
 
 
 def first_alike(texts: Sequence[str], threshold: float) -> list[int]:
-    """Group similar texts: each joins the first group whose first text is similar enough.
+    """Group similar texts. Each text joins the first group whose first text is similar enough.
 
     Args:
         texts: The texts.
@@ -115,7 +117,7 @@ def _prefix(
 
 
 def asks_the_same(earlier: QuestionAnswer, later: QuestionAnswer, language: str) -> bool:
-    """Say whether two English questions differ only in asking words ("What" and "Which object").
+    """Check whether two English questions differ only in asking words ("What" and "Which object").
 
     Args:
         earlier: A question with its answer.
@@ -123,7 +125,7 @@ def asks_the_same(earlier: QuestionAnswer, later: QuestionAnswer, language: str)
         language: Their language.
 
     Returns:
-        True if they do and their answers say the same.
+        True if they do, and the content words that their answers add are similar.
     """
     if language != "en" or _turns(earlier[0], later[0]):
         return False
@@ -136,11 +138,13 @@ def asks_the_same(earlier: QuestionAnswer, later: QuestionAnswer, language: str)
 
 
 def asks_in_other_words(earlier: QuestionAnswer, later: QuestionAnswer, language: str) -> bool:
-    """Say whether two questions have most content words in common and answers that say the same.
+    """Check whether two questions are paraphrases: most content words are common, and the answers add
+    similar content words.
 
-    If one question has all words of the other, the answers must share a word that no question has, else
-    `FEWEST_SAME`: "What colour is the hat?" and "… the coat?" may both be answered by "Red". Questions
-    that differ in a number, a colour or a direction ask something else.
+    The answers must share at least `FEWEST_SAME` words that are in neither question, because "What
+    colour is the hat?" and "… the coat?" may both be answered by "Red". If one question has all words
+    of the other, one word suffices. Questions that differ in a number, a colour or a direction are
+    different.
 
     Args:
         earlier: A question with its answer.
@@ -148,7 +152,7 @@ def asks_in_other_words(earlier: QuestionAnswer, later: QuestionAnswer, language
         language: Their language, one of `EMPTY_WORDS`; else the result is False.
 
     Returns:
-        True if they ask the same.
+        True if they are paraphrases.
     """
     if language not in EMPTY_WORDS or _turns(earlier[0], later[0]):
         return False
@@ -163,25 +167,24 @@ def asks_in_other_words(earlier: QuestionAnswer, later: QuestionAnswer, language
 def is_reworded(
     earlier: QuestionAnswer, later: QuestionAnswer, similarity: float, least: float
 ) -> bool:
-    """Say whether two questions with their answers mean the same by the cosine of their embeddings.
+    """Check whether two questions are paraphrases by the cosine similarity of their embeddings.
 
-    Questions that differ in a number, a colour or a direction ask something else, however similar they
-    are.
+    Questions that differ in a number, a colour or a direction are always different.
 
     Args:
         earlier: A question with its answer.
         later: Another question with its answer.
-        similarity: The cosine.
-        least: The least cosine.
+        similarity: The cosine similarity.
+        least: The least similarity of paraphrases.
 
     Returns:
-        True if they mean the same.
+        True if they are paraphrases.
     """
     return similarity >= least and not _turns(earlier[0], later[0])
 
 
 def _turns(earlier: str, later: str) -> bool:
-    """Whether two texts differ in a word that makes of a question another one."""
+    """Whether two texts differ in a number, ordinal, colour or direction, which changes a question."""
     words, others = (
         {word for word in comparable_text(text).words if word in _TURNING or word.isdigit()}
         for text in (earlier, later)

@@ -1,6 +1,7 @@
-"""Pairs, the checks there are, and the outcome of a pair's checks: pass, review or drop.
+"""Quality checks of question-answer pairs: their names, and the outcome of a pair: pass, review or
+drop.
 
-A setting maps checks to outcomes.
+The quality policy (a setting) decides which checks drop a pair and which send it to review.
 """
 
 from collections import Counter
@@ -17,20 +18,20 @@ RULES = (
     *(REFUSAL, TRUNCATION, LENGTH, LANGUAGE, LEFTOVER),
     *(MATERIAL, LEAK, REPEATED, NEAR_DUPLICATE, PERSONAL_DATA),
 )
-"""Checks by rule; each has its evidence, or nothing."""
+"""Checks by rule. Each finding has its evidence."""
 
 NEEDS_NO_PICTURE, UNSUPPORTED = "needs_no_picture", "unsupported"
 CONTRADICTIONS, SENSITIVE, UNANSWERED = "contradictions", "sensitive", "unanswered"
 BY_MODEL = (NEEDS_NO_PICTURE, UNSUPPORTED, CONTRADICTIONS, SENSITIVE, UNANSWERED)
-"""Checks by a model; where one could not be made, nothing is known."""
+"""Checks by a model, whose call may fail."""
 
 NOT_CHECKED = "not_checked"
-"""The reason where a check by a model was wanted and could not be made."""
+"""The reason if the call of a check by a model failed."""
 REASONS = (*RULES, *BY_MODEL, NOT_CHECKED)
 
 OF_QUESTION = (LEAK, REPEATED, NEAR_DUPLICATE, NEEDS_NO_PICTURE)
 OF_ANSWER = (REFUSAL, UNSUPPORTED, CONTRADICTIONS, UNANSWERED)
-"""Checks of one side of a pair alone; the others look at both."""
+"""Checks of the question only, and of the answer only. All other checks read both."""
 
 PASS, REVIEW, DROP = "pass", "review", "drop"
 OUTCOMES = (PASS, REVIEW, DROP)
@@ -39,7 +40,7 @@ DROPPED = (
     *(REFUSAL, TRUNCATION, LANGUAGE, LEFTOVER, REPEATED, PERSONAL_DATA),
     *(NEEDS_NO_PICTURE, SENSITIVE),
 )
-"""What drops a pair by default: what no reader would want to learn from."""
+"""Reasons that drop a pair by default: no model should be trained on such pairs."""
 REVIEWED = (
     LENGTH,
     MATERIAL,
@@ -49,12 +50,12 @@ REVIEWED = (
     CONTRADICTIONS,
     UNANSWERED,
 )
-"""What people should look at by default: a rule, or one model, may be wrong in it."""
+"""Reasons that send a pair to human review by default, because these checks may be wrong."""
 
 UNGROUNDED = "ungrounded"
-"""Names and numbers of an answer that nothing it rests on has: looked for in unchecked pairs alone."""
+"""Finding: names or numbers of an answer that its sources do not have. Only for unchecked pairs."""
 UNCHECKED = "unchecked"
-"""Pairs that the checks have not read: people have edited them, or the stage was not run."""
+"""Pairs that the checks have not read, because people edited them or the stage was not run."""
 PAIRS_LEFT_OUT, DIALOGUES_LEFT_OUT = "pairs_left_out", "dialogues_left_out"
 PAIRS_WITH_DIALOGUES = "pairs_with_dialogues"
 LEFT_OUT_OF = {
@@ -62,14 +63,14 @@ LEFT_OUT_OF = {
     DIALOGUES_LEFT_OUT: "whole dialogues",
     PAIRS_WITH_DIALOGUES: "their other pairs",
 }
-"""What is left out of an instruction set, and how a card calls it: pairs that are dropped, dialogues of
-which too little is left, and pairs that are not dropped themselves and go with such a dialogue."""
+"""Counts of what is left out of an instruction set, and their names on a dataset card: dropped pairs;
+dialogues of which too little remains; and the other pairs of these dialogues."""
 SHARED = "shared_"
-"""What the names of these counts begin with where a benchmark has, too, what is left out."""
+"""Prefix of these counts for content that is left out because a benchmark has it, too."""
 
 
 class QuestionAnswerPair(NamedTuple):
-    """One turn of a dialogue: `question` is without the placeholders of the images that enter."""
+    """One turn of a dialogue. `question` has no image placeholders (`<ImageHere>`)."""
 
     dialogue_id: str
     question_id: str
@@ -79,7 +80,7 @@ class QuestionAnswerPair(NamedTuple):
 
 
 class WriterContext(NamedTuple):
-    """Context of one image that the writer got and readers do not see."""
+    """Source texts of one image, which the writer model saw and readers do not see."""
 
     title: str
     caption: str
@@ -87,8 +88,8 @@ class WriterContext(NamedTuple):
 
 
 class DialogueContent(NamedTuple):
-    """The pairs of one dialogue in their order, the sources of its pictures, and how many pictures it
-    has, 0 where that is not known."""
+    """The pairs of one dialogue in order, the sources of its images, and the number of its images (0
+    for unknown)."""
 
     dialogue_id: str
     pairs: Sequence[QuestionAnswerPair]
@@ -97,11 +98,11 @@ class DialogueContent(NamedTuple):
 
 
 MOST_TRIED = 50
-"""Dialogues that are looked at for one without a picture in common."""
+"""The most dialogues that are tried to find one without a common image."""
 
 
 def other_images(images_of: Mapping[str, Sequence[str]], seed: int) -> dict[str, list[str]]:
-    """Choose images of another dialogue for each dialogue.
+    """Choose the images of another dialogue for each dialogue, to test whether its images are needed.
 
     Images are repeated if the other dialogue has fewer.
 
@@ -110,8 +111,8 @@ def other_images(images_of: Mapping[str, Sequence[str]], seed: int) -> dict[str,
         seed: The seed.
 
     Returns:
-        As many images as each dialogue has, none of them its own. A dialogue that shares an image with
-        all that were tried is left out.
+        By dialogue, as many images as it has, none of its own. A dialogue is left out if it shares an
+        image with all dialogues that were tried.
     """
     ordered = sorted(
         images_of, key=lambda name: (content_id("other images", seed, list(images_of[name])), name)
@@ -128,7 +129,8 @@ def other_images(images_of: Mapping[str, Sequence[str]], seed: int) -> dict[str,
 
 
 GRADES = ("blind_grade", "other_grade")
-"""Columns with the grades, 0 to 10, of answers without the pictures and with others."""
+"""Columns with the grades, 0 to 10, of answers that a model wrote without the images (blind run), and
+with the images of another dialogue."""
 
 
 class QualityPolicy(NamedTuple):
@@ -142,7 +144,7 @@ class QualityPolicy(NamedTuple):
 
 
 class QualityOutcome(NamedTuple):
-    """The outcome of a pair and all reasons, also those that change nothing."""
+    """The outcome of a pair and all its reasons, also those that do not affect the outcome."""
 
     outcome: str
     reasons: tuple[str, ...]
@@ -151,7 +153,7 @@ class QualityOutcome(NamedTuple):
 def outcome_of(row: Mapping[str, Any], policy: QualityPolicy) -> QualityOutcome:
     """Decide what happens with a question-answer pair.
 
-    A check that was wanted and not made (`not_checked`) is never passed: the pair is reviewed unless
+    If the call of a check failed (`not_checked`), the pair does not pass: it is reviewed, unless
     another reason drops it.
 
     Args:
@@ -193,9 +195,9 @@ _SHOWN = {"blind_grade": "without the pictures", "other_grade": "with other pict
 
 
 def note_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The turn, the outcome, and each check that found something with its evidence; else None.
+    """Make the note of a row of `quality.checks`: turn, outcome, and findings with their evidence.
 
-    `row` is one of `quality.checks`.
+    Returns None for a pair without findings.
     """
     if not row["reasons"]:
         return None
@@ -226,6 +228,6 @@ def evidence_of(row: Mapping[str, Any], reason: str) -> str:
 
 
 def line_of(note: Mapping[str, Any]) -> str:
-    """A note in one line, for files."""
+    """Write a note on one line, for files."""
     reasons = "; ".join(f"{reason} ({evidence})" for reason, evidence in note["found"])
     return f"turn {note['turn']}, {note['outcome']}: {reasons}"

@@ -1,4 +1,6 @@
-"""Personal data in texts: e-mail addresses, telephone numbers, IBANs, numbers of payment cards."""
+"""Detection of personal data (PII) in texts: e-mail addresses, telephone numbers, IBANs, numbers of
+payment cards.
+"""
 
 import re
 import unicodedata
@@ -22,7 +24,7 @@ _SPELLED = [
         (r"(?<=\w) (?:dot|punto|ponto|point) (?=[a-z]{2,24}\b)", "."),
     )
 ]
-"""How an address is written that no machine is to read: `jane [at] example [dot] com`."""
+"""Spellings that hide an e-mail address from programs, such as `jane [at] example [dot] com`."""
 _IBAN = re.compile(
     r"\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?\b", re.IGNORECASE | re.ASCII
 )
@@ -41,7 +43,7 @@ _OF_A_THING = re.compile(
     r"|(?:编号|货号|型号|序列号|订单号|条码|書号|品番)[是为：: ]{0,3})\Z",
     re.IGNORECASE,
 )
-"""What stands before the number of a thing, such as "inventory number"."""
+"""Words before a number that is no telephone number, such as "inventory number"."""
 _TELEPHONE = re.compile(
     r"call|phone|tel\b|mobile|contact|dial|ring|whatsapp|电话|手机|联系|拨打|致电|☎", re.IGNORECASE
 )
@@ -49,10 +51,10 @@ _COUNTED = re.compile(
     r"\s(?:(?:light-?)?years?|k?m|metres?|meters?|miles?|feet|k?g|tons?|yen|yuan|won|rubles|people|[a-z]{3,20}s)\b"
 )
 _ROUND = "0000"
-"""A number that ends so is counted or rounded, and rings nowhere."""
+"""A number with these last digits is a rounded count, not a telephone number."""
 _AFTER, _BEFORE = 24, 40
 FEWEST_DIGITS = 10
-"""An IBAN of fewer is a row of words."""
+"""The fewest digits of an IBAN. A match with fewer consists of words."""
 _FILE = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|tiff?|pdf|css|js|html?|mp4|zip)\Z", re.IGNORECASE
 )
@@ -62,7 +64,7 @@ _SPOKEN_END = re.compile(
     r"\.(?:com|org|net|edu|gov|info|biz|mil|app|dev|shop|online|(?!in|is|to|by|as|so|be|no|my)[a-z]{2})\Z",
     re.IGNORECASE,
 )
-"""How an address ends that is spelled out: "look at seurat dot technique" is none."""
+"""Ends of an e-mail address that is spelled out. "Look at seurat dot technique" is no address."""
 
 
 def personal_data_in(text: str) -> str | None:
@@ -80,7 +82,7 @@ def personal_data_in(text: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """The text with the signs of addresses that are spelled out, in plain letters."""
+    """Normalize a text (NFKC), and replace spelled-out "at" and "dot" of addresses by "@" and "."."""
     text = unicodedata.normalize("NFKC", text)
     if "@" not in text and not any(words.search(text) for words, sign in _SPELLED if sign == "@"):
         return text
@@ -90,12 +92,14 @@ def _plain(text: str) -> str:
 
 
 def _hidden(datum: str) -> str:
-    """The datum without its middle: a table of findings is no place to keep it."""
+    """Mask the middle of a datum, so that tables of findings do not store it."""
     return f"{datum[:2]}…{datum[-2:]}"
 
 
 def _is_address(match: re.Match[str], text: str) -> bool:
-    """Not a file such as `logo@2x.png`, the path of a repository, or words of a sentence with "dot"."""
+    """Whether a match is an e-mail address, and not a file such as `logo@2x.png`, the path of a
+    repository, or words of a sentence with "dot".
+    """
     if _FILE.search(match[0]) or _PATH.match(match.string, match.end()):
         return False
     if "@" in text or "＠" in text or _BRACKETED_AT.search(text):
@@ -114,7 +118,7 @@ def _is_telephone(match: re.Match[str]) -> bool:
 
 
 def _is_iban(match: re.Match[str]) -> bool:
-    """Whether it is one, or begins with one: words after it look like its groups in small letters."""
+    """Whether a match is an IBAN or begins with one. Words after it may look like its groups."""
     groups = re.split("[ -]", match[0])
     return any(_has_iban_sum("".join(groups[:n])) for n in range(1, len(groups) + 1))
 

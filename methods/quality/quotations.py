@@ -1,7 +1,7 @@
-"""Removes quotations from texts.
+"""Removes quotations from texts before other checks.
 
-The words of a sign, a note or a person in an image are not statements of the writer. A quotation is in
-quotation marks, in capitals, or after a word such as "reads".
+The words on a sign or note, or of a person in an image, are not statements of the writer. Quotations
+are texts in quotation marks, in capitals, or after a word such as "reads".
 """
 
 import re
@@ -23,15 +23,15 @@ _WORD = re.compile("[A-Z]{3}")
 
 
 def without_quotations(text: str) -> str:
-    """Replace each quotation by a pair of quotation marks. A text that is one quotation does not
-    change.
+    """Replace each quotation by a pair of quotation marks. A text that consists of quotations is
+    returned unchanged.
     """
     rest = _QUOTED.sub("“”", text)
     return rest if any(map(str.isalnum, rest)) else text
 
 
 def without_writing(text: str) -> str:
-    """Remove quotations, capitals among small letters, and texts after "the sign reads"."""
+    """Remove quotations, words in capitals among lower-case text, and texts after "the sign reads"."""
     unquoted = without_quotations(text)
     rest = _WRITTEN.sub("“”", unquoted)
     if any(map(str.islower, rest)):
@@ -40,10 +40,10 @@ def without_writing(text: str) -> str:
 
 
 def _capitals(match: re.Match[str]) -> str:
-    """Two words of some length in capitals quote; "AI, I CANNOT" does not."""
+    """Replace capitals if two words have at least three letters. "AI, I CANNOT" is no quotation."""
     return "“”" if sum(map(bool, map(_WORD.match, match[0].split()))) > 1 else match[0]
 
 
 def is_quotation(text: str) -> bool:
-    """Whether all that a text says is quoted."""
+    """Check that a text consists of quotations only."""
     return not any(map(str.isalnum, _QUOTED.sub("", text)))

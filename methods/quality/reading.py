@@ -1,4 +1,4 @@
-"""Replies of models that check pairs: grades and lists, one an answer."""
+"""Parsing of replies of the models that check answers (LLM judge): a grade or lists for each answer."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from methods.quality.outcome import CONTRADICTIONS, SENSITIVE, UNANSWERED
 
 LOWEST, HIGHEST = 0, 10
 MOST_LISTED, MOST_CHARACTERS = 10, 300
-"""Of a list so many entries are kept, and of each so many characters."""
+"""The most entries of a list that are kept, and the most characters of each entry."""
 LISTS = (CONTRADICTIONS, SENSITIVE, UNANSWERED)
 _SAYS_NOTHING = re.compile(
     r"""[\W_]*+(?:(?:none|nothing|nil|null|n/?a|keine?s?|nichts|aucune?|rien|ningun[oa]|nada|nessun[oa]
@@ -19,23 +19,23 @@ _SAYS_NOTHING = re.compile(
     |findings?)\b[^.]{0,40})?[\W_]*+""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What models list where an empty list is asked for: "None.", "N/A", "No contradictions found"."""
+"""Entries that mean an empty list: "None.", "N/A", "No contradictions found"."""
 _TEXTS: JsonSchema = {"type": "array", "items": {"type": "string"}}
 
 
 def marks_schema(n: int) -> JsonSchema:
-    """JSON schema of `n` grades."""
+    """Make the JSON schema of `n` grades."""
     grade = {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}
     return object_schema({name: grade for name in _names(n)})
 
 
 def lists_schema(n: int) -> JsonSchema:
-    """JSON schema of `n` lists of texts."""
+    """Make the JSON schema of `n` lists of texts."""
     return object_schema(dict.fromkeys(_names(n), _TEXTS))
 
 
 def reread_schema(n: int) -> JsonSchema:
-    """JSON schema of `n` answers with the lists of `LISTS`."""
+    """Make the JSON schema of `n` answers with the lists of `LISTS`."""
     return object_schema(dict.fromkeys(_names(n), object_schema(dict.fromkeys(LISTS, _TEXTS))))
 
 
@@ -54,7 +54,7 @@ def read_marks(reply: str, n: int) -> list[int]:
     """
     grades = _of_answers(reply, n)
     for name, grade in grades.items():
-        # In Python True is an int; here it is no grade.
+        # `type` instead of isinstance: in Python True is an int, but it is no grade.
         if type(grade) is not int or not LOWEST <= grade <= HIGHEST:
             raise ParseError("no_grade", f"{name} has no whole number from {LOWEST} to {HIGHEST}.")
     return [int(str(grade)) for grade in grades.values()]
@@ -77,7 +77,7 @@ def read_lists(reply: str, n: int) -> list[list[str]]:
 
 
 def read_reread(reply: str, n: int) -> list[dict[str, list[str]]]:
-    """Read the lists of the second reading of answers A1 to An.
+    """Read the lists of `LISTS` for each of the answers A1 to An.
 
     Args:
         reply: The reply.

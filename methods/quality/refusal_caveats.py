@@ -1,7 +1,7 @@
-"""Whether what follows a declined part says something of the pictures, or goes on about the asking.
+"""Distinguishes caveats from refusals: does the text after refusing words describe the images?
 
-"I cannot name the species. It is a gull with a grey back." answers; "I cannot help. Ask somebody else."
-does not.
+"I cannot name the species. It is a gull with a grey back." is an answer with a caveat. "I cannot help.
+Ask somebody else." is a refusal.
 """
 
 import re
@@ -39,7 +39,7 @@ _CONTRASTS = re.compile(
     r"|chociaż)|但|不过|然而|只是|しかし|ですが|ただ|けれど|다만|하지만|그러나|지만",
     re.IGNORECASE,
 )
-"""What turns a declined part into a caveat, in other languages than English."""
+"""Words ("but") that introduce an answer after a caveat, in languages other than English."""
 _CONTRAST_AND_COMMA = re.compile(rf"({_CONTRASTS.pattern}),", re.IGNORECASE)
 _OTHERS_OF_A_MODEL = Phrases(
     r"""
@@ -65,11 +65,11 @@ _OTHERS_OF_A_MODEL = Phrases(
 """
 )
 FEWEST_WORDS = 3
-"""A part of fewer words, in other languages than English, says nothing of a picture."""
+"""The fewest words of a part that describes an image, in languages other than English."""
 
 
 def english_goes_on(after: str) -> bool:
-    """Whether a text turns to the pictures after its words that decline: a caveat, a further part."""
+    """Check whether the text after English refusing words describes the images."""
     if CAVEAT.search(after):
         return True
     _, *parts = _ENGLISH_PARTS.split(after)
@@ -77,7 +77,10 @@ def english_goes_on(after: str) -> bool:
 
 
 def other_goes_on(after: str) -> bool:
-    """The same in other languages: a further sentence, or a part with a word such as "but"."""
+    """Check whether the text after refusing words in another language describes the images.
+
+    That is a further sentence, or a part with a word such as "but", that has no words of a refusal.
+    """
     _, *rest = _OTHER_PARTS.split(_CONTRAST_AND_COMMA.sub(r"\1", after))
     return any(
         (mark not in ("", ",", "،") or _CONTRASTS.search(part) is not None)

@@ -92,10 +92,10 @@ SELF = Phrases(
     |created|trained|made|by|\w+-based)){0,4}(?=[,.;!]| (?:i|and|without|who|that|so|with)\b)
 """
 )
-"""A writer that speaks of itself as a model."""
+"""The writer calls itself a model: "As an AI language model, ..."."""
 
 _BEGINNING = r"(?:\A|[.!?,;—–-]\s+|\b(?:but|that|and|so|because|afraid|while)\s+)\W{0,4}"
-"""Where a clause may begin."""
+"""The beginning of a clause."""
 DECLINES = Phrases(
     r"""
 <begin>(?:i|we) ?(?:\w+ly |also |just )?<cannot>\s(?:\w+ ){0,2}?<deal>

@@ -1,6 +1,6 @@
-"""Findings of the rules in pairs that the checks have not seen: edited and imported ones.
+"""Findings of the quality rules in pairs that the checks have not read: edited and imported pairs.
 
-They drop nothing: people decided on an edited pair, and a published benchmark does not change.
+The findings drop no pairs: people have decided on edited pairs, and imported benchmarks do not change.
 """
 
 from collections import Counter
@@ -22,9 +22,10 @@ from methods.quality.outcome import (
 from methods.quality.rules import RuleLimits, by_rules
 
 READ = (REFUSAL, TRUNCATION, LEFTOVER, MATERIAL, REPEATED, NEAR_DUPLICATE)
-"""Rules that need nothing but the dialogue; limits of length are those of a writer."""
+"""Rules that only need the dialogue. Length limits are left out, because they are settings for the
+writer model."""
 MOST_NAMED = 20
-"""Findings that are told one by one."""
+"""The most findings that a message lists."""
 
 
 class RuleFinding(NamedTuple):
@@ -51,7 +52,7 @@ def apply_rules(
         dialogue: The dialogue.
         limits: The limits of the rules.
         turns: The turns to check.
-        grounds: The texts that answers may rest on in addition to the questions. Without any, names and
+        grounds: The source texts of the answers in addition to the questions. Without any, names and
             numbers of answers are not checked.
 
     Returns:
@@ -76,13 +77,13 @@ def apply_rules(
 
 
 def counts_of(results: Iterable[RuleFinding]) -> dict[str, int]:
-    """How often each rule found something, by `unchecked_` and its name."""
+    """Count the findings of each rule, with the keys `unchecked_<rule>`."""
     counted = Counter(finding.reason for finding in results)
     return {f"{UNCHECKED}_{reason}": counted[reason] for reason in sorted(counted)}
 
 
 def in_words(results: Sequence[RuleFinding]) -> str:
-    """The findings in one line; nothing for none."""
+    """Write the findings on one line; empty if there are none."""
     more = len(results) - MOST_NAMED
     texts = [*map(str, results[:MOST_NAMED]), *([f"and {more} more"] if more > 0 else [])]
     return "; ".join(texts)

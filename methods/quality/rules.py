@@ -1,4 +1,4 @@
-"""All checks by rule on the dialogues of a corpus."""
+"""Rule-based quality checks of question-answer pairs: all rules on the dialogues of a corpus."""
 
 import re
 from collections import Counter, defaultdict
@@ -43,7 +43,7 @@ from methods.words import n_words
 _NAMED = re.compile(r"<image-\d+>")
 FloatArray = NDArray[np.float32]
 Evidence = dict[str, str | None]
-"""By check: what was found, None for nothing."""
+"""The evidence of each check, by its name; None if it found nothing."""
 
 
 class RuleLimits(NamedTuple):
@@ -51,9 +51,10 @@ class RuleLimits(NamedTuple):
 
     Attributes:
         language: The language of the texts.
-        leak_words: The number of consecutive words that count as a copy.
-        alike: The lowest similarity of repeated questions, 0 to 1.
-        reworded: The lowest similarity of reworded questions, 0 to 1.
+        leak_words: The number of consecutive words of a caption that count as a copy.
+        alike: The lowest Jaccard index of the word bigrams of repeated questions, 0 to 1.
+        reworded: The lowest cosine similarity of reworded questions, -1 to 1.
+        most_alike: The number of similar questions in a corpus from which further ones are duplicates.
     """
 
     language: str = "en"
@@ -81,7 +82,7 @@ def by_rules(
             words only.
 
     Returns:
-        By dialogue and question: the evidence of each check.
+        The evidence of each check, by dialogue and question.
     """
     in_corpus = _near_duplicates(dialogues, limits)
     evidence: dict[tuple[str, str], Evidence] = {}
@@ -106,9 +107,9 @@ def by_rules(
 def _in_texts(
     pair: QuestionAnswerPair, limits: RuleLimits, n_pictures: int, *, marks: bool
 ) -> Evidence:
-    """The findings of rules for one text: a question or an answer.
+    """The findings of the rules that read a single pair.
 
-    `marks` tells whether the writer ends sentences with a punctuation mark.
+    `marks` tells whether the writer ends answers with a punctuation mark.
     """
     return {
         REFUSAL: refusal_in(pair.answer),
@@ -148,8 +149,11 @@ def _length(pair: QuestionAnswerPair, limits: RuleLimits) -> str | None:
 
 
 def _repeated(dialogue: DialogueContent, limits: RuleLimits) -> dict[str, str]:
-    """By question: the earlier one on the same pictures with the same words of content, in nearly the
-    same order."""
+    """The evidence for repeated questions, by question id.
+
+    A question repeats an earlier one of the dialogue if both name the same images and have the same
+    content words, in nearly the same order.
+    """
     questions = defaultdict[tuple[frozenset[str], frozenset[str]], list[QuestionAnswerPair]](list)
     for pair in dialogue.pairs:
         named = frozenset(_NAMED.findall(pair.question))
@@ -168,8 +172,11 @@ def _in_other_words(
     limits: RuleLimits,
     vectors: Mapping[tuple[str, str], FloatArray] | None,
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """By question: the earlier one on the same pictures that asks the same with another asking word,
-    and the one that asks it in other words; in both the answer says the same."""
+    """The evidence for questions that differ from an earlier one only in asking words, and for
+    paraphrases of an earlier question, by question id.
+
+    Both questions must name the same images, and their answers must be similar.
+    """
     same: dict[str, str] = {}
     reworded: dict[str, str] = {}
     for place, pair in enumerate(dialogue.pairs):
@@ -193,10 +200,10 @@ def _similarity(
     later: QuestionAnswerPair,
     earlier: QuestionAnswerPair,
 ) -> float:
-    """The lower cosine of two questions, alone and with their answers; -1 without vectors.
+    """The lower of two cosine similarities: of the questions, and of the questions with their answers.
 
-    Long answers about one image are similar to each other, and so are questions that differ in one
-    word.
+    One alone does not suffice: long answers about one image are similar to each other, and so are
+    questions that differ in one word. Without vectors the result is -1.
     """
     if vectors is None:
         return -1.0
@@ -205,8 +212,9 @@ def _similarity(
 
 
 def _unmarked(dialogue: DialogueContent) -> set[str]:
-    """The questions whose dialogue has other answers, half of which or more end without a mark: this is
-    a way of writing, which tells nothing of the answer."""
+    """The ids of questions in dialogues in which at least half of the other answers end without a
+    punctuation mark. There a missing mark is the writer's style and no sign of truncation.
+    """
     without = [pair.answer.rstrip()[-1:].isalnum() for pair in dialogue.pairs]
     others = len(without) - 1
     return {
@@ -219,9 +227,9 @@ def _unmarked(dialogue: DialogueContent) -> set[str]:
 def _near_duplicates(
     dialogues: Iterable[DialogueContent], limits: RuleLimits
 ) -> dict[tuple[str, str], str]:
-    """By dialogue and question: of how many questions that are nearly the same it is one too many.
+    """The evidence for near-duplicate questions of the corpus, by dialogue and question.
 
-    The first `most_alike` of them, in the order given, are no duplicates.
+    In each group of similar questions, the first `most_alike` questions are no duplicates.
     """
     pairs = [pair for dialogue in dialogues for pair in dialogue.pairs]
     groups = first_alike([without_numbers(pair.question) for pair in pairs], limits.alike)

@@ -1,6 +1,7 @@
-"""Texts that stop in the middle of a sentence.
+"""Truncation check: finds texts that stop in the middle of a sentence.
 
-Which replies were cut off by a token limit the ledger says; texts that were taken out of one do not.
+The ledger of model calls records which replies reached the token limit, but not which of the texts in a
+reply is cut off.
 """
 
 import re
@@ -11,7 +12,7 @@ _CLOSING = " \t\n\"'”’»)]}】」』》）*_`|"
 _UNFINISHED = ",;:，、；：-–—([{（【「《/&+=<“‘«¿¡"
 _TRAILING_OFF = re.compile(r"(?:\.{2,}|…)+$")
 _UNMARKED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
-"""Thai, Lao, Burmese and Khmer end a sentence without a mark."""
+"""Letters of Thai, Lao, Burmese and Khmer, whose sentences end without a punctuation mark."""
 _MARKER = r"\s*(?:[-*•+]|(?:\*\*)?\d{1,2}[.)]|#{1,6}|\|)(?:\*\*)?"
 _ITEM = re.compile(rf"{_MARKER}\s*\S")
 _EMPTY_ITEM = re.compile(_MARKER)
@@ -41,18 +42,18 @@ _DANGLING = {
     )
     for language, words in _DANGLING_WORDS.items()
 }
-"""By language: words that something has to follow. Those that may end a sentence ("the lamp is on", "er
-steigt ein") are none of them, nor is a letter by its name ("the line from B to A")."""
+"""Words that cannot end a sentence, by language. Words such as "on" are not listed ("the lamp is on"),
+and single letters match only in lower case ("the line from B to A")."""
 _AFTER_COMMA = re.compile(
     r", (?:which|who|where|while|when|that|with|for|from|by|into|but|was|is|are|were)\W*$",
     re.IGNORECASE,
 )
-"""A part of an English sentence that has only begun."""
+"""The beginning of a subordinate part of an English sentence, such as ", which"."""
 _UNMARKED_QUESTIONS = ("zh", "ja")
 _DANGLING_HAN = re.compile(
     "(?:以及|并且|而且|但是|因为|如果|虽然|或者|例如|比如|由于|关于|対する|および)\\Z"
 )
-"""Words of these languages that something has to follow."""
+"""Chinese and Japanese words that cannot end a sentence."""
 _FACE = re.compile(r"\s(?:[:;=][-']?[()DPpOo/|*]|<3|\^_?\^)\Z")
 _CODE = re.compile(r"(?:=[^.!?\n]{0,80}|[)\]}\"'\d])\s?;\Z|;\s?[`}]+\Z")
 _ADDRESS = re.compile(r"\W?(?:(?:https?://|www\.)\S{3,}|[\w.-]+\.[a-z]{2,}/\S*)(?<![,(])")
@@ -71,13 +72,15 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 FEWEST_WORDS = 12
-"""A text of fewer words may be a phrase, such as "Red and blue", and needs no full stop."""
+"""A text of fewer words needs no full stop: it may be a phrase, such as "Red and blue"."""
 FEWEST_ASKED = 4
-"""A question of so many words has a question mark."""
+"""A question of at least this many words needs a question mark."""
 _BETWEEN = re.compile(r"\s*[,;/·]\s*(?:and\s+|or\s+|&\s+)?|\s+(?:and|or|&|–|—)\s+")
 FEWEST_LISTED, MOST_LISTED_WORDS = 4, 5
-"""A line of so many parts of so few words each, after a colon or from its beginning, is a list."""
+"""A line is a list if it has, from its beginning or after a colon, at least this many parts of at most
+this many words each."""
 SHOWN = 60
+"""The number of characters at the end of a text that are returned as evidence."""
 
 
 def truncation_in(
@@ -85,19 +88,19 @@ def truncation_in(
 ) -> str | None:
     """Find out whether a text stops in the middle of a sentence.
 
-    A number, or a last line of a list, a heading or a table, needs no full stop. Nothing may end with a
-    comma, an opening bracket, an empty item, a word such as "the", or inside a fence or a bracket. A
-    smiley, a statement of code and an address are ends.
+    Cut off are texts that end with a comma, an opening bracket, an empty list item or a word such as
+    "the", or inside a code fence or bracket. Complete are texts that end with a smiley, a statement of
+    code or a URL. Numbers, and the last line of a list, heading or table, need no full stop.
 
     Args:
         text: The text.
         language: Its language.
-        asks: Whether the text is a question. One that begins with an asking word needs a question mark,
-            except in Chinese and Japanese, where people leave it out.
-        marks: Whether the writer ends other texts with a full stop; if not, none is needed.
+        asks: Whether the text is a question. If it begins with an asking word, it needs a question
+            mark, except in Chinese and Japanese, where people leave it out.
+        marks: Whether the writer ends other texts with a full stop. If not, none is needed.
 
     Returns:
-        The end of the text if it is cut off; None if it ends as texts do.
+        The end of the text if it is cut off, else None.
     """
     whole = text.rstrip()
     if not whole:
@@ -138,7 +141,7 @@ def truncation_in(
 
 
 def _is_list(line: str) -> bool:
-    """Whether a line is a list of names or phrases, the last of them one as well."""
+    """Whether a line is a list of names or phrases that is complete, with a short last part."""
     parts = _BETWEEN.split(line.rpartition(": ")[2])
     return len(parts) >= FEWEST_LISTED and all(n_words(part) <= MOST_LISTED_WORDS for part in parts)
 

@@ -1,4 +1,4 @@
-"""Tables of analyses: groups of models, best models by label, clusters of tasks, training."""
+"""Result tables of analyses: model groups, best models by label, task clusters, effects of training."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ from methods.results.table_cells import (
 
 
 def analyses(results: JudgeResults, suffix: str = "") -> Iterator[ResultTable]:
-    """Groups of models, best models by label, clusters of tasks, models before and after training."""
+    """Yield the tables of model groups, best models by label, task clusters and effects of training."""
     clusters = [row for row in results.groups if row["measure"].startswith("cluster_")]
     groups = [row for row in results.groups if row not in clusters]
     labels = list(dict.fromkeys(row["subset_label"] for row in groups))
@@ -40,7 +40,7 @@ def analyses(results: JudgeResults, suffix: str = "") -> Iterator[ResultTable]:
 
 
 def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultTable:
-    """The means of groups and their differences, by value of a label (MMBench, Figure 9)."""
+    """The means of model groups and their differences, by value of a label (MMBench, Figure 9)."""
     rows = [
         row
         for row in results.groups
@@ -78,7 +78,7 @@ def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultT
 
 
 def _members(results: JudgeResults, field: str) -> str:
-    """The models of each group, in words."""
+    """List the models of each group."""
     members: dict[str, list[str]] = {}
     for row in results.models:
         if row.get(field) and is_model(row["model"]):
@@ -119,7 +119,7 @@ def _hardest(results: JudgeResults, label: str, name: str) -> ResultTable:
 
 
 def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
-    """Clusters of tasks by all models and by each (MMIU, Table 9 and Figure 4 b)."""
+    """The scores of all models and of each model on task clusters (MMIU, Table 9 and Figure 4 b)."""
     row_of = {(row["measure"], row["subject"], row["subset_value"]): row for row in rows}
     ranked = [row["model"] for row in results.models]
     models = ["", *(model for model in ranked if any(row["subject"] == model for row in rows))]
@@ -180,5 +180,5 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
 
 
 def _field(row: Row) -> str:
-    """The field of models.yaml that a group is of."""
+    """The field of models.yaml by which a group is formed."""
     return str(row["subject"]).partition(":")[0]

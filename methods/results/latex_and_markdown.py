@@ -1,4 +1,4 @@
-"""Tables of results as LaTeX (booktabs, siunitx) and Markdown.
+"""Rendering of result tables as LaTeX (booktabs, siunitx) and Markdown.
 
 Names of models and labels are untrusted input, so they are escaped.
 """
@@ -12,15 +12,15 @@ from methods.naming import decimal_text
 from methods.results.table_cells import ResultTable, TableCell
 
 COLUMN = 219.0
-"""Width in points of one column of a paper in two columns, in the narrowest of the usual classes."""
+"""Width in points of a column of a two-column paper, in the narrowest of the usual document classes."""
 PAGE = 345.0
-"""Width in points of the text of a page, in the narrowest of the usual classes."""
+"""Width in points of the text of a page, in the narrowest of the usual document classes."""
 POINTS = 8.0
 """Width in points of an em in footnotesize."""
 GAP = 6.0
 """Points between two columns of a table."""
 NAMES, HEAD = 90.0, 50.0
-"""Points of the widest names of rows and of the widest head; longer ones are broken."""
+"""Largest width in points of the names of rows, and of a column head. Longer texts are broken."""
 _EMS = (
     ("!',.:;[]ijl|", 0.3),
     ("()*-frst ", 0.43),
@@ -28,7 +28,7 @@ _EMS = (
     ("bdhknpquvx", 0.6),
     ("MWm@%&", 1.06),
 )
-"""Characters by their width in ems; others are as wide as capitals."""
+"""Groups of characters with their width in ems. Other characters are as wide as capitals."""
 _PIECE = re.compile(r"[a-zA-Z0-9]{1,9}[^a-zA-Z0-9]*|[^a-zA-Z0-9]+")
 """Parts of a long word; a line may end after each."""
 PACKAGES = "% Needs \\usepackage{booktabs} and \\usepackage{siunitx}."
@@ -47,10 +47,10 @@ _SPECIAL = {
 
 
 def latex(result: ResultTable) -> str:
-    """Render a table in LaTeX. Numbers are aligned at their decimal points, in columns of siunitx.
+    """Render a table as LaTeX. Numbers are aligned at their decimal points by siunitx.
 
-    A table that is wider than one column spans both (`table*`). One that is wider than the page is
-    split into several tables, each with the names of the rows.
+    A table that is wider than a column of the paper spans both columns (`table*`). A table that is
+    wider than the page is split into several tables, each with the names of the rows.
     """
     parts, float_ = _parts(result, COLUMN), "table"
     if len(parts) > 1:
@@ -63,7 +63,7 @@ def latex(result: ResultTable) -> str:
 
 
 def _latex_part(result: ResultTable, columns: Sequence[int], place: int, float_: str) -> str:
-    """The table of some columns; `place` is 0 for the first of several, `float_` its environment."""
+    """The LaTeX table of some columns: part `place` (from 0), in the environment `float_`."""
     heads = [
         _latex_head(result.heads[column], numeric=result.numeric[column]) for column in columns
     ]
@@ -134,12 +134,12 @@ def _width(result: ResultTable, column: int) -> float:
 
 
 def points(text: str, *, bold: bool = False) -> float:
-    """Estimate how many points wide a text is in footnotesize, rather too many than too few."""
+    """Estimate the width of a text in footnotesize, in points. The estimate is rather too wide."""
     return POINTS * sum(map(_em, text)) * (1.15 if bold else 1)
 
 
 def _em(sign: str) -> float:
-    """The width of a sign in Computer Modern, in ems."""
+    """The width of a character in Computer Modern, in ems."""
     return next((em for signs, em in _EMS if sign in signs), 0.8 if sign.isascii() else 1.05)
 
 
@@ -166,12 +166,15 @@ def markdown(result: ResultTable) -> str:
 
 
 def latex_text(text: str, *, room: float = math.inf) -> str:
-    """A text that LaTeX shows as it is.
+    """Escape a text for LaTeX.
 
     Args:
         text: The text.
-        room: Points of a line. TeX breaks lines at spaces and hyphens only, so a word that does not fit
-        gets further break points.
+        room: The width of a line in points. TeX only breaks lines at spaces and hyphens, so words that
+            are wider get further break points.
+
+    Returns:
+        The escaped text.
     """
     words = []
     for word in text.split():
@@ -204,7 +207,9 @@ def _shown(text: str) -> str:
 
 
 def _format(result: ResultTable, place: int) -> str:
-    """Digits before and after the point of a column, with a sign where one has it."""
+    """The siunitx format of a column, such as "-2.1": digits before and after the decimal point, with
+    a sign if any number has one.
+    """
     cells = [row[place] for row in result.rows if row[place].number is not None]
     numbers = [_decimal(cell) for cell in cells if math.isfinite(cell.number or 0)]
     parts = [number.lstrip("-").split(".") for number in numbers]
@@ -214,7 +219,7 @@ def _format(result: ResultTable, place: int) -> str:
 
 
 def _decimal(cell: TableCell) -> str:
-    """Format the number; one that rounds to zero has no minus sign."""
+    """Format the number. If it rounds to zero, it has no minus sign."""
     return f"{cell.number:z.{cell.decimals}f}"
 
 

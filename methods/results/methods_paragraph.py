@@ -1,4 +1,4 @@
-"""How the scores of a release were made: a paragraph for a paper, and its citations."""
+"""Methods section for a paper: a paragraph on how scores were made, and BibTeX citations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -100,11 +100,17 @@ _SOURCES = {
 
 
 class CallSettings(NamedTuple):
-    """How one model was asked in one role: the settings and dates of its calls, each once.
+    """The distinct settings and dates of one model's calls in one role.
 
-    `temperatures` and `limits` (tokens of a reply) are None for requests that leave the choice to the
-    server. `served_as` are the names that replies, or else requests, give the model, `prompts` the
-    versions of the prompts.
+    Attributes:
+        role: "answer", "reader" (letter extraction) or "judge".
+        name: The name of the model.
+        temperatures: The temperatures; None for requests that leave it to the server.
+        limits: The token limits of replies; None for requests that leave it to the server.
+        served_as: The names of the model in replies, or else in requests.
+        prompts: The versions of the prompts.
+        first_day: The day of the first call.
+        last_day: The day of the last call.
     """
 
     role: str
@@ -118,7 +124,9 @@ class CallSettings(NamedTuple):
 
 
 class EvaluationCalls(NamedTuple):
-    """The calls behind the scores of a release; `readers` counts answers of models by who read them."""
+    """The calls behind the scores of a release. `readers` counts answers by the rule or model that
+    extracted their letter.
+    """
 
     settings: Sequence[CallSettings]
     readers: Mapping[str, int]
@@ -131,17 +139,17 @@ def methods_paragraph(
     calls: EvaluationCalls,
     averages: Mapping[MetricKey, str],
 ) -> str:
-    """How the scores of a judge were made, in words.
+    """Describe in sentences how the scores of a judge were made.
 
     Args:
         results: The scores.
         card: The card of the release.
         version: The version of vlm-loom, if it is known.
         calls: The calls behind the scores.
-        averages: What the number of each metric is an average of (`Metric.in_words`).
+        averages: The description of each metric (`Metric.in_words`).
 
     Returns:
-        Sentences, on one line.
+        The sentences, on one line.
     """
     models = [row for row in results.models if is_model(row["model"])]
     names = {row["model"] for row in models}
@@ -173,7 +181,7 @@ def citations(card: Card, methods: Iterable[str]) -> str:
 
     Args:
         card: The card of the release.
-        methods: The methods of intervals and tests, as the tables have them.
+        methods: The names of the methods of intervals and tests in the tables.
 
     Returns:
         BibTeX: the paper of the benchmark if it is known, the release, and the articles of the methods.
@@ -202,7 +210,7 @@ def citations(card: Card, methods: Iterable[str]) -> str:
 
 
 def _beside(results: JudgeResults) -> str:
-    """The candidates that are no models by themselves, in words."""
+    """Describe the candidates that are no models: baselines and runs without the right images."""
     others = [row["model"] for row in results.models if not is_model(row["model"])]
     blind = sum(ablation_of(name) is not None for name in others)
     counts = [
@@ -217,7 +225,7 @@ def _judged(settings: CallSettings, results: JudgeResults) -> bool:
 
 
 def _how_asked(who: str, calls: Sequence[CallSettings]) -> list[str]:
-    """When, with which settings and in which versions models were asked; nothing without calls."""
+    """Describe the dates and settings of calls to models; empty without calls."""
     if not calls:
         return []
     first, last = min(each.first_day for each in calls), max(each.last_day for each in calls)
@@ -239,13 +247,13 @@ def _how_asked(who: str, calls: Sequence[CallSettings]) -> list[str]:
 
 
 def _imported(models: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The models whose answers were made elsewhere; nothing where there are none."""
+    """Name the models whose predictions were imported; empty if there are none."""
     names = [row["label"].removeprefix(f"{FILE}:") for row in models if is_file(row["model"])]
     return [f"Predictions of {', '.join(names)} were imported from files."] if names else []
 
 
 def _by_value(values: Mapping[str, Sequence[Any]], default: str) -> str:
-    """A value that all models share, or each value with the models that have it."""
+    """Write the value that all models share, or each value with its models."""
     names: dict[str, list[str]] = {}
     for name, of_model in values.items():
         for value in of_model:
@@ -257,7 +265,7 @@ def _by_value(values: Mapping[str, Sequence[Any]], default: str) -> str:
 
 
 def _read(calls: EvaluationCalls) -> list[str]:
-    """Who read the letters of answers; nothing where nothing is read."""
+    """Describe how letters were extracted from answers; empty if no letters were."""
     n = sum(calls.readers.values())
     extractors = {name: count for name, count in calls.readers.items() if name != RULE}
     if not n:
@@ -296,7 +304,7 @@ def _intervals(results: JudgeResults) -> str:
 
 
 def _compared(results: JudgeResults) -> list[str]:
-    """How models were compared, and whether p was adjusted; nothing where none were."""
+    """Describe the tests between models and the adjustment of p; empty without comparisons."""
     pairs = [
         row for pair, row in results.pairs(results.leading).items() if all(map(is_model, pair))
     ]
@@ -321,7 +329,7 @@ def _compared(results: JudgeResults) -> list[str]:
 
 
 def _unranked(models: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Who has no rank, and what the marks beside ranks say."""
+    """Name the models without a rank, and explain the marks at ranks."""
     unranked = [row["label"] for row in models if row["rank"] is None]
     verb = "has" if len(unranked) == 1 else "have"
     return [

@@ -1,7 +1,8 @@
-"""The OpenVLM leaderboard's result file: the numbers that VLMEvalKit computes of the same answers.
+"""Export for the OpenVLM leaderboard: a result file with the scores that VLMEvalKit would compute from
+the same answers.
 
-VLMEvalKit reads letters by its own rules, so multiple choice is written from the metrics
-`... (compat)`, and MMDU as its `all`, which counts a turn without a grade as 0.
+VLMEvalKit extracts letters by its own rules, so scores of multiple choice are those of the metrics
+`... (compat)`. MMDU's score is VLMEvalKit's `all`, which counts a turn without a grade as 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +15,9 @@ from methods.release_card import Card
 from methods.results.submissions import ABILITIES, dataset_name
 
 META = ("Vision Model", "Org", "Verified", "Time")
-"""What the OpenVLM leaderboard shows of a model and models.yaml does not say."""
+"""Fields of the OpenVLM leaderboard that models.yaml does not have; they are left empty."""
 OPEN_SOURCE = {"open": "Yes", "proprietary": "No"}
-"""By `access` of models.yaml."""
+"""The field "OpenSource" by the field `access` of models.yaml."""
 SHORT: Mapping[str, str] = {
     "coarse_perception": "CP",
     "finegrained_perception (instance-level)": "FP-S",
@@ -29,9 +30,10 @@ SHORT: Mapping[str, str] = {
 
 
 class BoardMetric(NamedTuple):
-    """The score of a release that VLMEvalKit computes, too.
+    """The metric of a benchmark that VLMEvalKit computes, too.
 
-    `lost_are_zero`: the score is the mean over judged turns, and every other turn counts as 0.
+    With `lost_are_zero`, the value is a mean over judged turns, and turns without a grade must be added
+    as 0.
     """
 
     name: str
@@ -45,12 +47,11 @@ BOARD_METRICS: Mapping[str, BoardMetric] = {
     "mmiu": BoardMetric("Accuracy (compat)"),
     "mmdu": BoardMetric(OVERALL, form="judged", lost_are_zero=True),
 }
-"""By benchmark; VLMEvalKit has no score of the other ones."""
+"""The metric by benchmark. VLMEvalKit has no score for the other benchmarks."""
 
 
 def models_without_score(scores: Iterable[Mapping[str, Any]], metric: BoardMetric) -> list[str]:
-    """List the models that have other scores but not this one under any judge, in the order of the
-    rows.
+    """List the models that have scores, but none for this metric, in the order of the rows.
 
     Args:
         scores: The rows of scores.
@@ -69,16 +70,17 @@ def models_without_score(scores: Iterable[Mapping[str, Any]], metric: BoardMetri
 def open_vlm(
     scores: Sequence[Mapping[str, Any]], metric: BoardMetric, card: Card, time: str
 ) -> dict[str, Any]:
-    """Scores of one judge in the form of OpenVLM.json.
+    """Write the scores of one judge in the format of OpenVLM.json.
 
     Args:
         scores: Rows of `evaluate.results`; baselines and ablations are left out.
         metric: The metric to write.
         card: The card of the release.
-        time: 12 digits, from the last two of the year to the second.
+        time: The time in 12 digits, `yymmddHHMMSS`.
 
     Returns:
-        By model, its META and by data set `Overall` and MMBench's abilities, of 100 at most.
+        By model, its `META`, and by data set the scores `Overall` and, for MMBench, by ability. Scores
+        are 0 to 100.
     """
     dataset = dataset_name(card)
     results: dict[str, Any] = {}
@@ -102,7 +104,7 @@ def open_vlm(
 
 
 def _meta(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What models.yaml says of the model of a row; empty texts for what it does not say."""
+    """The fields of models.yaml of a row's model; missing fields are empty texts."""
     parameters = row["parameters"]
     return {
         "Method": [row["label"], ""],

@@ -1,4 +1,6 @@
-"""Tables of a release that no judge made: counts of items, letters by pass, answer extraction."""
+"""Result tables of a release that do not depend on one judge: item counts, letters by pass, quality of
+answer extraction, agreement of judges.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,9 +17,9 @@ from methods.results.table_cells import (
 
 READING, JUDGING = "extraction_quality", "judge_quality"
 SHARES = {"read": "Read", "none": "Read as no choice", "unread": "Not read"}
-"""Shares of answers by their measure, with their names in the table."""
+"""Measures that are shares of answers, and their names in the table."""
 AGREEMENT = {"raw": "Same letter", "cohen_kappa": "Cohen kappa"}
-"""Agreement of two readers by its measure, with its name in the table."""
+"""Measures of the agreement of two readers (methods of letter extraction), and their names."""
 COEFFICIENT_DECIMALS = 3
 READERS = (
     "Readers: rule: the project's rules; extractor: the model that is asked where no rule reads, and "
@@ -42,13 +44,13 @@ def release_tables(
         release_id: The id of the release.
         counts: Rows of name, value, n and unit, such as the classes of tokens (MMDU, Figure 4).
         findings: Rows of `evaluate.findings` of the release.
-        labels: The label of each model.
+        labels: The display name of each model.
 
     Yields:
-        A table for each name of `counts`; the letters that each model named by pass (MMBench,
-        Figure 4); the share of answers that each reader reads (Table 1); the agreement of every two
-        readers (Figure 5); the metrics under each extractor (Table 6); the agreement of judges with
-        people and each other (MMDU, Table 4; AlignMMBench, Table 2; ConvBench, Table 7).
+        A table for each name of `counts`; the agreement of judges with people and each other (MMDU,
+        Table 4; AlignMMBench, Table 2; ConvBench, Table 7); the letters in each model's answers by pass
+        (MMBench, Figure 4); the share of answers that each reader can extract (MMBench, Table 1); the
+        agreement of every two readers (MMBench, Figure 5); the metrics by extractor (MMBench, Table 6).
     """
     for name in dict.fromkeys(row["name"] for row in counts):
         rows = [row for row in counts if row["name"] == name]
@@ -177,7 +179,7 @@ def _judges(release_id: str, rows: Sequence[Row]) -> ResultTable:
 
 
 def _percent(row: Row) -> tuple[TableCell, TableCell, TableCell]:
-    """A share or a coefficient times 100, its interval and its number of clusters."""
+    """Cells of a share or coefficient times 100, its interval and its number of clusters."""
     ends = {end: None if row[end] is None else 100 * row[end] for end in ("ci_low", "ci_high")}
     return (
         TableCell(number=None if row["value"] is None else 100 * row["value"]),

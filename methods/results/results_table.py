@@ -1,7 +1,7 @@
-"""The results of a release: one table of scores, and the differences of its models, by judge.
+"""The results of a release by judge: scores of models, and differences between models.
 
-Reports, exports and figures are made of it. A row of scores is one of `evaluate.results`, a
-row of differences one of `evaluate.comparisons`.
+Reports, exports and figures are made from it. Scores are rows of `evaluate.results`, differences are
+rows of `evaluate.comparisons`.
 """
 
 import re
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 Row = Mapping[str, Any]
 Pair = tuple[str, str]
 FLOOR, JUDGED, COMMON, ALL_ITEMS = "floor", "judged", "common", "all_items"
-"""The forms of a score: what becomes of answers that the model failed."""
+"""The forms of a score, which differ in how they count a model's missing answers."""
 COUNTS_BELOW = 0.05
-"""A difference counts where p after Holm's adjustment is below this."""
+"""Significance level: a difference is significant if its Holm-adjusted p value is below this."""
 _SCALE = {
     word: place
     for place, words in enumerate(
@@ -30,9 +30,9 @@ _SCALE = {
     )
     for word in words
 }
-"""Words that stand for more or less of something, from the least."""
+"""The order of ordinal words, such as "easy" and "hard", from the least."""
 GROUP_ANALYSES = ["model_groups", "task_clusters"]
-"""Analyses of groups of models and of tasks, whose findings are results."""
+"""Analyses of model groups and task clusters, whose findings are shown with the results."""
 _NUMBER = re.compile(r"^(?:over )?(\d+)|\((\d+)[-)]")
 
 
@@ -45,12 +45,15 @@ class MetricKey(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeResults:
-    """The results of one judge, under one version of its judging.
+    """The results of one judge and one version of its judging.
 
-    `scores` are in the order of the query: by metric, and the best model first. `by_ability` are
-    differences on the items of one ability, rows of `evaluate.ability_comparisons`, `groups` findings
-    of `GROUP_ANALYSES`, `training` rows of `evaluate.training_effects`. `label_metrics` has the metric
-    of each label that is not split by the first one.
+    Attributes:
+        scores: Rows of `evaluate.results`, by metric, the best model first.
+        differences: Rows of `evaluate.comparisons`.
+        by_ability: Differences on the items of one ability, rows of `evaluate.ability_comparisons`.
+        groups: Findings of `GROUP_ANALYSES`.
+        training: Rows of `evaluate.training_effects`.
+        label_metrics: The metric for subsets of a label, for labels that do not use the first metric.
     """
 
     judge: str
@@ -64,12 +67,12 @@ class JudgeResults:
 
     @property
     def release_id(self) -> str:
-        """The release that the results are on."""
+        """The id of the release."""
         return str(self.scores[0]["release_id"])
 
     @cached_property
     def whole(self) -> dict[tuple[str, str, str, str], Row]:
-        """The scores of everything, by model, metric, aggregation and form."""
+        """The scores on the whole release, by model, metric, aggregation and form."""
         return {
             (row["model"], row["metric"], row["aggregation"], row["form"]): row
             for row in self.scores
@@ -78,31 +81,31 @@ class JudgeResults:
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """The label of each model: its name, and how it was asked where that differs."""
+        """The display name of each model: its name, with settings of the run if they differ."""
         return {row["model"]: row["label"] for row in self.scores}
 
     def label(self, model: str) -> str:
-        """The label of a model; its name if it has no scores."""
+        """Return the display name of a model, or its name if it has no scores."""
         return self.labels.get(model, model)
 
     @cached_property
     def leading(self) -> MetricKey:
-        """The metric that ranks."""
+        """The metric by which models are ranked."""
         return key_of(min(self.scores, key=lambda row: row["place"]))
 
     @property
     def models(self) -> list[Row]:
-        """The leaderboard: the score of everything of each model by the metric that ranks."""
+        """The leaderboard: each model's score on the whole release by the ranking metric."""
         return [row for row in self.metrics if key_of(row) == self.leading]
 
     @property
     def metrics(self) -> list[Row]:
-        """The scores of everything by every metric, failures at the floor."""
+        """The scores on the whole release by every metric, in the form `floor`."""
         return [row for (*_, form), row in self.whole.items() if form == FLOOR]
 
     @property
     def slices(self) -> list[Row]:
-        """The scores of subsets by the ranking metric, or by another metric of their label."""
+        """The scores on subsets by the first metric, or by the metric of their label."""
         parts = [row for row in self.scores if row["subset_label"] and row["form"] == FLOOR]
         first = min(parts, key=lambda row: row["place"], default=None)
         return [
@@ -115,7 +118,7 @@ class JudgeResults:
 
     @property
     def n_clusters(self) -> int:
-        """The number of clusters behind most intervals; rows of an earlier version have none."""
+        """The largest number of clusters behind an interval; 0 for rows of an earlier version."""
         rows = (*self.models, *self.pairs(self.leading).values())
         return most_clusters(rows)
 
@@ -133,19 +136,19 @@ class JudgeResults:
         return self.whole.get((model, *metric, form))
 
     def pairs(self, metric: MetricKey) -> dict[Pair, Row]:
-        """The differences by a metric, by the names of both models."""
+        """Return the differences by a metric, by the names of both models."""
         return {
             (row["first"], row["second"]): row for row in self.differences if key_of(row) == metric
         }
 
 
 def most_clusters(rows: Iterable[Row]) -> int:
-    """The most clusters that an interval of the rows is over; 0 if no row says how many."""
+    """Return the largest number of clusters behind an interval; 0 if the rows do not have it."""
     return max((row["n_clusters"] or 0 for row in rows), default=0)
 
 
 def key_of(row: Row) -> MetricKey:
-    """The metric of a row."""
+    """Return the metric key of a row."""
     return MetricKey(row["metric"], row["aggregation"])
 
 
@@ -155,12 +158,12 @@ def by_judge(
     decimals: Mapping[str, int] | None = None,
     **others: Iterable[Row],
 ) -> list[JudgeResults]:
-    """The results of each judge and version that has scores, in the order of the rows.
+    """Group rows into the results of each judge and version that has scores, in the order of the rows.
 
     Args:
         scores: Rows of `sql/evaluate/results_of.sql`.
-        label_metrics: Those of the benchmark.
-        decimals: How many decimals numbers of a metric have in tables, where it is not one.
+        label_metrics: The `label_metrics` of the benchmark.
+        decimals: The number of decimals in tables by metric; 1 for other metrics.
         **others: Rows of the other fields of `JudgeResults`, such as `differences`.
 
     Returns:
@@ -202,7 +205,8 @@ def pair_difference(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[
         other: Another model.
 
     Returns:
-        The row, and the sign of the first model minus the second in it; None if there is none.
+        The row, and 1 if its difference is `model` minus `other`, or -1 for the reverse; None if there
+        is no row.
     """
     if (model, other) in pairs:
         return pairs[model, other], 1
@@ -212,15 +216,15 @@ def pair_difference(pairs: Mapping[Pair, Row], model: str, other: str) -> tuple[
 
 
 def is_significant(row: Row) -> bool:
-    """Whether the difference of a row is more than chance."""
+    """Check that the difference of a row is significant (Holm-adjusted p below `COUNTS_BELOW`)."""
     return row["p_holm"] is not None and row["p_holm"] < COUNTS_BELOW
 
 
 def label_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
-    """A key that sorts values of a label.
+    """Return a key that sorts values of a label.
 
-    Numbers and ranges, such as `3-5`, `few (2-5)` and `over 10`, stand first, and 10 comes after 9.
-    Then come words of a scale, such as easy, medium and hard, then other texts.
+    Numbers and ranges, such as `3-5`, `few (2-5)` and `over 10`, come first, in numerical order. Words
+    of a scale, such as easy, medium and hard, come next, then other texts.
     """
     number = _NUMBER.search(text)
     scale = _SCALE.get(re.sub(r"[_\s-]+", " ", text.strip().casefold()))
@@ -233,5 +237,5 @@ def label_order(text: str) -> tuple[bool, int, list[tuple[int, str]]]:
 
 
 def in_name(text: str) -> str:
-    """A text as part of the name of a file."""
+    """Convert a text to a part of a file name: lower-case letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "other"

@@ -1,4 +1,4 @@
-"""The data of figures: radars, and planes of two scores."""
+"""The data of figures: radar charts, and scatter plots of two scores with quadrants (planes)."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -17,20 +17,20 @@ from methods.results.results_table import (
 )
 
 FEWEST, MOST = 3, 16
-"""Axes of a radar: fewer enclose no area, and the names of more stand on each other."""
+"""The fewest and most axes of a radar chart. Two enclose no area; the names of too many overlap."""
 TURNS = (
     (("S1", "perception"), ("S2", "reasoning")),
     (("S1", "perception"), ("S3", "creation")),
 )
-"""Metrics of ConvBench against each other, by name and in words (ConvBench, 4.2)."""
+"""Pairs of ConvBench metrics that are plotted against each other: name and meaning (ConvBench, 4.2)."""
 QUADRANTS_OF_STEADINESS = (("worse", "better"), ("less steady", "steadier"))
-"""The corners of a mean against the inverse of a spread, in words."""
+"""Descriptions of low and high values in a plot of a mean and the inverse of a spread."""
 
 
 class RadarData(NamedTuple):
-    """A line per model over the same axes; None for a missing score.
+    """A radar chart: a line of scores per model over the same axes; None for a missing score.
 
-    `ends` are the values at the centre and at the rim of every axis.
+    `ends` are the values at the centre and at the rim of all axes.
     """
 
     name: str
@@ -49,7 +49,7 @@ class ScorePoint(NamedTuple):
 
 
 class PlaneAxis(NamedTuple):
-    """A metric on an axis: its key, its title, and the ends of its scale, None where it has none."""
+    """A metric on an axis: its key, its title, and the ends of its scale (None if it is unbounded)."""
 
     key: MetricKey
     title: str
@@ -57,9 +57,10 @@ class PlaneAxis(NamedTuple):
 
 
 class ScorePlane(NamedTuple):
-    """Two scores of each model; `middle` are their medians, the lines between quadrants.
+    """A scatter plot of two scores of each model. The medians divide it into quadrants.
 
     Attributes:
+        middle: The medians of both scores.
         corners: Descriptions of low and high values on both axes.
         without: The number of models that lack one of the scores.
     """
@@ -113,9 +114,10 @@ def radars(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[Radar
 
 
 def planes(results: JudgeResults, benchmark: Benchmark | None) -> Iterator[ScorePlane]:
-    """How good models are against how steady (AlignMMBench, Figure 1), and one turn against another.
+    """Make scatter plots: score against consistency (AlignMMBench, Figure 1), and one turn against
+    another.
 
-    The first needs a metric that is the inverse of a spread; the second one those of `TURNS`.
+    The first needs a metric that is the inverse of a spread, the second the metrics of `TURNS`.
     """
     if benchmark is None:
         return
@@ -143,17 +145,17 @@ def plane_of(
     up: PlaneAxis,
     corners: tuple[tuple[str, str], tuple[str, str]],
 ) -> ScorePlane:
-    """Two scores of each model.
+    """Make a scatter plot of two scores of each model.
 
     Args:
         results: The scores.
         models: The models, in the order of the points.
         across: The horizontal axis.
         up: The vertical axis.
-        corners: What is low and what is high on both axes, in words.
+        corners: Descriptions of low and high values on both axes.
 
     Returns:
-        The plane, with labels of models. Models without one of the scores have no point.
+        The plane, with display names of models. Models that lack a score have no point.
     """
     points = [
         (results.label(model), x, y)

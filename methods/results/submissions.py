@@ -1,7 +1,8 @@
-"""One model's answers on a release, as a benchmark's own evaluation takes them.
+"""Submissions: one model's answers in the file format that a benchmark's own evaluation reads.
 
-Forms are those of MMBench's server (a spreadsheet, a row a pass), of the released scorers of MMIU,
-ConvBench and MMDU, and of AlignMMBench's responses. No file has a reference that is held out.
+The formats are those of MMBench's server (a spreadsheet with a row for each pass), of the released
+scorers of MMIU, ConvBench and MMDU, and of AlignMMBench's responses. Held-out references are never
+written.
 """
 
 import json
@@ -36,33 +37,34 @@ from methods.release import Edition, held_out
 from methods.release_card import RELEASES, Card, benchmark_of, edition_of
 
 Answers = Mapping[tuple[str, str, int], str | None]
-"""The text of each answer by item, trial and turn; None, or absent, where there is none."""
+"""The text of each answer by item, trial and turn. A missing answer is None or has no key."""
 SERVED = "ABCD"
-"""The choices that MMBench's server has columns for."""
+"""The choices for which MMBench's server has columns."""
 ABILITIES = (L3, L2)
 _SPLIT = "split"
 _UNSAFE = re.compile(r"[^\w.+@=,()-]+|^\.+")
 _DATASET = re.compile(r"(?:MMBench|MMDU|MMIU)\w*")
-"""What a published file is called whose name is that of VLMEvalKit's data set."""
+"""File names of published files that are names of VLMEvalKit's data sets."""
 MOST_NAME = 100
+"""The most characters of a file or folder name."""
 
 
 class Sheet(NamedTuple):
-    """A table of a spreadsheet: numbers stay numbers, and no text is a formula."""
+    """A table of a spreadsheet. Numbers are written as numbers, and no text as a formula."""
 
     header: Sequence[str]
     rows: Iterable[Sequence[str | int]]
 
 
 class Submission(NamedTuple):
-    """Files of one model by their paths, and what is to be known of them, in sentences."""
+    """The files of one model by their paths, and notes for the user, one sentence each."""
 
     files: Mapping[str, Sheet | str]
     notes: Sequence[str] = ()
 
 
 class SubmissionInput(NamedTuple):
-    """What a submission is made of; `model` and `dataset` name files."""
+    """The inputs of a submission. `model` and `dataset` are used in file names."""
 
     items: Sequence[Item]
     edition: Edition
@@ -71,18 +73,18 @@ class SubmissionInput(NamedTuple):
     answers: Answers
 
     def answer(self, item: Item, trial: str = PLAIN, turn: int = 1) -> str | None:
-        """The text of an answer."""
+        """Return the text of an answer, or None if it is missing."""
         return self.answers.get((item.item_id, trial, turn))
 
 
 def submission(inputs: SubmissionInput) -> Submission | None:
-    """The files that the benchmark's own evaluation takes; None where none is known."""
+    """Make the files that the benchmark's own evaluation reads; None if no format is known."""
     form = FORMS.get(inputs.edition.benchmark or "")
     return form(inputs) if form else None
 
 
 def file_names(names: Iterable[str]) -> dict[str, str]:
-    """A name for a file or folder for each name, all different, whatever the names are."""
+    """Map each name to a unique file or folder name."""
     name_of_file: dict[str, str] = {}
     for name in dict.fromkeys(names):
         safe = plain = file_name(name)
@@ -95,15 +97,15 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def file_name(name: str) -> str:
-    """The name as one of a file or folder, of at most `MOST_NAME` characters."""
+    """Convert a name to a file or folder name of at most `MOST_NAME` characters."""
     return _UNSAFE.sub("-", name)[:MOST_NAME] or "-"
 
 
 def dataset_name(card: Card) -> str:
-    """What VLMEvalKit calls the data set of an imported release; of others, the release's id.
+    """Return VLMEvalKit's name of the data set of an imported release; for others the release id.
 
-    An imported file has that name, as `MMBench_DEV_EN_V11.tsv`; else MMBench is called by its split and
-    language.
+    It is the name of the imported file, such as `MMBench_DEV_EN_V11.tsv`, if that is a name of a data
+    set. Otherwise the name of MMBench is made from its split and language.
     """
     settings = (card.get("settings") or {}).get(RELEASES) or {}
     stem = str(settings.get("file", "")).partition(".")[0]
@@ -123,7 +125,7 @@ def dataset_name(card: Card) -> str:
 
 
 def _mmbench(inputs: SubmissionInput) -> Submission:
-    """A spreadsheet with a row for every pass, as VLMEvalKit writes them and the server reads them."""
+    """A spreadsheet with a row for every pass, as VLMEvalKit writes it and the server reads it."""
     letters = LETTERS[: max([len(SERVED), *(len(item.choices) for item in inputs.items)])]
     labels = [
         name for name in (*ABILITIES, _SPLIT) if any(name in item.labels for item in inputs.items)
@@ -180,12 +182,12 @@ def _of_pass(inputs: SubmissionInput, item: Item, shift: int) -> str | None:
 
 
 def _mmiu(inputs: SubmissionInput) -> Submission:
-    """A folder for each task, in it one for the model, with the records and what it said to each."""
+    """A JSON file for each task, at `task/model/`, with the records and the model's answers."""
     ids = RecordIds()
     records = [mmiu_record(_published(item, inputs.edition), ids) for item in inputs.items]
     model = inputs.model
     while any(model in record for record in records):
-        # The scorer looks for the answer under the model's name, beside what the record says.
+        # The scorer reads the answer from a field with the model's name, which must be unused.
         model += "-"
     of_tasks: dict[str, list[dict[str, Any]]] = {}
     for item, record in zip(inputs.items, records, strict=True):
@@ -222,7 +224,7 @@ def _alignmmbench(inputs: SubmissionInput) -> Submission:
 
 
 def _convbench(inputs: SubmissionInput) -> Submission:
-    """A YAML file for each setting and conversation, which is numbered by its place in the sheet."""
+    """A YAML file for each setting and conversation, named by the conversation's row number."""
     files = {}
     questions = []
     for setting, (trial, n_given) in enumerate(N_GIVEN.items()):
@@ -230,7 +232,7 @@ def _convbench(inputs: SubmissionInput) -> Submission:
         for place, item in enumerate(inputs.items, start=1):
             text_of_turn = {turn: inputs.answer(item, trial, turn) for turn in turns}
             if all(text is None for text in text_of_turn.values()):
-                # The scorer counts a file that is not there as a loss.
+                # The scorer counts a missing file as a loss.
                 continue
             questions += [(item, trial, turn) for turn in turns]
             answers = {
@@ -274,7 +276,7 @@ def _mmdu(inputs: SubmissionInput) -> Submission:
 
 
 def _published(item: Item, edition: Edition) -> PublishedItem:
-    """The item as its published record has it, without what is held out; pictures by their SHA-256."""
+    """The item as a published record, without held-out references. Images are named by SHA-256."""
     turns = item.turns
     if held_out(edition):
         turns = tuple(replace(turn, references={}) for turn in turns)
@@ -286,7 +288,7 @@ def _published(item: Item, edition: Edition) -> PublishedItem:
 def _empty(
     inputs: SubmissionInput, questions: Sequence[tuple[Item, str, int]], effect: str
 ) -> list[str]:
-    """A sentence on the answers that there are not."""
+    """Make a note on the number of missing answers; empty if there are none."""
     without = sum(inputs.answer(*place) is None for place in questions)
     if not without:
         return []
@@ -302,4 +304,4 @@ FORMS: Mapping[str, Callable[[SubmissionInput], Submission]] = {
     "convbench": _convbench,
     "mmdu": _mmdu,
 }
-"""Form of each benchmark's own evaluation."""
+"""The function that writes the format of each benchmark's own evaluation."""

@@ -1,4 +1,4 @@
-"""Cells and captions of tables of results."""
+"""Cells and captions of result tables."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from methods.results.open_vlm import SHORT
 from methods.results.results_table import JudgeResults, Row, is_significant, most_clusters
 
 NOTHING = "–"
-"""Stands where there is no number, and between two numbers."""
+"""The dash for a missing number, and between two numbers."""
 
 
 ABBREVIATIONS = {
@@ -23,7 +23,7 @@ ABBREVIATIONS = {
     "Overall Score": "Overall",
     **SHORT,
 }
-"""Names of metrics and abilities as the tables of MMDU's and MMBench's papers have them."""
+"""Abbreviations of metrics and abilities in the tables of the MMDU and MMBench papers."""
 
 
 class TableCell(NamedTuple):
@@ -37,7 +37,9 @@ class TableCell(NamedTuple):
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table: `numeric` says of each column whether it has numbers, `names` is that of its rows."""
+    """A table. `numeric` tells for each column whether it has numbers; `names` is the index of the
+    column with the names of rows.
+    """
 
     name: str
     release: str
@@ -49,17 +51,17 @@ class ResultTable:
 
 
 def caption_of(results: JudgeResults, metric: Row | None = None) -> str:
-    """The sentences of a caption on scores and their intervals.
+    """Write the sentences of a caption on scores and their intervals.
 
     Args:
         results: The results of a judge.
-        metric: The names of a metric and its aggregation; by default of the metric that ranks. An empty
+        metric: The names of a metric and its aggregation; by default of the ranking metric. An empty
             aggregation is left out.
 
     Returns:
         The sentences.
     """
-    # Scores that an earlier version made do not say of how many clusters they are.
+    # Scores of earlier versions do not have the number of clusters.
     over = (
         f", over up to {results.n_clusters} clusters; ~ marks those of fewer than {LEAST_CLUSTERS}, "
         "which are only indicative"
@@ -69,11 +71,11 @@ def caption_of(results: JudgeResults, metric: Row | None = None) -> str:
 
 
 def scores_caption(results: JudgeResults, metric: Row | None = None) -> str:
-    """The sentence of a caption on metric, release and judge.
+    """Write the sentence of a caption on metric, release and judge.
 
     Args:
         results: The results of a judge.
-        metric: As for `caption_of`.
+        metric: The names of a metric and its aggregation, as in `caption_of`.
 
     Returns:
         The sentence.
@@ -85,17 +87,17 @@ def scores_caption(results: JudgeResults, metric: Row | None = None) -> str:
 
 
 def short_name(name: str) -> str:
-    """The abbreviation that a benchmark's paper has for a metric or an ability, or else the name."""
+    """Return the abbreviation of a metric or ability in a benchmark's paper, or else its name."""
     return ABBREVIATIONS.get(name) or printed_name(name)
 
 
 def printed_name(name: str) -> str:
-    """The name of an ability as a paper prints it."""
+    """Return the name of an ability with spaces instead of underscores."""
     return name.replace("_", " ")
 
 
 def meanings_of(names: Iterable[str]) -> str:
-    """What abbreviations of these names stand for, as a sentence after a space; empty without any."""
+    """Explain the abbreviations of names in a sentence after a space; empty if none is abbreviated."""
     named = [
         f"{ABBREVIATIONS[name]}: {printed_name(name)}" for name in names if name in ABBREVIATIONS
     ]
@@ -103,19 +105,19 @@ def meanings_of(names: Iterable[str]) -> str:
 
 
 def _turns(results: JudgeResults) -> str:
-    """How many turns the models were asked: passes that follow a miss are not."""
+    """The number of turns that were asked. Models differ in it: passes after a miss are not asked."""
     counts = [row["n_turns"] for row in results.models]
     low, high = min(counts), max(counts)
     return f"{low} turns" if low == high else f"{low} to {high} turns of each model"
 
 
 def number_cell(row: Row, name: str = "value", *, bold: bool = False) -> TableCell:
-    """A cell with a number of a row, in the decimals of the row's metric.
+    """Make a cell with a number of a row, with the decimals of the row's metric.
 
     Args:
         row: The row.
         name: The column of the number.
-        bold: Whether it is bold.
+        bold: Whether the number is bold.
 
     Returns:
         The cell.
@@ -124,7 +126,7 @@ def number_cell(row: Row, name: str = "value", *, bold: bool = False) -> TableCe
 
 
 def estimate_cells(row: Row | None) -> tuple[TableCell, TableCell]:
-    """A number and its interval; a difference is bold where it counts."""
+    """Make the cells of a number and its interval. Significant differences are bold."""
     if row is None:
         return TableCell(), TableCell()
     is_difference = row.get("p_holm") is not None
@@ -133,16 +135,16 @@ def estimate_cells(row: Row | None) -> tuple[TableCell, TableCell]:
 
 
 def own_clusters_cell(row: Row) -> TableCell:
-    """The number of clusters that the interval of a row is over, or a dash."""
+    """Make the cell with the number of clusters of a row's interval, or a dash."""
     return TableCell(str(row["n_clusters"] or NOTHING))
 
 
 DIFFERENCE_HEADS = ("Difference", "Interval", "p", "p (Holm)", "C")
-"""The heads of `difference_cells`, of which the first is numeric."""
+"""The column heads of `difference_cells`. Only the first column is numeric."""
 
 
 def difference_cells(row: Row) -> tuple[TableCell, ...]:
-    """A difference with its interval, p, p after Holm's adjustment and number of clusters."""
+    """Make the cells of a difference: value, interval, p, Holm-adjusted p and number of clusters."""
     return (
         *estimate_cells({**row, "value": row["difference"]}),
         *(TableCell(p_text(row[p])) for p in ("p", "p_holm")),
@@ -151,19 +153,19 @@ def difference_cells(row: Row) -> tuple[TableCell, ...]:
 
 
 def clusters_cell(rows: Iterable[Row]) -> TableCell:
-    """The most clusters that an interval of the rows is over."""
+    """Make the cell with the largest number of clusters of the rows' intervals."""
     return TableCell(str(most_clusters(rows)))
 
 
 def p_text(p: float | None) -> str:
-    """A p with three decimals, or a dash."""
+    """Format a p value with three decimals, or a dash for None."""
     if p is None:
         return NOTHING
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def interval_text(row: Row) -> str:
-    """The interval of a row in brackets, marked if it is of few clusters; empty without one."""
+    """Format the interval of a row in brackets, marked if it has few clusters; empty without one."""
     if row["ci_low"] is None:
         return ""
     decimals = row.get("decimals", 1)

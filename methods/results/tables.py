@@ -1,4 +1,4 @@
-"""Tables of a judge's results: leaderboard, metrics, differences of every two models, slices."""
+"""Result tables of one judge: leaderboard, metrics, pairwise differences of models, slices by label."""
 
 from collections.abc import Iterator, Sequence
 
@@ -36,11 +36,11 @@ ABOUT = {
     "Language": "main_language",
     "Reference rank": "reference_rank",
 }
-"""Heads of columns with what models.yaml says of a model, and the columns of the scores."""
+"""Column heads for metadata of models from models.yaml, and the columns of the scores."""
 
 
 def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
-    """Every table of a judge's results; `number` tells those of several judges apart."""
+    """Yield all tables of a judge's results. The judge's `number`, from 1, makes names unique."""
     suffix = "" if number == 1 else f"-{number}"
     yield _leaderboard(results, f"leaderboard{suffix}")
     yield _scores(results, f"scores{suffix}")
@@ -60,7 +60,7 @@ def tables(results: JudgeResults, number: int = 1) -> Iterator[ResultTable]:
 
 
 def best_alone(results: JudgeResults) -> str | None:
-    """The model whose score is the best and whose difference to every other one counts; None: none."""
+    """Return the best model if it differs significantly from all other models, else None."""
     first = next((row["model"] for row in results.models if row["rank"] == 1), None)
     against = [row for pair, row in results.pairs(results.leading).items() if first in pair]
     return first if against and all(map(is_significant, against)) else None
@@ -108,7 +108,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
 
 
 def _scores(results: JudgeResults, name: str) -> ResultTable:
-    """The leaderboard without its counts: ranks, scores and intervals fit into one column."""
+    """The leaderboard without counts, narrow enough for one column of a paper."""
     alone = best_alone(results)
     lines = [
         (
@@ -132,7 +132,7 @@ def _scores(results: JudgeResults, name: str) -> ResultTable:
 
 
 def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
-    """Models by every metric with one aggregation, as MMDU's Table 2 and ConvBench's Table 1."""
+    """Models by metric for one aggregation, as in MMDU's Table 2 and ConvBench's Table 1."""
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     by_model: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -164,7 +164,7 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
 
 
 def _metric_intervals(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:
-    """Every metric with one aggregation by model, with intervals and numbers of clusters."""
+    """Metrics of one aggregation by model, with intervals and numbers of clusters."""
     row_of = {(row["model"], row["metric"]): row for row in rows}
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
     models = [row["model"] for row in results.models if any(row["model"] == m for m, _ in row_of)]
@@ -223,7 +223,7 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
 
 
 def _differences(results: JudgeResults, name: str) -> ResultTable:
-    """The difference of every two models with its interval and p."""
+    """The difference of every two models, with interval and p value."""
     lines = [
         (
             TableCell(results.label(first)),
@@ -263,7 +263,7 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
         return estimate_cells(row_of.get((model, value)))
 
     meanings = ""
-    # The shorter list stands across.
+    # The shorter list is the columns.
     if len(values) > len(models):
         heads = (
             label,

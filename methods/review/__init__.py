@@ -1,4 +1,4 @@
-"""Human review as pure functions.
+"""Human review (annotation) as pure functions.
 
 `kinds.py`: the content of each kind of item and its editable fields. `faults.py`: validation of edits.
 `decisions.py`: decisions and their validation. `process.py`: the status of an item and the next

@@ -1,4 +1,4 @@
-"""Inter-annotator agreement as rows of a table: among people (`people_rows`), and of people with a
+"""Inter-annotator agreement as table rows: among people (`people_rows`), and of people with an LLM
 judge (`judge_rows`).
 """
 
@@ -21,7 +21,7 @@ from methods.review.ratings import SCORE, Rating, mean_by_item
 
 ALL = "all"
 JUDGE = "judge:"
-"""Prefix that tells judges from people of the same name."""
+"""Prefix of judges' names, which distinguishes them from people."""
 
 
 class JudgeScore(NamedTuple):
@@ -44,9 +44,9 @@ def people_rows(
         n_resamples: The number of bootstrap draws.
 
     Returns:
-        Rows of kind, dimension, raters, measure, n_items, value, low, high and reason. `raters` is
-        `all`, or `a|b` for two people who both rated at least one item. `n_items` is the number of
-        items that at least two of the raters rated; `reason` says why there is no value.
+        Rows with kind, dimension, raters, measure, n_items, value, low, high and reason. `raters` is
+        `all`, or `a|b` for two people who rated at least one common item. `n_items` is the number of
+        items that at least two of the raters rated. `reason` says why there is no value.
     """
     rows = []
     for (kind, dimension), of_dimension in _by_dimension(ratings):
@@ -83,8 +83,8 @@ def judge_rows(
         n_resamples: The number of bootstrap draws.
 
     Returns:
-        Rows as of `people_rows`, with `people|judge:name` as raters. Only items that people and the
-        judge scored count; a judge without such an item has no row.
+        Rows as in `people_rows`, with `people|judge:name` as raters. Only items count that both people
+        and the judge scored. A judge without such items has no row.
     """
     judge_scores = list(judge_scores)
     rows = []
@@ -101,7 +101,7 @@ def judge_rows(
 
 
 def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], list[Rating]]]:
-    """The ratings of each kind and dimension, in the order of their names."""
+    """Yield the ratings of each kind and dimension, in alphabetical order."""
     for kind, dimension in sorted({(rating.kind, rating.dimension) for rating in ratings}):
         yield (
             (kind, dimension),
@@ -112,8 +112,8 @@ def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], 
 def _pairs_with_judges(
     ratings: Sequence[Rating], judge_scores: Sequence[JudgeScore]
 ) -> dict[str, list[Rating]]:
-    """Return for each judge two ratings of each item that both scored: the mean of people's scores,
-    and the judge's.
+    """For each judge, make two ratings of each item that both people and the judge scored: the mean of
+    people's scores, and the judge's score.
     """
     means, first = mean_by_item(ratings), {rating.item_id: rating for rating in ratings}
     pairs: dict[str, list[Rating]] = {}
@@ -130,9 +130,9 @@ def _pairs_with_judges(
 
 
 def _matrix(ratings: Sequence[Rating], raters: Sequence[str]) -> tuple[Ratings, list[str]]:
-    """Ratings of the items that two or more of `raters` rated, and the cluster of each.
+    """The matrix (items, raters) of items that two or more of `raters` rated, and each item's cluster.
 
-    Labels become numbers in alphabetical order: measures of labels only ask whether two are equal.
+    Labels become numbers in alphabetical order, because measures for labels only compare equality.
     """
     column = {rater: number for number, rater in enumerate(raters)}
     chosen = [rating for rating in ratings if rating.rater in column]
@@ -151,5 +151,5 @@ def _matrix(ratings: Sequence[Rating], raters: Sequence[str]) -> tuple[Ratings, 
 
 
 def _escaped(name: str) -> str:
-    """A name with its bars escaped, so that different pairs have different texts."""
+    """Escape "|" in a name, so that different pairs have different texts."""
     return name.replace("\\", "\\\\").replace("|", "\\|")

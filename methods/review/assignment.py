@@ -1,4 +1,4 @@
-"""Assignments of items to reviewers, and the order of items."""
+"""Assignment of review items to annotators, and the order of the review queue."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,31 +8,33 @@ from methods.ids import content_id, seeded_fraction
 from methods.review.process import ReviewState
 
 BUCKETS = 16
-"""Image sets are in so many buckets by a hash, so that the items of one set go to the same person."""
+"""The number of buckets into which image sets are divided by a hash. The items of a set are in one
+bucket, so that they go to the same person."""
 PLACES = 10**9
-"""Places of items, and where shares begin and end, are told apart by so much of a whole."""
+"""The resolution of the places of items, and of the beginnings and ends of shares."""
 
 Priority = Literal["quality", "disagreement", "coverage"]
 _STEPS = 1000
-"""How finely coverage is told apart."""
+"""The number of levels of the priority `coverage`."""
 _ROUNDING = 1e-9
-"""Places that differ by less are the same: shares are sums of floating-point numbers."""
+"""Places that differ by less are equal, because sums of shares have rounding errors."""
 FIRST = -1
-"""The priority of what an expert gave back: it comes before everything else."""
+"""The priority of items that an expert returned to annotators: they come first."""
 
 Progress = Literal["open", "done", "waiting"]
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """Items that a reviewer decides in a round: a share of a kind and a bucket.
+    """A share of the items of a kind and bucket, which a reviewer decides in a round.
 
-    Each item has a position from 0 to 1, the hash of its image set. The assignment has the items from
-    `start` on, and continues at 0 after 1.
+    Each item has a place from 0 to 1, the hash of its image set. The assignment covers the places from
+    `start` to `start + share`, modulo 1.
 
     Attributes:
         kind: The kind of items; None for all kinds.
         bucket: The bucket, 1 to BUCKETS; None for all buckets.
+        start: The first place within the bucket, 0 to 1.
         share: The share of these items, above 0 and at most 1.
     """
 
@@ -45,14 +47,14 @@ class Assignment:
     share: float
 
     def covers(self, kind: str, place: float) -> bool:
-        """Tell whether an item is assigned.
+        """Check whether the assignment includes an item.
 
         Args:
             kind: The kind of the item.
-            place: The position of the item, 0 to 1.
+            place: The place of the item, 0 to 1.
 
         Returns:
-            Whether it is.
+            Whether the item is assigned.
         """
         if self.kind not in (None, kind):
             return False
@@ -61,7 +63,7 @@ class Assignment:
             if bucket + 1 != self.bucket:
                 return False
             place = within
-        # Parts that meet share no item: their ends are whole numbers.
+        # Whole numbers, so that adjacent shares have no item in common.
         behind = int(place * PLACES) - round(self.start * PLACES)
         return behind % PLACES < round(self.share * PLACES)
 
@@ -71,7 +73,7 @@ def place_of(item_id: str, set_id: str | None) -> float:
 
     Args:
         item_id: The item.
-        set_id: Its image set, whose items have the same place; None for none.
+        set_id: Its image set, whose items all have the same place; None if it has none.
 
     Returns:
         A number from 0 to 1.
@@ -82,7 +84,9 @@ def place_of(item_id: str, set_id: str | None) -> float:
 def next_start(
     assignments: Iterable[Assignment], round: int, kind: str | None, bucket: int | None
 ) -> float:
-    """Compute where the next share of the same items begins; shares only overlap beyond a whole.
+    """Compute where the next share of the same items begins: at the end of the shares so far.
+
+    So shares only overlap if their sum exceeds 1.
 
     Args:
         assignments: The assignments so far.
@@ -105,9 +109,10 @@ class AssignmentDoubt(NamedTuple):
     """A possible mistake in an assignment.
 
     Attributes:
-        why: `over`: more reviewers (`people`) are assigned some of the items than decide each (`most`).
-            `twice`: an earlier assignment gives the reviewer some of the items. `none`: there are no
-            items.
+        why: `over`: some of the items are assigned to more reviewers than decide an item. `twice`: an
+            earlier assignment gives the reviewer some of the items. `none`: there are no items.
+        people: For `over`, the number of reviewers to whom such items are assigned.
+        most: For `over`, the number of reviewers who decide an item.
     """
 
     why: Literal["over", "twice", "none"]
@@ -121,15 +126,15 @@ def doubts(
     people: Callable[[str | None, int], int],
     kinds: Iterable[str],
 ) -> list[AssignmentDoubt]:
-    """Find what is doubtful about assignments.
+    """Find possible mistakes in assignments.
 
     Args:
         assignments: The assignments, each with the number of its items.
-        people: Gives how many people decide an item of a kind in a round.
-        kinds: The kinds that are queued.
+        people: Returns the number of people who decide an item of a kind in a round.
+        kinds: The kinds of items in the queue.
 
     Returns:
-        The doubts in the order of the assignments.
+        The possible mistakes, in the order of the assignments.
     """
     result: list[AssignmentDoubt] = []
     queued = sorted(kinds)
@@ -151,7 +156,7 @@ def doubts(
 
 
 def _most_at_once(assignments: Sequence[Assignment], kind: str) -> int:
-    """The most people for whom one place of the last assignment is kept, in its round."""
+    """The largest number of people to whom any place of the last assignment is assigned."""
     last = assignments[-1]
     spans = [
         (start, end, assignment)
@@ -163,7 +168,7 @@ def _most_at_once(assignments: Sequence[Assignment], kind: str) -> int:
     def covering(place: float) -> list[Assignment]:
         return [each for start, end, each in spans if start <= place + _ROUNDING < end - _ROUNDING]
 
-    # Where most spans lie on each other, one of them begins.
+    # The number of overlapping spans is largest at the beginning of one of them.
     overlaps = [covering(start) for start, _, _ in spans]
     return max(
         (len({each.annotator for each in those}) for those in overlaps if last in those), default=0
@@ -171,7 +176,7 @@ def _most_at_once(assignments: Sequence[Assignment], kind: str) -> int:
 
 
 def _overlap(assignment: Assignment, other: Assignment) -> bool:
-    """Whether both are one person's in one round, and cover some of the same places of a kind."""
+    """Whether two assignments of one person in one round have common places of a kind."""
     if (assignment.annotator, assignment.round) != (other.annotator, other.round):
         return False
     if None not in (assignment.kind, other.kind) and assignment.kind != other.kind:
@@ -184,7 +189,7 @@ def _overlap(assignment: Assignment, other: Assignment) -> bool:
 
 
 def _spans(assignment: Assignment) -> list[tuple[float, float]]:
-    """The places that an assignment covers; a share that goes on at 0 is two of them."""
+    """The intervals of places that an assignment covers: two if the share wraps around at 1."""
     end = assignment.start + assignment.share
     spans = [(assignment.start, min(end, 1.0)), (0.0, end - 1)]
     if assignment.bucket is None:
@@ -194,17 +199,17 @@ def _spans(assignment: Assignment) -> list[tuple[float, float]]:
 
 
 def progress_of(state_name: str, round: int, excluded: bool) -> Progress | None:
-    """Say how far an assigned item is.
+    """Return the progress of an assigned item.
 
-    An item for an expert waits until round 1 is over.
+    An item of round 2, for an expert, is waiting until round 1 is over.
 
     Args:
         state_name: The status of the item.
         round: The round of the assignment.
-        excluded: Whether the person may not make the item's next decision.
+        excluded: Whether the person must not make the item's next decision.
 
     Returns:
-        `open`, `waiting` or `done`; None if people do not see the item.
+        `open`, `waiting` or `done`; None if the item was not sampled for review.
     """
     if state_name == "not_sampled":
         return None
@@ -217,12 +222,12 @@ def progress_of(state_name: str, round: int, excluded: bool) -> Progress | None:
 def priority(
     order: Sequence[Priority], state: ReviewState, context: Mapping[str, Any], place: float
 ) -> int:
-    """Compute the number by which an item is ordered in the queue; smaller numbers come first.
+    """Compute the number by which items are sorted in the queue. Smaller numbers come first.
 
     Args:
-        order: What counts, the most important first. `quality`: the checks found something.
-            `disagreement`: annotators disagree. `coverage`: items come by their places, so that kinds
-            and buckets with the fewest decisions come first.
+        order: The criteria, the most important first. `quality`: items with findings of the quality
+            checks come first. `disagreement`: items on which annotators disagree come first.
+            `coverage`: items come in the order of their places.
         state: The state of the item's review.
         context: The context of the item, with the findings of checks.
         place: The place of the item, 0 to 1.

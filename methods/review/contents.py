@@ -1,4 +1,4 @@
-"""The contents that generated items are reviewed with."""
+"""The review content of generated items: the fields that reviewers see and edit."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +15,9 @@ def content_of(row: ItemRow) -> Content:
     """Make the content of a generated item.
 
     Args:
-        row: The `kind` and the fields of the kind's keys. For multiple choice, `choices` is a list in
-            the order of the letters. A translation has `choices`, `question` and `hint` of the item,
-            and its own in `target`.
+        row: The `kind` and its fields. For multiple choice, `choices` is a list in the order of the
+            letters. A translation has the original texts in `question`, `hint` and `choices`, and the
+            translated texts in `target`.
 
     Returns:
         The content.

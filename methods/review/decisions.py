@@ -1,6 +1,6 @@
-"""Queue items, people's decisions on them, and when a decision is valid.
+"""Review decisions: items of the queue, decisions of people, and the validation of decisions.
 
-A decision is about one exact content, which it names by hash.
+A decision names, by hash, the exact content that it is about.
 """
 
 import re
@@ -17,37 +17,38 @@ from methods.review.faults import EditFault, Path
 from methods.review.kinds import KINDS, REASONS
 
 Verdict = Literal["accept", "edit", "reject", "skip"]
-"""`skip` decides nothing: it is stored, and the item goes to somebody else."""
+"""`skip` decides nothing. It is stored, and the item goes to another person."""
 
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 ROUNDS = (1, 2)
-"""Round 1 is that of annotators, round 2 that of an expert."""
+"""Annotators decide in round 1, an expert in round 2."""
 
 POLICY_PREFIX = "policy:"
 MOST_SECONDS = 31_536_000
-"""A year: more than any decision takes, and few enough to be added up."""
+"""The longest time of a decision, one year. Larger numbers are mistakes and would spoil sums."""
 
 MOST_CHARACTERS = 4_000
-"""Of a note or a comment."""
+"""The most characters of a note or comment."""
 MOST_BYTES = 4_000_000
-"""Of what a person wrote in one decision, as JSON; a dialogue of 27 turns has about 100 kB."""
+"""The most bytes of the texts of one decision, as JSON. A dialogue of 27 turns has about 100 kB."""
 
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
-"""No decision is older: a clock that says so is wrong."""
+"""Earlier times of decisions are rejected as those of a wrong clock."""
 AHEAD = timedelta(days=1)
-"""How far the clock of another machine may be ahead."""
+"""The largest difference by which the clock of another machine may be ahead."""
 
 _TIME = re.compile(r"[0-9][0-9TWZ:.,+ -]{7,40}")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but tabs and line ends, and those that change the direction of what follows."""
+"""Invisible characters: control characters except tabs and line ends, and marks of text direction."""
 _IMAGE_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
 
 
 class QueueItem(TypedDict):
     """One item to review. `content` has the keys of its kind, `content_hash` is `content_id(content)`.
 
-    `context` helps people to decide and is not decided on: {"page_urls", "why" (why a filter flagged
-    it), "captions", "checks" (by question)}. The same holds of `image_paths` and `page_urls`, if given.
+    `context` helps people to decide, but is not part of the decision: {"page_urls", "why" (why a filter
+    flagged it), "captions", "checks" (by question)}. `image_paths` and `page_urls` are not part of it,
+    either.
     """
 
     item_id: str
@@ -62,7 +63,7 @@ class QueueItem(TypedDict):
 
 
 def queue_item(row: Mapping[str, Any]) -> QueueItem:
-    """The item of a row of `review.queue`, whose content and context are JSON."""
+    """Make the item of a row of `review.queue`, whose content and context are JSON texts."""
     return QueueItem(
         item_id=row["item_id"],
         kind=row["kind"],
@@ -79,12 +80,11 @@ class Decision:
     """One person's decision in one round on one exact content.
 
     Attributes:
-        edits: The complete new content.
-        seconds: The time spent.
-        decided_at: The time, ISO 8601.
+        edits: The complete new content, for the verdict `edit`.
+        seconds: The time that the person spent.
+        decided_at: The time of the decision, ISO 8601.
         event_id: The id in the store; None before it is stored.
-        source_hash: The identity of the decision. None stands for the hash of all fields including the
-            time (`source_hash_of`).
+        source_hash: The identity of the decision; None means `source_hash_of(decision)`.
     """
 
     item_id: str
@@ -106,12 +106,12 @@ class StaleDecision(ValueError):
 
 
 def source_hash_of(decision: Decision) -> str:
-    """Hash of everything in a decision but its event id."""
+    """Hash all fields of a decision except `event_id` and `source_hash`."""
     return content_id(vars(decision) | {"event_id": None, "source_hash": None})
 
 
 def by_item(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
-    """Decisions of each item, in the order given; an item without any gives an empty list."""
+    """Group decisions by item, in the order given. The result has an empty list for other items."""
     groups: dict[str, list[Decision]] = defaultdict(list)
     for decision in decisions:
         groups[decision.item_id].append(decision)
@@ -187,7 +187,7 @@ def check_texts(
         edits: The changed content as JSON, None for none.
         reason: The reason of the decision.
         note: The note of the decision.
-        content: What was decided on; characters that it has may stay.
+        content: The content before the edits. Characters that it already has are allowed.
 
     Raises:
         EditFault: A text of the edits has a control character that the content lacks.
@@ -211,7 +211,7 @@ def check_texts(
 
 
 def _unseen(text: str, allowed: Collection[str]) -> str | None:
-    """The first character that acts without being seen, by its number; None without one."""
+    """The code point of the first invisible character that is not allowed, such as "U+202E"."""
     added = (char for char in _UNSEEN.findall(text) if char not in allowed)
     return next((f"U+{ord(char):04X}" for char in added), None)
 
@@ -287,7 +287,7 @@ def _time(value: object) -> str:
 def _check_images(edits: dict[str, Any], item: QueueItem) -> None:
     n_images = len(item["image_ids"])
     names = {str(number) for number in range(1, n_images + 1)}
-    # A model's output may name images that people are not shown: only what they wrote is checked.
+    # Only editable texts are checked: other texts, by a model, may name images that do not exist.
     for key in KINDS[item["kind"]].editable:
         for path, text in _texts_in(edits[key], (key,)):
             for reference in _IMAGE_REFERENCE.finditer(text):
@@ -301,7 +301,7 @@ def _check_images(edits: dict[str, Any], item: QueueItem) -> None:
 
 
 def _texts_in(value: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Every text in a JSON value, with the path to it."""
+    """Yield every text in a JSON value, with the path to it."""
     match value:
         case str():
             yield path, value

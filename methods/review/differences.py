@@ -1,4 +1,4 @@
-"""Word differences of two contents."""
+"""Word-level diff of two contents of a review item."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,21 +10,22 @@ from methods.review.kinds import KINDS
 
 Op = Literal["same", "removed", "added"]
 Difference = tuple[str, list[tuple[Op, str]]]
-"""A text's label, and its pieces in reading order. The pieces that are not removed make the new text,
-those that are not added the old one."""
+"""The label of a text, and its pieces in reading order. "same" and "added" pieces make the new text,
+"same" and "removed" pieces the old text."""
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
-"""Spaces are matched as well, so that the pieces make the whole text."""
+"""Words, marks and spaces. Spaces are included, so that the pieces make the whole text."""
 _WITH_TURNS = ("dialogue",)
-"""Kinds with a list of turns that people may add to, remove from and reorder: the number in a label is
-only a position."""
+"""Kinds with a list of turns that people may extend, shorten and reorder, so that the number in a label
+is only a position."""
 
 
 def differences(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
     """Compare the texts of two contents of an item.
 
-    A text that only one content has is wholly added or removed. In a dialogue with added or removed
-    turns each remaining turn is compared with itself; a moved turn is removed and added.
+    A text that only one content has is completely added or removed. In a dialogue with added or removed
+    turns, each remaining turn is compared with its old version. A moved turn counts as removed and
+    added.
 
     Args:
         kind: The kind of item.
@@ -45,14 +46,15 @@ def word_differences(before: str, after: str, *, quickly: bool = False) -> list[
     Args:
         before: The old text.
         after: The new text.
-        quickly: For texts of any length and form: frequent words of a long text are only matched next
-            to others. Otherwise a thousand equal words take half a minute.
+        quickly: Whether to use a faster, less exact method for texts of any length: very frequent words
+            are only matched next to other matches. Without it, a thousand equal words take half a
+            minute.
 
     Returns:
-        The pieces in order: in both texts, only in the old one, only in the new one.
+        The pieces in order, each "same", "removed" or "added".
     """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    # What a text is full of is looked for in the second one.
+    # difflib ignores frequent words of the second text only, so the longer text must be the second.
     swapped = quickly and len(old) > len(new)
     texts = (new, old) if swapped else (old, new)
     pieces: list[tuple[Op, str]] = []
@@ -78,7 +80,7 @@ def _by_label(
 def _by_turn(
     old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str, str]]:
-    """Pairs of texts, turn by turn: equal turns are matched, and those between them in their order."""
+    """Pair texts turn by turn: equal turns are matched, and the turns between them in order."""
     before, after = _turns(old), _turns(new)
     matcher = SequenceMatcher(
         None,
@@ -96,5 +98,5 @@ def _by_turn(
 
 
 def _turns(texts: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], ...]]:
-    """The question and the answer of each turn."""
+    """Group texts into turns of a question and an answer."""
     return list(zip(texts[::2], texts[1::2], strict=True))

@@ -5,15 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from methods.prompts.messages import IMAGE_HERE
 
 Path = tuple[str | int, ...]
-"""The keys and positions that lead from a content to a part of it."""
+"""The path to a part of a content: keys and list positions, such as ("turns", 1, "answer")."""
 
 
 class EditFault(ValueError):
     """An invalid edit.
 
     Attributes:
-        sentence: The error message; its {names} stand for `values`. `review/languages/` has
-            translations.
+        sentence: The error message; `values` replace its {names}. `review/languages/` has translations.
         path: The path to the invalid value, for example ("turns", 1, "answer") for the answer of the
             second turn; empty if the error concerns several values.
     """
@@ -24,16 +23,16 @@ class EditFault(ValueError):
         super().__init__(f"edits, {where}: {self.text()}" if path else f"edits: {self.text()}")
 
     def text(self, sentence: str | None = None) -> str:
-        """The sentence with its values, without its place; `sentence` is a translation of it."""
+        """Fill the values into the message, or into its translation `sentence`, without the path."""
         return (sentence or self.sentence).format(**self.values)
 
 
 def require_all(checks: Iterable[Callable[[], None]], reading_order: Sequence[Path]) -> None:
-    """Run every check, and raise the fault that a reader meets first.
+    """Run all checks, and raise the fault that comes first in reading order.
 
     Args:
         checks: The checks, each of which may raise EditFault.
-        reading_order: The texts in the order of reading.
+        reading_order: The paths of the texts in reading order.
 
     Raises:
         EditFault: The first fault in this order.
@@ -50,7 +49,7 @@ def require_all(checks: Iterable[Callable[[], None]], reading_order: Sequence[Pa
 
 
 def require_texts(texts: Mapping[Path, object]) -> None:
-    """Raise EditFault at the first text that is empty or none."""
+    """Raise EditFault for the first value that is an empty text or no text."""
     for path, text in texts.items():
         if not isinstance(text, str) or not text.strip():
             raise EditFault("this text is empty: write one.", path)
@@ -74,16 +73,16 @@ def require_different(texts: Mapping[Path, object], sentence: str) -> None:
 
 
 def require_placeholders(edited: Mapping[Path, object], original: Mapping[Path, str]) -> None:
-    """Check that edited texts have as many image placeholders as before, all together.
+    """Check that the total number of image placeholders in the texts is unchanged.
 
-    Each stands for one image; otherwise the text cannot be sent to a model.
+    Each placeholder stands for one image. With another number the texts cannot be sent to a model.
 
     Args:
         edited: The edited texts by path.
         original: The original texts by path.
 
     Raises:
-        EditFault: The number differs.
+        EditFault: The number of placeholders differs.
     """
     before = sum(text.count(IMAGE_HERE) for text in original.values())
     texts = _strings(edited)
@@ -102,7 +101,7 @@ def require_placeholders(edited: Mapping[Path, object], original: Mapping[Path, 
 
 
 def _strings(values: Mapping[Path, object]) -> dict[Path, str]:
-    """The values that are texts. `require_texts` reports the other ones."""
+    """The values that are texts. `require_texts` reports other values."""
     return {path: value for path, value in values.items() if isinstance(value, str)}
 
 
@@ -112,10 +111,10 @@ def require_one_of(value: object, allowed: Sequence[str], path: Path) -> None:
     Args:
         value: The value.
         allowed: The allowed values.
-        path: The place of the value in the content.
+        path: The path of the value in the content.
 
     Raises:
-        EditFault: It is not one of them.
+        EditFault: The value is not allowed.
     """
     if value not in allowed:
         raise EditFault("this is one of {allowed}.", path, allowed=", ".join(allowed))

@@ -1,6 +1,6 @@
-"""Decisions of people on multiple-choice items that were flagged after their release.
+"""Review of multiple-choice items that item analysis or a filter flagged after their release.
 
-A flagged item has its own review id, made of its id and its released content. So a decision never
+The review id of a flagged item is a hash of its id and its released content. So a decision never
 applies to another content.
 """
 
@@ -18,23 +18,23 @@ from methods.review.resolution import Resolution, ResolutionPolicy, resolve
 FLAGGED = "flagged_item"
 """The kind of these items in the review queue."""
 HINT, CONTEXT = "Hint", "Context"
-"""What stands before a hint in the text of a turn: MMBench's, and MMIU's."""
+"""The labels before a hint in the text of a turn, of MMBench and of MMIU."""
 CATEGORIES = ("category", "task")
-"""Labels that say what an item asks for; the first one that it has."""
+"""Labels that have the category of an item. The first one that the item has is used."""
 UNCATEGORIZED = "none"
 REVIEWED = ("text_only", "wrong_item", "negative_discrimination")
-"""What people look at. An item that everyone has right is no mistake; one that everyone has wrong is
-`wrong_item`."""
+"""The flags that people review. Items that all models answer right are not reviewed, because that is no
+mistake. Items that all models answer wrong have the flag `wrong_item`."""
 SHOWN_MODELS, SHOWN_CHARACTERS = 12, 90
 
 Row = Mapping[str, Any]
 
 
-# --- What is decided on ----------------------------------------------------------------------------
+# --- The content to decide on ----------------------------------------------------------------------
 
 
 def released_content(item: Item) -> dict[str, Any] | None:
-    """The content that people decide on; None for an item without choices or without a key."""
+    """Make the content that people decide on; None for an item without choices or right answer."""
     key = key_of(item)
     if not item.choices or key is None:
         return None
@@ -59,7 +59,7 @@ def as_released(content: Row) -> dict[str, Any]:
 
 
 def _apart(text: str, n_images: int) -> tuple[str, str]:
-    """The question and the hint of a turn's text, whichever of the names stands before the hint."""
+    """Split the text of a turn into question and hint, with either of the two labels."""
     candidates = [question_and_hint(text, name, n_images) for name in (HINT, CONTEXT)]
     return next((candidate for candidate in candidates if candidate[1]), candidates[0])
 
@@ -87,10 +87,10 @@ def flagged_queue_item(item_id: str, content: Row) -> QueueItem:
 
 
 def evidence(flags: Sequence[Row]) -> list[str]:
-    """The sentences that say why an item is flagged, and what each model answered.
+    """Write the evidence for reviewers: why an item is flagged, and what each model answered.
 
-    A flag is a row of `flag`, with `right_models`, `wrong_models`, `unknown_models` and `answers` of a
-    filter, or `n_models` and `discrimination` of item analysis.
+    A flag is a row with `flag`. Flags of a filter have `right_models`, `wrong_models`, `unknown_models`
+    and `answers`; flags of item analysis have `n_models` and `discrimination`.
     """
     lines: list[str] = []
     for flag in flags:
@@ -147,21 +147,21 @@ def _short(answer: str | None) -> str:
     return f"“{text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + '…'}”"
 
 
-# --- What follows from decisions -------------------------------------------------------------------
+# --- The effect of decisions -----------------------------------------------------------------------
 
 
 def decision_in_words(
     item: QueueItem, decisions: Sequence[Decision], demanded: bool, rules: Rules
 ) -> Resolution | None:
-    """Resolve what people decided on a flagged item.
+    """Resolve the decisions of people on a flagged item.
 
-    If the release demands people's decisions of the item, the rules say when it is decided; otherwise
-    one person's decision is enough, as for the item's approval.
+    If the release requires human review of the item, the rules say when it is decided. Otherwise one
+    person's decision is enough, as for the item's approval.
 
     Args:
         item: The item of the review queue.
         decisions: The decisions on it.
-        demanded: Whether the release demands people's decisions.
+        demanded: Whether the release requires human review of the item.
         rules: The review rules.
 
     Returns:
@@ -179,7 +179,7 @@ def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
 
     Args:
         item: The item of the review queue.
-        resolution: What people decided; None if nothing is decided.
+        resolution: The resolved decisions; None if nothing is decided.
 
     Returns:
         `keep`, `edit`, `reject` or `pending`.
@@ -194,19 +194,19 @@ def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
 def apply_flag_decision(
     approved: Resolution, decided: Mapping[str, Sequence[Decision]], rules: Rules
 ) -> tuple[Resolution, list[Decision]]:
-    """Apply decisions on a flagged multiple-choice item to its approval.
+    """Apply the decisions on a flagged multiple-choice item to its earlier approval.
 
-    A rejection takes the approval back. An edit is a further revision, which may be flagged and decided
-    on again. The item stays approved until the people who look at it again have decided.
+    A rejection withdraws the approval. An edit makes a further revision, which may be flagged and
+    decided on again. Until people have decided, the item stays approved.
 
     Args:
-        approved: The approval.
+        approved: The earlier approval.
         decided: The decisions by the id of the review item.
         rules: The review rules.
 
     Returns:
-        The approval after the decisions, and the decisions that were used, as decisions on the approved
-        item.
+        The approval after the decisions, and the decisions that were used, rewritten as decisions on
+        the approved item.
     """
     later_decisions: list[Decision] = []
     item_ids: set[str] = set()

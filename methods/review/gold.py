@@ -1,4 +1,4 @@
-"""Gold: items whose right decision is known, given to annotators again to see how well they decide."""
+"""Gold items (annotator quality): items with a known right decision that annotators decide again."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,20 +13,20 @@ from methods.review.process import Calibration, ReviewState
 from methods.review.ratings import CHOSEN, SCORE, VERDICT, values_of
 
 POINTS = 1
-"""A score is right within so many points."""
+"""A score is right if it differs from the expert's score by at most this many points."""
 
 
 def expected_of(item: QueueItem, state: ReviewState) -> dict[str, Any] | None:
-    """Find what an expert made of a queued item.
+    """Find the right decision on a queued item: the expert's final decision.
 
-    The verdict is `edit` if the approved content is not what was queued, whoever edited it.
+    The verdict is `edit` if the approved content differs from the queued content, whoever edited it.
 
     Args:
         item: The queued item.
         state: The state of its review.
 
     Returns:
-        {"verdict", "content"}, the content of a rejected item being None; None if no expert has
+        {"verdict", "content"}, with the content None for a rejected item; None if no expert has
         decided.
     """
     if state.expert_decision is None or state.status.name not in ("approved", "rejected"):
@@ -38,10 +38,10 @@ def expected_of(item: QueueItem, state: ReviewState) -> dict[str, Any] | None:
 
 
 def is_hit(item: QueueItem, decision: Decision, expected: dict[str, Any]) -> bool:
-    """Say whether a decision on a gold item agrees with the expert's.
+    """Check whether a decision on a gold item agrees with the expert's decision.
 
-    A category or a letter must be the same, and each score within POINTS of the expert's. For a text
-    the verdict must be the same: that there is something to change counts, not the words of the change.
+    A chosen category, letter or winner must be the same, and each score within POINTS of the expert's.
+    For texts only the verdict must be the same: it counts that an edit is needed, not its words.
 
     Args:
         item: The gold item.
@@ -70,16 +70,16 @@ def is_hit(item: QueueItem, decision: Decision, expected: dict[str, Any]) -> boo
 
 
 def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
-    """Say whether a person's next item is a gold item.
+    """Check whether a person's next item is a gold item.
 
-    The place of the gold item in each stretch of 1 / share items is seeded, so that nobody can predict
+    There is one gold item in every 1 / share items, at a seeded position, so that nobody can predict
     it.
 
     Args:
         reviewer: The person.
-        n_decided: How many items they have decided.
-        n_gold: How many of these were gold items.
-        share: The share of gold items.
+        n_decided: The number of items that the person has decided.
+        n_gold: The number of gold items among these.
+        share: The share of gold items, 0 to 1.
 
     Returns:
         True if a gold item is due.
@@ -88,21 +88,21 @@ def is_due(reviewer: str, n_decided: int, n_gold: int, share: float) -> bool:
 
 
 def passes_calibration(hits: Sequence[bool], rule: Calibration) -> bool:
-    """Say whether enough of the last answers to gold items are right.
+    """Check whether enough of the last decisions on gold items are right.
 
     Args:
-        hits: Whether each answer is right, in order.
+        hits: Whether each decision is right, in order.
         rule: The number of items, and the least share of hits.
 
     Returns:
-        True if there are as many answers and enough hits.
+        True if there are enough decisions and enough hits among the last ones.
     """
     last = hits[-rule.items :]
     return len(last) == rule.items and sum(last) >= rule.hits * rule.items
 
 
 class DecisionComparison(NamedTuple):
-    """A person's decision beside another's, or beside the expert's where it is `gold`."""
+    """The comparison of a person's decision with another person's, or with the expert's for `gold`."""
 
     reviewer: str
     decided_at: str
@@ -136,7 +136,12 @@ def compare_with_others(blind: Iterable[tuple[QueueItem, Decision]]) -> list[Dec
 
 
 def weeks(comparisons: Iterable[DecisionComparison]) -> list[dict[str, Any]]:
-    """By person and week: rows of reviewer, week (its Monday), n_gold, n_hits, n_others, n_same."""
+    """Count comparisons by person and week.
+
+    Returns:
+        Rows of reviewer, week (its Monday), n_gold, n_hits (gold decisions that are right), n_others
+        (comparisons with other people) and n_same (equal decisions among these).
+    """
     groups: dict[tuple[str, str], list[DecisionComparison]] = defaultdict(list)
     for comparison in comparisons:
         day = date.fromisoformat(day_of(comparison.decided_at))

@@ -39,7 +39,8 @@ class ReviewKind:
 
     Attributes:
         texts: Returns (label, text) of each displayed text, in reading order.
-        needs_edit: Whether a content is incomplete, so that it cannot be accepted without an edit.
+        needs_edit: Returns whether a content is incomplete, so that it cannot be accepted without an
+            edit.
     """
 
     name: str
@@ -117,7 +118,7 @@ def _check_dialogue(edited: Content, original: Content) -> None:
 
 
 def _check_text_of(key: str) -> Callable[[Content, Content], None]:
-    """The check of a kind with one text that may change."""
+    """Make the check of a kind with one editable text."""
 
     def check(edited: Content, original: Content) -> None:
         require_texts({(key,): edited[key]})
@@ -131,7 +132,7 @@ def _check_text_of(key: str) -> Callable[[Content, Content], None]:
 _CAPABILITIES = ("perception", "reasoning", "creation")
 _OF_TURN = ("question", "category", "reference")
 _FOCUS = "focus"
-"""What a good creation has to have: a point a line."""
+"""The key with the points that a good creative answer must include, one per line."""
 
 
 def _three_turn_texts(content: Content) -> Texts:
@@ -271,12 +272,12 @@ def _check_pair(edited: Content, original: Content) -> None:
 
 
 def _undecided(content: Content) -> bool:
-    """Whether no winner is chosen: people compare without seeing the judge's verdict."""
+    """Whether no winner is chosen yet. People compare without seeing the judge's verdict."""
     return content["winner"] is None
 
 
 def _unread(content: Content) -> bool:
-    """Whether no letter is chosen: people read the output without seeing what others read."""
+    """Whether no letter is chosen yet. People read the output without seeing other extractions."""
     return content["choice"] is None
 
 
@@ -304,7 +305,7 @@ def _check_score(edited: Content, original: Content) -> None:
         score, path = scores[dimension], ("scores", dimension)
         if score is None:
             raise EditFault("no score is given: choose one.", path)
-        # In Python True is an int; here it is no score.
+        # `type` instead of isinstance: in Python True is an int, but it is no score.
         if type(score) is not int or not lowest <= score <= highest:
             raise EditFault(
                 "this is a whole number from {lowest} to {highest}.",
@@ -319,7 +320,7 @@ def _unscored(content: Content) -> bool:
 
 
 def _plain(*keys: str) -> Callable[[Content], Texts]:
-    """Texts that are labelled by their own keys."""
+    """Make a `texts` function for texts that are labelled by their keys."""
     return lambda content: [(key.capitalize(), content[key]) for key in keys if content[key]]
 
 
@@ -410,4 +411,4 @@ KINDS: dict[str, ReviewKind] = {
         replace(_MULTIPLE_CHOICE, name="flagged_item"),
     )
 }
-"""Every kind by its name. A policy never accepts an item that `needs_edit`."""
+"""All kinds by name. A release policy never accepts an item that `needs_edit`."""

@@ -1,4 +1,4 @@
-"""Figures for the person who leads a review: who did how much when, and when it will be done."""
+"""Progress of a review: decisions by person, day and kind, and a forecast of its end."""
 
 import math
 from collections import Counter, defaultdict
@@ -9,17 +9,19 @@ from statistics import median
 from typing import Any, Literal, NamedTuple
 
 RATE_DAYS = 7
-"""The days, today among them, whose decisions give the rate of a forecast."""
+"""The number of last days, including today, from which the rate of a forecast is computed."""
 FEWEST_DAYS, FEWEST_DECISIONS = 2, 5
-"""What a rate is made of at least: what was done within an hour says nothing of a day."""
+"""The fewest days with decisions, and the fewest decisions, for a rate: one hour's work does not
+predict a day's."""
 SHOWN_DAYS = 14
+"""The number of last days for which decisions are listed by day."""
 
 
 class DecisionEffort(NamedTuple):
-    """One decision, skips among them: by whom, on which kind, in which round, how long it took.
+    """The effort of one decision (also of a skip), without its texts.
 
-    `seconds` is None where no time is known; `decided_at` is ISO 8601; `kind` is empty where the item
-    is unknown.
+    `kind` is empty if the item is unknown, `seconds` is None if the time spent is unknown, and
+    `decided_at` is ISO 8601.
     """
 
     reviewer: str
@@ -32,12 +34,15 @@ class DecisionEffort(NamedTuple):
 
 @dataclass(frozen=True)
 class ReviewForecast:
-    """When the decisions that are still needed will have been made.
+    """The forecast of the day when all needed decisions will have been made.
 
-    `needed` and `rate` (decisions a day) are by round, `days` is how many days the rate is of. `end` is
-    None where a round that needs decisions has too few to go by: `lacks` says of each such round
-    whether it had none in these days, fewer than FEWEST_DECISIONS, or all on fewer than FEWEST_DAYS
-    days.
+    Attributes:
+        needed: The number of needed decisions by round.
+        rate: Decisions per day by round.
+        days: The number of last days from which the rate is computed.
+        end: The day; None if a round with needed decisions has too few decisions for a rate.
+        lacks: By such a round: `none` for no decisions in these days, `decisions` for fewer than
+            FEWEST_DECISIONS, `days` for decisions on fewer than FEWEST_DAYS days.
     """
 
     needed: Mapping[int, int]
@@ -48,7 +53,7 @@ class ReviewForecast:
 
 
 def day_of(time: str) -> str:
-    """The day in UTC of a time in ISO 8601; a time without an offset is in UTC."""
+    """Return the UTC day of a time in ISO 8601. A time without an offset is in UTC."""
     parsed = datetime.fromisoformat(time)
     return (parsed.astimezone(UTC) if parsed.tzinfo else parsed).date().isoformat()
 
@@ -86,7 +91,7 @@ def by_person(work: Iterable[DecisionEffort], today: date) -> list[dict[str, Any
 
 
 def by_kind(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
-    """How long an item of each kind takes: rows of kind, n_decisions, median_seconds."""
+    """Compute the median time per decision by kind: rows of kind, n_decisions, median_seconds."""
     decided = [each for each in work if each.verdict != "skip" and each.kind]
     return [
         {"kind": kind, "n_decisions": len(decisions), "median_seconds": _median(decisions)}
@@ -95,8 +100,11 @@ def by_kind(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
 
 
 def by_day(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
-    """The table for a spreadsheet: rows of day, reviewer, kind, round, n_decisions, n_skipped,
-    median_seconds."""
+    """Summarize the work by day, reviewer, kind and round, for a spreadsheet.
+
+    Returns:
+        Rows of day, reviewer, kind, round, n_decisions, n_skipped, median_seconds.
+    """
     groups: dict[tuple[str, str, str, int], list[DecisionEffort]] = defaultdict(list)
     for effort in work:
         groups[day_of(effort.decided_at), effort.reviewer, effort.kind, effort.round].append(effort)
@@ -122,10 +130,10 @@ def forecast(
 ) -> ReviewForecast:
     """Forecast when the needed decisions will have been made.
 
-    The rate of a round is the number of its decisions in the last RATE_DAYS days, today included,
-    divided by these days, or by the days since the review began. Both rounds go on at the same time, so
-    the slower one ends last. No end is forecast from fewer than FEWEST_DECISIONS decisions or
-    FEWEST_DAYS days with any.
+    The rate of a round is the number of its decisions per day, in the last RATE_DAYS days (including
+    today) or since the review began, if that is shorter. Both rounds go on at the same time, so the end
+    is that of the slower round. There is no forecast if a round has fewer than FEWEST_DECISIONS
+    decisions, or decisions on fewer than FEWEST_DAYS days.
 
     Args:
         needed: The number of needed decisions by round.
@@ -159,7 +167,7 @@ def forecast(
 
 
 def _lack(counts: Sequence[int]) -> Literal["none", "decisions", "days"] | None:
-    """Why the daily numbers of decisions do not give a rate; None if they do."""
+    """The reason why daily numbers of decisions do not suffice for a rate; None if they do."""
     if not counts:
         return "none"
     if sum(counts) < FEWEST_DECISIONS:
@@ -172,14 +180,14 @@ def expected_for_experts(
 ) -> float:
     """Estimate how many items with an open round 1 will go to an expert.
 
-    If only a disagreement leads to an expert, the share so far is used.
+    If experts only decide disagreements, their share of past items is used.
 
     Args:
         n_open: The number of items whose round 1 is open.
         expert: The rule of their kind: `all`, `sample`, or disagreements only.
         expert_share: The share of the sample.
         n_past: The number of items whose round 1 is over.
-        n_to_expert: How many of these went to an expert.
+        n_to_expert: The number of these that went to an expert.
 
     Returns:
         The expected number.

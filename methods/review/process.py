@@ -1,7 +1,8 @@
-"""The review process: which decision an item needs next, after the decisions made so far.
+"""The review process (annotation workflow) as a state machine: which decision an item needs next.
 
-Two rounds as in MMDU and ConvBench (section 3 of each): annotators, then an expert; sampling as for
-MMDU's instruction set; rework of rejected answers as in AlignMMBench's second phase.
+Items are reviewed in two rounds, as in MMDU and ConvBench (section 3 of each): annotators, then an
+expert. Items may be sampled, as for MMDU's instruction set. Rejected items are reworked, as in
+AlignMMBench's second phase.
 """
 
 from collections.abc import Iterable
@@ -16,19 +17,19 @@ from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 
 Status = Literal["round_1", "round_2", "to_rework", "rejected", "approved", "not_sampled"]
-"""`round_1` and `round_2`: the round needs a decision. `to_rework`: an expert rejected the item, and
-annotators edit it. `rejected`: annotators rejected it; nobody is assigned to it, and an annotator may
-still edit it. `approved`: finished. `not_sampled`: people do not see it."""
+"""`round_1` and `round_2`: the round needs a decision. `to_rework`: an expert rejected the item, and an
+annotator should edit it. `rejected`: annotators rejected it; nobody needs to decide, but an annotator
+may still edit it. `approved`: finished. `not_sampled`: the item is not reviewed."""
 
 ROUND_OF_ROLE: dict[str, int] = {"annotator": 1, "expert": 2, "admin": 2}
-"""The one round in which a role decides: an only expert who decided an item in round 1 could not
-decide it in round 2."""
+"""The round in which each role decides. Experts do not decide in round 1, because nobody may decide an
+item in both rounds, and a review may have a single expert."""
 ROLE_OF_ROUND = {round_: role for role, round_ in reversed(ROUND_OF_ROLE.items())}
-"""The lowest role that has the rights for a round."""
+"""The lowest role that may decide in a round."""
 
 
 def _no_bool(value: object) -> object:
-    """The value, unless it is true or false, which are 1 and 0 in Python and no numbers here."""
+    """Reject true and false, which Python accepts as the numbers 1 and 0."""
     if isinstance(value, bool):
         raise ValueError("true and false are not numbers")
     return value
@@ -42,10 +43,11 @@ class Rules(BaseModel):
     """The review rules of a kind of items. The fields' descriptions list the valid values.
 
     Attributes:
-        annotators: 1, or 2 who do not see each other's decisions.
-        expert: Which items an expert decides after the annotators agreed: none (`none`,
-            `disagreement`), a share of `expert_share` (`sample`) or all. An expert always decides items
-            on which they disagree.
+        annotators: The number of annotators per item: 1, or 2 who do not see each other's decisions.
+        expert: Which items an expert decides although the annotators agree: none (`none` and
+            `disagreement`), the share `expert_share` (`sample`) or `all`. An expert always decides
+            items on which annotators disagree.
+        expert_share: The share of items for `sample`.
         sample: The share of items that people review.
         quota: The most decisions of a person on one day (UTC); None for no limit.
     """
@@ -63,8 +65,8 @@ class Rules(BaseModel):
 
 
 class Calibration(BaseModel):
-    """Calibration of new annotators: of the last `items` gold items they must match the share
-    `hits`.
+    """Calibration of new annotators: they must decide at least the share `hits` of their last `items`
+    gold items right.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -73,13 +75,17 @@ class Calibration(BaseModel):
 
 
 class RuleBook(BaseModel):
-    """The rules of every kind: those given for the kind, else the default ones.
+    """The review rules of all kinds of items, and the settings of the queue.
 
-    `priorities`: what comes first in the queue, the most important first (`assignment.py`).
-    `after_assigned`: what a person is given whose assigned items are done: nothing (`none`), items that
-    are not reserved for others (`unassigned`, which holds for people without an assignment as well), or
-    any. `gold`: the share of gold items among what annotators decide. `calibration`: what new
-    annotators must pass; None: nothing.
+    Attributes:
+        default: The rules of all kinds that are not in `kinds`.
+        kinds: Rules by kind.
+        priorities: The criteria that order the queue, the most important first (`assignment.py`).
+        after_assigned: What a person gets after all assigned items are done: nothing (`none`), items
+            that are not reserved for others (`unassigned`), or any item (`any`). People without an
+            assignment get unreserved items under `none`, too.
+        gold: The share of gold items among the items that annotators decide.
+        calibration: The calibration that new annotators must pass; None for none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -112,7 +118,7 @@ class RuleBook(BaseModel):
         return kinds
 
     def rules_for(self, kind: str) -> Rules:
-        """The rules that items of `kind` follow."""
+        """Return the rules for items of a kind."""
         return self.kinds.get(kind, self.default)
 
     def people(self, kind: str | None, round: int) -> int:
@@ -132,7 +138,7 @@ class RuleBook(BaseModel):
 
 
 class ItemStatus(NamedTuple):
-    """An item's status, and how many more people must decide in its current round."""
+    """The status of an item, and the number of further people who must decide in its current round."""
 
     name: Status
     people_needed: int = 0
@@ -148,13 +154,14 @@ class ReviewState:
     """The state of an item after a list of decisions.
 
     Attributes:
-        item: The item with the content and hash of the next decision. In round 1: as queued. In round
-            2: with the edits on which the annotators agree, or as queued if they disagree. The rejected
-            content if the item was rejected.
-        annotator_decisions: The valid decisions of round 1. They are blind while round 1 is open.
-        expert_decision: The decision of round 2.
+        item: The item with the content to decide on next. In round 1 it is as queued. In round 2 it has
+            the edits on which the annotators agree, or is as queued if they disagree. A rejected item
+            has the rejected content.
+        annotator_decisions: The valid decisions of round 1. While round 1 is open, annotators do not
+            see them.
+        expert_decision: The decision of round 2; None if there is none.
         counted: All decisions that led to this state, in order.
-        excluded: The people who may not make the next decision.
+        excluded: The people who must not make the next decision.
         revision: The number of valid edits.
     """
 
@@ -168,7 +175,7 @@ class ReviewState:
 
     @property
     def is_blind(self) -> bool:
-        """Whether annotators decide now, who do not see each other's work."""
+        """Whether round 1 is open, in which annotators do not see each other's decisions."""
         return self.status.name in ("round_1", "not_sampled")
 
 
@@ -187,13 +194,14 @@ def item_status(item: QueueItem, decisions: Iterable[Decision], rules: Rules) ->
 
 
 def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ReviewState:
-    """Compute the state of a queued item. The last decision of each person in a round counts.
+    """Compute the state of a queued item.
 
-    If more people decided than a round needs, the last decisions count.
+    In each round the last decision of each person counts. If more people decided than the round needs,
+    the latest decisions count.
 
     Args:
         item: The item.
-        decisions: Decisions on any items. Those on an outdated content of the item do not count.
+        decisions: Decisions on any items. Decisions on an outdated content of the item do not count.
         rules: The rules of review.
 
     Returns:
@@ -201,7 +209,7 @@ def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -
     """
     cycle = _Cycle(item, rules, rules.annotators, skips=set())
     events = [decision for decision in decisions if decision.item_id == item["item_id"]]
-    # A decision that is not stored yet comes after all that are.
+    # A decision that is not stored yet comes after all stored ones.
     events.sort(key=lambda event: (event.event_id is None, event.event_id or 0))
     for event in events:
         state = cycle.state()
@@ -214,21 +222,21 @@ def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -
 
 
 def in_sample(purpose: str, item_id: str, share: float) -> bool:
-    """Say whether an item is in a sample, by a hash of its id, so that the answer never changes.
+    """Check whether an item is in a sample, by a hash of its id, so that the sample never changes.
 
     Args:
-        purpose: What the sample is for; another purpose has another sample.
+        purpose: The purpose of the sample. Different purposes have independent samples.
         item_id: The item.
         share: The share of the sample, 0 to 1.
 
     Returns:
-        True if it is.
+        True if the item is in the sample.
     """
     return seeded_fraction(purpose, item_id) < share
 
 
 def _starts_rework(event: Decision, state: ReviewState) -> bool:
-    """Whether the event is an annotator's edit of, or second rejection of, a rejected item."""
+    """Whether the event is an annotator's edit or renewed rejection of a rejected item."""
     return (
         state.status.name in ("to_rework", "rejected")
         and event.round == 1
@@ -239,7 +247,9 @@ def _starts_rework(event: Decision, state: ReviewState) -> bool:
 
 @dataclass
 class _Cycle:
-    """Both rounds on one content: the first cycle as queued, each later one on what was rejected."""
+    """Both rounds on one content. The first cycle is on the queued content, and each rework of a
+    rejected content starts a new cycle.
+    """
 
     item: QueueItem
     rules: Rules
@@ -252,7 +262,7 @@ class _Cycle:
     expert_votes: list[Decision] = field(default_factory=list)
 
     def add(self, event: Decision) -> None:
-        """Add one event; one on another content changes nothing."""
+        """Add one event. An event on another content does not change the state."""
         if event.verdict == "skip":
             self.skips.add((event.reviewer, event.round, event.content_hash))
         elif event.round == 2:
@@ -267,7 +277,7 @@ class _Cycle:
             self.annotators |= {event.reviewer}
 
     def state(self) -> ReviewState:
-        """The state after the events so far."""
+        """Compute the state after the events so far."""
         votes = tuple(self.votes.values())[-self.n_annotators :]
         complete = len(votes) == self.n_annotators
         agreed = complete and len({_outcome(vote) for vote in votes}) == 1
@@ -295,7 +305,7 @@ class _Cycle:
         self, votes: tuple[Decision, ...], complete: bool, agreed: bool, expert: Decision | None
     ) -> ItemStatus:
         if expert is not None and expert.verdict == "reject":
-            # An item that an annotator rejected as well is not worth another annotator's time.
+            # If an annotator rejected the item, too, rework is not worth the time.
             rejected_by_both = any(vote.verdict == "reject" for vote in votes)
             return ItemStatus("rejected") if rejected_by_both else ItemStatus("to_rework", 1)
         if not complete:
@@ -323,7 +333,7 @@ class _Cycle:
             return self.annotators | skipped
         if status.name == "round_1":
             return self.annotators | self.experts | skipped
-        # An author who corrects their own work gives no second opinion on it, so they may.
+        # Annotators may rework the item they decided on: that is a correction, no second opinion.
         return self.experts | skipped
 
 

@@ -1,6 +1,7 @@
-"""Ratings from review decisions: the label or score and the effort of each rater for each item.
+"""Ratings for inter-annotator agreement, read from review decisions, and the effort of reviewers.
 
-Only blind decisions on the same content are ratings.
+Only blind decisions on the same content are ratings: decisions of annotators who did not see each
+other's.
 """
 
 from collections import Counter, defaultdict
@@ -18,12 +19,15 @@ CHOSEN = {"category": "category", "extraction": "choice", PAIR: "winner"}
 """Kinds in which people choose a label, and the key of their content that has it."""
 SCORE = "score"
 IN_CONTENT = (*CHOSEN, SCORE)
-"""Kinds whose content has what is rated; of the others the verdict alone is."""
+"""Kinds whose content has a rating. Of the other kinds only the verdict is rated."""
 
 
 class Rating(NamedTuple):
-    """The value that one rater gave one item. `cluster` is the item's image set; `dimension` is
-    `verdict`, the key of a chosen label, or a dimension of the scores."""
+    """The value that one rater gave one item.
+
+    `dimension` is `verdict`, the key of a chosen label, or a dimension of the scores. `cluster` is the
+    item's image set, or else the item.
+    """
 
     kind: str
     dimension: str
@@ -36,8 +40,8 @@ class Rating(NamedTuple):
 def blind_decisions(decisions: Iterable[Decision], n_annotators: int) -> list[Decision]:
     """Select the blind decisions on one content of one item: the last one of each annotator.
 
-    Round 1 is blind until `n_annotators` have decided. Later decisions on the same content (the rework
-    of a rejected item) can see earlier ones, so they are not blind. Skips are not decisions.
+    Round 1 is blind until `n_annotators` have decided. People who decide later on the same content (the
+    rework of a rejected item) see the earlier decisions, so theirs are not blind. Skips are ignored.
 
     Args:
         decisions: The decisions on the content.
@@ -128,7 +132,7 @@ def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
             return {}
         scores = content["scores"].items()
         return {name: float(score) for name, score in scores if score is not None}
-    # What people must fill in has the verdict edit each time.
+    # Items that people must fill in always have the verdict "edit".
     blank = KINDS[item["kind"]].needs_edit(item["content"])
     values = {} if blank else {VERDICT: decision.verdict}
     key = CHOSEN.get(item["kind"])
@@ -138,7 +142,7 @@ def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
 
 
 def mean_by_item(ratings: Iterable[Rating]) -> dict[str, float]:
-    """The mean of the scores of each item."""
+    """Compute the mean score of each item."""
     scores_of: dict[str, list[float]] = defaultdict(list)
     for rating in ratings:
         scores_of[rating.item_id].append(float(rating.value))
@@ -146,7 +150,7 @@ def mean_by_item(ratings: Iterable[Rating]) -> dict[str, float]:
 
 
 def agreed_labels(ratings: Iterable[Rating]) -> dict[str, str]:
-    """The label of each item that all who rated it agree on; items with two labels have none."""
+    """Return the label of each item on which all raters agree. Other items are left out."""
     labels_of: dict[str, set[str]] = defaultdict(set)
     for rating in ratings:
         labels_of[rating.item_id].add(str(rating.value))

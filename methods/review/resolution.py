@@ -1,7 +1,7 @@
-"""The effect of an item's decisions on a release: its final content and who approved it.
+"""Resolution (adjudication) of review decisions for a release: final content, and who approved it.
 
-The policy of a release names the items that need people's decisions (`ResolutionPolicy`). The review
-rules say how many people an item needs (`process.py`).
+The policy of a release decides which items need human review (`ResolutionPolicy`). The review rules
+decide how many people must review an item (`process.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from methods.review.process import ReviewState, Rules, in_sample, review_state
 
 Status = Literal["approved", "rejected", "pending"]
 Require = Literal["none", "sample", "all"]
-"""Which items a release demands people's decisions of: none, a sample, or all."""
+"""Which items of a release need human review: none, a sample, or all."""
 
 SHARE = 0.1
 DEFAULT_RULES = Rules.model_validate({})
@@ -31,11 +31,12 @@ _STATUS: dict[str, Status] = {
 
 
 class ResolutionPolicy(NamedTuple):
-    """The policy of a release: which items need people's decisions. It accepts the other ones itself.
+    """The policy of a release: which items need human review. The policy itself accepts other items.
 
     Attributes:
-        sample_share: The share of items that the policy `sample` requires. They are selected by a hash
-            of the item's id, so that the selection is stable and a larger share contains a smaller one.
+        require: Which items need human review.
+        sample_share: The share of items for `sample`. The sample is selected by a hash of the item's
+            id, so it is stable, and a larger sample contains a smaller one.
     """
 
     require: Require = "none"
@@ -43,16 +44,16 @@ class ResolutionPolicy(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The policy's name among the reviewers; no person can have it."""
+        """The name of the policy among reviewers. No person can have such a name."""
         return POLICY_PREFIX + self.require
 
     @property
     def share(self) -> float:
-        """The share of items that need people's decisions."""
+        """The share of items that need human review."""
         return {"none": 0.0, "sample": self.sample_share, "all": 1.0}[self.require]
 
     def demands(self, item_id: str) -> bool:
-        """Whether people must decide this item."""
+        """Check whether the item needs human review."""
         return in_sample("release", item_id, self.share)
 
 
@@ -60,9 +61,12 @@ class ResolutionPolicy(NamedTuple):
 class Resolution:
     """The outcome of an item's review: its status, final content, and who decided.
 
-    `revision` is 0 as generated and grows by one with each edit that counts. `reviewers` are the people
-    whose decisions count, in order, with the policy's name for a round that the policy accepted.
-    `demanded` says whether the policy demands people's decisions of this item.
+    Attributes:
+        revision: The number of edits that count; 0 for the generated content.
+        reviewers: The people whose decisions count, in order, with the policy's name for a round that
+            the policy accepted.
+        reason: The reason of a rejection.
+        demanded: Whether the policy requires human review of this item.
     """
 
     item_id: str
@@ -83,15 +87,15 @@ def resolve(
 ) -> Resolution:
     """Resolve a queued item after its decisions.
 
-    The rules say when people have approved an item. If the policy demands nobody, it accepts in the
-    rounds that nobody decided, and never overrules a person: a rejected item stays rejected, where
-    annotators disagree an expert decides, and an item that only people can complete (`Kind.needs_edit`)
-    stays pending.
+    The rules decide when people have approved an item. If the policy does not require human review, it
+    accepts the item in the rounds that nobody decided. It never overrules a person: a rejected item
+    stays rejected, an expert decides if annotators disagree, and an item that only people can complete
+    (`ReviewKind.needs_edit`) stays pending.
 
     Args:
         item: The item.
         decisions: Decisions on any items, in the order of events.
-        policy: Of which items people's decisions are demanded.
+        policy: The policy of the release.
         rules: The review rules.
 
     Returns:
@@ -127,12 +131,12 @@ def _completed_by_policy(
 ) -> ReviewState:
     """The state after the policy accepted the rounds in which nobody decided."""
     if state.status.name in ("round_1", "not_sampled"):
-        # One of two annotators is enough here: that decision counts, a rejection included.
+        # Here one of two annotators is enough: that decision counts, also if it is a rejection.
         rules = rules.model_copy(update={"annotators": 1, "sample": 1.0})
         state = review_state(item, decisions, rules)
     decisions = [*decisions]
     while state.status.name in ("round_1", "round_2") and not _disagree(state.annotator_decisions):
-        # Nobody has decided round 1 where it is open, so it is on the item as queued.
+        # If round 1 is open, nobody has decided, so the policy accepts the item as queued.
         on = item if state.status.name == "round_1" else state.item
         decisions.append(_acceptance(on, state.status.round or 1, policy))
         state = review_state(item, decisions, rules)
@@ -144,7 +148,7 @@ def _disagree(votes: Sequence[Decision]) -> bool:
 
 
 def _acceptance(item: QueueItem, round: int, policy: ResolutionPolicy) -> Decision:
-    """The policy's acceptance, which is never stored."""
+    """The decision of the policy to accept an item. It is never stored."""
     return Decision(
         item_id=item["item_id"],
         content_hash=item["content_hash"],

@@ -1,4 +1,4 @@
-"""Rewriting prompts: same meaning, different style (AlignMMBench, 3.2)."""
+"""Parsing of rewritten (paraphrased) prompts: same meaning, different style (AlignMMBench, 3.2)."""
 
 import re
 from collections import Counter
@@ -13,19 +13,19 @@ _QUOTED = re.compile(r'"([^"]*)"')
 def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
     """Read the rewrites in a model's reply, one per line.
 
-    A rewrite must have the same image tokens as the original, each as often. Repeats and copies of the
+    A rewrite must have the same image tokens as the original, equally often. Repeats and copies of the
     original are skipped.
 
     Args:
         text: The reply.
-        original: The question.
-        n_rewrites: How many rewrites are needed.
+        original: The original question.
+        n_rewrites: The number of rewrites that are needed.
 
     Returns:
         The first `n_rewrites` rewrites.
 
     Raises:
-        ParseError: There are fewer.
+        ParseError: There are fewer usable rewrites.
     """
     tokens = image_tokens(original)
     rewrites: list[str] = []
@@ -42,7 +42,7 @@ def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a model's reply that are not empty, without numbers and quotes around."""
+    """Split a reply into its non-empty lines, without leading numbers and surrounding quotes."""
     lines = []
     for line in text.splitlines():
         rewrite = _NUMBER.sub("", line).strip()
@@ -54,5 +54,5 @@ def lines_of(text: str) -> list[str]:
 
 
 def image_tokens(text: str) -> Counter[str]:
-    """How often each image token is in a text."""
+    """Count each image token in a text."""
     return Counter(IMAGE_TOKEN.findall(text))

@@ -1,4 +1,4 @@
-"""Checks of a rewrite: the same meaning in another style (AlignMMBench, 3.2)."""
+"""Checks of rewritten (paraphrased) prompts: same meaning, different style (AlignMMBench, 3.2)."""
 
 import re
 import unicodedata
@@ -12,7 +12,8 @@ from methods.prompts.parsing import ParseError
 from methods.rewriting import image_tokens, lines_of
 
 LEAKED_SHARE = 0.3
-"""A rewrite that has this share of what only the reference says gives the answer away."""
+"""A rewrite gives the answer away if it has at least this share of the words that only the reference
+has."""
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _HAN_RUN = re.compile(f"[{_HAN}]+")
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*|\d+")
@@ -26,19 +27,19 @@ _SAYING_NOTHING = """
     image picture photo photograph see look show shows shown seen looking
 """
 _PLAIN_WORDS = frozenset(_SAYING_NOTHING.split())
-"""Words that say nothing about a picture."""
+"""Function words and words that occur in questions about any image."""
 
 COPY, SAME_WORDS = "copy_of_the_question", "same_words"
 TOKENS = "image_token"
 LANGUAGE, LEAK = "other_language", "gives_answer_away"
 MEANING, STYLE, NEAR_COPY = "other_meaning", "same_style", "hardly_changed"
 SURPLUS = "more_than_needed"
-"""Why a rewrite is left out."""
+"""Reasons to leave out a rewrite."""
 
 
 class SimilarityBand(NamedTuple):
-    """Limits of cosine similarities: a rewrite and its question between `lowest` and `highest`, two
-    rewrites at most `between`.
+    """Limits of cosine similarity. A rewrite and its question have `lowest` to `highest`, two rewrites
+    have at most `between`.
     """
 
     lowest: float
@@ -47,24 +48,23 @@ class SimilarityBand(NamedTuple):
 
 
 class ParsedRewrites(NamedTuple):
-    """The usable rewrites of a reply, in their order, and its other lines with the reason for each."""
+    """The usable rewrites of a reply, in order, and its other lines, each with the reason."""
 
     rewrites: list[str]
     lost: list[tuple[str, str]]
 
 
 class RewriteSelection(NamedTuple):
-    """Places of the rewrites that are kept, in their order, and the reason for each other place."""
+    """The indexes of the chosen rewrites, in order, and the reason against each other index."""
 
     places: list[int]
     lost: dict[int, str]
 
 
 def language_of(text: str) -> str | None:
-    """`zh`, `en` or `other`, by the script of most of the text; None without a letter.
+    """Return `zh`, `en` or `other` by the script of most of the text; None without a letter.
 
-    A Chinese character counts as much as a word of another script. Latin letters are taken for English:
-    which language they are is not looked at.
+    A Chinese character counts as much as a word of another script. All Latin text counts as English.
     """
     counts = {"zh": 0, "en": 0, "other": 0}
     for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
@@ -78,7 +78,7 @@ def language_of(text: str) -> str | None:
 
 
 def says_nothing_new(reference: str, question: str) -> bool:
-    """Say whether a question has every word of a reference; of Chinese, every pair of characters.
+    """Check whether a question has every word of a reference (in Chinese, every pair of characters).
 
     Args:
         reference: The reference.
@@ -91,9 +91,10 @@ def says_nothing_new(reference: str, question: str) -> bool:
 
 
 def leaks(rewrite: str, question: str, reference: str) -> bool:
-    """Tell whether a rewrite reveals parts of the reference that its question does not contain.
+    """Check whether a rewrite reveals parts of the reference that its question does not contain.
 
-    That is a number, or at least `LEAKED_SHARE` of the reference's own words.
+    It does if it adds a number of the reference, or at least `LEAKED_SHARE` of the words that only the
+    reference has.
 
     Args:
         rewrite: The rewrite.
@@ -101,7 +102,7 @@ def leaks(rewrite: str, question: str, reference: str) -> bool:
         reference: The reference answer.
 
     Returns:
-        Whether it does.
+        True if it reveals them.
     """
     return gives_number_away(rewrite, question, reference) or gives_words_away(
         rewrite, question, reference
@@ -109,7 +110,7 @@ def leaks(rewrite: str, question: str, reference: str) -> bool:
 
 
 def gives_number_away(text: str, question: str, reference: str) -> bool:
-    """Say whether a text has a number of the reference that its question does not have.
+    """Check whether a text has a number of the reference that its question does not have.
 
     Args:
         text: The text.
@@ -117,13 +118,14 @@ def gives_number_away(text: str, question: str, reference: str) -> bool:
         reference: The reference.
 
     Returns:
-        True if it does.
+        True if it has one.
     """
     return bool((_numbers(text) - _numbers(question)) & _numbers(reference))
 
 
 def gives_words_away(text: str, question: str, reference: str) -> bool:
-    """Say whether a text has at least `LEAKED_SHARE` of the words that only the reference has.
+    """Check whether a text has at least `LEAKED_SHARE` of the content words that only the reference
+    has.
 
     Args:
         text: The text.
@@ -131,7 +133,7 @@ def gives_words_away(text: str, question: str, reference: str) -> bool:
         reference: The reference.
 
     Returns:
-        True if it does.
+        True if it has.
     """
     gained = set(_terms(text)) - set(_terms(question))
     hidden = set(_content(reference)) - set(_terms(question))
@@ -139,16 +141,16 @@ def gives_words_away(text: str, question: str, reference: str) -> bool:
 
 
 def read_rewrites(reply: str, question: str, reference: str, n_rewrites: int) -> ParsedRewrites:
-    """Read the rewrites in a model's reply, one per line, that can replace the question by their words.
+    """Read the rewrites in a model's reply, one per line, and check their words (`fault_in`).
 
     Args:
         reply: The reply.
         question: The question.
         reference: The reference of the question.
-        n_rewrites: How many rewrites are needed.
+        n_rewrites: The number of rewrites that are needed.
 
     Returns:
-        The rewrites, and the other lines with the reason against each.
+        The usable rewrites, and the other lines with the reason against each.
 
     Raises:
         ParseError: `too_few_rewrites`.
@@ -198,17 +200,17 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
 def choose_by_meaning(
     similarities: Sequence[Sequence[float]], band: SimilarityBand, n_kept: int
 ) -> RewriteSelection:
-    """Choose rewrites whose meaning and style are right.
+    """Choose rewrites with the same meaning as the question, but different wordings.
 
     A rewrite is compared with the question and with the rewrites that were chosen before it.
 
     Args:
-        similarities: The cosine matrix of the question (row 0) and its rewrites.
-        band: The lowest and the highest cosine.
-        n_kept: How many rewrites to choose.
+        similarities: The matrix of cosine similarities of the question (row 0) and its rewrites.
+        band: The limits of similarity.
+        n_kept: The number of rewrites to choose.
 
     Returns:
-        The places of the chosen rewrites, from 0, and the reason against each of the others.
+        The indexes of the chosen rewrites, from 0, and the reason against each of the others.
     """
     places: list[int] = []
     lost: dict[int, str] = {}
@@ -235,7 +237,7 @@ def _comparable(text: str) -> str:
 
 
 def _terms(text: str) -> Iterator[str]:
-    """Words, and of Chinese every two characters that follow each other, in lower case."""
+    """Yield the words of a text in lower case, and for Chinese all pairs of adjacent characters."""
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         for run in _HAN_RUN.findall(word):
             yield from (run[place : place + 2] for place in range(max(1, len(run) - 1)))

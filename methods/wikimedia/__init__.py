@@ -1,4 +1,4 @@
-"""Wikipedia's words as plain data: its API's answers, and the addresses of its images."""
+"""MediaWiki client logic without I/O: parsing of API responses, HTML pages and image URLs."""
 
 from methods.wikimedia.addresses import THUMBNAIL_WIDTHS, check_width, file_title, thumbnail_url
 from methods.wikimedia.answers import Json, MissingTitle, find_pages, merge_answers, sent_form

@@ -1,4 +1,4 @@
-"""Addresses of images on Wikimedia's upload servers.
+"""Image and thumbnail URLs of Wikimedia's upload servers.
 
 Sources: https://www.mediawiki.org/wiki/Manual:$wgThumbnailSteps and .../Common_thumbnail_sizes.
 """
@@ -7,7 +7,7 @@ import re
 from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
 
 THUMBNAIL_WIDTHS = (20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840)
-"""Pixels; Wikimedia's servers refuse a thumbnail of any other width."""
+"""Thumbnail widths in pixels. Wikimedia's servers refuse all other widths."""
 
 # Thumbnails are moving from the first host to the second; the paths are the same on both.
 _HOSTS = ("upload.wikimedia.org", "thumb.wikimedia.org")
@@ -17,11 +17,11 @@ _PATH = re.compile(
 )
 _RASTERS = ("jpg", "jpeg", "png", "gif", "webp")
 _LONGEST_NAME = 160
-"""Bytes; the thumbnail of a longer name is named `thumbnail`."""
+"""The longest file name in bytes. Thumbnails of files with longer names are named `thumbnail`."""
 
 
 def check_width(width: int) -> None:
-    """Raise ValueError, with a sentence, unless Wikimedia makes thumbnails of this width."""
+    """Raise ValueError unless Wikimedia makes thumbnails of this width."""
     if width not in THUMBNAIL_WIDTHS:
         steps = ", ".join(map(str, THUMBNAIL_WIDTHS))
         raise ValueError(
@@ -30,23 +30,23 @@ def check_width(width: int) -> None:
 
 
 def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str:
-    """Find the address of an image at a width.
+    """Return the URL of an image's thumbnail of a width.
 
-    The image's own address is returned where a thumbnail does not help: for other hosts and formats,
-    for a thumbnail, and for an image that is no wider or of unknown width, as the servers enlarge only
-    drawings (SVG). A narrow TIFF, which no browser shows as it is, is returned at the widest step below
-    its own width.
+    `image_url` is returned unchanged if there is no such thumbnail: for other hosts and formats, for
+    URLs of thumbnails, and for raster images that are not wider or whose width is unknown, because only
+    SVG drawings are enlarged. For a narrower TIFF, which browsers cannot show, the widest step up to
+    its width is used.
 
     Args:
-        image_url: The address of the image.
-        width: The width in pixels, one of Wikimedia's steps.
+        image_url: The URL of the image.
+        width: The width in pixels, one of `THUMBNAIL_WIDTHS`.
         original_width: The width of the image; None if it is unknown.
 
     Returns:
-        The address.
+        The URL.
 
     Raises:
-        ValueError: The width is not one of the steps.
+        ValueError: The width is not one of `THUMBNAIL_WIDTHS`.
     """
     check_width(width)
     parts = _upload_path(image_url)
@@ -70,7 +70,7 @@ def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str
 
 
 def file_title(image_url: str) -> str | None:
-    """The title "File:Name.jpg" of an image on Wikimedia's upload servers, None for others."""
+    """Return the title "File:Name.jpg" of an image on Wikimedia's upload servers; None for others."""
     parts = _upload_path(image_url)
     return None if parts is None else "File:" + unquote(parts[1]["name"]).replace("_", " ")
 

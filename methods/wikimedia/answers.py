@@ -1,6 +1,6 @@
-"""The answers of `action=query`: put together, and what was asked found in them again.
+"""Responses of MediaWiki's `action=query`: merging of continued responses, and look-up of titles.
 
-Sources: https://www.mediawiki.org/wiki/API:Query and .../API:Continue, in the form of
+Sources: https://www.mediawiki.org/wiki/API:Query and .../API:Continue, in the format of
 `formatversion=2`.
 """
 
@@ -13,13 +13,13 @@ from urllib.parse import unquote
 
 Json = dict[str, Any]
 
-# What separates titles in a request, and halves of characters.
+# Separators of titles in a request, and lone surrogates.
 _UNSENDABLE = re.compile(r"[|\x1f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class MissingTitle:
-    """A title that leads to nothing: no such page or file, or no title at all.
+    """A requested title without a page or file, or that is no valid title.
 
     `detail` is one sentence for a person.
     """
@@ -30,10 +30,10 @@ class MissingTitle:
 
 
 def merge_answers(answers: Iterable[Json]) -> Json:
-    """The `query` of one request's answers together, `pages` a list as in each of them.
+    """Merge the `query` parts of the continued responses to one request. `pages` is a list.
 
-    Lists are joined without repetition; of anything else the first value stands, so that a page
-    that is edited between two answers keeps the older revision and is found to have changed later.
+    Lists are joined without repetition. Of other values the first is kept: if a page is edited between
+    two responses, it keeps the older revision, and the next update finds that it has changed.
     """
     merged: Json = {"pages": {}}
     for answer in answers:
@@ -112,7 +112,7 @@ def _page_or_missing(
         )
     if page.get("special"):
         return MissingTitle(requested, "invalid", "It is a function of the wiki, not a page.")
-    # A file of the shared repository is a missing page here, and has its facts all the same.
+    # A file of Wikimedia Commons is a missing page of this wiki, but has its `imageinfo`.
     if page.get("missing") and "imageinfo" not in page:
         return MissingTitle(requested, "missing", "The wiki has no page of this title.")
     return page

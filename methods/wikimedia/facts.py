@@ -1,8 +1,8 @@
-"""The facts of a page and of a file, read from the API's answers.
+"""Metadata of Wikipedia pages and image files, read from responses of the MediaWiki API.
 
-Sources, in the form of `formatversion=2`: https://www.mediawiki.org/wiki/API:Info, .../API:Categories,
-.../Extension:TextExtracts, .../API:Imageinfo, .../Extension:CommonsMetadata, and the media list of
-https://en.wikipedia.org/api/rest_v1/.
+Sources, in the format of `formatversion=2`: https://www.mediawiki.org/wiki/API:Info,
+.../API:Categories, .../Extension:TextExtracts, .../API:Imageinfo, .../Extension:CommonsMetadata, and
+the media list of https://en.wikipedia.org/api/rest_v1/.
 """
 
 import re
@@ -33,11 +33,14 @@ _INLINE = (
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """A page as `asked` for leads to it: `title` is where normalization and redirects end.
+    """Metadata of a page.
 
-    `categories` are names without the namespace, hidden ones left out; `extract` is the plain text
-    of the introduction, "" where the page has none. `versions` are the addresses of the pages in other
-    languages that it links as versions of itself.
+    Attributes:
+        asked: The requested title.
+        title: The title after normalization and redirects.
+        categories: Names without the namespace and without hidden categories.
+        extract: The plain text of the introduction; "" if there is none.
+        versions: The URLs of the page in other languages.
     """
 
     asked: str
@@ -53,7 +56,7 @@ class PageFacts:
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """An image on a page. `section_id` counts the page's sections, 0 is the introduction."""
+    """An image on a page. `section_id` is the number of its section; 0 is the introduction."""
 
     title: str
     caption: str | None
@@ -63,15 +66,15 @@ class PageImage:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """A file and its description page; texts are plain, None if they are missing.
+    """Metadata of a file and of its description page. Texts are plain text; None if missing.
 
     Attributes:
-        url: The address of the original.
-        width: Its width in pixels.
-        height: Its height in pixels.
-        n_bytes: Its size.
-        sha1: Its digest in hex.
-        thumb_url: The address of a thumbnail; None for a file without one.
+        url: The URL of the original.
+        thumb_url: The URL of a thumbnail; None if there is none.
+        width: The width of the original in pixels.
+        height: The height of the original in pixels.
+        n_bytes: The size of the original in bytes.
+        sha1: The SHA-1 of the original in hex.
     """
 
     asked: str
@@ -120,9 +123,9 @@ def page_facts(requested: str, language: str, page: Json) -> PageFacts:
 
 
 def page_images(media_list: Json) -> tuple[PageImage, ...]:
-    """The images in the REST API's media list of a page, in the page's order.
+    """List the images in the REST API's media list of a page, in order.
 
-    Left out are sound, film, and what has no file: formulas and timelines.
+    Audio, video, and media without a file (formulas, timelines) are left out.
     """
     return tuple(
         PageImage(
@@ -152,7 +155,7 @@ def file_facts(requested: str, page: Json) -> FileFacts | MissingTitle:
     info: Json = next(iter(page.get("imageinfo", [])), {})
     if "url" not in info:
         return MissingTitle(requested, "missing", "The page has no file that may be seen.")
-    # PHP writes an empty map as [].
+    # MediaWiki's PHP encodes an empty map as [].
     about: Json = info.get("extmetadata") or {}
 
     def metadata_text(name: str) -> str:
@@ -180,12 +183,12 @@ def file_facts(requested: str, page: Json) -> FileFacts | MissingTitle:
 
 
 def _untagged(url: str) -> str:
-    """Without the `?utm_source=...` that says which wiki was asked: one file has one address."""
+    """Remove the query (`?utm_source=...`), which depends on the wiki, so that a file has one URL."""
     return url.partition("?")[0]
 
 
 def _web_address(url: str) -> str | None:
-    """The address of a link that may be shown, None for anything else a description may hold."""
+    """Return an HTTP or HTTPS URL; None for other links, which must not be shown."""
     address = f"https:{url}" if url.startswith("//") else url
     return address if address.startswith(("http://", "https://")) else None
 
@@ -200,7 +203,7 @@ def plain_text(html: str) -> str:
 
 
 def _texts(first: LexborNode | None) -> Iterator[str]:
-    """The texts of a node and of its following siblings, with spaces around block elements."""
+    """Yield the texts of a node and of its following siblings, with spaces around block elements."""
     # A stack instead of recursion: elements may be nested thousands deep.
     waiting: list[LexborNode | str | None] = [first]
     while waiting:

@@ -1,7 +1,7 @@
-"""Text and images of a page's HTML, for wikis without Wikimedia's services.
+"""HTML parser of wiki pages: text and images, for wikis without Wikimedia's extra services.
 
-Sources: https://www.mediawiki.org/wiki/API:Parsing_wikitext, .../Specs/HTML (media), and the selectors
-that .../Extension:TextExtracts leaves out.
+Sources: https://www.mediawiki.org/wiki/API:Parsing_wikitext, .../Specs/HTML (media), and the elements
+that .../Extension:TextExtracts removes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,10 +23,10 @@ _CAPTIONS = (
     ("li", "gallerybox", ".gallerytext"),
     ("div", "thumbinner", ".thumbcaption"),
 )
-"""Tag and class of what encloses an image and its caption, and the caption within it."""
+"""Tag and class of elements that enclose an image and its caption, and the selector of the caption."""
 _NO_CAPTION = ".magnify"
 FILE = "File:"
-"""The namespace's canonical name, which every wiki understands."""
+"""The canonical name of the namespace of files, which every wiki understands."""
 
 
 def introduction(html: str) -> str:
@@ -42,7 +42,7 @@ def introduction(html: str) -> str:
     for node, depth in _elements(tree.root):
         if node.tag in _HEADINGS:
             break
-        # A paragraph inside a list's item is read with the item.
+        # A paragraph inside a list item was already read with the item.
         if block_depth is not None and depth > block_depth:
             continue
         block_depth = depth if node.tag in _BLOCKS else None
@@ -52,14 +52,13 @@ def introduction(html: str) -> str:
 
 
 def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
-    """List the images of a page in its order, followed by files that its HTML does not show.
+    """List the images of a page in order, followed by files that its HTML does not show.
 
-    Files that are not shown are, for example, missing ones. The lead image is the first of the
-    introduction.
+    Missing files, for example, are not shown. The lead image is the first image of the introduction.
 
     Args:
         html: The rendered page.
-        names: All files that the page names, without their namespace.
+        names: All files that the page uses, without the namespace.
 
     Returns:
         The images.
@@ -69,7 +68,7 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
     section, has_lead = 0, False
     toc_depth: int | None = None
     frames: list[_Frame] = []
-    """The elements around a node that enclose an image and its caption, the innermost last."""
+    """The elements around the current node that enclose an image and its caption, innermost last."""
     for node, depth in _elements(LexborHTMLParser(html).root):
         while frames and frames[-1].depth >= depth:
             frames.pop()
@@ -80,7 +79,7 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
         if (selector := _caption_selector(node)) is not None:
             frames.append(_Frame(depth, node, selector))
         if node.tag in _HEADINGS:
-            # The table of contents has a heading, and is no section.
+            # The heading of the table of contents begins no section.
             section += toc_depth is None
         if node.tag != "img":
             continue
@@ -97,7 +96,7 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
 
 
 def _file_names(image: LexborNode) -> Iterator[str]:
-    """Possible names of an image's file: parts of its address and of its link."""
+    """Yield possible file names of an image: parts of its URL and of its link."""
     addresses = [image.attributes.get("src"), image.attributes.get("resource")]
     if image.parent is not None:
         addresses.append(image.parent.attributes.get("href"))
@@ -106,7 +105,7 @@ def _file_names(image: LexborNode) -> Iterator[str]:
             parts = urlsplit(address)
         except ValueError:
             continue
-        # The name of a thumbnail's file is the folder that it is in, or part of a query.
+        # The file name of a thumbnail's original is the thumbnail's folder, or in the query.
         for part in (*reversed(parts.path.split("/")), parts.query.rpartition("=")[2]):
             name = unquote(part).replace(" ", "_")
             yield name
@@ -114,7 +113,7 @@ def _file_names(image: LexborNode) -> Iterator[str]:
 
 
 class _Frame:
-    """An element that encloses an image and its caption; a frame of many images is searched once."""
+    """An element that encloses images and their caption. The caption is searched only once."""
 
     def __init__(self, depth: int, node: LexborNode, selector: str) -> None:
         self.depth = depth
@@ -123,7 +122,7 @@ class _Frame:
 
     @cached_property
     def caption(self) -> str | None:
-        """The plain text of the caption; None without one."""
+        """The plain text of the caption; None if there is none."""
         element = self._node.css_first(self._selector)
         return None if element is None else _words(element.html or "")
 
@@ -137,7 +136,7 @@ def _caption_selector(node: LexborNode) -> str | None:
 
 
 def _words(html: str) -> str | None:
-    # In a copy: the page is still being read.
+    # Elements are removed from a copy, because the page is still being traversed.
     caption = LexborHTMLParser(html, is_fragment=True)
     for node in caption.css(f"{_NO_CAPTION}, {_NO_TEXT}"):
         node.decompose()
@@ -145,7 +144,7 @@ def _words(html: str) -> str | None:
 
 
 def _elements(root: LexborNode | None) -> Iterator[tuple[LexborNode, int]]:
-    """The elements of a tree in the order of the page, with their depths."""
+    """Yield the elements of a tree in document order, with their depths."""
     node, depth = root, 0
     while node is not None:
         if node.is_element_node:

@@ -1,4 +1,4 @@
-"""Two calls side by side: what differs in their facts, their requests and their replies."""
+"""Diff of two model calls: differences in metadata, requests and replies, side by side."""
 
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
@@ -17,15 +17,15 @@ from resources.calls_page.request_parts import (
 from resources.llm.ledger.reading import LedgerEntry
 
 MOST_COMPARED = 12_000
-"""Characters of each of two texts that are compared."""
+"""The number of characters at the beginning of each text that are compared."""
 MOST_ON_PAGE = 60_000
-"""Characters of one page that are compared; what follows is shown as it is."""
+"""The most characters that are compared on one HTML page. Further texts are shown without a diff."""
 
 Pieces = list[tuple[Op, str]]
 
 
 class DiffText(NamedTuple):
-    """One of two texts, in pieces that the other one has or has not; pictures in it."""
+    """One of two texts, in pieces that the other text has or lacks, and the images in it."""
 
     label: str
     pieces: Pieces
@@ -34,7 +34,7 @@ class DiffText(NamedTuple):
 
 
 class TextComparison(NamedTuple):
-    """Two texts of one place; `equal` if they are the same, `compared` unless there was too much."""
+    """Two corresponding texts. `compared` is False if the limit of the page was reached."""
 
     sides: tuple[DiffText, DiffText]
     equal: bool
@@ -51,7 +51,7 @@ def compare_requests(
         b: The second call with its request.
 
     Returns:
-        The messages and schemas in pairs, and the replies and reasonings in pairs.
+        Pairs of messages and schemas, and pairs of replies and reasoning texts.
     """
     budget = _Budget(MOST_ON_PAGE)
     messages = zip_longest(*([] if request is None else request.messages for _, request in (a, b)))
@@ -66,7 +66,7 @@ def compare_requests(
 
 
 class _Budget:
-    """Characters that may still be compared on a page."""
+    """The number of characters that may still be compared on an HTML page."""
 
     def __init__(self, n_characters: int) -> None:
         self._left = n_characters
@@ -77,7 +77,7 @@ class _Budget:
 
 
 _Text = tuple[str, str, int, list[InlineImage]]
-"""Label, text, characters of it that are not here, pictures."""
+"""Label, text, number of missing characters at its end, images."""
 
 
 def _of_message(message: MessageParts | None) -> _Text:
@@ -129,14 +129,14 @@ def _only(pieces: Pieces, leave_out: Op | str) -> Pieces:
 def facts(
     entries: Sequence[LedgerEntry], requests: Sequence[RequestParts | None]
 ) -> list[tuple[str, list[str], bool]]:
-    """List the facts of calls that are not texts.
+    """List the metadata of calls: model, tokens, cost, parameters and so on.
 
     Args:
         entries: The calls.
         requests: Their requests; None for an unreadable one.
 
     Returns:
-        The name of each fact, its value in each call, and whether the values differ.
+        The name of each field, its value in each call, and whether the values differ.
     """
     rows = [(name, [value_of(entry) for entry in entries]) for name, value_of in _FACTS]
     parameters = [

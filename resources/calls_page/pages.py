@@ -1,4 +1,4 @@
-"""The page of model calls over HTTP: the list, one call, two calls side by side."""
+"""HTML pages of the ledger of model calls: the list, one call, and two calls side by side."""
 
 import math
 import re
@@ -46,9 +46,9 @@ from resources.web.addresses import CALLS, PREFIX
 from resources.web.page_guard import PageGuard, policy
 
 OUTCOMES = (ANSWERED, UNREAD, *get_args(FailureKind), "lost")
-"""`lost` is every outcome but an answer."""
+"""Values of the filter for outcomes. `lost` means every outcome except an answer."""
 LONGEST = 500
-"""Characters of a parameter."""
+"""The most characters of a query parameter."""
 _NAME = re.compile(r"([0-9a-f]{64})(?:-([0-9]{1,18}))?")
 _PLACE = re.compile(r"([0-9]{0,18})\.([0-9]{0,18})")
 _NAMES = {"a": "The first call", "b": "The second call"}
@@ -59,14 +59,14 @@ class QueryError(UserError):
 
 
 class CallListQuery(NamedTuple):
-    """A page of the list: its filter, where it begins, the first of two calls to compare if chosen."""
+    """A page of the list: its filter, its first row, and the first of two calls to compare, if any."""
 
     wanted: CallFilter
     before: LedgerCursor
     a: LedgerRowId | None
 
     def address(self, **changes: object) -> str:
-        """The address of this page with changes: `before` (a place), `a`, or a field of the filter."""
+        """Return the URL of this page with changes of `before`, `a` or a field of the filter."""
         parameters = {**self.wanted._asdict(), "before": self.before, "a": self.a, **changes}
         parameters["cost"] = parameters.pop("cost_usd")
         place = parameters.pop("before")
@@ -79,7 +79,7 @@ class CallListQuery(NamedTuple):
 
 
 def query_of(params: Mapping[str, str]) -> CallListQuery:
-    """The page of the list that the parameters ask for; unknown ones are ignored. Raises QueryError."""
+    """Parse the query parameters of the list. Unknown parameters are ignored. Raises QueryError."""
     values = {name: params[name].strip() or None for name in params}
     for name, value in values.items():
         if value is not None and len(value) > LONGEST:
@@ -100,7 +100,7 @@ def query_of(params: Mapping[str, str]) -> CallListQuery:
 
 
 def chosen_call(params: Mapping[str, str | None], which: str) -> LedgerRowId | None:
-    """The call that parameter `a` or `b` names. Raises QueryError."""
+    """Parse the id of a call in parameter `a` or `b`; None if it is empty. Raises QueryError."""
     value = (params.get(which) or "").strip()
     return name_of(value, _NAMES[which]) if value else None
 
@@ -154,15 +154,16 @@ def _place(value: str | None) -> LedgerCursor:
 
 ROWS_OF_PAGE = 50
 MOST_ROWS = 200
-"""Rows of tables that one call's page names."""
+"""The most table rows that the page of one call lists."""
 FIRST_WORDS = 110
-"""Characters of a reply in the list."""
+"""The number of characters of a reply that the list shows."""
 _HERE = Path(__file__).parent
 
 
 def routes_of(home: Path) -> list[Route]:
-    """The routes of a home's model calls, to which `/loom` leads. The ledger may come later than the
-    routes."""
+    """Make the routes of a workspace's model calls; `/loom` redirects to them. The ledger need not
+    exist yet.
+    """
     pages = _Pages(home)
     guard = [Middleware(PageGuard, policy_of=lambda _scope: policy(forms=True))]
     answered: dict[str, Callable[[Request], Response]] = {
@@ -179,7 +180,7 @@ class _NotFound(UserError):
 
 
 class _Pages:
-    """The pages of one home; each request opens what it needs and closes it again."""
+    """The HTML pages of one workspace. Each request opens the files it needs and closes them again."""
 
     def __init__(self, home: Path) -> None:
         self._ledger = LedgerReader(home / ledger_path().name)
@@ -187,7 +188,7 @@ class _Pages:
         self._images = ImageStore(home / images_path().name, shared_files())
 
     def list(self, request: Request) -> HTMLResponse:
-        """A page of the list, or two calls side by side where `a` and `b` name them."""
+        """Show a page of the list, or two calls side by side if `a` and `b` are given."""
         try:
             params = request.query_params
             b = chosen_call(params, "b")
@@ -224,7 +225,7 @@ class _Pages:
             return _problem(error)
 
     def text(self, kind: Text, request: Request) -> Response:
-        """The whole reply of one call, or its reasoning, as it is."""
+        """Return the whole reply of one call, or its reasoning, as plain text."""
         try:
             name = name_of(request.path_params["name"])
             text = self._ledger.whole_text(name, kind)
@@ -259,8 +260,7 @@ class _Pages:
         return None if entry.request is None else request_view(entry.request, self._images)
 
     def _labels(self, rows: Sequence[LedgerRow]) -> dict[str, str]:
-        """The labels of the candidates that calls answered for, by key; none where the tables cannot be
-        read."""
+        """The labels of the evaluated models by call key; empty if the tables cannot be read."""
         keys = {"keys": [row.name.key for row in rows]}
         try:
             labels = self._warehouse.snapshot_read("evaluate/labels_of_calls", keys).to_pylist()
@@ -269,7 +269,7 @@ class _Pages:
         return {row["key"]: row["label"] for row in labels}
 
     def _rows_made_of(self, key: str) -> dict[str, Any]:
-        """The rows of the warehouse that name the call, by table; or why they are not known."""
+        """The table rows that were made from the call (lineage), or why they are unknown."""
         try:
             rows = self._warehouse.snapshot_read(
                 "ledger/rows_of_call", {"key": key, "n_rows": MOST_ROWS}
@@ -290,7 +290,7 @@ def _show(template: str, code: int = 200, **values: Any) -> HTMLResponse:
         .get_template(template)
         .render(home=CALLS, reports=f"{PREFIX}/reports/", **values)
     )
-    # A text from outside may hold what no encoding has.
+    # Texts from outside may have lone surrogates, which UTF-8 cannot encode.
     return HTMLResponse(html.encode("utf-8", "replace"), code)
 
 

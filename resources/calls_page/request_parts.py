@@ -1,7 +1,7 @@
-"""A canonical request as a page shows it: messages with texts and pictures, and everything else.
+"""The display of a stored model request: messages with texts and images, parameters and other fields.
 
-It is data from a file: what has another form than expected is shown as JSON, never an error. Everything
-is escaped; nothing is ever rendered.
+Requests are data from a file. Parts in an unexpected format are shown as JSON instead of raising an
+error. All texts are escaped, and never rendered as HTML or Markdown.
 """
 
 import base64
@@ -16,14 +16,14 @@ from methods.json_text import to_json
 from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 
 _UNSEEN = re.compile(
-    # Control characters but tab and line feed; marks of direction; what has no width; lone surrogates.
+    # Control characters except tab and line feed; direction marks; zero width; lone surrogates.
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 
 class TruncatedText(NamedTuple):
-    """The beginning of a text, and how many characters of it are not shown."""
+    """The beginning of a text, and the number of characters that are not shown."""
 
     text: str
     n_left_out: int
@@ -45,7 +45,7 @@ def cut(text: str, most: int, n_all: int | None = None) -> TruncatedText:
 
 
 def visible(text: object) -> Markup:
-    """`text` escaped, with each character that acts without being seen replaced by its number."""
+    """Escape a text for HTML, and replace each invisible character by its code point."""
     return Markup(_UNSEEN.sub(_numbered, str(escape(str(text)))))
 
 
@@ -64,14 +64,14 @@ def one_line(text: str, most: int) -> str:
 
 
 def usd(cost: float) -> str:
-    """A cost of one call in US dollars: most are far below a cent."""
+    """Format the cost of one call in US dollars, with six decimals below a dollar."""
     if not cost:
         return "0"
     return f"{cost:.6f}".rstrip("0") if cost < 1 else f"{cost:,.2f}"
 
 
 def moment(created_at: str) -> str:
-    """A time of the ledger's rows (ISO 8601, UTC), to the second and without the zone."""
+    """Format a time of the ledger (ISO 8601, UTC) to the second, without the time zone."""
     return created_at[:19].replace("T", " ")
 
 
@@ -80,11 +80,11 @@ def _numbered(match: re.Match[str]) -> str:
 
 
 SIDE = 320
-"""Pixels of a thumbnail; shown at half the size, so that it is sharp on fine screens."""
+"""Side of a thumbnail in pixels. It is shown at half the size, so that it is sharp on all screens."""
 MOST_PICTURES = 60
-"""Pictures of one request that are shown; of the others the id is."""
+"""The most images of one request that are shown. For further images only the id is shown."""
 MOST_CHARACTERS = 100_000
-"""Characters of one text that are shown."""
+"""The most characters of one text that are shown."""
 
 
 class InlineImage(NamedTuple):
@@ -96,7 +96,7 @@ class InlineImage(NamedTuple):
 
 
 class MessageParts(NamedTuple):
-    """One message: its role, its parts in their order."""
+    """One message: its role, and its parts in order."""
 
     role: str
     parts: list[TruncatedText | InlineImage]
@@ -112,11 +112,11 @@ class RequestParts(NamedTuple):
 
 
 def request_view(request: Mapping[str, object], images: ImageStore) -> RequestParts:
-    """Divide a request into the parts that its page shows.
+    """Divide a request into the parts that its HTML page shows.
 
     Args:
         request: The request.
-        images: The images.
+        images: The image store.
 
     Returns:
         The parts.
@@ -135,7 +135,7 @@ def request_view(request: Mapping[str, object], images: ImageStore) -> RequestPa
 
 
 _APART = ("messages", "params", "schema", "provider", "endpoint", "model", "prompt_version")
-"""Fields with a place of their own, and those that stand in the ledger's row, too."""
+"""Fields that are shown separately, or that the ledger's row has, too."""
 
 
 def _messages(messages: object, images: ImageStore) -> Iterator[MessageParts]:

@@ -1,4 +1,4 @@
-"""Samples of MMIU's tasks made of the project's own entries, whose outputs need no model.
+"""MMIU samples that are derived from the entries of the corpus by rules, without a model.
 
 Temporal and 3D tasks are not included, because images of an encyclopaedia have no known order in time
 and no depth.
@@ -17,9 +17,9 @@ from methods.mmiu.derived.spatial import homography, jigsaw, spatial_text, trans
 from methods.mmiu.metadata import Sample
 
 Derive = Callable[[SampledEntry, Sequence[SampledEntry], EditableImages, int], Sample]
-"""Makes one sample of a task: of an entry, all entries, what opens and stores images, and a seed.
+"""A function that makes one sample of a task from an entry, all entries, the image store and a seed.
 
-Raises `UnusableSampleError`, with the reason, if the entry gives no sample of the task.
+It raises `UnusableSampleError` with the reason if the entry is not suitable for the task.
 """
 
 DERIVED: Mapping[str, Derive] = {
@@ -34,11 +34,11 @@ DERIVED: Mapping[str, Derive] = {
     "spot-the-similarity": similarity,
     "homography-estimation": homography,
 }
-"""The tasks in the order in which they take turns."""
+"""The function for each task, in the order in which tasks take turns."""
 
 
 class DerivedSample(NamedTuple):
-    """A sample, or the reason why an entry gives none for a task."""
+    """A sample of a task, or in `loss` the reason why the entry is not suitable for the task."""
 
     subject: SampledEntry
     task: str
@@ -55,8 +55,8 @@ def derived(
 ) -> Iterator[DerivedSample]:
     """Derive samples from entries, tasks taking turns.
 
-    Each task goes through the entries in a seeded order of its own, so adding or removing an entry
-    changes few samples, and a larger `n_samples` keeps the samples of a smaller one.
+    Each task has a different seeded order of the entries, so adding or removing an entry changes few
+    samples, and a larger `n_samples` keeps the samples of a smaller one.
 
     Args:
         subjects: The entries.
@@ -66,7 +66,7 @@ def derived(
         seed: The seed.
 
     Yields:
-        The samples, and before each the entries that gave none.
+        Each sample, after the unsuitable entries that were tried before it.
     """
     queues = {task: _ordered(subjects, task, seed) for task in tasks}
     n_made = 0

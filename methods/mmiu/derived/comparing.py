@@ -1,4 +1,4 @@
-"""Tasks that compare versions of a picture: what was changed is known (MMIU, A.2)."""
+"""MMIU tasks on image quality and differences: samples of images with known changes (MMIU, A.2)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,10 +10,11 @@ from methods.mmiu.derived.drawing import EditableImages, SampledEntry, others, s
 from methods.mmiu.metadata import Sample, TaskInfo
 
 LESS_DETAIL = 0.5
-"""A blurred version keeps at most this share of the detail of the one before, or it cannot be told."""
+"""Each blurred version keeps at most this share of the detail (`drawing.detail`) of the previous one.
+Otherwise the difference is not visible. Chosen by hand."""
 MOST_DIFFERENCES = 6
 COPY_ALIKE = 25.0
-"""Mean difference, 0 to 255, below which two pictures could pass for versions of one."""
+"""Mean difference, 0 to 255, below which two images could pass for versions of one. Chosen by hand."""
 
 QUALITY = TaskInfo(
     "visual-quality-assessment",

@@ -1,7 +1,4 @@
-"""Image transforms: crop, rotate, warp, degrade, join.
-
-The same image gives the same pixels each time.
-"""
+"""Image transforms: crop, rotate, warp, blur, add noise, join. All are deterministic."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +15,7 @@ from methods.mmiu.converting import UnusableSampleError
 
 @dataclass(frozen=True)
 class SampledEntry:
-    """An entry that was drawn into an image set."""
+    """An entry (an image with its Wikipedia page) that was sampled into an image set."""
 
     entry_id: str
     set_id: str
@@ -32,13 +29,13 @@ class SampledEntry:
 
 
 class EditableImages(Protocol):
-    """Where pictures are looked at, and kept once they are changed."""
+    """An image store that opens images and stores changed ones."""
 
     def open(self, image_id: str) -> Image.Image:
-        """The picture, upright and RGB."""
+        """Open an image, upright and RGB."""
 
     def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
-        """Store an image that was made of others.
+        """Store an image that was made from other images.
 
         Args:
             picture: The image.
@@ -62,15 +59,15 @@ def others(
     Args:
         subject: The entry.
         subjects: The entries to choose from.
-        n_subjects: How many to choose.
-        fits: Says whether an entry is acceptable.
+        n_subjects: The number of entries to choose.
+        fits: Returns whether an entry is acceptable.
         *seed: The seed of the order.
 
     Returns:
         The entries.
 
     Raises:
-        UnusableSampleError: There are fewer.
+        UnusableSampleError: There are fewer than `n_subjects` such entries.
     """
     draw = partial(content_id, *seed, subject.entry_id)
     image_ids = {subject.image_id}
@@ -102,7 +99,7 @@ def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> 
 
 
 SIDE = 360
-"""Pixels of the longer side of a picture that is made."""
+"""Longer side, in pixels, of changed images."""
 Matrix = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
 
 _OP = Image.Transpose
@@ -113,7 +110,7 @@ TURNS: Mapping[str, Image.Transpose] = {
     "mirrored left to right": _OP.FLIP_LEFT_RIGHT,
     "mirrored top to bottom": _OP.FLIP_TOP_BOTTOM,
 }
-"""What can be done to a picture, in words, and Pillow's name for it."""
+"""Rotations and reflections: the description in choices, and Pillow's constant."""
 
 
 def fitted(picture: Image.Image, side: int = SIDE) -> Image.Image:
@@ -145,12 +142,12 @@ def square(picture: Image.Image, side: int) -> Image.Image:
 
 
 def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
-    """Cut out the middle of an image in a format.
+    """Cut out the middle of an image with the aspect ratio of `width` and `height`, and resize it.
 
     Args:
         picture: The image.
         width: The width of the result in pixels.
-        height: The height of the result.
+        height: The height of the result in pixels.
 
     Returns:
         The new image.
@@ -166,7 +163,7 @@ def _middle(picture: Image.Image, ratio: float) -> Image.Image:
 
 
 def quarters(picture: Image.Image) -> list[Image.Image]:
-    """The four quarters of a picture with even sides, from the top left, by rows."""
+    """Cut an image with even sides into four quarters, row by row from the top left."""
     wide, high = picture.width // 2, picture.height // 2
     return [picture.crop((x, y, x + wide, y + high)) for y in (0, high) for x in (0, wide)]
 
@@ -189,9 +186,9 @@ def difference(picture: Image.Image, other: Image.Image) -> float:
 
 
 def detail(picture: Image.Image) -> float:
-    """Mean square of the differences of neighbouring pixels in grey: what blurring takes away.
+    """Measure sharpness: the mean squared difference of neighbouring grey pixels.
 
-    Their mean alone would stay, as a blurred edge is as high as before.
+    Differences are squared, because blurring does not change their sum along an edge.
     """
     grey = np.asarray(picture.convert("L"), float)
     return float((np.diff(grey, axis=0) ** 2).mean() + (np.diff(grey, axis=1) ** 2).mean())
@@ -271,7 +268,7 @@ def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
         patch = pixels[
             round(y - high / 5) : round(y + high / 5), round(x - wide / 5) : round(x + wide / 5)
         ]
-        # Half the range away from what was there: no patch can stay unseen.
+        # Adding half the range (modulo 256) makes every patch visible.
         patch += 128
     return Image.fromarray(pixels)
 
@@ -282,7 +279,7 @@ def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> I
     Args:
         picture: The left or upper image.
         other: The right or lower image.
-        side_by_side: Whether they stand side by side; else one above the other.
+        side_by_side: Whether they are side by side; otherwise one is above the other.
 
     Returns:
         The joined image.
@@ -295,11 +292,11 @@ def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> I
 
 
 def warped(picture: Image.Image, matrix: Matrix) -> Image.Image:
-    """Apply a homography to an image. What is outside the image is black.
+    """Apply a homography to an image. Pixels from outside the image are black.
 
     Args:
         picture: The image.
-        matrix: The homography, which maps points of the image, in pixels, to points of the new one.
+        matrix: The homography, which maps points of the old image to points of the new one, in pixels.
 
     Returns:
         The new image.

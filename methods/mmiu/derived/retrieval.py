@@ -1,4 +1,4 @@
-"""Tasks made from what pages say of their images: captions, clusters, categories (MMIU, A.2)."""
+"""MMIU retrieval tasks: samples from captions, clusters and categories of images (MMIU, A.2)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from methods.mmiu.metadata import Sample, TaskInfo
 from methods.prompts.messages import IMAGE_HERE
 
 MOST_IMAGES = 4
-"""Images that a title is asked for."""
+"""The most images of a question that asks for their common title."""
 
 BY_TEXT = TaskInfo(
     "text2image-retrieval",
@@ -39,7 +39,8 @@ def text_to_image(
 ) -> Sample:
     """Make a sample that retrieves the image of a caption among images of other titles and captions.
 
-    No candidate has the caption of one more entry of another cluster.
+    `other_word` is a caption that fits none of the candidates, from an entry of another cluster. With
+    it the question becomes unanswerable.
     """
     _require_plain(subject.caption)
     texts = {subject.title, subject.caption}
@@ -123,7 +124,10 @@ def image_to_image(
 def shared_title(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample on the rarest category that the pages of two to four images of a cluster share."""
+    """Make a sample that asks for the rarest category which the pages of two to four images share.
+
+    The images are from one cluster. Other shared categories are right, too.
+    """
     draw = partial(content_id, "title", seed, subject.entry_id)
     mates = [other for other in subjects if other.cluster_id == subject.cluster_id]
     shown = [subject]

@@ -1,4 +1,4 @@
-"""Tasks about two-dimensional relations: the relation is made, so it is known (MMIU, A.2)."""
+"""MMIU tasks on two-dimensional relations: samples of images with known transforms (MMIU, A.2)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from methods.mmiu.derived.drawing import EditableImages, SampledEntry, others, s
 from methods.mmiu.metadata import Sample, TaskInfo
 
 ALIKE = 10.0
-"""Mean difference of two pictures, 0 to 255, below which nobody could tell them apart."""
+"""Mean difference of two images, 0 to 255, below which they look the same. Chosen by hand."""
 
 JIGSAW = TaskInfo(
     "jigsaw-puzzle-solving",
@@ -44,7 +44,7 @@ SPATIAL_TEXT = TaskInfo(
 def jigsaw(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of the shuffled quarters of an image; refused if two of them look the same."""
+    """Make a sample of the shuffled quarters of an image. Fails if two quarters look the same."""
     tiles = drawing.quarters(drawing.fitted(pictures.open(subject.image_id)))
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise UnusableSampleError("tiles_alike", "Two quarters of the picture look alike.")
@@ -68,7 +68,7 @@ def jigsaw(
 def transformation(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of the rotated or mirrored centre of an image; refused if it is too symmetric."""
+    """Make a sample of the rotated or mirrored centre of an image. Fails if it is too symmetric."""
     before = drawing.square(pictures.open(subject.image_id), 240)
     after = {name: before.transpose(turn) for name, turn in drawing.TURNS.items()}
     if (
@@ -98,9 +98,9 @@ def transformation(
 def homography(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of an image under a random homography; the wrong choices are similar homographies.
+    """Make a sample of an image under a random homography. The wrong choices are similar homographies.
 
-    The inverse is not among them, because it would be right with the images exchanged.
+    The inverse is not among them, because it would be right if the images were exchanged.
     """
     wide, high = 320, 240
     before = drawing.framed(pictures.open(subject.image_id), wide, high)
@@ -128,7 +128,7 @@ def homography(
 
 
 def _views(wide: int, high: int) -> list[drawing.Matrix]:
-    """Homographies around the middle of a picture: turned, made smaller and tilted."""
+    """Homographies around the middle of an image, which rotate, shrink and tilt it."""
     return [
         _view(wide, high, angle, scale, tilt)
         for angle in (-40, -20, 20, 40)
@@ -140,7 +140,7 @@ def _views(wide: int, high: int) -> list[drawing.Matrix]:
 def _view(wide: int, high: int, angle: float, scale: float, tilt: float) -> drawing.Matrix:
     across, along = scale * cos(radians(angle)), scale * sin(radians(angle))
     x, y = wide / 2, high / 2
-    # Points go to the middle's frame, are turned and tilted there, and come back.
+    # Points are moved so that the middle is the origin, rotated and tilted there, and moved back.
     bottom = (tilt, 0.0, 1 - tilt * x)
     top = (across, -along, -across * x + along * y)
     middle = (along, across, -along * x - across * y)
@@ -164,10 +164,11 @@ def _written(matrix: drawing.Matrix) -> str:
 def spatial_text(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
-    """Make a sample of two images composed as a text says; the wrong choices have other positions or
+    """Make a sample of two images joined as a text says. The wrong choices have other positions or
     another image.
 
-    No choice uses one position of the first image: with the word for it no choice is right.
+    `other_word` is a position of the first image that no choice shows with the second image. With it
+    the question becomes unanswerable.
     """
     second, third = others(subject, subjects, 2, lambda other: True, "spatial", seed)
     tiles = [

@@ -29,8 +29,8 @@ class ImportedSample(NamedTuple):
 
 
 def read_samples(place: Path, store: ImageStore) -> list[ImportedSample]:
-    """Read the samples of a metadata file, or of all .json and .jsonl files
-    of a folder, sorted by name.
+    """Read the samples of a metadata file, or of all .json and .jsonl files of a folder, sorted by
+    name.
 
     Args:
         place: The file or folder. Images are looked up in the file's folder, and never outside it.

@@ -46,8 +46,8 @@ SCHEMA = pa.schema([("number", pa.int64()), ("text", pa.string()), ("bytes", pa.
 
 
 def line_batches(file: BufferedIOBase, first_number: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of SCHEMA: each line with its line feed, as `text`, or
-    as `bytes` if it is not UTF-8.
+    """Yield batches of SCHEMA: each line with its line feed, as `text`, or as `bytes` if it is not
+    UTF-8.
 
     A line that is longer than MAX_LINE_BYTES is cut to a length that still exceeds MAX_LINE_BYTES.
     """

@@ -19,8 +19,8 @@ from resources.wikipedia import Wikipedia
 ANY_WIDTH = 960
 """Wikipedia is asked for file facts with a thumbnail of this width. The thumbnail's URL is not used."""
 NO_IMAGES = "no_images"
-"""The reason of a rejected Wikipedia page without images. It is listed,
-but not counted as a failure."""
+"""The reason of a rejected Wikipedia page without images. It is listed, but not counted as a
+failure."""
 _SCRIPT = re.compile(r"(/w)?/api\.php")
 
 

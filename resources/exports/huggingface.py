@@ -1,5 +1,5 @@
-"""Export a release as a Hugging Face dataset: Parquet shards with the
-images inside, and a dataset card.
+"""Export a release as a Hugging Face dataset: Parquet shards with the images inside, and a dataset
+card.
 """
 
 import hashlib
@@ -45,8 +45,8 @@ FEATURES: Mapping[str, Any] = {
     "revision": "int32",
     "n_reviewers": "int32",
 }
-"""The columns with their types. `[type]` is a list of that type; a mapping
-is a struct with its fields."""
+"""The columns with their types. `[type]` is a list of that type; a mapping is a struct with its
+fields."""
 WORDS = """\
 from datasets import load_dataset
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 MOST_RECORD_BYTES = 100_000_000
 """The most bytes of a decoded record, including its images."""
 MOST_GROUP_BYTES = 1_000_000_000
-"""The most uncompressed bytes of a row group. A page, which may be a whole
-row group, is decoded at once."""
+"""The most uncompressed bytes of a row group. A page, which may be a whole row group, is decoded at
+once."""
 MOST_VALUES = 5_000_000
 """The most values of a row group in a column of lists."""
 READ_BYTES = 1_000_000

@@ -18,8 +18,8 @@ MOST_INSIDE = 100_000
 MOST_DEPTH = 32
 """The most levels of nested XML elements."""
 _WHOLE = {"row": 3, "si": 2}
-"""XML elements that openpyxl builds one at a time and then drops, with
-their depth. It keeps all others."""
+"""XML elements that openpyxl builds one at a time and then drops, with their depth. It keeps all
+others."""
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _LIKE_ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
@@ -39,8 +39,8 @@ def unescaped(cell: Any) -> Any:
 
 
 def require_small_elements(xml: IO[bytes]) -> None:
-    """Raise PublishedError for more elements in a row or text, or outside
-    of them, than a real file has.
+    """Raise PublishedError for more elements in a row or text, or outside of them, than a real file
+    has.
 
     openpyxl builds a whole row or shared text in memory before its elements can be counted.
 

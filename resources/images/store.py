@@ -29,8 +29,8 @@ from resources.files.object_storage import SharedFiles, shared_files
 SHARED = "images"
 """The folder of the images in the shared bucket."""
 MOST_SHARED = 4 * MAX_BYTES
-"""The most bytes of an image in the bucket: an image derived from others may
-be larger than a fetched one."""
+"""The most bytes of an image in the bucket: an image derived from others may be larger than a fetched
+one."""
 REMEMBERED = 50_000
 """The most file states that are kept in memory, each of about 300 bytes."""
 
@@ -154,8 +154,8 @@ class ImageStore:
         )
 
     def path(self, image_id: str) -> Path:
-        """Return the path of an image's file, verified. Raises
-        ImageNotStored, also for an invalid id.
+        """Return the path of an image's file, verified. Raises ImageNotStored, also for an
+        invalid id.
         """
         path = self._find(image_id)
         if not self._is_whole_file(image_id, path) and self._fetched(image_id) is None:
@@ -312,8 +312,8 @@ class ImageStore:
         return max(1, round(sides[0] * part)), max(1, round(sides[1] * part))
 
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
-        """Return a `data:image/jpeg;base64,` URL of a grid that shows
-        several images with their numbers.
+        """Return a `data:image/jpeg;base64,` URL of a grid that shows several images with their
+        numbers.
 
         Args:
             image_ids: The images.

@@ -17,8 +17,8 @@ FIRST_RESULTS = 20
 Loss = tuple[str, str]
 """Why a result failed: a reason code and a sentence."""
 HOPELESS: Final = "bad_parameter"
-"""The reason that gives a model up at its first result, because all
-requests have the same parameters."""
+"""The reason that gives a model up at its first result, because all requests have the same
+parameters."""
 OF_THE_SERVER = frozenset[FailureKind](
     ("auth", "unreachable", "rate_limited", "server_error", "timeout", "bad_response", "expired")
 )
@@ -34,8 +34,8 @@ class PromptGivenUp(ModelGivenUp, PromptUnusable):
 
 
 class Canary:
-    """The first results of one model in a stage. Each `async with` block is
-    one result, which `add` counts.
+    """The first results of one model in a stage. Each `async with` block is one result, which `add`
+    counts.
 
     Until the first results decide, only as many results are begun as are needed for the decision, so
     that a model without useful answers does not get all requests. `given_up` is the reason why the

@@ -20,8 +20,8 @@ _LONGEST = 300
 _SHORTEST_SECRET = 8
 """The shortest secret that is masked in replies: a shorter one may occur in any text."""
 _SHORTEST_IN_ERRORS = 3
-"""The shortest secret that is masked in error messages, where masking a
-normal word does little harm."""
+"""The shortest secret that is masked in error messages, where masking a normal word does little
+harm."""
 
 
 def mask(text: str, spec: ModelSpec) -> str:

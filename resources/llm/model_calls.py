@@ -126,8 +126,8 @@ class ModelCalls:
             await self._stack.aclose()
 
     def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
-        """Count a request that other answers may make necessary. Only a dry
-        run counts it (`dry_run.py`).
+        """Count a request that other answers may make necessary. Only a dry run counts it
+        (`dry_run.py`).
 
         Args:
             answer_key: The key of the request that was answered.

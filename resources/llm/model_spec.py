@@ -26,8 +26,8 @@ _NO_ROUTE = (
     *("accept", "accept-language", "content-type", "user-agent"),
     *("http-referer", "referer", "x-title", "x-openrouter-title"),
 )
-"""Headers that do not select a model, in contrast to other headers of a
-gateway (`ModelSpec.routes`)."""
+"""Headers that do not select a model, in contrast to other headers of a gateway
+(`ModelSpec.routes`)."""
 _SECRET_NAME = re.compile("auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 """Names of headers whose value is a secret, even if the value is written in models.yaml."""
 OWN_FIELDS = {
@@ -373,8 +373,8 @@ class ModelSpec(_Section):
 
     @property
     def provider_in_keys(self) -> str:
-        """The name of the provider in request keys. The mock model server
-        keeps its name of version 0.2.
+        """The name of the provider in request keys. The mock model server keeps its name of version
+        0.2.
 
         Keys are hashes: with a new name, stored answers would be requested again.
         """
@@ -405,8 +405,8 @@ class ModelSpec(_Section):
         return "" if self.identity else ", ".join(named)
 
     def secrets(self) -> tuple[str, ...]:
-        """List the values of a request that must not be displayed: keys,
-        secret headers and credentials.
+        """List the values of a request that must not be displayed: keys, secret headers and
+        credentials.
 
         A header is secret if its value comes from the environment or its name indicates a secret.
         """

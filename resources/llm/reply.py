@@ -27,8 +27,8 @@ _LONGEST_NAME = 200
 _BYTES, _LARGEST = 4, 2**62
 """The most bytes of a UTF-8 character, and the highest count that is stored in a table."""
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""Fields of a message with its reasoning: the first in DeepSeek and SGLang,
-the second in vLLM and Ollama."""
+"""Fields of a message with its reasoning: the first in DeepSeek and SGLang, the second in vLLM and
+Ollama."""
 
 _ENDED_BY_ITSELF = ("stop", "end_turn", "stop_sequence", "eos", "eos_token")
 

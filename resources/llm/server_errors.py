@@ -101,8 +101,8 @@ def error_in_reply(body: object) -> ServerError | None:
     """Read the error inside a reply with status 200.
 
     Returns:
-        The error, with its numeric code as the status; 0 if it has none.
-        None if the reply has no error.
+        The error, with its numeric code as the status; 0 if it has none. None if the reply has no
+        error.
     """
     if not isinstance(body, dict):
         return None

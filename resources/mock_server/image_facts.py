@@ -74,8 +74,8 @@ _lock = threading.Lock()
 def picture_facts(url: str) -> tuple[str, Facts]:
     """Return the hash and the facts of the image in a `data:` URL.
 
-    The facts of recent images are cached. Raises ValueError with a sentence
-    if the image cannot be read.
+    The facts of recent images are cached. Raises ValueError with a sentence if the image cannot be
+    read.
     """
     key = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
     with _lock:

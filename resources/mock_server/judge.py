@@ -66,8 +66,8 @@ class _Features:
     agreement: float
     """The mean of how well the answer repeats each fact of the reference."""
     covered: float
-    """The share of the images in question about which the answer states
-    a right or partly right fact."""
+    """The share of the images in question about which the answer states a right or partly right
+    fact."""
     named: float
     """The share of the images in question that the answer names."""
     stray: float

@@ -13,8 +13,8 @@ MOST_RATERS = 40
 and judges come before pairs."""
 MOST_RATER_NAME = 72
 IN_POINTS = "mae"
-"""The only measure in points of the score (mean absolute error); all
-others are coefficients up to 1."""
+"""The only measure in points of the score (mean absolute error); all others are coefficients up to
+1."""
 
 Row = Mapping[str, Any]
 Line = tuple[str, str, str]

@@ -70,8 +70,7 @@ def judge_agreement(
     resamples and four measures about 5 s for 1,000 answers and 16 s for 25,000.
 
     Args:
-        ratings: Answers x raters (judges, people, or the mean of people), NaN if a rater gave no
-            score.
+        ratings: Answers x raters (judges, people, or the mean of people), NaN if a rater gave no score.
         models: The model of each answer.
         items: The item of each answer.
         clusters: The cluster of each answer.

@@ -137,8 +137,8 @@ def why_no_answer(outcome: str, completion_tokens: int) -> str:
 
 
 class Charge(NamedTuple):
-    """A request without a usable answer: refused, empty, unreadable, or
-    without any reply. Never reused.
+    """A request without a usable answer: refused, empty, unreadable, or without any reply. Never
+    reused.
 
     `outcome` is the kind of failure, `detail` the reason, `response` the beginning of the reply.
     """

@@ -172,11 +172,11 @@ class LedgerEntry(NamedTuple):
 LOOKED_THROUGH = 200_000
 """The most rows that are read for one page."""
 LOOKED_THROUGH_FOR_TEXT = 20_000
-"""The most rows that are read for one page if the filter has a text, which
-must be searched in each row."""
+"""The most rows that are read for one page if the filter has a text, which must be searched in each
+row."""
 LOOKED_FOR_SECONDS = 3.0
-"""Seconds after which the search for a page stops: a file that is not in
-the disk cache is read slowly."""
+"""Seconds after which the search for a page stops: a file that is not in the disk cache is read
+slowly."""
 NEWEST = 5_000
 """The number of newest calls whose stages, models, endpoints and runs are offered as filters."""
 OPENING = 300

@@ -246,7 +246,7 @@ def _again(
         return None  # The other sensor starts it.
     started_again = context.instance.get_runs(dg.RunsFilter(tags={WAITED: run_id}), limit=1)
     if run is None or run.status != dg.DagsterRunStatus.FAILURE or started_again:
-        state.resumed(run_id)
+        state.forget_run(run_id)
         return None
     keys = sorted(run.asset_selection or [], key=str)
     if selected:

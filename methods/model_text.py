@@ -2,9 +2,9 @@
 and removes special tokens of chat templates.
 
 Replies of models and imported predictions both go through `without_reasoning`. A "mark" is a tag or
-token that opens or closes reasoning. An answer may also write about marks. So a mark only counts at the
-start of a line or directly after a word, and never in code, in quotation marks or in a sentence about
-it.
+token that opens or closes reasoning. An answer may also mention a mark. So an opening mark only counts
+at the start of a line or directly after a word, and no mark counts in code, in quotation marks or in a
+sentence about it.
 """
 
 import re
@@ -32,7 +32,7 @@ _KINDS = {
         r"<\|(?:begin|start)_(?:of_)?(?:thought|thinking|think|reasoning)\|>",
         r"<\|end_(?:of_)?(?:thought|thinking|think|reasoning)\|>",
     ),
-    "a token with a stroke at its end": (
+    "a token with a bar at its end": (
         r"<\|(?:think|thinking|thought|reasoning)\|>",
         r"<\|/(?:think|thinking|thought|reasoning)\|>",
     ),
@@ -76,7 +76,7 @@ _WHOLE_FORMS = (
         re.DOTALL | re.IGNORECASE,
     ),
 )
-"""Formats that match a whole text, as reasoning and answer."""
+"""Formats that are recognised only in a whole text; the named groups are `reasoning` and `answer`."""
 _ANSWER_OPENS = r"(?:<\|begin_of_solution\|>|<\|START_RESPONSE\|>|<answer>|<response>)"
 _ANSWER = re.compile(
     rf"{_ANSWER_OPENS}(?P<text>(?:(?!{_ANSWER_OPENS}).)*?)"
@@ -119,7 +119,7 @@ _AFTER_A_NAME = re.compile(
 )
 """Words before or after a mark which show that a sentence is about the mark."""
 _MOST_MARKS = 200
-"""The most marks of a text that are parsed. A model may repeat a mark until its token limit."""
+"""The most marks of a text that are parsed: a looping model may repeat a mark until its token limit."""
 _NEARBY = 40
 """The number of characters before and after a mark that are examined."""
 
@@ -170,7 +170,7 @@ class _Mark(NamedTuple):
     start: int
     end: int
     counts: bool = True
-    in_code: bool = False
+    in_inline_code: bool = False
 
 
 def _marks(text: str) -> list[_Mark]:
@@ -186,14 +186,14 @@ def _marks(text: str) -> list[_Mark]:
         around = bisect_right(starts, mark.start) - 1
         if around >= 0 and mark.start < spans[around][1]:
             inline = not text.startswith("```", spans[around][0])
-            marks.append(mark._replace(counts=False, in_code=inline))
+            marks.append(mark._replace(counts=False, in_inline_code=inline))
         else:
             marks.append(mark._replace(counts=_counts(text, mark, marks)))
     return marks
 
 
 def _counts(text: str, mark: _Mark, earlier: list[_Mark]) -> bool:
-    """Whether the model used the mark, and did not write about it."""
+    """Whether the mark is markup, not mentioned in the text."""
     before = text[max(0, mark.start - _NEARBY) : mark.start]
     after = text[mark.end : mark.end + _NEARBY]
     if before[-1:] in _OPENING_QUOTES and after[:1] in _CLOSING_QUOTES and before and after:
@@ -285,12 +285,12 @@ def _end_of(marks: list[_Mark], place: int) -> int | None:
                 return later
             if not mark.opens:
                 ends.append(later)
-    # The reasoning was opened twice and closed once, is closed by another kind of mark, or its code
-    # fence is only closed in the answer.
+    # Without a matching closing mark the last closing mark ends the reasoning: if two opening marks
+    # share one, if another kind of mark closes it, or if a code fence hides it.
     others = [
         later
         for later in range(place, len(marks))
-        if not marks[later].opens and not marks[later].in_code
+        if not marks[later].opens and not marks[later].in_inline_code
     ]
     counted = [later for later in others if marks[later].counts]
     return next(reversed(ends or counted or others), None)

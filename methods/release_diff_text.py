@@ -13,7 +13,7 @@ N_SHOWN = 50
 
 
 class RepeatedResults(NamedTuple):
-    """How many results on the common items of two releases are from the same calls (the cache).
+    """How many results on the common items come from the same calls in both releases (the cache).
 
     Attributes:
         n_turns: The number of turns with scores on both releases.
@@ -39,7 +39,7 @@ class RepeatedResults(NamedTuple):
 
 
 class CommonScores(NamedTuple):
-    """The scores of one model by one version of one judge on the common items, the ranking metric
+    """The scores that one version of a judge gave one model on the common items, the ranking metric
     first.
     """
 
@@ -151,7 +151,7 @@ def _common(
     n = len(difference.common)
     lines.append(
         f"{n} item{'' if n == 1 else 's'} with the same questions, references, choices and images. "
-        "What a model failed counts as the lowest value."
+        "Failed answers count as the lowest score."
     )
     rows = []
     for judged in common:

@@ -34,7 +34,7 @@ def bring_home_up_to_date() -> None:
     vlm-loom can still use the workspace. Missing stores are created when they are first used.
     """
     require_folder()
-    _require_moved()
+    _require_no_local_stores()
     with usable_home():
         if not may_write():
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(home.home()))
@@ -66,7 +66,7 @@ def may_write() -> bool:
 
 
 def require_kept(folder: Path) -> None:
-    """Raise StoreError if a store in `folder`, which nobody uses, is too old to be upgraded.
+    """Raise StoreError if a store in `folder` is too old to be upgraded. No process may use the folder.
 
     Does not raise for a damaged store: opening it reports the damage.
     """
@@ -80,10 +80,10 @@ def require_folder() -> None:
     require_plain_path(home.home())
     if home.home().exists() and not home.home().is_dir():
         raise StoreError(f"The workspace {home.home()} is a file: set LOOM_WORKSPACE to a folder.")
-    _require_remembered()
+    _require_same_database()
 
 
-def _require_remembered() -> None:
+def _require_same_database() -> None:
     """Raise StoreError if the stores are in a database, but `LOOM_STORES` names another one or none."""
     if not _database_file().exists():
         return
@@ -100,7 +100,9 @@ def _require_remembered() -> None:
 
 
 def remember_database() -> None:
-    """Record in the workspace which database has its stores, so that no others are created."""
+    """Record which database has the stores of the workspace, so that other settings do not create
+    new ones.
+    """
     shown = shown_database()
     if shown is not None and not _database_file().exists():
         home.home().mkdir(parents=True, exist_ok=True)
@@ -116,7 +118,7 @@ def _database_file() -> Path:
     return home.home() / "stores-database.txt"
 
 
-def _require_moved() -> None:
+def _require_no_local_stores() -> None:
     """Raise StoreError if `LOOM_STORES` is set, but the workspace has stores that were not moved."""
     if database() is None or _database_file().exists():
         return
@@ -143,7 +145,7 @@ def require_home() -> None:
 
 @contextmanager
 def usable_home() -> Iterator[None]:
-    """Translate errors of the operating system in the workspace to StoreError with one sentence."""
+    """Turn errors of the operating system into a StoreError with one sentence."""
     try:
         yield
     except OSError as error:

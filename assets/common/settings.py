@@ -164,7 +164,7 @@ def current_settings(table: str, config: AssetConfig | None = None) -> RunSettin
 
 
 def check_run(run_config: Mapping[str, Any]) -> None:
-    """Check the config of all assets of a run, so that a wrong value fails it at its first step.
+    """Check the config of all assets of a run, so that a wrong value fails the run at its first step.
 
     Args:
         run_config: The run config of the launch.

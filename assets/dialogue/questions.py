@@ -65,13 +65,15 @@ class QuestionsSettings(GenerationSettings):
     most_turns: int = Field(
         27,
         gt=0,
-        description="Questions of a dialogue at most; those about single images are left out first.",
+        description="Most questions of a dialogue; surplus questions about single images are "
+        "dropped first.",
     )
     most_together: int = Field(
         6,
         ge=3,
-        description="Images of the largest set whose questions about several are all about all of it. "
-        "A larger set is asked about in groups of at most so many images, and at the end as a whole.",
+        description="Most images in a group. In a set of up to so many images every question about "
+        "several is about all of them. A larger set is asked about in groups, and at the end "
+        "as a whole.",
     )
     seed: int = Field(
         0, description="Seed of the numbers, of the angles and of the writer's samples."

@@ -6,7 +6,8 @@ with the reference of another item, `baseline:empty` with an empty text. A trust
 first above all models and the other two last. `baseline:random` and `baseline:most-frequent` answer
 with a letter. `no-images:<model>` is a blind run: the model gets no images. `other-images:<model>` gets
 the images of another item. The judge always gets the item's own images. If the release has no other
-item, this candidate has a failure and the others continue. `file:<model>` has imported predictions.
+item to take images from, `other-images:<model>` fails, and the other candidates continue.
+`file:<model>` has imported predictions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,10 +69,10 @@ class NoOtherItem(UserError):
 
 
 class CandidateReply(NamedTuple):
-    """Columns of a row of `evaluate.answers`; without an answer also `loss`, a reason and a sentence.
+    """The columns of a row of `evaluate.answers`. Without an answer, `loss` is a reason and a sentence.
 
-    A `final` failure would be the same if the request were sent again: it counts in the candidate's
-    score, and not against `max_failed_share`.
+    A `final` failure would not change if the request were sent again: it counts in the score of the
+    candidate, not towards `max_failed_share`.
     """
 
     row: dict[str, Any]
@@ -233,7 +234,10 @@ class ImportedPredictions:
         row: dict[str, Any] = {"answer": None, "call_key": None}
         text = self._texts.get(place_of(item, ask.trial, ask.turn))
         if text is None:
-            lost = "no_prediction", "The file has no prediction for this, or several that differ."
+            lost = (
+                "no_prediction",
+                "The file has no prediction for this question, or several different ones.",
+            )
             return CandidateReply({**row, "status": "failed"}, lost, final=True)
         predicted = without_reasoning(text)
         row["reasoning"] = predicted.reasoning or None
@@ -323,7 +327,7 @@ def exclusion_reason(
         return "it answers with a letter, and this is not a multiple-choice benchmark"
     letter_of = most_frequent_letters(items, letters.label) if name == MOST_FREQUENT else {}
     if name == MOST_FREQUENT and len(letter_of) < len(items):
-        return "the right answers are not in this home"
+        return "this workspace does not have the right answers"
     return None
 
 

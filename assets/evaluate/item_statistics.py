@@ -26,7 +26,9 @@ class ItemStatisticsSettings(AssetConfig):
     """Settings of item statistics: the number of models that a flag needs."""
 
     min_models: int = Field(
-        5, ge=2, description="Known results that an item needs to be flagged by its statistics."
+        5,
+        ge=2,
+        description="An item is flagged only if at least so many models have a result for it.",
     )
 
 

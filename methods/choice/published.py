@@ -22,8 +22,9 @@ from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPoli
 class ApprovedItem:
     """One approved item: its content after review, its reviewers, and the calls that wrote it.
 
-    The call `asked_by` wrote question and hint, `answered_by` the choices and `key`, the letter of the
-    right choice. `category` is the ability or task of the item.
+    `key` is the letter of the right choice. `asked_by` is the model call that wrote question and hint,
+    `answered_by` the call that wrote the choices and the key. `category` is the ability or task of the
+    item.
     """
 
     item_id: str
@@ -181,7 +182,8 @@ def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
     n_choices = sum(map(bool, texts))
     if not all(texts[:n_choices]):
         raise PublishedError(f"{where} has no choice {LETTERS[texts.index('')]}")
-    # If all letters have a choice, the columns of the letters after them are choices, not labels.
+    # If columns A to J are all filled, columns K, L and so on are further choices, not labels; they
+    # are counted for the message.
     further = [row.get(letter, "") for letter in string.ascii_uppercase[MOST:]]
     n_further = list(map(bool, [*further, ""])).index(False) if n_choices == MOST else 0
     return require_choices(where, [*texts[:n_choices], *further[:n_further]])
@@ -274,19 +276,19 @@ def key_as_answer(item: PublishedItem) -> str:
     return item.turns[0].references.get("key", "")
 
 
-def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, a_list: bool) -> str:
+def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, always_list: bool) -> str:
     """Write the images of an item as a cell in base64.
 
     Args:
         images: The bytes or paths of the images.
         picture: Gives the bytes of an image by its path.
-        a_list: Whether a single image is written as a list, too.
+        always_list: Whether a single image is also written as a list.
 
     Returns:
         The base64 text, or a Python list of texts.
     """
     data = [encode_image(image if isinstance(image, bytes) else picture(image)) for image in images]
-    return repr(data) if a_list or len(data) > 1 else "".join(data)
+    return repr(data) if always_list or len(data) > 1 else "".join(data)
 
 
 def are_indexes(item_ids: Iterable[str]) -> bool:

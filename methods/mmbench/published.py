@@ -157,7 +157,7 @@ def tsv_lines(
         for shift in range(len(item.choices) if circular else 1):
             order = shifted(len(item.choices), shift)
             choices = choices_in_order(item.choices, order)
-            image = str(index) if shift else images_as_cell(item.images, picture, a_list=False)
+            image = str(index) if shift else images_as_cell(item.images, picture, always_list=False)
             yield tsv_line(
                 [
                     str(index + shift * STEP),

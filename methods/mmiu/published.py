@@ -153,7 +153,7 @@ def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -
                 *item.choices,
                 *("" for _ in letters[len(item.choices) :]),
                 key_as_answer(item),
-                images_as_cell(item.images, picture, a_list=True),
+                images_as_cell(item.images, picture, always_list=True),
             ]
         )
 

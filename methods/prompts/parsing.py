@@ -26,7 +26,7 @@ REPAIR_VERSION = f"repair@{hashlib.sha256(_REPAIR_TEXT.encode()).hexdigest()[:8]
 
 
 REPAIR_TEMPERATURE = 0.4
-"""Each repair adds this to the temperature, because models at 0 repeat the reply. Chosen by hand."""
+"""Added to the temperature by each repair, as models at 0 repeat their reply. Chosen by hand."""
 
 
 def repair_messages(messages: tuple[Message, ...], reason: str) -> tuple[Message, ...]:
@@ -51,7 +51,7 @@ def repair_params(
 ) -> dict[str, float | int | str]:
     """Raise the temperature for a repair.
 
-    If the request sets no temperature, its repairs set none. The settings of a model may override it.
+    If the request sets no temperature, neither do its repairs. The settings of a model may override it.
 
     Args:
         params: The sampling parameters of the request.
@@ -76,7 +76,7 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
     """Parse numbered texts: `Q1:`, `Question 2.`, `**Q3**:`, `### Q4:` and the like.
 
     Each number must occur once, in order, because an answer under a wrong number is worse than none. A
-    text ends at the next label. Numbers of three digits are no labels ("A320: a short aircraft"). A
+    text ends at the next label. A number of three digits is not a label ("A320: a short aircraft"). A
     JSON object with the labels as names (`numbered_schema`) is accepted, too.
 
     Args:

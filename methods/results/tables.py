@@ -87,7 +87,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
         for row in results.models
     ]
     bold = (
-        "The best model is bold where its difference to every other one counts (p after Holm "
+        "The best model is bold if it differs significantly from every other model (p after Holm "
         "below 0.05)."
     )
     marks = [f" *: {row['label']}: {row['mark']}" for row in results.models if row["mark"]]

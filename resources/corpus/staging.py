@@ -18,7 +18,7 @@ from resources.warehouse import ArrowStream, Parquet, arrow_schema
 
 MOST_STORED = 100_000
 """Rejections of a shard that are stored; further ones are counted by reason."""
-FEWEST_ROWS = 0.3
+LEAST_VALID_SHARE = 0.3
 """After MOST_STORED rejections, reading stops if less than this share of the
 records read so far are valid rows."""
 
@@ -82,7 +82,7 @@ class StagedWriter:
 
     def _require_some_rows(self) -> None:
         n_rejected, n_rows = self._reasons.total(), self._rows.n_rows
-        if n_rows < FEWEST_ROWS * (n_rows + n_rejected):
+        if n_rows < LEAST_VALID_SHARE * (n_rows + n_rejected):
             reason, n = self._reasons.most_common(1)[0]
             raise CorpusError(
                 f"Shard {self._shard!r} is not read further: {n_rejected:,} of its first "

@@ -24,7 +24,7 @@ from resources.llm.error_advice import advised
 from resources.llm.error_kinds import kind_of, passes
 from resources.llm.estimate import text_tokens
 from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import Batch, BatchItem, BatchState, LostRequest
+from resources.llm.ledger.batch_state import Batch, BatchItem, BatchState, FailedRequest
 from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failure_of, unreadable
 from resources.llm.masking import mask, masked, one_line
 from resources.llm.model_spec import ModelSpec, RegistryError
@@ -50,7 +50,7 @@ def files_of(
     images: ImageStore,
     most_requests: int,
     most_bytes: int,
-) -> Iterator[list[tuple[KeyedRequest, bytes | LostRequest]]]:
+) -> Iterator[list[tuple[KeyedRequest, bytes | FailedRequest]]]:
     """Divide the requests of a batch into files within the provider's limits.
 
     Args:
@@ -61,9 +61,9 @@ def files_of(
         most_bytes: The largest size of a file, in bytes.
 
     Returns:
-        For each file its requests, each with its line, or with a LostRequest if it cannot be sent.
+        For each file its requests, each with its line, or with a FailedRequest if it cannot be sent.
     """
-    file: list[tuple[KeyedRequest, bytes | LostRequest]] = []
+    file: list[tuple[KeyedRequest, bytes | FailedRequest]] = []
     n_bytes = 0
     for keyed in wanted:
         line = _line(keyed, spec, images)
@@ -77,13 +77,13 @@ def files_of(
         yield file
 
 
-def _line(keyed: KeyedRequest, spec: ModelSpec, images: ImageStore) -> bytes | LostRequest:
+def _line(keyed: KeyedRequest, spec: ModelSpec, images: ImageStore) -> bytes | FailedRequest:
     try:
         body = encoded_body(keyed.request, spec, images)
     except ImageNotStored as error:
-        return LostRequest(keyed.key, "no_image", str(error), again=False)
+        return FailedRequest(keyed.key, "no_image", str(error), again=False)
     except RequestTooLarge as error:
-        return LostRequest(keyed.key, "too_long", str(error), again=False)
+        return FailedRequest(keyed.key, "too_long", str(error), again=False)
     row = json.dumps({"custom_id": keyed.key, "method": "POST", "url": ENDPOINT})
     return b'%b, "body": %b}\n' % (row.removesuffix("}").encode(), body)
 
@@ -96,7 +96,7 @@ code may be submitted again."""
 
 def read_results(
     lines: Sequence[bytes], waiting: Mapping[str, BatchItem], spec: ModelSpec
-) -> list[Call | LostRequest]:
+) -> list[Call | FailedRequest]:
     """Read the result file of a batch.
 
     Args:
@@ -107,7 +107,7 @@ def read_results(
     Returns:
         A call or a failed request for each line that belongs to one of these requests.
     """
-    results: list[Call | LostRequest] = []
+    results: list[Call | FailedRequest] = []
     for line in lines:
         try:
             row = from_json(line, most=None)
@@ -118,7 +118,9 @@ def read_results(
     return results
 
 
-def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) -> list[LostRequest]:
+def too_large(
+    line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec
+) -> list[FailedRequest]:
     """Find the request whose result exceeds the size limit of its model.
 
     Args:
@@ -135,13 +137,13 @@ def too_large(line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec) ->
     waiting_keys = {key for key in keys if key in waiting}
     detail = exceeds_limit(spec)
     return [
-        LostRequest(key, "bad_response", detail, again=False)
+        FailedRequest(key, "bad_response", detail, again=False)
         for key in waiting_keys
         if len(waiting_keys) == 1
     ]
 
 
-def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> LostRequest:
+def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> FailedRequest:
     """Make the failure of the requests for which an ended batch has no result line."""
     errors = (remote.errors.data if remote.errors else None) or []
     reason = (
@@ -152,20 +154,20 @@ def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> LostRequest:
     again = remote.status != "failed" or codes == {_FULL}
     kind: FailureKind = "rate_limited" if codes == {_FULL} else "bad_request"
     detail = one_line(f"The batch ended as {remote.status}: {reason}", spec)
-    return LostRequest("", kind if remote.status == "failed" else "expired", detail, again)
+    return FailedRequest("", kind if remote.status == "failed" else "expired", detail, again)
 
 
-def _refused(item: BatchItem, error: ServerError, spec: ModelSpec) -> LostRequest:
+def _refused(item: BatchItem, error: ServerError, spec: ModelSpec) -> FailedRequest:
     """Make the failure of a request that the server answered with an error."""
     message = one_line(error.message or f"Status {error.status}.", spec)
-    return LostRequest(item.key, kind_of(error), advised(error, spec) or message, passes(error))
+    return FailedRequest(item.key, kind_of(error), advised(error, spec) or message, passes(error))
 
 
-def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | LostRequest:
+def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | FailedRequest:
     response = row.get("response")
     if response is None:
         message = one_line(str(row["error"]["message"]), spec)
-        return LostRequest(item.key, "expired", message, True)
+        return FailedRequest(item.key, "expired", message, True)
     status, body = int(response["status_code"]), response["body"]
     if status != 200:
         return _refused(item, read_error(status, body), spec)
@@ -180,14 +182,14 @@ def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | Los
             return _refused(item, error.error, spec)
         detail = one_line(str(error), spec)
         if error.billed is None:
-            return LostRequest(item.key, "bad_response", detail, True)
+            return FailedRequest(item.key, "bad_response", detail, True)
         charge = unreadable(error.billed, mask(error.body, spec), detail, spec, ledger_request)
-        return LostRequest(item.key, "bad_response", detail, False, charge)
+        return FailedRequest(item.key, "bad_response", detail, False, charge)
     entry = entry_from_reply(reply, spec, ledger_request, 0.0, item.submissions)
     if isinstance(entry, Call):
         return entry
     failure = failure_of(entry)
-    return LostRequest(item.key, failure.kind, failure.detail, False, entry)
+    return FailedRequest(item.key, failure.kind, failure.detail, False, entry)
 
 
 MOST_REQUESTS = 50_000
@@ -261,21 +263,21 @@ class Batches:
             ]
             # Without the lock, a process that polls open batches could record this one as never sent.
             async with self._locks.hold(batch):
-                own_keys = self.state.hand_over(batch, spec.name, items)
+                own_keys = self.state.add_batch(batch, spec.name, items)
                 # A request that another process took first is in a batch of that process.
                 others = [
                     self.state.item(keyed.key) for keyed, _ in file if keyed.key not in own_keys
                 ]
                 awaited |= {other.batch for other in others if other}
                 lines = [line for keyed, line in file if keyed.key in own_keys]
-                lost = [line for line in lines if isinstance(line, LostRequest)]
-                self.state.take_in(batch, lost)
+                lost = [line for line in lines if isinstance(line, FailedRequest)]
+                self.state.store_results(batch, lost)
                 if len(lost) < len(lines):
                     sent = b"".join(line for line in lines if isinstance(line, bytes))
                     await self._create(client, spec, batch, sent)
                     awaited.add(batch)
                 elif lost:
-                    self.state.ended(batch, "failed", lost[-1])
+                    self.state.mark_ended(batch, "failed", lost[-1])
         return awaited
 
     async def close(self) -> None:
@@ -315,7 +317,7 @@ class Batches:
         if remote.status in _ENDED:
             await self._store_results(client, spec, batch, remote)
         else:
-            self.state.seen(batch.batch, str(remote.status))
+            self.state.update_status(batch.batch, str(remote.status))
 
     async def _remote(self, client: "AsyncOpenAI", batch: Batch) -> "RemoteBatch | None":
         """Get the batch from its provider; record and return None if the provider lacks it."""
@@ -325,13 +327,13 @@ class Batches:
             recorded = datetime.fromisoformat(batch.created_at).timestamp()
             async for remote in client.batches.list(limit=100):
                 if (remote.metadata or {}).get(_MARK) == batch.batch:
-                    self.state.submitted(batch.batch, remote.id)
+                    self.state.mark_submitted(batch.batch, remote.id)
                     return remote
                 if (remote.created_at or 0) < recorded - _CLOCKS_DIFFER:
                     break  # the list begins with the newest batch
             was_requested = batch.status == "creating"
             if not was_requested or time.time() - recorded > _MAY_APPEAR_SECONDS:
-                self.state.never_sent(batch.batch)
+                self.state.discard_unsent(batch.batch)
             return None
         try:
             return await client.batches.retrieve(batch.remote_id)
@@ -339,10 +341,10 @@ class Batches:
             # Only an answer of the API itself counts: a proxy in front of it may send a 404, too.
             if not isinstance(error.body, dict):
                 raise
-            gone = LostRequest(
+            gone = FailedRequest(
                 "", "expired", "The provider does not know the batch any more.", True
             )
-            self.state.ended(batch.batch, "gone", gone)
+            self.state.mark_ended(batch.batch, "gone", gone)
             return None
 
     async def _store_results(
@@ -365,7 +367,7 @@ class Batches:
                 f"The results of a batch of {spec.name} have {n_lines} of "
                 f"{counts.completed + counts.failed} lines so far: run again later."
             )
-        self.state.ended(batch.batch, remote.status, lost_with_batch(remote, spec))
+        self.state.mark_ended(batch.batch, remote.status, lost_with_batch(remote, spec))
 
     async def _store_file(
         self,
@@ -386,12 +388,12 @@ class Batches:
                 *lines, remainder = (remainder + chunk).split(b"\n")
                 for start in range(0, len(lines), _RESULTS_AT_ONCE):
                     part = lines[start : start + _RESULTS_AT_ONCE]
-                    self.state.take_in(batch.batch, read_results(part, waiting, spec))
+                    self.state.store_results(batch.batch, read_results(part, waiting, spec))
                 n_lines += sum(1 for line in lines if line.strip())
                 if len(remainder) > spec.max_reply_bytes:
-                    self.state.take_in(batch.batch, too_large(remainder, waiting, spec))
+                    self.state.store_results(batch.batch, too_large(remainder, waiting, spec))
                     n_lines, remainder, skipping = n_lines + 1, b"", True
-        self.state.take_in(batch.batch, read_results([remainder], waiting, spec))
+        self.state.store_results(batch.batch, read_results([remainder], waiting, spec))
         return n_lines + bool(remainder.strip())
 
     async def _create(
@@ -402,10 +404,10 @@ class Batches:
         try:
             file = await client.files.create(file=(f"{batch}.jsonl", lines), purpose="batch")
         except ANY_TROUBLE as error:
-            self.state.never_sent(batch)
+            self.state.discard_unsent(batch)
             reason = sentence(error, spec)
             raise BatchError(f"A batch for {spec.name} could not be uploaded: {reason}") from None
-        self.state.seen(batch, "creating")
+        self.state.update_status(batch, "creating")
         try:
             remote = await client.batches.create(
                 input_file_id=file.id,
@@ -419,9 +421,9 @@ class Batches:
                 # The batch may have been created nevertheless: the next poll finds out.
                 reason += " Run again: if it was created it is found, if not it is submitted again."
             else:
-                self.state.never_sent(batch)
+                self.state.discard_unsent(batch)
             raise BatchError(f"A batch for {spec.name} could not be created: {reason}") from None
-        self.state.submitted(batch, remote.id)
+        self.state.mark_submitted(batch, remote.id)
 
 
 def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) -> list[str]:

@@ -204,8 +204,8 @@ class ModelCalls:
             self.trials.give_up(self.context.registry.model(request.model), trial.given_up)
         if not self.trials.apart:
             # Failures that this run has reported must not stop the next run, too.
-            self._batches.state.reported(self._reported)
-            self._batches.state.reported_all(self.stage, HOPELESS)
+            self._batches.state.delete_reported(self._reported)
+            self._batches.state.delete_all_reported(self.stage, HOPELESS)
             if of_prompt:
                 raise PromptGivenUp(trial.given_up)
             raise ModelGivenUp(trial.given_up, passing=loss is not None and loss[0] in PASSING)
@@ -305,7 +305,7 @@ class ModelCalls:
                 "later."
             )
         if self._reported:
-            self._batches.state.reported(self._reported)
+            self._batches.state.delete_reported(self._reported)
         return False
 
     async def _complete_once(self, keyed: KeyedRequest) -> Outcome | None:
@@ -342,7 +342,9 @@ class ModelCalls:
             return None
         if item and item.state == "failed":
             if item.kind == "auth":
-                state.reported([item.key])  # It stops this stage, and must not stop the next one.
+                state.delete_reported(
+                    [item.key]
+                )  # It stops this stage, and must not stop the next one.
             self._reported.append(item.key)
             return Failure(key, item.kind or "expired", item.detail or "")
         if not_sent := unsendable(request, spec, key):

@@ -96,7 +96,7 @@ def trust(data: Report) -> block.Section:
             for row in data["judge_bias_tests"]
         ]
         blocks += [
-            block.Heading("Is a judge led?"),
+            block.Heading("Is a judge biased?"),
             block.note("bias_tests"),
             block.Sentences(sentences),
         ]

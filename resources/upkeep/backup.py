@@ -60,9 +60,11 @@ ORDER = (
 """The order of copying: each entry may refer to later ones. Other files, copied last, refer to none."""
 _SQLITE = b"SQLite format 3\x00"
 _INDEX_BYTES = 2**20
-"""Free bytes with which SQLite can surely create the index of a log (`-shm`) next to a file."""
+"""Free bytes that are always enough for SQLite's `-shm` file, the index of its write-ahead log."""
 _MADE_IN = 20
-"""Tenths of a second to wait while a database of Dagster is empty: a run may be creating it."""
+"""How often an empty database of Dagster is looked at again, every 0.1 seconds: a run may be
+creating it.
+"""
 _WAREHOUSE = Path(home.warehouse_path().name)
 _READERS = {
     home.ledger_path().name: ledger_check.READERS,
@@ -99,7 +101,7 @@ class BackupError(UserError):
 
 
 class DiskFull(BackupError, ResourceExhausted):
-    """A disk was full; commands show this message, since the deleted draft freed the space again."""
+    """A disk was full. The draft is deleted, so there is room for commands to show this message."""
 
 
 class DamagedFile(Exception):
@@ -435,7 +437,8 @@ def _copy_sqlite(source: Path, copy: Path) -> None:
     except sqlite3.DatabaseError as error:
         if is_damaged(error):
             raise DamagedFile(str(error)) from error
-        # SQLite creates files next to a file in WAL mode. If it cannot, nobody has the file open.
+        # In WAL mode SQLite needs files next to a database. If it cannot create them, no process
+        # has the database open.
         if _can_change(source) and shutil.disk_usage(source.parent).free > _INDEX_BYTES:
             raise
         if not _can_change(source) and (

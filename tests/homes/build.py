@@ -19,7 +19,7 @@ import yaml
 from methods.review import QueueItem
 from resources.embedding.embedder import Embedder
 from resources.images.index import FetchedImage, ImageIndex
-from resources.llm.ledger.batch_state import BatchItem, BatchState, LostRequest
+from resources.llm.ledger.batch_state import BatchItem, BatchState, FailedRequest
 from resources.mock_server.process import MockServerProcess
 from resources.review.accounts import Accounts
 from resources.upkeep.backup import back_up
@@ -120,7 +120,7 @@ def _add_to_ledger(world: World) -> None:
     ledger.add([charge(0)])
     state = BatchState(ledger)
     for batch in ("expired", "under-way"):
-        state.hand_over(
+        state.add_batch(
             batch,
             "careful",
             [
@@ -130,9 +130,11 @@ def _add_to_ledger(world: World) -> None:
                 for n in range(2)
             ],
         )
-        state.submitted(batch, f"remote-{batch}")
+        state.mark_submitted(batch, f"remote-{batch}")
         state.wait("run", {batch})
-    state.ended("expired", "expired", LostRequest("", "expired", "It took over a day.", True))
+    state.mark_ended(
+        "expired", "expired", FailedRequest("", "expired", "It took over a day.", True)
+    )
     ledger.close()
 
 

@@ -20,7 +20,9 @@ class CriticError(UserError):
 
 
 def shared_by_splits(pairs: Sequence[Row]) -> list[SplitOverlap]:
-    """Find the contents that training and test pairs share; none if the split is correct."""
+    """Find groups of questions, images and questions that are both in training and in test pairs. A
+    correct split has none.
+    """
     splits: dict[str, list[PairQuestion]] = {"train": [], "test": [], "external": []}
     for row in pairs:
         question = PairQuestion(row["group_id"], tuple(row["images"]), row["question"])

@@ -1,4 +1,4 @@
-"""The HTML page and the CSV of a task map from weights."""
+"""The HTML page and the CSV of a task map that was computed from the weights of models."""
 
 import csv
 import io

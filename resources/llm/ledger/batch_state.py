@@ -74,8 +74,10 @@ class BatchItem(NamedTuple):
     request: dict[str, object]
 
 
-class LostRequest(NamedTuple):
-    """A batch request without an answer; `charge` is its cost."""
+class FailedRequest(NamedTuple):
+    """A batch request without an answer. `again` tells whether it may be submitted again; `charge`
+    is its cost, if it was billed.
+    """
 
     key: str
     kind: FailureKind
@@ -85,13 +87,13 @@ class LostRequest(NamedTuple):
 
 
 class BatchState:
-    """The batches and their items in a ledger; safe among threads and processes."""
+    """The batches and their items in a ledger; safe to use from several threads and processes."""
 
     def __init__(self, ledger: Ledger):
         self._store = ledger._store
 
     def item(self, key: str) -> BatchItem | None:
-        """Find a request that is in a batch or came back without an answer; None for others."""
+        """Return the item of a request; None if it is in no batch and has no failure."""
         with self._store.read() as connection:
             row = connection.execute(_ITEM, {"of_key": key}).first()
         return None if row is None else _item(row)
@@ -109,8 +111,8 @@ class BatchState:
         with self._store.read() as connection:
             return [Batch(*row) for row in connection.execute(query)]
 
-    def hand_over(self, batch: str, model: str, items: Sequence[BatchItem]) -> set[str]:
-        """Put items into a new batch.
+    def add_batch(self, batch: str, model: str, items: Sequence[BatchItem]) -> set[str]:
+        """Add a new batch with items.
 
         Args:
             batch: The id of the batch.
@@ -154,12 +156,12 @@ class BatchState:
         with self._store.read() as connection:
             return list(connection.execute(query).scalars())
 
-    def resumed(self, run: str) -> None:
-        """Record that a run no longer waits, because it was run again or will not be."""
+    def forget_run(self, run: str) -> None:
+        """Forget that a run waits, because it was run again or will not be."""
         with self._store.transaction() as connection:
             connection.execute(delete(BATCH_WAITS).where(BATCH_WAITS.c.run == run))
 
-    def submitted(self, batch: str, remote_id: str) -> None:
+    def mark_submitted(self, batch: str, remote_id: str) -> None:
         """Record that the provider accepted a batch.
 
         Args:
@@ -170,8 +172,8 @@ class BatchState:
             change = update(BATCHES).where(BATCHES.c.batch == batch)
             connection.execute(change.values(remote_id=remote_id, status="submitted"))
 
-    def never_sent(self, batch: str) -> None:
-        """Record that the provider did not get the batch. Its items may be submitted again."""
+    def discard_unsent(self, batch: str) -> None:
+        """Delete a batch that the provider did not get. Its items may be submitted again."""
         with self._store.transaction() as connection:
             items = update(BATCH_ITEMS).where(BATCH_ITEMS.c.batch == batch)
             fewer = BATCH_ITEMS.c.submissions - 1
@@ -179,7 +181,7 @@ class BatchState:
             connection.execute(delete(BATCH_WAITS).where(BATCH_WAITS.c.batch == batch))
             connection.execute(delete(BATCHES).where(BATCHES.c.batch == batch))
 
-    def seen(self, batch: str, status: str) -> None:
+    def update_status(self, batch: str, status: str) -> None:
         """Record the provider's status of a batch that has not ended.
 
         Args:
@@ -190,7 +192,7 @@ class BatchState:
             change = update(BATCHES).where(BATCHES.c.batch == batch)
             connection.execute(change.values(status=status))
 
-    def take_in(self, batch: str, results: Sequence[Call | LostRequest]) -> None:
+    def store_results(self, batch: str, results: Sequence[Call | FailedRequest]) -> None:
         """Store the answers and failures of a batch in one transaction; a second call changes nothing.
 
         Args:
@@ -199,21 +201,21 @@ class BatchState:
         """
         with self._store.transaction() as connection:
             for result in results:
-                if isinstance(result, LostRequest):
+                if isinstance(result, FailedRequest):
                     _lose(connection, batch, result)
                     continue
                 add_rows(connection, [result])
                 connection.execute(delete(BATCH_ITEMS).where(BATCH_ITEMS.c.key == result.key))
 
-    def ended(self, batch: str, status: str, rest: LostRequest) -> None:
+    def mark_ended(self, batch: str, status: str, rest: FailedRequest) -> None:
         """Record that a batch has ended.
 
-        If the batch was cancelled, its waiting items are released and no run is resumed.
+        If the batch was cancelled, its items and waits are deleted, so no run is resumed.
 
         Args:
             batch: The id of the batch.
             status: The provider's word for the status.
-            rest: The failure of the items that still wait; its key is not used.
+            rest: The failure of each item that still waits; its key is replaced.
         """
         waiting_keys = self.waiting(batch)
         with self._store.transaction() as connection:
@@ -225,15 +227,15 @@ class BatchState:
             change = update(BATCHES).where(BATCHES.c.batch == batch)
             connection.execute(change.values(status=status, ended_at=current_time()))
 
-    def reported(self, keys: Iterable[str]) -> None:
+    def delete_reported(self, keys: Iterable[str]) -> None:
         """Delete failed items that were reported or answered live, so that they may be sent again."""
         with self._store.transaction() as connection:
             for key in keys:
                 lost = BATCH_ITEMS.c.key == key, BATCH_ITEMS.c.state != "waiting"
                 connection.execute(delete(BATCH_ITEMS).where(*lost))
 
-    def reported_all(self, stage: str, kind: FailureKind) -> None:
-        """Record that all failures of a kind were reported.
+    def delete_all_reported(self, stage: str, kind: FailureKind) -> None:
+        """Delete the failed items of a stage and a kind, which were all reported.
 
         Args:
             stage: The stage.
@@ -263,7 +265,7 @@ def _take(connection: Connection, batch: str, item: BatchItem) -> bool:
     )
 
 
-def _lose(connection: Connection, batch: str, lost: LostRequest) -> None:
+def _lose(connection: Connection, batch: str, lost: FailedRequest) -> None:
     columns = BATCH_ITEMS.c
     once_more = case((columns.submissions < MAX_SUBMISSIONS, "again"), else_="failed")
     done = connection.execute(

@@ -193,7 +193,7 @@ def test_why_a_baseline_is_not_run() -> None:
         assert exclusion_reason(name, [dialogue], LetterBaselineOptions()) == no_choice
     assert exclusion_reason("baseline:random", held_out, LetterBaselineOptions()) is None
     assert exclusion_reason("baseline:most-frequent", held_out, LetterBaselineOptions()) == (
-        "the right answers are not in this home"
+        "this workspace does not have the right answers"
     )
     assert exclusion_reason("local", [dialogue], LetterBaselineOptions()) is None
 

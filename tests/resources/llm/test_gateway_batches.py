@@ -18,7 +18,7 @@ from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import BatchItem, BatchState, LostRequest
+from resources.llm.ledger.batch_state import BatchItem, BatchState, FailedRequest
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import load_registry
@@ -381,7 +381,9 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert (charge.key, charge.via) == (refused.key, "batch")
     # Taken in once more, as after a crash, it is charged once all the same.
     (batch,) = state(tmp_path).batches()
-    state(tmp_path).take_in(batch.batch, [LostRequest(charge.key, "refused", "No.", False, charge)])
+    state(tmp_path).store_results(
+        batch.batch, [FailedRequest(charge.key, "refused", "No.", False, charge)]
+    )
     assert charges_of(ledger_of(tmp_path)) == [charge]
 
 
@@ -393,7 +395,7 @@ def test_a_batch_whose_creation_was_cut_short_is_found_again_and_not_sent_twice(
 
     # Killed between the provider's yes and writing it down.
     with monkeypatch.context() as patch:
-        patch.setattr(BatchState, "submitted", die)
+        patch.setattr(BatchState, "mark_submitted", die)
         with pytest.raises(KeyboardInterrupt):
             make_gateway(tmp_path, api).ask("s", questions(3))
     assert state(tmp_path).batches(still_open=True)[0].remote_id is None
@@ -426,7 +428,7 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     with pytest.raises(WaitingForBatch):
         make_gateway(tmp_path, api).ask("s", questions(6))
     api.finish()
-    kept, calls = BatchState.take_in, []
+    kept, calls = BatchState.store_results, []
 
     def die_at_the_third(self, batch, results):
         calls.append(batch)
@@ -435,7 +437,7 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
         kept(self, batch, results)
 
     with monkeypatch.context() as patch:
-        patch.setattr(BatchState, "take_in", die_at_the_third)
+        patch.setattr(BatchState, "store_results", die_at_the_third)
         with pytest.raises(KeyboardInterrupt):
             make_gateway(tmp_path, api).ask("s", questions(6))
 
@@ -478,7 +480,7 @@ def test_garbage_in_a_file_costs_nobody_else_its_answer():
 
     read = read_results(lines, {"k": ITEM}, SPEC)
 
-    assert [type(each) for each in read] == [LostRequest, Call]
+    assert [type(each) for each in read] == [FailedRequest, Call]
 
 
 def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
@@ -490,7 +492,7 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
 
     (lost,) = read_results([json.dumps(row).encode()], {"k": ITEM}, spec)
 
-    assert isinstance(lost, LostRequest) and lost.detail == "bad header: Bearer ***"
+    assert isinstance(lost, FailedRequest) and lost.detail == "bad header: Bearer ***"
 
 
 @pytest.mark.parametrize(
@@ -507,7 +509,7 @@ def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, a
 
     (lost,) = read_results([json.dumps(row).encode()], {"k": ITEM}, SPEC)
 
-    assert isinstance(lost, LostRequest) and (lost.kind, lost.again) == (kind, again)
+    assert isinstance(lost, FailedRequest) and (lost.kind, lost.again) == (kind, again)
 
 
 def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):

@@ -10,7 +10,7 @@ from methods.prompts.messages import Message
 from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import BatchItem, LostRequest
+from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.request import ChatRequest, Completion, Failure
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import completion
@@ -140,5 +140,5 @@ def test_the_same_holds_for_a_batch(tmp_path: Path, message: dict) -> None:
         [json.dumps({"custom_id": "k", "response": response}).encode()], {"k": item}, spec
     )
 
-    assert isinstance(read, Call | LostRequest)
+    assert isinstance(read, Call | FailedRequest)
     assert leaked(repr(read)) == [] and "***; ***; ***; ***; ***" in repr(read)

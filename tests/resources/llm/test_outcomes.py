@@ -10,7 +10,7 @@ import pytest
 from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call
-from resources.llm.ledger.batch_state import BatchItem, LostRequest
+from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.ledger_entries import LedgerRequest, entry_from_reply
 from resources.llm.model_spec import ModelSpec, Price
@@ -430,7 +430,7 @@ def test_a_version_of_a_model_is_no_other_model(asked: str, named: object, anoth
     assert entry.answered_as == (named if another else None)
 
 
-def batched(reply: bytes) -> Call | LostRequest:
+def batched(reply: bytes) -> Call | FailedRequest:
     """What is made of a reply in a batch's file."""
     item = BatchItem("key", "batch", 1, "waiting", None, None, "s", "r", "p@1", {"asked": "?"})
     row = {"custom_id": "key", "response": {"status_code": 200, "body": json.loads(reply)}}
@@ -455,7 +455,7 @@ def test_in_a_batch_it_is_charged_alike(form: str) -> None:
 
     read = batched(reply)
 
-    assert isinstance(read, LostRequest) and read.charge is not None
+    assert isinstance(read, FailedRequest) and read.charge is not None
     assert (read.kind, read.charge.outcome, read.again) == (kind, kind, False)
     # A batch costs half: 50 tokens at a millionth of a dollar.
     assert read.charge.cost_usd == pytest.approx(25e-6)

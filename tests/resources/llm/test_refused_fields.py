@@ -77,8 +77,8 @@ def test_a_field_refused_in_a_batch_is_told_once_and_the_requests_may_be_sent_an
     answer = {"status_code": 400, "body": error(said, "unsupported_value", "temperature")}
     lines = [json.dumps({"custom_id": key, "response": answer}).encode() for key in items]
     state = BatchState(opened.ledger)
-    state.hand_over("b", "it", list(items.values()))
-    state.take_in("b", read_results(lines, items, spec))
+    state.add_batch("b", "it", list(items.values()))
+    state.store_results("b", read_results(lines, items, spec))
 
     with pytest.raises(ModelGivenUp, match="set `temperature: none`"):
         opened.ask("s", questions(50, temperature=0))

@@ -109,6 +109,6 @@ def test_the_version_is_a_hash_of_the_words():
 def test_editing_the_words_renames_them_and_nothing_else_does():
     assert with_words(("Send a whole reply", "Please send it all")).REPAIR_VERSION != REPAIR_VERSION
     assert (
-        with_words(("The messages of a request", "All messages of a request")).REPAIR_VERSION
+        with_words(("Make the messages of", "Build all messages of")).REPAIR_VERSION
         == REPAIR_VERSION
     )

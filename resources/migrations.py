@@ -64,7 +64,7 @@ def missing_steps(folder: Path, path: Path | str, version: int) -> list[Migratio
     Raises:
         StoreError: The version is later than the current one, or earlier than the baseline.
     """
-    require_kept(path, version)
+    require_upgradable_stores(path, version)
     newest = current_version(folder)
     if version > newest:
         raise StoreError(newer_version_message(path, version, newest))
@@ -121,7 +121,7 @@ def other_version_message(version: int) -> str:
     )
 
 
-def require_kept(path: Path | str, version: int) -> None:
+def require_upgradable_stores(path: Path | str, version: int) -> None:
     """Check that a store is not from before the baseline.
 
     Args:

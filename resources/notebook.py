@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from methods.naming import nearest
 from resources.files import home
-from resources.stores_of_home import require_kept, usable_home
+from resources.stores_of_home import require_upgradable_stores, usable_home
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.configured import require_plain_path
 from resources.warehouse.lake_connection import lake_address
@@ -134,7 +134,7 @@ def read_copy(path: Path, as_of: str | None = None) -> "Iterator[duckdb.DuckDBPy
         raise WarehouseError(f"{path} has no snapshots: --as-of needs a lake (LOOM_WAREHOUSE).")
     require_plain_path(path.parent)
     if not path.exists():
-        require_kept(path.parent)
+        require_upgradable_stores(path.parent)
         raise WarehouseError("There are no tables yet: run `vlm-loom demo` or a job first.")
     # The copy is made next to the tables, where there is probably enough disk space.
     beside = path.parent if home.is_writable(path) else None

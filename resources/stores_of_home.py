@@ -65,14 +65,14 @@ def may_write() -> bool:
     return not home.home().exists() or all(home.is_writable(home.home() / name) for name in names)
 
 
-def require_kept(folder: Path) -> None:
+def require_upgradable_stores(folder: Path) -> None:
     """Raise StoreError if a store in `folder` is too old to be upgraded. No process may use the folder.
 
     Does not raise for a damaged store: opening it reports the damage.
     """
     for name in SQLITE:
         sqlite.require_store_kept(folder / name)
-    Warehouse(folder / home.warehouse_path().name).require_kept()
+    Warehouse(folder / home.warehouse_path().name).require_upgradable_stores()
 
 
 def require_folder() -> None:

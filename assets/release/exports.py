@@ -19,7 +19,7 @@ from methods.licences.combination import SETS
 from methods.licences.terms import Term
 from methods.naming import listed, nearest
 from resources.exports.folder import (
-    ANEW,
+    EXPORT_AGAIN,
     MANIFEST,
     FolderVerification,
     checked_files,
@@ -165,7 +165,7 @@ def exports(
             # Lists formats that a command exported, too.
             for manifest in sorted(releases_path().glob(f"{release_id}.*/{MANIFEST}")):
                 try:
-                    checked_files(manifest.parent, ANEW)
+                    checked_files(manifest.parent, EXPORT_AGAIN)
                 except ExportError as error:
                     failed.append(str(error))
                 else:

@@ -21,7 +21,7 @@ from resources.files.bounded import BoundedReadError, read_file
 from resources.publishing.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
-ANEW = "rename the folder, to have it written again"
+EXPORT_AGAIN = "rename the folder, to have it written again"
 AGAIN = "get the folder again, or rename it and export again"
 MADE_HERE = "give a folder that vlm-loom release export made"
 
@@ -61,11 +61,11 @@ def write_folder(target: Path, form: ExportFormat, source: ExportSource) -> list
         **({"stacked_to": source.budget._asdict()} if source.budget and form.stacks else {}),
     }
     if target.exists():
-        manifest = checked_files(target, ANEW).manifest
+        manifest = checked_files(target, EXPORT_AGAIN).manifest
         before = {name: manifest.get(name) for name in (*made_of, "stacked_to")}
         if before != {"stacked_to": None, **made_of}:
             named = "; ".join(f"{name}: {value or 'none'}" for name, value in before.items())
-            raise ExportError(f"{target} was made otherwise ({named}): {ANEW}.")
+            raise ExportError(f"{target} was made otherwise ({named}): {EXPORT_AGAIN}.")
         return listed_files(target)
     with draft_folder(target, "export") as draft:
         with _attributing(draft / ATTRIBUTION, source):

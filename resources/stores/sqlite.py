@@ -13,7 +13,12 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from methods.naming import listed
 from resources.files.home import is_writable
 from resources.files.system_errors import exhaustion_message
-from resources.migrations import StoreError, missing_steps, other_version_message, require_kept
+from resources.migrations import (
+    StoreError,
+    missing_steps,
+    other_version_message,
+    require_upgradable_stores,
+)
 from resources.stores import versions
 from resources.stores.engine import StoreKind, track_engine
 from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
@@ -244,7 +249,7 @@ def require_store_kept(path: Path) -> None:
             suppress(DBAPIError),
             _connected(lambda: sqlite3.connect(address, uri=True)) as connection,
         ):
-            require_kept(path, _version(connection))
+            require_upgradable_stores(path, _version(connection))
 
 
 def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:

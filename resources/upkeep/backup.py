@@ -21,7 +21,7 @@ from filelock import FileLock
 from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
-from resources.exports.folder import ANEW, listed_files
+from resources.exports.folder import EXPORT_AGAIN, listed_files
 from resources.exports.folder import MANIFEST as EXPORT_MANIFEST
 from resources.files import home
 from resources.files.atomic import draft_folder
@@ -40,13 +40,13 @@ from resources.store_damage import (
 from resources.stores.sqlite import copy_sqlite, size_of
 from resources.stores.sqlite_errors import is_damaged
 from resources.stores.sqlite_rows import Readers
-from resources.stores_of_home import require_kept
-from resources.upkeep.cleaning import BESIDE, REMADE, require_unused
+from resources.stores_of_home import require_upgradable_stores
+from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES, require_unused
 from resources.warehouse import Warehouse
 from resources.warehouse.lake_connection import lake_address
 
 MANIFEST = "backup.json"
-FETCHED = tuple(name for name in REMADE if name != home.reports_path().name)
+NOT_BACKED_UP = tuple(name for name in REBUILDABLE if name != home.reports_path().name)
 """Folders that are not in a backup, since their files can be fetched or made again. Reports are in the
 backup: they are small, and people have read them."""
 ORDER = (
@@ -61,7 +61,7 @@ ORDER = (
 _SQLITE = b"SQLite format 3\x00"
 _INDEX_BYTES = 2**20
 """Free bytes that are always enough for SQLite's `-shm` file, the index of its write-ahead log."""
-_MADE_IN = 20
+_EMPTY_LOOKS = 20
 """How often an empty database of Dagster is looked at again, every 0.1 seconds: a run may be
 creating it.
 """
@@ -219,7 +219,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
                     f"{backup / changed} has other content than was written, and nothing was restored: "
                     "give an earlier backup."
                 )
-            require_kept(backup)
+            require_upgradable_stores(backup)
             os.sync()
             earlier = None
             if occupied:
@@ -284,7 +284,9 @@ def _files(source: Path, left_out: list[str]) -> Iterator[Path]:
     A folder is listed after the files before it were copied, so it includes files that were added
     meanwhile. Entries at the top of the workspace may be links to another disk.
     """
-    rest = sorted(entry.name for entry in source.iterdir() if entry.name not in (*ORDER, *FETCHED))
+    rest = sorted(
+        entry.name for entry in source.iterdir() if entry.name not in (*ORDER, *NOT_BACKED_UP)
+    )
     for name in (*ORDER, *rest):
         path = source / name
         if path.is_dir():
@@ -304,7 +306,7 @@ def _files(source: Path, left_out: list[str]) -> Iterator[Path]:
 
 def _belongs(path: Path) -> bool:
     hidden = any(part.startswith(".") for part in path.parts)
-    return not hidden and not path.name.endswith(BESIDE)
+    return not hidden and not path.name.endswith(SIDE_FILES)
 
 
 def _place(path: Path) -> tuple[int, bool, str]:
@@ -373,7 +375,7 @@ def _recorded_exports(warehouse: Path) -> dict[str, str]:
 
 def _release_advice(copy: Path, name: str) -> str:
     """Return the advice for a changed file of a release or of an export format."""
-    return ANEW if (copy / name).with_name(EXPORT_MANIFEST).exists() else REWRITE
+    return EXPORT_AGAIN if (copy / name).with_name(EXPORT_MANIFEST).exists() else REWRITE
 
 
 def _advice(path: Path) -> str:
@@ -494,7 +496,7 @@ def _is_sqlite(file: Path, path: Path) -> bool:
     SQLite files are `*.sqlite` at the top of the workspace, and `*.db` of Dagster. The latter are empty
     for a moment when a run creates them.
     """
-    for _ in range(_MADE_IN):
+    for _ in range(_EMPTY_LOOKS):
         with file.open("rb") as opened:
             head = opened.read(len(_SQLITE))
         if head == _SQLITE:

@@ -56,7 +56,7 @@ def _command(process: int) -> str:
     return textwrap.shorten(text, 80, placeholder=" ...")
 
 
-REMADE = (home.reports_path().name, home.staging_path().name, DOWNLOADS, WIKIPEDIA, "ray")
+REBUILDABLE = (home.reports_path().name, home.staging_path().name, DOWNLOADS, WIKIPEDIA, "ray")
 """Names that are removed: reports are made again, WIT shards and Wikipedia pages are fetched again, and
 only running steps need the others."""
 MARKS = (
@@ -66,7 +66,7 @@ MARKS = (
     "dagster",
 )
 """A folder with one of these names is a workspace."""
-BESIDE = (".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
+SIDE_FILES = (".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
 """Suffixes of auxiliary files, such as locks and logs, next to the files that processes use."""
 
 
@@ -98,7 +98,7 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     _require_home(folder, names)
     if everything:
         require_unused(folder)
-    removed = [name for name in names if everything or name in REMADE]
+    removed = [name for name in names if everything or name in REBUILDABLE]
     for name in removed:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
@@ -124,4 +124,4 @@ def _require_home(folder: Path, names: list[str]) -> None:
 
 
 def _named(names: list[str]) -> list[str]:
-    return sorted(name for name in names if not name.endswith(BESIDE))
+    return sorted(name for name in names if not name.endswith(SIDE_FILES))

@@ -156,7 +156,7 @@ def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[War
     return missing
 
 
-def require_kept(path: Path) -> None:
+def require_upgradable_stores(path: Path) -> None:
     """Raise WarehouseError if a file that nobody uses is older than the baseline.
 
     Does not raise if the file is missing or damaged.

@@ -20,7 +20,7 @@ from resources.warehouse.declarations import (
     sql_text,
 )
 from resources.warehouse.file_database import FileDatabase
-from resources.warehouse.versions import require_kept
+from resources.warehouse.versions import require_upgradable_stores
 from resources.warehouse.writes import Partition, TableWrite, condition
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class Warehouse:
         """Raise WarehouseError if the tables cannot be upgraded to this version. Changes nothing."""
         self.database.require_upgradable()
 
-    def require_kept(self) -> None:
+    def require_upgradable_stores(self) -> None:
         """Raise WarehouseError if the file, which nobody uses, is too old to be upgraded."""
-        require_kept(self.path)
+        require_upgradable_stores(self.path)
 
     def kept_open(self) -> AbstractContextManager[None]:
         """Keep one connection open for all reads of this thread in the block."""

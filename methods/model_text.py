@@ -60,7 +60,7 @@ _WHOLE_FORMS = (
     re.compile(r"\s*analysis(?=\S)(?P<reasoning>.*?)assistantfinal(?P<answer>.*)", re.DOTALL),
     # LLaVA-CoT
     re.compile(
-        r"\s*(?P<reasoning><SUMMARY>.*</REASONING>)\s*<CONCLUSION>(?P<answer>.*?)(?:</CONCLUSION>)?\s*",
+        r"\s*(?P<reasoning><SUMMARY>.*</REASONING>)\s*<CONCLUSION>(?P<answer>.*)",
         re.DOTALL,
     ),
     # Open WebUI
@@ -309,7 +309,8 @@ def _channels(text: str) -> ModelText | None:
     """Split texts in the formats of gpt-oss and of `_WHOLE_FORMS`; None for other texts."""
     for form in _WHOLE_FORMS:
         if whole := form.fullmatch(text):
-            return ModelText(whole["answer"].strip(), whole["reasoning"].strip())
+            answer = whole["answer"].strip().removesuffix("</CONCLUSION>").strip()
+            return ModelText(answer, whole["reasoning"].strip())
     final = _FINAL.search(text)
     if final and text[max(0, final.start() - 1) : final.start()] in tuple(_OPENING_QUOTES):
         final = None

@@ -53,6 +53,8 @@ _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
 _MATHS = re.compile(r"\$|\\[()\[\]]|\\,|\\;")
 _MARKDOWN = re.compile(r"\*+|__+|~~|`+|^[ \t]*(?:#{1,6}|>)[ \t]+", re.MULTILINE)
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+_MOST_BLANKS = 9
+_LONG_BLANK = re.compile(rf"\s{{{_MOST_BLANKS},}}")
 _ARTICLE = re.compile(r"(?:a|an|the)\s+(?=\S)")
 _AROUND = " \t\n\"'“”‘’「」『』"
 
@@ -67,7 +69,12 @@ def plain(answer: str) -> str:
     for _ in range(2):
         text = _STYLED.sub(r"\1", text)
         text = _BOXED.sub(r"<answer>\1</answer>", text)
-    return _MARKDOWN.sub("", _MATHS.sub("", text)).strip()
+    return _LONG_BLANK.sub(_shorter_blank, _MARKDOWN.sub("", _MATHS.sub("", text))).strip()
+
+
+def _shorter_blank(blank: re.Match[str]) -> str:
+    """A model may repeat line breaks until its token limit, and phrases are searched with `\\s*`."""
+    return ("\n" if "\n" in blank[0] else " ") * _MOST_BLANKS
 
 
 def normalized(text: str, *, keep_end: bool = False) -> str:

@@ -249,8 +249,9 @@ def _webp_size(data: bytes) -> tuple[int, int]:
     raise ValueError(f"unknown chunk {chunk!r}")
 
 
-# Bytes after 0xFF that begin no segment: stuffed zeros, fill bytes and restarts inside a scan.
-_SEGMENT = re.compile(rb"\xff([^\x00\x01\xd0-\xd7\xff])")
+# Bytes after 0xFF that begin no segment: stuffed zeros, fill bytes and restarts inside a scan, and
+# 02 to BF, which no JPEG has: libjpeg skips them inside a scan, and reads no length after them.
+_SEGMENT = re.compile(rb"\xff([^\x00-\xbf\xd0-\xd7\xff])")
 _SCAN, _END = b"\xda", b"\xd9"
 
 

@@ -93,12 +93,13 @@ _ORDINAL = re.compile(
 )
 _LABEL = re.compile(
     r"\A\s*(?:#{1,6}\s*)?(?:\*\*|__)?"
-    r"(?:question\s*\d*|answer\s*\d*|q(?:\s*\d\d?)?|a\s*\d\d?|a(?!.*\bB\s*[:：]))\s*"
-    r"(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*",
+    r"(?:question\s*+\d*|answer\s*+\d*|q(?:\s*+\d\d?)?|a\s*+\d\d?|a(?!.*\bB\s*+[:：]))\s*+"
+    r"(?:\*\*|__)?\s*+[:：](?:\*\*|__)?\s*",
     re.IGNORECASE | re.DOTALL,
 )
 """A label at the beginning of a reply, such as "Q1:" or "Answer:". "A: the left part. B: the right
-part" does not begin with a label, nor does "A320:"."""
+part" does not begin with a label, nor does "A320:". Blanks are taken whole, as a model may repeat them
+thousands of times."""
 _OFFER = re.compile(
     r"""(?:\A|(?<=[.!?。！？\n]))\s*(?:\*\*|__|-{3,}\s*)?(?:please\s+)?
     (?![^.!?\n]*\b(?:says?|said|reads?|writes?|wrote|asks|announces?|declares?|begs|invites|urges)\b)

@@ -10,7 +10,8 @@ from methods.words import n_words
 
 _CLOSING = " \t\n\"'”’»)]}】」』》）*_`|"
 _UNFINISHED = ",;:，、；：-–—([{（【「《/&+=<“‘«¿¡"
-_TRAILING_OFF = re.compile(r"(?:\.{2,}|…)+$")
+_TRAILING_OFF = re.compile(r"(?:(?<!\.)\.{2,}+|(?<!…)…++)++$")
+"""Dots at the end. Each run is taken whole, as trying its parts would take exponential time."""
 _UNMARKED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 """Letters of Thai, Lao, Burmese and Khmer, whose sentences end without a punctuation mark."""
 _MARKER = r"\s*(?:[-*•+]|(?:\*\*)?\d{1,2}[.)]|#{1,6}|\|)(?:\*\*)?"

@@ -85,6 +85,15 @@ def test_a_jpeg_of_more_scans_than_any_program_writes_is_refused_undecoded():
     assert check(repeated_scan(90))
 
 
+def test_a_marker_that_no_jpeg_has_hides_no_scans():
+    data = repeated_scan(100)
+    first = data.index(b"\xff\xda") + 2
+    # libjpeg skips such a marker inside a scan; with a length of 65,535 it would hide all scans.
+    assert (
+        reason_of(data[: first + 12] + b"\xff\x02\xff\xff" + data[first + 12 :]) == "too_many_scans"
+    )
+
+
 def test_metadata_and_what_follows_the_image_are_no_scans():
     like_scans = b"\xff\xda" * 200
     data = picture("JPEG", progressive=True, comment=like_scans)

@@ -1,0 +1,92 @@
+"""Replies of models that repeat one thing until their token limit: reading one ends at once.
+
+An expression with overlapping repetitions takes time that grows with the square of the text's length or
+faster; with the lengths here it does not end within the timeout.
+"""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.choice.strict import read_letter
+from methods.evaluation.english_refusals import is_refusal
+from methods.mmdu.reading import without_additions
+from methods.model_text import without_reasoning
+from methods.prompts.reply_objects import objects_in
+from methods.quality.multilingual_refusals import refusal_in
+from methods.quality.truncation import _TRAILING_OFF, truncation_in
+
+READERS: dict[str, Callable[[str], object]] = {
+    "letter": lambda text: read_letter(text, ["dog", "cat"]),
+    "reasoning": without_reasoning,
+    "label and offers": without_additions,
+    "JSON objects": lambda text: objects_in(text, ("score",)),
+    "truncation": truncation_in,
+    "refusal of a request": is_refusal,
+    "refusal in any language": refusal_in,
+}
+REPEATED = [
+    *(
+        "\n",
+        " ",
+        "\t",
+        ".",
+        "…",
+        ",",
+        "-",
+        "_",
+        "*",
+        "#",
+        "|",
+        "`",
+        "$",
+        "(",
+        "[",
+        "{",
+        "<",
+        "“",
+        "0",
+    ),
+    *("a", "A ", "A, ", "1. ", "> ", "```\n", "选", "答案", "Question", "Answer:", '{"a":'),
+    *(
+        "</",
+        "<think>",
+        "</think>",
+        "<answer>",
+        "</answer>",
+        "<|channel|>",
+        "<SUMMARY>",
+        "</REASONING>",
+    ),
+    *("not ", "because ", "the answer is ", "I think ", "let me know ", r"\boxed{"),
+]
+BEFORE = [
+    "",
+    "The answer is ",
+    "Question",
+    "选",
+    "<SUMMARY></REASONING><CONCLUSION>",
+    "Chapter one ",
+]
+N_CHARACTERS = 5_000
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("reader", READERS)
+def test_it_is_read_at_once(reader: str) -> None:
+    for before in BEFORE:
+        for repeated in REPEATED:
+            READERS[reader](before + repeated * (N_CHARACTERS // len(repeated)) + " 5 and?")
+
+
+def test_blanks_that_are_repeated_change_no_letter() -> None:
+    assert read_letter("The answer is" + "\n" * 5_000 + "B.", ["dog", "cat"]).letter == "B"
+    assert read_letter("选择" + " " * 5_000 + "A", ["dog", "cat"]).letter == "A"
+
+
+@given(st.text("a.…\n", max_size=12))
+def test_dots_at_the_end_are_those_of_the_plain_expression(text: str) -> None:
+    assert _TRAILING_OFF.sub("", text) == re.sub(r"(?:\.{2,}|…)+$", "", text)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from subprocess import Popen
 from typing import Any
 
+import click
 import dagster as dg
 
 from assets.common.dagster_internals import module_of_dagster_dev
@@ -46,7 +47,11 @@ class _EndOfService(logging.Filter):
 
 
 def main() -> int:
-    """Run `dagster dev` until it is stopped. Returns 1 if a service ended by itself, else 0."""
+    """Run `dagster dev` until it is stopped.
+
+    Returns:
+        1 if a service ended by itself, 130 after a second Ctrl-C, else 0.
+    """
     warnings.filterwarnings("ignore", category=dg.SupersessionWarning)
     end = _EndOfService()
     logging.getLogger("dagster").addFilter(end)
@@ -60,7 +65,10 @@ def main() -> int:
         return services[-1]
 
     dev.open_ipc_subprocess = start_ours
-    dev.dev_command(standalone_mode=False)
+    try:
+        dev.dev_command(standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        return 130  # The user pressed Ctrl-C again.
     return int(end.is_logged or any((service.returncode or 0) > 0 for service in services))
 
 

@@ -25,6 +25,12 @@ def back_up_home(to: Path | None) -> str:
         f"Backed up {folder}: {backup.n_files} files in {target}\nEvery table, image and file of a "
         "release in it was read and is sound."
     )
+    if backup.absent:
+        message += (
+            f"\nNOT IN IT: {', '.join(backup.absent)}. The tables name them, but {folder} lacks "
+            "them. Keep an earlier backup that has them; vlm-loom run build makes images and releases "
+            "again, and the answers of calls have to be paid for again."
+        )
     if backup.left_out:
         message += (
             f"\nLeft out, as they are not regular files of the workspace: {len(backup.left_out)} "

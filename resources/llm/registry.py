@@ -176,6 +176,18 @@ class Registry(BaseModel):
             spec.headers()
             spec.server()
 
+    def require_mock(self, profile: str) -> None:
+        """Raise RegistryError unless all models of the profile are mock models."""
+        names = [
+            name for name in self.profile(profile).models if self.model(name).provider != "mock"
+        ]
+        if names:
+            raise RegistryError(
+                f"The demo asks mock models only, but the profile {profile} in {self.file} names "
+                f"{', '.join(names)}: run vlm-loom build --profile {profile} to ask them, too, or take "
+                "them out of the profile."
+            )
+
 
 def registry_path() -> Path:
     """Return the path of `models.yaml`: at the root of the project, or from `LOOM_MODELS`."""

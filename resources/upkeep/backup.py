@@ -41,6 +41,7 @@ from resources.stores.sqlite import copy_sqlite, size_of
 from resources.stores.sqlite_errors import is_damaged
 from resources.stores.sqlite_rows import Readers
 from resources.stores_of_home import require_upgradable_stores
+from resources.upkeep.absent_files import absent_files
 from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES, require_unused
 from resources.warehouse import Warehouse
 from resources.warehouse.lake_connection import lake_address
@@ -109,11 +110,17 @@ class DamagedFile(Exception):
 
 
 class BackupResult(NamedTuple):
-    """The number of files in a backup, and the names that were left out. Left out are special files and
-    links to places outside the workspace."""
+    """The contents of a backup.
+
+    Attributes:
+        n_files: The number of its files.
+        left_out: Names of special files, and of links to places outside the workspace.
+        absent: What the tables name and the workspace did not have, as by `absent_files`.
+    """
 
     n_files: int
     left_out: list[str]
+    absent: list[str]
 
 
 def back_up(source: Path, target: Path) -> BackupResult:
@@ -127,7 +134,7 @@ def back_up(source: Path, target: Path) -> BackupResult:
         target: The new folder.
 
     Returns:
-        The number of copied files, and the names that were left out.
+        What was copied, left out and absent.
 
     Raises:
         BackupError: A file cannot be copied, or is damaged; then there is no new folder.
@@ -168,9 +175,10 @@ def back_up(source: Path, target: Path) -> BackupResult:
             )
         manifest = Manifest(made_at=datetime.now(UTC), files=files)
         (draft / MANIFEST).write_text(manifest.model_dump_json())
+        absent = absent_files(draft, files)
         # After a power failure, a backup with its final name must have all its files.
         os.sync()
-    return BackupResult(len(files), left_out)
+    return BackupResult(len(files), left_out, absent)
 
 
 def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | None:

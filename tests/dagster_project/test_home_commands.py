@@ -1,5 +1,6 @@
 """Commands on a home, as a person types them; and what every command says of a home from the future."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,18 @@ def test_a_backup_stands_beside_the_home_under_its_time(folder: Path, capsys) ->
         f"files in {made}\nEvery table, image and file of a release in it was read and is sound.\n"
     )
     assert {"backup.json", "warehouse.duckdb", "ledger.sqlite", "releases"} <= names(made)
+
+
+def test_a_backup_says_what_the_tables_name_and_the_workspace_does_not_have(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    shutil.rmtree(folder / "images")
+    shutil.rmtree(next((folder / "releases").iterdir()))
+    for file in folder.glob("ledger.sqlite*"):
+        file.unlink()
+    assert loom(["workspace", "backup", "--to", str(tmp_path / "backup")]) == 0
+    (warning,) = [line for line in capsys.readouterr().out.splitlines() if "NOT IN IT" in line]
+    assert re.search(r": [1-9]\d* images?, [1-9]\d* release files?, [1-9]\d* calls?\. ", warning)
 
 
 def test_what_was_backed_up_is_restored_over_a_home_only_when_told_so(

@@ -18,6 +18,7 @@ from dagster_project.resources import SAMPLE_CORPUS
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
 from resources.embedding.process import EmbedderProcess
+from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
 from tests.e2e.running import command
@@ -181,3 +182,25 @@ def test_a_demo_is_a_build_of_the_sample_with_mock_models_whatever_the_environme
 
     assert main(command) == 0
     assert began == [built]
+
+
+def test_a_demo_asks_no_model_that_may_cost_money(
+    loom_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(main_job, "run_main_job", lambda *_: 0)
+    monkeypatch.setattr(EmbedderProcess, "load_ahead", lambda _embedder: None)
+    own = tmp_path / "models.yaml"
+    entry = "  mine: {provider: openai, base_url: http://127.0.0.1:9/v1}\n"
+    text = (REPO_ROOT / "models.yaml").read_text().replace("\nmodels:\n", f"\nmodels:\n{entry}")
+    own.write_text(text.replace("evaluate: [offline-careful", "evaluate: [mine, offline-careful"))
+    assert "[mine, offline-careful" in own.read_text()
+    monkeypatch.setenv("LOOM_MODELS", str(own))
+    assert main(["demo"]) == 0, "the file that the environment names is not read"
+    monkeypatch.setattr("resources.llm.registry.REPO_ROOT", tmp_path)
+    assert main(["demo"]) == 2
+    assert "but the profile offline in models.yaml names mine: run vlm-loom build" in (
+        capsys.readouterr().err
+    )

@@ -2,15 +2,17 @@
 
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from resources.absent_files import named_calls
 from resources.files import home
 from resources.files.atomic import write_atomically
 from resources.files.system_errors import exhaustion_message, refused_by_system
 from resources.images.index import INDEX
-from resources.llm.ledger.check import require_sound
+from resources.llm.ledger.check import has_calls, require_sound
 from resources.llm.ledger.file import LEDGER
 from resources.migrations import StoreError
 from resources.review.tables import REVIEW
@@ -53,10 +55,25 @@ def bring_home_up_to_date() -> None:
             require_sound(home.ledger_path())
         for warehouse in warehouses:
             warehouse.require_upgradable()
+        if database() is None:
+            _warn_of_lost_ledger()
         for path, kind in files.items():
             open_store(kind, path).close()
         for warehouse in warehouses:
             warehouse.check()
+
+
+def _warn_of_lost_ledger() -> None:
+    """Print a warning if tables name calls and the ledger has none, before they are made again."""
+    ledger, tables = home.ledger_path(), home.warehouse_path()
+    if tables.exists() and not has_calls(ledger) and (n_calls := len(named_calls(tables))):
+        print(
+            f"WARNING: {ledger} has no calls, but the tables have answers of {n_calls} calls, which "
+            "will be requested and paid for again. To keep them, stop now (Ctrl-C) and restore a "
+            "backup that has the ledger (vlm-loom workspace restore).",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def may_write() -> bool:

@@ -21,6 +21,7 @@ from filelock import FileLock
 from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
+from resources.absent_files import absent_files
 from resources.exports.folder import EXPORT_AGAIN, listed_files
 from resources.exports.folder import MANIFEST as EXPORT_MANIFEST
 from resources.files import home
@@ -41,7 +42,6 @@ from resources.stores.sqlite import copy_sqlite, size_of
 from resources.stores.sqlite_errors import is_damaged
 from resources.stores.sqlite_rows import Readers
 from resources.stores_of_home import require_upgradable_stores
-from resources.upkeep.absent_files import absent_files
 from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES, require_unused
 from resources.warehouse import Warehouse
 from resources.warehouse.lake_connection import lake_address

@@ -10,6 +10,8 @@ import pytest
 
 from dagster_project.cli import main as loom
 from resources.files.home import REPO_ROOT
+from resources.llm.ledger import Ledger
+from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
 
 pytestmark = pytest.mark.slow
@@ -50,6 +52,18 @@ def test_a_backup_says_what_the_tables_name_and_the_workspace_does_not_have(
     assert loom(["workspace", "backup", "--to", str(tmp_path / "backup")]) == 0
     (warning,) = [line for line in capsys.readouterr().out.splitlines() if "NOT IN IT" in line]
     assert re.search(r": [1-9]\d* images?, [1-9]\d* release files?, [1-9]\d* calls?\. ", warning)
+
+
+def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, capsys) -> None:
+    bring_home_up_to_date()
+    assert "WARNING" not in capsys.readouterr().err
+    for file in folder.glob("ledger.sqlite*"):
+        file.unlink()
+    for _ in range(2):  # Also once there is a new and empty ledger.
+        bring_home_up_to_date()
+        warning = capsys.readouterr().err
+        assert re.search(r"has no calls, but the tables have answers of [1-9]\d* calls", warning)
+        Ledger(folder / "ledger.sqlite").close()
 
 
 def test_what_was_backed_up_is_restored_over_a_home_only_when_told_so(

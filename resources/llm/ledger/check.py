@@ -54,6 +54,15 @@ def require_sound(path: Path) -> None:
         raise StoreError(f"{path} is damaged ({wrong}): {LEDGER.if_damaged}.")
 
 
+def has_calls(path: Path) -> bool:
+    """Tell whether a ledger has any call; False for a file that does not exist or cannot be read."""
+    try:
+        with _connected(path) as connection:
+            return connection.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is not None
+    except (StoreError, sqlite3.Error):
+        return False
+
+
 def check_all(path: Path) -> LedgerCheckResult:
     """Check every database page, index and row of the ledger at `path`, of any version up to this one.
 

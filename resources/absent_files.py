@@ -34,14 +34,14 @@ def absent_files(backup: Path, names: Collection[str]) -> list[str]:
         return []
     images, releases = home.images_path().name, home.releases_path().name
     paths = [PurePosixPath(name) for name in names]
-    there = {
+    present = {
         "image": {path.stem for path in paths if path.parts[0] == images},
         "release file": {
             path.relative_to(releases).as_posix() for path in paths if path.parts[0] == releases
         },
     }
     tables = backup / home.warehouse_path().name
-    n_absent = {kind: len(_named(tables, query) - there[kind]) for kind, query in _NAMED.items()}
+    n_absent = {kind: len(_named(tables, query) - present[kind]) for kind, query in _NAMED.items()}
     if home.ledger_path().name not in names and database() is None:
         n_absent["call"] = len(named_calls(tables))
     return [number_of(n, kind) for kind, n in n_absent.items() if n]

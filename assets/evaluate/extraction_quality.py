@@ -1,6 +1,7 @@
 """Extraction quality: agreement and effect of rules and models that extract letters from answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import dagster as dg
 from pydantic import Field
@@ -19,11 +20,14 @@ from assets.review import decisions
 from methods.benchmarks import Benchmarks
 from methods.choice.extraction_quality import reading_findings
 from methods.evaluation.judging import RULE
-from methods.evaluation.metrics import ScoredObservation
+from methods.evaluation.metrics.observations import joined
 from methods.markdown import code, table
 from resources.llm.registry import Profile
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = (("read", "rule"), ("read", "compat_rule"), ("read", "extractor"), ("none", "strict"))
 """(measure, extractor) of the shares in the metadata's table."""
@@ -94,16 +98,10 @@ def extraction_quality(
     return AnalysisResult(rows, {**counted, **shown}, isolation)
 
 
-def _observed(
-    warehouse: Warehouse, release: EvaluatedRelease
-) -> Mapping[str, Sequence[ScoredObservation]]:
-    """Read the observations by rule of each model."""
-    by_model: dict[str, list[ScoredObservation]] = {}
-    for slice_ in slices_of(warehouse, release.benchmark, release.release_id, "mean"):
-        if slice_.judge == RULE:
-            for model, scored in slice_.observed.items():
-                by_model.setdefault(model, []).extend(scored)
-    return by_model
+def _observed(warehouse: Warehouse, release: EvaluatedRelease) -> "pd.DataFrame":
+    """The observations by rules."""
+    slices = slices_of(warehouse, release.benchmark, release.release_id, "mean")
+    return joined([slice_.observed for slice_ in slices if slice_.judge == RULE])
 
 
 def _shares(rows: Sequence[Row]) -> dg.MetadataValue:

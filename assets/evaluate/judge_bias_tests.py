@@ -66,6 +66,7 @@ from methods.evaluation.judge_bias_tests import (
     with_verdicts,
 )
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
+from methods.evaluation.metrics.observations import models_in
 from methods.evaluation.related import relations_to_judges
 from methods.evaluation.statistics.intervals import LEVEL
 from methods.evaluation.verdicts import order_of, won_by_first_place
@@ -526,7 +527,7 @@ def _preference_rows(
     metric = release.benchmark.dimensions[-1]
     for slice_ in alone:
         others = {other.judge: other.observed for other in alone if other.version == slice_.version}
-        models = [model for model in slice_.observed if is_model(model)]
+        models = list(filter(is_model, models_in(slice_.observed)))
         own = [
             model for model in models if relations_to_judges(model, [slice_.judge], [], families)
         ]

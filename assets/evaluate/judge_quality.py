@@ -19,7 +19,6 @@ from assets.evaluate.score_queue import score_queue, scores_by_people, winners_b
 from assets.review import decisions
 from methods.agreement.measures import LABELS_OF_PAIR, SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
-from methods.evaluation.candidates import is_model
 from methods.evaluation.judge_quality import (
     CRITIC,
     EXTERNAL,
@@ -32,7 +31,7 @@ from methods.evaluation.judge_quality import (
     variance_rows,
 )
 from methods.evaluation.judging import RULE
-from methods.evaluation.metrics import ScoredObservation
+from methods.evaluation.metrics.observations import of_models
 from methods.evaluation.verdicts import (
     MODEL_FIRST,
     MODEL_SECOND,
@@ -162,25 +161,25 @@ def _rows(
     members = judge.members or [judge]
     of_judge = judge_rows(
         scale,
-        _models(judge),
+        # Any judge tells apart what calibrates models and it.
+        of_models(judge.observed),
         beside,
         split_by=split_by,
         is_critic=any(member.judge in settings.critics for member in members),
         **resampling,
     )
-    shares = variance_rows(scale, [_models(member) for member in members])
+    shares = variance_rows(scale, [of_models(member.observed) for member in members])
     rows = [*rows_of(of_judge, judge.columns), *rows_of(shares, judge.columns)]
     for first, second in combinations(members, 2):
-        pairs = pair_rows(scale, _models(first), _models(second), second.judge, **resampling)
+        pairs = pair_rows(
+            scale,
+            of_models(first.observed),
+            of_models(second.observed),
+            second.judge,
+            **resampling,
+        )
         rows += rows_of(pairs, first.columns)
     return rows
-
-
-def _models(judge: JudgeObservations) -> dict[str, Sequence[ScoredObservation]]:
-    """Return the observations of models. Baselines are left out: they would inflate agreement, as any
-    judge tells them from models.
-    """
-    return {model: scored for model, scored in judge.observed.items() if is_model(model)}
 
 
 def _splits(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:

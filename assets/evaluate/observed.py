@@ -4,14 +4,11 @@ Judgments under one version of a judge's prompt are scored together. If a releas
 there is also a panel: the mean or median of their values on the turns that all of them judged.
 """
 
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from statistics import fmean, median
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from assets.common.isolation import Isolation
@@ -22,21 +19,13 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import PANEL
-from methods.evaluation.metrics import ScoredObservation
-from methods.evaluation.metrics.observations import (
-    Numbering,
-    ObservationColumns,
-    ObservationNames,
-    Observations,
-    replicates_of,
-)
-from methods.evaluation.metrics.units import turn_numbers
+from methods.evaluation.metrics.observations import NAMES, joined, label_column, models_in
 from methods.evaluation.slices import labels_by_turn, with_pairs
 from methods.words import n_words
 from resources.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pandas as pd
 
 Panel = Literal["mean", "median"]
 
@@ -56,21 +45,21 @@ class ScoringSettings(AssetConfig):
 
 @dataclass
 class JudgeObservations:
-    """The observations of one judge under one version on a release, by model.
+    """The observations of one judge under one version on a release.
 
     Attributes:
-        providers: The providers of model and judge.
-        members: The judges of a panel.
         observed: The observations, without items that were not asked because an image is missing.
-        with_lost: All observations, if there are such items.
+        with_lost: All observations of the models that have such items; None if no model has.
+        providers: The providers of model and judge, by model.
+        members: The judges of a panel.
     """
 
     benchmark: Benchmark
     release_id: str
     judge: str
     version: str
-    observed: dict[str, Observations] = field(default_factory=dict)
-    with_lost: dict[str, Observations] = field(default_factory=dict)
+    observed: "pd.DataFrame"
+    with_lost: "pd.DataFrame | None"
     providers: dict[str, set[str]] = field(default_factory=dict)
     members: list["JudgeObservations"] = field(default_factory=list)
 
@@ -153,145 +142,119 @@ def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int
 
 
 def _slices(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> list[JudgeObservations]:
-    by_judge: dict[tuple[str, str], JudgeObservations] = {}
+    observed = _observed(warehouse, benchmark, release_id)
+    slices: list[JudgeObservations] = []
+    if observed.empty:
+        return slices
+    for (judge, version), of_judge in observed.groupby(["judge", "judge_version"]):
+        providers: dict[str, set[str]] = {model: set() for model in models_in(of_judge)}
+        for column in ("provider", "judge_provider"):
+            pairs = of_judge[["model", column]].dropna().drop_duplicates()
+            for model, provider in pairs.itertuples(index=False, name=None):
+                providers[model].add(provider)
+        lost = of_judge["is_lost"]
+        has_lost = lost.groupby(of_judge["model"]).transform("any")
+        slices.append(
+            JudgeObservations(
+                benchmark,
+                release_id,
+                str(judge),
+                str(version),
+                of_judge[~lost],
+                of_judge[has_lost] if has_lost.any() else None,
+                providers,
+            )
+        )
+    return slices
+
+
+def _observed(warehouse: Warehouse, benchmark: Benchmark, release_id: str) -> "pd.DataFrame":
+    """The observations of a release by all judges, with the columns of `observed_of.sql`."""
+    names = [name for name in NAMES if name != "cluster"]
+    about = ["judge", "judge_version", "provider", "judge_provider"]
     with warehouse.kept_open():
-        items = _Items(warehouse, release_id, benchmark.label_metrics)
+        turns = _turns(warehouse, release_id, benchmark.label_metrics)
         models = warehouse.select(
             "evaluate.observations", "model", order="model", distinct=True, release_id=release_id
         )
         n_rows = warehouse.count("evaluate.observations", {"release_id": release_id})
-        # Of a large release a model at a time: rows in Arrow take ten times the memory of columns.
+        # Of a large release a model at a time: rows in Arrow take ten times the memory of categories.
         at_once = None if n_rows <= ROWS_AT_ONCE else 1
-        for some in batched(models["model"].to_pylist(), at_once):
-            where = {"release_id": release_id, "models": some}
-            table = warehouse.read("evaluate/observed_of", where)
-            for judge, version, model, rows in _slices_in(table):
-                if (judge, version) not in by_judge:
-                    by_judge[judge, version] = JudgeObservations(
-                        benchmark, release_id, judge, version
-                    )
-                slice_ = by_judge[judge, version]
-                ran = {*rows["provider"].unique().to_pylist()}
-                ran |= {*rows["judge_provider"].unique().to_pylist()}
-                slice_.providers[model] = ran - {None}
-                every = items.observations(rows)
-                lost = rows["is_lost"].to_numpy()
-                if not lost.all():
-                    slice_.observed[model] = every.take(~lost)
-                if lost.any():
-                    slice_.with_lost[model] = every
-    return [by_judge[key] for key in sorted(by_judge)]
+        frames = [
+            warehouse.read(
+                "evaluate/observed_of", {"release_id": release_id, "models": some}
+            ).to_pandas(categories=[*names, *about])
+            for some in batched(models["model"].to_pylist(), at_once)
+        ]
+    observed = joined(frames)
+    clusters = turns.drop_duplicates("item_id").set_index("item_id")["cluster"]
+    if unknown := sorted({*observed["item_id"].unique()} - {*clusters.index}):
+        raise KeyError(unknown[0])
+    labels = turns.drop(columns="cluster").set_index(["item_id", "turn"]).astype("category")
+    return observed.assign(cluster=observed["item_id"].map(clusters).astype("category")).join(
+        labels, on=["item_id", "turn"]
+    )
 
 
-def _slices_in(table: "pa.Table") -> Iterator[tuple[str, str, str, "pa.Table"]]:
-    """Each judge, version and model, which the rows are in order of, and their rows."""
-    names = ("judge", "judge_version", "model")
-    numbers = [_numbers(table[name], Numbering[str]()) for name in names]
-    changes = np.flatnonzero(np.any([np.diff(of) != 0 for of in numbers], axis=0)) + 1
-    ends = [0, *changes.tolist(), table.num_rows]
-    for start, end in pairwise(ends):
-        if end > start:
-            rows = table.slice(start, end - start)
-            judge, version, model = (rows[name][0].as_py() for name in names)
-            yield judge, version, model, rows
+def _turns(
+    warehouse: Warehouse, release_id: str, pairs: Collection[tuple[str, ...]]
+) -> "pd.DataFrame":
+    """The cluster and the labels of each turn of a release."""
+    import pandas as pd
 
-
-class _Items:
-    """What observations say of the items of a release: clusters, and the labels of their turns."""
-
-    def __init__(self, warehouse: Warehouse, release_id: str, pairs: Collection[tuple[str, ...]]):
-        self._names = ObservationNames()
-        self._clusters: list[int] = []
-        labels: list[tuple[int, int, int]] = []
-        for item in items_in_batches(warehouse, release_id):
-            number = self._names.items[item.item_id]
-            self._clusters.append(self._names.clusters[item.cluster])
-            labels += [
-                (number, turn, self._names.number_of(with_pairs(of_turn, pairs)))
-                for turn, of_turn in labels_by_turn(item).items()
-            ]
-        self._none = self._names.number_of({})
-        items, turns, of_turns = np.array(labels, dtype=np.int64).reshape(-1, 3).T
-        places = turn_numbers(items, turns)
-        order = np.argsort(places)
-        self._places, self._labels = places[order], of_turns[order].astype(np.int32)
-
-    def observations(self, rows: "pa.Table") -> Observations:
-        """The rows of one model, judge and version."""
-        names = self._names
-        n_items = len(names.items)
-        items = _numbers(rows["item_id"], names.items)
-        if len(names.items) > n_items:
-            raise KeyError(list(names.items)[n_items])
-        turns = rows["turn"].to_numpy()
-        places = turn_numbers(items, turns)
-        at = np.minimum(np.searchsorted(self._places, places), max(0, len(self._places) - 1))
-        labels = np.full(len(items), self._none, dtype=np.int32)
-        if len(self._places):
-            is_known = self._places[at] == places
-            labels[is_known] = self._labels[at[is_known]]
-        replicates = None
-        if rows["replicates"].null_count < rows.num_rows:
-            replicates = replicates_of([tuple(of or ()) for of in rows["replicates"].to_pylist()])
-        columns = ObservationColumns(
-            items,
-            np.array(self._clusters, dtype=np.int32)[items],
-            _numbers(rows["trial"], names.trials),
-            turns.astype(np.int32),
-            _numbers(rows["metric"], names.metrics),
-            rows["value"].to_numpy(),
-            _numbers(rows["status"], names.statuses),
-            rows["refused"].to_numpy().astype(bool),
-            labels,
-            _numbers(rows["part"], names.parts),
-            replicates,
-        )
-        return Observations(names, columns)
-
-
-def _numbers(column: "pa.ChunkedArray", numbered: Numbering[str]) -> NDArray[np.int32]:
-    encoded = column.combine_chunks().dictionary_encode()
-    numbers = np.array([numbered[text] for text in encoded.dictionary.to_pylist()], dtype=np.int32)
-    return numbers[encoded.indices.to_numpy()]
+    return pd.DataFrame(
+        [
+            {
+                "item_id": item.item_id,
+                "turn": turn,
+                "cluster": item.cluster,
+                **{
+                    label_column(label): value for label, value in with_pairs(labels, pairs).items()
+                },
+            }
+            for item in items_in_batches(warehouse, release_id)
+            for turn, labels in labels_by_turn(item).items()
+        ]
+    )
 
 
 def _panel(judges: list[JudgeObservations], panel: Panel) -> JudgeObservations:
     """The judges as one: models that all of them judged."""
-    combine = fmean if panel == "mean" else median
     named = ", ".join(judge.judge for judge in judges)
-    panel_judge = JudgeObservations(
+    models = set.intersection(*({*models_in(judge.observed)} for judge in judges))
+    with_lost = [judge.with_lost for judge in judges if judge.with_lost is not None]
+    return JudgeObservations(
         judges[0].benchmark,
         judges[0].release_id,
         PANEL,
         f"{panel} of {named}, {judges[0].version}",
-        members=judges,
+        _together([judge.observed for judge in judges], models, panel),
+        _together(with_lost, models, panel) if len(with_lost) == len(judges) else None,
+        {
+            model: set.union(*(judge.providers[model] for judge in judges))
+            for model in sorted(models)
+        },
+        judges,
     )
-    for model in sorted(set.intersection(*(set(judge.observed) for judge in judges))):
-        panel_judge.observed[model] = _of_all([judge.observed[model] for judge in judges], combine)
-        if all(model in judge.with_lost for judge in judges):
-            panel_judge.with_lost[model] = _of_all(
-                [judge.with_lost[model] for judge in judges], combine
-            )
-        panel_judge.providers[model] = set.union(*(judge.providers[model] for judge in judges))
-    return panel_judge
-
-
-def _of_all(judges: list[Observations], combine: Callable[[list[float]], float]) -> Observations:
-    """The observations of one model by several judges as one."""
-    of_turns: dict[tuple[object, ...], list[ScoredObservation]] = {}
-    for scored in (one for judge in judges for one in judge):
-        key = scored.item_id, scored.trial, scored.turn, scored.part, scored.metric
-        of_turns.setdefault(key, []).append(scored)
-    of_panel = [_together(of_turn, len(judges), combine) for of_turn in of_turns.values()]
-    return Observations.from_scored(of_panel, judges[0].names)
 
 
 def _together(
-    observations: list[ScoredObservation], n_judges: int, combine: Callable[[list[float]], float]
-) -> ScoredObservation:
-    """One observation of several judges': judged if all have judged it."""
-    values = [scored.value for scored in observations if scored.value is not None]
-    if len(values) == n_judges:
-        return replace(observations[0], value=combine(values), status="judged", replicates=())
-    lacking = next((scored.status for scored in observations if scored.value is None), "not_judged")
-    return replace(observations[0], value=None, status=lacking, replicates=())
+    judges: Sequence["pd.DataFrame"], models: Collection[str], panel: Panel
+) -> "pd.DataFrame":
+    """The observations of these models by several judges as one: judged if all have judged it."""
+    import pandas as pd
+
+    key = ["model", "item_id", "trial", "turn", "part", "metric"]
+    for judge in judges:
+        models = {*models} & {*models_in(judge)}
+    scored = pd.concat(judges)
+    scored = scored[scored["model"].isin(models)]
+    scored["lacking"] = scored["status"].where(scored["value"].isna())
+    groups = scored.groupby(key, sort=False)
+    is_whole = groups["value"].count() == len(judges)
+    value = groups["value"].agg(panel).where(is_whole).to_numpy()
+    lacking = groups["lacking"].first().astype(object).fillna("not_judged")
+    first = scored.drop_duplicates(key).assign(
+        value=value, status=np.where(np.isnan(value), lacking, "judged"), replicates=None
+    )
+    return first.astype({"status": "category"})

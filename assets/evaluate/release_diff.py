@@ -9,6 +9,7 @@ from assets.evaluate.observed import JudgeObservations, ScoringSettings, slices_
 from assets.evaluate.reports import index_lines, write_index
 from methods.benchmarks import Benchmarks
 from methods.evaluation.common_items import common_scores
+from methods.evaluation.metrics.observations import models_in
 from methods.release_card import benchmark_of, card_of
 from methods.release_diff import ReleaseContents, ReleaseDifference, difference
 from methods.release_diff_text import CommonScores, RepeatedResults, difference_markdown
@@ -166,12 +167,12 @@ def _on_common(
     on_common = []
     for key in [key for key in before if key in after]:
         old, new = before[key], after[key]
-        for model in sorted(old.observed.keys() & new.observed.keys()):
+        for model in sorted({*models_in(old.observed)} & {*models_in(new.observed)}):
             repeated = _repeated(model, new, calls[0], calls[1], items)
             scores = common_scores(
                 benchmark.metrics,
-                old.observed[model],
-                new.observed[model],
+                old.observed[old.observed["model"] == model],
+                new.observed[new.observed["model"] == model],
                 items,
                 same_calls=repeated.is_all,
             )

@@ -1,15 +1,17 @@
 """Sort keys and filters of the sample browser: scores of items, and disagreement of judges."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assets.evaluate.observed import JudgeObservations
 from methods.evaluation.metrics import Metric
-from methods.evaluation.metrics.units import Units
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Column = tuple[dict[str, Any], Sequence[float | None]]
 """A description of the column, and a value for each item."""
@@ -36,21 +38,27 @@ def score_columns(
         one), `disagreement` (the largest minus the smallest score of the judges) and
         `disagreement_turn` (the turn with the largest disagreement).
     """
-    by_judge = {(slice_.judge, slice_.version): slice_ for slice_ in slices}
-    place_of = {item_id: place for place, item_id in enumerate(ids)}
+    by_judge = {(slice_.judge, slice_.version): slice_.observed for slice_ in slices}
     for place, metric in enumerate(metrics):
+        units_by_judge = [
+            metric.units(by_judge[key], floor=True) if key in by_judge else None for key in judges
+        ]
         for number, model in enumerate(models):
             of_judges = []
             of_turns = []
-            for judge, key in enumerate(judges):
-                units = _units(by_judge.get(key), metric, model)
-                values = None if units is None else _values(units, place_of)
-                if units is None or values is None:
+            for judge, units in enumerate(units_by_judge):
+                if units is None:
                     continue
-                means, n_units = values
+                of_model = units[(units["model"] == model) & units["unit"].isin(ids)]
+                items = of_model.groupby("unit")["value"].agg(["mean", "count"]).reindex(list(ids))
+                means, n_units = items["mean"].to_numpy(), items["count"].fillna(0).astype(int)
+                if not n_units.any():
+                    continue
                 of_judges.append(means)
-                if units.kind == "turn":
-                    of_turns.append(dict(zip(units.keys, units.values.tolist(), strict=True)))
+                if of_model["turn"].all():
+                    of_turns.append(
+                        of_model.astype({"unit": str}).set_index(["unit", "turn"])["value"]
+                    )
                 about = {"metric": place, "judge": judge, "model": number}
                 yield {"kind": "score", **about}, _plain(means)
                 if n_units.max() > 1:
@@ -64,31 +72,6 @@ def score_columns(
                 yield {"kind": "disagreement_turn", **about}, values_of_turns
 
 
-def _units(slice_: JudgeObservations | None, metric: Metric, model: str) -> Units | None:
-    """Return the units of a model that have a value; None if there are none."""
-    if slice_ is None or model not in slice_.observed:
-        return None
-    units = Units.from_units(metric.units(slice_.observed[model], floor=True)).valued()
-    return units if len(units) else None
-
-
-def _values(
-    units: Units, place_of: Mapping[str, int]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
-    """Return the mean of each item's units (NaN without units) and their number; None if no item has
-    units.
-    """
-    # The first part of a unit's key is its item id, unless the unit covers several items.
-    places = np.array([place_of.get(str(key[0]), -1) for key in units.keys])
-    is_known = places >= 0
-    if not is_known.any():
-        return None
-    n = np.bincount(places[is_known], minlength=len(place_of))
-    sums = np.bincount(places[is_known], units.values[is_known], minlength=len(place_of))
-    with np.errstate(invalid="ignore"):
-        return sums / n, n
-
-
 def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the largest minus the smallest score of each item; NaN for fewer than two scores."""
     table = np.vstack(values)
@@ -98,16 +81,15 @@ def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.where(is_known.sum(axis=0) > 1, top - low, np.nan)
 
 
-def _turns_apart(values: Sequence[Mapping[Any, float]]) -> dict[str, int]:
+def _turns_apart(values: Sequence["pd.Series[float]"]) -> dict[str, int]:
     """Return for each item the turn with the largest disagreement; the first of equal turns."""
-    widest: dict[str, tuple[float, int]] = {}
-    for key in values[0]:
-        item_id, turn = key
-        scores = [of_judge[key] for of_judge in values if key in of_judge]
-        gap = max(scores) - min(scores)
-        if gap > widest.get(item_id, (0.0, 0))[0]:
-            widest[item_id] = (gap, turn)
-    return {item_id: turn for item_id, (_, turn) in widest.items()}
+    import pandas as pd
+
+    table = pd.concat(values, axis=1, keys=range(len(values))).dropna(subset=[0])
+    gaps = table.max(axis=1) - table.min(axis=1)
+    widest = gaps[gaps > 0].sort_index().sort_values(ascending=False, kind="stable")
+    turns = widest.index.to_frame(index=False).drop_duplicates("unit")
+    return dict(zip(turns["unit"], turns["turn"].tolist(), strict=True))
 
 
 def _plain(values: NDArray[np.float64]) -> list[float | None]:

@@ -18,9 +18,10 @@ stratum as of a frequent one, so the agreement over all strata is not that of al
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -29,15 +30,18 @@ from methods.choice.answer_extraction import STRATA, ExtractedAnswer, Place
 from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.candidates import is_model
-from methods.evaluation.columns import Ends, estimate
 from methods.evaluation.findings import Finding, estimated
-from methods.evaluation.metrics import Metric, ScoredObservation, Unit
-from methods.evaluation.scoring import floored, units_of
-from methods.evaluation.statistics.estimates import PERCENTILES
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.units import units_of
+from methods.evaluation.score_estimates import NO_MEAN, weighted_estimates
+from methods.evaluation.scoring import floored
+from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+Name = TypeVar("Name")
 Letter = Callable[[ExtractedAnswer], str | None]
-Observed = Mapping[str, Sequence[ScoredObservation]]
-"""The observations of each model."""
 
 ALL_MODELS = ""
 RULE, EXTRACTOR, STRICT, PEOPLE = "rule", "extractor", "strict", "people"
@@ -49,7 +53,7 @@ _CODES = {letter: float(code) for code, letter in enumerate(LETTERS + NO_CHOICE)
 def reading_findings(
     metrics: Sequence[Metric],
     answers: Sequence[ExtractedAnswer],
-    observed: Observed,
+    observed: "pd.DataFrame",
     people: Mapping[str, str],
     *,
     extractor: str,
@@ -61,7 +65,7 @@ def reading_findings(
     Args:
         metrics: The metrics of the benchmark.
         answers: The answers with what each reader extracted.
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
         extractor: The model that is called if no rule reads an answer. Other extractors are readers
             with their own names.
         people: The letter that people read, by `ExtractedAnswer.queue_id`.
@@ -86,14 +90,13 @@ def reading_findings(
         ]
         if not of_model:
             continue
-        scored_of_model = {
-            name: observed.get(name, ()) for name in sorted({answer.model for answer in of_model})
-        }
+        candidates = {answer.model for answer in of_model}
+        observed_of_model = observed[observed["model"].isin(candidates)]
         for figure in (
             *_shares(of_model),
             *_letters(of_model),
             *_agreement(of_model, letters_of_people, extractor, **resampling),
-            *_effects(metrics, of_model, scored_of_model, extractor),
+            *_effects(metrics, of_model, observed_of_model, extractor),
         ):
             yield replace(figure, subject=model)
 
@@ -115,13 +118,11 @@ def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
         {answer.lost for answer in answers if answer.lost and answer.letter is None}
     ):
         conditions["unread", STRICT, reason] = partial(_is_lost, reason)
-    columns = [
-        [Unit(answer.place, answer.cluster, float(holds(answer))) for answer in answers]
-        for holds in conditions.values()
-    ]
-    for (measure, reader, lost), value in zip(
-        conditions, estimate(columns, [(0.0, 1.0)] * len(columns)), strict=True
-    ):
+    clusters = [answer.cluster for answer in answers]
+    shares = {
+        name: [float(holds(answer)) for answer in answers] for name, holds in conditions.items()
+    }
+    for (measure, reader, lost), value in _means(clusters, shares, (0.0, 1.0)).items():
         label = "reason" if lost else ""
         share = Finding(
             judge=reader,
@@ -132,6 +133,22 @@ def _shares(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
             n=len(answers),
         )
         yield estimated(share, value)
+
+
+def _means(
+    clusters: Iterable[str], columns: Mapping[Name, Iterable[float]], ends: tuple[float, float]
+) -> dict[Name, Estimate]:
+    """The mean of each column with its interval."""
+    import pandas as pd
+
+    units = pd.concat(
+        [
+            pd.DataFrame({"column": number, "cluster": clusters, "value": values})
+            for number, values in enumerate(columns.values())
+        ]
+    ).assign(place=0, term=0, stratum=0)
+    estimates = weighted_estimates(units, [1.0], {0: ends}, ["column"])
+    return {name: estimates.get((n,), NO_MEAN).estimate for n, name in enumerate(columns)}
 
 
 def _letters(answers: Sequence[ExtractedAnswer]) -> Iterator[Finding]:
@@ -246,27 +263,14 @@ def _agreed(
 def _effects(
     metrics: Sequence[Metric],
     answers: Sequence[ExtractedAnswer],
-    observed: Observed,
+    observed: "pd.DataFrame",
     extractor: str,
 ) -> Iterator[Finding]:
     """Yield the score of each metric that has a strict and a compat version: with the strict reader,
     rules alone, compat, and every other extractor in place of the one in use."""
     others = _other_extractors(answers, extractor)
-    answer_at = {answer.place: answer for answer in answers}
-    by_rule = {
-        name: by_rules_alone(scored_of_model, name, answer_at)
-        for name, scored_of_model in observed.items()
-    }
-    by_other = {
-        other: {
-            name: by_another_extractor(scored_of_model, name, answer_at, other)
-            for name, scored_of_model in observed.items()
-        }
-        for other in others
-    }
-    columns: list[list[Unit]] = []
-    ends: list[Ends] = []
-    named: list[Finding] = []
+    by_rule = by_rules_alone(observed, answers)
+    by_other = {other: by_another_extractor(observed, answers, other) for other in others}
     for strict, compat in both_readings(metrics):
         under = {
             STRICT: _units(strict, observed),
@@ -277,24 +281,18 @@ def _effects(
         of_metric = Finding(metric=strict.name, aggregation=strict.aggregation, unit="unit")
         compared = [(STRICT, RULE), (COMPAT, STRICT), *((other, STRICT) for other in others)]
         for reader, other in compared:
-            first, second = under[reader], under[other]
-            keys = [key for key in first if key in second]
-            scores = {reader: [first[key] for key in keys], other: [second[key] for key in keys]}
-            score = replace(of_metric, measure="score", n=len(keys))
+            both = under[reader].merge(
+                under[other], on=["model", "unit", "turn"], suffixes=("", "_other")
+            )
+            scores = {reader: both["value"], other: both["value_other"]}
+            score = replace(of_metric, measure="score", n=len(both))
+            means = _means(both["cluster"], scores, strict.ends)
             for shown in (STRICT, RULE) if reader == STRICT else (reader,):
-                columns.append(scores[shown])
-                ends.append(strict.ends)
-                named.append(replace(score, judge=shown))
-            columns.append([_less(first[key], second[key]) for key in keys])
-            ends.append((-strict.span, strict.span))
-            named.append(replace(score, measure="difference", judge=reader, other=other))
-    for figure, value in zip(named, estimate(columns, ends), strict=True):
-        yield estimated(figure, value, NO_KEY)
-
-
-def _less(first: Unit, second: Unit) -> Unit:
-    """Subtract the second unit from the first."""
-    return replace(first, value=(first.value or 0.0) - (second.value or 0.0))
+                yield estimated(replace(score, judge=shown), means[shown], NO_KEY)
+            differences = {reader: both["value"] - both["value_other"]}
+            means = _means(both["cluster"], differences, (-strict.span, strict.span))
+            about = replace(score, measure="difference", judge=reader, other=other)
+            yield estimated(about, means[reader], NO_KEY)
 
 
 def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
@@ -311,48 +309,41 @@ def both_readings(metrics: Sequence[Metric]) -> Iterator[tuple[Metric, Metric]]:
                 yield strict, compat
 
 
-def by_rules_alone(
-    scored: Sequence[ScoredObservation], model: str, answers: Mapping[Place, ExtractedAnswer]
-) -> list[ScoredObservation]:
-    """A model's strict observations by the rules alone: an answer that no rule reads is wrong."""
-    unread = {place for place, answer in answers.items() if answer.rule is None}
-    return [
-        replace(score, value=0.0, status="judged")
-        if (model, score.item_id, score.trial, score.turn) in unread
-        else score
-        for score in scored
-        if score.metric == RIGHT
-    ]
+def by_rules_alone(observed: "pd.DataFrame", answers: Sequence[ExtractedAnswer]) -> "pd.DataFrame":
+    """The strict observations if no model were asked where no rule reads: those are wrong."""
+    return _with_values(observed, {answer.place: 0.0 for answer in answers if answer.rule is None})
 
 
 def by_another_extractor(
-    scored: Sequence[ScoredObservation],
-    model: str,
-    answers: Mapping[Place, ExtractedAnswer],
-    extractor: str,
-) -> list[ScoredObservation]:
-    """A model's strict observations with the letters of another extractor if no rule reads an answer.
+    observed: "pd.DataFrame", answers: Sequence[ExtractedAnswer], extractor: str
+) -> "pd.DataFrame":
+    """The strict observations with the letters of another extractor where no rule reads.
 
     Passes that were skipped after a wrong answer stay wrong, even if this extractor reads that answer
     as right.
     """
-
-    def under(score: ScoredObservation) -> ScoredObservation:
-        answer = answers.get((model, score.item_id, score.trial, score.turn))
-        if answer is None or answer.rule or extractor not in answer.by_model or not answer.right:
-            return score
-        letter = answer.by_model[extractor]
-        if letter is None:
-            return replace(score, value=None, status="not_judged")
-        return replace(score, value=float(letter == answer.right), status="judged")
-
-    return [under(score) for score in scored if score.metric == RIGHT]
+    values = {}
+    for answer in answers:
+        if not answer.rule and extractor in answer.by_model and answer.right:
+            letter = answer.by_model[extractor]
+            values[answer.place] = None if letter is None else float(letter == answer.right)
+    return _with_values(observed, values)
 
 
-def _units(metric: Metric, observed: Observed) -> dict[tuple[object, ...], Unit]:
-    """The units of all models by model and key; failures have the lowest value."""
-    return {
-        (model, *unit.key): unit
-        for model, scored in observed.items()
-        for unit in units_of(metric, floored(scored), "floor")
-    }
+def _with_values(observed: "pd.DataFrame", values: Mapping[Place, float | None]) -> "pd.DataFrame":
+    """The strict observations with other values in these places; None where nothing is judged."""
+    strict = observed[observed["metric"] == RIGHT]
+    places = strict[["model", "item_id", "trial", "turn"]].itertuples(index=False, name=None)
+    rows = [
+        (values[place], "not_judged" if values[place] is None else "judged")
+        if place in values
+        else (value, status)
+        for place, value, status in zip(places, strict["value"], strict["status"], strict=True)
+    ]
+    changed, statuses = zip(*rows, strict=True) if rows else ((), ())
+    return strict.assign(value=np.array(changed, dtype=float), status=list(statuses))
+
+
+def _units(metric: Metric, observed: "pd.DataFrame") -> "pd.DataFrame":
+    """The units at the floor of all models."""
+    return units_of({0: metric}, floored(observed), floor=True)

@@ -18,12 +18,9 @@ models and tasks. The decline over turns is computed in the same way, with two t
 instead of two settings.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from methods.convbench.scores import (
     CREATION,
@@ -36,12 +33,17 @@ from methods.convbench.scores import (
     WIN_RATES,
 )
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.candidates import is_model
-from methods.evaluation.metrics import ScoredObservation, Unit
-from methods.evaluation.metrics.units import matrix
-from methods.evaluation.scoring import ALL
-from methods.evaluation.slices import subsets
-from methods.evaluation.statistics.comparisons import compare_differences, holm
+from methods.evaluation.metrics.observations import (
+    label_column,
+    labels_in,
+    models_in,
+    of_models,
+)
+from methods.evaluation.scoring import ALL, split_labels
+from methods.evaluation.statistics.comparisons import Comparison, compare_differences, holm
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Row = dict[str, Any]
 ERROR_BELOW = 0.5
@@ -130,45 +132,8 @@ task, trials a description, win rates their dimension and trial, changes the col
 apart. Causes have a name, the condition under which errors go, and a restriction of errors."""
 
 
-class ItemScore(NamedTuple):
-    """An item in one dimension and trial; `value` is None if an order was not judged: see `status`."""
-
-    cluster: str
-    labels: Mapping[str, str]
-    value: float | None
-    status: str
-
-
-class MatchedItems(NamedTuple):
-    """The items of one model that have both values, and the number of other items by reason."""
-
-    before: dict[str, ItemScore]
-    after: dict[str, ItemScore]
-    left_out: Counter[str]
-
-    def select(self, label: str, value: str) -> "MatchedItems":
-        """Select the items of a task.
-
-        Args:
-            label: The label.
-            value: Its value.
-
-        Returns:
-            The items.
-        """
-        item_ids = {
-            name for name, judged in self.after.items() if judged.labels.get(label) == value
-        }
-        before, after = (
-            {name: side[name] for name in side.keys() & item_ids}
-            for side in (self.before, self.after)
-        )
-        return MatchedItems(before, after, Counter())
-
-
 def attribution_rows(
-    observed: Mapping[str, Sequence[ScoredObservation]],
-    changes: Sequence[ScoreTransition] = CHANGES,
+    observed: "pd.DataFrame", changes: Sequence[ScoreTransition] = CHANGES
 ) -> list[Row]:
     """Attribute errors: measure what changes if reference turns replace the model's earlier turns.
 
@@ -176,75 +141,59 @@ def attribution_rows(
     both trials.
 
     Args:
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
         changes: The changes from one trial to another.
 
     Returns:
         A row for each change, subset and model.
     """
     rows: list[Row] = []
+    observed = of_models(observed)
     for change in changes:
-        models = sorted(filter(is_model, observed))
-        followed = {model: _followed(observed[model], change) for model in models}
-        followed = {
-            model: of_model
-            for model, of_model in followed.items()
-            if of_model.before or of_model.left_out
-        }
-        if not any(of_model.before for of_model in followed.values()):
+        items = _items_of(observed, change)
+        matched = items[items["left_out"].isna()]
+        if matched.empty:
             continue
-        cells = [(ALL, model, of_model) for model, of_model in followed.items()]
-        rows += _rows(change, cells)
-        tasks = [
-            judged.labels for of_model in followed.values() for judged in of_model.after.values()
-        ]
-        for label in change.labels:
-            named = [{label: labels[label]} for labels in tasks if label in labels]
-            cells = [
-                (subset, model, of_model.select(*subset))
-                for subset in sorted(subsets(named))
-                for model, of_model in followed.items()
-            ]
-            rows += _rows(change, [cell for cell in cells if cell[2].before])
+        by_model = {model: items[items["model"] == model] for model in models_in(items)}
+        rows += _rows(change, [(ALL, model, part) for model, part in by_model.items()])
+        splits = split_labels(matched)
+        for label in (label for label in change.labels if label in splits):
+            by_value = matched.groupby([label_column(label), "model"])
+            cells = [((label, str(value)), str(model), part) for (value, model), part in by_value]
+            rows += _rows(change, cells)
     return rows
 
 
-def _followed(scored: Sequence[ScoredObservation], change: ScoreTransition) -> MatchedItems:
-    before, after = (_judged(scored, *place) for place in (change.before, change.after))
-    left_out: Counter[str] = Counter()
-    for item in before.keys() | after.keys():
-        sides = before.get(item), after.get(item)
-        why = [
-            ABSENT if side is None else side.status
-            for side in sides
-            if side is None or side.value is None
-        ]
-        if why:
-            left_out[why[0]] += 1
-            before.pop(item, None)
-            after.pop(item, None)
-    return MatchedItems(before, after, left_out)
+def _items_of(observed: "pd.DataFrame", change: ScoreTransition) -> "pd.DataFrame":
+    """The items of each model: `before`, `after` and, unless it has both, why it is left out."""
+    before, after = (_judged(observed, *place) for place in (change.before, change.after))
+    items = after.merge(
+        before[[*_ITEM, "value", "status"]], on=_ITEM, how="outer", suffixes=("", "_before")
+    )
+    left_out = items["status_before"].fillna(ABSENT).where(items["value_before"].isna())
+    left_out_after = items["status"].fillna(ABSENT).where(items["value"].isna())
+    return items.assign(
+        before=items["value_before"], after=items["value"], left_out=left_out.fillna(left_out_after)
+    )
 
 
-def _judged(
-    scored: Sequence[ScoredObservation], dimension: str, trial: str
-) -> dict[str, ItemScore]:
-    of_items: dict[str, list[ScoredObservation]] = {}
-    for score in scored:
-        if (score.metric, score.trial) == (dimension, trial):
-            of_items.setdefault(score.item_id, []).append(score)
-    judged = {}
-    for item, orders in of_items.items():
-        values = [score.value for score in orders if score.value is not None]
-        # The score of one order alone would include the judge's position bias.
-        whole = len(values) == len(orders)
-        lacking = next((score.status for score in orders if score.value is None), "judged")
-        value = sum(values) / len(values) if whole else None
-        judged[item] = ItemScore(orders[0].cluster, orders[0].labels, value, lacking)
-    return judged
+def _judged(observed: "pd.DataFrame", dimension: str, trial: str) -> "pd.DataFrame":
+    """Cluster, labels, value and status of the items; no value unless every order was judged."""
+    orders = observed[(observed["metric"] == dimension) & (observed["trial"] == trial)]
+    orders = orders.assign(status=orders["status"].where(orders["value"].isna()))
+    labels = list(map(label_column, labels_in(orders)))
+    groups = orders.groupby(_ITEM)
+    items = groups[["cluster", "status", *labels]].first()
+    # One order alone would be a score of the judge's liking for a place, too.
+    is_whole = groups["value"].count() == groups.size()
+    return items.assign(
+        value=groups["value"].mean().where(is_whole),
+        status=items["status"].astype(object).fillna("judged"),
+    ).reset_index()
 
 
-Cell = tuple[tuple[str, str], str, MatchedItems]
+_ITEM = ["model", "item_id"]
+Cell = tuple[tuple[str, str], str, "pd.DataFrame"]
 SPAN = 100.0
 """The largest possible difference of two win rates."""
 _UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
@@ -252,10 +201,9 @@ _UNTESTED: Row = dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "verdict"))
 
 def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
     """Build the rows of cells (subset, model, items) whose p values are adjusted together."""
-    untested = [_why_untested(of_model) for _, _, of_model in cells]
+    untested = [_why_untested(items) for _, _, items in cells]
     tested = [place for place, why in enumerate(untested) if why is None]
-    values, clusters = matrix([_differences(cells[place][2]) for place in tested])
-    compared = compare_differences(values, clusters, SPAN)
+    compared = _compared([cells[place][2] for place in tested])
     adjusted = holm([comparison.p_value for comparison in compared])
     tests: dict[int, Row] = {
         place: {
@@ -280,33 +228,42 @@ def _rows(change: ScoreTransition, cells: Sequence[Cell]) -> list[Row]:
             "subset_label": subset[0],
             "subset_value": subset[1],
             "model": model,
-            **_counts(of_model),
+            **_counts(items),
             **tests.get(place, {**_UNTESTED, "reason": untested[place]}),
         }
-        for place, (subset, model, of_model) in enumerate(cells)
+        for place, (subset, model, items) in enumerate(cells)
     ]
 
 
-def _why_untested(items: MatchedItems) -> str | None:
+def _compared(cells: Sequence["pd.DataFrame"]) -> list[Comparison]:
+    """The comparison of each cell's items with no change."""
+    import pandas as pd
+
+    if not cells:
+        return []
+    differences = (
+        pd.concat(cells, keys=range(len(cells)), names=["cell"])
+        .assign(difference=lambda items: 100 * (items["after"] - items["before"]))
+        .reset_index("cell")
+        .dropna(subset=["difference"])
+        .pivot(index="cell", columns=["cluster", "item_id"], values="difference")
+    )
+    clusters = pd.CategoricalIndex(differences.columns.get_level_values("cluster")).codes
+    return compare_differences(differences.to_numpy(), clusters, SPAN)
+
+
+def _why_untested(items: "pd.DataFrame") -> str | None:
     """Give the reason why these items are not tested; None if they are.
 
     A test whose p cannot be below 1 is skipped, because it would only make Holm's adjustment stricter
     (Tarone 1990).
     """
-    if not items.before:
+    matched = items[items["left_out"].isna()]
+    if matched.empty:
         return NO_ITEMS
-    if len({judged.cluster for judged in items.after.values()}) < LEAST_TESTED:
+    if matched["cluster"].nunique() < LEAST_TESTED:
         return TOO_FEW
-    return None if any(unit.value for unit in _differences(items)) else NOTHING_CHANGES
-
-
-def _differences(items: MatchedItems) -> list[Unit]:
-    return [
-        Unit(
-            (item,), after.cluster, 100 * ((after.value or 0.0) - (items.before[item].value or 0.0))
-        )
-        for item, after in items.after.items()
-    ]
+    return NOTHING_CHANGES if (matched["before"] == matched["after"]).all() else None
 
 
 def _verdict(difference: float | None, p: float | None) -> str | None:
@@ -316,21 +273,19 @@ def _verdict(difference: float | None, p: float | None) -> str | None:
     return "gain" if difference > 0 else "loss"
 
 
-def _counts(matched: MatchedItems) -> Row:
+def _counts(items: "pd.DataFrame") -> Row:
     """Count the errors that disappear and the right answers that are lost; add the scores, 0 to 100."""
-    items = sorted(matched.before)
-    before, after = (
-        np.array([side[item].value for item in items], dtype=float)
-        for side in (matched.before, matched.after)
-    )
+    matched = items[items["left_out"].isna()].sort_values("item_id")
+    left_out = items["left_out"].value_counts().to_dict()
+    before, after = (matched[side].to_numpy() for side in ("before", "after"))
     wrong, wrong_after = before < ERROR_BELOW, after < ERROR_BELOW
     n_errors, n_gone = int(wrong.sum()), int((wrong & ~wrong_after).sum())
     n_right, n_lost = int((~wrong).sum()), int((~wrong & wrong_after).sum())
-    scores = [float(100 * side.mean()) if items else None for side in (before, after)]
+    scores = [float(100 * side.mean()) if len(side) else None for side in (before, after)]
     return {
-        "n_items": len(items),
-        "n_left_out": sum(matched.left_out.values()),
-        "left_out": sorted(matched.left_out.items()),
+        "n_items": len(matched),
+        "n_left_out": sum(left_out.values()),
+        "left_out": sorted(left_out.items()),
         "n_errors": n_errors,
         "n_gone": n_gone,
         **_share("gone", n_gone, n_errors),
@@ -339,7 +294,7 @@ def _counts(matched: MatchedItems) -> Row:
         **_share("lost", n_lost, n_right),
         "before_value": scores[0],
         "after_value": scores[1],
-        "difference": float(100 * (after - before).mean()) if items else None,
+        "difference": float(100 * (after - before).mean()) if len(matched) else None,
     }
 
 

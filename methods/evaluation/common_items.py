@@ -5,12 +5,16 @@ model's answers and the judgments can differ.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import joined, label_column, labels_in
+from methods.evaluation.metrics.units import in_common, means, units_of
 from methods.evaluation.ranking import compare
-from methods.evaluation.scoring import floored, in_common, terms_of
+from methods.evaluation.scoring import floored
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _BEFORE, _AFTER = "before", "after"
 
@@ -39,8 +43,8 @@ class CommonScore(NamedTuple):
 
 def common_scores(
     metrics: Sequence[Metric],
-    before: Sequence[ScoredObservation],
-    after: Sequence[ScoredObservation],
+    before: "pd.DataFrame",
+    after: "pd.DataFrame",
     items: Mapping[str, str],
     *,
     same_calls: bool,
@@ -62,35 +66,19 @@ def common_scores(
     Returns:
         A score for each metric that has a unit in both releases.
     """
-    shared = [score for score in after if score.item_id in set(items.values())]
-    of_turn = {(score.item_id, score.turn): score for score in shared}
-    moved = []
-    for score in before:
-        if score.item_id in items:
-            same_item = replace(score, item_id=items[score.item_id])
-            counterpart = of_turn.get((same_item.item_id, same_item.turn))
-            moved.append(
-                same_item
-                if counterpart is None
-                else replace(same_item, labels=counterpart.labels, cluster=counterpart.cluster)
-            )
-    counting = {_BEFORE: floored(moved), _AFTER: floored(shared)}
+    counting = floored(_with_same_ids(before, after, items))
     compared, _ = compare(metrics, counting, least_coverage=0.0)
     rows = {(row["metric"], row["aggregation"]): row for row in compared if row["form"] == "floor"}
-    n_items = len(
-        set.intersection(*({one.item_id for one in scores} for scores in counting.values()))
-    )
+    n_items = int((counting.groupby("item_id")["model"].nunique() == 2).sum())
     common = []
     for metric in metrics:
-        terms = in_common(
-            {name: terms_of(metric, scored, "floor") for name, scored in counting.items()}
-        )
-        values = [terms[name].mean() for name in (_BEFORE, _AFTER)]
+        units = in_common(units_of({0: metric}, counting, floor=True))
+        values = means(units, metric.weights).reindex([_BEFORE, _AFTER])
         row = rows.get((metric.name, metric.aggregation))
-        if row is None or row["difference"] is None or None in values:
+        if row is None or row["difference"] is None or values.isna().any():
             continue
         certain = same_calls and row["difference"] == 0
-        first, second = (metric.statistic(value) for value in values if value is not None)
+        first, second = map(metric.statistic, values)
         common.append(
             CommonScore(
                 metric,
@@ -101,7 +89,27 @@ def common_scores(
                 0.0 if certain else row["ci_low"],
                 0.0 if certain else row["ci_high"],
                 n_items,
-                len(terms[_AFTER]),
+                int(units[units["model"] == _AFTER].groupby("term").size().min()),
             )
         )
     return common
+
+
+def _with_same_ids(
+    before: "pd.DataFrame", after: "pd.DataFrame", items: Mapping[str, str]
+) -> "pd.DataFrame":
+    """The observations of common items, with ids, labels and clusters of the second release."""
+    turn = ["item_id", "turn"]
+    names = ["cluster", *map(label_column, labels_in(after))]
+    shared = after[after["item_id"].isin(items.values())]
+    moved = before[before["item_id"].isin(items)]
+    moved = moved.assign(item_id=moved["item_id"].map(dict(items)).astype(str))
+    of_turns = shared.astype({"item_id": str}).drop_duplicates(turn, keep="last")
+    of_turns = of_turns.set_index(turn)[names].astype(object)
+    same_turns = moved.reindex(columns=list(dict.fromkeys([*moved, *names]))).set_index(turn)
+    same_turns = same_turns.astype(dict.fromkeys(names, object))
+    has_counterpart = same_turns.index.isin(of_turns.index)
+    same_turns.loc[has_counterpart, names] = of_turns.reindex(
+        same_turns.index[has_counterpart]
+    ).to_numpy()
+    return joined([same_turns.reset_index().assign(model=_BEFORE), shared.assign(model=_AFTER)])

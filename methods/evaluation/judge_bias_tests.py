@@ -30,16 +30,19 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 from statistics import fmean, variance
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from methods.evaluation.asking import Transcript
-from methods.evaluation.judge_quality import Observed
+from methods.evaluation.judge_quality import AnswerKey
 from methods.evaluation.judging import JudgmentKey
 from methods.evaluation.statistics.comparisons import holm
 from methods.evaluation.statistics.shifts import clusters_needed, mean_shift
 from methods.ids import content_id
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Planted = Literal["length", "obedience"]
 """Bias tests that make a judge score an answer again with a text after it."""
@@ -334,13 +337,13 @@ def family_pairs(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> l
 
 
 def scores_of_other_judges(
-    judge: str, observed: Mapping[str, Observed], metric: str, models: Collection[str]
+    judge: str, observed: Mapping[str, "pd.DataFrame"], metric: str, models: Collection[str]
 ) -> list[BiasTestPair]:
     """Pair a judge's scores of some models with the mean of the other judges' scores.
 
     Args:
         judge: The judge.
-        observed: The observations of each judge and model, on one release and of one version.
+        observed: The observations of each judge, on one release and of one version.
         metric: The name of the score.
         models: The models whose answers count.
 
@@ -348,19 +351,14 @@ def scores_of_other_judges(
         The other judges' mean as `before` and the judge's score as `after`, for each answer that both
         have.
     """
-    scores = {
-        name: {
-            (model, score.item_id, score.trial, score.turn, score.part): (
-                score.cluster,
-                score.value,
-            )
-            for model, scored in of_models.items()
-            if model in models
-            for score in scored
-            if score.metric == metric and score.value is not None
-        }
-        for name, of_models in observed.items()
-    }
+    scores = {}
+    for name, judged in observed.items():
+        counted = judged[
+            (judged["metric"] == metric) & judged["value"].notna() & judged["model"].isin(models)
+        ]
+        about = counted[["cluster", "value"]].itertuples(index=False, name=None)
+        answers = counted[[*AnswerKey._fields, "part"]].itertuples(index=False, name=None)
+        scores[name] = dict(zip(answers, about, strict=True))
     pairs = []
     for key, (cluster, value) in sorted(scores[judge].items()):
         others = [

@@ -6,7 +6,7 @@ of one trial. Its score is the mean of a judge's replicates. Answers without a s
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from methods.agreement.rating_matrix import Measure
 from methods.agreement.scores import HIGHEST, LOWEST
 from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.judging import PEOPLE
-from methods.evaluation.metrics import ScoredObservation
+from methods.evaluation.metrics.observations import joined, label_column
 from methods.evaluation.scoring import ALL
 from methods.evaluation.slices import subsets
 from methods.evaluation.statistics.bootstrap import Floats, ratio
@@ -33,8 +33,8 @@ from methods.evaluation.statistics.variance_components import (
     variance_components,
 )
 
-Observed = Mapping[str, Sequence[ScoredObservation]]
-"""One judge's observations of each model."""
+if TYPE_CHECKING:
+    import pandas as pd
 
 INTERNAL, EXTERNAL = "internal", "external"
 """Sources of people's scores: decisions in the review store, or an imported file."""
@@ -137,7 +137,7 @@ class _Scores:
 
 def judge_rows(
     scale: JudgeScale,
-    observed: Observed,
+    observed: "pd.DataFrame",
     beside: ReferenceMeasures,
     *,
     seed: int,
@@ -153,7 +153,7 @@ def judge_rows(
 
     Args:
         scale: The judge's dimensions and the ends of their scale.
-        observed: The judge's observations by model.
+        observed: The judge's observations.
         beside: The scores of people, the lengths of answers and the splits of a critic's pairs.
         seed: The seed of the bootstraps.
         n_resamples: The number of bootstrap draws.
@@ -198,7 +198,13 @@ def judge_rows(
 
 
 def pair_rows(
-    scale: JudgeScale, first: Observed, second: Observed, name: str, *, seed: int, n_resamples: int
+    scale: JudgeScale,
+    first: "pd.DataFrame",
+    second: "pd.DataFrame",
+    name: str,
+    *,
+    seed: int,
+    n_resamples: int,
 ) -> Iterator[Finding]:
     """Measure the agreement of two judges on every dimension, for each unit.
 
@@ -207,8 +213,8 @@ def pair_rows(
 
     Args:
         scale: The dimensions and the ends of their scale.
-        first: The first judge's observations by model.
-        second: The second judge's observations by model.
+        first: The first judge's observations.
+        second: The second judge's observations.
         name: The name of the second judge.
         seed: The seed of the bootstraps.
         n_resamples: The number of bootstrap draws.
@@ -222,7 +228,7 @@ def pair_rows(
         yield from _agreement(scores, scores.means, name, dimension, scale, seed, n_draws)
 
 
-def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Finding]:
+def variance_rows(scale: JudgeScale, judges: Sequence["pd.DataFrame"]) -> Iterator[Finding]:
     """Split the variance of the overall scores into shares: item, judge, interaction and replicate.
 
     An item is one model's answer. With one judge the shares are those of item and replicate. All judges
@@ -230,7 +236,7 @@ def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Fin
 
     Args:
         scale: The dimensions and the ends of their scale.
-        judges: The observations of each judge by model.
+        judges: The observations of each judge.
 
     Yields:
         A finding for each share.
@@ -247,40 +253,41 @@ def variance_rows(scale: JudgeScale, judges: Sequence[Observed]) -> Iterator[Fin
         )
 
 
-def _scores_of(judges: Sequence[Observed], dimension: str) -> _Scores:
+def _scores_of(judges: Sequence["pd.DataFrame"], dimension: str) -> _Scores:
     """The scores of the judges on a dimension, for all answers that at least one of them scored."""
-    scores_by_judge: list[dict[_AnswerPart, tuple[float, ...]]] = [{} for _ in judges]
-    for number, observed in enumerate(judges):
-        for model, scored in observed.items():
-            for score in scored:
-                if score.metric == dimension and score.value is not None:
-                    place = AnswerKey(model, score.item_id, score.trial, score.turn)
-                    replicates = score.replicates or (score.value,)
-                    scores_by_judge[number][_AnswerPart(place, score.part, score.cluster)] = (
-                        replicates
-                    )
-    answers = sorted(set().union(*scores_by_judge))
-    most = max(
-        (len(scores) for of_judge in scores_by_judge for scores in of_judge.values()), default=1
+    scored = joined(
+        [
+            observed[(observed["metric"] == dimension) & observed["value"].notna()].assign(
+                judge=judge
+            )
+            for judge, observed in enumerate(judges)
+        ]
     )
-    scores = np.full((len(answers), len(judges), most), np.nan)
-    for row, answer in enumerate(answers):
-        for number, of_judge in enumerate(scores_by_judge):
-            replicates = of_judge.get(answer, ())
-            scores[row, number, : len(replicates)] = replicates
-    return _Scores(answers, scores)
+    key = [*AnswerKey._fields, "part", "cluster"]
+    rows = scored.groupby(key).ngroup()
+    replicates = [
+        [value] if values is None else values
+        for value, values in zip(scored["value"], scored["replicates"], strict=True)
+    ]
+    most = max(map(len, replicates), default=1)
+    scores = np.full((rows.nunique(), len(judges), most), np.nan)
+    for row, judge, values in zip(rows, scored["judge"], replicates, strict=True):
+        scores[row, judge, : len(values)] = values
+    answers = scored[key].drop_duplicates().sort_values(key).itertuples(index=False, name=None)
+    return _Scores([_AnswerPart(AnswerKey(*names[:4]), *names[4:]) for names in answers], scores)
 
 
 def _split(
-    scores: _Scores, observed: Observed, label: str | None
+    scores: _Scores, observed: "pd.DataFrame", label: str | None
 ) -> dict[tuple[str, str], NDArray[np.bool_]]:
     """Select the answers with each value of a label. A label with one value gives no subset."""
-    labels = {
-        AnswerKey(model, score.item_id, score.trial, score.turn): score.labels
-        for model, scored in observed.items()
-        for score in scored
-    }
-    values = [labels[answer.place].get(label or "") for answer in scores.answers]
+    column = label_column(label or "")
+    if column not in observed:
+        return {}
+    labelled = observed.dropna(subset=[column])
+    places = labelled[[*AnswerKey._fields]].itertuples(index=False, name=None)
+    labels = dict(zip(places, labelled[column], strict=True))
+    values = [labels.get(answer.place) for answer in scores.answers]
     named: list[dict[str, str]] = [
         {label: value} for value in sorted(filter(None, values)) if label
     ]

@@ -8,24 +8,34 @@ Interval and p come from a paired t-test over clusters (`statistics/comparisons.
 is over the models.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from methods.evaluation.candidates import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import Metric, ScoredObservation
-from methods.evaluation.metrics.terms import WeightedTerms
-from methods.evaluation.metrics.units import Units, aligned, by_stratum, matrix
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import models_in
+from methods.evaluation.metrics.units import (
+    KEY,
+    UnitMatrix,
+    matrices,
+    means,
+    units_of,
+    weighted_by_stratum,
+)
 from methods.evaluation.ranking import on_clusters
-from methods.evaluation.scoring import ALL, floored, terms_of
+from methods.evaluation.scoring import ALL, floored
 from methods.evaluation.slices import MOST_VALUES
-from methods.evaluation.statistics.bootstrap import cluster_totals
+from methods.evaluation.statistics.bootstrap import Floats, cluster_totals
 from methods.evaluation.statistics.comparisons import Comparison, PairTotals, compared_sides
 from methods.evaluation.statistics.weighted_sums import weighted_sum
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SPLIT_BY = ("l2-category",)
 """Labels that differences are split by: the abilities by which the paper reports both languages (Tables
@@ -46,21 +56,18 @@ class ItemPairing(NamedTuple):
 
 @dataclass(frozen=True)
 class ReleaseObservations:
-    """One of the two releases: its id, its items, and each model's observations."""
+    """One of the two releases: its name in a reason, its items, its observations."""
 
     release_id: str
     items: Sequence[Item]
-    of_models: Mapping[str, Sequence[ScoredObservation]] = field(default_factory=dict)
+    observed: "pd.DataFrame"
 
 
-class GapScores(NamedTuple):
-    """One model's scores in both languages by one metric: both scores on common units, the differences
-    of the units for each term of the metric, and the reason if there are none.
-    """
+class GapScore(NamedTuple):
+    """One model's scores in both languages by one metric on common units, and why there are none."""
 
     first_value: float | None
     second_value: float | None
-    differences: list[Units]
     reason: str | None
 
 
@@ -118,7 +125,8 @@ def language_gap_findings(
     pairing = paired_items(first.items, second.items)
     if not pairing.paired:
         return
-    models = sorted(filter(is_model, {*first.of_models, *second.of_models}))
+    models = list(filter(is_model, {*models_in(first.observed), *models_in(second.observed)}))
+    models.sort()
     for name in ("n_only_first", "n_only_second", "n_unlike"):
         yield counted(Finding(), name, "item", getattr(pairing, name))
     for subset, item_ids in _subsets([i for i in first.items if i.item_id in pairing.paired]):
@@ -127,36 +135,91 @@ def language_gap_findings(
         of_subset = [metric for metric in metrics if subset == ALL or metric.aggregation == "micro"]
         sides = [_of_items(side, item_ids) for side in (first, second)]
         for metric in of_subset:
-            columns = [_column(metric, model, *sides) for model in models]
+            units = _common_units(metric, *sides)
             finding = replace(
                 finding, metric=metric.name, aggregation=metric.aggregation, unit="unit"
             )
-            for model, column, comparison in zip(
-                models, columns, _compared(metric, columns), strict=True
+            for model, score, comparison in zip(
+                models,
+                _scores(metric, models, units, sides),
+                _compared(metric, models, units),
+                strict=True,
             ):
-                yield from _findings(replace(finding, subject=model), column, comparison)
+                yield from _findings(replace(finding, subject=model), score, comparison)
 
 
-def _compared(metric: Metric, columns: Sequence[GapScores]) -> list[Comparison]:
-    """Compare each model's differences with 0, by one metric."""
-    of_terms = [
-        [column.differences[place] for column in columns] for place in range(len(metric.terms))
-    ]
-    of_clusters = [cluster_totals(*matrix(of_term)) for of_term in of_terms]
-    totals = weighted_sum(
-        [term.weight for term in metric.terms], on_clusters(of_clusters, of_terms)
+def _common_units(
+    metric: Metric, first: ReleaseObservations, second: ReleaseObservations
+) -> "pd.DataFrame":
+    """The units that both releases have a value for: `value` and `value_second`."""
+    ones, others = (units_of({0: metric}, side.observed, floor=True) for side in (first, second))
+    key = ["model", *KEY]
+    others = others.rename(columns={"value": "value_second", "stratum": "stratum_second"})
+    return ones.astype({"model": str, "unit": str}).merge(
+        others.astype({"model": str, "unit": str}).drop(columns="cluster"), on=key
     )
+
+
+def _scores(
+    metric: Metric,
+    models: Sequence[str],
+    units: "pd.DataFrame",
+    sides: Sequence[ReleaseObservations],
+) -> Iterator[GapScore]:
+    """The scores of each model on the common units."""
+    first = means(units, metric.weights)
+    second = means(
+        units.drop(columns=["value", "stratum"]).rename(
+            columns={"value_second": "value", "stratum_second": "stratum"}
+        ),
+        metric.weights,
+    )
+    for model in models:
+        absent = [side.release_id for side in sides if model not in models_in(side.observed)]
+        values = [scores.get(model, np.nan) for scores in (first, second)]
+        if absent:
+            yield GapScore(None, None, f"It has no scores on {absent[0]}.")
+        elif np.isnan(values).any():
+            yield GapScore(None, None, "No unit has a value on both.")
+        else:
+            yield GapScore(metric.statistic(values[0]), metric.statistic(values[1]), None)
+
+
+def _compared(metric: Metric, models: Sequence[str], units: "pd.DataFrame") -> list[Comparison]:
+    """Compare each model's differences with 0, by one metric."""
+    n_terms = len(metric.weights)
+    sides = [
+        matrices(units.assign(value=units[column]), models, n_terms)
+        for column in ("value", "value_second")
+    ]
+    differences = [_differences(*of_term) for of_term in zip(*sides, strict=True)]
+    clusters = [first.clusters for first in sides[0]]
+    of_clusters = [
+        cluster_totals(of_term, of_units)
+        for of_term, of_units in zip(differences, clusters, strict=True)
+    ]
+    totals = weighted_sum(metric.weights, on_clusters(of_clusters, clusters))
     compared = compared_sides(
-        PairTotals([(row, row) for row in range(len(columns))], totals), metric.span
+        PairTotals([(row, row) for row in range(len(models))], totals), metric.span
     )
     n_units = np.min([of.sizes.sum(axis=1) for of in of_clusters], axis=0)
     return [replace(one, n_units=int(n)) for one, n in zip(compared, n_units, strict=True)]
 
 
-def _findings(finding: Finding, column: GapScores, compared: Comparison) -> Iterator[Finding]:
+def _differences(first: UnitMatrix, second: UnitMatrix) -> Floats:
+    """The differences of each model's units, with the weights of its own strata."""
+    differences = np.full(first.values.shape, np.nan)
+    for row, pair in enumerate(np.stack([first.values, second.values], axis=1)):
+        has_value = ~np.isnan(pair).any(axis=0)
+        weighted = weighted_by_stratum(UnitMatrix(pair, first.clusters, first.strata)).values
+        differences[row, has_value] = weighted[0] - weighted[1]
+    return differences
+
+
+def _findings(finding: Finding, score: GapScore, compared: Comparison) -> Iterator[Finding]:
     for measure, value in (
-        ("first_score", column.first_value),
-        ("second_score", column.second_value),
+        ("first_score", score.first_value),
+        ("second_score", score.second_value),
     ):
         yield replace(
             finding,
@@ -164,9 +227,9 @@ def _findings(finding: Finding, column: GapScores, compared: Comparison) -> Iter
             n=compared.n_units,
             n_clusters=compared.n_clusters,
             value=value,
-            reason=column.reason,
+            reason=score.reason,
         )
-    yield difference(finding, compared, compared.p_adjusted, column.reason or compared.reason)
+    yield difference(finding, compared, compared.p_adjusted, score.reason or compared.reason)
 
 
 def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]]:
@@ -183,31 +246,5 @@ def _subsets(items: Sequence[Item]) -> Iterator[tuple[tuple[str, str], set[str]]
 
 def _of_items(side: ReleaseObservations, item_ids: set[str]) -> ReleaseObservations:
     """Keep the observations of these items that count in the form `floor`."""
-    of_models = {
-        model: floored([score for score in scored if score.item_id in item_ids])
-        for model, scored in side.of_models.items()
-    }
-    return ReleaseObservations(side.release_id, side.items, of_models)
-
-
-def _column(
-    metric: Metric, model: str, first: ReleaseObservations, second: ReleaseObservations
-) -> GapScores:
-    """Compute one model's scores on units that have a value in both releases, and their differences."""
-    absent = [side.release_id for side in (first, second) if model not in side.of_models]
-    none = [Units.from_units([]) for _ in metric.terms]
-    if absent:
-        return GapScores(None, None, none, f"It has no scores on {absent[0]}.")
-    ones, others = (terms_of(metric, side.of_models[model], "floor") for side in (first, second))
-    shared = [aligned(pair) for pair in zip(ones.units, others.units, strict=True)]
-    scores = [WeightedTerms(ones.weights, units).mean() for units in zip(*shared, strict=True)]
-    if None in scores:
-        return GapScores(None, None, none, "No unit has a value on both.")
-    first_value, second_value = (metric.statistic(score) for score in scores if score is not None)
-    differences = [_difference(*by_stratum(pair)) for pair in shared]
-    return GapScores(first_value, second_value, differences, None)
-
-
-def _difference(units: Units, less: Units) -> Units:
-    """Subtract the values of `less` from those of `units`; both are the same units."""
-    return replace(units, values=units.values - less.values)
+    of_items = side.observed["item_id"].isin(item_ids)
+    return replace(side, observed=floored(side.observed[of_items]))

@@ -10,20 +10,27 @@ of units, for fixed models. The interval of the best model ignores that it was s
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from methods.evaluation.candidates import is_model
-from methods.evaluation.columns import estimate
 from methods.evaluation.findings import Finding, difference, estimated
-from methods.evaluation.metrics import Metric, ScoredObservation
-from methods.evaluation.metrics.observations import Observations, with_names_in_common
-from methods.evaluation.metrics.terms import WeightedTerms, by_term
-from methods.evaluation.metrics.units import aligned
-from methods.evaluation.ranking import compared_columns
-from methods.evaluation.scoring import ALL, by_subset, floored, terms_of
-from methods.evaluation.slices import subsets
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import models_in
+from methods.evaluation.metrics.units import (
+    KEY,
+    in_common,
+    matrices,
+    with_all_terms,
+)
+from methods.evaluation.ranking import Compared, compared_rows
+from methods.evaluation.score_estimates import NO_MEAN, estimate
+from methods.evaluation.scoring import split_labels, units_by_value
 from methods.evaluation.statistics.comparisons import Comparison, holm
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALL_MODELS = ""
 """The subject of findings on all models."""
@@ -33,7 +40,7 @@ Fields = Mapping[str, Mapping[str, str]]
 
 def group_findings(
     metrics: Sequence[Metric],
-    observed: Mapping[str, Sequence[ScoredObservation]],
+    observed: "pd.DataFrame",
     fields: Fields,
     labels: Sequence[str],
 ) -> Iterator[Finding]:
@@ -41,7 +48,7 @@ def group_findings(
 
     Args:
         metrics: The metrics of the benchmark; the first one with a micro mean is used.
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
         fields: The fields that define groups; a model without a value is in no group of the field.
         labels: The labels that scores are split by.
 
@@ -50,48 +57,55 @@ def group_findings(
         Holm over the pairs and values of a label.
     """
     metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)
-    models = sorted(filter(is_model, observed))
+    models = list(filter(is_model, models_in(observed)))
     if metric is None or len(models) < 2:
         return
-    columns = with_names_in_common({model: observed[model] for model in models})
-    split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
-    counting = {model: floored(of) for model, of in columns.items()}
-    parts = {model: {ALL: of, **by_subset(of, split)} for model, of in counting.items()}
-    groups = dict(_groups(models, fields))
-    for label in (ALL[0], *labels):
+    observed = observed[observed["model"].isin(models)]
+    groups = {ALL_MODELS: models, **dict(_groups(models, fields))}
+    splits = split_labels(observed)
+    for label in ("", *(label for label in labels if label in splits)):
         of_label = []
-        for subset in sorted(subset for subset in {ALL, *split} if subset[0] == label):
-            terms = {model: _terms(metric, parts[model].get(subset)) for model in models}
+        for value, units in units_by_value(metric, observed, label):
             finding = Finding(
                 metric=metric.name,
                 aggregation=metric.aggregation,
-                subset_label=subset[0],
-                subset_value=subset[1],
+                subset_label=label,
+                subset_value=value,
                 unit="unit",
             )
-            means: dict[str, WeightedTerms] = {}
-            for group, members in {ALL_MODELS: models, **groups}.items():
-                scored = {model: terms[model] for model in members if len(terms[model])}
-                if scored:
-                    mean = means[group] = mean_of_models(list(scored.values()))
-                    yield from _of_group(metric, replace(finding, subject=group), mean, scored)
+            units = with_all_terms(units, metric)
+            means: dict[str, pd.DataFrame] = {}
+            for group, members in groups.items():
+                scored = units[units["model"].isin(members)]
+                if len(scored):
+                    means[group] = mean_of_models(scored, group)
+                    about = replace(finding, subject=group)
+                    yield from _of_group(metric, about, means[group], scored)
             of_label += [
                 (replace(finding, subject=first, other=second), pair)
                 for first, second in combinations(groups, 2)
                 if first in means and second in means and _field(first) == _field(second)
-                for pair, _ in compared_columns([means[first], means[second]], metric.span)
+                for pair, _ in _compared_means(metric, means, (first, second))
             ]
         yield from _differences(of_label)
 
 
-def mean_of_models(columns: Sequence[WeightedTerms]) -> WeightedTerms:
-    """Average several models on each unit that all of them have, term by term."""
-    averaged = []
-    for of_term in by_term(columns):
-        units = aligned(of_term)
-        values = np.mean([each.values for each in units], axis=0)
-        averaged.append(replace(units[0], values=values))
-    return WeightedTerms(columns[0].weights, averaged)
+def mean_of_models(units: "pd.DataFrame", name: str) -> "pd.DataFrame":
+    """Average several models on each unit that all of them have, term by term.
+
+    Args:
+        units: Units of these models with a value.
+        name: What the units have as their model.
+
+    Returns:
+        The means as units.
+    """
+    return (
+        in_common(units)
+        .groupby(KEY, as_index=False)
+        .agg({"cluster": "first", "value": "mean", "stratum": "first"})
+        .assign(model=name)
+    )
 
 
 def _groups(models: Sequence[str], fields: Fields) -> Iterator[tuple[str, list[str]]]:
@@ -107,25 +121,31 @@ def _field(group: str) -> str:
     return group.partition(":")[0]
 
 
-def _terms(metric: Metric, part: Observations | None) -> WeightedTerms:
-    return terms_of(metric, () if part is None else part, "floor")
-
-
 def _of_group(
-    metric: Metric, finding: Finding, mean: WeightedTerms, scored: Mapping[str, WeightedTerms]
+    metric: Metric, finding: Finding, mean: "pd.DataFrame", scored: "pd.DataFrame"
 ) -> Iterator[Finding]:
     """Yield the mean of the models of a group, and each model that has the best score."""
-    columns = [mean, *scored.values()]
-    of_mean, *of_models = estimate(columns, [metric.ends] * len(columns))
-    yield estimated(
-        replace(finding, measure="mean", n=len(mean)), of_mean, "No unit is of all models."
-    )
+    import pandas as pd
+
+    units = pd.concat([mean, scored], ignore_index=True)
+    means = {name: score for (name,), score in estimate(units, {0: metric}).items()}
+    of_mean = means.pop(finding.subject, NO_MEAN)
+    about_mean = replace(finding, measure="mean", n=of_mean.n_units)
+    yield estimated(about_mean, of_mean.estimate, "No unit is of all models.")
     sign = 1 if metric.higher_is_better else -1
-    values = [-np.inf if each.value is None else sign * each.value for each in of_models]
-    for model, value, score in zip(scored, values, of_models, strict=True):
-        if np.isclose(value, max(values)):
-            best = replace(finding, measure="best", other=model, n=len(scored[model]))
-            yield estimated(best, score)
+    values = {model: sign * (score.estimate.value or 0.0) for model, score in means.items()}
+    for model, (score, n_units) in sorted(means.items()):
+        if np.isclose(values[model], max(values.values())):
+            yield estimated(replace(finding, measure="best", other=model, n=n_units), score)
+
+
+def _compared_means(
+    metric: Metric, means: Mapping[str, "pd.DataFrame"], pair: tuple[str, str]
+) -> Compared:
+    import pandas as pd
+
+    units = pd.concat([means[name] for name in pair])
+    return compared_rows(matrices(units, pair, len(metric.weights)), metric)
 
 
 def _differences(pairs: Sequence[tuple[Finding, Comparison]]) -> Iterator[Finding]:

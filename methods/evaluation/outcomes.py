@@ -4,14 +4,18 @@ An item is right by the ranking metric: in MMBench under CircularEval, if all pa
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from methods.evaluation.asking import OWN_DOING
 from methods.evaluation.benchmark import Benchmark
-from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import models_in
 from methods.evaluation.statistics.bootstrap import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Outcomes = Mapping[str, Mapping[str, bool | None]]
 """Whether an item is right, by model and item; None if this is not known."""
@@ -26,7 +30,7 @@ def is_right_or_wrong(benchmark: Benchmark) -> bool:
     return by_rule and tuple(benchmark.score_range) == (0, 1) and bool(benchmark.metrics)
 
 
-def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[ScoredObservation]]) -> Outcomes:
+def outcomes_of(metric: Metric, observed: "pd.DataFrame") -> Outcomes:
     """Reduce the observations of each candidate to one outcome for each item.
 
     A refusal, and a reply without an answer, are the model's own doing and wrong. An answer that failed
@@ -34,24 +38,21 @@ def outcomes_of(metric: Metric, observed: Mapping[str, Sequence[ScoredObservatio
 
     Args:
         metric: The metric that ranks.
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
 
     Returns:
         By candidate and item: True for right, False for wrong, None for unknown.
     """
-    outcomes: dict[str, dict[str, bool | None]] = {}
-    for model, scored in observed.items():
-        counted = [
-            replace(score, value=0.0)
-            if score.value is None and score.status in OWN_DOING
-            else score
-            for score in scored
-        ]
-        parts: dict[str, list[bool | None]] = {}
-        for unit in metric.units(counted, floor=False):
-            right = None if unit.value is None else unit.value == metric.highest
-            parts.setdefault(str(unit.key[0]), []).append(right)
-        outcomes[model] = {item: _together(part) for item, part in parts.items()}
+    is_own_doing = observed["value"].isna() & observed["status"].isin(OWN_DOING)
+    counted = observed.assign(value=observed["value"].mask(is_own_doing, 0.0))
+    units = metric.units(counted, floor=False)
+    units["wrong"] = units["value"].notna() & (units["value"] != metric.highest)
+    units["unknown"] = units["value"].isna()
+    # Right if every part is, wrong as soon as one is.
+    items = units.groupby(["model", "unit"], sort=False)[["wrong", "unknown"]].any()
+    outcomes: dict[str, dict[str, bool | None]] = {model: {} for model in models_in(observed)}
+    for (model, item), wrong, unknown in items.itertuples(name=None):
+        outcomes[model][item] = False if wrong else None if unknown else True
     return outcomes
 
 
@@ -75,8 +76,3 @@ def right_matrix(outcomes: Outcomes, models: Sequence[str], items: Sequence[str]
     return np.array(
         [[number_of[outcomes[model].get(item)] for item in items] for model in models], dtype=float
     ).reshape(len(models), len(items))
-
-
-def _together(parts: Sequence[bool | None]) -> bool | None:
-    """Right if every part is right, wrong if a part is wrong, otherwise unknown."""
-    return False if False in parts else None if None in parts else True

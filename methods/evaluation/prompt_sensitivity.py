@@ -12,17 +12,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, median, pstdev
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from methods.evaluation.candidates import is_model
 from methods.evaluation.findings import Finding, counted, difference
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import Metric, ScoredObservation
-from methods.evaluation.scoring import floored, units_of
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import models_in
+from methods.evaluation.scoring import floored
 from methods.evaluation.statistics.comparisons import compare_differences
 from methods.prompts.messages import IMAGE_HERE
 from methods.words import n_words
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STYLE = "style"
 """The label of an item that names its style; without it, styles are found by rule."""
@@ -96,7 +101,7 @@ def text_of(item: Item) -> str:
 def sensitivity_findings(
     metrics: Sequence[Metric],
     items: Sequence[Item],
-    observed: Mapping[str, Sequence[ScoredObservation]],
+    observed: "pd.DataFrame",
 ) -> Iterator[Finding]:
     """Measure prompt sensitivity: the effect of each style, and the spread within a group of rewrites.
 
@@ -105,7 +110,7 @@ def sensitivity_findings(
     Args:
         metrics: The metrics of the benchmark.
         items: The items of the release.
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
 
     Yields:
         Effects by model and style, and spreads by model and group; nothing if no group has two
@@ -124,14 +129,12 @@ def sensitivity_findings(
             for style in item_styles
         }
     )
-    models = sorted(filter(is_model, observed))
+    models = list(filter(is_model, models_in(observed)))
+    ratings = metric.units(floored(observed), floor=True).dropna(subset=["value"])
     differences = np.full((len(models) * len(names), len(groups)), np.nan)
     n_wordings = np.zeros(len(differences), dtype=int)
     for place, model in enumerate(models):
-        ratings: dict[str, list[float]] = {}
-        for unit in units_of(metric, floored(observed[model]), "floor"):
-            ratings.setdefault(str(unit.key[0]), []).append(unit.value or 0.0)
-        means = {item_id: fmean(values) for item_id, values in ratings.items()}
+        means = ratings[ratings["model"] == model].groupby("unit")["value"].mean().to_dict()
         for column, (name, group) in enumerate(groups.items()):
             mean_of_item = {
                 item.item_id: means[item.item_id] for item in group if item.item_id in means

@@ -8,7 +8,7 @@ two models are compared on the units that were judged for both. Ranks use `floor
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,19 @@ from methods.evaluation.candidates import (
     is_model,
     model_of,
 )
-from methods.evaluation.metrics import Metric, ScoredObservation
-from methods.evaluation.metrics.observations import Observations, with_names_in_common
-from methods.evaluation.metrics.terms import WeightedTerms, by_term, coverage_of
-from methods.evaluation.metrics.units import Units, by_stratum, cluster_names, in_all, matrix
-from methods.evaluation.scoring import by_subset, in_form, terms_of
-from methods.evaluation.slices import subsets
-from methods.evaluation.statistics.bootstrap import ClusterTotals, Floats
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import models_in
+from methods.evaluation.metrics.units import (
+    UnitMatrix,
+    coverage_of,
+    matrices,
+    means,
+    portions,
+    units_of,
+    weighted_by_stratum,
+)
+from methods.evaluation.scoring import in_form, split_labels, units_by_value
+from methods.evaluation.statistics.bootstrap import Clusters, ClusterTotals
 from methods.evaluation.statistics.comparisons import (
     Comparison,
     PairTotals,
@@ -37,6 +43,9 @@ from methods.evaluation.statistics.power import minimum_detectable_effects
 from methods.evaluation.statistics.ranks import rank_models
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Row = dict[str, Any]
 _WITHOUT_RANK = {
     None: "A baseline has no rank.",
@@ -46,10 +55,7 @@ _WITHOUT_RANK = {
 
 
 def compare(
-    metrics: Sequence[Metric],
-    observed: Mapping[str, Sequence[ScoredObservation]],
-    *,
-    least_coverage: float,
+    metrics: Sequence[Metric], observed: "pd.DataFrame", *, least_coverage: float
 ) -> tuple[list[Row], list[Row]]:
     """Compare and rank the candidates by every metric.
 
@@ -60,7 +66,7 @@ def compare(
 
     Args:
         metrics: The metrics of the benchmark.
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
         least_coverage: The share of units, 0 to 1, that must be judged for a rank without a mark.
 
     Returns:
@@ -68,51 +74,45 @@ def compare(
     """
     comparisons: list[Row] = []
     ranks: list[Row] = []
-    models = sorted(filter(is_model, observed))
+    candidates = models_in(observed)
+    models = list(filter(is_model, candidates))
     ablated = [
-        (model, name)
-        for model in models
-        for name in sorted(observed)
-        if model_of(name) == model != name
+        (model, name) for model in models for name in candidates if model_of(name) == model != name
     ]
     names = [*models, *(name for _, name in ablated)]
     with_itself = [(names.index(model), names.index(name)) for model, name in ablated]
-    columns = with_names_in_common(observed)
-    counting = {
-        (name, form): in_form(columns[name], form) for name in names for form in ("floor", "judged")
-    }
-    cells: list[_Cell] = []
-    for metric in metrics:
-        before: list[WeightedTerms] = []
-        for form, of_form in (("floor", "floor"), ("common", "judged")):
-            of_names = [terms_of(metric, counting[name, of_form], of_form) for name in names]
+    compared = observed[observed["model"].isin(names)]
+    for some in portions(dict(enumerate(metrics)), observed):
+        floor, judged = (
+            units_of(some, in_form(compared, form), floor=form == "floor")
+            for form in ("floor", "judged")
+        )
+        coverage = coverage_of(some, observed)
+        for place, metric in some.items():
+            about_metric = {"metric": metric.name, "aggregation": metric.aggregation}
+            of_floor, of_judged = (units[units["place"] == place] for units in (floor, judged))
+            pairs = _compared_units(metric, of_floor, names, len(models), with_itself)
             # If nothing failed, both forms are the same.
-            if form == "common" and all(map(WeightedTerms.equals, of_names, before)):
-                cells.append(cells[-1]._replace(form=form))
-                continue
-            before, of_models = of_names, of_names[: len(models)]
-            means = [terms.mean() for terms in of_models]
-            cells.append(
-                _Cell(
-                    metric,
-                    form,
-                    means,
-                    _all(of_models, metric.span),
-                    _chosen(of_names, with_itself, metric.span),
-                )
+            common = (
+                pairs
+                if of_judged.equals(of_floor)
+                else _compared_units(metric, of_judged, names, len(models), with_itself)
             )
-    for cell in cells:
-        about_metric = {"metric": cell.metric.name, "aggregation": cell.metric.aggregation}
-        comparisons += [
-            {**about_metric, "form": cell.form, **_row(names, pair), "detectable": effect}
-            for pair, effect in [*cell.all, *cell.with_itself]
-        ]
-        if cell.form == "floor":
-            compared = [pair for pair, _ in cell.all]
-            covered = {model: coverage_of(cell.metric, columns[model]) for model in models}
-            ranked = _ranks(cell.metric, covered, cell.means, compared, least_coverage)
-            others = _without_rank(cell.metric, columns)
-            ranks += [{**about_metric, **row} for row in [*ranked, *others]]
+            for form, of_form in (("floor", pairs), ("common", common)):
+                comparisons += [
+                    {**about_metric, "form": form, **_row(names, pair), "detectable": effect}
+                    for pair, effect in [*of_form.all, *of_form.with_itself]
+                ]
+            values = means(of_floor, metric.weights).reindex(models)
+            covered = {name: coverage.get((place, name), 0.0) for name in candidates}
+            ranked = _ranks(
+                metric,
+                {model: covered[model] for model in models},
+                [None if np.isnan(value) else value for value in values],
+                [pair for pair, _ in pairs.all],
+                least_coverage,
+            )
+            ranks += [{**about_metric, **row} for row in [*ranked, *_without_rank(covered)]]
     return comparisons, ranks
 
 
@@ -120,34 +120,40 @@ Compared = list[tuple[Comparison, float | None]]
 """Pairs, each with the smallest difference that it can detect."""
 
 
-class _Cell(NamedTuple):
-    """Comparisons by one metric in one form: means of models, all pairs, and ablation pairs."""
+class _ComparedPairs(NamedTuple):
+    """What is compared by one metric in one form: all pairs of models, and each with itself."""
 
-    metric: Metric
-    form: str
-    means: list[float | None]
     all: Compared
     with_itself: Compared
 
 
-def _all(columns: Sequence[WeightedTerms], span: float) -> Compared:
-    """Compare every pair of columns."""
-    if any(terms.has_strata for terms in columns):
-        of_terms = by_term(columns)
-        if any(len(units) != len(in_all(of_term)) for of_term in of_terms for units in of_term):
-            return _chosen(columns, list(combinations(range(len(columns)), 2)), span)
+def _compared_units(
+    metric: Metric,
+    units: "pd.DataFrame",
+    names: Sequence[str],
+    n_models: int,
+    with_itself: Sequence[tuple[int, int]],
+) -> _ComparedPairs:
+    """The comparisons of the first `n_models` of these names, and of models with their ablations."""
+    terms = matrices(units, names, len(metric.weights))
+    of_models = [term.of_models(range(n_models)) for term in terms]
+    if all(len(np.unique(term.strata)) < 2 for term in of_models):
+        pairs = compared_rows(of_models, metric)
+    elif any(np.isnan(term.values).any() for term in of_models):
+        pairs = _chosen(terms, list(combinations(range(n_models), 2)), metric)
+    else:
         # All columns have the same units, so strata weigh the same in every pair.
-        columns = _weighted(columns)
-    return compared_columns(columns, span)
+        pairs = compared_rows(list(map(weighted_by_stratum, of_models)), metric)
+    return _ComparedPairs(pairs, _chosen(terms, with_itself, metric))
 
 
 def _chosen(
-    columns: Sequence[WeightedTerms], chosen: Sequence[tuple[int, int]], span: float
+    terms: Sequence[UnitMatrix], chosen: Sequence[tuple[int, int]], metric: Metric
 ) -> Compared:
     """Compare the chosen pairs separately: the units of a pair determine the weights of the strata."""
     effects = [
-        compared_columns(_weighted([columns[first], columns[second]]), span)[0]
-        for first, second in chosen
+        compared_rows([weighted_by_stratum(term.of_models(pair)) for term in terms], metric)[0]
+        for pair in chosen
     ]
     adjusted = holm([pair.p_value for pair, _ in effects])
     return [
@@ -156,80 +162,55 @@ def _chosen(
     ]
 
 
-def _weighted(columns: Sequence[WeightedTerms]) -> list[WeightedTerms]:
-    """The columns with the units of each term weighted by their strata."""
-    weighted = [by_stratum(of_term) for of_term in by_term(columns)]
-    return [
-        WeightedTerms(terms.weights, units)
-        for terms, units in zip(columns, zip(*weighted, strict=True), strict=True)
-    ]
-
-
-def compared_columns(columns: Sequence[WeightedTerms], span: float) -> Compared:
-    """Compare every two columns of units without strata.
+def compared_rows(terms: Sequence[UnitMatrix], metric: Metric) -> Compared:
+    """Compare every two rows of units without strata.
 
     Args:
-        columns: The units of each column, term by term.
-        span: The largest possible difference of two values.
+        terms: The units of each term of the metric.
+        metric: The metric.
 
     Returns:
-        The pairs by the indexes of their columns, with p adjusted by Holm over all of them.
+        The pairs by their rows, with p adjusted by Holm over all of them.
     """
-    if len(columns) < 2:
+    if len(terms[0].values) < 2:
         return []
-    differences, n_units = _paired_sides(columns)
-    pairs = [
-        replace(pair, n_units=int(n))
-        for pair, n in zip(compared_sides(differences, span), n_units, strict=True)
-    ]
-    effects = minimum_detectable_effects(differences.totals)
-    return list(zip(pairs, effects, strict=True))
-
-
-def _paired_sides(columns: Sequence[WeightedTerms]) -> tuple[PairTotals, Floats]:
-    """Compute the differences of every two columns, for at least two columns.
-
-    Returns:
-        The differences, and the number of units of each pair in the term with the fewest units.
-    """
-    of_terms = by_term(columns)
-    pair_totals = [sides(*matrix(of_term)) for of_term in of_terms]
+    pair_totals = [sides(term.values, term.clusters) for term in terms]
     totals = weighted_sum(
-        columns[0].weights, on_clusters([f.totals for f in pair_totals], of_terms)
+        metric.weights,
+        on_clusters([pairs.totals for pairs in pair_totals], [term.clusters for term in terms]),
     )
-    n_units = np.min([of.totals.sizes.sum(axis=1) for of in pair_totals], axis=0)
-    return PairTotals(pair_totals[0].pairs, totals), n_units
+    n_units = np.min([pairs.totals.sizes.sum(axis=1) for pairs in pair_totals], axis=0)
+    compared = compared_sides(PairTotals(pair_totals[0].pairs, totals), metric.span)
+    pairs = [replace(pair, n_units=int(n)) for pair, n in zip(compared, n_units, strict=True)]
+    return list(zip(pairs, minimum_detectable_effects(totals), strict=True))
 
 
 def on_clusters(
-    totals: Sequence[ClusterTotals], of_terms: Sequence[Sequence[Units]]
+    totals: Sequence[ClusterTotals], clusters: Sequence[Clusters]
 ) -> Sequence[ClusterTotals]:
     """Extend the totals of each term to the clusters of all terms.
 
     Args:
         totals: The totals of each term on its own clusters.
-        of_terms: The units of each term, for the names of clusters.
+        clusters: The cluster of each unit of each term.
 
     Returns:
         The totals of each term, rows x all clusters; 0 for a cluster without units.
     """
     if len(totals) == 1:
         return totals
-    names = [cluster_names(of_term) for of_term in of_terms]
-    all_names = np.unique(np.concatenate(names))
+    all_clusters = np.unique(np.concatenate(clusters))
     spread = []
-    for totals_of_term, own_names in zip(totals, names, strict=True):
-        sums, sizes = np.zeros((2, len(totals_of_term.sums), len(all_names)))
-        places = np.searchsorted(all_names, own_names)
+    for totals_of_term, clusters_of_term in zip(totals, clusters, strict=True):
+        sums, sizes = np.zeros((2, len(totals_of_term.sums), len(all_clusters)))
+        places = np.searchsorted(all_clusters, np.unique(clusters_of_term))
         sums[:, places], sizes[:, places] = totals_of_term.sums, totals_of_term.sizes
         spread.append(ClusterTotals(sums, sizes))
     return spread
 
 
 def compare_parts(
-    metrics: Sequence[Metric],
-    observed: Mapping[str, Sequence[ScoredObservation]],
-    labels: Sequence[str],
+    metrics: Sequence[Metric], observed: "pd.DataFrame", labels: Sequence[str]
 ) -> list[Row]:
     """Compare every two models on the items with each value of the labels.
 
@@ -237,33 +218,24 @@ def compare_parts(
 
     Args:
         metrics: The metrics of the benchmark.
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
         labels: The labels to split by.
 
     Returns:
         The rows; p is adjusted by Holm over all pairs and values of a label.
     """
-    models = sorted(filter(is_model, observed))
+    models = list(filter(is_model, models_in(observed)))
     metric = next((metric for metric in metrics if metric.aggregation == "micro"), None)
     if metric is None or len(models) < 2:
         return []
-    columns = with_names_in_common({model: observed[model] for model in models})
-    split = set(subsets([labels for of in columns.values() for labels in of.label_sets]))
-    parts = {model: by_subset(in_form(of, "floor"), split) for model, of in columns.items()}
-    pairs_by_subset = {}
-    for label, value in sorted(subset for subset in split if subset[0] in labels):
-        part = [parts[model].get((label, value), ()) for model in models]
-        of_models = [terms_of(metric, scored, "floor") for scored in part]
-        pairs_by_subset[label, value] = [
-            pair for pair, _ in compared_columns(of_models, metric.span)
-        ]
+    observed = observed[observed["model"].isin(models)]
+    splits = split_labels(observed)
     rows: list[Row] = []
-    for label in labels:
+    for label in (label for label in labels if label in splits):
         of_label = [
             (value, pair)
-            for (subset_label, value), compared in pairs_by_subset.items()
-            if subset_label == label
-            for pair in compared
+            for value, units in units_by_value(metric, observed, label)
+            for pair, _ in compared_rows(matrices(units, models, len(metric.weights)), metric)
         ]
         adjusted = holm([pair.p_value for _, pair in of_label])
         rows += [
@@ -294,14 +266,12 @@ def _row(models: Sequence[str], pair: Comparison) -> Row:
     }
 
 
-def _without_rank(metric: Metric, observed: Mapping[str, Observations]) -> Iterator[Row]:
-    for name in sorted(observed):
-        if is_model(name):
-            continue
-        none: Row = dict.fromkeys(("rank", "rank_low", "rank_high", "mark"))
-        share = coverage_of(metric, observed[name])
-        why = _WITHOUT_RANK[ablation_of(name)]
-        yield {"model": name, **none, "coverage": share, "why": why}
+def _without_rank(covered: Mapping[str, float]) -> Iterator[Row]:
+    for name, share in covered.items():
+        if not is_model(name):
+            none: Row = dict.fromkeys(("rank", "rank_low", "rank_high", "mark"))
+            why = _WITHOUT_RANK[ablation_of(name)]
+            yield {"model": name, **none, "coverage": share, "why": why}
 
 
 def _ranks(

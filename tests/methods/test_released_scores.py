@@ -18,14 +18,15 @@ from methods.alignmmbench.tasks import CATEGORIES
 from methods.choice.answer_extraction import compat
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.convbench.scores import GAINS, METRICS, OF_TURN, OVERALL, WIN_RATES
-from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.metrics import Metric
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.slices import CHOICES
 from methods.mmbench import CIRCULAR_COMPAT
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 from methods.mmiu.taxonomy import RELATION, TASK, TASKS
-from tests.methods.evaluation.metrics.numbers import scored
+from tests.methods.evaluation.metrics.numbers import scored, values
+from tests.methods.evaluation.observed import ScoredObservation, frame
 from tests.methods.released_answers import answers, questions
 
 Figures = dict[tuple[str, str, str], float]
@@ -37,7 +38,7 @@ def digest(values: Iterable[str]) -> str:
 
 
 def figures(metrics: Sequence[Metric], observed: Sequence[ScoredObservation]) -> Figures:
-    rows = score_rows(metrics, {"model": observed})
+    rows = score_rows(metrics, frame({"model": observed}))
     return {
         (row["metric"], row["aggregation"], row["subset_value"]): row["value"]
         for row in rows
@@ -73,7 +74,7 @@ def test_6_332_circular_questions_are_right_wrong_or_left_to_the_extractor_as_in
         for number, passes in enumerate(questions(6_332, seed=1))
         for shift, (answer, choices, right) in enumerate(passes)
     ]
-    units = {unit.key: unit.value for unit in CIRCULAR_COMPAT.units(observed, floor=False)}
+    units = values(CIRCULAR_COMPAT, observed)
     hits = ["-" if value is None else f"{value / 100:.0f}" for _, value in sorted(units.items())]
     assert Counter(hits) == {"1": 4_955, "0": 1_263, "-": 114}
     assert digest(hits) == "b889f5f60767bbdd"

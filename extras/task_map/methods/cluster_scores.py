@@ -3,20 +3,22 @@
 score of a cluster = mean over its tasks, with equal weights, of the score on the task
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from methods.evaluation.candidates import is_model
-from methods.evaluation.columns import estimate
 from methods.evaluation.findings import Finding, estimated
-from methods.evaluation.metrics import Metric, ScoredObservation
-from methods.evaluation.metrics.observations import Observations, with_names_in_common
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import label_column, models_in, of_models
+from methods.evaluation.metrics.units import units_of, with_all_terms
 from methods.evaluation.model_groups import ALL_MODELS, mean_of_models
-from methods.evaluation.scoring import floored, terms_of
+from methods.evaluation.score_estimates import NO_MEAN, estimate
+from methods.evaluation.scoring import floored
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LABEL = "task cluster"
 NO_DISTANCE = "A single task has no distance to another."
@@ -24,7 +26,7 @@ NO_DISTANCE = "A single task has no distance to another."
 
 def cluster_findings(
     metric: Metric,
-    observed: Mapping[str, Sequence[ScoredObservation]],
+    observed: "pd.DataFrame",
     label: str,
     clusters: Mapping[str, int],
     distances: Mapping[tuple[str, str], float],
@@ -33,7 +35,7 @@ def cluster_findings(
 
     Args:
         metric: The metric of the scores: a mean over the values of `label`.
-        observed: The observations of each candidate.
+        observed: The observations of every candidate.
         label: The label whose values are the tasks.
         clusters: The cluster of each task that is on the map.
         distances: The distance of every two of these tasks; in a key, the tasks are in order of name.
@@ -42,9 +44,9 @@ def cluster_findings(
         For each cluster the mean distance of its tasks, the mean of all models on the units that all of
         them have, and the score of each model.
     """
-    columns = with_names_in_common(
-        {name: scored for name, scored in observed.items() if is_model(name)}
-    )
+    import pandas as pd
+
+    counted = floored(of_models(observed))
     for cluster in sorted(set(clusters.values())):
         tasks = sorted(task for task, number in clusters.items() if number == cluster)
         within = [distances[pair] for pair in combinations(tasks, 2)]
@@ -62,24 +64,14 @@ def cluster_findings(
             value=fmean(within) if within else None,
             reason=None if within else NO_DISTANCE,
         )
-        terms = {
-            model: terms_of(metric, _of_tasks(floored(scored_answers), label, tasks), "floor")
-            for model, scored_answers in columns.items()
-        }
-        scored = {model: units for model, units in terms.items() if len(units)}
-        if scored:
-            scored = {ALL_MODELS: mean_of_models(list(scored.values())), **scored}
-        estimates = estimate(list(scored.values()), [metric.ends] * len(scored))
-        for (model, units), value in zip(scored.items(), estimates, strict=True):
+        of_tasks = counted[counted[label_column(label)].isin(tasks)]
+        units = units_of({0: metric}, of_tasks, floor=True)
+        units = with_all_terms(units, metric)
+        of_all = mean_of_models(units, ALL_MODELS)
+        means = estimate(pd.concat([of_all, units], ignore_index=True), {0: metric})
+        for model in (ALL_MODELS, *models_in(units)) if len(units) else ():
+            value, n_units = means.get((model,), NO_MEAN)
             of_model = replace(
-                finding, measure="cluster_mean", subject=model, unit="unit", n=len(units)
+                finding, measure="cluster_mean", subject=model, unit="unit", n=n_units
             )
             yield estimated(of_model, value, "No unit is of all models.")
-
-
-def _of_tasks(observations: Observations, label: str, tasks: Sequence[str]) -> Observations:
-    """Select the observations of items of these tasks."""
-    numbers = [
-        n for n, labels in enumerate(observations.names.labels) if labels.get(label) in tasks
-    ]
-    return observations.take(np.isin(observations.column("labels"), numbers))

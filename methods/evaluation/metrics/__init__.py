@@ -1,21 +1,21 @@
-"""Metrics: how the observations of one model become a score, one module per metric.
+"""Metrics: how observations become a score, one module per metric.
 
 A metric turns observations into units, which are averaged: turns, items or groups. Everything else is
 the same for every metric: the mean of the units, its interval over clusters, the forms for failures,
-comparisons and ranks (`methods/evaluation/scoring.py`).
+comparisons and ranks (`methods/evaluation/scoring.py`). Observations and units are pandas data frames
+(`observations.py`, `units.py`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from methods.evaluation.metrics.observations import label_column
 
 if TYPE_CHECKING:
-    from methods.evaluation.metrics.observations import Observations
+    import pandas as pd
 
 _AVERAGED = {
     "micro": "the mean over all turns",
@@ -24,49 +24,6 @@ _AVERAGED = {
 BY_LABEL = "macro by "
 UNLABELLED = "none"
 """The stratum of items that lack the label."""
-Key = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredObservation:
-    """One observation of one model with the labels of its item.
-
-    Attributes:
-        value: The value; None unless it was judged.
-        status: The status of the observation.
-        refused: Whether the model refused, in words or by a filter.
-        part: Tells several judgments of a turn apart.
-        replicates: The values of the judge's repetitions, whose mean is `value`; empty without
-            repetitions.
-    """
-
-    item_id: str
-    cluster: str
-    trial: str
-    turn: int
-    metric: str
-    value: float | None
-    status: str = "judged"
-    refused: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
-    part: str = ""
-    replicates: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A value that is averaged.
-
-    Attributes:
-        key: Identifies the unit among the model's units and across models.
-        cluster: The unit of resampling.
-        stratum: If strata are named, the mean is over the means of strata.
-    """
-
-    key: Key
-    cluster: str
-    value: float | None
-    stratum: str = ""
 
 
 class Term(NamedTuple):
@@ -100,21 +57,29 @@ class Metric(ABC):
     """Whether what the model declined counts as right: an upper bound of what it could have."""
 
     @abstractmethod
-    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
-        """Make the units of one model.
+    def units(
+        self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
+    ) -> "pd.DataFrame":
+        """Make the units of each model.
 
         Args:
-            observed: The model's observations; the metric selects its own.
+            observed: Observations of any number of models; the metric selects its own.
             floor: Whether an observation without a value counts as the lowest value.
+            by: The columns that separate units, such as the model and a label.
 
         Returns:
-            The units.
+            The units, with the columns `by` and those of `units.UNIT_COLUMNS`.
         """
 
     @property
     def terms(self) -> tuple[Term, ...]:
         """The metrics whose weighted sum the number is: itself alone, unless it is a composite."""
         return (Term(self, 1.0),)
+
+    @property
+    def weights(self) -> list[float]:
+        """The weights of the terms."""
+        return [term.weight for term in self.terms]
 
     @property
     def in_words(self) -> str:
@@ -152,31 +117,17 @@ class Metric(ABC):
         """The number that is shown for a mean of units; monotone."""
         return mean
 
-    def strata(
-        self, observations: "Observations", first: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], Sequence[str]]:
-        """Return the stratum of each unit: the value of the averaged label on its first observation.
+    def strata(self, observed: "pd.DataFrame") -> "pd.Series[int] | int":
+        """Return the stratum of each observation: the mean is over the means of strata.
 
         Args:
-            observations: The observations.
-            first: The first observation of each unit.
+            observed: The observations.
 
         Returns:
-            The number of the stratum of each unit, and the names of the strata.
+            The number of the averaged label's value, -1 without the label. A metric that averages over
+            no label has a single stratum.
         """
-        label = self.aggregation.removeprefix(BY_LABEL)
-        if label == self.aggregation:
-            return np.zeros(len(first), dtype=np.int32), ("",)
-        names: dict[str, int] = {}
-        labels = observations.names.labels
-        numbers, place = np.unique(observations.column("labels")[first], return_inverse=True)
-        strata = [
-            names.setdefault(labels[number].get(label, UNLABELLED), len(names))
-            for number in numbers.tolist()
-        ]
-        return np.array(strata, dtype=np.int32)[place.reshape(-1)], list(names)
-
-
-def units_with_value(units: Iterable[Unit]) -> list[Unit]:
-    """The units that have a value."""
-    return [unit for unit in units if unit.value is not None]
+        column = label_column(self.aggregation.removeprefix(BY_LABEL))
+        if not self.aggregation.startswith(BY_LABEL) or column not in observed:
+            return 0
+        return observed[column].cat.codes

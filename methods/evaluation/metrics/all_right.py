@@ -12,12 +12,16 @@ The upper bound takes a declined pass for a right one (MMBench, 5.3, Table 4):
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from methods.evaluation.metrics import Metric, ScoredObservation, Unit
-from methods.evaluation.metrics.observations import Flags, Floats, Groups, Observations, grouped
-from methods.evaluation.metrics.units import Units
+from methods.evaluation.metrics import Metric
+from methods.evaluation.metrics.observations import label_column
+from methods.evaluation.statistics.bootstrap import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,77 +43,62 @@ class AllRight(Metric):
         """What the number is the share of, for a methods section."""
         return f"{self.name}, the share of questions whose every pass is right"
 
-    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
+    def units(
+        self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
+    ) -> "pd.DataFrame":
         """Make one unit per item.
 
         Args:
-            observed: The model's observations.
+            observed: The observations.
             floor: Whether an observation without a value counts as wrong.
+            by: The columns that separate units.
 
         Returns:
             The units.
         """
-        every = Observations.from_scored(observed)
-        of_trial = np.array([name.startswith(self.trials) for name in every.names.trials], bool)
-        is_pass = of_trial[every.column("trials")] if len(every) else np.zeros(0, bool)
-        passes = every.take(every.having("metrics", self.observation) & is_pass)
-        items = passes.column("items").astype(np.int64)
-        groups = grouped(items)
-        return Units(
-            passes.names,
-            "item",
-            items[groups.first],
-            passes.column("clusters")[groups.first],
-            self.values_of(passes, groups, floor),
-            *self.strata(passes, groups.first),
+        trials = [name for name in observed["trial"].unique() if name.startswith(self.trials)]
+        passes = observed[(observed["metric"] == self.observation) & observed["trial"].isin(trials)]
+        wrong = passes["value"] == 0
+        if floor:
+            wrong |= passes["value"].isna()
+        passes = passes.assign(
+            unit=passes["item_id"],
+            turn=0,
+            stratum=self.strata(passes),
+            wrong=wrong,
+            wrong_otherwise=wrong & ~passes["refused"],
+            # A trial counts once, however often it was judged.
+            right_trial=passes["trial"].where(passes["value"] == 1),
+            n_passes=self.n_passes
+            if isinstance(self.n_passes, int)
+            else passes[label_column(self.n_passes)].astype(float),
         )
-
-    def values_of(self, observations: Observations, groups: Groups, floor: bool) -> Floats:
-        """Return the value of each item; NaN if it is unknown.
-
-        Args:
-            observations: The observations of the passes.
-            groups: The observations by item.
-            floor: Whether an observation without a value counts as wrong.
-
-        Returns:
-            The values.
-        """
-        wrong = self.any_wrong(observations, groups, floor, np.ones(len(observations), dtype=bool))
-        values = np.full(len(groups), np.nan)
-        values[wrong] = self.lowest
-        right = observations.column("values") == 1
-        # A trial counts once, however often it was judged.
-        passes = np.unique(
-            np.stack([groups.group_of[right], observations.column("trials")[right]]), axis=1
-        )[0]
-        n_right = np.bincount(passes.astype(np.int64), minlength=len(groups))
-        labels = observations.column("labels")[groups.first]
-        for number in np.unique(labels[~wrong]).tolist():
-            wanted = self.passes_of(observations.names.labels[number])
-            values[~wrong & (labels == number) & (n_right == wanted)] = self.highest
-        return values
-
-    def any_wrong(
-        self, observations: Observations, groups: Groups, floor: bool, counted: Flags
-    ) -> Flags:
-        """Tell for each item whether one of its counted passes is wrong.
-
-        Args:
-            observations: The observations of the passes.
-            groups: The observations by item.
-            floor: Whether an observation without a value counts as wrong.
-            counted: Which observations count.
-
-        Returns:
-            Flags, one per item.
-        """
-        lost = ~observations.has_value if floor else np.zeros(len(observations), dtype=bool)
-        return groups.count(((observations.column("values") == 0) | lost) & counted) > 0
+        items = passes.groupby([*by, "unit", "turn"], sort=False, as_index=False).agg(
+            cluster=("cluster", "first"),
+            stratum=("stratum", "first"),
+            wrong=("wrong", "any"),
+            wrong_otherwise=("wrong_otherwise", "any"),
+            declined=("refused", "any"),
+            n_right=("right_trial", "nunique"),
+            n_passes=("n_passes", "first"),
+        )
+        return items.assign(value=self.values_of(items))
 
     def passes_of(self, labels: Mapping[str, str]) -> int:
         """The passes that an item with these labels has."""
         return self.n_passes if isinstance(self.n_passes, int) else int(labels[self.n_passes])
+
+    def values_of(self, items: "pd.DataFrame") -> Floats:
+        """Return the value of each item; NaN if it is unknown.
+
+        Args:
+            items: The number of right passes of each item, and whether one is wrong or declined.
+
+        Returns:
+            The values.
+        """
+        is_right = items["n_right"] == items["n_passes"]
+        return np.select([items["wrong"], is_right], [self.lowest, self.highest], np.nan)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,19 +107,14 @@ class AllRightOrRefused(AllRight):
 
     refusals_are_right: bool = True
 
-    def values_of(self, observations: Observations, groups: Groups, floor: bool) -> Floats:
-        """Return the value of each item; a refused item is right unless another pass is wrong.
+    def values_of(self, items: "pd.DataFrame") -> Floats:
+        """Return the value of each item; a declined item is right unless another pass is wrong.
 
         Args:
-            observations: The observations of the passes.
-            groups: The observations by item.
-            floor: Whether an observation without a value counts as wrong.
+            items: The number of right passes of each item, and whether one is wrong or declined.
 
         Returns:
             The values.
         """
-        refused = observations.column("refused")
-        declined = groups.count(refused) > 0
-        wrong = self.any_wrong(observations, groups, floor, ~refused)
-        or_refused = np.where(wrong, self.lowest, self.highest)
-        return np.where(declined, or_refused, super().values_of(observations, groups, floor))
+        or_declined = np.where(items["wrong_otherwise"], self.lowest, self.highest)
+        return np.where(items["declined"], or_declined, super().values_of(items))

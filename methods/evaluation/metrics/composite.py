@@ -8,12 +8,17 @@ the printed terms (ConvBench, 4.2: R2 = (S1 + S2 + S3) / 3 and R1 = (R2 + SO) / 
 MMBench, 5.2: vanilla minus circular accuracy). The interval is that of `statistics/weighted_sums.py`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
-from methods.evaluation.metrics import Metric, ScoredObservation, Term, Unit
+import numpy as np
+
+from methods.evaluation.metrics import Metric, Term
 from methods.evaluation.statistics.weighted_sums import weighted_total
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,43 +62,34 @@ class Composite(Metric):
         inner = [metric._formula() for metric, _ in self.parts if isinstance(metric, Composite)]
         return "; ".join([f"{self.name} = {' '.join(signed).removeprefix('+ ')}", *inner])
 
-    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> list[Unit]:
+    def units(
+        self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
+    ) -> "pd.DataFrame":
         """Apply the formula to each item or group, for views of single items.
 
         The score is not the mean of these values, which are missing where a term has none.
 
         Args:
-            observed: The model's observations.
+            observed: The observations.
             floor: Whether an observation without a value counts as the lowest value.
+            by: The columns that separate units.
 
         Returns:
             The units.
         """
-        weights = [term.weight for term in self.terms]
-        columns = [_by_item(term.metric.units(observed, floor=floor)) for term in self.terms]
-        first = {item: units[0] for column in reversed(columns) for item, units in column.items()}
-        return [
-            Unit(
-                (item,),
-                unit.cluster,
-                _sum(weights, [column.get(item, ()) for column in columns]),
-                unit.stratum,
-            )
-            for item, unit in first.items()
-        ]
+        import pandas as pd
 
-
-def _by_item(units: Sequence[Unit]) -> Mapping[str | int, list[Unit]]:
-    by_item: dict[str | int, list[Unit]] = {}
-    for unit in units:
-        by_item.setdefault(unit.key[0], []).append(unit)
-    return by_item
-
-
-def _sum(weights: Sequence[float], terms: Sequence[Sequence[Unit]]) -> float | None:
-    """The weighted sum of the means of the units of each term; None where a term has no value."""
-    values = [[unit.value for unit in units if unit.value is not None] for units in terms]
-    return weighted_total(weights, list(map(fmean, values))) if all(values) else None
+        units = pd.concat(
+            [
+                term.metric.units(observed, floor=floor, by=by).assign(term=number)
+                for number, term in enumerate(self.terms)
+            ]
+        )
+        item = [*by, "unit"]
+        means = units.groupby([*item, "term"])["value"].mean().unstack("term")
+        values: list[Any] = [means.get(number, np.nan) for number in range(len(self.terms))]
+        items = units.groupby(item)[["cluster", "stratum"]].first()
+        return items.assign(turn=0, value=weighted_total(self.weights, values)).reset_index()
 
 
 def weighted_mean(

@@ -13,21 +13,16 @@ nothing and is left out. Where no group differs the alignment score is infinite;
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from statistics import pstdev
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Metric, ScoredObservation, Unit
-from methods.evaluation.metrics.observations import Floats, Observations, grouped
-from methods.evaluation.metrics.units import Units
+from methods.evaluation.metrics import Metric
 
-
-@lru_cache(maxsize=10_000)
-def _deviation(values: tuple[float, ...]) -> float:
-    # It is exact, so its order does not matter, and slow: few ratings make few different groups.
-    return pstdev(values)
+if TYPE_CHECKING:
+    import pandas as pd
+    from pandas.api.typing import SeriesGroupBy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,52 +38,48 @@ class GroupSpread(Metric):
     highest: float = 0.0
     inverse: bool = True
 
-    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
+    def units(
+        self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
+    ) -> "pd.DataFrame":
         """Make one unit per group of at least two items.
 
         Args:
-            observed: The model's observations.
+            observed: The observations.
             floor: Whether an observation without a value counts as the lowest value.
+            by: The columns that separate units.
 
         Returns:
             The units.
         """
-        every = Observations.from_scored(observed)
-        turns = every.take(
-            every.having("metrics", self.observation) & every.having("trials", self.trial)
-        )
-        clusters, items, values = map(turns.column, ("clusters", "items", "values"))
-        groups = grouped(clusters)
-        parts = np.split(
-            np.argsort(groups.group_of, kind="stable"),
-            np.cumsum(groups.count(np.ones(len(turns), dtype=bool)))[:-1],
-        )
-        large_enough = [
-            place
-            for place in range(len(groups))
-            if (items[parts[place]] != items[groups.first[place]]).any()
+        turns = observed[
+            (observed["metric"] == self.observation) & (observed["trial"] == self.trial)
         ]
-        first = groups.first[large_enough]
-        return Units(
-            turns.names,
-            "cluster",
-            clusters[first].astype(np.int64),
-            clusters[first],
-            np.array(
-                [self._value(values[parts[place]], floor) for place in large_enough], dtype=float
-            ),
-            *self.strata(turns, first),
+        turns = turns.assign(
+            unit=turns["cluster"],
+            turn=0,
+            value=self.values_of(turns),
+            stratum=self.strata(turns),
         )
+        groups = turns.groupby([*by, "unit", "turn"], sort=False)
+        units = groups.agg(
+            cluster=("cluster", "first"),
+            stratum=("stratum", "first"),
+            n_items=("item_id", "nunique"),
+            n_turns=("value", "size"),
+            n_values=("value", "count"),
+        )
+        units["value"] = self.spread(groups["value"]).where(units["n_values"] > 1)
+        if floor:
+            units["value"] = units["value"].mask(units["n_values"] < units["n_turns"], self.lowest)
+        return units[units["n_items"] > 1].reset_index()
 
-    def _value(self, group: Floats, floor: bool) -> float:
-        values = group[~np.isnan(group)].tolist()
-        if floor and len(values) < len(group):
-            return self.lowest
-        return self.spread(values) if len(values) > 1 else np.nan
+    def values_of(self, turns: "pd.DataFrame") -> "pd.Series[float]":
+        """Return the values that may differ within a group."""
+        return turns["value"]
 
-    def spread(self, values: Sequence[float]) -> float:
-        """How far the scores of a group differ."""
-        return _deviation(tuple(sorted(values)))
+    def spread(self, groups: "SeriesGroupBy[Any, Any]") -> "pd.Series[float]":
+        """How far the values of each group differ."""
+        return groups.std(ddof=0)
 
     def statistic(self, mean: float) -> float:
         """The mean deviation, or its inverse."""
@@ -109,7 +100,12 @@ class ShareOverBand(GroupSpread):
     inverse: bool = False
     higher_is_better: bool = False
 
-    def spread(self, values: Sequence[float]) -> float:
+    def values_of(self, turns: "pd.DataFrame") -> "pd.Series[float]":
+        """Return the number of the band of each score."""
+        lows = np.sort([low for low, _ in self.bands])
+        bands = np.searchsorted(lows, turns["value"], side="right").astype(float)
+        return turns["value"].where(turns["value"].isna(), bands)
+
+    def spread(self, groups: "SeriesGroupBy[Any, Any]") -> "pd.Series[float]":
         """100 where the scores lie in several bands, else 0."""
-        places = {sum(value >= low for low, _ in self.bands) for value in values}
-        return 100.0 if len(places) > 1 else 0.0
+        return 100.0 * (groups.max() != groups.min())

@@ -10,13 +10,13 @@ AlignMMBench take the unweighted mean over tasks (MMIU, 3.3; AlignMMBench, 4).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import Metric, ScoredObservation, Unit
-from methods.evaluation.metrics.observations import Floats, Observations, grouped
-from methods.evaluation.metrics.units import Units, turn_numbers
+from methods.evaluation.metrics import Metric
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,50 +30,39 @@ class Mean(Metric):
     trial: str = PLAIN
     scale: float = 1.0
 
-    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
+    def units(
+        self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
+    ) -> "pd.DataFrame":
         """Make one unit per turn; one per item if items are averaged.
 
         Args:
-            observed: The model's observations.
+            observed: The observations.
             floor: Whether an observation without a value counts as the lowest value.
+            by: The columns that separate units.
 
         Returns:
             The units.
         """
-        every = Observations.from_scored(observed)
-        scored = every.take(
-            every.having("metrics", self.observation or self.name)
-            & every.having("trials", self.trial)
-        )
-        items = scored.column("items")
-        whole_items = self.aggregation == "macro"
-        numbers = (
-            items.astype(np.int64) if whole_items else turn_numbers(items, scored.column("turns"))
-        )
-        groups = grouped(numbers)
+        scored = observed[
+            (observed["metric"] == (self.observation or self.name))
+            & (observed["trial"] == self.trial)
+        ]
         values = self.values_of(scored)
         if floor:
-            values = np.where(np.isnan(values), self.lowest, values)
-        has_value = ~np.isnan(values)
-        sizes = groups.count(has_value)
-        # In the order of the observations, as each by itself would be added.
-        sums = np.bincount(
-            groups.group_of[has_value], weights=values[has_value], minlength=len(groups)
+            values = values.fillna(self.lowest)
+        turns = scored.assign(
+            unit=scored["item_id"],
+            turn=0 if self.aggregation == "macro" else scored["turn"],
+            value=values,
+            stratum=self.strata(scored),
         )
-        means = np.divide(sums, sizes, out=np.full(len(groups), np.nan), where=sizes > 0)
-        return Units(
-            scored.names,
-            "item" if whole_items else "turn",
-            numbers[groups.first],
-            scored.column("clusters")[groups.first],
-            means,
-            *self.strata(scored, groups.first),
+        return turns.groupby([*by, "unit", "turn"], sort=False, as_index=False).agg(
+            {"cluster": "first", "value": "mean", "stratum": "first"}
         )
 
-    def values_of(self, observations: Observations) -> Floats:
+    def values_of(self, scored: "pd.DataFrame") -> "pd.Series[float]":
         """Return the counted value of each observation; NaN if there is none."""
-        values: Floats = observations.column("values") * self.scale
-        return values
+        return scored["value"] * self.scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,25 +71,26 @@ class MeanOrRefused(Mean):
 
     refusals_are_right: bool = True
 
-    def values_of(self, observations: Observations) -> Floats:
+    def values_of(self, scored: "pd.DataFrame") -> "pd.Series[float]":
         """Return the values of observations, with the best value for refusals."""
-        best = self.highest / self.scale * self.scale
-        return np.where(observations.column("refused"), best, super().values_of(observations))
+        return super().values_of(scored).mask(scored["refused"], self.highest)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanWithoutRefused(Mean):
     """The same without the turns that the model declined (MMIU, 4.1)."""
 
-    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> Sequence[Unit]:
+    def units(
+        self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
+    ) -> "pd.DataFrame":
         """Make the units of all turns without refusals.
 
         Args:
-            observed: The model's observations.
+            observed: The observations.
             floor: Whether an observation without a value counts as the lowest value.
+            by: The columns that separate units.
 
         Returns:
             The units.
         """
-        every = Observations.from_scored(observed)
-        return super().units(every.take(~every.column("refused")), floor=floor)
+        return super().units(observed[~observed["refused"]], floor=floor, by=by)

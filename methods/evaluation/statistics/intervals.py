@@ -160,20 +160,6 @@ def p_values(totals: ClusterTotals, span: Floats) -> Floats:
     return np.where(totals.n_clusters == 1, 1.0, p)
 
 
-def pseudo_values(value: float, influences: Floats) -> Floats:
-    """Turn the influences of clusters on a statistic into values whose mean is the statistic.
-
-    Args:
-        value: The statistic.
-        influences: The derivative of the statistic by the weight of each cluster.
-
-    Returns:
-        A value for each cluster.
-    """
-    pseudo: Floats = value + len(influences) * influences
-    return pseudo
-
-
 def _estimates(
     totals: ClusterTotals, bounds: Floats, low: Floats, high: Floats, methods: NDArray[np.str_]
 ) -> list[Estimate]:

@@ -1,7 +1,7 @@
 """A benchmark that a test adds goes through definitions, evaluation and report; no code knows it."""
 
 import shutil
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from methods.benchmarks import BENCHMARKS
 from methods.evaluation.asking import Asking, AskingLimits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judging
-from methods.evaluation.metrics import ScoredObservation, Unit
 from methods.evaluation.metrics.mean import Mean
 from methods.release import Edition
 from resources.settings import prompts
@@ -174,8 +173,8 @@ def test_without_the_benchmark_its_answers_stay_and_are_left_out(toy: World) -> 
 class Raising(Mean):
     """A metric that cannot be computed."""
 
-    def units(self, observed: Sequence[ScoredObservation], *, floor: bool) -> list[Unit]:
-        return [Unit((1 // 0,), "", None)]
+    def units(self, observed, *, floor, by=("model",)):
+        return observed.assign(value=1 // 0)
 
 
 class Broken(Toy):

@@ -9,13 +9,12 @@ from methods.alignmmbench import ANSWER, Alignmmbench
 from methods.evaluation.asking import Answer, AnswerRequest, AskingLimits, ReferenceTurn, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judgment, JudgmentKey, replay
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.rating import RATING
-from methods.evaluation.scoring import mean
 from methods.prompts.messages import Image, Message, Text
 from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
 from tests.methods.evaluation.metrics.numbers import number, scored
+from tests.methods.evaluation.observed import ScoredObservation
 
 BENCHMARK = Alignmmbench()
 ITEM = Item(
@@ -239,7 +238,7 @@ def of_table_3(aggregation: str, scores: tuple[float, ...]) -> float:
         for (task, n_rows), score in zip(ROWS_OF.items(), scores, strict=True)
         for n in range(n_rows)
     ]
-    value = mean(metric.units(observed, floor=True))
+    value = number(metric, observed, floor=True)
     assert value is not None
     return value
 

@@ -13,11 +13,11 @@ from methods.evaluation.asking import (
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation, replay
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.slices import labels_by_turn
 from methods.prompts.messages import Text
 from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
+from tests.methods.evaluation.observed import ScoredObservation
 
 
 def item(

@@ -9,10 +9,10 @@ from methods.choice.answer_extraction import ExtractedAnswer
 from methods.choice.extraction_quality import NO_KEY, both_readings, reading_findings
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.findings import Finding
-from methods.evaluation.metrics import ScoredObservation
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
 
@@ -58,7 +58,7 @@ def observed(answers: list[ExtractedAnswer]) -> list[ScoredObservation]:
 def findings(answers: list[ExtractedAnswer], scored: Any, people: Any) -> list[Finding]:
     metrics = Mmiu().metrics
     found = reading_findings(
-        metrics, answers, scored, people, extractor="second", seed=0, n_resamples=200
+        metrics, answers, frame(scored), people, extractor="second", seed=0, n_resamples=200
     )
     return list(found)
 

@@ -14,8 +14,8 @@ from methods.convbench.scores import (
     REASONING,
 )
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.verdicts import ORDERS
+from tests.methods.evaluation.observed import ScoredObservation
 
 TURNS = {dimension: turn for turn, dimension in OF_TURN.items()}
 Values = Mapping[str, float | None | tuple[float | None, float | None]]

@@ -24,8 +24,8 @@ from methods.convbench.attribution import (
 )
 from methods.convbench.scores import CREATION, PERCEPTION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.asking import PLAIN
-from methods.evaluation.metrics import ScoredObservation
 from tests.methods.convbench.planted import Values, model, scored
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 REASONING_FIXED = CHANGES[0]
 
@@ -46,7 +46,7 @@ def rows_of(
     changes: Sequence[ScoreTransition] = (REASONING_FIXED,),
 ) -> dict[tuple[str, str, str], dict]:
     """Rows by model, change with its dimension, and task."""
-    rows = attribution_rows(observed, changes)
+    rows = attribution_rows(frame(observed), changes)
     return {
         (row["model"], f"{row['change']}: {row['dimension']}", row["subset_value"]): row
         for row in rows
@@ -175,12 +175,12 @@ def test_a_model_without_one_setting_is_there_with_the_reason() -> None:
 
 
 def test_other_benchmarks_baselines_and_models_without_images_have_no_rows() -> None:
-    assert attribution_rows({}) == []
+    assert attribution_rows(frame({})) == []
     other = {"m": [ScoredObservation("a", "a", PLAIN, 1, "Overall Score", 7.0)]}
-    assert attribution_rows(other) == []
+    assert attribution_rows(frame(other)) == []
     both = reasoning(numbered([0] * 6), numbered([1] * 6))
     apart = {"baseline:reference": both, "no-images:m": both}
-    assert attribution_rows(apart) == []
+    assert attribution_rows(frame(apart)) == []
 
 
 # --- Laws ------------------------------------------------------------------------------------------
@@ -261,6 +261,6 @@ def test_where_there_is_no_cause_one_is_named_in_less_than_five_percent() -> Non
             name: reasoning(*(numbered(draw.integers(0, 3, 40) / 2) for _ in range(2)))
             for name in ("a", "b", "c")
         }
-        rows = attribution_rows(observed, [REASONING_FIXED])
+        rows = attribution_rows(frame(observed), [REASONING_FIXED])
         n_named += any(row["verdict"] for row in rows)
     assert n_named / n_runs < 0.05

@@ -18,11 +18,11 @@ from methods.evaluation.asking import (
 )
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey, Observation
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.scoring import score_rows
 from methods.prompts.messages import Image
 from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 ITEM = Item(
     "1",
@@ -347,7 +347,7 @@ def test_the_scores_of_two_items_by_hand() -> None:
         *scored("2", "Overall", PLAIN, 3, 0, 0),
         *scored("2", "Reasoning", PERFECT_PERCEPTION, 2, 1, 0),
     ]
-    rows = score_rows(METRICS, {"m": observed})
+    rows = score_rows(METRICS, frame({"m": observed}))
     of = {
         row["metric"]: row["value"]
         for row in rows

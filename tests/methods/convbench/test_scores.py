@@ -9,11 +9,12 @@ import pytest
 
 from methods.convbench.published import read_tables
 from methods.convbench.scores import DIFFERENCES, GAINS, METRICS, OF_TURN, OVERALL, WIN_RATES
-from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.metrics import Metric
 from methods.evaluation.published import PublishedTable
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.verdicts import ORDERS
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 ALWAYS_FIRST = (1.0, 0.0)
 N = 40
@@ -35,7 +36,7 @@ def found(
     observed: list[ScoredObservation],
     metrics: Sequence[Metric] = (*WIN_RATES.values(), *DIFFERENCES),
 ) -> dict[str, dict]:
-    rows = score_rows(metrics, {"model": observed})
+    rows = score_rows(metrics, frame({"model": observed}))
     return {row["metric"]: row for row in rows if row["form"] == "floor"}
 
 
@@ -105,7 +106,7 @@ def test_composites_follow_their_columns_where_the_judge_was_not_understood(tabl
     assert value["R1"] == pytest.approx((value["R2"] + value["SO"]) / 2)
     for more, less in GAINS:
         assert value[f"{more} - {less}"] == pytest.approx(value[more] - value[less])
-    _, ranks = compare(METRICS, {"model": observed}, least_coverage=0.95)
+    _, ranks = compare(METRICS, frame({"model": observed}), least_coverage=0.95)
     covered = {row["metric"]: row["coverage"] for row in ranks}
     assert covered["R1"] == min(covered[name] for name in ("S1", "S2", "S3", "SO"))
     assert covered["S1"] == of["S1"]["n_units"] / 60

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.evaluation.common_items import common_scores
-from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.common_items import CommonScore, common_scores
+from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 MICRO = Mean(name="Overall", lowest=10, highest=100, scale=10)
 MACRO = Mean(name="Overall", lowest=10, highest=100, scale=10, aggregation="macro")
@@ -33,8 +34,14 @@ AFTER = [scored("a", 1, 9), scored("a", 2, 6), scored("B", 1, 2), scored("new", 
 ITEMS = {"a": "a", "b": "B"}
 
 
+def common(metrics, before, after, items, *, same_calls=False) -> list[CommonScore]:
+    return common_scores(
+        metrics, frame({"m": before}), frame({"m": after}), items, same_calls=same_calls
+    )
+
+
 def numbers(metrics: list[Metric], *of: object) -> list[tuple[float, ...]]:
-    found = common_scores(metrics, *of, same_calls=False)  # type: ignore[arg-type]
+    found = common(metrics, *of)
     return [
         (each.before, each.after, each.difference, each.n_items, each.n_units) for each in found
     ]
@@ -76,18 +83,16 @@ def test_a_metric_of_which_nothing_is_common_is_left_out() -> None:
 
 def test_the_same_calls_differ_by_nothing_surely_and_equal_values_of_other_calls_by_chance():
     same = {each.item_id: each.item_id for each in BEFORE}
-    (certain,) = common_scores([MICRO], BEFORE, BEFORE, same, same_calls=True)
+    (certain,) = common([MICRO], BEFORE, BEFORE, same, same_calls=True)
     assert (certain.difference, certain.ci_low, certain.ci_high) == (0, 0, 0)
     # Three dialogues on which two judgments agree do not show that they always do.
-    (found,) = common_scores([MICRO], BEFORE, BEFORE, same, same_calls=False)
+    (found,) = common([MICRO], BEFORE, BEFORE, same, same_calls=False)
     assert found.difference == 0 and found.ci_low == pytest.approx(-found.ci_high)
     assert found.ci_high > 10
 
 
 def test_what_differs_keeps_its_interval_whatever_is_said_of_its_calls() -> None:
-    found = [
-        common_scores([MICRO], BEFORE, AFTER, ITEMS, same_calls=same) for same in (False, True)
-    ]
+    found = [common([MICRO], BEFORE, AFTER, ITEMS, same_calls=same) for same in (False, True)]
     assert found[0] == found[1] and found[0][0].ci_low < found[0][0].difference
 
 

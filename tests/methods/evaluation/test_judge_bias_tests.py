@@ -32,8 +32,8 @@ from methods.evaluation.judge_bias_tests import (
     with_verdicts,
 )
 from methods.evaluation.judging import JudgmentKey
-from methods.evaluation.metrics import ScoredObservation
 from methods.words import is_chinese, n_words
+from tests.methods.evaluation.observed import ScoredObservation, frame
 from tests.methods.evaluation.simulated_judges import (
     BIASED,
     JUDGES,
@@ -243,6 +243,7 @@ def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
         "one": observed(5, None, None, 3),
         "two": {**observed(8, 6), **observed(1, model="b")},
     }
+    judges = {name: frame(observed) for name, observed in judges.items()}
     assert scores_of_other_judges("mine", judges, "Overall", ["a"]) == [
         BiasTestPair("group", 6.5, 9),
         BiasTestPair("group", 6, 8),

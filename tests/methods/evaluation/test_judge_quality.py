@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.evaluation import judge_quality as measuring
 from methods.evaluation.judge_quality import (
     EXTERNAL,
     INTERNAL,
@@ -19,12 +20,9 @@ from methods.evaluation.judge_quality import (
     AnswerKey,
     JudgeScale,
     ReferenceMeasures,
-    judge_rows,
-    pair_rows,
-    variance_rows,
 )
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.statistics.length_control import ALL_THE_SAME, EQUALLY_LONG, NO_SCORES
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +35,7 @@ def scored(turn, *replicates, metric="Overall", item="i", status="judged"):
     """One answer's replicates; their mean is its value."""
     value = sum(replicates) / len(replicates) if replicates else None
     return ScoredObservation(
-        item, item, "plain", turn, metric, value, status, replicates=replicates
+        item, item, "plain", turn, metric, value, status, replicates=replicates or None
     )
 
 
@@ -45,6 +43,18 @@ def answers(*scores, **names):
     """Answers to turns 1, 2 and so on: a number or a tuple of replicates each."""
     given = [each if isinstance(each, tuple) else (each,) for each in scores]
     return [scored(turn, *each, **names) for turn, each in enumerate(given, 1)]
+
+
+def judge_rows(scale, observed, beside, **settings):
+    return measuring.judge_rows(scale, frame(observed), beside, **settings)
+
+
+def pair_rows(scale, first, second, name, **settings):
+    return measuring.pair_rows(scale, frame(first), frame(second), name, **settings)
+
+
+def variance_rows(scale, judges):
+    return measuring.variance_rows(scale, list(map(frame, judges)))
 
 
 def quality(observed, beside=NOTHING_BESIDE, n_resamples=100):

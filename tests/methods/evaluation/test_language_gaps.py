@@ -13,10 +13,10 @@ from methods.evaluation.language_gaps import (
     language_gap_findings,
     paired_items,
 )
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.statistics.estimates import PAIRED_T
 from tests.methods.evaluation.metrics.numbers import scored
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 RIGHT = AllRight(name="Right", observation="right", trials="plain", n_passes=1)
 BY_TASK = AllRight(
@@ -52,7 +52,7 @@ def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, ...]
         ReleaseObservations(
             release,
             [item(name) for name in sorted({n for of in given.values() for n in of})],
-            {model: observed(of) for model, of in given.items()},
+            frame({model: observed(of) for model, of in given.items()}),
         )
         for release, given in (("in-en", english), ("in-zh", chinese))
     ]

@@ -6,10 +6,10 @@ import pytest
 from scipy import stats
 
 from methods.evaluation.findings import Finding
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.model_groups import group_findings
 from tests.methods.evaluation.metrics.numbers import scored
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 RIGHT = Mean(name="Right", observation="right", scale=100.0, lowest=0.0, highest=100.0)
 ABILITY = {"a": "seeing", "b": "seeing", "c": "reasoning", "d": "reasoning"}
@@ -23,7 +23,7 @@ def observed_on(values: Mapping[str, float]) -> list[ScoredObservation]:
 
 
 def findings(of: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, ...], Finding]:
-    observed = {model: observed_on(values) for model, values in of.items()}
+    observed = frame({model: observed_on(values) for model, values in of.items()})
     found = group_findings([RIGHT], observed, FIELDS, ["ability"])
     return {(each.subject, each.subset_value, each.measure): each for each in found}
 
@@ -55,7 +55,7 @@ def test_the_best_model_of_an_ability_is_named_with_its_own_interval() -> None:
 
 
 def test_every_model_with_the_best_score_is_named() -> None:
-    observed = {model: observed_on(values) for model, values in MODELS.items()}
+    observed = frame({model: observed_on(values) for model, values in MODELS.items()})
     found = group_findings([RIGHT], observed, FIELDS, ["ability"])
     best = [each.other for each in found if (each.measure, each.subject) == ("best", "")]
     # Of everything, then of reasoning, then of seeing.

@@ -3,9 +3,9 @@
 import numpy as np
 
 from methods.benchmarks import BENCHMARKS
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.outcomes import is_right_or_wrong, items_in, outcomes_of, right_matrix
 from tests.methods.evaluation.metrics.numbers import scored
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 CIRCULAR = BENCHMARKS["mmbench"].metrics[0]
 
@@ -31,7 +31,7 @@ def test_an_item_is_right_in_all_passes_wrong_in_one_and_unknown_otherwise() -> 
             *passes("short", 1, 1),
         ]
     }
-    assert outcomes_of(CIRCULAR, observed) == {
+    assert outcomes_of(CIRCULAR, frame(observed)) == {
         "m": {
             "right": True,
             "wrong": False,
@@ -45,7 +45,7 @@ def test_an_item_is_right_in_all_passes_wrong_in_one_and_unknown_otherwise() -> 
 
 def test_what_a_model_does_instead_of_answering_is_not_right() -> None:
     for status in ("refused", "truncated", "reasoning_only", "empty"):
-        assert outcomes_of(CIRCULAR, {"m": passes("q", 1, status)}) == {"m": {"q": False}}
+        assert outcomes_of(CIRCULAR, frame({"m": passes("q", 1, status)})) == {"m": {"q": False}}
 
 
 def test_of_mmiu_a_question_is_asked_once() -> None:
@@ -56,7 +56,7 @@ def test_of_mmiu_a_question_is_asked_once() -> None:
         scored(item, value, metric="right", status=status)
         for item, (value, status) in values.items()
     ]
-    found = outcomes_of(metric, {"m": observed})
+    found = outcomes_of(metric, frame({"m": observed}))
     # A unit without a value is none: what was lost is not among the outcomes.
     assert {item: found["m"].get(item) for item in "abcd"} == {
         **{"a": True, "b": False, "c": None, "d": False}

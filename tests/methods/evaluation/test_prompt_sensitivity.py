@@ -6,16 +6,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.prompt_sensitivity import groups_of, sensitivity_findings, styles_of
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 RATING = Mean(name="Rating", lowest=1, highest=10)
 
 
 def measured(items, observed):
     """Findings by model, style or group, and measure."""
-    found = sensitivity_findings([RATING], items, observed)
+    found = sensitivity_findings([RATING], items, frame(observed))
     return {(each.subject, each.subset_value, each.measure): each for each in found}
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.ranking import compare, compare_parts
 from tests.methods.evaluation.metrics.numbers import scored
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 
@@ -20,7 +20,7 @@ def observed(values: list[float | None], category: str = "x") -> list[ScoredObse
 
 
 def compared(models: dict, metric=MEAN, least_coverage: float = 0.95) -> tuple[dict, dict]:
-    pairs, ranks = compare([metric], models, least_coverage=least_coverage)
+    pairs, ranks = compare([metric], frame(models), least_coverage=least_coverage)
     return (
         {(row["form"], row["first"], row["second"]): row for row in pairs},
         {row["model"]: row for row in ranks},
@@ -197,7 +197,7 @@ def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label()
         "baseline:empty": of([1] * 8, [1] * 6),
     }
     by_category = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
-    rows = compare_parts([by_category, MEAN], models, ["category", "unknown"])
+    rows = compare_parts([by_category, MEAN], frame(models), ["category", "unknown"])
     x, y = rows
     assert [(row["subset_label"], row["subset_value"]) for row in rows] == [
         ("category", "x"),
@@ -217,4 +217,4 @@ def test_models_are_compared_on_each_part_and_p_is_adjusted_for_all_of_a_label()
 
 def test_one_model_has_no_part_to_be_compared_on() -> None:
     models = {"a": observed([9, 8]), "baseline:empty": observed([1, 1])}
-    assert compare_parts([MEAN], models, ["category"]) == []
+    assert compare_parts([MEAN], frame(models), ["category"]) == []

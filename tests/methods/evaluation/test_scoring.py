@@ -5,10 +5,10 @@ from typing import get_args
 import pytest
 
 from methods.evaluation.judging import ObservationStatus
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.scoring import score_rows
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 
@@ -34,7 +34,7 @@ LOSSY = [
 
 
 def rows(observed: dict, metrics=(MEAN,), with_lost: dict | None = None) -> dict:
-    made = score_rows(metrics, observed, with_lost)
+    made = score_rows(metrics, frame(observed), with_lost and frame(with_lost))
     return {
         (row["form"], row["subset_label"], row["subset_value"], row["model"]): row for row in made
     }
@@ -159,7 +159,7 @@ def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() ->
     dead = [turn("a", 1, None, "failed"), turn("a", 2, None, "failed")]
     made = score_rows(
         [MEAN],
-        {"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]},
+        frame({"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]}),
     )
     common = {row["model"]: row["n_units"] for row in made if row["form"] == "common"}
     assert common == {"whole": 4, "baseline:empty": 1}

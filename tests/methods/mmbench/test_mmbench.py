@@ -8,9 +8,10 @@ import pytest
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.asking import AnswerRequest, ExtractionRequest
 from methods.evaluation.items import Item
-from methods.evaluation.metrics import ScoredObservation, units_with_value
 from methods.mmbench import Mmbench
 from tests.methods.choice.questions import item, observed, run, scored, text_of
+from tests.methods.evaluation.metrics.numbers import number
+from tests.methods.evaluation.observed import ScoredObservation
 
 MMBENCH = Mmbench()
 APPLES = item("A", "4", "3", "2", "1")
@@ -32,8 +33,7 @@ def trials(steps: list) -> list[str]:
 
 
 def value(name: str, rows: list[ScoredObservation], *, floor: bool = True) -> float | None:
-    units = units_with_value(METRICS[name].units(rows, floor=floor))
-    return sum(unit.value or 0 for unit in units) / len(units) if units else None
+    return number(METRICS[name], rows, floor=floor)
 
 
 def test_what_is_asked() -> None:
@@ -153,8 +153,8 @@ def test_an_extractor_that_errs_costs_every_pass_and_the_circle_the_power_of_fou
         return random.Random(f"{of.item_id} {trial} {what}").random()
 
     rows: list[ScoredObservation] = []
-    for number in range(900):
-        of = item("A", "4", "3", "2", "1", item_id=f"q{number}")
+    for place in range(900):
+        of = item("A", "4", "3", "2", "1", item_id=f"q{place}")
 
         def reply(ask: AnswerRequest, of: Item = of) -> str:
             read = drawn(of, ask.trial, "rule") < 0.7

@@ -6,11 +6,11 @@ import pytest
 
 from methods.evaluation.asking import AnswerRequest
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.metrics import ScoredObservation, units_with_value
-from methods.evaluation.scoring import mean
 from methods.mmiu import Mmiu, order_of
 from methods.mmiu.taxonomy import TASKS, image_level, task_of
 from tests.methods.choice.questions import item, run, scored, text_of
+from tests.methods.evaluation.metrics.numbers import number as by_hand
+from tests.methods.evaluation.observed import ScoredObservation
 
 ONCE, TWICE = Mmiu(), Mmiu(retest=True)
 BIRDS = item("B", "crow", "owl", "gull", labels={"task": "spot-the-diff"})
@@ -23,7 +23,7 @@ def knows(ask: AnswerRequest) -> str:
 
 def number(benchmark: Mmiu, name: str, over: str, rows: list[ScoredObservation]) -> float | None:
     (metric,) = (m for m in benchmark.metrics if (m.name, m.aggregation) == (name, over))
-    return mean(units_with_value(metric.units(rows, floor=True)))
+    return by_hand(metric, rows, floor=True)
 
 
 def test_what_is_asked() -> None:

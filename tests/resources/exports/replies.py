@@ -11,12 +11,12 @@ from methods.choice.strict import read_letter
 from methods.evaluation.asking import Answer, AskingLimits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.slices import labels_by_turn
 from methods.exports.conversations import Conversation, conversations
 from resources.images.store import ImageStore
 from resources.settings.prompts import prompt
+from tests.methods.evaluation.observed import ScoredObservation, frame
 from tests.resources.exports.recorder import Said, expected
 
 N_QUESTIONS = 50
@@ -146,7 +146,7 @@ def on_the_leaderboard(benchmark: str, items: Sequence[Item]) -> float:
             )
             for each in replay(BENCHMARKS[benchmark].judge(item, transcript), {})
         ]
-    rows = score_rows(BENCHMARKS[benchmark].metrics, {"m": scored})
+    rows = score_rows(BENCHMARKS[benchmark].metrics, frame({"m": scored}))
     (value,) = (
         row["value"]
         for row in rows

@@ -4,8 +4,8 @@ import pytest
 
 from extras.task_map.methods.cluster_scores import NO_DISTANCE, cluster_findings
 from methods.evaluation.findings import Finding
-from methods.evaluation.metrics import ScoredObservation
 from methods.evaluation.metrics.mean import Mean
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 BY_TASK = Mean(
     name="Accuracy",
@@ -30,7 +30,7 @@ def found() -> dict[tuple[str, ...], Finding]:
         ]
         for model, values in VALUES.items()
     }
-    findings = cluster_findings(BY_TASK, observed, "task", CLUSTERS, DISTANCES)
+    findings = cluster_findings(BY_TASK, frame(observed), "task", CLUSTERS, DISTANCES)
     return {(each.subset_value[0], each.measure, each.subject): each for each in findings}
 
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from methods.evaluation.metrics import Metric, ScoredObservation, Unit
+from methods.evaluation.metrics import Metric
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 
 def scored(
@@ -17,16 +18,21 @@ def scored(
 
 
 def values(metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False) -> dict:
-    """The value of each unit by its key."""
-    return {unit.key: unit.value for unit in metric.units(observed, floor=floor)}
+    """The value of each unit by its item, and by its turn if it is one."""
+    units = metric.units(frame({"m": observed}), floor=floor)
+    return {
+        (unit, turn) if turn else (unit,): None if value != value else value
+        for unit, turn, value in units[["unit", "turn", "value"]].itertuples(index=False)
+    }
 
 
-def number(metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False) -> float:
-    """The metric's number by hand: the mean of units, or of the means of strata."""
-    strata: dict[str, list[float]] = {}
-    units: list[Unit] = metric.units(observed, floor=floor)
-    for unit in units:
-        if unit.value is not None:
-            strata.setdefault(unit.stratum, []).append(unit.value)
+def number(
+    metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
+) -> float | None:
+    """The metric's number by hand: the mean of units, or of the means of strata; None without units."""
+    strata: dict[int, list[float]] = {}
+    units = metric.units(frame({"m": observed}), floor=floor).dropna(subset=["value"])
+    for stratum, value in units[["stratum", "value"]].itertuples(index=False):
+        strata.setdefault(stratum, []).append(value)
     means = [sum(of) / len(of) for of in strata.values()]
-    return metric.statistic(sum(means) / len(means))
+    return metric.statistic(sum(means) / len(means)) if means else None

@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from methods.benchmarks import BENCHMARKS
 from methods.convbench.scores import R1, R2, WIN_RATES
-from methods.evaluation.metrics import Metric, ScoredObservation
+from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.composite import Composite, difference, weighted_mean
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.metrics.terms import WeightedTerms, coverage_of
+from methods.evaluation.metrics.units import all_units, coverage_of, means
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
 from methods.mmbench import Mmbench
 from tests.methods.evaluation.metrics.numbers import scored, values
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 TURNS = ((1, "Perception"), (2, "Reasoning"), (3, "Creation"), (3, "Overall"))
 A, B = (Mean(name=name, lowest=0, highest=10) for name in "ab")
@@ -41,7 +42,9 @@ def item(name: str, *wins: float | None) -> list[ScoredObservation]:
 def number(
     metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
 ) -> float | None:
-    return WeightedTerms.from_observations(metric, observed, floor=floor).mean()
+    units = all_units({0: metric}, frame({"m": observed}), floor=floor).dropna(subset=["value"])
+    value = means(units, metric.weights)["m"]
+    return None if value != value else value
 
 
 def test_r2_is_the_mean_of_three_turns_and_r1_that_of_it_and_the_conversation() -> None:
@@ -92,10 +95,14 @@ def test_single_items_have_the_formula_over_their_own_values() -> None:
 
 
 def test_the_coverage_is_that_of_the_term_of_which_least_was_judged() -> None:
-    observed = [*item("a", 1, 0, 0.5, 1), *item("b", 1, None, 0, 0)]
-    assert coverage_of(WIN_RATES["S1"], observed) == 1
-    assert coverage_of(R1, observed) == coverage_of(WIN_RATES["S2"], observed) == 0.5
-    assert coverage_of(WIN_RATES["S2^"], observed) == 0
+    observed = frame({"m": [*item("a", 1, 0, 0.5, 1), *item("b", 1, None, 0, 0)]})
+
+    def coverage(metric: Metric) -> float:
+        return coverage_of({0: metric}, observed).get((0, "m"), 0.0)
+
+    assert coverage(WIN_RATES["S1"]) == 1
+    assert coverage(R1) == coverage(WIN_RATES["S2"]) == 0.5
+    assert coverage(WIN_RATES["S2^"]) == 0
 
 
 def test_the_inverse_of_a_mean_is_no_term() -> None:
@@ -138,7 +145,7 @@ def losses(draw: st.DrawFn) -> dict[str, list[ScoredObservation]]:
 @settings(max_examples=15, deadline=None)
 @given(observed=losses())
 def test_a_printed_composite_is_the_formula_over_the_printed_terms(benchmark, composite, observed):
-    rows = score_rows(benchmark.metrics, observed, observed)
+    rows = score_rows(benchmark.metrics, frame(observed), frame(observed))
     printed = {
         (row["model"], row["form"], row["subset_label"], row["subset_value"], row["metric"]): row
         for row in rows
@@ -151,7 +158,7 @@ def test_a_printed_composite_is_the_formula_over_the_printed_terms(benchmark, co
             expected = sum(weight * term for weight, term in zip(weights, terms, strict=True))
             assert row["value"] == pytest.approx(expected, abs=1e-9)
             assert row["ci_low"] is None or row["ci_low"] <= row["value"] <= row["ci_high"]
-    pairs, _ = compare(benchmark.metrics, observed, least_coverage=0)
+    pairs, _ = compare(benchmark.metrics, frame(observed), least_coverage=0)
     differences = {
         (row["form"], row["metric"]): row["difference"]
         for row in pairs

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from methods.evaluation.metrics import Unit
 from methods.evaluation.metrics.mean import Mean, MeanOrRefused
-from methods.evaluation.metrics.units import by_stratum, comparable
+from methods.evaluation.metrics.units import UnitMatrix, weighted_by_stratum
 from tests.methods.evaluation.metrics.numbers import number, scored, values
 
 GRADES = [
@@ -65,13 +65,9 @@ def test_the_upper_bound_takes_what_was_declined_for_the_best() -> None:
 def test_weights_of_strata_are_no_differences_between_units() -> None:
     # Two strata of three units and one: w = 4 / (2 * 3) = 2/3 and 4 / (2 * 1) = 2. The mean of the
     # strata's means is m = (2 + 10) / 2 = 6; 1 becomes 6 + 2/3 (1 - 6) = 2.667, and 10 becomes 14.
-    def column(*values: float) -> list[Unit]:
-        return [
-            Unit((place,), str(place), value, stratum)
-            for place, (value, stratum) in enumerate(zip(values, "aaab", strict=True))
-        ]
-
-    weighted, equal = by_stratum(comparable([column(1, 2, 3, 10), column(5, 5, 5, 5)]))
-    assert weighted.values == pytest.approx([2.6667, 3.3333, 4, 14], abs=1e-4)
-    assert weighted.values.mean() == pytest.approx(6)
-    assert equal.values == pytest.approx([5, 5, 5, 5])
+    values = np.array([[1.0, 2, 3, 10], [5, 5, 5, 5]])
+    matrix = UnitMatrix(values, np.arange(4), np.array([0, 0, 0, 1]))
+    weighted, equal = weighted_by_stratum(matrix).values
+    assert weighted == pytest.approx([2.6667, 3.3333, 4, 14], abs=1e-4)
+    assert weighted.mean() == pytest.approx(6)
+    assert equal == pytest.approx([5, 5, 5, 5])

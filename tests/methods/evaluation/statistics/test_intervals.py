@@ -20,7 +20,6 @@ from methods.evaluation.statistics.intervals import (
     difference_estimates,
     mean_fit,
     p_values,
-    pseudo_values,
     score_estimates,
 )
 from tests.methods.evaluation.statistics.matrices import matrices
@@ -136,16 +135,6 @@ def test_nine_dialogues_that_one_model_wins_clearly_differ():
     _, p = compared(totals(differences))
     signs = stats.wilcoxon(differences).pvalue
     assert p[0] < signs == pytest.approx(2 / 2**9)
-
-
-def test_pseudo_values_have_the_statistic_as_mean_and_its_error_as_theirs():
-    # A ratio of sums: the derivative by the weight of cluster c is (t_c - theta n_c) / N.
-    sums, sizes = np.array([3.0, 8, 1, 6]), np.array([1.0, 3, 1, 2])
-    theta = sums.sum() / sizes.sum()
-    pseudo = pseudo_values(theta, (sums - theta * sizes) / sizes.sum())
-    assert pseudo.mean() == pytest.approx(theta)
-    # A step of one weight, by hand: (18 + 3 e) / (7 + e) changes by (3 - 18/7) / 7 = 3/49.
-    assert pseudo[0] - theta == pytest.approx(4 * 3 / 49)
 
 
 # --- Equal values and few clusters ---------------------------------------------------------------

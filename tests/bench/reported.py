@@ -94,6 +94,7 @@ def measure() -> None:
     from methods.benchmarks import BENCHMARKS
     from resources.files import home
     from resources.images.store import ImageStore
+    from resources.llm.ledger import Ledger
     from resources.llm.registry import load_registry
     from resources.warehouse import Warehouse
 
@@ -103,6 +104,7 @@ def measure() -> None:
         "warehouse": warehouse,
         "benchmarks": BENCHMARKS,
         "image_store": ImageStore(home.images_path()),
+        "ledger": Ledger(home.ledger_path()),
         "profile": load_registry().profile("p"),
     }
     before, stages = peak_mib(), dict[str, Row]()

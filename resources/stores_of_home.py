@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from resources.absent_files import named_calls
 from resources.files import home
 from resources.files.atomic import write_atomically
 from resources.files.system_errors import exhaustion_message, refused_by_system
@@ -19,6 +18,7 @@ from resources.review.tables import REVIEW
 from resources.stores import open_store, sqlite
 from resources.stores.address import VARIABLE, database, shown_database
 from resources.warehouse import Warehouse
+from resources.warehouse.absent_files import named_calls
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
 
 SQLITE = {

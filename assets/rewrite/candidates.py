@@ -194,11 +194,7 @@ def candidates(
         **image_search.details,
         **reasons(Counter(removed.reason for removed in chosen.removed)),
         **{f"pictures for {task}": n_by_task[task] for task in sorted(n_by_task)},
-        **(
-            {"warning": f"No picture was found for {', '.join(tasks_without)}."}
-            if tasks_without
-            else {}
-        ),
+        **({"warning": f"No picture was found for {tasks_without}."} if tasks_without else {}),
     }
     return report(table, details, images=image_store)
 

@@ -21,7 +21,6 @@ from filelock import FileLock
 from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
-from resources.absent_files import absent_files
 from resources.exports.folder import EXPORT_AGAIN, listed_files
 from resources.exports.folder import MANIFEST as EXPORT_MANIFEST
 from resources.files import home
@@ -44,6 +43,7 @@ from resources.stores.sqlite_rows import Readers
 from resources.stores_of_home import require_upgradable_stores
 from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES, require_unused
 from resources.warehouse import Warehouse
+from resources.warehouse.absent_files import absent_files
 from resources.warehouse.lake_connection import lake_address
 
 MANIFEST = "backup.json"

@@ -17,7 +17,7 @@ from tenacity import Future, RetryCallState
 
 from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageStore
-from resources.llm import errors, usage
+from resources.llm import errors, progress
 from resources.llm.gateway import COLLECT_AFTER, Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
@@ -478,14 +478,14 @@ def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway):
 def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway, api, monkeypatch):
     gateway.ask("s", [question(0)])
     api.fail(status=400, model="offline-careless")
-    moments: list[usage.ProgressReport] = []
+    moments: list[progress.ProgressReport] = []
     requests = [*questions(3), question(0, "other")]
 
     gateway.ask("dialogue.answers", requests, moments.append)
     assert moments == [], "quicker than PROGRESS_SECONDS"
 
-    monkeypatch.setattr(usage, "FIRST_SECONDS", 0)
-    monkeypatch.setattr(usage, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0)
+    monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0)
     api.fail(status=400, model="offline-careless")
     gateway.ask("dialogue.answers", requests, moments.append)
     lines = [moment.line() for moment in moments]

@@ -11,6 +11,7 @@ from methods.convbench import Convbench
 from methods.convbench.attribution import TERMS, attribution_rows
 from methods.evaluation.scoring import score_rows
 from tests.methods.convbench.planted import model
+from tests.methods.evaluation.observed import frame
 from tests.resources.reports.report_rows import JUDGE, NO_RANK, VERSION, Row
 
 FAULTS = {"blind": (0.4, 1.0), "illogical": (1.0, 0.4), "sound": (1.0, 1.0)}
@@ -36,10 +37,12 @@ def _rows(
 ) -> tuple[list[Row], list[Row]]:
     """Scores, and errors followed."""
     labels = labels_of(n)
-    observed = {
-        name: model(seed, perceives=sees, reasons=thinks, n=n, labels=labels)
-        for seed, (name, (sees, thinks)) in enumerate(faults)
-    }
+    observed = frame(
+        {
+            name: model(seed, perceives=sees, reasons=thinks, n=n, labels=labels)
+            for seed, (name, (sees, thinks)) in enumerate(faults)
+        }
+    )
     return (
         score_rows(Convbench().metrics, observed),
         attribution_rows(observed),

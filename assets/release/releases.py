@@ -76,8 +76,9 @@ WHEN_APPROVED = when_changed(dg.AssetSelection.assets(approved.key), SHARDS)
 
 
 class FrozenReleases(NamedTuple):
-    """The releases that a run froze: `tables` by name; `current` is the current release by name; `kept`
-    says by name why it is not a new one.
+    """The releases that a run froze. `tables` are rows by table; `current` is the id of the current
+    release by name; `kept` has the reason for each name whose current release was not frozen in this
+    run.
     """
 
     tables: dict[str, pa.Table]

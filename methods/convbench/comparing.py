@@ -1,10 +1,11 @@
 """The LLM judge of ConvBench (4.1): compares each answer with its reference, then whole conversations.
 
 The judge does not know which answer is the model's: it sees Assistants A and B, and each pair in both
-orders, with one request per order. If it compares whole conversations, it gets its verdicts on the
-turns in the same order. A reference turn belongs to both assistants: the judge is told so, does not
-compare it, and nobody wins it. The released scorer uses one order for each item, and declares the side
-of the reference the winner of reference turns.
+orders, with one request per order. When it compares whole conversations in an order, it also gets its
+own verdicts on the single turns in that order. In some trials a model is given reference answers for
+the first turns ("reference turns"). Both assistants then have the same text there: the judge is told
+so, and does not compare these turns. The released scorer uses one order for each item, and declares the
+side of the reference the winner of reference turns.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -141,7 +142,8 @@ class _VariantView:
             yield from self._unjudged(self._model_turns, OVERALL)
 
     def _unjudged(self, turns: Sequence[Turn], dimension: str) -> list[Observation]:
-        """Why these turns cannot be compared, as observations at the last turn; empty if they can.
+        """Return observations, at the last turn, that say why these turns cannot be compared; empty if
+        they can be.
 
         In a trial with reference turns, the references of these turns are needed, too.
         """

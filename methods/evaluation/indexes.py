@@ -12,7 +12,7 @@ from methods.evaluation.cells import FileRow
 from methods.evaluation.published import PublishedError
 
 _FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE][+-]?[0-9]{1,3})?|[eE][+-][0-9]{1,3})")
-"""A number with a point or a signed exponent; a hash such as 12e45 has neither."""
+"""Matches 1.5, 1.0e6 and 1e+06, but not 12e45, which may be a hash."""
 _MOST = 2**53
 """From this number on, a float does not determine which whole number it was."""
 
@@ -29,7 +29,7 @@ def whole_id(where: str, column: str, text: str) -> str:
         The id.
 
     Raises:
-        PublishedError: The id is a float that is not whole, or too large to tell the number.
+        PublishedError: The id is a fractional float, or a float too large to identify one integer.
     """
     if not _FLOAT.fullmatch(text.strip()):
         return text

@@ -7,8 +7,9 @@ Record = Mapping[str, Any]
 NO_ANSWER = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED")
 """Beginnings of the texts that lmms-eval writes in place of an answer that it did not get."""
 METRIC = "vlm_loom"
-"""The name of the metric of an exported lmms-eval task, and of the metadata of an inspect_ai task,
-which name the item, its trial and its turns."""
+"""Key under which exported tasks store item id, trial and turns: a metric in lmms-eval, a metadata
+field in inspect_ai.
+"""
 
 
 def as_predictions(record: Record) -> list[Record]:

@@ -30,7 +30,7 @@ class Battle(NamedTuple):
         outcome: The first model's share of the win: 1, 0.5 or 0.
         cluster: The cluster of the item, the unit of resampling.
         weight: The weight in ratings.
-        style: The difference of the answers in each style feature.
+        style: The first answer minus the second in each style feature.
     """
 
     first: str
@@ -74,7 +74,8 @@ class Battles:
         )
 
     def wins(self) -> Floats:
-        """Sum the weights of the row's model's wins over the column's, shape (models, models).
+        """Return a (models, models) matrix: entry [i, j] is the total weight of the wins of model i
+        over model j.
 
         A tie counts half.
         """

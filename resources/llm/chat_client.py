@@ -24,7 +24,7 @@ class ChatClient:
     Attributes:
         api: Base URL, key and timeouts.
         http: The HTTP client.
-        headers: Additional headers. They replace headers of the same name, also that of the key.
+        headers: Additional headers. They override headers of the same name, also that with the key.
     """
 
     def __init__(

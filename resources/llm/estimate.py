@@ -60,12 +60,14 @@ def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:
 
 
 def grid_sides(n_images: int) -> int:
-    """Return the side of a grid in units of `max_side`. It costs no more tokens than its images."""
+    """Return the side length of the grid image as a multiple of `max_side`. The grid never costs
+    more tokens than its images would.
+    """
     return 2 if n_images >= 4 else 1
 
 
 def _images_sent(request: ChatRequest, spec: ModelSpec) -> int:
-    """Return the number of largest-size images whose tokens equal those of the request's images."""
+    """Return how many images of the largest size the images of the request are charged as."""
     n_images = len(request.image_ids)
     match request.images_done(spec):
         case "grid":

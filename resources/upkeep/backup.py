@@ -63,8 +63,7 @@ _SQLITE = b"SQLite format 3\x00"
 _INDEX_BYTES = 2**20
 """Free bytes that are always enough for SQLite's `-shm` file, the index of its write-ahead log."""
 _EMPTY_LOOKS = 20
-"""How often an empty database of Dagster is looked at again, every 0.1 seconds: a run may be
-creating it.
+"""How many times to look again at an empty database of Dagster, 0.1 s apart: a run may be creating it.
 """
 _WAREHOUSE = Path(home.warehouse_path().name)
 _READERS = {

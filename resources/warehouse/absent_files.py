@@ -1,4 +1,4 @@
-"""Files that a workspace's tables name and a backup of it does not have."""
+"""Finds files and calls that tables refer to and that a backup, or the workspace, does not have."""
 
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
@@ -11,17 +11,18 @@ _NAMED = {
     "image": "SELECT DISTINCT image_id FROM ingest.images",
     "release file": "SELECT DISTINCT path FROM release.exports",
 }
-"""What tables name, by what it is called in a message."""
+"""Queries of what tables refer to, by the noun of messages."""
 _CALLS = (
-    "SELECT call_key FROM dialogue.answers UNION SELECT call_key FROM evaluate.answers "
-    "WHERE call_key IS NOT NULL"
+    "SELECT DISTINCT call_key FROM dialogue.answers",
+    "SELECT DISTINCT call_key FROM evaluate.answers WHERE call_key IS NOT NULL",
 )
 
 
 def absent_files(backup: Path, names: Collection[str]) -> list[str]:
-    """Count what the tables of a backup name and the backup lacks.
+    """Count the images, release files and calls that the tables of a backup refer to and the backup
+    lacks.
 
-    The tables are read as they are, of whatever version: a table that does not exist names nothing.
+    Tables of any version are read; a table that does not exist counts as empty.
 
     Args:
         backup: The folder of the backup.
@@ -49,7 +50,7 @@ def absent_files(backup: Path, names: Collection[str]) -> list[str]:
 
 def named_calls(tables: Path) -> set[str]:
     """Return the keys of the calls whose answers are in the tables of a DuckDB file."""
-    return _named(tables, _CALLS)
+    return {key for query in _CALLS for key in _named(tables, query)}
 
 
 def _named(tables: Path, query: str) -> set[str]:

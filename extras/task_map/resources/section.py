@@ -18,7 +18,7 @@ TABLES = {
     "task_map": "judge, judge_version, place, task",
     "task_distances": "judge, judge_version, first, second",
 }
-"""The order of the rows of each table."""
+"""The ORDER BY clause of each table."""
 Row = Mapping[str, Any]
 
 

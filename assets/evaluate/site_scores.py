@@ -41,15 +41,15 @@ def score_columns(
     by_judge = {(slice_.judge, slice_.version): slice_.observed for slice_ in slices}
     for place, metric in enumerate(metrics):
         units_by_judge = [
-            metric.units(by_judge[key], floor=True) if key in by_judge else None for key in judges
+            _units_by_model(metric, by_judge[key], ids) if key in by_judge else {} for key in judges
         ]
         for number, model in enumerate(models):
             of_judges = []
             of_turns = []
-            for judge, units in enumerate(units_by_judge):
-                if units is None:
+            for judge, units_of_model in enumerate(units_by_judge):
+                if model not in units_of_model:
                     continue
-                of_model = units[(units["model"] == model) & units["unit"].isin(ids)]
+                of_model = units_of_model[model]
                 items = of_model.groupby("unit")["value"].agg(["mean", "count"]).reindex(list(ids))
                 means, n_units = items["mean"].to_numpy(), items["count"].fillna(0).astype(int)
                 if not n_units.any():
@@ -70,6 +70,15 @@ def score_columns(
                 turns = _turns_apart(of_turns)
                 values_of_turns = [turns.get(item_id) for item_id in ids]
                 yield {"kind": "disagreement_turn", **about}, values_of_turns
+
+
+def _units_by_model(
+    metric: Metric, observed: "pd.DataFrame", ids: Sequence[str]
+) -> "dict[str, pd.DataFrame]":
+    """The units of the items with these ids, by model."""
+    units = metric.units(observed, floor=True)
+    of_items = units[units["unit"].isin(ids)]
+    return {str(model): part for model, part in of_items.groupby("model")}
 
 
 def _apart(values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -174,8 +174,9 @@ def _scores(
         ),
         metric.weights,
     )
+    scored = [(side.release_id, {*models_in(side.observed)}) for side in sides]
     for model in models:
-        absent = [side.release_id for side in sides if model not in models_in(side.observed)]
+        absent = [release_id for release_id, names in scored if model not in names]
         values = [scores.get(model, np.nan) for scores in (first, second)]
         if absent:
             yield GapScore(None, None, f"It has no scores on {absent[0]}.")

@@ -82,7 +82,7 @@ def compare(
     names = [*models, *(name for _, name in ablated)]
     with_itself = [(names.index(model), names.index(name)) for model, name in ablated]
     compared = observed[observed["model"].isin(names)]
-    for some in portions(dict(enumerate(metrics)), observed):
+    for some in map(dict, portions(enumerate(metrics), observed)):
         floor, judged = (
             units_of(some, in_form(compared, form), floor=form == "floor")
             for form in ("floor", "judged")

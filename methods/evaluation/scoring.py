@@ -11,13 +11,11 @@ not asked.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from methods.batched import batched
 from methods.evaluation.counts import counts_of
 from methods.evaluation.judging import BY_THE_MODEL, NO_PICTURE
 from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.observations import label_column, labels_in
 from methods.evaluation.metrics.units import (
-    ROWS_AT_ONCE,
     in_common,
     portions,
     units_of,
@@ -72,7 +70,7 @@ def _split(observed: "pd.DataFrame") -> Iterator[tuple["pd.DataFrame", list[tupl
     """Observations by subset: each row once for every label, and the number of its `subset`."""
     import pandas as pd
 
-    for labels in batched(split_labels(observed), max(1, ROWS_AT_ONCE // max(1, len(observed)))):
+    for labels in portions(split_labels(observed), observed):
         parts: list[pd.DataFrame] = []
         subsets: list[tuple[str, str]] = []
         for label in labels:
@@ -91,7 +89,7 @@ def _rows(
 ) -> Iterator[Row]:
     """The rows of metrics by their places, in these forms, by the `subset` of the observations."""
     counts = counts_of(observed, _BY)
-    for some in portions(metrics, observed):
+    for some in map(dict, portions(metrics.items(), observed)):
         by = ["place", "form", *_BY]
         units = _units(some, observed, forms)
         for key, (score, n_units) in estimate(units, some, by).items():

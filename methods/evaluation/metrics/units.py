@@ -12,8 +12,8 @@
 | `term` | place of the term in a composite metric; 0 for every other metric |
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from methods.evaluation.statistics.weighted_sums import weighted_total
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
 ROWS_AT_ONCE = 2**19
 """Observations times metrics whose units are in memory at once."""
 KEY = ["place", "term", "unit", "turn"]
@@ -47,21 +48,17 @@ class UnitMatrix(NamedTuple):
         return UnitMatrix(values[:, some], self.clusters[some], self.strata[some])
 
 
-def portions(
-    metrics: Mapping[int, Metric], observed: "pd.DataFrame"
-) -> Iterator[Mapping[int, Metric]]:
-    """Divide metrics so that the units of a portion fit into memory.
+def portions(parts: Iterable[T], observed: "pd.DataFrame") -> Iterator[list[T]]:
+    """Divide what is computed from observations so that the units of a portion fit into memory.
 
     Args:
-        metrics: Metrics by place.
-        observed: The observations that their units are made of.
+        parts: The parts, such as metrics or labels; each needs units of all observations.
+        observed: The observations.
 
     Yields:
-        One or more metrics by place.
+        One or more parts.
     """
-    at_once = max(1, ROWS_AT_ONCE // max(1, len(observed)))
-    for some in batched(metrics.items(), at_once):
-        yield dict(some)
+    return batched(parts, max(1, ROWS_AT_ONCE // max(1, len(observed))))
 
 
 def units_of(
@@ -82,27 +79,13 @@ def units_of(
     Returns:
         The units.
     """
-    return all_units(metrics, observed, floor=floor, by=by).dropna(subset=["value"])
+    return _all_units(metrics, observed, floor, by).dropna(subset=["value"])
 
 
-def all_units(
-    metrics: Mapping[int, Metric],
-    observed: "pd.DataFrame",
-    *,
-    floor: bool,
-    by: Sequence[str] = ("model",),
+def _all_units(
+    metrics: Mapping[int, Metric], observed: "pd.DataFrame", floor: bool, by: Sequence[str]
 ) -> "pd.DataFrame":
-    """Compute the units of each term of metrics, with and without a value.
-
-    Args:
-        metrics: Metrics by the place that their units have.
-        observed: The observations.
-        floor: Whether an observation without a value counts as the lowest value.
-        by: The columns that separate units.
-
-    Returns:
-        The units.
-    """
+    """Compute the units of each term of metrics, with and without a value."""
     import pandas as pd
 
     # A metric may be a term of several others.
@@ -171,7 +154,7 @@ def coverage_of(
     Returns:
         The share of each place and model, 0 to 1; those without units of a term are left out.
     """
-    units = all_units(metrics, observed, floor=False)
+    units = _all_units(metrics, observed, floor=False, by=["model"])
     units["has_value"] = units["value"].notna()
     shares = units.groupby(["place", "model", "term"])["has_value"].mean()
     least = shares.groupby(level=["place", "model"]).agg(["min", "size"])

@@ -12,7 +12,7 @@ from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.composite import Composite, difference, weighted_mean
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.metrics.units import all_units, coverage_of, means
+from methods.evaluation.metrics.units import coverage_of, means, units_of
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
 from methods.mmbench import Mmbench
@@ -42,7 +42,7 @@ def item(name: str, *wins: float | None) -> list[ScoredObservation]:
 def number(
     metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
 ) -> float | None:
-    units = all_units({0: metric}, frame({"m": observed}), floor=floor).dropna(subset=["value"])
+    units = units_of({0: metric}, frame({"m": observed}), floor=floor)
     value = means(units, metric.weights)["m"]
     return None if value != value else value
 

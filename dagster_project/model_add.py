@@ -137,7 +137,7 @@ def _require_name(name: str) -> None:
 
 
 def _chosen(server: ModelServer, served: str | None) -> ServedModel:
-    """Return the named model of a server, or its only model. Raises UserError if there is none."""
+    """Return the named model of a server, or its only model. Raises UserError if it is missing."""
     if served is None and len(server.models) == 1:
         return server.models[0]
     for model in server.models:

@@ -238,7 +238,7 @@ def last_reported(instance: dg.DagsterInstance, table: str, name: str) -> Any:
         name: The name of the value.
 
     Returns:
-        The value; None if there is none.
+        The value, or None.
     """
     event = instance.get_latest_materialization_event(dg.AssetKey(table.split(".")))
     metadata = event.asset_materialization.metadata if event and event.asset_materialization else {}

@@ -238,7 +238,7 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
         references: Their references.
 
     Returns:
-        The number of the first such turn, from 1; None if there is none.
+        The number of the first such turn, from 1, or None.
     """
     for place, reference in enumerate(references):
         question = questions[place]

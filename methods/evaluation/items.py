@@ -28,7 +28,7 @@ class Turn:
 
     @property
     def reference(self) -> str | None:
-        """The reference answer; None if there is none."""
+        """The reference answer, or None."""
         return self.references.get("answer")
 
 

@@ -162,7 +162,7 @@ def predictions_of(
 
 
 def _column(rows: Sequence[FileRow]) -> str:
-    """The column with the predictions. Raises PredictionError if there is none."""
+    """The column with the predictions. Raises PredictionError if it is missing."""
     named = {name for row in rows for name in row.cells}
     column = next((name for name in COLUMNS if name in named), None)
     if column is None:

@@ -169,7 +169,7 @@ def wrong_type(stated: str | None, mime: str) -> str | None:
     Other names of the same type, letter case and parameters are ignored.
 
     Args:
-        stated: The stated MIME type, for example of a server; None if there is none.
+        stated: The stated MIME type, for example of a server, or None.
         mime: The MIME type of the bytes.
 
     Returns:

@@ -81,7 +81,7 @@ def repeated_sentence(question: str, prompt_sentences: Sequence[str]) -> str | N
 
 
 def named_subject(question: str, titles: Sequence[str]) -> str | None:
-    """Find a name from the title of a page in a question; None if there is none.
+    """Find a name from the title of a page in a question, or None.
 
     A name is a capitalized word inside a sentence, or a whole title of several words (in Chinese or
     Japanese, of several characters). Common nouns, such as "bridge", are no names: they may describe

@@ -40,7 +40,7 @@ def ungrounded_in(answer: str, grounds: Sequence[str]) -> str | None:
         grounds: The source texts; without any, nothing is checked.
 
     Returns:
-        The first such name or number; None if there is none.
+        The first such name or number, or None.
     """
     ground = "\n".join(grounds)
     if not ground.strip() or is_quotation(answer):

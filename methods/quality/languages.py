@@ -162,7 +162,7 @@ def language_fault(text: str, wanted: str) -> str | None:
         wanted: The language code. Only the languages of `SCRIPTS_OF` are checked.
 
     Returns:
-        A description of the fault, such as the share of words in another script; None if there is none.
+        A description of the fault, such as the share of words in another script, or None.
     """
     if wanted not in SCRIPTS_OF:
         return None

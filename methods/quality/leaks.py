@@ -69,7 +69,7 @@ def leak_in(question: str, sources: SourceTexts) -> str | None:
         sources: The captions, titles and pages.
 
     Returns:
-        A description of the first leak; None if there is none.
+        A description of the first leak, or None.
     """
     plain = _TAG.sub(" ", question)
     words = [word.casefold() for word in _WORD.findall(plain)]

@@ -131,7 +131,7 @@ _LONGEST_OFFER = 400
 
 
 def leftover_in(text: str) -> str | None:
-    """Find the first leftover in a text, at most 80 characters of it; None if there is none."""
+    """Find the first leftover in a text, at most 80 characters of it, or None."""
     for pattern in _LEFTOVERS:
         if match := pattern.search(text):
             return match[0].strip()[:80]

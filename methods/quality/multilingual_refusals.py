@@ -64,7 +64,7 @@ def _declines(text: str) -> bool:
 
 
 def _english(text: str) -> int | None:
-    """The position after the words of an English refusal; None if there is none."""
+    """The position after the words of an English refusal, or None."""
     if (match := REFUSAL.match(text)) and not _LOOKED.match(text):
         return match.end()
     if match := BEYOND.match(text) or DECLINES.search(text):

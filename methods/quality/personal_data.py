@@ -68,7 +68,7 @@ _SPOKEN_END = re.compile(
 
 
 def personal_data_in(text: str) -> str | None:
-    """Return the kind and the masked text of the first personal datum; None if there is none."""
+    """Return the kind and the masked text of the first personal datum, or None."""
     for kind, pattern, holds in (
         ("e-mail address", _EMAIL, lambda match: _is_address(match, text)),
         ("IBAN", _IBAN, _is_iban),

@@ -131,7 +131,7 @@ class JudgeResults:
             form: The form.
 
         Returns:
-            The row; None if there is none.
+            The row, or None.
         """
         return self.whole.get((model, *metric, form))
 

@@ -159,7 +159,7 @@ class ReviewState:
             has the rejected content.
         annotator_decisions: The valid decisions of round 1. While round 1 is open, annotators do not
             see them.
-        expert_decision: The decision of round 2; None if there is none.
+        expert_decision: The decision of round 2, or None.
         counted: All decisions that led to this state, in order.
         excluded: The people who must not make the next decision.
         revision: The number of valid edits.

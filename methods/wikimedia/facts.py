@@ -70,7 +70,7 @@ class FileFacts:
 
     Attributes:
         url: The URL of the original.
-        thumb_url: The URL of a thumbnail; None if there is none.
+        thumb_url: The URL of a thumbnail, or None.
         width: The width of the original in pixels.
         height: The height of the original in pixels.
         n_bytes: The size of the original in bytes.

@@ -122,7 +122,7 @@ class _Frame:
 
     @cached_property
     def caption(self) -> str | None:
-        """The plain text of the caption; None if there is none."""
+        """The plain text of the caption, or None."""
         element = self._node.css_first(self._selector)
         return None if element is None else _words(element.html or "")
 

@@ -57,7 +57,7 @@ class Corpus:
 
     @property
     def images_folder(self) -> Path | None:
-        """The folder with the image files; None if there is none."""
+        """The folder with the image files, or None."""
         folder = self.path / "images"
         return folder if folder.is_dir() else None
 

@@ -262,7 +262,7 @@ class ModelCalls:
         self.usage.unread += not parseable
 
     def _kept(self, key: str) -> Outcome | None:
-        """Return the reply that the ledger stores for a request; None if there is none."""
+        """Return the reply that the ledger stores for a request, or None."""
         return self.context.ledger.find([key]).get(key)
 
     async def _look_up(self, key: str) -> tuple[Outcome | None, BatchItem | None]:

@@ -97,7 +97,7 @@ class RowFolder:
         write_atomically(self.path / "error.txt", message.encode())
 
     def take_error(self) -> str | None:
-        """Read and delete the recorded error; None if there is none."""
+        """Read and delete the recorded error, or None."""
         path = self.path / "error.txt"
         if not path.exists():
             return None

@@ -44,7 +44,7 @@ def difference_between(
         metric: The metric.
 
     Returns:
-        The difference, first minus second; None if there is none.
+        The difference, first minus second, or None.
     """
     comparison = pair_difference(rows, model, other)
     return None if comparison is None else difference_of(comparison[0], metric, comparison[1])
@@ -62,7 +62,7 @@ def difference_of(
         column: The column of the difference.
 
     Returns:
-        The difference; None if there is none.
+        The difference, or None.
     """
     difference = row[column]
     if difference is None:

@@ -181,7 +181,7 @@ class Accounts:
         return Account(name, role, has_password=password is not None)
 
     def get(self, name: str) -> Account | None:
-        """Return the account of this name, ignoring case; None if there is none."""
+        """Return the account of this name, ignoring case, or None."""
         with self._store.read() as connection:
             return _account_of(connection, name)
 
@@ -458,7 +458,7 @@ def _require_other_admin(connection: Connection, name: str) -> None:
 
 
 def _account_of(connection: Connection, name: str) -> Account | None:
-    """Return the account of this name, ignoring case; None if there is none."""
+    """Return the account of this name, ignoring case, or None."""
     row = connection.execute(_BY_FOLDED, {"folded": folded_name(name)}).first()
     return None if row is None else _account(row)
 

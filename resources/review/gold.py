@@ -237,7 +237,7 @@ def next_gold(
         always: Whether to return a gold item even if none is due.
 
     Returns:
-        The row of the item; None if there is none.
+        The row of the item, or None.
     """
     if not always:
         if not rules.gold:

@@ -350,7 +350,7 @@ class ReviewStore:
         Args:
             claim: The claim to the lock.
             draft: The draft.
-            based_on: The version of the stored draft that it replaces; None if there is none.
+            based_on: The version of the stored draft that it replaces, or None.
 
         Returns:
             The version of the draft.

@@ -71,7 +71,7 @@ class Records(Generic[Record]):
             self._lock.release()
 
     def get(self, key: Key) -> Record | None:
-        """Return the record of a key; None if there is none."""
+        """Return the record of a key, or None."""
         return self._kept.get(key)
 
     def values(self) -> Iterable[Record]:

@@ -105,7 +105,7 @@ def _require_damaged(path: Path, error: sqlite3.DatabaseError) -> None:
 
 
 def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
-    """Describe the first problem of the file; None if there is none."""
+    """Describe the first problem of the file, or None."""
     n_pages, page_size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
     )

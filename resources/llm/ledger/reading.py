@@ -287,7 +287,7 @@ class LedgerReader:
             kind: Which of the two texts.
 
         Returns:
-            The text; None if there is none.
+            The text, or None.
         """
 
         def question(connection: Connection) -> str | None:

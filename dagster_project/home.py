@@ -6,11 +6,13 @@ from pathlib import Path
 from methods.errors import UserError
 from methods.naming import listed
 from resources.files import home
-from resources.llm.ledger.check import LedgerCheckResult, check_all
+from resources.llm.ledger.check import LedgerCheckResult, check_all, keys_of_calls
 from resources.store_damage import sqlite_log_damage
 from resources.stores.address import shown_database
+from resources.stores_of_home import lost_calls_sentence
 from resources.upkeep.backup import back_up, restore
 from resources.upkeep.cleaning import clean, require_unused
+from resources.warehouse.absent_files import n_absent_calls
 
 
 def back_up_home(to: Path | None) -> str:
@@ -27,9 +29,9 @@ def back_up_home(to: Path | None) -> str:
     )
     if backup.absent:
         message += (
-            f"\nNOT IN IT: {', '.join(backup.absent)}. The tables name them, but {folder} lacks "
-            "them. Keep an earlier backup that has them; vlm-loom run build makes images and releases "
-            "again, and the answers of calls have to be paid for again."
+            f"\nNOT IN IT, as {folder} lacks them: {', '.join(backup.absent)}. Keep an earlier backup "
+            "that has them; vlm-loom run build makes images, tables and releases again, of which some "
+            "may differ, and the answers of calls have to be paid for again."
         )
     if backup.left_out:
         message += (
@@ -58,11 +60,16 @@ def restore_home(source: Path, overwrite: bool) -> str:
         UserError: The backup cannot be restored.
     """
     folder = home.home()
-    earlier = restore(source.resolve(), folder, overwrite=overwrite)
+    earlier, dropped = restore(source.resolve(), folder, overwrite=overwrite)
     message = f"Restored {folder} from {source.resolve()}"
     if shown := shown_database():
         message += (
             f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
+        )
+    if dropped:
+        message += (
+            f"\nNot restored, as vlm-loom does not make them and they could read any file: "
+            f"{listed(dropped)}. Create those again that you need."
         )
     if earlier:
         message += f"\nThe earlier workspace is {earlier}: remove it when you do not need it."
@@ -80,6 +87,11 @@ def check_ledger() -> str:
             "answered since "
             "the backup is asked and paid for again."
         )
+    n_absent = 0
+    if home.warehouse_path().exists():
+        n_absent = n_absent_calls(home.warehouse_path(), keys_of_calls(path))
+    if n_absent:
+        raise UserError(f"{path} {lost_calls_sentence(n_absent)}")
     return f"{path} is sound: {findings.n_calls} calls and {findings.n_charges} charges."
 
 

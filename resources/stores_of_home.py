@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from methods.naming import number_of
 from resources.files import home
 from resources.files.atomic import write_atomically
 from resources.files.system_errors import exhaustion_message, refused_by_system
@@ -18,7 +19,7 @@ from resources.review.tables import REVIEW
 from resources.stores import open_store, sqlite
 from resources.stores.address import VARIABLE, database, shown_database
 from resources.warehouse import Warehouse
-from resources.warehouse.absent_files import named_calls
+from resources.warehouse.absent_files import n_absent_calls, n_release_folders
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
 
 SQLITE = {
@@ -56,24 +57,44 @@ def bring_home_up_to_date() -> None:
         for warehouse in warehouses:
             warehouse.require_upgradable()
         if database() is None:
-            _warn_of_lost_ledger()
+            _warn_of_lost_calls()
         for path, kind in files.items():
             open_store(kind, path).close()
         for warehouse in warehouses:
             warehouse.check()
+        _warn_of_lost_tables(warehouse)
 
 
-def _warn_of_lost_ledger() -> None:
+def _warn_of_lost_calls() -> None:
     """Print a warning if tables name calls and the ledger has none, before they are made again."""
     ledger, tables = home.ledger_path(), home.warehouse_path()
-    if tables.exists() and not has_calls(ledger) and (n_calls := len(named_calls(tables))):
-        print(
-            f"WARNING: {ledger} has no calls, but the tables have answers of {n_calls} calls, which "
-            "will be requested and paid for again. To keep them, stop now (Ctrl-C) and restore a "
-            "backup that has the ledger (vlm-loom workspace restore).",
-            file=sys.stderr,
-            flush=True,
+    if not has_calls(ledger) and (n_calls := n_absent_calls(tables, frozenset())):
+        _warn(f"{ledger} {lost_calls_sentence(n_calls)}")
+
+
+def _warn_of_lost_tables(warehouse: Warehouse) -> None:
+    """Print a warning if there are releases that the tables, which may be missing, do not know."""
+    n_releases = n_release_folders(home.home())
+    if n_releases and not (warehouse.is_there() and warehouse.count("release.releases")):
+        _warn(
+            f"{warehouse.database.name} has no tables of the {number_of(n_releases, 'release')} in "
+            f"{home.releases_path()}. A build makes new tables, of which clusters, image sets and "
+            "releases may differ, and pays for what differs. To keep the earlier ones, stop now "
+            "(Ctrl-C) and restore a backup that has the tables (vlm-loom workspace restore)."
         )
+
+
+def lost_calls_sentence(n_calls: int) -> str:
+    """Return the end of a sentence on a ledger that lacks calls, and what to do."""
+    return (
+        f"lacks {number_of(n_calls, 'call')} whose answers are in the tables, and which will be "
+        "requested and paid for again. To keep them, stop now (Ctrl-C) and restore a backup that has "
+        "the ledger (vlm-loom workspace restore)."
+    )
+
+
+def _warn(sentence: str) -> None:
+    print(f"WARNING: {sentence}", file=sys.stderr, flush=True)
 
 
 def may_write() -> bool:

@@ -1,6 +1,7 @@
 """Approved items: the outcome of each item's review by people or by a policy."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 import dagster as dg
@@ -32,6 +33,11 @@ class ReviewSettings(AssetConfig):
     sample_share: float = Field(
         0.1, ge=0, le=1, description="The share of items that `sample` takes."
     )
+    accept_lost_decisions: bool = Field(
+        False,
+        description="Whether to go on if the review store lacks decisions that the table has. The "
+        "policy then decides on their items.",
+    )
 
 
 WHEN_DECIDED = when_changed(DECISIONS)
@@ -55,7 +61,10 @@ def approved(
     """
     policy = ResolutionPolicy(config.require, config.sample_share)
     items = queued_items(warehouse)
-    decided = by_item(review_store.decisions())
+    stored = review_store.decisions()
+    if not config.accept_lost_decisions:
+        _require_kept_decisions(warehouse, stored)
+    decided = by_item(stored)
     rules = review_store.rules()
     rows, events = [], []
     for item in items:
@@ -90,6 +99,25 @@ def approved(
             "by people": sum(_has_people(row["reviewers"]) for row in rows),
         },
     )
+
+
+def _require_kept_decisions(warehouse: Warehouse, stored: Sequence[Decision]) -> None:
+    """Fail the step if the review store lacks decisions that the last run of the step read.
+
+    Otherwise a policy would approve items that people have rejected.
+    """
+    columns = warehouse.select("review.decisions", "item_id", "decided_at").to_pylist()
+    known = {(row["item_id"], row["decided_at"]) for row in columns}
+    lost = known - {(decision.item_id, decision.decided_at) for decision in stored}
+    if lost:
+        raise dg.Failure(
+            f"review.approved keeps its earlier rows: the review store lacks {len(lost)} of the "
+            f"{len(known)} decisions of people in review.decisions. Restore a backup that has the "
+            "store (vlm-loom workspace restore). To go on without these decisions, set "
+            "accept_lost_decisions of review/approved for one run.",
+            metadata={"lost decisions": len(lost), "of": len(known)},
+            allow_retries=False,
+        )
 
 
 def _event_row(event: Decision) -> dict[str, object]:

@@ -21,6 +21,7 @@ from filelock import FileLock
 from pydantic import AfterValidator, BaseModel, Field
 
 from methods.errors import UserError
+from methods.naming import listed
 from resources.exports.folder import EXPORT_AGAIN, listed_files
 from resources.exports.folder import MANIFEST as EXPORT_MANIFEST
 from resources.files import home
@@ -37,13 +38,15 @@ from resources.store_damage import (
     sqlite_damage,
     sqlite_log_damage,
 )
+from resources.stores.address import database
 from resources.stores.sqlite import copy_sqlite, size_of
 from resources.stores.sqlite_errors import is_damaged
 from resources.stores.sqlite_rows import Readers
 from resources.stores_of_home import require_upgradable_stores
 from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES, require_unused
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.absent_files import absent_files
+from resources.warehouse.foreign_views import drop_foreign_views
 from resources.warehouse.lake_connection import lake_address
 
 MANIFEST = "backup.json"
@@ -106,6 +109,19 @@ class DiskFull(BackupError, ResourceExhausted):
 
 class DamagedFile(Exception):
     """A file to copy is damaged; the message describes the damage."""
+
+
+class RestoreResult(NamedTuple):
+    """What a restore did besides.
+
+    Attributes:
+        earlier: The new path of the earlier workspace; None if there was none.
+        dropped: Views and macros of the backup's tables that were not restored, since vlm-loom does not
+            make them and DuckDB would run them with the rights of the user.
+    """
+
+    earlier: Path | None
+    dropped: list[str]
 
 
 class BackupResult(NamedTuple):
@@ -174,13 +190,16 @@ def back_up(source: Path, target: Path) -> BackupResult:
             )
         manifest = Manifest(made_at=datetime.now(UTC), files=files)
         (draft / MANIFEST).write_text(manifest.model_dump_json())
-        absent = absent_files(draft, files)
+        calls = None
+        if database() is None:
+            calls = ledger_check.keys_of_calls(draft / home.ledger_path().name)
+        absent = absent_files(draft, files, calls)
         # After a power failure, a backup with its final name must have all its files.
         os.sync()
     return BackupResult(len(files), left_out, absent)
 
 
-def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | None:
+def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreResult:
     """Restore a workspace from a backup.
 
     Args:
@@ -189,7 +208,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
         overwrite: Whether an existing workspace is moved out of the way.
 
     Returns:
-        The new path of the earlier workspace; None if there was none.
+        The new path of the earlier workspace, and what was not restored.
 
     Raises:
         BackupError: The backup is damaged, or the workspace cannot be replaced.
@@ -221,12 +240,13 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
                         f"{backup / name} is damaged ({damage}), and nothing was restored: take "
                         "another backup."
                     )
+            require_upgradable_stores(backup)
+            dropped = _without_foreign_views(draft, backup)
             if changed := _changed_release_file(draft, files):
                 raise BackupError(
                     f"{backup / changed} has other content than was written, and nothing was restored: "
                     "give an earlier backup."
                 )
-            require_upgradable_stores(backup)
             os.sync()
             earlier = None
             if occupied:
@@ -235,7 +255,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> Path | No
                 )
                 _require_absent(earlier)
                 target.rename(earlier)
-    return earlier
+    return RestoreResult(earlier, dropped)
 
 
 @contextmanager
@@ -364,6 +384,25 @@ def _changed_release_file(copy: Path, files: Mapping[str, BackupFile]) -> str | 
         if name in files and files[name].sha256 != sha256:
             return name
     return None
+
+
+def _without_foreign_views(draft: Path, backup: Path) -> list[str]:
+    """Drop foreign views of the restored tables, and return them. Raises BackupError if a view stood in
+    place of a table.
+    """
+    tables = draft / _WAREHOUSE
+    if not tables.exists():
+        return []
+    if dropped := drop_foreign_views(tables):
+        try:
+            Warehouse(tables).require_upgradable()
+        except WarehouseError as error:
+            raise BackupError(
+                f"{backup / _WAREHOUSE} has views that vlm-loom does not make "
+                f"({listed(dropped)}), and without them its tables are not whole, so nothing was "
+                "restored: give an earlier backup."
+            ) from error
+    return dropped
 
 
 def _recorded_exports(warehouse: Path) -> dict[str, str]:

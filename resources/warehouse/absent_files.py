@@ -1,11 +1,10 @@
-"""Finds files and calls that tables refer to and that a backup, or the workspace, does not have."""
+"""Finds what the tables refer to and a backup, or the workspace, does not have; and lost tables."""
 
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
 from methods.naming import number_of
 from resources.files import home
-from resources.stores.address import database
 
 _NAMED = {
     "image": "SELECT DISTINCT image_id FROM ingest.images",
@@ -18,21 +17,20 @@ _CALLS = (
 )
 
 
-def absent_files(backup: Path, names: Collection[str]) -> list[str]:
+def absent_files(backup: Path, names: Collection[str], calls: frozenset[str] | None) -> list[str]:
     """Count the images, release files and calls that the tables of a backup refer to and the backup
-    lacks.
+    lacks, and the releases whose tables it lacks.
 
     Tables of any version are read; a table that does not exist counts as empty.
 
     Args:
         backup: The folder of the backup.
         names: The files of the backup, relative to it.
+        calls: The keys of the calls in its ledger; None if the ledger is in a database.
 
     Returns:
         One phrase for each kind of what is missing, such as "70 images".
     """
-    if home.warehouse_path().name not in names:
-        return []
     images, releases = home.images_path().name, home.releases_path().name
     paths = [PurePosixPath(name) for name in names]
     present = {
@@ -42,21 +40,39 @@ def absent_files(backup: Path, names: Collection[str]) -> list[str]:
         },
     }
     tables = backup / home.warehouse_path().name
-    n_absent = {kind: len(_named(tables, query) - present[kind]) for kind, query in _NAMED.items()}
-    if home.ledger_path().name not in names and database() is None:
-        n_absent["call"] = len(named_calls(tables))
-    return [number_of(n, kind) for kind, n in n_absent.items() if n]
+    named = {kind: _named(tables, query) for kind, query in _NAMED.items()}
+    n_absent = {kind: len(values - present[kind]) for kind, values in named.items()}
+    if calls is not None:
+        n_absent["call"] = n_absent_calls(tables, calls)
+    absent = [number_of(n, kind) for kind, n in n_absent.items() if n]
+    if not _named(tables, "SELECT release_id FROM release.releases") and (
+        n := n_release_folders(backup)
+    ):
+        absent.append(f"the tables of {number_of(n, 'release')}")
+    return absent
 
 
-def named_calls(tables: Path) -> set[str]:
-    """Return the keys of the calls whose answers are in the tables of a DuckDB file."""
-    return {key for query in _CALLS for key in _named(tables, query)}
+def n_absent_calls(tables: Path, calls: frozenset[str]) -> int:
+    """Count the calls whose answers are in the tables of a DuckDB file and that a ledger lacks.
+
+    Args:
+        tables: The DuckDB file.
+        calls: The keys of the ledger's calls.
+    """
+    return len({key for query in _CALLS for key in _named(tables, query)} - calls)
+
+
+def n_release_folders(folder: Path) -> int:
+    """Count the releases that a workspace, or a backup of one, has files of."""
+    return sum(1 for path in (folder / home.releases_path().name).glob("*/card.json"))
 
 
 def _named(tables: Path, query: str) -> set[str]:
     """Return the values of a query; none if the file cannot be opened, or lacks the table."""
     import duckdb
 
+    if not tables.exists():
+        return set()
     try:
         with duckdb.connect(str(tables), read_only=True) as connection:
             return {row[0] for row in connection.execute(query).fetchall()}

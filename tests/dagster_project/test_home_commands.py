@@ -13,6 +13,7 @@ from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
+from resources.warehouse import Warehouse
 
 pytestmark = pytest.mark.slow
 
@@ -62,8 +63,25 @@ def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, c
     for _ in range(2):  # Also once there is a new and empty ledger.
         bring_home_up_to_date()
         warning = capsys.readouterr().err
-        assert re.search(r"has no calls, but the tables have answers of [1-9]\d* calls", warning)
+        assert re.search(r"lacks [1-9]\d* calls whose answers are in the tables", warning)
         Ledger(folder / "ledger.sqlite").close()
+    assert loom(["workspace", "check-ledger"]) == 2
+    assert "calls whose answers are in the tables" in capsys.readouterr().err
+    assert loom(["workspace", "backup"]) == 0
+    assert re.search(r"NOT IN IT.*: [1-9]\d* calls", capsys.readouterr().out)
+
+
+def test_lost_tables_are_told_as_long_as_there_are_releases_that_the_tables_lack(
+    folder: Path, capsys
+) -> None:
+    for file in folder.glob("warehouse.duckdb*"):
+        file.unlink()
+    for _ in range(2):  # Also once there are new and empty tables.
+        bring_home_up_to_date()
+        assert re.search(r"has no tables of the [1-9] releases", capsys.readouterr().err)
+        Warehouse(folder / "warehouse.duckdb").check()
+    assert loom(["workspace", "backup"]) == 0
+    assert re.search(r"NOT IN IT.*: the tables of [1-9] releases", capsys.readouterr().out)
 
 
 def test_what_was_backed_up_is_restored_over_a_home_only_when_told_so(

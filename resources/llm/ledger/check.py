@@ -63,6 +63,18 @@ def has_calls(path: Path) -> bool:
         return False
 
 
+def keys_of_calls(path: Path) -> frozenset[str]:
+    """Return the keys of all calls of a ledger of any version; none if it does not exist or cannot be
+    read.
+    """
+    query = "SELECT key FROM calls UNION SELECT key FROM charges"
+    try:
+        with _connected(path) as connection:
+            return frozenset(key for (key,) in connection.execute(query))
+    except (StoreError, sqlite3.Error):
+        return frozenset()
+
+
 def check_all(path: Path) -> LedgerCheckResult:
     """Check every database page, index and row of the ledger at `path`, of any version up to this one.
 

@@ -168,3 +168,17 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
     assert world.rows("SELECT * FROM review.approved WHERE kind = 'score'") == []
     again = world.review_store.items(["score"])
     assert {row["item_id"] for row in again} == {row["item_id"] for row in rows}
+
+
+def test_decisions_that_the_store_lost_are_not_overruled_by_the_policy(
+    approved: tuple[World, Row],
+) -> None:
+    world, first = approved
+    before = world.rows("SELECT * FROM review.approved ORDER BY ALL")
+    for file in world.home.glob("review.sqlite*"):
+        file.unlink()
+    assert not world.release("none").success
+    assert world.rows("SELECT * FROM review.approved ORDER BY ALL") == before
+    assert world.release("none", accept_lost_decisions=True).success
+    (row,) = world.rows("SELECT * FROM review.approved WHERE item_id = $i", i=first["item_id"])
+    assert row["reviewers"] == ["policy:none", "policy:none"]

@@ -76,7 +76,7 @@ def test_a_restored_home_is_the_one_that_was_backed_up(home: Path, tmp_path: Pat
     dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
 
     n_files = back_up(home, tmp_path / "backup").n_files
-    assert restore(tmp_path / "backup", tmp_path / "again") is None
+    assert restore(tmp_path / "backup", tmp_path / "again") == (None, [])
 
     again = tmp_path / "again"
     assert content(again) == before and len(before) > 30
@@ -464,7 +464,7 @@ def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_t
         restore(tmp_path / "backup", home)
     assert (home / "reports" / "mmdu.html").read_text() == "newer"
 
-    earlier = restore(tmp_path / "backup", home, overwrite=True)
+    earlier = restore(tmp_path / "backup", home, overwrite=True).earlier
 
     assert content(home) == before
     assert earlier is not None and earlier.parent == home.parent

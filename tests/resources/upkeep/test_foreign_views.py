@@ -1,0 +1,81 @@
+"""Backups of strangers: DuckDB runs no view or macro of theirs, which could read any file."""
+
+import json
+from hashlib import file_digest
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from resources.upkeep.backup import MANIFEST, BackupError, back_up, restore
+from resources.warehouse import Warehouse
+from tests.homes.kept import unpack
+
+NAME = "warehouse.duckdb"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = unpack(tmp_path)
+    Warehouse(home / NAME).check()
+    return home
+
+
+def tampered(home: Path, backup: Path, script: str) -> Path:
+    """A backup of a workspace in which a stranger ran a script, with a manifest that fits."""
+    back_up(home, backup)
+    with duckdb.connect(str(backup / NAME)) as connection:
+        connection.execute(script)
+    manifest = json.loads((backup / MANIFEST).read_text())
+    with (backup / NAME).open("rb") as file:
+        sha256 = file_digest(file, "sha256").hexdigest()
+    size = (backup / NAME).stat().st_size
+    manifest["files"][NAME] = {"n_bytes": size, "sha256": sha256}
+    (backup / MANIFEST).write_text(json.dumps(manifest))
+    return backup
+
+
+@pytest.mark.parametrize(
+    ("table", "view"),
+    [
+        (
+            "release.releases",
+            "SELECT content AS stolen, * FROM release.old, read_text('/etc/passwd')",
+        ),
+        (
+            "release.exports",
+            "SELECT i::VARCHAR path, '' AS sha256 FROM range(1000000000000000) t(i)",
+        ),
+        (
+            "main.schema_version",
+            "SELECT i version, '' AS declared FROM range(1000000000000000) t(i)",
+        ),
+    ],
+)
+def test_a_view_in_place_of_a_table_is_not_read(
+    home: Path, tmp_path: Path, table: str, view: str
+) -> None:
+    script = f"ALTER TABLE {table} RENAME TO old; CREATE VIEW {table} AS {view}"
+    backup = tampered(home, tmp_path / "backup", script)
+    with pytest.raises(BackupError, match="views that vlm-loom does not make"):
+        restore(backup, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_only_views_of_this_version_are_restored(home: Path, tmp_path: Path) -> None:
+    script = """
+        CREATE OR REPLACE VIEW evaluate.results AS SELECT content FROM read_text('/etc/passwd');
+        CREATE SCHEMA mine;
+        CREATE VIEW mine."my answers" AS SELECT 1;
+        CREATE MACRO mine.doubled(n) AS 2 * n;
+        CREATE MACRO mine.file(name) AS TABLE SELECT content FROM read_text(name);
+    """
+    backup = tampered(home, tmp_path / "backup", script)
+    assert restore(backup, tmp_path / "again").dropped == [
+        'macro "mine"."doubled"',
+        'macro table "mine"."file"',
+        'view "mine"."my answers"',
+    ]
+    restored, original = Warehouse(tmp_path / "again" / NAME), Warehouse(home / NAME)
+    for name in ("evaluate.results", "release.exports"):
+        assert restored.fingerprint(name) == original.fingerprint(name)

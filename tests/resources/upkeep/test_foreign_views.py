@@ -44,11 +44,7 @@ def tampered(home: Path, backup: Path, script: str) -> Path:
         ),
         (
             "release.exports",
-            "SELECT i::VARCHAR path, '' AS sha256 FROM range(1000000000000000) t(i)",
-        ),
-        (
-            "main.schema_version",
-            "SELECT i version, '' AS declared FROM range(1000000000000000) t(i)",
+            "SELECT i::VARCHAR AS path, '' AS sha256 FROM range(1000000000000000) t(i)",
         ),
     ],
 )
@@ -65,6 +61,9 @@ def test_a_view_in_place_of_a_table_is_not_read(
 def test_only_views_of_this_version_are_restored(home: Path, tmp_path: Path) -> None:
     script = """
         CREATE OR REPLACE VIEW evaluate.results AS SELECT content FROM read_text('/etc/passwd');
+        ALTER TABLE main.schema_version RENAME TO old;
+        CREATE VIEW main.schema_version AS SELECT 119 AS version, content AS declared
+        FROM read_text('/etc/passwd');
         CREATE SCHEMA mine;
         CREATE VIEW mine."my answers" AS SELECT 1;
         CREATE MACRO mine.doubled(n) AS 2 * n;
@@ -74,6 +73,7 @@ def test_only_views_of_this_version_are_restored(home: Path, tmp_path: Path) -> 
     assert restore(backup, tmp_path / "again").dropped == [
         'macro "mine"."doubled"',
         'macro table "mine"."file"',
+        'view "main"."schema_version"',
         'view "mine"."my answers"',
     ]
     restored, original = Warehouse(tmp_path / "again" / NAME), Warehouse(home / NAME)

@@ -198,10 +198,11 @@ def _with_draft(content: object, item: QueueItem) -> dict[str, Any]:
     """Return the content of the draft if it is valid for the item, else the item's content."""
     if isinstance(content, dict) and content.keys() == item["content"].keys():
         try:
-            KINDS[item["kind"]].texts(content)
+            texts = KINDS[item["kind"]].texts(content)
         except (TypeError, KeyError, AttributeError, IndexError):
             return item["content"]
-        return content
+        if all(isinstance(text, str) for _, text in texts):
+            return content
     return item["content"]
 
 

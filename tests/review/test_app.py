@@ -155,7 +155,15 @@ def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
     assert site.store.draft(claim) is None
 
 
-@pytest.mark.parametrize("content", [5, {"turns": []}, {"image_ids": [], "turns": 5}])
+@pytest.mark.parametrize(
+    "content",
+    [
+        5,
+        {"turns": []},
+        {"image_ids": [], "turns": 5},
+        {"image_ids": [], "turns": [{"question": 5, "answer": []}]},
+    ],
+)
 def test_a_draft_of_no_form_is_left_aside(site: Site, content: object) -> None:
     one = dialogue(site)
     site.store.update_queue([one])

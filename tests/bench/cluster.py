@@ -11,20 +11,18 @@ import hashlib
 import json
 import os
 import pickle
-import resource
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from resources.files.home import REPO_ROOT, home
+from resources.files.home import home
 from tests.bench import cluster_grown
+from tests.bench.measuring import DATA, Row, best_of, figures_of, print_table, stage
 
-TEXTS = REPO_ROOT.parent / "shared" / "data" / "package_descriptions.txt.gz"
+TEXTS = DATA / "package_descriptions.txt.gz"
 TAU = 0.75
 MANY, FEW, DENSE = 60_004, 15_000, 5_000
 WARMING = 4_096
@@ -138,37 +136,17 @@ def measure(way: str, path: Path, n: int) -> None:
     # Every n-th, so that few are as varied as many.
     vectors = vectors[np.linspace(0, len(vectors) - 1, n).astype(int)]
     WAYS[way](vectors[:WARMING])
-    processor = time.process_time()
-    started = time.monotonic()
-    communities, pairs, said = WAYS[way](vectors)
-    wall, processor = time.monotonic() - started, time.process_time() - processor
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    stages: dict[str, Row] = {}
+    with stage(stages, way):
+        communities, pairs, said = WAYS[way](vectors)
     with found_file(path, way, n).open("wb") as file:
         pickle.dump((communities, pairs), file)
-    print(json.dumps({"wall_s": wall, "cpu_s": processor, "peak_mib": round(peak / 1024), **said}))
+    print(json.dumps({**stages[way], **said}))
 
 
 def found_file(path: Path, way: str, n: int) -> Path:
     """Where a way leaves what it found."""
     return path.parent / f"{hashlib.sha256(way.encode()).hexdigest()[:8]}.{n}.pickle"
-
-
-def measured(way: str, path: Path, n: int) -> dict:
-    """The figures of one way, from a process of its own."""
-    command = [sys.executable, "-m", "tests.bench.cluster", "measure", way, str(path), str(n)]
-    print(f"{way}, {n:,} ...", file=sys.stderr)
-    done = subprocess.run(command, cwd=REPO_ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def best_of(ways: Sequence[str], path: Path, n: int, rounds: int) -> dict[str, dict]:
-    """The fastest round of each way; they take turns."""
-    runs = [{way: measured(way, path, n) for way in ways} for _ in range(rounds)]
-    best = {way: min((run[way] for run in runs), key=lambda row: row["wall_s"]) for way in ways}
-    for way in ways:
-        best[way]["all_wall_s"] = [round(run[way]["wall_s"], 3) for run in runs]
-        best[way]["peak_mib"] = max(run[way]["peak_mib"] for run in runs)
-    return best
 
 
 def vectors_of_texts() -> np.ndarray:
@@ -188,13 +166,16 @@ def vectors_of_texts() -> np.ndarray:
     return np.load(path)
 
 
-def bench(rounds: int) -> dict:
+def bench(rounds: int) -> Row:
     """Every figure there is."""
     vectors = vectors_of_texts()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as folder:
         path = Path(folder) / "vectors.npy"
         np.save(path, vectors)
-        rows = {n: best_of(ways, path, n, rounds) for n, ways in ROUNDS_OF.items()}
+        rows = {
+            n: best_of(ways, rounds, lambda way, n=n: figures_of(__spec__.name, way, path, n))
+            for n, ways in ROUNDS_OF.items()
+        }
 
         def found(way: str, n: int) -> tuple:
             return pickle.loads(found_file(path, way, n).read_bytes())
@@ -203,9 +184,8 @@ def bench(rounds: int) -> dict:
             wanted, _ = found(REFERENCE, n)
             for way in {EXACT, FLOAT32} & set(rows[n]):
                 made, _ = found(way, n)
-                rows[n][way]["same_communities"] = set(map(frozenset, made)) == set(
-                    map(frozenset, wanted)
-                )
+                same = {frozenset(each) for each in made} == {frozenset(each) for each in wanted}
+                rows[n][way]["same_communities"] = same
                 rows[n][way]["same_centres"] = {each[0] for each in made} == {
                     each[0] for each in wanted
                 }
@@ -221,31 +201,22 @@ def bench(rounds: int) -> dict:
     for n in (MANY, FEW):
         for row in rows[n].values():
             row["times_faster"] = round(rows[n][REFERENCE]["wall_s"] / row["wall_s"], 2)
+    seconds = {n: {way: row["wall_s"] for way, row in rows[n].items()} for n in (MANY, FEW)}
     return {
         "cores": os.cpu_count(),
         "texts": rows,
         "pairs": len(true),
-        "growth_of_exact": round(rows[MANY][EXACT]["wall_s"] / rows[FEW][EXACT]["wall_s"], 2),
-        "growth_of_reference": round(
-            rows[MANY][REFERENCE]["wall_s"] / rows[FEW][REFERENCE]["wall_s"], 2
-        ),
+        "growth_of_exact": round(seconds[MANY][EXACT] / seconds[FEW][EXACT], 2),
+        "growth_of_reference": round(seconds[MANY][REFERENCE] / seconds[FEW][REFERENCE], 2),
     }
 
 
-def show(figures: dict) -> None:
+def show(figures: Row) -> None:
     """The figures for people."""
     for n, rows in figures["texts"].items():
-        print(f"\n{n:,} texts, 384 dimensions, tau = {TAU}, {figures['cores']} cores")
-        print(f"{'':26}{'s':>8}{'CPU s':>8}{'x faster':>10}{'MiB':>7}{'communities':>13}  ")
-        for way, row in rows.items():
-            faster = f"{row['times_faster']:10.1f}" if "times_faster" in row else " " * 10
-            made = f"{row['communities'] or '-':>13}"
-            says = [f"the same: {row['same_communities']}"] if "same_communities" in row else []
-            says += [f"recall {row['recall']}"] if "recall" in row else []
-            print(
-                f"{way:26}{row['wall_s']:8.2f}{row['cpu_s']:8.2f}{faster}{row['peak_mib']:7}{made}"
-                f"  {', '.join(says)}"
-            )
+        title = f"{n:,} texts, 384 dimensions, tau = {TAU}, {figures['cores']} cores"
+        columns = ["wall_s", "cpu_s", "times_faster", "peak_mib", "communities"]
+        print_table(title, rows, [*columns, "same_communities", "recall"])
     print(
         f"\n{MANY / FEW:.0f} x as many texts take the exact mode {figures['growth_of_exact']} x as "
         f"long, {REFERENCE} {figures['growth_of_reference']} x.\n"

@@ -1,7 +1,6 @@
 """A build from a terminal: a run for each shard, then one for the rest; and who builds at a time."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from dagster_project import build as module
 from dagster_project.build import BuildResult, build, only_build
 from dagster_project.definitions import build_defs, defs
-from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT
 from dagster_project.progress import progress_logger
@@ -21,12 +19,6 @@ from dagster_project.run_tags import BUILD, PROCESS
 from methods.errors import UserError
 
 EMBEDDER: Any = SimpleNamespace(load_ahead=lambda: None)
-
-
-@pytest.fixture
-def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
-    with open_instance() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from tests.assets.hand_clusters import clustered_by_hand, entry
 pytestmark = pytest.mark.slow
 
 WARN = dg.AssetCheckSeverity.WARN
+Changed = dict[str, dict[str, Any]]
 MadeWith = Callable[..., dg.AssetCheckExecutionContext]
 
 
@@ -70,78 +71,73 @@ def test_what_must_hold_is_blocking_and_what_is_to_be_looked_at_is_not() -> None
 # --- Clusters ----------------------------------------------------------------------------------------
 
 
-def test_members_within_tau_pass(warehouse: Warehouse) -> None:
-    assert checks.within_tau(warehouse=clustered_by_hand(warehouse)).passed
-
-
-def test_a_member_beyond_tau_fails_whatever_the_table_says_of_it(warehouse: Warehouse) -> None:
-    # c2 is no member of A: its cosine to (1, 0) is -.8.
-    stray = {"cluster_id": "A", "cluster_centre": "a1", "cluster_similarity": 0.9}
-    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places={"c2": stray}))
-    assert not result.passed
-    assert value(result, "beyond tau") == 1
-    assert "c2" in value(result, "farthest") and "-0.8" in value(result, "farthest")
-
-
-def test_a_member_of_a_group_beyond_tau_fails(warehouse: Warehouse) -> None:
-    # Categories of b2 are (0, 1), the centre's (1, 0): cosine 0.
-    stray = {"group_id": "warm", "group_similarity": 0.0}
-    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places={"b2": stray}))
-    assert not result.passed and value(result, "beyond tau") == 1
-
-
-def test_a_similarity_that_is_not_what_the_vectors_say_fails(warehouse: Warehouse) -> None:
-    wrong = {"a2": {"cluster_similarity": 0.85}, "a3": {"cluster_similarity": None}}
-    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places=wrong))
-    assert not result.passed
-    assert (value(result, "beyond tau"), value(result, "not as near as recorded")) == (0, 2)
-
-
-def test_a_tau_that_rounding_alone_misses_passes(warehouse: Warehouse) -> None:
-    # The float32 of .8 is above .8, that of .96 below .96: neither is what tau is about.
-    exact = {"A": {"tau": 0.8}, "C": {"tau": 0.8}, "B": {"tau": 0.936}}
-    assert checks.within_tau(warehouse=clustered_by_hand(warehouse, clusters=exact)).passed
-
-
-@pytest.mark.parametrize(("how", "passed"), [("seed", True), ("assigned", False)])
-def test_of_a_cluster_found_by_density_only_who_joined_later_is_bound(
-    warehouse: Warehouse, how: str, passed: bool
+@pytest.mark.parametrize(
+    ("places", "clusters", "found"),
+    [
+        ({}, {}, None),
+        # c2 is no member of A: its cosine to (1, 0) is -.8, whatever the table says.
+        (
+            {"c2": {"cluster_id": "A", "cluster_centre": "a1", "cluster_similarity": 0.9}},
+            {},
+            (1, 0),
+        ),
+        # Categories of b2 are (0, 1), the centre's (1, 0): cosine 0.
+        ({"b2": {"group_id": "warm", "group_similarity": 0.0}}, {}, (1, 0)),
+        ({"a2": {"cluster_similarity": 0.85}, "a3": {"cluster_similarity": None}}, {}, (0, 2)),
+        # The float32 of .8 is above .8, that of .96 below .96: neither is what tau is about.
+        ({}, {"A": {"tau": 0.8}, "C": {"tau": 0.8}, "B": {"tau": 0.936}}, None),
+        # Of a cluster found by density only who joined later is bound.
+        ({"a2": {"cluster_how": "seed"}}, {"A": {"tau": 0.9, "cluster_method": "density"}}, None),
+        (
+            {"a2": {"cluster_how": "assigned"}},
+            {"A": {"tau": 0.9, "cluster_method": "density"}},
+            (1, 0),
+        ),
+    ],
+    ids=[
+        *("as they are", "beyond tau", "beyond tau in a group", "not as near as recorded"),
+        *("missed by rounding", "seed of a dense cluster", "assigned to a dense cluster"),
+    ],
+)
+def test_members_are_within_tau(
+    warehouse: Warehouse, places: Changed, clusters: Changed, found: tuple[int, int] | None
 ) -> None:
-    clustered_by_hand(
-        warehouse,
-        places={"a2": {"cluster_how": how}},
-        clusters={"A": {"tau": 0.9, "cluster_method": "density"}},
-    )
-    assert checks.within_tau(warehouse=warehouse).passed is passed
+    clustered_by_hand(warehouse, places=places, clusters=clusters)
+    result = checks.within_tau(warehouse=warehouse)
+    assert result.passed == (found is None)
+    if found:
+        counts = value(result, "beyond tau"), value(result, "not as near as recorded")
+        assert counts == found
+    if "c2" in places:
+        assert "c2" in value(result, "farthest") and "-0.8" in value(result, "farthest")
 
 
-def test_many_entries_in_no_cluster_are_a_warning(
-    warehouse: Warehouse, made_with: MadeWith
+@pytest.mark.parametrize(
+    ("check", "setting", "limits", "figure", "share"),
+    [
+        # d1 and e1 of nine.
+        (checks.unclustered, "max_unclustered_share", (0.2, 0.25), "share", 2 / 9),
+        # Six of the eight that are in a group are in `warm`.
+        (checks.giant_group, "max_group_share", (0.7, 0.75), "largest share", 0.75),
+    ],
+)
+def test_a_share_over_its_limit_is_a_warning(
+    warehouse: Warehouse,
+    made_with: MadeWith,
+    check: Callable[..., dg.AssetCheckResult],
+    setting: str,
+    limits: tuple[float, float],
+    figure: str,
+    share: float,
 ) -> None:
     clustered_by_hand(warehouse)
-    # d1 and e1 of nine.
-    result = checks.unclustered(
-        made_with("cluster.clusters", max_unclustered_share=0.2), warehouse=warehouse
+    warns, passes = (
+        check(made_with("cluster.clusters", **{setting: limit}), warehouse=warehouse)
+        for limit in limits
     )
-    assert (result.passed, result.severity) == (False, WARN)
-    assert value(result, "in no cluster") == 2
-    assert value(result, "share") == pytest.approx(2 / 9)
-    assert checks.unclustered(
-        made_with("cluster.clusters", max_unclustered_share=0.25), warehouse=warehouse
-    ).passed
-
-
-def test_one_giant_group_is_a_warning(warehouse: Warehouse, made_with: MadeWith) -> None:
-    clustered_by_hand(warehouse)
-    # Six of the eight that are in a group are in `warm`.
-    result = checks.giant_group(
-        made_with("cluster.clusters", max_group_share=0.7), warehouse=warehouse
-    )
-    assert (result.passed, result.severity) == (False, WARN)
-    assert value(result, "largest share") == pytest.approx(0.75)
-    assert checks.giant_group(
-        made_with("cluster.clusters", max_group_share=0.75), warehouse=warehouse
-    ).passed
+    assert (warns.passed, warns.severity) == (False, WARN)
+    assert value(warns, figure) == pytest.approx(share)
+    assert passes.passed
 
 
 def test_a_limit_is_the_one_that_the_table_was_made_with_or_else_the_files(

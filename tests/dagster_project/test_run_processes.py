@@ -4,15 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster import DagsterRunStatus
 from dagster._core.launcher import WorkerStatus
 
-from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.run_processes import (
     RunLauncher,
@@ -48,12 +45,6 @@ def first_job() -> dg.JobDefinition:
 
 def second_job() -> dg.JobDefinition:
     return DEFINITIONS.resolve_job_def("second")
-
-
-@pytest.fixture
-def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
-    with open_instance() as opened:
-        yield opened
 
 
 HOST, BOOT, NAMESPACE, PID, START = own_process().split()

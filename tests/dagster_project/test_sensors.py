@@ -206,7 +206,6 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
     put(corpus, "one")
     put(corpus, "two", "sample-b")
     one, two = fingerprint(corpus, "one"), fingerprint(corpus, "two")
-    loom_home.mkdir()
     rows(one=one, two=two)
     assert result() is None, "nothing is wrong"
     rows(one="another", gone="removed")

@@ -11,6 +11,7 @@ import dagster as dg
 import pytest
 
 from dagster_project.run_tags import BUILD
+from methods.mmdu.judging import DIMENSIONS
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.warehouse import sql_text
@@ -20,15 +21,6 @@ from tests.resources.llm.entries import charges_of
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
 
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
-DIMENSIONS = [
-    "Creativity",
-    "Richness",
-    "Visual Perception",
-    "Logical Coherence",
-    "Answer Accuracy",
-    "Image Relationship Understanding",
-    "Overall Score",
-]
 
 
 def rows(run: Run, text: str, **params: object) -> list[dict]:
@@ -88,45 +80,8 @@ def test_refusals_are_counted_and_put_the_refuser_last(main_job: Run) -> None:
     assert all(row["n_refused"] == 0 for row in found[:-1])
 
 
-def test_the_leaderboard_has_its_columns_and_says_who_answered(main_job: Run) -> None:
-    found = rows(main_job, "SELECT * FROM evaluate.leaderboard")
-    assert list(found[0]) == [
-        "benchmark",
-        "release",
-        "model",
-        "label",
-        "metric",
-        "rank",
-        "ranks",
-        "value",
-        "ci_low",
-        "ci_high",
-        "n_clusters",
-        "method",
-        "seed",
-        "judged_only",
-        "coverage",
-        "mark",
-        "n_items",
-        "n_judged",
-        "n_failed",
-        "n_refused",
-        "n_truncated",
-        "n_reasoning_only",
-        "n_empty",
-        "related",
-        "judge",
-        "judge_version",
-        "provider",
-        "constant_score",
-        "settings",
-        "access",
-        "parameters",
-        "backbone",
-        "main_language",
-        "trained_on",
-        "reference_rank",
-    ]
+def test_the_leaderboard_says_who_answered(main_job: Run) -> None:
+    found = rows(main_job, "SELECT benchmark, provider FROM evaluate.leaderboard")
     assert {row["provider"] for row in found} == {"mock"}
     of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]
     assert len(of_dialogues) == 5 * len(DIMENSIONS) * 2
@@ -204,43 +159,23 @@ def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) 
         assert f"Leaderboard ({row['release_id']}, Circular/" in main_job.output
 
 
-def test_what_models_score_more_in_english_is_on_the_reports_of_both_languages(
-    main_job: Run,
+@pytest.mark.parametrize(
+    ("name", "n_items", "metrics"),
+    [
+        ("mmiu", range(12, 25), ["Accuracy/macro by task"]),
+        ("alignmmbench", range(20, 27), ["Rating/micro"]),
+        (
+            "convbench",
+            range(6, 7),
+            [f"{score}/micro" for score in ("R1", "R2", "S1", "S2", "S3", "S2^", "S3^", "S3~")],
+        ),
+    ],
+)
+def test_every_other_benchmark_is_released_and_evaluated(
+    main_job: Run, name: str, n_items: range, metrics: list[str]
 ) -> None:
-    found = rows(
-        main_job,
-        "SELECT * FROM evaluate.language_gaps JOIN release.releases USING (release_id) "
-        "WHERE subset_label = '' AND (metric = 'Circular' OR measure = 'n_pairs')",
-    )
-    assert len(found) == 2 * (3 * 5 + 1)
-    for row in found:
-        assert row["n"] == {"dev": 5, "test": 7}[row["split"]]
-        if row["subject"] == "offline-careful":
-            assert row["value"] == (0 if row["measure"] == "difference" else 100)
-        for release in (row["release_id"], row["other"]):
-            page = (main_job.home / "reports" / f"{release}.html").read_text()
-            assert 'id="languages"' in page
-
-
-def test_questions_on_several_images_are_released_and_evaluated(main_job: Run) -> None:
-    (card,) = rows(main_job, "FROM release.releases WHERE name = 'mmiu'")
-    assert 12 <= card["n_items"] <= 24 and card["provider"] == "mock"
-    found = {
-        row["model"]: row["value"]
-        for row in rows(
-            main_job,
-            "SELECT model, value FROM evaluate.leaderboard WHERE release = $release "
-            "AND metric = 'Accuracy/macro by task'",
-            release=card["release_id"],
-        )
-    }
-    assert found["offline-careful"] > 60 > found["offline-careless"]
-    assert f"Leaderboard ({card['release_id']}, Accuracy/" in main_job.output
-
-
-def test_open_questions_in_several_wordings_are_released_and_evaluated(main_job: Run) -> None:
-    (card,) = rows(main_job, "FROM release.releases WHERE name = 'alignmmbench'")
-    assert 20 <= card["n_items"] <= 26 and card["provider"] == "mock"
+    (card,) = rows(main_job, "FROM release.releases WHERE name = $name", name=name)
+    assert card["n_items"] in n_items and card["provider"] == "mock"
     found = {
         (row["model"], row["metric"]): row["value"]
         for row in rows(
@@ -249,32 +184,8 @@ def test_open_questions_in_several_wordings_are_released_and_evaluated(main_job:
             release=card["release_id"],
         )
     }
-    assert found["offline-careful", "Rating/micro"] > found["offline-careless", "Rating/micro"]
-    assert f"Leaderboard ({card['release_id']}, Rating/" in main_job.output
-
-
-def test_conversations_of_three_turns_are_released_and_evaluated(main_job: Run) -> None:
-    (card,) = rows(main_job, "FROM release.releases WHERE name = 'convbench'")
-    assert (card["n_items"], card["provider"]) == (6, "mock")
-    labels = rows(
-        main_job,
-        "SELECT map_keys(labels) AS names FROM release.items WHERE release_id = $release",
-        release=card["release_id"],
-    )
-    assert all(row["names"] == ["perception", "reasoning", "creation"] for row in labels)
-    found = {
-        (row["model"], row["metric"]): row["value"]
-        for row in rows(
-            main_job,
-            "SELECT model, metric, value FROM evaluate.leaderboard WHERE release = $release",
-            release=card["release_id"],
-        )
-    }
-    for score in ("R1", "R2", "S1", "S2", "S3", "S2^", "S3^", "S3~"):
-        metric = f"{score}/micro"
+    for metric in metrics:
         assert found["offline-careful", metric] > found["offline-careless", metric], metric
-    folder = main_job.home / "releases" / card["release_id"]
-    assert len(list(csv.DictReader((folder / "convbench.csv").open(encoding="utf-8")))) == 6
     assert f"Leaderboard ({card['release_id']}, " in main_job.output
 
 
@@ -388,9 +299,8 @@ def leaderboards(printed: str) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["build", "build evaluate"])
 def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
-    jobs: str, copied: Run, tmp_path: Path
+    copied: Run, tmp_path: Path
 ) -> None:
     corpus = tmp_path / "corpus"
     entry = with_a_changed_row(copied, corpus)
@@ -405,7 +315,7 @@ def test_after_one_row_changes_only_what_depends_on_it_is_asked_again(
     }
     lost = {row["dialogue_id"] for row in rows(copied, dialogues) if row["set_id"] in touched}
 
-    for job in jobs.split():
+    for job in ("build", "evaluate"):
         again = command(copied.home, "run", job, "--corpus", str(corpus))
         assert again.returncode == 0, again.stdout[-2000:]
 

@@ -47,8 +47,11 @@ def names(copied: Run, instance: dg.DagsterInstance) -> Outdated:
     return of_stage
 
 
-def test_in_a_home_that_was_just_built_nothing_is(names: Outdated) -> None:
+def test_in_a_home_that_was_just_built_nothing_is(
+    names: Outdated, instance: dg.DagsterInstance
+) -> None:
     assert {stage: names(stage) for stage in STAGES} == {stage: [] for stage in STAGES}
+    assert dg.evaluate_automation_conditions(build_defs(), instance).total_requested == 0
 
 
 def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(

@@ -62,21 +62,6 @@ def test_the_jobs_page_shows_the_runs_of_the_main_job(ui: Ui, page: Page) -> Non
 
 
 @pytest.mark.browser
-def test_the_timeline_draws_the_runs_in_the_rows_of_their_jobs(ui: Ui, page: Page) -> None:
-    page.goto(f"{ui.address}/overview/activity/timeline?groupBy=job")
-    for job in JOBS:
-        name = page.locator(f'a[href="/locations/vlm-loom/jobs/{job}"]')
-        row = page.locator("[class*=timelineRowContainer]", has=name)
-        expect(row.get_by_text(job, exact=True).first).to_be_visible()
-        # The runs at this place of the row are listed beside it when it is pointed at. The line of the
-        # present may lie above it, so the browser is told so instead of moving a pointer.
-        row.locator(".chunk-popover-target").first.dispatch_event("mouseover")
-        *_, oldest = ui.runs(pipelineName=job)
-        link = page.locator(f'a[href="/runs/{oldest["id"]}"]')
-        expect(link).to_be_visible()
-
-
-@pytest.mark.browser
 def test_a_report_opens_by_its_link_whole_in_a_home_that_has_moved(ui: Ui, page: Page) -> None:
     # The reports were made in another folder, which this home is a copy of.
     reports = ui.run.warehouse.read("evaluate/report_paths").to_pylist()

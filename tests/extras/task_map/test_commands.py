@@ -79,25 +79,13 @@ def scored(release_id: str) -> None:
     made = {**named, **counts, **reviewed, "created_at": "2026-01-01T00:00:00+00:00"}
     warehouse.replace("release.releases", rows_to_arrow("release.releases", [made]))
     warehouse.replace("release.current", rows_to_arrow("release.current", [named]))
+    of = {"benchmark": "mmiu", "release_id": release_id, "judge": "rule", "label": "task"}
+    of |= {"judge_version": "letter@1", "metric": "Accuracy", "linkage": "average"}
+    of |= {"n_units": 10, "n_models": 5, "reason": "none"}
+    scores = {"b": 20.0, "a": 30.0, "d": 70.0, "c": 80.0}
     rows = [
-        {
-            "benchmark": "mmiu",
-            "release_id": release_id,
-            "judge": "rule",
-            "judge_version": "letter@1",
-            "metric": "Accuracy",
-            "label": "task",
-            "task": task,
-            "place": place,
-            "mean_score": score,
-            "n_units": 10,
-            "n_models": 5,
-            "linkage": "average",
-            "reason": "none",
-        }
-        for place, (task, score) in enumerate(
-            (("b", 20.0), ("a", 30.0), ("d", 70.0), ("c", 80.0)), start=1
-        )
+        {**of, "task": task, "place": place, "mean_score": score}
+        for place, (task, score) in enumerate(scores.items(), start=1)
     ]
     warehouse.replace("evaluate.task_map", rows_to_arrow("evaluate.task_map", rows))
 

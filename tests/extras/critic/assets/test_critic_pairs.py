@@ -192,13 +192,6 @@ def test_pairs_stay_on_their_split_when_scores_are_added(evaluated: Desk) -> Non
     materialize(evaluated)
     after = {row["item_id"]: row["split"] for row in pairs(evaluated)}
     assert after.items() >= before.items() and len(after) == 20 > len(before)
-    several = set()
-    for seed in range(1, 5):
-        materialize(evaluated, critic_pairs={"seed": seed})
-        several.add(
-            frozenset(row["group_id"] for row in pairs(evaluated) if row["split"] == "test")
-        )
-    assert len(several) > 1, "another seed draws again"
 
 
 def test_agreement_of_a_critic_is_that_in_the_test_split(evaluated: Desk) -> None:

@@ -8,11 +8,11 @@ import dagster as dg
 import pytest
 
 from assets.common.settings import SECTIONS, SHOWN_AS
-from assets.common.tables import rows_to_arrow
 from dagster_project import cluster_checks as checks
 from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
-from tests.assets.hand_clusters import clustered_by_hand, entry
+from tests.assets.filled import put
+from tests.assets.hand_clusters import clustered_by_hand
 
 pytestmark = pytest.mark.slow
 
@@ -162,49 +162,27 @@ def test_a_limit_is_the_one_that_the_table_was_made_with_or_else_the_files(
         assert limit() == 0.8, "as that run was configured"
 
 
-def cohesion_row(cluster: str, mean: float) -> dict[str, Any]:
-    return {
-        "cluster_id": cluster,
-        "group_id": "g",
-        "title": f"<b>{cluster}</b>",
-        "size": 2,
-        "mean_similarity": mean,
-        "min_similarity": mean,
-    }
-
-
 def test_a_loose_cluster_is_a_warning_that_names_it(
     warehouse: Warehouse, made_with: MadeWith
 ) -> None:
-    rows = [cohesion_row("tight", 0.9), cohesion_row("wide", 0.69)]
-    warehouse.replace("cluster.cohesion", rows_to_arrow("cluster.cohesion", rows))
-    result = checks.loose(
-        made_with("cluster.cohesion", min_mean_similarity=0.7), warehouse=warehouse
+    means = {"tight": 0.9, "wide": 0.69}
+    rows = [{"title": f"<b>{name}</b>", "mean_similarity": mean} for name, mean in means.items()]
+    put(warehouse, {"cluster.cohesion": [{"cluster_id": row["title"], **row} for row in rows]})
+    warns, passes = (
+        checks.loose(made_with("cluster.cohesion", min_mean_similarity=least), warehouse=warehouse)
+        for least in (0.7, 0.69)
     )
-    assert (result.passed, result.severity) == (False, WARN)
-    assert value(result, "loose clusters") == 1
-    assert "&lt;b&gt;wide" in value(result, "loosest")
-    assert "tight" not in value(result, "loosest")
-    assert checks.loose(
-        made_with("cluster.cohesion", min_mean_similarity=0.69), warehouse=warehouse
-    ).passed
+    assert (warns.passed, warns.severity) == (False, WARN)
+    assert value(warns, "loose clusters") == 1
+    assert "&lt;b&gt;wide" in value(warns, "loosest")
+    assert "tight" not in value(warns, "loosest")
+    assert passes.passed
 
 
 @pytest.mark.parametrize("could_be_one", [True, False])
 def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse, could_be_one: bool) -> None:
-    pair = {
-        "cluster_a": "A",
-        "cluster_b": "B",
-        "title_a": "Red kites",
-        "title_b": "Black kites",
-        "size_a": 2,
-        "size_b": 2,
-        "same_group": True,
-        "similarity": 0.8,
-        "union_similarity": 0.8,
-        "mergeable": could_be_one,
-    }
-    warehouse.replace("cluster.near_pairs", rows_to_arrow("cluster.near_pairs", [pair]))
+    pair = {"title_a": "Red kites", "title_b": "Black kites", "mergeable": could_be_one}
+    put(warehouse, {"cluster.near_pairs": [pair]})
     result = checks.mergeable(warehouse=warehouse)
     assert (result.passed, result.severity) == (not could_be_one, WARN)
     assert ("Red kites" in value(result, "nearest")) is could_be_one
@@ -214,26 +192,23 @@ def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse, could_be
 
 
 def drawn(warehouse: Warehouse, *sets: tuple[str, str, list[str]]) -> Warehouse:
-    """Sets of (id, kind, entries) over entries a, b, … with a page and an image each."""
+    """Sets of (id, kind, entries) over entries a, b, … with an image each."""
     rows = [
-        {
-            "set_id": set_id,
-            "kind": kind,
-            "cluster_id": "K",
-            "position": position,
-            "entry_id": entry_id,
-            "image_id": f"image-{entry_id}",
-        }
+        {"set_id": set_id, "kind": kind, "position": position}
+        | {"entry_id": entry_id, "image_id": f"image-{entry_id}"}
         for set_id, kind, entries in sets
         for position, entry_id in enumerate(entries, start=1)
     ]
-    warehouse.replace("cluster.image_sets", rows_to_arrow("cluster.image_sets", rows))
+    put(warehouse, {"cluster.image_sets": rows})
     return warehouse
 
 
 def known(warehouse: Warehouse, **page_of: str) -> None:
-    rows = [entry(name, page_id=page) for name, page in page_of.items()]
-    warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
+    """The pages of entries."""
+    put(
+        warehouse,
+        {"ingest.entries": [{"entry_id": name, "page_id": page} for name, page in page_of.items()]},
+    )
 
 
 def all_pass(warehouse: Warehouse, made_with: MadeWith) -> bool:
@@ -267,11 +242,8 @@ def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(
     warehouse: Warehouse, made_with: MadeWith
 ) -> None:
     known(warehouse, a="1", b="2")
-    alike = [
-        {"image_id": f"image-{name}", "group_id": "image-a", "n_urls": 1, "distance": 2}
-        for name in "ab"
-    ]
-    warehouse.replace("cluster.duplicates", rows_to_arrow("cluster.duplicates", alike))
+    alike = [{"image_id": f"image-{name}", "group_id": "image-a"} for name in "ab"]
+    put(warehouse, {"cluster.duplicates": alike})
     drawn(warehouse, ("s", "benchmark", ["a", "b"]))
     assert not checks.no_repeats(
         made_with("cluster.image_sets", repeat_pages=True), warehouse=warehouse

@@ -11,6 +11,7 @@ from PIL import Image
 from dagster_project.cli import main as loom
 from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
+from tests.dagster_project.conftest import import_into
 
 
 @pytest.fixture(scope="module")
@@ -22,20 +23,13 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows += [f"{n}\tWhich {n}?\tred\tblue\tA\tred.png" for n in (1, 2)]
     (folder / "q.tsv").write_text("\n".join(rows) + "\n")
     (folder / "preds.csv").write_text("index,prediction\n1,A\n2,B\n1,A\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_WORKSPACE", str(folder / "home"))
-        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
-        wanted = [str(folder / "q.tsv"), "--benchmark", "mmbench"]
-        assert loom(["release", "import", *wanted]) == 0
+    import_into(folder / "home", str(folder / "q.tsv"), "--benchmark", "mmbench")
     return folder
 
 
 @pytest.fixture
-def folder(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
-    return tmp_path
+def folder(base: Path, loom_home: Path) -> Path:
+    return Path(shutil.copytree(base, loom_home.parent, dirs_exist_ok=True))
 
 
 def n_rows(folder: Path) -> int:

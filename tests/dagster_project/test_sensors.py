@@ -12,7 +12,6 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 from dagster._utils.schedules import cron_string_iterator
 
-from assets.common.tables import rows_to_arrow
 from dagster_project import sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
@@ -24,6 +23,7 @@ from resources.files.home import ledger_path, review_path
 from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse.configured import warehouse_of_home
+from tests.assets.filled import put
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def observed(data: SensorExecutionData) -> dict[str | None, str]:
     return {event.partition: event.tags[DATA_VERSION_TAG] for event in events}
 
 
-def put(corpus: Path, name: str, source: str = "sample-a") -> Path:
+def put_shard(corpus: Path, name: str, source: str = "sample-a") -> Path:
     """A shard of the sample in the corpus; the same file again is touched."""
     path = corpus / f"{name}.tsv"
     before = path.stat().st_mtime_ns if path.exists() else 0
@@ -108,7 +108,7 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
     assert (added(nothing), observed(nothing)) == ([], {})
     assert nothing.skip_message == "No shard is new or changed; the corpus has 0."
 
-    put(corpus, "next")
+    put_shard(corpus, "next")
     found = watcher.tick()
 
     assert added(found) == ["next"]
@@ -133,29 +133,29 @@ def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
 
 
 def test_a_changed_file_is_reported_and_a_touched_one_is_not(watcher: Daemon, corpus: Path) -> None:
-    put(corpus, "one")
-    put(corpus, "two")
+    put_shard(corpus, "one")
+    put_shard(corpus, "two")
     before = observed(watcher.tick())
     assert len(before) == 2 and before["one"] == before["two"]
 
-    put(corpus, "one")
+    put_shard(corpus, "one")
     touched = watcher.tick()
     assert (added(touched), observed(touched)) == ([], {})
 
-    put(corpus, "two", "sample-b")
+    put_shard(corpus, "two", "sample-b")
     changed = watcher.tick()
     assert observed(changed) == {"two": fingerprint(corpus, "two")} != {"two": before["two"]}
     assert added(changed) == []
     assert changed.skip_message == "new: none; changed: two"
 
-    put(corpus, "two")
+    put_shard(corpus, "two")
     assert observed(watcher.tick()) == {"two": before["two"]}, "changed back is changed, too"
 
 
 def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
     watcher: Daemon, corpus: Path
 ) -> None:
-    put(corpus, "one")
+    put_shard(corpus, "one")
     watcher.tick()
     corpus.rename(corpus.with_name("elsewhere"))
 
@@ -173,7 +173,7 @@ def test_changed_files_about_shards_are_reported_once(watcher: Daemon, corpus: P
         ]
         return [event.tags[DATA_VERSION_TAG] for event in events]
 
-    put(corpus, "one")
+    put_shard(corpus, "one")
     before = versions(watcher.tick())
     assert len(before) == 1 and versions(watcher.tick()) == []
     (corpus / "corpus.yaml").write_text("languages: [en]")
@@ -187,12 +187,8 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
     watcher: Daemon, corpus: Path, loom_home: Path
 ) -> None:
     def rows(**fingerprints: str) -> None:
-        of_shards = [
-            {"wit_shard": name, "address": name, "fingerprint": of, "n_rows": 1, "reasons": []}
-            for name, of in fingerprints.items()
-        ]
-        table = rows_to_arrow("ingest.shards", of_shards)
-        warehouse_of_home().replace("ingest.shards", table)
+        of_shards = [{"wit_shard": name, "fingerprint": of} for name, of in fingerprints.items()]
+        put(warehouse_of_home(), {"ingest.shards": of_shards})
 
     def result() -> tuple[bool, str | None] | None:
         """Of the check that the tick reports, if it does."""
@@ -203,8 +199,8 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
                 return event.passed, event.description
         return None
 
-    put(corpus, "one")
-    put(corpus, "two", "sample-b")
+    put_shard(corpus, "one")
+    put_shard(corpus, "two", "sample-b")
     one, two = fingerprint(corpus, "one"), fingerprint(corpus, "two")
     rows(one=one, two=two)
     assert result() is None, "nothing is wrong"
@@ -227,21 +223,6 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
 
 def queued(item_id: str, kind: str = "rewrite") -> QueueItem:
     content: dict[str, object] = {"original": "Where?", "rewrite": f"Where is {item_id}?"}
-    if kind == "dialogue":
-        content = {"image_ids": [], "turns": [{"question": "What?", "answer": item_id}]}
-    if kind == "score":
-        texts = {"question": "What?", "answer": item_id, "reference": "A kite."}
-        content = {
-            **texts,
-            "image_ids": [],
-            "dimensions": ["Richness"],
-            "scores": {"Richness": None},
-        }
-    if kind == "pair":
-        texts = {"question": "What?", "a": item_id, "b": "A kite."}
-        content = {**texts, "image_ids": [], "winner": None}
-    if kind == "extraction":
-        content = {"question": "What?", "choices": {"A": "owl"}, "output": item_id, "choice": None}
     return QueueItem(
         item_id=item_id,
         kind=kind,
@@ -257,20 +238,10 @@ def queue(*items: QueueItem) -> None:
 
 
 def accept(item: QueueItem, *rounds: int) -> None:
+    of_item = item["item_id"], item["content_hash"]
+    rest = ("accept", None, None, None, 3.0, "2026-01-01T00:00:00")
     ReviewStore(review_path()).append(
-        Decision(
-            item["item_id"],
-            item["content_hash"],
-            round,
-            ("alice", "bob")[round - 1],
-            "accept",
-            None,
-            None,
-            None,
-            3.0,
-            "2026-01-01T00:00:00",
-        )
-        for round in rounds
+        Decision(*of_item, round, ("alice", "bob")[round - 1], *rest) for round in rounds
     )
 
 
@@ -353,8 +324,8 @@ def test_an_hour_with_every_sensor_and_schedule_starts_what_is_due_and_nothing_a
     instance: dg.DagsterInstance, corpus: Path, loom_home: Path
 ) -> None:
     """From Monday 02:00 to 03:00, when every schedule is due; the automation is another test's."""
-    put(corpus, "owls")
-    put(corpus, "kites", "sample-b")
+    put_shard(corpus, "owls")
+    put_shard(corpus, "kites", "sample-b")
     asked = Ledger(ledger_path())
     of_call = ("stage", "endpoint", "model", "version", "run", "provider")
     paid = 1, 1, 0.5, "2026-01-01T00:00:00.000+00:00"

@@ -12,6 +12,7 @@ from methods.benchmarks import BENCHMARKS
 from methods.results.methods_paragraph import EvaluationCalls
 from resources.llm.registry import Profile
 from resources.reports.benchmark_report import render_report
+from tests.assets.filled import put
 from tests.assets.review.desk import Desk
 from tests.resources.reports.report_rows import Page
 
@@ -23,15 +24,13 @@ READERS, ORDERERS = (90.0, 70.0, 50.0, 20.0), (30.0, 80.0, 20.0, 60.0)
 OF_RELEASE = {"benchmark": "mmiu", "release_id": "mmiu-1"}
 
 
-def scores(task: str, values: tuple[float, ...], **changed: Any) -> list[Row]:
-    of = {**OF_RELEASE, "judge": "rule", "judge_version": "letter@1", "provider": "mock"}
-    of |= {"metric": "Accuracy", "aggregation": "micro", "place": 1, "form": "floor"}
+def scores(task: str, values: tuple[float, ...], model: str = "") -> list[Row]:
+    of = {**OF_RELEASE, "judge": "rule", "judge_version": "letter@1", "metric": "Accuracy"}
+    of |= {"aggregation": "micro", "form": "floor"}
     of |= {"subset_label": "task" if task else "", "subset_value": task}
-    of |= dict.fromkeys(("n_units", "n_items", "n_turns", "n_judged"), 10)
-    of |= dict.fromkeys(("n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty"), 0)
     return [
-        {**of, "model": model, "value": value, "ci_low": value, "ci_high": value, **changed}
-        for model, value in zip("abcd", values, strict=False)
+        {**of, "model": model or name, "value": value, "ci_low": value, "ci_high": value}
+        for name, value in zip("abcd", values, strict=False)
     ]
 
 
@@ -61,31 +60,23 @@ def rows(desk: Desk) -> dict[str, Row]:
 
 
 def test_clusters_have_their_distances_and_scores_over_their_tasks(desk: Desk) -> None:
-    desk.fill("evaluate.scores", families())
+    put(desk.warehouse, {"evaluate.scores": families()})
     tasks = ("read-0", "read-1", "read-2", "order-0", "order-1")
-    items = [{"release_id": "mmiu-1", "item_id": task} for task in tasks]
-    reviewed = {"revision": 0, "reviewers": []}
-    desk.fill(
-        "release.items",
-        [
-            {**item, **reviewed, "ordinal": n, "labels": [("task", item["item_id"])]}
-            for n, item in enumerate(items, start=1)
-        ],
-    )
-    turn = {"turn": 1, "question": "Q?", "image_positions": []}
-    desk.fill("release.turns", [item | turn for item in items])
-    here = {**OF_RELEASE, "trial": "plain", "turn": 1}
-    asked = [{**here, "item_id": task, "model": model} for task in tasks for model in "ab"]
-    answer = {"provider": "p", "status": "answered", "answer": "A", "prompt_version": "x@1"}
-    desk.fill("evaluate.answers", [row | answer for row in asked])
+    items = [{**OF_RELEASE, "item_id": task, "turn": 1} for task in tasks]
+    asked = [{**item, "trial": "plain", "model": model} for item in items for model in "ab"]
     of_rule = {"judge": "rule", "judge_version": "letter@1", "replicate": 0, "part": ""}
-    desk.fill(
-        "evaluate.observations",
-        [
-            {**row, **of_rule, "metric": "right", "status": "judged"}
-            | {"value": float(row["model"] == "a" and row["item_id"] != "read-0")}
-            for row in asked
-        ],
+    put(
+        desk.warehouse,
+        {
+            "release.items": [item | {"labels": [("task", item["item_id"])]} for item in items],
+            "release.turns": items,
+            "evaluate.answers": [row | {"status": "answered", "answer": "A"} for row in asked],
+            "evaluate.observations": [
+                {**row, **of_rule, "metric": "right", "status": "judged"}
+                | {"value": float(row["model"] == "a" and row["item_id"] != "read-0")}
+                for row in asked
+            ],
+        },
     )
     given = {"warehouse": desk.warehouse, "benchmarks": BENCHMARKS}
     dg.materialize([task_map, task_clusters], resources=given)
@@ -100,7 +91,7 @@ def test_clusters_have_their_distances_and_scores_over_their_tasks(desk: Desk) -
 
 
 def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:
-    desk.fill("evaluate.scores", families())
+    put(desk.warehouse, {"evaluate.scores": families()})
     shown = materialize(desk)
     found = rows(desk)
     clusters = {task: row["cluster"] for task, row in found.items()}
@@ -124,13 +115,13 @@ def test_contestants_that_are_no_models_do_not_count(desk: Desk) -> None:
         for name in ("baseline:reference", "no-images:a")
         for row in scores("read-0", (100,), model=name)
     ]
-    desk.fill("evaluate.scores", [*families(), *more])
+    put(desk.warehouse, {"evaluate.scores": [*families(), *more]})
     materialize(desk)
     assert {row["n_models"] for row in rows(desk).values()} == {4}
 
 
 def test_a_release_without_the_label_has_no_rows_and_it_is_said(desk: Desk) -> None:
-    desk.fill("evaluate.scores", families())
+    put(desk.warehouse, {"evaluate.scores": families()})
     shown = materialize(desk, label="category")
     assert rows(desk) == {}
     assert (
@@ -157,7 +148,7 @@ def page(desk: Desk) -> Page:
 
 
 def test_the_report_shows_map_tree_clusters_and_ranking(desk: Desk) -> None:
-    desk.fill("evaluate.scores", families())
+    put(desk.warehouse, {"evaluate.scores": families()})
     materialize(desk)
     shown = page(desk)
     assert "Task map" in shown.words and "With so few models much of that is chance" in shown.words

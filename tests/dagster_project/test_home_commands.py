@@ -66,21 +66,6 @@ def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, c
         Ledger(folder / "ledger.sqlite").close()
 
 
-def test_what_was_backed_up_is_restored_over_a_home_only_when_told_so(
-    folder: Path, tmp_path: Path, capsys
-) -> None:
-    backup = str(tmp_path / "backup")
-    assert loom(["workspace", "backup", "--to", backup]) == 0
-    (folder / "review.yaml").write_text("{}")
-
-    assert loom(["workspace", "restore", backup]) == 2
-    assert "--overwrite" in capsys.readouterr().err
-    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
-
-    assert (folder / "review.yaml").read_text() != "{}"
-    assert "The earlier workspace is" in capsys.readouterr().out
-
-
 def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_restored(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
@@ -101,13 +86,6 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
     assert printed.err == "mmdu is not pinned; no name is.\n"
     assert names(tmp_path) == before
     assert names(odd) == {"home", "back?up%41", "restored"}
-
-
-def test_a_folder_that_cannot_be_made_is_said_in_one_sentence(folder: Path, capsys) -> None:
-    assert loom(["workspace", "backup", "--to=/dev/null/x"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"{folder} was not backed up to /dev/null/x (")
-    assert said.count("\n") == 1
 
 
 # --- Cleaning ------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def fingerprint(corpus: Path, name: str) -> str:
     return Corpus(corpus, corpus.parent / "home").shard(name).fetch(lambda _: None)
 
 
-def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
+def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version_each_time_it_changes(
     watcher: Daemon, corpus: Path
 ) -> None:
     watcher.tick()
@@ -121,6 +121,11 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
     assert (added(again), observed(again)) == ([], {})
     assert again.skip_message == "No shard is new or changed; the corpus has 1."
 
+    put_shard(corpus, "next", "sample-b")
+    changed = watcher.tick()
+    assert observed(changed) == {"next": fingerprint(corpus, "next")} != observed(found)
+    assert added(changed) == [] and changed.skip_message == "new: none; changed: next"
+
 
 def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     watcher: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -130,26 +135,6 @@ def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     found = watcher.tick()
     assert added(found) == ["sample-a", "sample-b"] == sorted(observed(found))
     assert not (tmp_path / "no home").exists()
-
-
-def test_a_changed_file_is_reported_and_a_touched_one_is_not(watcher: Daemon, corpus: Path) -> None:
-    put_shard(corpus, "one")
-    put_shard(corpus, "two")
-    before = observed(watcher.tick())
-    assert len(before) == 2 and before["one"] == before["two"]
-
-    put_shard(corpus, "one")
-    touched = watcher.tick()
-    assert (added(touched), observed(touched)) == ([], {})
-
-    put_shard(corpus, "two", "sample-b")
-    changed = watcher.tick()
-    assert observed(changed) == {"two": fingerprint(corpus, "two")} != {"two": before["two"]}
-    assert added(changed) == []
-    assert changed.skip_message == "new: none; changed: two"
-
-    put_shard(corpus, "two")
-    assert observed(watcher.tick()) == {"two": before["two"]}, "changed back is changed, too"
 
 
 def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(

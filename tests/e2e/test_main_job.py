@@ -14,9 +14,7 @@ from dagster_project.run_tags import BUILD
 from methods.mmdu.judging import DIMENSIONS
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
-from resources.warehouse import sql_text
 from tests.e2e.running import Run, command, instance_of
-from tests.resources.llm.entries import charges_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
 
@@ -114,25 +112,6 @@ def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
         assert row["reference_call_key"] in calls
 
 
-def test_what_it_cost_is_in_the_warehouse_call_by_call(main_job: Run) -> None:
-    calls = list(main_job.ledger)
-    mirrored = rows(main_job, "SELECT * FROM ledger.calls WHERE status = 'answered'")
-    assert {row["key"] for row in mirrored} == {call.key for call in calls}
-    (total,) = rows(
-        main_job,
-        "SELECT sum(n_answered)::BIGINT AS calls, sum(prompt_tokens)::BIGINT AS prompt, "
-        "sum(completion_tokens)::BIGINT AS completion, sum(cost_usd) AS cost FROM ledger.costs",
-    )
-    charges = charges_of(main_job.ledger)
-    assert total == {
-        "calls": len(calls),
-        "prompt": sum(paid.prompt_tokens for paid in [*calls, *charges]),
-        "completion": sum(paid.completion_tokens for paid in [*calls, *charges]),
-        "cost": 0.0,  # The stand-in is free.
-    }
-    assert rows(main_job, sql_text("ledger/unknown_calls")) == []
-
-
 def test_the_demo_has_smaller_dialogues_and_its_settings_say_so(main_job: Run) -> None:
     assert (main_job.home / "settings.yaml").read_text() == (SAMPLE / "settings.yaml").read_text()
     turns = rows(main_job, "SELECT DISTINCT n_turns - n_images AS n FROM dialogue.dialogues")
@@ -204,25 +183,6 @@ def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
     assert totals[1] == "0" and int(totals[2].replace(",", "")) >= n_calls
     assert (main_job.home / "warehouse.duckdb").read_bytes() == warehouse
     assert len(main_job.ledger) == n_calls
-
-
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_a_second_run_calls_no_model_and_changes_no_id(copied: Run) -> None:
-    ids = """
-        SELECT set_id FROM cluster.image_sets UNION ALL SELECT question_id FROM dialogue.questions
-        UNION ALL SELECT dialogue_id FROM dialogue.dialogues UNION ALL SELECT item_id FROM review.queue
-        UNION ALL SELECT release_id FROM release.releases
-        UNION ALL SELECT call_key FROM evaluate.answers
-        UNION ALL SELECT entry_id FROM ingest.entries ORDER BY ALL
-    """
-    before, calls = rows(copied, ids), len(copied.ledger)
-    again = command(copied.home, "build", "--all")
-    assert again.returncode == 0, again.stdout[-2000:]
-    assert rows(copied, ids) == before
-    assert len(copied.ledger) == calls
-    assert " calls" not in again.stdout
-    assert "cache hits" in again.stdout
 
 
 def with_a_changed_row(run: Run, folder: Path) -> dict:

@@ -93,7 +93,7 @@ def test_of_two_first_starts_one_works_and_the_next_start_after_a_kill_works(
         ui.wait_for(lambda: not processes_of(home), running=False)
 
     with serving(home, tmp_path / "next.log", PORT=str(port)) as next_ui:
-        ledger = next_ui.launch("ledger")["run"]["runId"]
+        ledger = next_ui.launch("ledger")
         assert next_ui.ended(ledger) == "SUCCESS"
 
         next_ui.started.process.send_signal(signal.SIGINT)

@@ -73,11 +73,6 @@ def test_no_statement_reaches_files_outside_the_tables(warehouse, tmp_path, caps
     assert capsys.readouterr().err and not outside.exists()
 
 
-def test_a_wrong_query_says_what_is_wrong(warehouse, capsys):
-    assert loom(["sql", "SELECT nothing FROM nowhere"]) == 2
-    assert "nowhere" in capsys.readouterr().err
-
-
 def test_a_table_that_there_is_not_is_answered_with_the_nearest_of_ours(warehouse, capsys):
     assert loom(["sql", "SELECT * FROM dialogue.anwsers"]) == 2
     said = capsys.readouterr().err

@@ -119,6 +119,14 @@ def change_shard(project: Project) -> None:
     project.instance.report_runless_asset_event(observation("a", ShardState("", "second")))
 
 
+def decide(project: Project) -> None:
+    """As the sensor reports that people are done."""
+    decisions = dg.AssetKey(["review", "decisions"])
+    project.instance.report_runless_asset_event(
+        dg.AssetObservation(decisions, tags={DATA_VERSION_TAG: "first"})
+    )
+
+
 def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +142,9 @@ def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     assert {"ingest/wit_rows", "cluster/embeddings"} | last <= project.run_until_quiet()
 
 
-def test_where_people_decide_a_change_waits_in_the_queue(project: Project, loom_home: Path) -> None:
+def test_where_people_decide_a_change_waits_in_the_queue_for_them(
+    project: Project, loom_home: Path
+) -> None:
     (loom_home / "settings.yaml").write_text("review: {approved: {require: all}}")
     project.definitions = build_defs()
     project.make()
@@ -143,6 +153,10 @@ def test_where_people_decide_a_change_waits_in_the_queue(project: Project, loom_
     run = project.run_until_quiet()
     assert {"ingest/wit_rows", "review/queue"} <= run
     assert not {"review/approved", "release/releases"} & run
+    decide(project)
+    run = project.run_until_quiet()
+    assert run >= {"review/approved", "release/releases", "release/exports"}
+    assert not any(key.startswith(("ingest", "cluster", "dialogue")) for key in run)
 
 
 def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_changed(
@@ -168,10 +182,7 @@ def test_a_changed_setting_runs_its_asset_and_what_follows_and_nothing_before(
 
 def test_a_blocking_check_that_failed_holds_back_what_follows(project: Project) -> None:
     project.evaluate()
-    decisions = dg.AssetKey(["review", "decisions"])
-    project.instance.report_runless_asset_event(
-        dg.AssetObservation(decisions, tags={DATA_VERSION_TAG: "first"})
-    )
+    decide(project)
     queue = dg.AssetKey(["review", "queue"])
     project.instance.report_runless_asset_event(
         dg.AssetCheckEvaluation(
@@ -181,17 +192,10 @@ def test_a_blocking_check_that_failed_holds_back_what_follows(project: Project) 
     assert "review/approved" not in project.run_until_quiet()
 
 
-def test_decisions_and_a_new_model_reach_what_is_made_of_them(
+def test_a_new_model_is_asked_and_reaches_the_leaderboard(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.evaluate()
-    decisions = dg.AssetKey(["review", "decisions"])
-    project.instance.report_runless_asset_event(
-        dg.AssetObservation(decisions, tags={DATA_VERSION_TAG: "first"})
-    )
-    run = project.run_until_quiet()
-    assert run >= {"review/approved", "release/releases", "release/exports"}
-    assert not any(key.startswith(("ingest", "cluster", "dialogue")) for key in run)
     models = (REPO_ROOT / "models.yaml").read_text()
     models = models.replace("offline-rambler]", "offline-rambler, newcomer]")
     models += "\n  newcomer: {provider: openai, base_url: 'http://127.0.0.1:1/v1'}\n"

@@ -181,7 +181,8 @@ def test_a_loose_cluster_is_a_warning_that_names_it(
 
 @pytest.mark.parametrize("could_be_one", [True, False])
 def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse, could_be_one: bool) -> None:
-    pair = {"title_a": "Red kites", "title_b": "Black kites", "mergeable": could_be_one}
+    pair = {"cluster_a": "A", "cluster_b": "B", "title_a": "Red kites", "title_b": "Black kites"}
+    pair |= {"mergeable": could_be_one}
     put(warehouse, {"cluster.near_pairs": [pair]})
     result = checks.mergeable(warehouse=warehouse)
     assert (result.passed, result.severity) == (not could_be_one, WARN)

@@ -45,7 +45,8 @@ def test_image_sets_are_counted_not_their_images(warehouse: Warehouse) -> None:
     assert counted(result) == {f"{SETS}, benchmark": 2, f"{SETS}, instruction": 1}
 
 
-OLD, NEW = ({"release_id": each, "name": "mmdu", "kind": "benchmark"} for each in ("old", "new"))
+RELEASE = {"name": "mmdu", "kind": "benchmark", "origin": "built", "review_policy": "none"}
+OLD, NEW = RELEASE | {"release_id": "old"}, RELEASE | {"release_id": "new"}
 
 
 def test_dialogues_of_releases_in_force_are_counted_not_the_releases_and_not_earlier_ones(

@@ -97,10 +97,11 @@ def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]
     names = {"now": "mmdu-now", "earlier": "mmdu-earlier"}
     score = {
         **{"place": 0, "form": "floor", "subset_label": "", "subset_value": ""},
-        **{"judge": "rule", "value": 50.0, "ci_low": 40.0, "ci_high": 60.0},
+        **{"judge": "rule", "value": 50.0, "ci_low": 40.0, "ci_high": 60.0, "n_turns": 9},
     }
     releases = [
         {"release_id": each, "name": "mmdu", "kind": "benchmark", "origin": "imported"}
+        | {"review_policy": "none"}
         for each in names.values()
     ]
     put(

@@ -139,17 +139,15 @@ MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "ram
 
 def current_releases(*releases: str, name: str = "mmdu") -> None:
     """Releases of a name, the last one of which is current."""
-    benchmark = name if name == "mmdu" else None
-    rows = [
-        {"release_id": each, "name": name, "kind": "benchmark", "benchmark": benchmark}
-        for each in releases
-    ]
+    release = {"name": name, "benchmark": name if name == "mmdu" else None}
+    release |= {"kind": "benchmark", "origin": "built", "review_policy": "none"}
+    rows = [{**release, "release_id": each} for each in releases]
     put(Warehouse(warehouse_path()), {"release.releases": rows, "release.current": rows[-1:]})
 
 
 def scored(release: str, *models: str) -> None:
     score = {"release_id": release, "place": 0, "form": "floor"}
-    score |= {"subset_label": "", "subset_value": ""}
+    score |= {"subset_label": "", "subset_value": "", "n_turns": 9}
     put(
         Warehouse(warehouse_path()),
         {"evaluate.scores": [{**score, "model": model} for model in models]},

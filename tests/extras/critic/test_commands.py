@@ -16,7 +16,9 @@ def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     warehouse = Warehouse(tmp_path / "home" / "warehouse.duckdb")
     release = {"release_id": "align-1", "name": "align", "kind": "benchmark"}
+    release |= {"origin": "built", "review_policy": "none"}
     of = {"release_id": "align-1", "ordinal": 1, "system": "Rate.", "prompt": "A cat."}
+    of |= {"origin": "external", "raters": ["ann"]}
     pairs = [
         {**of, "pair_id": split, "split": split, "reply": '{"Rating": 7}'}
         | {"block": split, "item_id": split, "group_id": split, "question": f"{split}?"}

@@ -73,6 +73,7 @@ def test_what_is_lacking_is_one_sentence(
 def scored(release_id: str) -> None:
     """Four tasks with mean scores of 20, 30, 70 and 80, on a current release."""
     release = {"release_id": release_id, "name": "mmiu", "kind": "benchmark"}
+    release |= {"origin": "built", "review_policy": "none"}
     scores = {"b": 20.0, "a": 30.0, "d": 70.0, "c": 80.0}
     rows = [
         {"release_id": release_id, "task": task, "place": place, "mean_score": score}

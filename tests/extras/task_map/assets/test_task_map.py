@@ -26,7 +26,7 @@ OF_RELEASE = {"benchmark": "mmiu", "release_id": "mmiu-1"}
 
 def scores(task: str, values: tuple[float, ...], model: str = "") -> list[Row]:
     of = {**OF_RELEASE, "judge": "rule", "judge_version": "letter@1", "metric": "Accuracy"}
-    of |= {"aggregation": "micro", "form": "floor"}
+    of |= {"aggregation": "micro", "form": "floor", "n_units": 10, "n_turns": 10}
     of |= {"subset_label": "task" if task else "", "subset_value": task}
     return [
         {**of, "model": model or name, "value": value, "ci_low": value, "ci_high": value}

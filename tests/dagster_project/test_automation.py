@@ -207,6 +207,15 @@ def test_a_new_model_is_asked_and_reaches_the_leaderboard(
     assert {key.split("/")[0] for key in run} <= {"evaluate"}
 
 
+def test_new_predictions_are_scored(project: Project) -> None:
+    project.evaluate()
+    predictions = dg.AssetKey(["evaluate", "predictions"])
+    for version, is_run in (("1", True), ("1", False), ("2", True)):
+        tags = {DATA_VERSION_TAG: version}
+        project.instance.report_runless_asset_event(dg.AssetMaterialization(predictions, tags=tags))
+        assert ("evaluate/answers" in project.run_until_quiet()) == is_run, version
+
+
 def test_what_an_action_marks_to_be_made_again_is_made_once(project: Project) -> None:
     assert project.run_until_quiet() == set()
     questions = dg.AssetKey(["dialogue", "questions"])

@@ -52,6 +52,8 @@ def test_every_release_is_listed_with_those_in_force_marked(folder: Path, capsys
     assert heads == ["release", "items", "turns", "tau", "review", "made", "parent"]
     marked = {line[1] for line in lines if line[0] == "*"}
     assert marked == set(current_releases(folder).values()) and SECOND in marked
+    ids = [line[line[0] == "*"] for line in lines]
+    assert ids.index(SECOND) < ids.index(FIRST), "the newest of a name is first"
     (first,) = [line for line in lines if line[0] == FIRST]
     assert first[3] != "?", "tau is known"
 

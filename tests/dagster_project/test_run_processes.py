@@ -88,7 +88,9 @@ def test_a_process_that_has_ended_is_gone() -> None:
 def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
     instance: dg.DagsterInstance, execute: str
 ) -> None:
-    script = f"from tests.dagster_project.test_run_processes import *\n{execute}"
+    imports = "from dagster_project.instance import open_instance\n"
+    imports += "from tests.dagster_project.test_run_processes import *\n"
+    script = imports + execute
     killed = subprocess.run([sys.executable, "-c", script], cwd=REPO_ROOT, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     (run,) = instance.get_runs()

@@ -16,7 +16,6 @@ from dagster_project import sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import CHECK
-from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from resources.corpus.corpus import Corpus
 from resources.files.home import ledger_path, review_path
@@ -24,6 +23,7 @@ from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse.configured import warehouse_of_home
 from tests.assets.filled import put
+from tests.review.items_of_every_kind import item_of
 
 pytestmark = pytest.mark.slow
 
@@ -137,7 +137,7 @@ def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     assert not (tmp_path / "no home").exists()
 
 
-def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
+def test_a_folder_that_is_gone_is_the_reason_to_skip_and_no_shard_is_forgotten(
     watcher: Daemon, corpus: Path
 ) -> None:
     put_shard(corpus, "one")
@@ -148,6 +148,11 @@ def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
     assert str(corpus) in (skipped.skip_message or "") and not skipped.asset_events
 
     corpus.with_name("elsewhere").rename(corpus)
+    assert observed(watcher.tick()) == {}
+    shard, aside = corpus / "one.tsv", corpus.with_name("one.tsv")
+    shard.rename(aside)
+    watcher.tick()
+    aside.rename(shard)
     assert observed(watcher.tick()) == {}
 
 
@@ -206,18 +211,6 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
 # --- Decisions ---------------------------------------------------------------------------------------
 
 
-def queued(item_id: str, kind: str = "rewrite") -> QueueItem:
-    content: dict[str, object] = {"original": "Where?", "rewrite": f"Where is {item_id}?"}
-    return QueueItem(
-        item_id=item_id,
-        kind=kind,
-        content=content,
-        content_hash=content_id(content),
-        image_ids=[],
-        set_id="set",
-    )
-
-
 def queue(*items: QueueItem) -> None:
     ReviewStore(review_path()).update_queue(list(items))
 
@@ -255,7 +248,11 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
 ) -> None:
     assert reported(reviewers.tick()) == []
     assert not review_path().exists()  # Looking makes none.
-    one, two, three = queued("one"), queued("two"), queued("three", "dialogue")
+    one, two, three = (
+        item_of("rewrite", "one"),
+        item_of("rewrite", "two"),
+        item_of("dialogue", "three"),
+    )
     queue(one, two, three)
     assert reviewers.tick().skip_message == (
         "3 items are open for people, and releases await none of them (require of review.approved: "
@@ -286,7 +283,7 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
 def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_they_are_complete(
     reviewers: Daemon, kind: str
 ) -> None:
-    one, score = queued("one"), queued("score", kind)
+    one, score = item_of("rewrite", "one"), item_of(kind, "score")
     queue(score)
     assert reported(reviewers.tick()) == [], "scores alone make no release"
     queue(one, score)

@@ -127,6 +127,15 @@ class TestAnnotations:
 
         assert problem.startswith("task 7, annotation 70: edits, question: this text is empty")
 
+    def test_a_half_filled_score_is_reported(self, images, store):
+        item = item_of("score")
+        form = {"verdict": "edit", "scores.Creativity": "7"}
+
+        assert (
+            "scores Richness: no score is given"
+            in pulled(item, store, annotated(item, images, form)).problems[0]
+        )
+
     def test_a_skip_counts_unless_the_task_was_done_after_all(self, images, store):
         item = item_of("rewrite")
         assert pulled(item, store, annotated(item, images, None)).added == 1

@@ -77,6 +77,7 @@ def scored(release_id: str) -> None:
     scores = {"b": 20.0, "a": 30.0, "d": 70.0, "c": 80.0}
     rows = [
         {"release_id": release_id, "task": task, "place": place, "mean_score": score}
+        | {"reason": "none"}
         for place, (task, score) in enumerate(scores.items(), start=1)
     ]
     tables = {"release.releases": [release], "release.current": [release]}

@@ -2,7 +2,9 @@
 
 Run by `make bench NAME=cluster` on 60,004 real short texts; their vectors are kept from the first run.
 Every figure is taken in a process of its own, the ways take turns, and the fastest round of each
-counts. Prints a table, and as the last line all figures as one JSON object.
+counts. With `ARGS=--grown=1000000` the project's ways are compared on more vectors than there are texts
+at hand: real ones, grown with noise; there sentence-transformers and FAISS's flat search take hours on
+two cores. Prints a table, and as the last line all figures as one JSON object.
 """
 
 import argparse
@@ -11,20 +13,17 @@ import hashlib
 import json
 import os
 import pickle
-import resource
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from resources.files.home import REPO_ROOT, home
-from tests.bench import cluster_grown
+from resources.files.home import home
+from tests.bench.measuring import DATA, Row, best_of, figures_of, print_table, stage
 
-TEXTS = REPO_ROOT.parent / "shared" / "data" / "package_descriptions.txt.gz"
+TEXTS = DATA / "package_descriptions.txt.gz"
 TAU = 0.75
 MANY, FEW, DENSE = 60_004, 15_000, 5_000
 WARMING = 4_096
@@ -36,11 +35,14 @@ ROUNDS_OF = {
     FEW: (REFERENCE, EXACT),
     DENSE: (DENSITY,),
 }
+COSINE = 0.9
+"""Of a grown vector to the real one it comes from; two of the same real one have its square, 0.81."""
+PORTION = 60_000
 
 
 # --- Ways ----------------------------------------------------------------------------------------
-# Each takes vectors and gives communities, pairs (low < high) or None for what it does not make, and
-# what else it says of itself.
+# Each takes n vectors and gives communities, pairs (low * n + high, in order) or None for what it does
+# not make, and what else it says of itself.
 
 Found = tuple[list[list[int]] | None, np.ndarray | None, dict]
 
@@ -80,7 +82,7 @@ def flat(vectors: np.ndarray) -> Found:
     limits, _, found = index.range_search(vectors, TAU)
     row = np.repeat(np.arange(len(vectors)), np.diff(limits).astype(np.int64))
     once = row < found
-    return None, np.stack([row[once], found[once]], axis=1), {}
+    return None, np.sort(row[once] * len(vectors) + found[once]), {}
 
 
 def approximate(vectors: np.ndarray) -> Found:
@@ -112,21 +114,17 @@ WAYS: dict[str, Callable[[np.ndarray], Found]] = {
 
 
 def pairs_of(neighbours) -> np.ndarray:
-    """Pairs of vectors as given, equal ones among them: shape (n, 2)."""
-    prepared = neighbours.prepared
-    low = np.repeat(np.arange(len(prepared.vectors)), np.diff(neighbours.starts))
-    members = [[] for _ in prepared.vectors]
-    for index, row in enumerate(prepared.distinct_of.tolist()):
-        members[row].append(index)
-    once = low < neighbours.indices
-    found = [
-        (min(one, other), max(one, other))
-        for a, b in zip(low[once].tolist(), neighbours.indices[once].tolist(), strict=True)
-        for one in members[a]
-        for other in members[b]
-    ]
-    found += [(a, b) for rows in members for place, a in enumerate(rows) for b in rows[place + 1 :]]
-    return np.array(found).reshape(-1, 2)
+    """Pairs of vectors as given, equal ones among them."""
+    from scipy.sparse import csr_matrix, identity
+
+    distinct_of = np.asarray(neighbours.prepared.distinct_of)
+    n, n_distinct = len(distinct_of), len(neighbours.prepared.vectors)
+    near = (np.ones(len(neighbours.indices)), neighbours.indices, neighbours.starts)
+    same = csr_matrix((np.ones(n), (np.arange(n), distinct_of)), (n, n_distinct))
+    both = csr_matrix(near, (n_distinct, n_distinct)) + identity(n_distinct)
+    found = (same @ both @ same.T).tocoo()
+    once = found.row < found.col
+    return np.sort(found.row[once].astype(np.int64) * n + found.col[once])
 
 
 # --- Measuring -----------------------------------------------------------------------------------
@@ -138,37 +136,17 @@ def measure(way: str, path: Path, n: int) -> None:
     # Every n-th, so that few are as varied as many.
     vectors = vectors[np.linspace(0, len(vectors) - 1, n).astype(int)]
     WAYS[way](vectors[:WARMING])
-    processor = time.process_time()
-    started = time.monotonic()
-    communities, pairs, said = WAYS[way](vectors)
-    wall, processor = time.monotonic() - started, time.process_time() - processor
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    stages: dict[str, Row] = {}
+    with stage(stages, way):
+        communities, pairs, said = WAYS[way](vectors)
     with found_file(path, way, n).open("wb") as file:
         pickle.dump((communities, pairs), file)
-    print(json.dumps({"wall_s": wall, "cpu_s": processor, "peak_mib": round(peak / 1024), **said}))
+    print(json.dumps({**stages[way], **said}))
 
 
 def found_file(path: Path, way: str, n: int) -> Path:
     """Where a way leaves what it found."""
     return path.parent / f"{hashlib.sha256(way.encode()).hexdigest()[:8]}.{n}.pickle"
-
-
-def measured(way: str, path: Path, n: int) -> dict:
-    """The figures of one way, from a process of its own."""
-    command = [sys.executable, "-m", "tests.bench.cluster", "measure", way, str(path), str(n)]
-    print(f"{way}, {n:,} ...", file=sys.stderr)
-    done = subprocess.run(command, cwd=REPO_ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def best_of(ways: Sequence[str], path: Path, n: int, rounds: int) -> dict[str, dict]:
-    """The fastest round of each way; they take turns."""
-    runs = [{way: measured(way, path, n) for way in ways} for _ in range(rounds)]
-    best = {way: min((run[way] for run in runs), key=lambda row: row["wall_s"]) for way in ways}
-    for way in ways:
-        best[way]["all_wall_s"] = [round(run[way]["wall_s"], 3) for run in runs]
-        best[way]["peak_mib"] = max(run[way]["peak_mib"] for run in runs)
-    return best
 
 
 def vectors_of_texts() -> np.ndarray:
@@ -188,64 +166,89 @@ def vectors_of_texts() -> np.ndarray:
     return np.load(path)
 
 
-def bench(rounds: int) -> dict:
+def found(path: Path, way: str, n: int) -> tuple:
+    """The communities and pairs that a way has left."""
+    return pickle.loads(found_file(path, way, n).read_bytes())
+
+
+def compared(path: Path, row: Row, way: str, n: int) -> None:
+    """Add to the figures of a way how many of the exact mode's pairs it finds."""
+    true, pairs = found(path, EXACT, n)[1], found(path, way, n)[1]
+    common = len(np.intersect1d(pairs, true, assume_unique=True))
+    row["recall"] = round(common / max(len(true), 1), 4)
+    row["false_pairs"] = len(pairs) - common
+
+
+def bench(rounds: int) -> Row:
     """Every figure there is."""
     vectors = vectors_of_texts()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as folder:
         path = Path(folder) / "vectors.npy"
         np.save(path, vectors)
-        rows = {n: best_of(ways, path, n, rounds) for n, ways in ROUNDS_OF.items()}
-
-        def found(way: str, n: int) -> tuple:
-            return pickle.loads(found_file(path, way, n).read_bytes())
-
+        rows = {
+            n: best_of(ways, rounds, lambda way, n=n: figures_of(__spec__.name, way, path, n))
+            for n, ways in ROUNDS_OF.items()
+        }
         for n in (MANY, FEW):
-            wanted, _ = found(REFERENCE, n)
+            wanted, _ = found(path, REFERENCE, n)
             for way in {EXACT, FLOAT32} & set(rows[n]):
-                made, _ = found(way, n)
-                rows[n][way]["same_communities"] = set(map(frozenset, made)) == set(
-                    map(frozenset, wanted)
-                )
+                made, _ = found(path, way, n)
+                same = {frozenset(each) for each in made} == {frozenset(each) for each in wanted}
+                rows[n][way]["same_communities"] = same
                 rows[n][way]["same_centres"] = {each[0] for each in made} == {
                     each[0] for each in wanted
                 }
-        true = set(map(tuple, found(EXACT, MANY)[1].tolist()))
+            for row in rows[n].values():
+                row["times_faster"] = round(rows[n][REFERENCE]["wall_s"] / row["wall_s"], 2)
         for way in (FLAT, APPROXIMATE):
-            pairs = set(map(tuple, found(way, MANY)[1].tolist()))
-            rows[MANY][way]["recall"] = round(len(pairs & true) / len(true), 4)
-            rows[MANY][way]["false_pairs"] = len(pairs - true)
+            compared(path, rows[MANY][way], way, MANY)
         for n in rows:
             for way, row in rows[n].items():
-                communities, _ = found(way, n)
+                communities, _ = found(path, way, n)
                 row["communities"] = None if communities is None else len(communities)
-    for n in (MANY, FEW):
-        for row in rows[n].values():
-            row["times_faster"] = round(rows[n][REFERENCE]["wall_s"] / row["wall_s"], 2)
+        n_pairs = len(found(path, EXACT, MANY)[1])
+    seconds = {n: {way: row["wall_s"] for way, row in rows[n].items()} for n in (MANY, FEW)}
     return {
         "cores": os.cpu_count(),
         "texts": rows,
-        "pairs": len(true),
-        "growth_of_exact": round(rows[MANY][EXACT]["wall_s"] / rows[FEW][EXACT]["wall_s"], 2),
-        "growth_of_reference": round(
-            rows[MANY][REFERENCE]["wall_s"] / rows[FEW][REFERENCE]["wall_s"], 2
-        ),
+        "pairs": n_pairs,
+        "growth_of_exact": round(seconds[MANY][EXACT] / seconds[FEW][EXACT], 2),
+        "growth_of_reference": round(seconds[MANY][REFERENCE] / seconds[FEW][REFERENCE], 2),
     }
 
 
-def show(figures: dict) -> None:
+def grown(real: np.ndarray, n: int) -> np.ndarray:
+    """`n` unit vectors, shape (n, d), float32: the real ones, then copies turned by random noise."""
+    random = np.random.default_rng(7)
+    tangent = np.sqrt(1 - COSINE**2) / COSINE
+    vectors = np.empty((n, real.shape[1]), np.float32)
+    for start in range(0, n, PORTION):
+        rows = np.arange(start, min(start + PORTION, n))
+        part = real[rows % len(real)]
+        noise = random.standard_normal(part.shape, np.float32)
+        noise -= (noise * part).sum(axis=1, keepdims=True) * part
+        noise *= tangent / np.linalg.norm(noise, axis=1, keepdims=True)
+        part = part + noise * (rows >= len(real))[:, None]
+        vectors[rows] = part / np.linalg.norm(part, axis=1, keepdims=True)
+    return vectors
+
+
+def bench_grown(n: int) -> Row:
+    """The figures of the project's ways on `n` vectors; one run each."""
+    with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as folder:
+        path = Path(folder) / "vectors.npy"
+        np.save(path, grown(vectors_of_texts(), n))
+        ways = {way: figures_of(__spec__.name, way, path, n) for way in (EXACT, APPROXIMATE)}
+        compared(path, ways[APPROXIMATE], APPROXIMATE, n)
+    return {"cores": os.cpu_count(), "vectors": n, "ways": ways}
+
+
+def show(figures: Row) -> None:
     """The figures for people."""
     for n, rows in figures["texts"].items():
-        print(f"\n{n:,} texts, 384 dimensions, tau = {TAU}, {figures['cores']} cores")
-        print(f"{'':26}{'s':>8}{'CPU s':>8}{'x faster':>10}{'MiB':>7}{'communities':>13}  ")
-        for way, row in rows.items():
-            faster = f"{row['times_faster']:10.1f}" if "times_faster" in row else " " * 10
-            made = f"{row['communities'] or '-':>13}"
-            says = [f"the same: {row['same_communities']}"] if "same_communities" in row else []
-            says += [f"recall {row['recall']}"] if "recall" in row else []
-            print(
-                f"{way:26}{row['wall_s']:8.2f}{row['cpu_s']:8.2f}{faster}{row['peak_mib']:7}{made}"
-                f"  {', '.join(says)}"
-            )
+        title = f"{n:,} texts, 384 dimensions, tau = {TAU}, {figures['cores']} cores"
+        columns = ["wall_s", "cpu_s", "times_faster", "peak_mib", "communities"]
+        print_table(title, rows, [*columns, "same_communities", "recall"])
     print(
         f"\n{MANY / FEW:.0f} x as many texts take the exact mode {figures['growth_of_exact']} x as "
         f"long, {REFERENCE} {figures['growth_of_reference']} x.\n"
@@ -263,8 +266,9 @@ def main() -> None:
         sys.exit(f"{TEXTS} is not there: the texts to cluster are read from it.")
     asked = parser.parse_args()
     if asked.grown:
-        figures = cluster_grown.bench(vectors_of_texts(), asked.grown)
-        cluster_grown.show(figures)
+        figures = bench_grown(asked.grown)
+        title = f"{asked.grown:,} vectors grown from real ones with noise (cosine {COSINE})"
+        print_table(title, figures["ways"], ["wall_s", "cpu_s", "peak_mib", "recall"])
     else:
         figures = bench(asked.rounds)
         show(figures)

@@ -22,12 +22,11 @@ from PIL import Image
 from methods.ingest.picture_candidates import candidates, codes, nearest_ways
 from methods.ingest.picture_match import VERSION, Match
 from methods.ingest.picture_thumbnail import square, thumbnail
-from resources.files.home import REPO_ROOT
 from resources.images.picture_comparison import ImageComparison, compare
 from tests.bench.copies_changes import CHANGES, copy, encoded
 from tests.bench.copies_drawn import TEMPLATES, framed
+from tests.bench.measuring import DATA, Row, print_table
 
-DATA = REPO_ROOT.parent / "shared" / "data"
 REAL = {
     "photographs": ("convbench_slice/images/*", "wit_sample/images/l*", "wit_sample/images/so*"),
     "dark skies": ("wit_sample/images/dso*",),
@@ -99,17 +98,9 @@ def originals(held_out: bool, n: int, folder: Path | None) -> dict[str, list[Ima
     return {kind: images for kind, images in kinds.items() if len(images) >= n // 2}
 
 
-def measure(kinds: dict[str, list[Image.Image]], copies: Copies, rounds: int) -> dict:
-    """Pools of each kind: right and wrong pairs, by kind and by change.
-
-    Args:
-        kinds: The originals by kind.
-        copies: Finds the copies.
-        rounds: The number of pools of each kind.
-
-    Returns:
-        By kind and by change the copies, those found, and wrong pairs; and the wrong pairs by name.
-    """
+def measure(kinds: dict[str, list[Image.Image]], copies: Copies, rounds: int) -> Row:
+    """So many pools of each kind: by kind and by change the copies, those found, and wrong pairs; and
+    the wrong pairs by name."""
     changes = list(CHANGES)
     by_kind: dict[str, Counter] = defaultdict(Counter)
     by_change: dict[str, Counter] = defaultdict(Counter)
@@ -139,14 +130,16 @@ def measure(kinds: dict[str, list[Image.Image]], copies: Copies, rounds: int) ->
     return {"kinds": by_kind, "changes": by_change, "cells": cells, "wrong": sorted(wrong)}
 
 
-def table(head: str, rows: dict[str, Counter]) -> str:
+def shares(rows: dict[str, Counter]) -> dict[str, Row]:
     """Precision and recall by row."""
-    lines = [f"| {head} | copies | precision | recall |", "| --- | --- | --- | --- |"]
-    for name, row in rows.items():
-        precision = row["right"] / max(1, row["right"] + row["wrong"])
-        recall = row["right"] / max(1, row["copies"])
-        lines.append(f"| {name} | {row['copies']} | {precision:.3f} | {recall:.3f} |")
-    return "\n".join(lines)
+    return {
+        name: {
+            "copies": row["copies"],
+            "precision": row["right"] / max(1, row["right"] + row["wrong"]),
+            "recall": row["right"] / max(1, row["copies"]),
+        }
+        for name, row in rows.items()
+    }
 
 
 def main() -> None:
@@ -160,7 +153,8 @@ def main() -> None:
     copies = Copies()
     kinds = originals(arguments.held_out, arguments.images, arguments.originals)
     figures = measure(kinds, copies, arguments.rounds)
-    print(table("images", figures["kinds"]), table("copy", figures["changes"]), sep="\n\n")
+    for title in ("kinds", "changes"):
+        print_table(title, shares(figures[title]), ["copies", "precision", "recall"])
     image_ms = 1e3 * copies.seconds["image"] / copies.count["images"]
     pair_ms = 1e3 * copies.seconds["pair"] / copies.count["pairs"]
     print(

@@ -8,7 +8,7 @@ rest of the time is waiting, so two cores are enough. Each benchmark is measured
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
 process. Three more parts wait for no model, and are all there is with `--without-models`: responses
 that are imported (`rated.py`; also a fifth and four times as many, for their memory), scores of many
-models on many items (`scored.py`), and the report of many models (`reported.py`).
+models on many items and the report of many models (`scored.py`).
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
 latency by the requests in flight, or the turns of one dialogue after one another, whichever takes
@@ -19,15 +19,22 @@ import argparse
 import asyncio
 import io
 import json
-import os
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from tests.bench import measuring, rated, reported, scored
-from tests.bench.measuring import chance, in_a_fresh_home, peak_mib, served
+from tests.bench import rated, scored
+from tests.bench.measuring import (
+    Row,
+    address_of,
+    chance,
+    in_a_fresh_home,
+    peak_mib,
+    print_table,
+    served,
+    stage,
+)
 
 N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
 N_DIALOGUES, N_TURNS = 110, 15
@@ -44,16 +51,6 @@ PASSES = {CIRCULAR: N_CHOICES, ONCE: 1, DIALOGUES: N_TURNS, SETTINGS: N_SETTINGS
 WORDS = 120
 """Words of an answer in a dialogue."""
 N_PICTURES = 200
-DIMENSIONS = (
-    "Creativity",
-    "Richness",
-    "Visual Perception",
-    "Logical Coherence",
-    "Answer Accuracy",
-    "Image Relationship Understanding",
-    "Overall Score",
-)
-Row = dict[str, Any]
 
 
 # --- The stand-in ----------------------------------------------------------------------------------
@@ -98,6 +95,8 @@ def said(model: str, text: str) -> str:
     The best model gives the references of three turns that it knows as its answers, so that
     settings share requests.
     """
+    from methods.mmdu.judging import DIMENSIONS
+
     if model == JUDGE and "<answera>" in text:
         winner = ("A", "B", "tie")[int(3 * chance(text))]
         return json.dumps({"reason": "It was read with care.", "winner": winner})
@@ -120,67 +119,40 @@ def said(model: str, text: str) -> str:
 
 
 def items_of(name: str, n: int, images: Sequence[str]) -> list[Any]:
-    """The items of the benchmark: choices, or dialogues with an image each in two of their turns."""
+    """The items of the benchmark."""
+    make = {DIALOGUES: scored.dialogue, SETTINGS: three_turns}.get(name, choices)
+    return [make(number, images, name) for number in range(n)]
+
+
+def three_turns(number: int, images: Sequence[str], name: str) -> Any:
+    """A conversation of three turns, which is asked in several settings."""
     from methods.evaluation.items import Item, Turn
 
-    if name == SETTINGS:
-        return [
-            Item(
-                f"item-{number:03}",
-                tuple(
-                    Turn(
-                        turn,
-                        f"{'<ImageHere>' if turn == 1 else ''}Known {number}, {turn}?",
-                        (1,) if turn == 1 else (),
-                        {
-                            "answer": f"Reference {number}, {turn}",
-                            **({"caption": "It is plain."} if turn == 1 else {}),
-                            **({"focus": "It rhymes."} if turn == 3 else {}),
-                        },
-                    )
-                    for turn in (1, 2, 3)
-                ),
-                (images[number % len(images)],),
-                labels={
-                    task: str(number % (N_TASKS - place))
-                    for place, task in enumerate(("creation", "perception", "reasoning"))
-                },
-            )
-            for number in range(n)
-        ]
-    if name != DIALOGUES:
-        found, n_images = [], 1 if name == CIRCULAR else N_IMAGES
-        for number in range(n):
-            right = number % N_CHOICES
-            question = f"{'<ImageHere>' * n_images}Item {number}. Which is it?"
-            choices = [f"other {place}" for place in range(N_CHOICES)]
-            choices[right] = f"value {number}"
-            found.append(
-                Item(
-                    f"item-{number:05}",
-                    (Turn(1, question, tuple(range(1, n_images + 1)), {"key": "ABCD"[right]}),),
-                    tuple(images[(number + place) % len(images)] for place in range(n_images)),
-                    tuple(choices),
-                    labels={"task" if name == ONCE else "category": str(number % 20)},
-                )
-            )
-        return found
-    return [
-        Item(
-            f"dialogue-{number:03}",
-            tuple(
-                Turn(
-                    turn,
-                    f"{'<ImageHere>' if turn in (1, 5) else ''}What of {number}, {turn}?",
-                    ((1,) if turn == 1 else (2,) if turn == 5 else ()),
-                    {"answer": " ".join(["reference"] * WORDS)},
-                )
-                for turn in range(1, N_TURNS + 1)
-            ),
-            (images[number % len(images)], images[(number + 1) % len(images)]),
-        )
-        for number in range(n)
-    ]
+    references = [{"answer": f"Reference {number}, {turn}"} for turn in (1, 2, 3)]
+    references[0]["caption"] = "It is plain."
+    references[2]["focus"] = "It rhymes."
+    turns = (
+        Turn(1, f"<ImageHere>Known {number}, 1?", (1,), references[0]),
+        Turn(2, f"Known {number}, 2?", (), references[1]),
+        Turn(3, f"Known {number}, 3?", (), references[2]),
+    )
+    tasks = enumerate(("creation", "perception", "reasoning"))
+    labels = {task: str(number % (N_TASKS - place)) for place, task in tasks}
+    return Item(f"item-{number:03}", turns, (images[number % len(images)],), labels=labels)
+
+
+def choices(number: int, images: Sequence[str], name: str) -> Any:
+    """A question with four choices, on one image or four."""
+    from methods.evaluation.items import Item, Turn
+
+    n_images, right = (1 if name == CIRCULAR else N_IMAGES), number % N_CHOICES
+    question = f"{'<ImageHere>' * n_images}Item {number}. Which is it?"
+    texts = [f"other {place}" for place in range(N_CHOICES)]
+    texts[right] = f"value {number}"
+    turn = Turn(1, question, tuple(range(1, n_images + 1)), {"key": "ABCD"[right]})
+    shown = tuple(images[(number + place) % len(images)] for place in range(n_images))
+    label = "task" if name == ONCE else "category"
+    return Item(f"item-{number:05}", (turn,), shown, tuple(texts), labels={label: str(number % 20)})
 
 
 def pictures(store: Any) -> list[str]:
@@ -206,33 +178,21 @@ def measure(name: str, url: str, n: int) -> None:
     from assets.release.published import write_imported
     from methods.benchmarks import BENCHMARKS
     from methods.release import Edition
-    from resources.files import home
-    from resources.images.store import ImageStore
-    from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
-    from resources.llm.gateway import Gateway
-    from resources.llm.ledger import Ledger
-    from resources.llm.registry import load_registry
-    from resources.mock_server.process import MockServerProcess
-    from resources.warehouse import Warehouse
 
-    registry = Path(os.environ["LOOM_MODELS"])
-    registry.write_text(json.dumps(models(url)))
-    warehouse, store = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
-    ledger = Ledger(home.ledger_path())
-    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=MockServerProcess())
+    warehouse, gateway = rated.opened(models(url))
+    items = items_of(name, n, pictures(gateway.images))
     edition = Edition(name, "test", None, "imported")
-    items = items_of(name, n, pictures(store))
     write_imported(warehouse, f"{name}-test", edition, items, {"file": "bench"})
     given = {"warehouse": warehouse, "llm": gateway, "benchmarks": BENCHMARKS}
     before, stages = peak_mib(), dict[str, Row]()
     with dg.DagsterInstance.ephemeral() as instance:
         for asset in (answers, judgments, observations, scores, comparisons):
-            stage, n_calls = asset.key.path[-1], len(ledger)
-            with measuring.stage(stages, stage):
+            name_of_stage, n_calls = asset.key.path[-1], len(gateway.ledger)
+            with stage(stages, name_of_stage):
                 assert dg.materialize([asset], resources=given, instance=instance).success
-            stages[stage] |= {
-                "calls": len(ledger) - n_calls,
-                "rows": warehouse.count(f"evaluate.{stage}"),
+            stages[name_of_stage] |= {
+                "calls": len(gateway.ledger) - n_calls,
+                "rows": warehouse.count(f"evaluate.{name_of_stage}"),
             }
     counted = warehouse.sql(
         "SELECT model, count(DISTINCT call_key) AS n FROM evaluate.answers GROUP BY model"
@@ -255,17 +215,17 @@ def against_the_ideal(name: str, n: int, stages: dict[str, Row], calls: dict[str
     ideal = {"answers": max(max(calls.values()) * one / IN_FLIGHT, chain * one)}
     if name in (DIALOGUES, SETTINGS):
         ideal["judgments"] = stages["judgments"]["calls"] * one / (IN_FLIGHT * len(SKILLS))
-    for stage, seconds in ideal.items():
-        stages[stage]["ideal_s"] = round(seconds, 2)
-        stages[stage]["of_ideal"] = round(stages[stage]["wall_s"] / seconds, 3)
+    for asking, seconds in ideal.items():
+        stages[asking]["ideal_s"] = round(seconds, 2)
+        stages[asking]["of_ideal"] = round(stages[asking]["wall_s"] / seconds, 3)
     every = n * chain * len(SKILLS)
-    scoring = sum(stages[stage]["wall_s"] for stage in ("observations", "scores", "comparisons"))
+    scoring = sum(stages[name]["wall_s"] for name in ("observations", "scores", "comparisons"))
     return {
         "calls": sum(calls.values()),
         "calls_without_early_stop": every,
         "calls_of_every": round(sum(calls.values()) / every, 3),
         "scoring_s": round(scoring, 2),
-        "within_bar": all(stages[stage]["of_ideal"] <= BAR for stage in ideal),
+        "within_bar": all(stages[asking]["of_ideal"] <= BAR for asking in ideal),
     }
 
 
@@ -281,78 +241,25 @@ def models(url: str) -> Row:
 
 def measured(name: str, n: int) -> Row:
     """The figures of one benchmark, from a process of its own with a home of its own."""
-    print(f"{name}, {n:,} items ...", file=sys.stderr)
-    with served("tests.bench.evaluate") as url:
-        return in_a_fresh_home("tests.bench.evaluate", "measure", name, url, str(n))
+    with served(__spec__.name) as server:
+        return {"items": n, **in_a_fresh_home(__spec__.name, name, address_of(server), n)}
 
 
-def bench(n_items: int, n_dialogues: int, n_settings: int) -> Row:
-    """The figures of what waits for models."""
-    return {
-        "models": len(SKILLS),
-        "latency_ms": LATENCY_MS,
-        "in_flight_of_each": IN_FLIGHT,
-        "bar": BAR,
-        **{name: {"items": n_items, **measured(name, n_items)} for name in (CIRCULAR, ONCE)},
-        DIALOGUES: {
-            "dialogues": n_dialogues,
-            "turns": n_dialogues * N_TURNS,
-            **measured(DIALOGUES, n_dialogues),
-        },
-        SETTINGS: {"items": n_settings, **measured(SETTINGS, n_settings)},
-    }
-
-
-def bench_without_models() -> Row:
-    """The figures of what waits for none."""
-    sizes = (rated.N_QUESTIONS // 5, rated.N_QUESTIONS, rated.N_QUESTIONS * 4)
-    return {
-        **{f"imported responses to {n}": rated.measured(n) for n in sizes},
-        "scores at size": scored.measured(),
-        "a report at size": reported.measured(),
-    }
-
-
-def show(figures: Row) -> None:
-    """The figures for people."""
-    print(
-        f"{figures['models']} models, {LATENCY_MS} ms a call, {IN_FLIGHT} in flight of each; the bar "
-        f"is {BAR} of the ideal\n"
-    )
-    for name in PASSES:
-        of = figures[name]
-        what = f"{of['turns']:,} turns" if name == DIALOGUES else f"{of['items']:,} items"
-        print(f"{name}, {what}")
-        heads = ("calls", "shared", "rows", "wall s", "ideal s", "of ideal", "CPU s", "peak MiB")
-        print(f"  {'stage':<14}" + "".join(f"{head:>10}" for head in heads))
-        for stage, row in of["stages"].items():
-            asks = "ideal_s" in row
-            cells = (
-                f"{row['calls']:,}",
-                f"{row['shared_calls']:,}" if "shared_calls" in row else "",
-                f"{row['rows']:,}",
-                f"{row['wall_s']:.2f}",
-                f"{row['ideal_s']:.2f}" if asks else "",
-                f"{row['of_ideal']:.3f}" if asks else "",
-                f"{row['cpu_s']:.2f}",
-                f"{row['peak_mib']}",
-            )
-            print(f"  {stage:<14}" + "".join(f"{cell:>10}" for cell in cells))
-        print(
-            f"  {of['calls']:,} of {of['calls_without_early_stop']:,} calls were made "
-            f"({of['calls_of_every']:.0%}); scoring took {of['scoring_s']:.1f} s; "
-            f"{'within' if of['within_bar'] else 'over'} the bar. Imports {of['imports_mib']} MiB.\n"
-        )
-
-
-def show_imported(name: str, figures: Row) -> None:
-    """The figures of a part that asks no model, for people."""
-    print(f"{name}, {figures['questions']:,} questions x {figures['models']} models")
-    print(f"  {'stage':<16}" + "".join(f"{head:>10}" for head in ("wall s", "CPU s", "peak MiB")))
-    for stage, row in figures["stages"].items():
-        cells = (f"{row['wall_s']:.2f}", f"{row['cpu_s']:.2f}", str(row["peak_mib"]))
-        print(f"  {stage:<16}" + "".join(f"{cell:>10}" for cell in cells))
-    print(f"  {figures['wall_s']:.1f} s in all. Imports {figures['imports_mib']} MiB.\n")
+def show(name: str, figures: Row) -> None:
+    """The figures of a part, for people."""
+    columns = [
+        "calls",
+        "shared_calls",
+        "rows",
+        "wall_s",
+        "ideal_s",
+        "of_ideal",
+        "cpu_s",
+        "peak_mib",
+    ]
+    print_table(name, figures["stages"], columns)
+    others = {key: value for key, value in figures.items() if key != "stages"}
+    print("\n", ", ".join(f"{key}: {value}" for key, value in others.items()), sep="")
 
 
 def main() -> None:
@@ -371,10 +278,13 @@ def main() -> None:
     given = parser.parse_args()
     figures: Row = {}
     if not given.without_models:
-        figures = bench(given.items, given.dialogues, given.settings_items)
-        show(figures)
-    for name, part in bench_without_models().items():
-        show_imported(name, part)
+        figures = {"latency_ms": LATENCY_MS, "in_flight_of_each": IN_FLIGHT, "bar": BAR}
+        sizes = {CIRCULAR: given.items, ONCE: given.items, DIALOGUES: given.dialogues}
+        for name, n in {**sizes, SETTINGS: given.settings_items}.items():
+            figures[name] = measured(name, n)
+            show(f"{name}, {n:,} items, {len(SKILLS)} models", figures[name])
+    for name, part in {**rated.parts(), **scored.parts()}.items():
+        show(name, part)
         figures[name] = part
     print(json.dumps(figures))
     return None

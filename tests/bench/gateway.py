@@ -1,8 +1,7 @@
 """What the gateway costs: against the ideal, plain asyncio and a pool of threads, on loopback.
 
 Run by `make bench NAME=gateway`. Every figure is taken in a process of its own, and the API is a
-stand-in
-in another. Prints tables, and as the last line all figures as one JSON object.
+stand-in in another. Prints tables, and as the last line all figures as one JSON object.
 """
 
 import argparse
@@ -11,25 +10,31 @@ import cProfile
 import json
 import os
 import pstats
-import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
-from resources.files.home import REPO_ROOT
+from tests.bench.measuring import (
+    Row,
+    address_of,
+    best_of,
+    figures_of,
+    peak_mib,
+    print_table,
+    served,
+    stage,
+)
 
 N, MANY = 2_000, 20_000
 LATENCY_MS, IN_FLIGHT = 200, 64
 IDEAL_SECONDS = N / IN_FLIGHT * LATENCY_MS / 1000
 LIMIT, LIMITED = 1_200, 3_000
 """Requests per minute, and requests asked under that limit: two minutes and a half."""
-WAYS = ("gateway", "asyncio", "threads")
 MODELS = """
 profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
 models:
@@ -42,7 +47,7 @@ def text(number: int) -> str:
     return f"Question {number}: which way is north?"
 
 
-def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
+def ask_gateway(url: str, n: int, limit: int = 0) -> None:
     """All requests through the project's gateway with an empty ledger."""
     from methods.prompts.messages import Message
     from resources.images.store import ImageStore
@@ -58,7 +63,7 @@ def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
         def __len__(self) -> int:
             return n
 
-        def __getitem__(self, number):
+        def __getitem__(self, number: Any) -> Any:
             if number >= n:
                 raise IndexError
             return ChatRequest("it", (Message.from_text("user", text(number)),), "bench@1")
@@ -73,7 +78,7 @@ def ask_gateway(url: str, n: int, limit: int | None = None) -> None:
         assert usage.calls == n and all(isinstance(each, Completion) for each in outcomes)
 
 
-def ask_asyncio(url: str, n: int) -> None:
+def ask_asyncio(url: str, n: int, limit: int = 0) -> None:
     """All requests by the plain client under a semaphore, nothing kept."""
     from openai import AsyncOpenAI
 
@@ -93,7 +98,7 @@ def ask_asyncio(url: str, n: int) -> None:
     asyncio.run(ask_all())
 
 
-def ask_threads(url: str, n: int) -> None:
+def ask_threads(url: str, n: int, limit: int = 0) -> None:
     """All requests by the plain blocking client in a pool of threads, nothing kept."""
     from openai import OpenAI
 
@@ -109,6 +114,13 @@ def ask_threads(url: str, n: int) -> None:
             assert reply.choices[0].message.content
 
         list(pool.map(ask, range(n)))
+
+
+WAYS: dict[str, Callable[..., None]] = {
+    "gateway": ask_gateway,
+    "asyncio": ask_asyncio,
+    "threads": ask_threads,
+}
 
 
 def serve(low_ms: float, high_ms: float) -> None:
@@ -131,32 +143,38 @@ def serve(low_ms: float, high_ms: float) -> None:
     asyncio.run(run())
 
 
+def arrivals_of(server: "subprocess.Popen[str]") -> list[float]:
+    """When each request came since the last time this was asked."""
+    assert server.stdin and server.stdout
+    server.stdin.write("arrivals\n")
+    server.stdin.flush()
+    return list(json.loads(server.stdout.readline()))
+
+
+def worked(server: "subprocess.Popen[str]") -> float:
+    """Seconds of processor time that it has had."""
+    fields = Path(f"/proc/{server.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(way: str, url: str, n: int, limit: int, profiled: bool) -> None:
     """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
-    ask: dict[str, Callable[[], None]] = {
-        "gateway": lambda: ask_gateway(url, n, limit or None),
-        "asyncio": lambda: ask_asyncio(url, n),
-        "threads": lambda: ask_threads(url, n),
-    }
-    {"gateway": ask_gateway, "asyncio": ask_asyncio, "threads": ask_threads}[way](url, 1)
-    profile = cProfile.Profile()
-    base_mib, cpu, wall = _peak_mib(), time.process_time(), time.monotonic()
-    if profiled:
-        profile.runcall(ask[way])
-    else:
-        ask[way]()
-    wall, cpu = time.monotonic() - wall, time.process_time() - cpu
-    figures: dict[str, object] = {
+    ask = WAYS[way]
+    ask(url, 1)
+    profile, base_mib, stages = cProfile.Profile(), peak_mib(), dict[str, Row]()
+    with stage(stages, way):
+        if profiled:
+            profile.runcall(ask, url, n, limit)
+        else:
+            ask(url, n, limit)
+    figures = stages[way]
+    figures |= {
         "requests": n,
-        "wall_s": round(wall, 3),
-        "cpu_ms_per_request": round(cpu / n * 1000, 3),
-        "peak_mib": round(_peak_mib(), 1),
-        "peak_mib_over_imports": round(_peak_mib() - base_mib, 1),
-        "requests_per_minute": round(n / wall * 60),
+        "cpu_ms_per_request": round(figures["cpu_s"] / n * 1000, 3),
+        "peak_mib_over_imports": figures["peak_mib"] - base_mib,
+        "requests_per_minute": round(n / figures["wall_s"] * 60),
     }
-    if profiled:
-        figures["profile"] = shares(profile)
-    print(json.dumps(figures))
+    print(json.dumps(figures | ({"profile": shares(profile)} if profiled else {})))
 
 
 def shares(profile: cProfile.Profile) -> dict[str, dict[str, float]]:
@@ -185,48 +203,7 @@ def _place(at: tuple[str, int, str]) -> str:
     return f"{'/'.join(Path(folder).parts[-2:])}:{line} {function}" if line else function
 
 
-def _peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-@contextmanager
-def api(low_ms: float, high_ms: float) -> Iterator[SimpleNamespace]:
-    """The stand-in in a process of its own: its `url`, `cpu()`, the seconds it has worked, and
-    `arrivals()`, when each request came since the last time this was asked."""
-    command = [sys.executable, "-m", "tests.bench.gateway", "serve", f"{low_ms}", f"{high_ms}"]
-    with subprocess.Popen(
-        command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin and process.stdout
-
-        def cpu() -> float:
-            fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-        def arrivals() -> list[float]:
-            process.stdin.write("arrivals\n")
-            process.stdin.flush()
-            return json.loads(process.stdout.readline())
-
-        try:
-            url = process.stdout.readline().strip()
-            yield SimpleNamespace(url=url, cpu=cpu, arrivals=arrivals)
-        finally:
-            process.stdin.close()
-
-
-def measured(way: str, url: str, n: int, limit: int = 0, profiled: bool = False) -> dict:
-    """The figures of one way, from a process of its own."""
-    command = [sys.executable, "-m", "tests.bench.gateway", "measure", way, url, str(n)]
-    command += [str(limit), str(int(profiled))]
-    environment = {**os.environ, "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
-    done = subprocess.run(
-        command, cwd=REPO_ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def kept_to(arrivals: list[float]) -> dict:
+def kept_to(arrivals: list[float]) -> Row:
     """How a limit was kept, as the server saw it: the most in any minute, and how much was used.
 
     Used is the pace until the last minute's requests could begin; they are too few to fill theirs.
@@ -246,24 +223,27 @@ def kept_to(arrivals: list[float]) -> dict:
     }
 
 
-def bench(rounds: int) -> dict:
+def measured(way: str, url: str, n: int, limit: int = 0, profiled: bool = False) -> Row:
+    """The figures of one way, from a process of its own."""
+    return figures_of(__spec__.name, way, url, n, limit, int(profiled))
+
+
+def bench(rounds: int) -> Row:
     """Every figure there is; the three ways take turns, and the fastest round of each counts."""
-    with api(LATENCY_MS, LATENCY_MS) as slow:
-        before = slow.cpu()
-        runs = [{way: measured(way, slow.url, N) for way in WAYS} for _ in range(rounds)]
-        server_ms = (slow.cpu() - before) / (N * rounds * len(WAYS)) * 1000
-        best = {way: min((run[way] for run in runs), key=lambda row: row["wall_s"]) for way in WAYS}
-    for way in WAYS:
-        best[way]["all_wall_s"] = [run[way]["wall_s"] for run in runs]
-        best[way]["of_ideal"] = round(best[way]["wall_s"] / IDEAL_SECONDS, 3)
-    with api(0, 5) as fast:
-        many = measured("gateway", fast.url, MANY)
-        few = measured("gateway", fast.url, N)
-        fast.arrivals()
+    with served(__spec__.name, f"{LATENCY_MS}", f"{LATENCY_MS}") as slow:
+        url, before = address_of(slow), worked(slow)
+        best = best_of(list(WAYS), rounds, lambda way: measured(way, url, N))
+        server_ms = (worked(slow) - before) / (N * rounds * len(WAYS)) * 1000
+    for row in best.values():
+        row["of_ideal"] = round(row["wall_s"] / IDEAL_SECONDS, 3)
+    with served(__spec__.name, "0", "5") as fast:
+        url = address_of(fast)
+        many, few = measured("gateway", url, MANY), measured("gateway", url, N)
+        arrivals_of(fast)
         # The warming call of the measuring process is one of the arrivals, and no part of the run.
-        limited = measured("gateway", fast.url, LIMITED, LIMIT) | kept_to(fast.arrivals()[1:])
+        limited = measured("gateway", url, LIMITED, LIMIT) | kept_to(arrivals_of(fast)[1:])
         profiles = {
-            way: measured(way, fast.url, N // 2, profiled=True)["profile"]
+            way: measured(way, url, N // 2, profiled=True)["profile"]
             for way in ("gateway", "asyncio")
         }
     return {
@@ -279,45 +259,32 @@ def bench(rounds: int) -> dict:
     }
 
 
-def show(figures: dict) -> None:
+def show(figures: Row) -> None:
     """The figures for people."""
-    print(
-        f"\n{N} requests of {LATENCY_MS} ms, {IN_FLIGHT} in flight: "
-        f"ideal {figures['ideal_s']:.2f} s. The stand-in works "
-        f"{figures['server_cpu_ms_per_request']:.2f} ms a request."
-    )
-    print(f"{'':28}{'wall s':>9}{'of ideal':>10}{'CPU ms/req':>12}{'peak MiB':>10}{'req/min':>9}")
+    limited = figures["limited"]
     rows = {
         "gateway, empty ledger": figures["ways"]["gateway"],
         "asyncio + AsyncOpenAI": figures["ways"]["asyncio"],
         "64 threads + OpenAI": figures["ways"]["threads"],
         f"gateway, {N} at 0-5 ms": figures["gateway_2000_fast"],
         f"gateway, {MANY} at 0-5 ms": figures["gateway_20000_fast"],
-        f"gateway, {LIMIT} a minute": figures["limited"],
+        f"gateway, {LIMIT} a minute": limited,
     }
-    for name, row in rows.items():
-        of_ideal = f"{row['of_ideal']:.3f}" if "of_ideal" in row else ""
-        print(
-            f"{name:28}{row['wall_s']:9.2f}{of_ideal:>10}{row['cpu_ms_per_request']:12.2f}"
-            f"{row['peak_mib']:10.0f}{row['requests_per_minute']:9}"
-        )
-    limited, many = figures["limited"], figures["gateway_20000_fast"]
+    title = f"{N} requests of {LATENCY_MS} ms, {IN_FLIGHT} in flight: ideal {IDEAL_SECONDS:.2f} s"
+    columns = ["wall_s", "of_ideal", "cpu_ms_per_request", "peak_mib", "peak_mib_over_imports"]
+    print_table(title, rows, [*columns, "requests_per_minute"])
     print(
-        f"\nThe gateway takes {figures['gateway_of_asyncio']:.2f} x the time of asyncio and "
-        f"{figures['gateway_of_threads']:.2f} x that of threads; memory over imports "
-        f"{figures['gateway_2000_fast']['peak_mib_over_imports']:.0f} MiB at {N}, "
-        f"{many['peak_mib_over_imports']:.0f} MiB at {MANY} requests."
+        f"\nThe stand-in works {figures['server_cpu_ms_per_request']:.2f} ms a request. The gateway "
+        f"takes {figures['gateway_of_asyncio']:.2f} x the time of asyncio and "
+        f"{figures['gateway_of_threads']:.2f} x that of threads."
         f"\nUnder the limit of {LIMIT} a minute the server saw {limited['most_in_any_minute']} in "
         f"the fullest of all minutes ({limited['of_limit']:.1%}); {limited['used']:.1%} was used."
     )
     for way, profile in figures["profiles"].items():
-        print(f"\nProfile of {way}, parts of CPU time, functions' own:")
-        for place, share in profile["top_five_own"].items():
-            print(f"  {share:6.1%}  {place}")
-    print("\nProfile of gateway, our functions with all they call:")
-    for place, share in figures["profiles"]["gateway"]["ours_all"].items():
-        print(f"  {share:6.1%}  {place}")
-    print(f"  {figures['profiles']['gateway']['ours_own']['resources/llm']:6.1%}  ours alone\n")
+        for part, of_place in profile.items():
+            print(f"\nProfile of {way}, parts of CPU time, {part}:")
+            for place, share in of_place.items():
+                print(f"  {share:6.1%}  {place}")
 
 
 def main() -> None:

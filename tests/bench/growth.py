@@ -26,14 +26,13 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import psutil
 import yaml
 from PIL import Image
 
-from methods.markdown import table
 from resources.files.home import REPO_ROOT
+from tests.bench.measuring import Row, print_table
 from tests.e2e.running import CLI, environment
 from tests.strangers.corpora import Row as Record
 from tests.strangers.corpora import some_of, write_corpus
@@ -52,9 +51,8 @@ TOO_STEEP = 1.15
 WORTH_A_SLOPE = 1.0
 """Seconds at the largest size."""
 PROFILE = "growth"
+COLUMNS = ("seconds", "mib", "rows")
 _ROWS = re.compile(r'"value": (\d+)}, "label": "dagster/row_count"')
-
-Row = dict[str, Any]
 
 
 def main() -> int:
@@ -83,8 +81,13 @@ def _print_growth(
 ) -> None:
     """Measure at each size, print the table, and add its figures."""
     rows = list(_growth(list(sizes), labels))
-    print(f"\nGrowth with {what} ({', '.join(map(str, labels))}):\n")
-    print("\n".join(_shown(rows, labels)))
+    figures_of = {
+        row["asset"]: {"slope": row["slope"]}
+        | {f"{n}: {name}": row[name][place] for name in COLUMNS for place, n in enumerate(labels)}
+        for row in rows
+    }
+    columns = [f"{n}: {name}" for name in COLUMNS for n in labels]
+    print_table(f"Growth with {what}", figures_of, ["slope", *columns])
     steep = [row["asset"] for row in rows if row["slope"] > TOO_STEEP]
     print(f"\nSlopes over {TOO_STEEP}: {', '.join(steep) or 'none'}.", flush=True)
     figures[what] = {"sizes": list(labels), "assets": rows, "too_steep": steep}
@@ -239,29 +242,6 @@ def _growth(sizes: Sequence[Mapping[str, Row]], labels: Sequence[int]) -> Iterat
             "slope": round(slope, 2),
             "rows": [size[asset]["rows"] for size in sizes],
         }
-
-
-def _shown(rows: Sequence[Row], labels: Sequence[int]) -> list[str]:
-    heads = [
-        "asset",
-        *(f"{label}: s" for label in labels),
-        "slope",
-        *(f"{label}: MiB" for label in labels),
-        *(f"{label}: rows" for label in labels),
-    ]
-    return table(
-        heads,
-        [
-            [
-                row["asset"],
-                *(f"{each:.2f}" for each in row["seconds"]),
-                f"{row['slope']:.2f}",
-                *map(str, row["mib"]),
-                *(f"{each:,}" for each in row["rows"]),
-            ]
-            for row in rows
-        ],
-    )
 
 
 if __name__ == "__main__":

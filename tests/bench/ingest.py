@@ -6,7 +6,6 @@ the fastest round of each counts. Prints tables, and as the last line all figure
 
 import argparse
 import atexit
-import contextlib
 import gzip
 import http.server
 import io
@@ -14,18 +13,25 @@ import itertools
 import json
 import os
 import random
-import resource
 import shutil
 import string
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from resources.files.home import REPO_ROOT
+from tests.bench.measuring import (
+    Row,
+    address_of,
+    best_of,
+    figures_of,
+    print_table,
+    served,
+    stage,
+)
 from tests.doubles.serving import serving
 
 FEW, MANY = 200_000, 1_000_000
@@ -33,9 +39,9 @@ WARMING = "warming.tsv.gz"
 """A shard of a few rows, which every way reads first."""
 ONE_IN_BROKEN = 1_000
 N_PICTURES = 200
-WAYS = ("gzip", "python gzip", "stored", "read_csv of DuckDB", "pandas", "datasets")
 LIMIT = "python gzip"
 """The faster of the two that only unpack; everything is measured against it."""
+OF_MANY = ("gzip", LIMIT, "stored")
 
 
 # --- What is read --------------------------------------------------------------------------------
@@ -47,6 +53,7 @@ def write_shard(path: Path, n_rows: int) -> None:
 
     from methods.ingest.wit import COLUMNS
 
+    print(f"writing a shard of {n_rows:,} rows ...", file=sys.stderr)
     random_ = random.Random(7)
     words = ["".join(random_.choices(string.ascii_lowercase, k=2 + n % 9)) for n in range(20_000)]
     weights = list(itertools.accumulate(1 / (place + 1) for place in range(len(words))))
@@ -64,26 +71,17 @@ def write_shard(path: Path, n_rows: int) -> None:
                 file.write("en\thttps://en.wikipedia.org/wiki/Short\n")
                 continue
             title, about = text(3).title(), text(75)
+            page = f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}_{number}"
+            image = f"https://upload.wikimedia.org/wikipedia/commons/a/ab/{number}.jpg"
+            titles = [title, text(2), text(4)]
+            captions = [text(12) if number % 2 else "", text(15), text(8) if number % 3 else ""]
+            size = [random_.randint(100, 5000), random_.randint(100, 5000)]
+            marks = [random_.choice(["true", "false"]), random_.choice(["true", "false", ""])]
+            quoted = f'The "{about[:20]}" {about[20:]}' if number % 3 == 0 else about
+            language = random_.choice(["en", "en", "de", "fr"])
             writer.writerow(
-                [
-                    random_.choice(["en", "en", "de", "fr"]),
-                    f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}_{number}",
-                    f"https://upload.wikimedia.org/wikipedia/commons/a/ab/{number}.jpg",
-                    title,
-                    text(2),
-                    text(4),
-                    text(12) if number % 2 else "",
-                    text(15),
-                    text(8) if number % 3 else "",
-                    "image/jpeg",
-                    random_.randint(100, 5000),
-                    random_.randint(100, 5000),
-                    random_.choice(["true", "false"]),
-                    random_.choice(["true", "false", ""]),
-                    "false",
-                    f'The "{about[:20]}" {about[20:]}' if number % 3 == 0 else about,
-                    text(35),
-                ]
+                [language, page, image, *titles, *captions, "image/jpeg", *size, *marks]
+                + ["false", quoted, text(35)]
             )
 
 
@@ -102,7 +100,22 @@ def write_pictures(folder: Path) -> None:
         picture.save(folder / f"{number}.{kind}", quality=88)
 
 
-# --- The ways ------------------------------------------------------------------------------------
+def serve(folder: str) -> None:
+    """Serve the folder until standard input is closed."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+    with serving(server):
+        print(f"http://127.0.0.1:{server.server_port}", flush=True)
+        sys.stdin.read()
+
+
+# --- Readers of a shard: the number of its rows ------------------------------------------------------
 
 
 def gzip_alone(path: Path) -> int:
@@ -183,7 +196,7 @@ def datasets_reader(path: Path) -> int:
 
 READERS: dict[str, Callable[[Path], int]] = {
     "gzip": gzip_alone,
-    "python gzip": python_gzip,
+    LIMIT: python_gzip,
     "stored": stored,
     "read_csv of DuckDB": duckdb_reader,
     "pandas": pandas_reader,
@@ -191,24 +204,27 @@ READERS: dict[str, Callable[[Path], int]] = {
 }
 
 
-def decoded(folder: Path) -> float:
+# --- Ways with pictures: each is made ready, and measured by what it returns ------------------------
+
+
+def decoded(folder: Path) -> Callable[[], object]:
     """Pillow alone: every picture decoded, one after the other."""
     from PIL import Image
 
     pictures = [path.read_bytes() for path in sorted(folder.iterdir())]
-    return timed(lambda: [Image.open(io.BytesIO(data)).load() for data in pictures])
+    return lambda: [Image.open(io.BytesIO(data)).load() for data in pictures]
 
 
-def checked(folder: Path) -> float:
+def checked(folder: Path) -> Callable[[], object]:
     """Every picture decoded, checked, hashed and measured, one after the other."""
     from methods.ingest.image_quality import measure_image
 
     pictures = [path.read_bytes() for path in sorted(folder.iterdir())]
     measure_image(pictures[0])
-    return timed(lambda: [measure_image(data) for data in pictures])
+    return lambda: [measure_image(data) for data in pictures]
 
 
-def taken(folder: Path) -> float:
+def taken(folder: Path) -> Callable[[], object]:
     """Every picture fetched over HTTP, checked, measured, stored and remembered."""
     from methods.ingest.image_filters import ImageLimits
     from resources.images.fetcher import ImageFetcher
@@ -216,53 +232,18 @@ def taken(folder: Path) -> float:
     from resources.images.intake import ImageIntake, WantedImage
     from resources.images.store import ImageStore
 
-    with served(folder) as address, tempfile.TemporaryDirectory(dir=folder.parent) as home:
-        index = ImageIndex(Path(home) / "index.sqlite")
-        intake = ImageIntake(
-            ImageFetcher(allow_private=True),
-            ImageStore(Path(home) / "images"),
-            index,
-            ImageLimits(),
-            {},
-        )
-        urls = [f"{address}/{path.name}" for path in sorted(folder.iterdir())]
-        wanted = [WantedImage(url, url) for url in urls]
-        seconds = timed(lambda: [facts.image_id for _, facts in intake.take(wanted)])
-        index.close()
-        return seconds
+    home = Path(tempfile.mkdtemp(dir=folder.parent))
+    stack = ExitStack()
+    atexit.register(stack.close)
+    address = address_of(stack.enter_context(served(__spec__.name, str(folder))))
+    index, store = ImageIndex(home / "index.sqlite"), ImageStore(home / "images")
+    intake = ImageIntake(ImageFetcher(allow_private=True), store, index, ImageLimits(), {})
+    urls = [f"{address}/{path.name}" for path in sorted(folder.iterdir())]
+    wanted = [WantedImage(url, url) for url in urls]
+    return lambda: [facts.image_id for _, facts in intake.take(wanted)]
 
 
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The folder behind an address on this machine, from a process of its own."""
-    code = "import sys; from tests.bench.ingest import serve; serve(sys.argv[1])"
-    command = [sys.executable, "-c", code, str(folder)]
-    with subprocess.Popen(
-        command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdin and process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.stdin.close()
-
-
-def serve(folder: str) -> None:
-    """Serve the folder until standard input is closed."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
-    with serving(server):
-        print(f"http://127.0.0.1:{server.server_port}", flush=True)
-        sys.stdin.read()
-
-
-PICTURES: dict[str, Callable[[Path], float]] = {
+PICTURES: dict[str, Callable[[Path], Callable[[], object]]] = {
     "Pillow decodes": decoded,
     "decode + checks": checked,
     "fetch + check + store": taken,
@@ -272,105 +253,69 @@ PICTURES: dict[str, Callable[[Path], float]] = {
 # --- Measuring -----------------------------------------------------------------------------------
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds of the work alone."""
-    started = time.monotonic()
-    work()
-    return time.monotonic() - started
-
-
 def measure(way: str, path: Path) -> None:
     """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
+    stages: dict[str, Row] = {}
     if way in PICTURES:
-        figures = {"wall_s": PICTURES[way](path)}
+        work = PICTURES[way](path)
     else:
-        read = READERS[way](path.parent / WARMING)
-
-        def work() -> None:
-            nonlocal read
-            read = READERS[way](path)
-
-        figures = {"wall_s": timed(work), "rows": read}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({**figures, "peak_mib": round(peak / 1024)}))
+        READERS[way](path.parent / WARMING)
+        work = partial(READERS[way], path)
+    with stage(stages, way):
+        work()
+    print(json.dumps(stages[way]))
 
 
-def measured(way: str, path: Path) -> dict:
-    """The figures of one way, from a process of its own."""
-    command = [sys.executable, "-m", "tests.bench.ingest", "measure", way, str(path)]
-    environment = {**os.environ, "HF_HOME": str(path.parent / "hf"), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        command, cwd=REPO_ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def best_of(ways: tuple[str, ...], path: Path, rounds: int) -> dict[str, dict]:
-    """The fastest round of each way; they take turns."""
-    runs = [{way: measured(way, path) for way in ways} for _ in range(rounds)]
-    best = {way: min((run[way] for run in runs), key=lambda row: row["wall_s"]) for way in ways}
-    for way in ways:
-        best[way]["all_wall_s"] = [round(run[way]["wall_s"], 3) for run in runs]
-        best[way]["peak_mib"] = max(run[way]["peak_mib"] for run in runs)
-    return best
-
-
-def bench(rounds: int) -> dict:
+def bench(rounds: int) -> Row:
     """Every figure there is."""
     with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as name:
         folder = Path(name)
-        shards = {n_rows: folder / f"{n_rows}.tsv.gz" for n_rows in (FEW, MANY)}
-        for n_rows, path in shards.items():
-            print(f"writing a shard of {n_rows:,} rows ...", file=sys.stderr)
-            write_shard(path, n_rows)
-        write_shard(folder / WARMING, 100)
+        cache = {"HF_HOME": f"{name}/hf", "HF_HUB_OFFLINE": "1"}
         pictures = folder / "pictures"
         pictures.mkdir()
         write_pictures(pictures)
-        few = best_of(WAYS, shards[FEW], rounds)
-        many = best_of(("gzip", LIMIT, "stored"), shards[MANY], 1)
-        images = best_of(tuple(PICTURES), pictures, rounds)
-    for rows in (few, many):
+        write_shard(folder / WARMING, 100)
+
+        def best(ways: tuple[str, ...], path: Path, rounds: int) -> dict[str, Row]:
+            return best_of(ways, rounds, lambda way: figures_of(__spec__.name, way, path, **cache))
+
+        shards = {}
+        for n_rows, ways, n_rounds in ((FEW, tuple(READERS), rounds), (MANY, OF_MANY, 1)):
+            path = folder / f"{n_rows}.tsv.gz"
+            write_shard(path, n_rows)
+            shards[n_rows] = best(ways, path, n_rounds)
+        images = best(tuple(PICTURES), pictures, rounds)
+    for rows in shards.values():
         for row in rows.values():
             row["of_unpacking"] = round(row["wall_s"] / rows[LIMIT]["wall_s"], 2)
             row["of_gzip"] = round(row["wall_s"] / rows["gzip"]["wall_s"], 2)
     for row in images.values():
         row["images_per_s"] = round(N_PICTURES / row["wall_s"], 1)
         row["of_decoding"] = round(row["wall_s"] / images["Pillow decodes"]["wall_s"], 2)
+    few = shards[FEW]
     return {
         "cores": os.cpu_count(),
-        "rows": {FEW: few, MANY: many},
+        "rows": shards,
         "images": images,
         "datasets_of_stored": round(few["datasets"]["wall_s"] / few["stored"]["wall_s"], 2),
     }
 
 
-def show(figures: dict) -> None:
-    """The figures for people."""
-    for n_rows, rows in figures["rows"].items():
-        print(f"\nA shard of {n_rows:,} rows on {figures['cores']} cores")
-        print(f"{'':24}{'s':>8}{'of Python gzip':>16}{'of gzip':>9}{'peak MiB':>10}")
-        for way, row in rows.items():
-            print(
-                f"{way:24}{row['wall_s']:8.2f}{row['of_unpacking']:16.2f}{row['of_gzip']:9.2f}"
-                f"{row['peak_mib']:10}"
-            )
-    print(f"\nStored {figures['datasets_of_stored']:.1f} x as fast as `datasets` reads.")
-    print(f"\n{N_PICTURES} pictures of 1280 x 960")
-    print(f"{'':24}{'s':>8}{'images/s':>10}{'of decoding':>13}")
-    for way, row in figures["images"].items():
-        print(f"{way:24}{row['wall_s']:8.2f}{row['images_per_s']:10.1f}{row['of_decoding']:13.2f}")
-    print()
-
-
 def main() -> None:
-    """Everything; or one way in a process of its own, as the arguments say."""
+    """Everything; or one way, or the server, in a process of its own, as the arguments say."""
     if sys.argv[1:2] == ["measure"]:
         return measure(sys.argv[2], Path(sys.argv[3]))
+    if sys.argv[1:2] == ["serve"]:
+        return serve(sys.argv[2])
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     figures = bench(parser.parse_args().rounds)
-    show(figures)
+    for n_rows, rows in figures["rows"].items():
+        title = f"A shard of {n_rows:,} rows on {figures['cores']} cores"
+        print_table(title, rows, ["wall_s", "of_unpacking", "of_gzip", "peak_mib"])
+    print(f"\nStored {figures['datasets_of_stored']:.1f} x as fast as `datasets` reads.")
+    title = f"{N_PICTURES} pictures of 1280 x 960"
+    print_table(title, figures["images"], ["wall_s", "images_per_s", "of_decoding"])
     print(json.dumps(figures))
     return None
 

@@ -1,4 +1,4 @@
-"""What the benches of evaluation share: numbers from texts, stages by time and memory, processes."""
+"""What benches share: numbers from texts, time and memory, figures of other processes, tables."""
 
 import hashlib
 import json
@@ -7,14 +7,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from methods.markdown import table
 from resources.files.home import REPO_ROOT
 
 Row = dict[str, Any]
+DATA = REPO_ROOT.parent / "shared" / "data"
+LOOPBACK = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
 
 def chance(*of: str) -> float:
@@ -36,44 +39,103 @@ def stage(stages: dict[str, Row], name: str) -> Iterator[None]:
     wall, cpu = time.monotonic(), time.process_time()
     yield
     stages[name] = {
-        "wall_s": round(time.monotonic() - wall, 2),
-        "cpu_s": round(time.process_time() - cpu, 2),
+        "wall_s": round(time.monotonic() - wall, 3),
+        "cpu_s": round(time.process_time() - cpu, 3),
         "peak_mib": peak_mib(),
     }
 
 
+def materialized(
+    assets: Iterable[Any], resources: Mapping[str, Any], stages: dict[str, Row]
+) -> None:
+    """Materialize assets one after the other, each as a stage of its name."""
+    import dagster as dg
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        for asset in assets:
+            with stage(stages, asset.key.path[-1]):
+                assert dg.materialize([asset], resources=resources, instance=instance).success
+
+
+def in_all(stages: Mapping[str, Row]) -> Row:
+    """The time of all stages, and the most memory of any."""
+    wall = sum(row["wall_s"] for row in stages.values())
+    return {"wall_s": round(wall, 2), "peak_mib": max(row["peak_mib"] for row in stages.values())}
+
+
+# --- Processes -----------------------------------------------------------------------------------
+
+
 @contextmanager
-def served(module: str) -> Iterator[str]:
-    """The base URL of the stand-in that `module serve` is, in a process of its own."""
-    command = [sys.executable, "-m", module, "serve"]
+def served(module: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """The process of a server, `module serve arguments`: it prints its address and ends with its
+    standard input."""
+    command = [sys.executable, "-m", module, "serve", *arguments]
     with subprocess.Popen(
         command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdin and process.stdout
+        assert process.stdin
         try:
-            yield process.stdout.readline().strip()
+            yield process
         finally:
             process.stdin.close()
 
 
-def in_a_fresh_home(module: str, *arguments: str) -> Row:
-    """The figures that `module arguments` prints last, from a process and a home of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {
-            **os.environ,
-            "NO_PROXY": "127.0.0.1",
-            "no_proxy": "127.0.0.1",
-            "LOOM_WORKSPACE": f"{folder}/home",
-            "LOOM_MODELS": f"{folder}/models.yaml",
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
-            cwd=REPO_ROOT,
-            env=environment,
-            check=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+def address_of(server: "subprocess.Popen[str]") -> str:
+    """What a server prints first."""
+    assert server.stdout
+    return server.stdout.readline().strip()
+
+
+def figures_of(
+    module: str, *arguments: object, stderr: int | None = None, **environment: str
+) -> Row:
+    """The figures that `module measure arguments` prints last, from a process of its own."""
+    words = [str(argument) for argument in arguments]
+    print(f"{module.rpartition('.')[2]} {' '.join(words)} ...", file=sys.stderr)
+    done = subprocess.run(
+        [sys.executable, "-m", module, "measure", *words],
+        cwd=REPO_ROOT,
+        env={**os.environ, **LOOPBACK, **environment},
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+    )
     figures: Row = json.loads(done.stdout.splitlines()[-1])
     return figures
+
+
+def in_a_fresh_home(module: str, *arguments: object) -> Row:
+    """The same with a home that is thrown away."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = {"LOOM_WORKSPACE": f"{folder}/home", "LOOM_MODELS": f"{folder}/models.yaml"}
+        # Dagster's log would hide all else.
+        return figures_of(module, *arguments, stderr=subprocess.DEVNULL, **home)
+
+
+def best_of(ways: Sequence[str], rounds: int, measured: Callable[[str], Row]) -> dict[str, Row]:
+    """The fastest round of each way, which take turns, and the most memory of all rounds."""
+    runs = [{way: measured(way) for way in ways} for _ in range(rounds)]
+    best = {way: min((run[way] for run in runs), key=lambda row: row["wall_s"]) for way in ways}
+    for way in ways:
+        best[way]["all_wall_s"] = [run[way]["wall_s"] for run in runs]
+        best[way]["peak_mib"] = max(run[way]["peak_mib"] for run in runs)
+    return best
+
+
+# --- Tables --------------------------------------------------------------------------------------
+
+
+def print_table(title: str, rows: Mapping[str, Row], figures: Sequence[str]) -> None:
+    """Print the named figures of rows by name; one that a row does not have stays empty."""
+    lines = [[name, *(_cell(row.get(figure)) for figure in figures)] for name, row in rows.items()]
+    print(f"\n{title}\n", *table(["", *figures], lines), sep="\n")
+
+
+def _cell(figure: object) -> str:
+    if isinstance(figure, float):
+        return f"{figure:,.3f}"
+    if isinstance(figure, int) and not isinstance(figure, bool):
+        return f"{figure:,}"
+    return "" if figure is None else str(figure)

@@ -18,10 +18,20 @@ from pathlib import Path
 from typing import Any
 
 from methods.alignmmbench.tasks import CATEGORIES
-from resources.files.home import REPO_ROOT
-from tests.bench.measuring import Row, chance, in_a_fresh_home, peak_mib, served, stage
+from tests.bench.measuring import (
+    DATA,
+    Row,
+    address_of,
+    chance,
+    in_a_fresh_home,
+    in_all,
+    materialized,
+    peak_mib,
+    served,
+    stage,
+)
 
-SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
+SLICE = DATA / "alignmmbench_slice" / "metadata.jsonl"
 SIZES = {6: 780, 5: 4, 7: 1, 1: 271}
 """Groups of the published questions by how many wordings they have."""
 N_QUESTIONS = 4_978
@@ -98,10 +108,26 @@ def responses(model: str, rows: Sequence[Row]) -> Iterator[Row]:
         yield {"question_id": row["question_id"], "predict": text}
 
 
+def opened(models: Row) -> tuple[Any, Any]:
+    """The warehouse of a new home, and a gateway to these models."""
+    from resources.files import home
+    from resources.images.store import ImageStore
+    from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
+    from resources.llm.gateway import Gateway
+    from resources.llm.ledger import Ledger
+    from resources.llm.registry import load_registry
+    from resources.mock_server.process import MockServerProcess
+    from resources.warehouse import Warehouse
+
+    registry = Path(os.environ["LOOM_MODELS"])
+    registry.write_text(json.dumps(models))
+    ledger, images = Ledger(home.ledger_path()), ImageStore(home.images_path())
+    gateway = Gateway(load_registry(registry), "p", ledger, images, launcher=MockServerProcess())
+    return Warehouse(home.warehouse_path()), gateway
+
+
 def measure(url: str, n_questions: int) -> None:
     """All of it, here and now: prints its figures as JSON. Imports are not counted."""
-    import dagster as dg
-
     from assets.common.tables import rows_to_arrow
     from assets.evaluate import (
         answers,
@@ -116,24 +142,17 @@ def measure(url: str, n_questions: int) -> None:
     from assets.release.published import ReleaseImportRequest, import_published
     from methods.benchmarks import BENCHMARKS
     from resources.files import home
-    from resources.images.store import ImageStore
-    from resources.llm.errors import ANY_TROUBLE  # noqa: F401 - the client is imported with it
-    from resources.llm.gateway import Gateway
-    from resources.llm.ledger import Ledger
-    from resources.llm.registry import load_registry
-    from resources.mock_server.process import MockServerProcess
     from resources.review.store import ReviewStore
-    from resources.warehouse import TableWrite, Warehouse
+    from resources.warehouse import TableWrite
 
-    registry, folder = Path(os.environ["LOOM_MODELS"]), Path(os.environ["LOOM_WORKSPACE"])
+    folder = Path(os.environ["LOOM_WORKSPACE"])
     folder.mkdir(parents=True)
-    registry.write_text(json.dumps(_models(url)))
     rows = questions(n_questions)
     published = _write(folder / "metadata.jsonl", rows)
     files = {model: _write(folder / f"{model}.jsonl", responses(model, rows)) for model in MODELS}
-    warehouse, store = Warehouse(home.warehouse_path()), ImageStore(home.images_path())
-    ledger = Ledger(home.ledger_path())
-    gateway = Gateway(load_registry(registry), "p", ledger, store, launcher=MockServerProcess())
+    entry = {"provider": "openai", "base_url": url, "concurrency": 50}
+    profile = {"writer": JUDGE, "judge": JUDGE, "evaluate": []}
+    warehouse, gateway = opened({"profiles": {"p": profile}, "models": {JUDGE: entry}})
     given = {
         "warehouse": warehouse,
         "llm": gateway,
@@ -141,45 +160,33 @@ def measure(url: str, n_questions: int) -> None:
         "review_store": ReviewStore(home.review_path()),
         "profile": gateway.profile,
     }
-    before, stages = peak_mib(), dict[str, Row]()
-    with dg.DagsterInstance.ephemeral() as instance:
-
-        def run(asset: Any) -> None:
-            assert dg.materialize([asset], resources=given, instance=instance).success
-
-        with stage(stages, "release"):
-            import_published(
-                warehouse, store, ReleaseImportRequest("alignmmbench", published, language="zh")
-            )
-        with stage(stages, "predictions"):
-            for model, file in files.items():
-                import_predictions(warehouse, "alignmmbench-zh", file, model)
-        with stage(stages, "answers"):
-            run(answers)
-        with stage(stages, "judging at once"):
-            run(judgments)
-        # Judged again, every reply is in the ledger.
-        warehouse.replace_all(
-            [TableWrite("evaluate.judgments", rows_to_arrow("evaluate.judgments", []), {})]
-        )
-        for asset in (judgments, observations, scores, comparisons, leaderboard, judge_quality):
-            with stage(stages, asset.key.path[-1]):
-                run(asset)
-        n_calls = len(ledger)
-    gateway.close()
-    counted = sum(of["wall_s"] for name, of in stages.items() if name != "judging at once")
+    before, stages, at_once = peak_mib(), dict[str, Row](), dict[str, Row]()
+    with stage(stages, "release"):
+        request = ReleaseImportRequest("alignmmbench", published, language="zh")
+        import_published(warehouse, gateway.images, request)
+    with stage(stages, "predictions"):
+        for model, file in files.items():
+            import_predictions(warehouse, "alignmmbench-zh", file, model)
+    materialized([answers], given, stages)
+    materialized([judgments], given, at_once)
+    # Judged again, every reply is in the ledger.
+    none = rows_to_arrow("evaluate.judgments", [])
+    warehouse.replace_all([TableWrite("evaluate.judgments", none, {})])
+    after = (judgments, observations, scores, comparisons, leaderboard, judge_quality)
+    materialized(after, given, stages)
+    counted = in_all(stages)
     figures = {
         "questions": len(rows),
         "models": len(MODELS),
-        "calls": n_calls,
+        "calls": len(gateway.ledger),
         "observations": warehouse.count("evaluate.observations"),
         "imports_mib": before,
-        "stages": stages,
-        "wall_s": round(counted, 2),
+        "stages": {**stages, "judging at once": at_once["judgments"]},
+        **counted,
         "bar_s": BAR_S,
-        "within_bar": counted <= BAR_S,
-        "peak_mib": max(of["peak_mib"] for of in stages.values()),
+        "within_bar": counted["wall_s"] <= BAR_S,
     }
+    gateway.close()
     print(json.dumps(figures))
 
 
@@ -190,28 +197,14 @@ def _write(file: Path, rows: Iterator[Row] | Sequence[Row]) -> Path:
     return file
 
 
-def _models(url: str) -> Row:
-    entry = {"provider": "openai", "base_url": url, "concurrency": 50}
-    return {
-        "profiles": {"p": {"writer": JUDGE, "judge": JUDGE, "evaluate": []}},
-        "models": {JUDGE: entry},
-    }
-
-
-def measured(n_questions: int) -> Row:
-    """The figures, from a process of its own with a home of its own."""
-    print(f"imported responses to {n_questions:,} questions ...", file=sys.stderr)
-    with served(__name__) as url:
-        return in_a_fresh_home(__name__, url, str(n_questions))
-
-
-def main() -> None:
-    """The stand-in, or the measurement, in a process of its own as the arguments say."""
-    if sys.argv[1] == "serve":
-        serve()
-    else:
-        measure(sys.argv[1], int(sys.argv[2]))
+def parts() -> dict[str, Row]:
+    """The figures of three sizes, each from a process of its own with a home of its own."""
+    found = {}
+    for n in (N_QUESTIONS // 5, N_QUESTIONS, N_QUESTIONS * 4):
+        with served(__name__) as server:
+            found[f"imported responses to {n}"] = in_a_fresh_home(__name__, address_of(server), n)
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    serve() if sys.argv[1] == "serve" else measure(sys.argv[2], int(sys.argv[3]))

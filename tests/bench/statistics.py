@@ -15,7 +15,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from scipy import special, stats
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals, resampled_sums
 from methods.evaluation.statistics.intervals import mean_fit, p_values, score_estimates
-from resources.files.home import REPO_ROOT
+from tests.bench.measuring import DATA, Row
 
 N_CLUSTERS = (10, 30, 110)
 N_INTERVALS, N_TESTS, N_RESAMPLES = 500, 3_000, 1_000
@@ -32,11 +32,10 @@ SPAN = HIGH - LOW
 APART = 2.8
 OURS = "in use"
 BEFORE_FILE = Path(__file__).with_name("statistics_before.json")
-TEXTS = REPO_ROOT.parent / "shared/data/alignmmbench_slice/metadata.jsonl"
+TEXTS = DATA / "alignmmbench_slice/metadata.jsonl"
 
 Floats = np.ndarray
 Generator = np.random.Generator
-Row = dict[str, Any]
 
 
 class Shape(NamedTuple):

@@ -33,12 +33,3 @@ def test_what_an_entry_costs_is_never_less_than_nothing(entry: ModelSpec) -> Non
     assert entry.cost(1000, 1000) >= entry.cost(1000, 1000, via="batch") >= 0
     # Who has a key has a price: a call that costs nothing would pass every budget.
     assert (entry.api_key_env is None) == (entry.cost(1, 1) == 0)
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_an_entry_without_a_key_asks_for_none(
-    entry: ModelSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if entry.api_key_env:
-        monkeypatch.setenv(entry.api_key_env, "sk-of-the-test")
-    assert entry.api_key() == ("sk-of-the-test" if entry.api_key_env else "not-needed")

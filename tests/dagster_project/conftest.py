@@ -12,6 +12,7 @@ import dagster as dg
 import pytest
 
 from dagster_project.cli import main as loom
+from dagster_project.instance import open_instance
 from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.stores_of_home import bring_home_up_to_date
@@ -62,6 +63,14 @@ def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def import_into(home: Path, *words: str) -> None:
+    """`vlm-loom release import` on a home that is not the test's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_WORKSPACE", str(home))
+        patch.setenv("DAGSTER_HOME", str(home / "dagster"))
+        assert loom(["release", "import", *words]) == 0
+
+
 @pytest.fixture(scope="session")
 def new_instance(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an instance without runs. Not to be changed: making its tables takes a second."""
@@ -77,8 +86,8 @@ def new_instance(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def instance(loom_home: Path, new_instance: Path, tmp_path: Path) -> Iterator[dg.DagsterInstance]:
-    """An instance of its own, on disk as a real one, and an empty home."""
-    shutil.copytree(new_instance, tmp_path / "dagster")
-    with dg.DagsterInstance.from_config(str(tmp_path / "dagster")) as opened:
+def instance(loom_home: Path, new_instance: Path) -> Iterator[dg.DagsterInstance]:
+    """The instance of an empty home, on disk as a real one."""
+    shutil.copytree(new_instance, loom_home / "dagster")
+    with open_instance() as opened:
         yield opened

@@ -17,7 +17,6 @@ from dagster._core.definitions.data_version import (
 )
 from pydantic import Field
 
-from assets.common.tables import rows_to_arrow
 from dagster_project.action import Action, ActionResult, CommandField, Release
 from dagster_project.action_commands import command_of
 from dagster_project.action_jobs import ACTION_JOBS, job_of
@@ -31,6 +30,7 @@ from methods.delimited import QUOTINGS
 from resources.files.home import REPO_ROOT, ledger_path
 from resources.llm.ledger import Ledger
 from resources.warehouse.configured import warehouse_of_home
+from tests.assets.filled import put
 from tests.resources.llm.test_ledger import call
 
 pytestmark = pytest.mark.slow
@@ -206,11 +206,7 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
     (tmp_path / "corpus" / "here.tsv").touch()
     monkeypatch.setenv("LOOM_CORPUS", "")
     loom_home.mkdir()
-    rows = [
-        {"wit_shard": shard, "address": shard, "fingerprint": "1", "n_rows": 0, "reasons": []}
-        for shard in ("here", "gone")
-    ]
-    warehouse_of_home().replace("ingest.shards", rows_to_arrow("ingest.shards", rows))
+    put(warehouse_of_home(), {"ingest.shards": [{"wit_shard": "here"}, {"wit_shard": "gone"}]})
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
         assert loom(["workspace", "remove-shard", "gone"]) == 2

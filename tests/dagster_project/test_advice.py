@@ -81,24 +81,22 @@ def test_a_backup_is_restored_over_a_home_with_a_damaged_file_which_stays_aside(
 
 
 @pytest.mark.parametrize(
-    ("reason", "said"),
+    "reason",
     [
-        ("IO Error: Something that nobody thought of", "cannot be opened"),
-        ("Serialization Error: Failed to deserialize: unknown type 77", "cannot be opened"),
+        "IO Error: Something that nobody thought of",
+        "Serialization Error: Failed to deserialize: unknown type 77",
     ],
 )
 def test_a_file_that_is_not_proven_damaged_is_kept(
-    reason: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuses(*_: object, **__: object) -> None:
         raise duckdb.IOException(reason)
 
     monkeypatch.setattr(file_database, "attached", refuses)
-    with pytest.raises(WarehouseError) as refused:
+    with pytest.raises(WarehouseError, match="cannot be opened.*keep the file") as refused:
         Warehouse(tmp_path / "warehouse.duckdb").check()
-    sentence = str(refused.value)
-    assert said in sentence and "keep the file" in sentence
-    assert not re.search("damaged|move|remove|delete", sentence)
+    assert not re.search("damaged|move|remove|delete", str(refused.value))
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,14 @@ def change_shard(project: Project) -> None:
     project.instance.report_runless_asset_event(observation("a", ShardState("", "second")))
 
 
+def decide(project: Project) -> None:
+    """As the sensor reports that people are done."""
+    decisions = dg.AssetKey(["review", "decisions"])
+    project.instance.report_runless_asset_event(
+        dg.AssetObservation(decisions, tags={DATA_VERSION_TAG: "first"})
+    )
+
+
 def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,12 +136,15 @@ def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     assert {"dialogue/questions"} | last <= run, "turned on after the change"
     assert not any(key.startswith(("ingest", "cluster")) for key in run)
 
+    project.make({dg.AssetKey(["cluster", "clusters"])})
     assert project.run_until_quiet() == set(), "all is as it was made"
     change_shard(project)
     assert {"ingest/wit_rows", "cluster/embeddings"} | last <= project.run_until_quiet()
 
 
-def test_where_people_decide_a_change_waits_in_the_queue(project: Project, loom_home: Path) -> None:
+def test_where_people_decide_a_change_waits_in_the_queue_for_them(
+    project: Project, loom_home: Path
+) -> None:
     (loom_home / "settings.yaml").write_text("review: {approved: {require: all}}")
     project.definitions = build_defs()
     project.make()
@@ -142,6 +153,10 @@ def test_where_people_decide_a_change_waits_in_the_queue(project: Project, loom_
     run = project.run_until_quiet()
     assert {"ingest/wit_rows", "review/queue"} <= run
     assert not {"review/approved", "release/releases"} & run
+    decide(project)
+    run = project.run_until_quiet()
+    assert run >= {"review/approved", "release/releases", "release/exports"}
+    assert not any(key.startswith(("ingest", "cluster", "dialogue")) for key in run)
 
 
 def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_changed(
@@ -154,6 +169,51 @@ def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_cha
     files = observation_of_files(ShardState("", "second"))
     project.instance.report_runless_asset_event(files)
     assert {*SHARDS} <= project.evaluate().get_requested_partitions(pages)
+
+
+def test_a_changed_setting_runs_its_asset_and_what_follows_and_nothing_before(
+    project: Project, loom_home: Path
+) -> None:
+    project.evaluate()
+    (loom_home / "settings.yaml").write_text("cluster: {cohesion: {min_mean_similarity: 0.6}}")
+    project.definitions = build_defs()
+    assert project.run_until_quiet() == {"cluster/cohesion", "cluster/pictures"}
+
+
+def test_a_blocking_check_that_failed_holds_back_what_follows(project: Project) -> None:
+    project.evaluate()
+    decide(project)
+    queue = dg.AssetKey(["review", "queue"])
+    project.instance.report_runless_asset_event(
+        dg.AssetCheckEvaluation(
+            asset_key=queue, check_name="schema", passed=False, blocking=True, metadata={}
+        )
+    )
+    assert "review/approved" not in project.run_until_quiet()
+
+
+def test_a_new_model_is_asked_and_reaches_the_leaderboard(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.evaluate()
+    models = (REPO_ROOT / "models.yaml").read_text()
+    models = models.replace("offline-rambler]", "offline-rambler, newcomer]")
+    models += "\n  newcomer: {provider: openai, base_url: 'http://127.0.0.1:1/v1'}\n"
+    (tmp_path / "models.yaml").write_text(models)
+    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
+    project.definitions = build_defs()
+    run = project.run_until_quiet()
+    assert run >= {"evaluate/answers", "evaluate/scores", "evaluate/leaderboard"}
+    assert {key.split("/")[0] for key in run} <= {"evaluate"}
+
+
+def test_new_predictions_are_scored(project: Project) -> None:
+    project.evaluate()
+    predictions = dg.AssetKey(["evaluate", "predictions"])
+    for version, is_run in (("1", True), ("1", False), ("2", True)):
+        tags = {DATA_VERSION_TAG: version}
+        project.instance.report_runless_asset_event(dg.AssetMaterialization(predictions, tags=tags))
+        assert ("evaluate/answers" in project.run_until_quiet()) == is_run, version
 
 
 def test_what_an_action_marks_to_be_made_again_is_made_once(project: Project) -> None:

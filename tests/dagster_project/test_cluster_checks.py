@@ -8,15 +8,16 @@ import dagster as dg
 import pytest
 
 from assets.common.settings import SECTIONS, SHOWN_AS
-from assets.common.tables import rows_to_arrow
 from dagster_project import cluster_checks as checks
 from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
-from tests.assets.hand_clusters import clustered_by_hand, entry
+from tests.assets.filled import put
+from tests.assets.hand_clusters import clustered_by_hand
 
 pytestmark = pytest.mark.slow
 
 WARN = dg.AssetCheckSeverity.WARN
+Changed = dict[str, dict[str, Any]]
 MadeWith = Callable[..., dg.AssetCheckExecutionContext]
 
 
@@ -70,78 +71,73 @@ def test_what_must_hold_is_blocking_and_what_is_to_be_looked_at_is_not() -> None
 # --- Clusters ----------------------------------------------------------------------------------------
 
 
-def test_members_within_tau_pass(warehouse: Warehouse) -> None:
-    assert checks.within_tau(warehouse=clustered_by_hand(warehouse)).passed
-
-
-def test_a_member_beyond_tau_fails_whatever_the_table_says_of_it(warehouse: Warehouse) -> None:
-    # c2 is no member of A: its cosine to (1, 0) is -.8.
-    stray = {"cluster_id": "A", "cluster_centre": "a1", "cluster_similarity": 0.9}
-    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places={"c2": stray}))
-    assert not result.passed
-    assert value(result, "beyond tau") == 1
-    assert "c2" in value(result, "farthest") and "-0.8" in value(result, "farthest")
-
-
-def test_a_member_of_a_group_beyond_tau_fails(warehouse: Warehouse) -> None:
-    # Categories of b2 are (0, 1), the centre's (1, 0): cosine 0.
-    stray = {"group_id": "warm", "group_similarity": 0.0}
-    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places={"b2": stray}))
-    assert not result.passed and value(result, "beyond tau") == 1
-
-
-def test_a_similarity_that_is_not_what_the_vectors_say_fails(warehouse: Warehouse) -> None:
-    wrong = {"a2": {"cluster_similarity": 0.85}, "a3": {"cluster_similarity": None}}
-    result = checks.within_tau(warehouse=clustered_by_hand(warehouse, places=wrong))
-    assert not result.passed
-    assert (value(result, "beyond tau"), value(result, "not as near as recorded")) == (0, 2)
-
-
-def test_a_tau_that_rounding_alone_misses_passes(warehouse: Warehouse) -> None:
-    # The float32 of .8 is above .8, that of .96 below .96: neither is what tau is about.
-    exact = {"A": {"tau": 0.8}, "C": {"tau": 0.8}, "B": {"tau": 0.936}}
-    assert checks.within_tau(warehouse=clustered_by_hand(warehouse, clusters=exact)).passed
-
-
-@pytest.mark.parametrize(("how", "passed"), [("seed", True), ("assigned", False)])
-def test_of_a_cluster_found_by_density_only_who_joined_later_is_bound(
-    warehouse: Warehouse, how: str, passed: bool
+@pytest.mark.parametrize(
+    ("places", "clusters", "found"),
+    [
+        ({}, {}, None),
+        # c2 is no member of A: its cosine to (1, 0) is -.8, whatever the table says.
+        (
+            {"c2": {"cluster_id": "A", "cluster_centre": "a1", "cluster_similarity": 0.9}},
+            {},
+            (1, 0),
+        ),
+        # Categories of b2 are (0, 1), the centre's (1, 0): cosine 0.
+        ({"b2": {"group_id": "warm", "group_similarity": 0.0}}, {}, (1, 0)),
+        ({"a2": {"cluster_similarity": 0.85}, "a3": {"cluster_similarity": None}}, {}, (0, 2)),
+        # The float32 of .8 is above .8, that of .96 below .96: neither is what tau is about.
+        ({}, {"A": {"tau": 0.8}, "C": {"tau": 0.8}, "B": {"tau": 0.936}}, None),
+        # Of a cluster found by density only who joined later is bound.
+        ({"a2": {"cluster_how": "seed"}}, {"A": {"tau": 0.9, "cluster_method": "density"}}, None),
+        (
+            {"a2": {"cluster_how": "assigned"}},
+            {"A": {"tau": 0.9, "cluster_method": "density"}},
+            (1, 0),
+        ),
+    ],
+    ids=[
+        *("as they are", "beyond tau", "beyond tau in a group", "not as near as recorded"),
+        *("missed by rounding", "seed of a dense cluster", "assigned to a dense cluster"),
+    ],
+)
+def test_members_are_within_tau(
+    warehouse: Warehouse, places: Changed, clusters: Changed, found: tuple[int, int] | None
 ) -> None:
-    clustered_by_hand(
-        warehouse,
-        places={"a2": {"cluster_how": how}},
-        clusters={"A": {"tau": 0.9, "cluster_method": "density"}},
-    )
-    assert checks.within_tau(warehouse=warehouse).passed is passed
+    clustered_by_hand(warehouse, places=places, clusters=clusters)
+    result = checks.within_tau(warehouse=warehouse)
+    assert result.passed == (found is None)
+    if found:
+        counts = value(result, "beyond tau"), value(result, "not as near as recorded")
+        assert counts == found
+    if "c2" in places:
+        assert "c2" in value(result, "farthest") and "-0.8" in value(result, "farthest")
 
 
-def test_many_entries_in_no_cluster_are_a_warning(
-    warehouse: Warehouse, made_with: MadeWith
+@pytest.mark.parametrize(
+    ("check", "setting", "limits", "figure", "share"),
+    [
+        # d1 and e1 of nine.
+        (checks.unclustered, "max_unclustered_share", (0.2, 0.25), "share", 2 / 9),
+        # Six of the eight that are in a group are in `warm`.
+        (checks.giant_group, "max_group_share", (0.7, 0.75), "largest share", 0.75),
+    ],
+)
+def test_a_share_over_its_limit_is_a_warning(
+    warehouse: Warehouse,
+    made_with: MadeWith,
+    check: Callable[..., dg.AssetCheckResult],
+    setting: str,
+    limits: tuple[float, float],
+    figure: str,
+    share: float,
 ) -> None:
     clustered_by_hand(warehouse)
-    # d1 and e1 of nine.
-    result = checks.unclustered(
-        made_with("cluster.clusters", max_unclustered_share=0.2), warehouse=warehouse
+    warns, passes = (
+        check(made_with("cluster.clusters", **{setting: limit}), warehouse=warehouse)
+        for limit in limits
     )
-    assert (result.passed, result.severity) == (False, WARN)
-    assert value(result, "in no cluster") == 2
-    assert value(result, "share") == pytest.approx(2 / 9)
-    assert checks.unclustered(
-        made_with("cluster.clusters", max_unclustered_share=0.25), warehouse=warehouse
-    ).passed
-
-
-def test_one_giant_group_is_a_warning(warehouse: Warehouse, made_with: MadeWith) -> None:
-    clustered_by_hand(warehouse)
-    # Six of the eight that are in a group are in `warm`.
-    result = checks.giant_group(
-        made_with("cluster.clusters", max_group_share=0.7), warehouse=warehouse
-    )
-    assert (result.passed, result.severity) == (False, WARN)
-    assert value(result, "largest share") == pytest.approx(0.75)
-    assert checks.giant_group(
-        made_with("cluster.clusters", max_group_share=0.75), warehouse=warehouse
-    ).passed
+    assert (warns.passed, warns.severity) == (False, WARN)
+    assert value(warns, figure) == pytest.approx(share)
+    assert passes.passed
 
 
 def test_a_limit_is_the_one_that_the_table_was_made_with_or_else_the_files(
@@ -166,49 +162,28 @@ def test_a_limit_is_the_one_that_the_table_was_made_with_or_else_the_files(
         assert limit() == 0.8, "as that run was configured"
 
 
-def cohesion_row(cluster: str, mean: float) -> dict[str, Any]:
-    return {
-        "cluster_id": cluster,
-        "group_id": "g",
-        "title": f"<b>{cluster}</b>",
-        "size": 2,
-        "mean_similarity": mean,
-        "min_similarity": mean,
-    }
-
-
 def test_a_loose_cluster_is_a_warning_that_names_it(
     warehouse: Warehouse, made_with: MadeWith
 ) -> None:
-    rows = [cohesion_row("tight", 0.9), cohesion_row("wide", 0.69)]
-    warehouse.replace("cluster.cohesion", rows_to_arrow("cluster.cohesion", rows))
-    result = checks.loose(
-        made_with("cluster.cohesion", min_mean_similarity=0.7), warehouse=warehouse
+    means = {"tight": 0.9, "wide": 0.69}
+    rows = [{"title": f"<b>{name}</b>", "mean_similarity": mean} for name, mean in means.items()]
+    put(warehouse, {"cluster.cohesion": [{"cluster_id": row["title"], **row} for row in rows]})
+    warns, passes = (
+        checks.loose(made_with("cluster.cohesion", min_mean_similarity=least), warehouse=warehouse)
+        for least in (0.7, 0.69)
     )
-    assert (result.passed, result.severity) == (False, WARN)
-    assert value(result, "loose clusters") == 1
-    assert "&lt;b&gt;wide" in value(result, "loosest")
-    assert "tight" not in value(result, "loosest")
-    assert checks.loose(
-        made_with("cluster.cohesion", min_mean_similarity=0.69), warehouse=warehouse
-    ).passed
+    assert (warns.passed, warns.severity) == (False, WARN)
+    assert value(warns, "loose clusters") == 1
+    assert "&lt;b&gt;wide" in value(warns, "loosest")
+    assert "tight" not in value(warns, "loosest")
+    assert passes.passed
 
 
 @pytest.mark.parametrize("could_be_one", [True, False])
 def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse, could_be_one: bool) -> None:
-    pair = {
-        "cluster_a": "A",
-        "cluster_b": "B",
-        "title_a": "Red kites",
-        "title_b": "Black kites",
-        "size_a": 2,
-        "size_b": 2,
-        "same_group": True,
-        "similarity": 0.8,
-        "union_similarity": 0.8,
-        "mergeable": could_be_one,
-    }
-    warehouse.replace("cluster.near_pairs", rows_to_arrow("cluster.near_pairs", [pair]))
+    pair = {"cluster_a": "A", "cluster_b": "B", "title_a": "Red kites", "title_b": "Black kites"}
+    pair |= {"mergeable": could_be_one}
+    put(warehouse, {"cluster.near_pairs": [pair]})
     result = checks.mergeable(warehouse=warehouse)
     assert (result.passed, result.severity) == (not could_be_one, WARN)
     assert ("Red kites" in value(result, "nearest")) is could_be_one
@@ -218,26 +193,23 @@ def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse, could_be
 
 
 def drawn(warehouse: Warehouse, *sets: tuple[str, str, list[str]]) -> Warehouse:
-    """Sets of (id, kind, entries) over entries a, b, … with a page and an image each."""
+    """Sets of (id, kind, entries) over entries a, b, … with an image each."""
     rows = [
-        {
-            "set_id": set_id,
-            "kind": kind,
-            "cluster_id": "K",
-            "position": position,
-            "entry_id": entry_id,
-            "image_id": f"image-{entry_id}",
-        }
+        {"set_id": set_id, "kind": kind, "position": position}
+        | {"entry_id": entry_id, "image_id": f"image-{entry_id}"}
         for set_id, kind, entries in sets
         for position, entry_id in enumerate(entries, start=1)
     ]
-    warehouse.replace("cluster.image_sets", rows_to_arrow("cluster.image_sets", rows))
+    put(warehouse, {"cluster.image_sets": rows})
     return warehouse
 
 
 def known(warehouse: Warehouse, **page_of: str) -> None:
-    rows = [entry(name, page_id=page) for name, page in page_of.items()]
-    warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
+    """The pages of entries."""
+    put(
+        warehouse,
+        {"ingest.entries": [{"entry_id": name, "page_id": page} for name, page in page_of.items()]},
+    )
 
 
 def all_pass(warehouse: Warehouse, made_with: MadeWith) -> bool:
@@ -271,11 +243,8 @@ def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(
     warehouse: Warehouse, made_with: MadeWith
 ) -> None:
     known(warehouse, a="1", b="2")
-    alike = [
-        {"image_id": f"image-{name}", "group_id": "image-a", "n_urls": 1, "distance": 2}
-        for name in "ab"
-    ]
-    warehouse.replace("cluster.duplicates", rows_to_arrow("cluster.duplicates", alike))
+    alike = [{"image_id": f"image-{name}", "group_id": "image-a"} for name in "ab"]
+    put(warehouse, {"cluster.duplicates": alike})
     drawn(warehouse, ("s", "benchmark", ["a", "b"]))
     assert not checks.no_repeats(
         made_with("cluster.image_sets", repeat_pages=True), warehouse=warehouse

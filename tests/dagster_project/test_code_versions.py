@@ -1,6 +1,7 @@
 """Code versions: what an asset is made by changes its version, and nobody else's."""
 
 import importlib.util
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from resources.files.home import REPO_ROOT
 pytestmark = pytest.mark.slow
 
 GENERATED = {f"dialogue/{name}" for name in ("summaries", "questions", "answers", "dialogues")}
+JUDGED_ALONE = {"evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs"}
 Versions = dict[str, str | None]
 
 
@@ -36,6 +38,16 @@ def versions() -> Versions:
     }
 
 
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> Versions:
+    """The versions in a home without settings, which are the same in each."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("LOOM_")]:
+            patch.delenv(name)
+        patch.setenv("LOOM_WORKSPACE", str(tmp_path_factory.mktemp("home")))
+        return versions()
+
+
 def changed(before: Versions) -> set[str]:
     """Assets whose version is another one than before."""
     after = versions()
@@ -43,23 +55,19 @@ def changed(before: Versions) -> set[str]:
     return {key for key in before if before[key] != after[key]}
 
 
-def test_every_asset_that_is_run_has_a_version_and_what_others_make_has_none() -> None:
-    found = versions()
+def test_every_asset_that_is_run_has_a_version_of_its_own_and_what_others_make_has_none(
+    before: Versions,
+) -> None:
     run = {
         key.to_user_string() for key in build_defs().resolve_asset_graph().materializable_asset_keys
     }
 
-    assert {key for key, version in found.items() if version is None} == found.keys() - run
-    assert found.keys() - run == {
+    assert changed(before) == set(), "it is the same each time"
+    assert {key for key, version in before.items() if version is None} == before.keys() - run
+    assert before.keys() - run == {
         *("ingest/shards", "ingest/corpus_files", "review/decisions"),
         *("evaluate/predictions", "evaluate/human_scores"),
     }
-
-
-def test_a_version_is_the_same_each_time_and_for_no_two_assets() -> None:
-    before = versions()
-
-    assert changed(before) == set()
     made = [version for version in before.values() if version]
     assert len(set(made)) == len(made)
 
@@ -67,40 +75,22 @@ def test_a_version_is_the_same_each_time_and_for_no_two_assets() -> None:
 # --- Settings ----------------------------------------------------------------------------------------
 
 
-def test_settings_change_the_version_of_their_asset_alone(home: Path) -> None:
-    before = versions()
-
-    (home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.6}}")
-    assert changed(before) == {"cluster/clusters"}
-    with_tau = versions()
-
-    (home / "settings.yaml").write_text("review: {approved: {require: all}}")
-    assert changed(before) == {"review/approved"}
-
-    (home / "settings.yaml").write_text(
-        "# How near a caption is.\ncluster:\n  clusters: {tau: 0.60}\n"
-    )
-    assert changed(with_tau) == set(), "the same value, written in another way"
-
-    (home / "settings.yaml").write_text(
-        "cluster: {cohesion: {}}\nreview: {approved: {require: none, sample_share: 0.10}}\n"
-    )
-    assert changed(before) == set(), "defaults that are written out"
-    (home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.75, min_size: 2}}")
-    assert changed(before) == set(), "the defaults, written out"
-
-    (home / "settings.yaml").unlink()
-    assert changed(before) == set()
-
-
-def test_a_file_of_settings_that_cannot_be_read_does_not_keep_definitions_from_loading(
-    home: Path,
+@pytest.mark.parametrize(
+    ("text", "made_by_it"),
+    [
+        ("cluster: {clusters: {tau: 0.6}}", {"cluster/clusters"}),
+        ("review: {approved: {require: all}}", {"review/approved"}),
+        # Defaults, written out; and what the run says is wrong.
+        ("cluster: {clusters: {tau: 0.750, min_size: 2}, cohesion: {}}", set()),
+        ("cluster: {clusters: {tau: 7}}", set()),
+    ],
+)
+def test_a_setting_changes_the_version_of_its_asset_alone(
+    before: Versions, home: Path, text: str, made_by_it: set[str]
 ) -> None:
-    before = versions()
+    (home / "settings.yaml").write_text(text)
 
-    (home / "settings.yaml").write_text("cluster: {clusters: {tau: 7}}")
-
-    assert changed(before) == set(), "the run says what is wrong"
+    assert changed(before) == made_by_it
 
 
 # --- Prompts -----------------------------------------------------------------------------------------
@@ -135,46 +125,47 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
         ("mmiu/write_distractors", {"choice/mmiu_items"}),
         ("quality/unseen", {"quality/checks"}),
         ("quality/ground", {"quality/checks"}),
-        (
-            "mmdu/judge",
-            {"evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs"},
-        ),
+        ("mmdu/judge", JUDGED_ALONE),
         ("pairwise/compare", {"evaluate/pairs", "evaluate/judge_bias_tests"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
 def test_a_prompt_changes_the_versions_of_what_is_made_by_it(
-    name: str, made_by_it: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    made_by_it: set[str],
+    before: Versions,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = versions()
-
-    own_prompt(tmp_path / "copied", name, lambda text: text)
-    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "copied"))
-    assert changed(before) == set(), "a copy is the same prompt"
-
-    own_prompt(tmp_path / "edited", name, lambda text: text.rstrip() + "\nBe brief.\n")
-    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "edited"))
+    own_prompt(tmp_path, name, lambda text: text.rstrip() + "\nBe brief.\n")
+    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path))
     assert changed(before) == made_by_it
 
 
-def test_a_prompt_that_cannot_be_read_is_another_version_of_its_assets_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("change", "made_by_it"),
+    [
+        (lambda text: text, set()),
+        (lambda _: "no front matter", JUDGED_ALONE),
+    ],
+    ids=["a copy is the same prompt", "one that cannot be read is another"],
+)
+def test_a_prompt_counts_by_what_it_says(
+    change: Callable[[str], str],
+    made_by_it: set[str],
+    before: Versions,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = versions()
-    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "prompts"))
-
-    own_prompt(tmp_path / "prompts", "mmdu/judge", lambda _: "no front matter")
-
-    assert changed(before) == {
-        *("evaluate/judgments", "evaluate/judge_bias_tests", "evaluate/critic_pairs")
-    }
+    own_prompt(tmp_path, "mmdu/judge", change)
+    monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path))
+    assert changed(before) == made_by_it
 
 
 @pytest.mark.parametrize("wrong", ["nowhere", "relative", "misspelt"])
 def test_a_wrong_folder_of_prompts_changes_only_what_prompts_make(
-    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wrong: str, before: Versions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = versions()
     own_prompt(tmp_path / "misspelt", "mmdu/judge", lambda text: text)
     (tmp_path / "misspelt" / "mmdu" / "judge.md").rename(
         tmp_path / "misspelt" / "mmdu" / "jugde.md"
@@ -205,10 +196,8 @@ def with_sql(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[str], 
 
 
 def test_a_query_changes_the_version_of_the_asset_that_names_it_and_a_comment_does_not(
-    with_sql: Callable[[str, Callable[[str], str]], None],
+    before: Versions, with_sql: Callable[[str, Callable[[str], str]], None]
 ) -> None:
-    before = versions()
-
     with_sql("review/reviewable", lambda text: f"-- For people.\n{text}\n  -- The end.\n")
     assert changed(before) == set()
     with_sql("review/reviewable", lambda text: text.replace("\n", "\n    "))
@@ -218,10 +207,8 @@ def test_a_query_changes_the_version_of_the_asset_that_names_it_and_a_comment_do
 
 
 def test_a_query_of_a_module_of_the_stage_counts_for_the_assets_that_use_its_functions(
-    with_sql: Callable[[str, Callable[[str], str]], None],
+    before: Versions, with_sql: Callable[[str, Callable[[str], str]], None]
 ) -> None:
-    before = versions()
-
     with_sql("dialogue/sets", lambda text: text.replace("SELECT", "SELECT DISTINCT", 1))
 
     assert "dialogue/summaries" in changed(before) and changed(before) <= GENERATED
@@ -297,18 +284,16 @@ def test_the_models_of_a_role_change_the_versions_of_what_they_make(
     monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
     monkeypatch.setenv("LOOM_PROFILE", "p")
     registry(tmp_path / "models.yaml")
-    before = versions()
+    with_these = versions()
 
     registry(tmp_path / "models.yaml", **changes)
 
-    assert changed(before) == made_by_them
+    assert changed(with_these) == made_by_them
 
 
 def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
-    monkeypatch: pytest.MonkeyPatch,
+    before: Versions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = versions()
-
     monkeypatch.setenv("LOOM_EMBEDDER", "sentence-transformers/all-mpnet-base-v2")
 
     assert changed(before) == {
@@ -321,10 +306,8 @@ def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
 
 
 def test_other_rules_for_letters_change_the_version_of_what_they_read(
-    monkeypatch: pytest.MonkeyPatch,
+    before: Versions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = versions()
-
     monkeypatch.setattr(code_versions.strict, "VERSION", "changed")
 
     assert changed(before) == {"evaluate/answers"}
@@ -387,8 +370,7 @@ def test_a_refactoring_is_no_other_version(
     assert source(module=plain) == source(module=renamed) != source(module=other)
 
 
-def test_columns_are_part_of_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = versions()
+def test_columns_are_part_of_the_version(before: Versions, monkeypatch: pytest.MonkeyPatch) -> None:
     declared = code_versions.declared_columns()
     more = [*declared["evaluate.reports"], ("colour", "VARCHAR", True)]
     monkeypatch.setattr(

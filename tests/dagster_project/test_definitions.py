@@ -67,28 +67,13 @@ def test_an_asset_stands_in_the_file_of_its_table() -> None:
 
 def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
     jobs = {job.name for job in defs.get_repository_def().get_all_jobs()}
-    on_releases = {
-        f"{what}_release{'s' if what == 'compare' else ''}"
-        for what in ("pin", "unpin", "compare", "import", "retire", "clean", "export", "push")
+    assert jobs - STAGES == {
+        *("build", "checks", "site", "settings", "re_ask", "archive_results", "merge_files"),
+        *("remove_shard", "import_predictions", "remove_predictions", "import_scores"),
+        *("pin_release", "unpin_release", "compare_releases", "import_release"),
+        *("retire_release", "clean_release", "export_release", "push_release", "__ASSET_JOB"),
     }
-    on_predictions = {"import_predictions", "remove_predictions", "import_scores"}
-    assert (
-        jobs
-        - {
-            "build",
-            "checks",
-            "site",
-            "settings",
-            "re_ask",
-            "archive_results",
-            "merge_files",
-            "remove_shard",
-            "__ASSET_JOB",
-            *on_releases,
-            *on_predictions,
-        }
-        == STAGES
-    )
+    assert jobs > STAGES
     assert {table.split(".")[0] for table in declared_columns()} == STAGES
     for root in (REPO_ROOT / "assets", REPO_ROOT / "sql"):
         folders = {path.name for path in root.iterdir() if path.is_dir()}
@@ -107,16 +92,16 @@ def test_the_graph_of_stages_has_no_cycle(specs: list[dg.AssetSpec]) -> None:
     assert [stage for stage in ORDER if not upstream[stage]] == ["ingest"]
 
 
-def test_every_asset_has_description_owner_kinds_and_column_schema(
-    specs: list[dg.AssetSpec],
-) -> None:
+def test_everything_says_in_the_ui_what_it_is_for(specs: list[dg.AssetSpec]) -> None:
     for spec in specs:
-        assert spec.description, spec.key
-        assert spec.owners, spec.key
-        assert "duckdb" in spec.kinds, spec.key
+        assert spec.description and spec.owners and "duckdb" in spec.kinds, spec.key
         schema = spec.metadata["dagster/column_schema"]
         declared = declared_columns()[spec.metadata["dagster/table_name"]]
         assert [column.name for column in schema.columns] == [name for name, _, _ in declared]
+    repository = defs.get_repository_def()
+    jobs = [job for job in repository.get_all_jobs() if job.name != "__ASSET_JOB"]
+    for each in [*jobs, *repository.schedule_defs, *repository.sensor_defs]:
+        assert each.description, each.name
 
 
 def test_every_asset_that_is_run_has_a_blocking_schema_check() -> None:
@@ -176,13 +161,6 @@ def test_every_setting_says_in_the_launchpad_what_it_is_for_and_may_be_left_out(
             assert not field.is_required, f"{table}.{field_name}"
             assert settings.model_fields[field_name].description, f"{table}.{field_name}"
             assert f"In settings.yaml: {table}.{field_name}." in (field.description or "")
-
-
-def test_jobs_schedules_and_sensors_say_what_they_are_for() -> None:
-    repository = defs.get_repository_def()
-    jobs = [job for job in repository.get_all_jobs() if job.name != "__ASSET_JOB"]
-    for each in [*jobs, *repository.schedule_defs, *repository.sensor_defs]:
-        assert each.description, each.name
 
 
 def test_loading_the_definitions_imports_nothing_heavy() -> None:

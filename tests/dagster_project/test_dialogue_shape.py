@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from resources.files.home import REPO_ROOT
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
 from tests.dagster_project.test_dry_run import REGISTRY
@@ -49,11 +48,3 @@ def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
     # Each of 110 dialogues: one call for each of three and twelve answers of 750 tokens.
     assert row is not None and row[1].split(" | ")[0] == "1,650"
     assert row[1].split(" | ")[2] == f"{110 * 15 * 750:,}"
-
-
-def test_the_results_page_is_of_the_default_settings() -> None:
-    page = (REPO_ROOT / "docs" / "results" / "dialogue-shape.md").read_text()
-
-    assert page.startswith("# Shape and cost of dialogues\n")
-    assert "the default settings" in page and "--profile openai" in page
-    assert "110 dialogues (benchmark)" in page and "45,000 dialogues (instruction)" in page

@@ -67,25 +67,12 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     assert n_letters and int(n_letters[1].replace(",", "")) > 0
 
     assert list(dict.fromkeys(stage for stage, _ in told)) == [
-        "dialogue.summaries",
-        "dialogue.instructions",
-        "dialogue.questions",
-        "dialogue.three_turns",
-        "dialogue.answers",
-        "dialogue.turn_references",
-        "rewrite.rewrites",
-        "rewrite.contexts",
-        "rewrite.seeds",
-        "rewrite.seed_rewrites",
-        "choice.items",
-        "choice.mmiu_items",
-        "choice.translations",
-        "quality.checks",
-        "evaluate.answers",
-        "evaluate.judgments",
-        # Letters that a rule has read, a few of them.
-        "evaluate.second_readings",
-        "all",
+        *("dialogue.summaries", "dialogue.instructions", "dialogue.questions"),
+        *("dialogue.three_turns", "dialogue.answers", "dialogue.turn_references"),
+        *("rewrite.rewrites", "rewrite.contexts", "rewrite.seeds", "rewrite.seed_rewrites"),
+        *("choice.items", "choice.mmiu_items", "choice.translations", "quality.checks"),
+        # The last are letters that a rule has read, a few of them.
+        *("evaluate.answers", "evaluate.judgments", "evaluate.second_readings", "all"),
     ]
     candidates = {name for stage, name in told if stage == "evaluate.answers"}
     assert candidates == {"a", "b", "no-images:a"}

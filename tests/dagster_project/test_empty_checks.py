@@ -6,9 +6,9 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 SETS = "image sets in cluster.image_sets"
 DIALOGUES = "items of the current releases in release.items"
@@ -32,58 +32,30 @@ def counted(result: dg.AssetCheckResult) -> dict[str, Any]:
     return {name: value.value for name, value in result.metadata.items()}
 
 
-def image(kind: str, set_id: str, position: int) -> dict[str, Any]:
-    return {
-        "set_id": set_id,
-        "kind": kind,
-        "cluster_id": "c",
-        "position": position,
-        "entry_id": f"e{position}",
-        "image_id": f"i{position}",
-    }
-
-
-def release(release_id: str, name: str, kind: str) -> dict[str, Any]:
-    counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 9)
-    return {
-        "release_id": release_id,
-        "name": name,
-        "kind": kind,
-        "origin": "built",
-        **counts,
-        "review_policy": "none",
-        "review_share": 0.0,
-        "provider": "mock",
-        "created_at": "2026-01-01T00:00:00+00:00",
-    }
-
-
-def item(release_id: str, item_id: str) -> dict[str, Any]:
-    of_item = {"release_id": release_id, "item_id": item_id, "set_id": "s"}
-    return {**of_item, "ordinal": 1, "revision": 0, "reviewers": [], "labels": {}}
-
-
-def put(warehouse: Warehouse, table: str, rows: list[dict[str, Any]]) -> None:
-    warehouse.replace(table, rows_to_arrow(table, rows))
-
-
 def test_image_sets_are_counted_not_their_images(warehouse: Warehouse) -> None:
-    rows = [image("benchmark", "s1", n) for n in (1, 2, 3)]
-    rows += [image("benchmark", "s2", n) for n in (1, 2)]
-    rows += [image("instruction", "s3", n) for n in (1, 2)]
-    put(warehouse, "cluster.image_sets", rows)
+    sets = {"s1": ("benchmark", 3), "s2": ("benchmark", 2), "s3": ("instruction", 2)}
+    rows = [
+        {"set_id": set_id, "kind": kind, "position": position}
+        for set_id, (kind, n_images) in sets.items()
+        for position in range(1, n_images + 1)
+    ]
+    put(warehouse, {"cluster.image_sets": rows})
     result = not_empty("cluster/image_sets", warehouse)
     assert result.passed
     assert counted(result) == {f"{SETS}, benchmark": 2, f"{SETS}, instruction": 1}
 
 
+RELEASE = {"name": "mmdu", "kind": "benchmark", "origin": "built", "review_policy": "none"}
+OLD, NEW = RELEASE | {"release_id": "old"}, RELEASE | {"release_id": "new"}
+
+
 def test_dialogues_of_releases_in_force_are_counted_not_the_releases_and_not_earlier_ones(
     warehouse: Warehouse,
 ) -> None:
-    releases = [release("old", "mmdu", "benchmark"), release("new", "mmdu", "benchmark")]
-    put(warehouse, "release.releases", releases)
-    put(warehouse, "release.items", [item("old", f"o{n}") for n in range(5)] + [item("new", "n")])
-    put(warehouse, "release.current", [{"name": "mmdu", "release_id": "new"}])
+    items = [{"release_id": "old", "item_id": f"o{n}"} for n in range(5)]
+    items.append({"release_id": "new", "item_id": "n"})
+    put(warehouse, {"release.releases": [OLD, NEW], "release.items": items})
+    put(warehouse, {"release.current": [NEW]})
     result = not_empty("release/releases", warehouse)
     assert result.passed, "an instruction set is not demanded"
     assert counted(result) == {f"{DIALOGUES}, benchmark": 1, f"{DIALOGUES}, instruction": 0}
@@ -100,8 +72,7 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     )
 
     # What was released earlier does not pass for what is released now.
-    put(warehouse, "release.releases", [release("old", "mmdu", "benchmark")])
-    put(warehouse, "release.items", [item("old", "o")])
+    put(warehouse, {"release.releases": [OLD], "release.items": [OLD]})
     dialogues = not_empty("release/releases", warehouse)
     assert not dialogues.passed
     assert dialogues.description == (

@@ -7,11 +7,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from assets.evaluate.human_scores import imported_scores
 from dagster_project.cli import main as loom
 from methods.evaluation.judge_quality import AnswerKey
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
+from tests.dagster_project.conftest import import_into
 
 pytestmark = pytest.mark.slow
 
@@ -29,29 +30,18 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for n in (0, 1)
     ]
     (folder / "metadata.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_WORKSPACE", str(folder / "home"))
-        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
-        wanted = [str(folder / "metadata.jsonl"), "--benchmark", "alignmmbench"]
-        assert loom(["release", "import", *wanted]) == 0
+    import_into(folder / "home", str(folder / "metadata.jsonl"), "--benchmark", "alignmmbench")
     warehouse = warehouse_of(folder)
     (released,) = warehouse.sql("SELECT release_id FROM release.releases").to_pylist()
-    answers = [
-        {**released, "benchmark": "alignmmbench", "item_id": f"1-{n}", "trial": "plain", "turn": 1}
-        | {"model": "a", "provider": "x", "status": "answered", "answer": "A dog."}
-        | {"prompt_version": "p"}
-        for n in (0, 1)
-    ]
-    warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", answers))
+    answer = {**released, "trial": "plain", "turn": 1, "model": "a", "status": "answered"}
+    answers = [{**answer, "item_id": f"1-{n}", "answer": "A dog."} for n in (0, 1)]
+    put(warehouse, {"evaluate.answers": answers})
     return folder
 
 
 @pytest.fixture
-def folder(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
-    return tmp_path
+def folder(base: Path, loom_home: Path) -> Path:
+    return Path(shutil.copytree(base, loom_home.parent, dirs_exist_ok=True))
 
 
 def warehouse_of(folder: Path) -> Warehouse:

@@ -3,22 +3,17 @@
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 import weakref
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster._core.storage.tags import REPOSITORY_LABEL_TAG
 from dagster._utils.interrupts import raise_interrupts_as
 
-from dagster_project.instance import open_instance
 from dagster_project.job_runs import resend_interrupts, restore_signal_handlers, run_job
-from resources.files.home import REPO_ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -55,12 +50,6 @@ def interrupted() -> None:
     interrupted_op()
 
 
-@pytest.fixture
-def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
-    with open_instance() as opened:
-        yield opened
-
-
 def origins(instance: dg.DagsterInstance) -> list[tuple[str, str, str]]:
     """Location, repository and job of each run's origin, the newest run first."""
     found = [run.remote_job_origin for run in instance.get_runs()]
@@ -71,7 +60,6 @@ def origins(instance: dg.DagsterInstance) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.slow
 def test_a_run_has_the_projects_code_location(instance: dg.DagsterInstance) -> None:
     assert run_job(inner, instance).success
     assert origins(instance) == [("vlm-loom", "__repository__", "inner")]
@@ -80,7 +68,6 @@ def test_a_run_has_the_projects_code_location(instance: dg.DagsterInstance) -> N
     assert instance.get_runs_count(of_location) == 1
 
 
-@pytest.mark.slow
 def test_a_run_that_fails_has_it_too_and_no_daemon_executes_it_again(
     instance: dg.DagsterInstance,
 ) -> None:
@@ -89,7 +76,6 @@ def test_a_run_that_fails_has_it_too_and_no_daemon_executes_it_again(
     assert not instance.run_retries_enabled
 
 
-@pytest.mark.slow
 def test_runs_made_otherwise_are_left_as_they_are(instance: dg.DagsterInstance) -> None:
     assert run_job(inner, instance).success
     assert inner.execute_in_process(instance=instance).success
@@ -97,7 +83,6 @@ def test_runs_made_otherwise_are_left_as_they_are(instance: dg.DagsterInstance) 
     assert len(origins(instance)) == 1
 
 
-@pytest.mark.slow
 def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(
     instance: dg.DagsterInstance, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,27 +112,6 @@ def test_a_run_whose_events_cannot_be_stored_says_why(
 
 # --- Handlers of signals, where SIGINT is ignored as in a shell's background job -----------------
 
-TERMINATED = """
-import multiprocessing, signal, time
-import dagster as dg
-from dagster_project.job_runs import restore_signal_handlers
-
-@dg.asset
-def one():
-    return 1
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with restore_signal_handlers():
-        assert dg.materialize([one]).success
-    child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
-    child.start()
-    child.terminate()
-    child.join(30)
-    print(child.exitcode)
-    child.kill()
-"""
-
 
 @dg.asset
 def one() -> int:
@@ -176,16 +140,6 @@ def test_they_are_kept_when_the_run_raises(ignored: None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         raise RuntimeError
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
-def test_a_child_started_after_a_run_ends_by_sigterm(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(REPO_ROOT))
-    script = tmp_path / "terminated.py"
-    script.write_text(TERMINATED)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == str(-signal.SIGTERM), done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

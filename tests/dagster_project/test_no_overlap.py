@@ -1,7 +1,7 @@
 """The check `no_overlap`, which planted overlaps fail, and freezing, which leaves them out."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from resources.warehouse import Warehouse
 
 pytestmark = pytest.mark.slow
 
-RELEASES = {"mmdu-1": "benchmark", "mmdu-instruct-1": "instruction"}
 ANSWER = (
     "The mill stands on a brick base of eight sides, its cap turns on an iron ring, and the sails are "
     "of wood with red shutters."
@@ -41,186 +40,37 @@ NOTHING = {
     "forms of words with other answers": 0,
     "answers in the same phrases": 0,
 }
-
-
-def picture(shape: str, quality: int = 90, *, mirrored: bool = False) -> bytes:
-    drawn = Image.new("RGB", (160, 120), "white")
-    draw = ImageDraw.Draw(drawn)
-    if shape == "mill":
-        draw.polygon([(20, 110), (80, 10), (140, 110)], fill="navy")
-        draw.rectangle((15, 15, 45, 40), fill="orange")
-    else:
-        draw.ellipse((10, 40, 70, 100), fill="darkred")
-        draw.rectangle((90, 5, 150, 60), fill="black")
-    if mirrored:
-        drawn = ImageOps.mirror(drawn)
-    buffer = io.BytesIO()
-    drawn.save(buffer, "JPEG", quality=quality)
-    return buffer.getvalue()
-
-
 ANSWERS = ("answers", "answers in the same phrases")
 """Where one of the two releases was imported, and where both were built."""
-
-
-class Releases:
-    """Two current releases, of one item each, which share nothing until it is planted."""
-
-    def __init__(self, folder: Path):
-        self.warehouse = Warehouse(folder / "warehouse.duckdb")
-        self.store = ImageStore(folder / "images")
-        self.rows = {
-            "mmdu-1": self.one("mill", f"Image1: <ImageHere>. {QUESTION}", ANSWER),
-            "mmdu-instruct-1": self.one("ball", "Image1: <ImageHere>. Which two?", "Two of them."),
-        }
-
-    def one(self, shape: str, question: str, answer: str) -> dict[str, Any]:
-        image_id = self.store.put(picture(shape)).image_id
-        return {
-            "page": f"https://w/{shape}",
-            "image": image_id,
-            "question": question,
-            "answer": answer,
-            "origin": "built",
-        }
-
-    def check(self) -> dg.AssetCheckResult:
-        self.write()
-        wanted = dg.AssetCheckKey(dg.AssetKey(["release", "releases"]), "no_overlap")
-        check = next(each for each in defs.asset_checks or [] if wanted in each.check_keys)
-        (spec,) = check.check_specs
-        assert spec.blocking
-        result = check(warehouse=self.warehouse, image_store=self.store)
-        assert isinstance(result, dg.AssetCheckResult)
-        return result
-
-    def write(self) -> None:
-        put: dict[str, list[dict[str, Any]]] = {}
-        for release_id, row in self.rows.items():
-            of = {"release_id": release_id, "item_id": f"{release_id}-item"}
-            counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
-            card = {"name": release_id[:-2], "kind": RELEASES[release_id], "origin": row["origin"]}
-            policy = {"review_policy": "none", "review_share": 0.0, "provider": "mock"}
-            put.setdefault("releases", []).append(
-                {**of, **card, **counts, **policy, "created_at": "2026-01-01T00:00:00+00:00"}
-            )
-            put.setdefault("current", []).append({**of, "name": release_id[:-2]})
-            image = {"position": 1, "image_id": row["image"], "page_url": row["page"]}
-            put.setdefault("images", []).append({**of, **image})
-            turn = {"turn": 1, "question": row["question"], "image_positions": [1]}
-            put.setdefault("turns", []).append({**of, **turn})
-            reference = {"turn": 1, "kind": "answer", "reference": row["answer"]}
-            put.setdefault("references", []).append({**of, **reference})
-        for name, rows in put.items():
-            self.warehouse.replace(f"release.{name}", rows_to_arrow(f"release.{name}", rows))
-
-
-@pytest.fixture
-def releases(tmp_path: Path) -> Releases:
-    return Releases(tmp_path)
-
-
-def counted(result: dg.AssetCheckResult) -> dict[str, Any]:
-    return {name: result.metadata[name].value for name in NOTHING}
-
-
-def test_releases_of_their_own_sides_pass(releases: Releases) -> None:
-    result = releases.check()
-    assert result.passed and result.description is None
-    assert counted(result) == NOTHING
-
-
-PLANTED = pytest.mark.parametrize(
-    ("planted", "found"),
-    [
-        ({"page": "https://w/mill"}, {"pages": 1}),
-        ({"image": "the benchmark's"}, {"images": 1}),
-        ({"image": "like the benchmark's"}, {"near-duplicate images": 1}),
-        ({"image": "the benchmark's, mirrored"}, {"near-duplicate images": 1}),
-        (
-            {"question": f"Image2: <ImageHere>. {QUESTION}", "answer": f"It is: {ANSWER}"},
-            {"questions with their answers": 1},
-        ),
-        (
-            {"question": f"Now tell me: {QUESTION}", "answer": " "},
-            {"questions with their answers": 1},
-        ),
-    ],
-)
-
-
-def plant(releases: Releases, planted: Mapping[str, str]) -> None:
-    row = releases.rows["mmdu-instruct-1"]
-    row |= planted
-    if row["image"] == "the benchmark's":
-        row["image"] = releases.rows["mmdu-1"]["image"]
-    copies = {"like the benchmark's": False, "the benchmark's, mirrored": True}
-    if (mirrored := copies.get(row["image"])) is not None:
-        row["image"] = releases.store.put(picture("mill", 35, mirrored=mirrored)).image_id
-        assert row["image"] != releases.rows["mmdu-1"]["image"]
-
-
-@PLANTED
-def test_what_is_planted_fails_it(
-    releases: Releases, planted: dict[str, str], found: dict[str, int]
-) -> None:
-    plant(releases, planted)
-    result = releases.check()
-    assert not result.passed
-    of_answers = {name: n for name, n in counted(result).items() if name in ANSWERS}
-    assert counted(result) == {**NOTHING, **found, **of_answers}
-    for name, n in found.items():
-        assert f"{name} ({n})" in str(result.description)
-    named = "`mmdu-1 mmdu-1-item` | `mmdu-instruct-1 mmdu-instruct-1-item`"
-    assert named in result.metadata["first of them"].value
-
-
-@pytest.mark.parametrize("imported", [*RELEASES, None])
-def test_an_answer_alone_counts_where_one_of_the_two_was_imported(
-    releases: Releases, imported: str | None
-) -> None:
-    """What was made here is of other pages: one writer has the same phrases for many pictures."""
-    if imported is not None:
-        releases.rows[imported]["origin"] = "imported"
-    plant(releases, {"answer": f"Well: {ANSWER}"})
-    result = releases.check()
-    assert result.passed == (imported is None)
-    assert counted(result) == {**NOTHING, ANSWERS[imported is None]: 1}
-
-
-def test_a_form_of_words_is_counted_and_no_fault(releases: Releases) -> None:
-    releases.rows["mmdu-instruct-1"]["question"] = QUESTION
-    result = releases.check()
-    assert result.passed
-    assert counted(result) == {**NOTHING, "forms of words with other answers": 1}
-
-
-def test_a_home_without_an_instruction_set_passes(releases: Releases) -> None:
-    del releases.rows["mmdu-instruct-1"]
-    assert releases.check().passed
-
-
-def test_pictures_are_looked_at_once(releases: Releases) -> None:
-    releases.check()
-    assert releases.warehouse.count("cluster.picture_thumbnails") == 2
-    releases.store = ImageStore(releases.store.root.with_name("elsewhere"))
-    # Nothing is read again.
-    assert releases.check().passed
-
-
-# --- What is frozen ------------------------------------------------------------------------------
-
 NOBODY = ReviewPolicy("none", 0.0)
 STOCK = ("How does the subject of the picture stand out?", "It stands out by its dark outline.")
 MILL = (QUESTION, ANSWER)
 BOTH = ("Which of <image-1> and <image-2> is older?", "<image-1> is older than <image-2>.")
 Pair = tuple[str, str]
+Rows = dict[str, list[dict[str, Any]]]
 
 
-def item(item_id: str, *pairs: Pair, page: str = "") -> dict[str, list[dict[str, Any]]]:
+def picture(shape: str) -> bytes:
+    drawn = Image.new("RGB", (160, 120), "white")
+    draw = ImageDraw.Draw(drawn)
+    if "mill" in shape:
+        draw.polygon([(20, 110), (80, 10), (140, 110)], fill="navy")
+        draw.rectangle((15, 15, 45, 40), fill="orange")
+    else:
+        draw.ellipse((10, 40, 70, 100), fill="darkred")
+        draw.rectangle((90, 5, 150, 60), fill="black")
+    buffer = io.BytesIO()
+    if "mirrored" in shape:
+        ImageOps.mirror(drawn).save(buffer, "JPEG", quality=35)
+    else:
+        drawn.save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()
+
+
+def item(item_id: str, *pairs: Pair, page: str = "", images: Sequence[str] = ()) -> Rows:
     """The rows of a dialogue on two pictures of its own, which enter with the first pair."""
     here = {"item_id": item_id}
-    rows: dict[str, list[dict[str, Any]]] = {"choices": [], "turns": [], "references": []}
+    rows: Rows = {"choices": [], "turns": [], "references": []}
     rows["items"] = [{**here, "ordinal": 1, "revision": 0, "reviewers": [], "labels": {}}]
     for turn, (question, answer) in enumerate(pairs, start=1):
         entering = "Image1: <ImageHere>, Image2: <ImageHere>. " if turn == 1 else ""
@@ -229,43 +79,35 @@ def item(item_id: str, *pairs: Pair, page: str = "") -> dict[str, list[dict[str,
         rows["turns"].append({**of, "question": entering + question, "image_positions": shown})
         rows["references"].append({**of, "kind": "answer", "reference": answer})
     rows["images"] = [
-        {**here, "position": n, "image_id": f"{item_id}-{n}", "page_url": page or f"of-{item_id}"}
-        for n in (1, 2)
+        {**here, "position": n, "image_id": image_id, "page_url": page or f"of-{item_id}"}
+        for n, image_id in enumerate(images or (f"{item_id}-1", f"{item_id}-2"), start=1)
     ]
     return rows
 
 
-def built(name: str, *items: dict[str, list[dict[str, Any]]]) -> BuiltRelease:
+def built(name: str, *items: Rows) -> BuiltRelease:
     edition = Edition(None if name.endswith("-instruct") else "mmdu")
     rows = {table: [row for of in items for row in of[table]] for table in items[0]}
     return BuiltRelease(name, edition, with_release_ids(name, NOBODY, edition, rows), ["mock"])
 
 
 class Home:
-    """Current releases, none of them with pictures that are copies of others."""
+    """Current releases."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    def __init__(self, folder: Path):
         self.warehouse = Warehouse(folder / "warehouse.duckdb")
         self.store = ImageStore(folder / "images")
         self.before: dict[str, str] = {}
-        monkeypatch.setattr("assets.release.contamination.copies_of", lambda *_: {})
 
     def put(self, each: BuiltRelease, origin: str = "built") -> str:
         """Write a release that is current; its id."""
         release_id = each.release.release_id
-        counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
-        kind = "benchmark" if each.edition.benchmark else "instruction"
-        card = {
-            "release_id": release_id,
-            "name": each.name,
-            "kind": kind,
-            "origin": origin,
-            **counts,
-        }
+        card = {"release_id": release_id, "name": each.name, "origin": origin}
+        card["kind"] = "benchmark" if each.edition.benchmark else "instruction"
+        card |= dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
         card |= {"review_policy": "none", "review_share": 0.0, "provider": "", "created_at": "2026"}
-        card["settings"] = (
-            '{"release.releases":{"file":"b.json"}}' if origin == "imported" else None
-        )
+        if origin == "imported":
+            card["settings"] = '{"release.releases":{"file":"b.json"}}'
         self.before[each.name] = release_id
         current = [{"name": name, "release_id": of} for name, of in self.before.items()]
         tables = {**each.release.rows, "releases": [card]}
@@ -274,6 +116,15 @@ class Home:
             self.warehouse.replace(f"release.{table}", of, {"release_id": release_id})
         self.warehouse.replace("release.current", rows_to_arrow("release.current", current))
         return release_id
+
+    def check(self) -> dg.AssetCheckResult:
+        wanted = dg.AssetCheckKey(dg.AssetKey(["release", "releases"]), "no_overlap")
+        check = next(each for each in defs.asset_checks or [] if wanted in each.check_keys)
+        (spec,) = check.check_specs
+        assert spec.blocking
+        result = check(warehouse=self.warehouse, image_store=self.store)
+        assert isinstance(result, dg.AssetCheckResult)
+        return result
 
     def cleared(self, *made: BuiltRelease, **pinned: str) -> OverlapFreeReleases:
         names = {name.replace("_", "-"): of for name, of in pinned.items()}
@@ -291,13 +142,95 @@ class Home:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    return Home(tmp_path, monkeypatch)
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
 
 
-def test_an_instruction_set_loses_the_pair_and_the_rest_is_frozen(home: Home) -> None:
+# --- The check -----------------------------------------------------------------------------------
+
+
+def checked(
+    home: Home,
+    pair: Pair = ("Which two?", "Two of them."),
+    page: str = "ball",
+    image: str = "ball",
+    imported: str | None = None,
+) -> dg.AssetCheckResult:
+    """The check of a benchmark on a mill and an instruction set that shares with it what is said."""
+    mill, other = (home.store.put(picture(shape)).image_id for shape in ("mill", image))
+    tested = built("mmdu", item("t", MILL, page="mill", images=[mill]))
+    learned = built("mmdu-instruct", item("i", pair, page=page, images=[other]))
+    for release in (tested, learned):
+        home.put(release, "imported" if release.name == imported else "built")
+    return home.check()
+
+
+def counted(result: dg.AssetCheckResult) -> dict[str, Any]:
+    return {name: result.metadata[name].value for name in NOTHING}
+
+
+def test_releases_of_their_own_sides_pass_and_their_pictures_are_looked_at_once(home: Home) -> None:
+    result = checked(home)
+    assert result.passed and result.description is None
+    assert counted(result) == NOTHING
+    assert home.warehouse.count("cluster.picture_thumbnails") == 2
+    home.store = ImageStore(home.store.root.with_name("elsewhere"))
+    # Nothing is read again.
+    assert home.check().passed
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ({"page": "mill"}, "pages"),
+        ({"image": "mill"}, "images"),
+        ({"image": "mill, mirrored"}, "near-duplicate images"),
+        ({"pair": (QUESTION, f"It is: {ANSWER}")}, "questions with their answers"),
+    ],
+)
+def test_what_is_planted_fails_it(home: Home, planted: dict[str, Any], found: str) -> None:
+    result = checked(home, **planted)
+    assert not result.passed
+    of_answers = {name: n for name, n in counted(result).items() if name in ANSWERS}
+    assert counted(result) == {**NOTHING, found: 1, **of_answers}
+    assert f"{found} (1)" in str(result.description)
+    named = f"`{home.before['mmdu']} t` | `{home.before['mmdu-instruct']} i`"
+    assert named in result.metadata["first of them"].value
+
+
+@pytest.mark.parametrize("imported", ["mmdu", "mmdu-instruct", None])
+def test_an_answer_alone_counts_where_one_of_the_two_was_imported(
+    home: Home, imported: str | None
+) -> None:
+    """What was made here is of other pages: one writer has the same phrases for many pictures."""
+    result = checked(home, pair=("Which two?", f"Well: {ANSWER}"), imported=imported)
+    assert result.passed == (imported is None)
+    assert counted(result) == {**NOTHING, ANSWERS[imported is None]: 1}
+
+
+def test_a_form_of_words_is_counted_and_no_fault(home: Home) -> None:
+    result = checked(home, pair=(QUESTION, "Two of them."))
+    assert result.passed
+    assert counted(result) == {**NOTHING, "forms of words with other answers": 1}
+
+
+def test_a_home_without_an_instruction_set_passes(home: Home) -> None:
+    home.put(built("mmdu", item("t", MILL)))
+    assert home.check().passed
+
+
+# --- What is frozen, where no picture is a copy of another -----------------------------------------
+
+
+@pytest.fixture
+def frozen(home: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr("assets.release.contamination.copies_of", lambda *_: {})
+    return home
+
+
+def test_an_instruction_set_loses_the_pair_and_the_rest_is_frozen(frozen: Home) -> None:
     tested = built("mmdu", item("t", MILL))
-    cleared = home.cleared(
+    cleared = frozen.cleared(
         tested, built("mmdu-instruct", item("i", STOCK, MILL, BOTH), item("j", BOTH))
     )
     kept, learned = cleared.built
@@ -315,49 +248,51 @@ def test_an_instruction_set_loses_the_pair_and_the_rest_is_frozen(home: Home) ->
         ("mmdu-instruct", "i", 2, "question")
     ]
     assert cleared.rows[0]["other_item_id"] == "t"
-    home.require_same(cleared)
+    frozen.require_same(cleared)
 
 
-def test_a_dialogue_of_a_page_that_is_tested_goes_as_a_whole(home: Home) -> None:
+def test_a_dialogue_of_a_page_that_is_tested_goes_as_a_whole(frozen: Home) -> None:
     tested = built("mmdu", item("t", MILL, page="w"))
     learned = built("mmdu-instruct", item("i", STOCK, BOTH, page="w"), item("j", BOTH))
-    cleared = home.cleared(tested, learned)
+    cleared = frozen.cleared(tested, learned)
     assert [row["item_id"] for row in cleared.built[1].release.rows["items"]] == ["j"]
     assert [row["ordinal"] for row in cleared.built[1].release.rows["items"]] == [1]
     counts = {"shared_dialogues_left_out": 1, "shared_pairs_with_dialogues": 2}
     assert cleared.built[1].quality == counts
     assert left_out(cleared.rows) == {"left out of mmdu-instruct as shared, pages": 1}
-    home.require_same(cleared)
+    frozen.require_same(cleared)
 
 
-def test_what_weighs_more_after_others_are_gone_is_compared_again(home: Home) -> None:
+def test_what_weighs_more_after_others_are_gone_is_compared_again(frozen: Home) -> None:
     """Thirteen texts are stock; of the two that are left without the pages of the benchmark, one is of
     the other."""
     tested = built("mmdu", item("t", STOCK, page="w"))
     pages = [item(f"i{n}", STOCK, page="w") for n in range(11)]
     learned = built("mmdu-instruct", *pages, item("j", BOTH, STOCK), item("k", BOTH))
-    cleared = home.cleared(tested, learned)
+    cleared = frozen.cleared(tested, learned)
     assert [row["item_id"] for row in cleared.built[1].release.rows["turns"]] == ["j", "k"]
     assert {(row["item_id"], row["turn"]) for row in cleared.rows if row["kind"] == "question"} == {
         ("j", 2)
     }
-    home.require_same(cleared)
+    frozen.require_same(cleared)
 
 
-def test_what_stays_from_earlier_and_has_nothing_left_is_not_in_force_any_more(home: Home) -> None:
-    home.put(built("mmdu-instruct", item("i", MILL)))
+def test_what_stays_from_earlier_and_has_nothing_left_is_not_in_force_any_more(
+    frozen: Home,
+) -> None:
+    frozen.put(built("mmdu-instruct", item("i", MILL)))
     tested = built("mmdu", item("t", MILL))
-    alone = home.cleared(tested)
-    beside = home.cleared(tested, built("mmdu-instruct", item("i", MILL, ("Which?", "That."))))
+    alone = frozen.cleared(tested)
+    beside = frozen.cleared(tested, built("mmdu-instruct", item("i", MILL, ("Which?", "That."))))
     for cleared in (alone, beside):
         assert cleared.current == {"mmdu": tested.release.release_id}
         assert list(cleared.retired) == ["mmdu-instruct"]
 
 
-def test_beside_a_pinned_instruction_set_the_benchmark_loses_the_item(home: Home) -> None:
-    pinned = home.put(built("mmdu-instruct", item("i", MILL)))
+def test_beside_a_pinned_instruction_set_the_benchmark_loses_the_item(frozen: Home) -> None:
+    pinned = frozen.put(built("mmdu-instruct", item("i", MILL)))
     tested = built("mmdu", item("t", MILL), item("u", BOTH))
-    cleared = home.cleared(tested, built("mmdu-instruct", item("j", BOTH)), mmdu_instruct=pinned)
+    cleared = frozen.cleared(tested, built("mmdu-instruct", item("j", BOTH)), mmdu_instruct=pinned)
     items = {each.name: each.release.rows["items"] for each in cleared.built}
     assert [row["item_id"] for row in items["mmdu"]] == ["u"]
     # What is frozen and not current is as it was built.
@@ -369,18 +304,18 @@ def test_beside_a_pinned_instruction_set_the_benchmark_loses_the_item(home: Home
 
 
 def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_it_is_pinned(
-    home: Home,
+    frozen: Home,
 ) -> None:
-    imported = home.put(
+    imported = frozen.put(
         built("theirs", item("t", MILL), item("u", ("What else?", "A boat."))), "imported"
     )
     learned = built("mmdu-instruct", item("i", ("What is it?", ANSWER), BOTH))
-    cleared = home.cleared(learned)
+    cleared = frozen.cleared(learned)
     assert cleared.current["theirs"] == imported
     assert [row["kind"] for row in cleared.rows] == ["answer"]
-    pinned = home.put(learned)
+    pinned = frozen.put(learned)
     with pytest.raises(ReleaseError) as refused:
-        home.cleared(built("mmdu", item("v", STOCK)), mmdu_instruct=pinned)
+        frozen.cleared(built("mmdu", item("v", STOCK)), mmdu_instruct=pinned)
     assert str(refused.value) == (
         f"Nothing is frozen: {pinned}, which is pinned, has answers (1) of {imported}, of item t: "
         "take t out of b.json and import that as before (vlm-loom release import), or let "

@@ -3,14 +3,14 @@
 import shutil
 from pathlib import Path
 
-import dagster as dg
 import pytest
-from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from PIL import Image
 
 from dagster_project.cli import main as loom
-from dagster_project.definitions import defs
 from resources.warehouse import Warehouse
+from tests.dagster_project.conftest import import_into
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -22,27 +22,19 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows += [f"{n}\tWhich {n}?\tred\tblue\tA\tred.png" for n in (1, 2)]
     (folder / "q.tsv").write_text("\n".join(rows) + "\n")
     (folder / "preds.csv").write_text("index,prediction\n1,A\n2,B\n1,A\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_WORKSPACE", str(folder / "home"))
-        patch.setenv("DAGSTER_HOME", str(folder / "home" / "dagster"))
-        wanted = [str(folder / "q.tsv"), "--benchmark", "mmbench"]
-        assert loom(["release", "import", *wanted]) == 0
+    import_into(folder / "home", str(folder / "q.tsv"), "--benchmark", "mmbench")
     return folder
 
 
 @pytest.fixture
-def folder(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(base, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
-    return tmp_path
+def folder(base: Path, loom_home: Path) -> Path:
+    return Path(shutil.copytree(base, loom_home.parent, dirs_exist_ok=True))
 
 
 def n_rows(folder: Path) -> int:
     return Warehouse(folder / "home" / "warehouse.duckdb").count("evaluate.predictions")
 
 
-@pytest.mark.slow
 def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, capsys) -> None:
     given = ["mmbench-imported", str(folder / "preds.csv"), "mine"]
     assert loom(["result", "import-predictions", *given]) == 0
@@ -61,36 +53,3 @@ def test_a_file_is_imported_and_removed_by_runs_that_the_ui_lists(folder: Path, 
         .err.splitlines()[-1]
         .startswith("There are no predictions of file:mine on mmbench-imported-")
     )
-
-
-def test_answers_follow_new_predictions_and_do_not_wait_for_any() -> None:
-    """Most homes never have predictions: a release alone is reason enough to ask models."""
-    with dg.DagsterInstance.ephemeral() as instance:
-        cursor = None
-
-        def n_requested() -> int:
-            nonlocal cursor
-            result = dg.evaluate_automation_conditions(
-                defs,
-                instance,
-                asset_selection=dg.AssetSelection.assets(["evaluate", "answers"]),
-                cursor=cursor,
-            )
-            cursor = result.cursor
-            return result.total_requested
-
-        def made(stage: str, name: str, version: str) -> None:
-            tags = {DATA_VERSION_TAG: version}
-            event = dg.AssetMaterialization([stage, name], tags=tags)
-            instance.report_runless_asset_event(event)
-
-        assert n_requested() == 0
-        made("release", "releases", "1")
-        assert n_requested() == 1
-        made("evaluate", "answers", "1")
-        assert n_requested() == 0
-        for version, n_runs in (("1", 1), ("1", 0), ("2", 1)):
-            made("evaluate", "predictions", version)
-            assert n_requested() == n_runs
-            made("evaluate", "answers", version)
-            assert n_requested() == 0

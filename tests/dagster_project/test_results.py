@@ -82,15 +82,8 @@ def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_compari
 def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lost = {
-        "model": "m",
-        "asked": "m",
-        "stage": "answers",
-        "n_lost": 9,
-        "n_turns": 12,
-        "why": "9 unreachable",
-    }
-    lacking = [{**lost, "release_id": "now"}, {**lost, "release_id": "earlier"}]
+    lost = {"model": "m", "asked": "m", "stage": "answers", "why": "9 unreachable"}
+    lacking = [{**lost, "release_id": each} for each in ("now", "earlier")]
     put(
         Warehouse(warehouse_path()),
         {"release.current": [{"name": "mmdu", "release_id": "now"}], "evaluate.missing": lacking},
@@ -102,26 +95,20 @@ def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
 @pytest.mark.usefixtures("loom_home")
 def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]) -> None:
     names = {"now": "mmdu-now", "earlier": "mmdu-earlier"}
-    counts = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
     score = {
-        **{f"n_{each}": 0 for each in counts},
         **{"place": 0, "form": "floor", "subset_label": "", "subset_value": ""},
-        **{"judge": "rule", "value": 50.0, "ci_low": 40.0, "ci_high": 60.0},
+        **{"judge": "rule", "value": 50.0, "ci_low": 40.0, "ci_high": 60.0, "n_turns": 9},
     }
+    releases = [
+        {"release_id": each, "name": "mmdu", "kind": "benchmark", "origin": "imported"}
+        | {"review_policy": "none"}
+        for each in names.values()
+    ]
     put(
         Warehouse(warehouse_path()),
         {
-            "release.releases": [
-                {
-                    "release_id": each,
-                    "name": "mmdu",
-                    "kind": "benchmark",
-                    "origin": "imported",
-                    "review_policy": "none",
-                }
-                for each in names.values()
-            ],
-            "release.current": [{"name": "mmdu", "release_id": names["now"]}],
+            "release.releases": releases,
+            "release.current": releases[:1],
             "evaluate.scores": [
                 {**score, "release_id": release_id, "model": f"model-{when}"}
                 for when, release_id in names.items()

@@ -4,15 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster import DagsterRunStatus
 from dagster._core.launcher import WorkerStatus
 
-from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.run_processes import (
     RunLauncher,
@@ -48,12 +45,6 @@ def first_job() -> dg.JobDefinition:
 
 def second_job() -> dg.JobDefinition:
     return DEFINITIONS.resolve_job_def("second")
-
-
-@pytest.fixture
-def instance(loom_home: Path) -> Iterator[dg.DagsterInstance]:
-    with open_instance() as opened:
-        yield opened
 
 
 HOST, BOOT, NAMESPACE, PID, START = own_process().split()
@@ -97,7 +88,9 @@ def test_a_process_that_has_ended_is_gone() -> None:
 def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
     instance: dg.DagsterInstance, execute: str
 ) -> None:
-    script = f"from tests.dagster_project.test_run_processes import *\n{execute}"
+    imports = "from dagster_project.instance import open_instance\n"
+    imports += "from tests.dagster_project.test_run_processes import *\n"
+    script = imports + execute
     killed = subprocess.run([sys.executable, "-c", script], cwd=REPO_ROOT, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     (run,) = instance.get_runs()

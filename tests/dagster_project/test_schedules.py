@@ -7,11 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
-import duckdb
 import pytest
 from dagster._core.definitions.schedule_definition import ScheduleExecutionData
 
-from assets.common.tables import rows_to_arrow
 from dagster_project import schedules
 from dagster_project.definitions import defs
 from dagster_project.shards import observation
@@ -19,6 +17,7 @@ from resources.corpus.observation import ShardState
 from resources.files.home import warehouse_path
 from resources.llm.ledger import Charge, Ledger
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 pytestmark = pytest.mark.slow
 
@@ -81,10 +80,8 @@ def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(
     instance: dg.DagsterInstance, loom_home: Path
 ) -> None:
     materialized(instance, ENTRIES, "sample-a", "sample-b")
-    read = {"address": "", "fingerprint": "as it was", "n_rows": 1, "reasons": []}
-    rows = [{"wit_shard": shard, **read} for shard in ("sample-a", "sample-b")]
-    table = rows_to_arrow("ingest.shards", rows)
-    Warehouse(warehouse_path()).replace("ingest.shards", table, {})
+    rows = [{"wit_shard": shard, "fingerprint": "as it was"} for shard in ("sample-a", "sample-b")]
+    put(Warehouse(warehouse_path()), {"ingest.shards": rows})
     for shard, fingerprint in (("sample-a", "as it was"), ("sample-b", "edited")):
         instance.report_runless_asset_event(observation(shard, ShardState("", fingerprint)))
     assert weekly(instance) == ["sample-b"]
@@ -140,27 +137,21 @@ MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "ram
 """Of the profile that is active without settings."""
 
 
-def current_releases(release: str, name: str = "mmdu") -> None:
-    Warehouse(warehouse_path()).check()
-    with duckdb.connect(str(warehouse_path())) as connection:
-        connection.execute("INSERT OR REPLACE INTO release.current VALUES (?, ?)", [name, release])
-        connection.execute(
-            "INSERT INTO release.releases (release_id, name, kind, benchmark, origin, n_items, "
-            "n_turns, n_images, review_policy, review_share, provider, created_at) "
-            "VALUES (?, ?, 'benchmark', ?, 'built', 1, 1, 1, 'none', 0, 'mock', 'now')",
-            [release, name, name if name == "mmdu" else None],
-        )
+def current_releases(*releases: str, name: str = "mmdu") -> None:
+    """Releases of a name, the last one of which is current."""
+    release = {"name": name, "benchmark": name if name == "mmdu" else None}
+    release |= {"kind": "benchmark", "origin": "built", "review_policy": "none"}
+    rows = [{**release, "release_id": each} for each in releases]
+    put(Warehouse(warehouse_path()), {"release.releases": rows, "release.current": rows[-1:]})
 
 
 def scored(release: str, *models: str) -> None:
-    with duckdb.connect(str(warehouse_path())) as connection:
-        for model in models:
-            connection.execute(
-                "INSERT INTO evaluate.scores VALUES ('mmdu', ?, ?, 'j', 'p@1', 'mock', "
-                "'Overall Score', 'micro', 0, 'floor', '', '', 50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0, "
-                "1, 'bootstrap percentiles', NULL)",
-                [release, model],
-            )
+    score = {"release_id": release, "place": 0, "form": "floor"}
+    score |= {"subset_label": "", "subset_value": "", "n_turns": 9}
+    put(
+        Warehouse(warehouse_path()),
+        {"evaluate.scores": [{**score, "model": model} for model in models]},
+    )
 
 
 def without_scores(data: ScheduleExecutionData) -> list[str]:
@@ -191,10 +182,12 @@ def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
 
     scored("mmdu-1", *MODELS[1:])
     assert without_scores(tick(instance, schedule)) == MODELS[:1]
-    scored("mmdu-1", MODELS[0])
+    scored("mmdu-1", *MODELS)
     assert tick(instance, schedule).run_requests == []
 
-    current_releases("mmdu-2")  # Scores on an earlier release are none on the one current.
+    current_releases(
+        "mmdu-1", "mmdu-2"
+    )  # Scores on an earlier release are none on the one current.
     assert without_scores(tick(instance, schedule)) == MODELS
 
 

@@ -12,18 +12,18 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 from dagster._utils.schedules import cron_string_iterator
 
-from assets.common.tables import rows_to_arrow
 from dagster_project import sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import CHECK
-from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from resources.corpus.corpus import Corpus
 from resources.files.home import ledger_path, review_path
 from resources.llm.ledger import Charge, Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse.configured import warehouse_of_home
+from tests.assets.filled import put
+from tests.review.items_of_every_kind import item_of
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def observed(data: SensorExecutionData) -> dict[str | None, str]:
     return {event.partition: event.tags[DATA_VERSION_TAG] for event in events}
 
 
-def put(corpus: Path, name: str, source: str = "sample-a") -> Path:
+def put_shard(corpus: Path, name: str, source: str = "sample-a") -> Path:
     """A shard of the sample in the corpus; the same file again is touched."""
     path = corpus / f"{name}.tsv"
     before = path.stat().st_mtime_ns if path.exists() else 0
@@ -100,7 +100,7 @@ def fingerprint(corpus: Path, name: str) -> str:
     return Corpus(corpus, corpus.parent / "home").shard(name).fetch(lambda _: None)
 
 
-def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
+def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version_each_time_it_changes(
     watcher: Daemon, corpus: Path
 ) -> None:
     watcher.tick()
@@ -108,7 +108,7 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
     assert (added(nothing), observed(nothing)) == ([], {})
     assert nothing.skip_message == "No shard is new or changed; the corpus has 0."
 
-    put(corpus, "next")
+    put_shard(corpus, "next")
     found = watcher.tick()
 
     assert added(found) == ["next"]
@@ -121,6 +121,11 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version(
     assert (added(again), observed(again)) == ([], {})
     assert again.skip_message == "No shard is new or changed; the corpus has 1."
 
+    put_shard(corpus, "next", "sample-b")
+    changed = watcher.tick()
+    assert observed(changed) == {"next": fingerprint(corpus, "next")} != observed(found)
+    assert added(changed) == [] and changed.skip_message == "new: none; changed: next"
+
 
 def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     watcher: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,30 +137,10 @@ def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     assert not (tmp_path / "no home").exists()
 
 
-def test_a_changed_file_is_reported_and_a_touched_one_is_not(watcher: Daemon, corpus: Path) -> None:
-    put(corpus, "one")
-    put(corpus, "two")
-    before = observed(watcher.tick())
-    assert len(before) == 2 and before["one"] == before["two"]
-
-    put(corpus, "one")
-    touched = watcher.tick()
-    assert (added(touched), observed(touched)) == ([], {})
-
-    put(corpus, "two", "sample-b")
-    changed = watcher.tick()
-    assert observed(changed) == {"two": fingerprint(corpus, "two")} != {"two": before["two"]}
-    assert added(changed) == []
-    assert changed.skip_message == "new: none; changed: two"
-
-    put(corpus, "two")
-    assert observed(watcher.tick()) == {"two": before["two"]}, "changed back is changed, too"
-
-
-def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
+def test_a_folder_that_is_gone_is_the_reason_to_skip_and_no_shard_is_forgotten(
     watcher: Daemon, corpus: Path
 ) -> None:
-    put(corpus, "one")
+    put_shard(corpus, "one")
     watcher.tick()
     corpus.rename(corpus.with_name("elsewhere"))
 
@@ -163,6 +148,11 @@ def test_a_folder_that_is_gone_is_the_reason_to_skip_and_nothing_is_forgotten(
     assert str(corpus) in (skipped.skip_message or "") and not skipped.asset_events
 
     corpus.with_name("elsewhere").rename(corpus)
+    assert observed(watcher.tick()) == {}
+    shard, aside = corpus / "one.tsv", corpus.with_name("one.tsv")
+    shard.rename(aside)
+    watcher.tick()
+    aside.rename(shard)
     assert observed(watcher.tick()) == {}
 
 
@@ -173,7 +163,7 @@ def test_changed_files_about_shards_are_reported_once(watcher: Daemon, corpus: P
         ]
         return [event.tags[DATA_VERSION_TAG] for event in events]
 
-    put(corpus, "one")
+    put_shard(corpus, "one")
     before = versions(watcher.tick())
     assert len(before) == 1 and versions(watcher.tick()) == []
     (corpus / "corpus.yaml").write_text("languages: [en]")
@@ -187,12 +177,8 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
     watcher: Daemon, corpus: Path, loom_home: Path
 ) -> None:
     def rows(**fingerprints: str) -> None:
-        of_shards = [
-            {"wit_shard": name, "address": name, "fingerprint": of, "n_rows": 1, "reasons": []}
-            for name, of in fingerprints.items()
-        ]
-        table = rows_to_arrow("ingest.shards", of_shards)
-        warehouse_of_home().replace("ingest.shards", table)
+        of_shards = [{"wit_shard": name, "fingerprint": of} for name, of in fingerprints.items()]
+        put(warehouse_of_home(), {"ingest.shards": of_shards})
 
     def result() -> tuple[bool, str | None] | None:
         """Of the check that the tick reports, if it does."""
@@ -203,10 +189,9 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
                 return event.passed, event.description
         return None
 
-    put(corpus, "one")
-    put(corpus, "two", "sample-b")
+    put_shard(corpus, "one")
+    put_shard(corpus, "two", "sample-b")
     one, two = fingerprint(corpus, "one"), fingerprint(corpus, "two")
-    loom_home.mkdir()
     rows(one=one, two=two)
     assert result() is None, "nothing is wrong"
     rows(one="another", gone="removed")
@@ -226,52 +211,15 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
 # --- Decisions ---------------------------------------------------------------------------------------
 
 
-def queued(item_id: str, kind: str = "rewrite") -> QueueItem:
-    content: dict[str, object] = {"original": "Where?", "rewrite": f"Where is {item_id}?"}
-    if kind == "dialogue":
-        content = {"image_ids": [], "turns": [{"question": "What?", "answer": item_id}]}
-    if kind == "score":
-        texts = {"question": "What?", "answer": item_id, "reference": "A kite."}
-        content = {
-            **texts,
-            "image_ids": [],
-            "dimensions": ["Richness"],
-            "scores": {"Richness": None},
-        }
-    if kind == "pair":
-        texts = {"question": "What?", "a": item_id, "b": "A kite."}
-        content = {**texts, "image_ids": [], "winner": None}
-    if kind == "extraction":
-        content = {"question": "What?", "choices": {"A": "owl"}, "output": item_id, "choice": None}
-    return QueueItem(
-        item_id=item_id,
-        kind=kind,
-        content=content,
-        content_hash=content_id(content),
-        image_ids=[],
-        set_id="set",
-    )
-
-
 def queue(*items: QueueItem) -> None:
     ReviewStore(review_path()).update_queue(list(items))
 
 
 def accept(item: QueueItem, *rounds: int) -> None:
+    of_item = item["item_id"], item["content_hash"]
+    rest = ("accept", None, None, None, 3.0, "2026-01-01T00:00:00")
     ReviewStore(review_path()).append(
-        Decision(
-            item["item_id"],
-            item["content_hash"],
-            round,
-            ("alice", "bob")[round - 1],
-            "accept",
-            None,
-            None,
-            None,
-            3.0,
-            "2026-01-01T00:00:00",
-        )
-        for round in rounds
+        Decision(*of_item, round, ("alice", "bob")[round - 1], *rest) for round in rounds
     )
 
 
@@ -300,7 +248,11 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
 ) -> None:
     assert reported(reviewers.tick()) == []
     assert not review_path().exists()  # Looking makes none.
-    one, two, three = queued("one"), queued("two"), queued("three", "dialogue")
+    one, two, three = (
+        item_of("rewrite", "one"),
+        item_of("rewrite", "two"),
+        item_of("dialogue", "three"),
+    )
     queue(one, two, three)
     assert reviewers.tick().skip_message == (
         "3 items are open for people, and releases await none of them (require of review.approved: "
@@ -331,7 +283,7 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
 def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_they_are_complete(
     reviewers: Daemon, kind: str
 ) -> None:
-    one, score = queued("one"), queued("score", kind)
+    one, score = item_of("rewrite", "one"), item_of(kind, "score")
     queue(score)
     assert reported(reviewers.tick()) == [], "scores alone make no release"
     queue(one, score)
@@ -354,8 +306,8 @@ def test_an_hour_with_every_sensor_and_schedule_starts_what_is_due_and_nothing_a
     instance: dg.DagsterInstance, corpus: Path, loom_home: Path
 ) -> None:
     """From Monday 02:00 to 03:00, when every schedule is due; the automation is another test's."""
-    put(corpus, "owls")
-    put(corpus, "kites", "sample-b")
+    put_shard(corpus, "owls")
+    put_shard(corpus, "kites", "sample-b")
     asked = Ledger(ledger_path())
     of_call = ("stage", "endpoint", "model", "version", "run", "provider")
     paid = 1, 1, 0.5, "2026-01-01T00:00:00.000+00:00"

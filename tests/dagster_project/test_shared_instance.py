@@ -124,30 +124,6 @@ def test_a_database_that_is_not_there_is_a_sentence_without_the_password(
     assert "T0K3N" not in str(raised.value) and raised.value.passing
 
 
-def test_a_statement_that_takes_too_long_is_one_sentence(
-    postgres: "PostgresServer", stores: str
-) -> None:
-    name = stores.rpartition("/")[2]
-    with open_instance() as instance:
-        instance.get_runs()
-        with postgres.connect() as admin:
-            admin.execute(f"ALTER DATABASE {name} SET statement_timeout = 20")
-            admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,)
-            )
-            with psycopg.connect(stores) as other:
-                other.execute("SET statement_timeout = 0")
-                other.execute("LOCK TABLE dagster.runs")
-                with pytest.raises(Exception, match="statement timeout") as raised:
-                    instance.get_runs()
-
-    sentence = str(server_error(raised.value))
-    assert sentence.startswith(
-        "The database of LOOM_STORES cannot be used (canceling statement due to statement timeout): "
-    )
-    assert "raise statement_timeout of the server" in sentence and "\n" not in sentence
-
-
 def test_a_session_of_dagster_that_the_server_ends_is_one_sentence(
     postgres: "PostgresServer", stores: str
 ) -> None:

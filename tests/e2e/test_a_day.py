@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from resources.files.home import REPO_ROOT
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.garbling_proxy import GarblingProxy, ProxyServer
 from tests.doubles.serving import serving as serving_models
-from tests.e2e.running import Run, command
+from tests.e2e.running import command
 from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
 
 pytestmark = [
@@ -36,7 +35,6 @@ pytestmark = [
 SAMPLE = REPO_ROOT / "resources" / "sample_corpus"
 PROMPTS = REPO_ROOT / "methods" / "mmdu" / "prompts"
 AUTOMATION = "default_automation_condition_sensor"
-HOUR = 3600.0
 REPLIES = 10
 """Requests that the new model answers before it holds the others back."""
 REPLACE_IN_TEXTS = """
@@ -212,20 +210,6 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     ticks = ticks_of(ui)
     ui.until(lambda: len(ticks_of(ui) - ticks) >= 3)
     assert asset_runs(ui) == before | {run}
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(5400)
-def test_an_hour_of_all_sensors_and_schedules_starts_no_run_in_a_workspace_that_is_up_to_date(
-    copied: Run, page: Page
-) -> None:
-    with serving(copied.home) as ui:
-        before = asset_runs(ui)
-        turn_on(page, ui)
-        end = time.monotonic() + HOUR
-        ui.until(lambda: time.monotonic() > end, 2 * HOUR)
-        assert ticks_of(ui)
-        assert asset_runs(ui) == before
 
 
 def materialize(page: Page, partitions: str, n: int) -> None:

@@ -24,11 +24,6 @@ query ($run: ID!) {
 """
 
 
-def launched(ui: Ui, job: str) -> str:
-    """The id of the run that the UI has launched."""
-    return str(ui.launch(job)["run"]["runId"])
-
-
 def process_of(ui: Ui, run: str) -> int:
     """The process that executes a run of the UI's, once it has begun."""
 
@@ -53,7 +48,7 @@ def test_a_killed_build_of_a_terminal_and_one_of_the_ui_end_as_failed(
         demo.wait_for(lambda: ui.runs(pipelineName="build", statuses=["STARTED"]))
         (first,) = ui.runs(pipelineName="build")
         # A build of the UI waits in the queue for that of the terminal.
-        build = launched(ui, "build")
+        build = ui.launch("build")
         assert ui.status(build) in ("QUEUED", "NOT_STARTED")
         os.kill(demo.process.pid, signal.SIGKILL)
         demo.process.wait()
@@ -73,7 +68,7 @@ def test_runs_whose_ui_is_gone_with_them_leave_the_next_ui_free(
 ) -> None:
     """As after a reboot: nobody is left to say that the runs have ended."""
     with serving(copied.home, tmp_path / "first.log") as ui:
-        runs = [launched(ui, job) for job in ("build", "evaluate")]
+        runs = [ui.launch(job) for job in ("build", "evaluate")]
         ui.started.wait_for(lambda: len(ui.runs(statuses=["STARTED"])) == len(runs))
         while processes := processes_of(copied.home):
             for process in processes:
@@ -85,4 +80,4 @@ def test_runs_whose_ui_is_gone_with_them_leave_the_next_ui_free(
         assert "Ended, as their processes are gone: " in ui.started.printed
         assert {ui.ended(run) for run in runs} == {"FAILURE"}
         assert not ui.runs(statuses=["STARTED"])
-        assert ui.ended(launched(ui, "ledger")) == "SUCCESS"
+        assert ui.ended(ui.launch("ledger")) == "SUCCESS"

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from dagster_project.cli import main as loom
-from tests.e2e.running import Run, instance_of
+from tests.e2e.running import Run
 from tests.e2e.starting import free_port, processes_of, started
-from tests.e2e.ui import ENDED, Ui, answering, serving
+from tests.e2e.ui import Ui, answering, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800), pytest.mark.slow]
 
@@ -59,7 +58,7 @@ def test_a_taken_port_is_one_sentence_and_nothing_is_started(
 
 
 @pytest.mark.nightly
-def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
+def test_of_two_first_starts_one_works_and_the_next_start_after_a_kill_works(
     loom_home: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -93,34 +92,10 @@ def test_of_two_first_starts_one_works_and_the_next_start_ends_what_was_killed(
         ui.process.wait()
         ui.wait_for(lambda: not processes_of(home), running=False)
 
-    # A demo ends what a killed one left, and a UI what that demo leaves.
-    left = killed_demo(home, tmp_path / "first.log")
-    more = killed_demo(home, tmp_path / "second.log")
-    assert statuses(home, left) == {dg.DagsterRunStatus.FAILURE}
     with serving(home, tmp_path / "next.log", PORT=str(port)) as next_ui:
-        workspace, ended = next_ui.started.printed.splitlines()[:2]
-        assert workspace == f"Workspace: {home}"
-        assert ended.startswith("Ended, as their processes are gone: ")
-        assert statuses(home, more) == {dg.DagsterRunStatus.FAILURE}
-        ledger = next_ui.launch("ledger")["run"]["runId"]
+        ledger = next_ui.launch("ledger")
         assert next_ui.ended(ledger) == "SUCCESS"
 
         next_ui.started.process.send_signal(signal.SIGINT)
         assert next_ui.started.process.wait() == 0
     assert processes_of(home) == []
-
-
-def killed_demo(home: Path, log: Path) -> set[str]:
-    """The runs that a demo leaves that is killed in the middle of a stage."""
-    with started("build", home, log) as demo:
-        demo.wait_for(lambda: "ingest/wit_rows" in demo.printed)
-        os.kill(demo.process.pid, signal.SIGKILL)
-        demo.process.wait()
-    with instance_of(home) as instance:
-        return {run.run_id for run in instance.get_runs() if run.status.value not in ENDED}
-
-
-def statuses(home: Path, runs: set[str]) -> set[dg.DagsterRunStatus]:
-    with instance_of(home) as instance:
-        assert len(runs) == 1, "the run of a shard"
-        return {run.status for run in instance.get_runs(dg.RunsFilter(run_ids=sorted(runs)))}

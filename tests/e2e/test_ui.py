@@ -11,8 +11,6 @@ from tests.e2e.ui import Ui, serving
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200), pytest.mark.slow]
 
-JOBS = ("ingest", "build", "evaluate", "ledger")
-"""The jobs of the main job."""
 STAGES = [
     *("ingest", "cluster", "dialogue", "rewrite", "choice", "quality", "review", "release"),
     "evaluate",
@@ -51,29 +49,6 @@ def test_the_asset_graph_and_an_assets_preview_with_thumbnails(ui: Ui, page: Pag
     assert thumbnails.count() >= 4
     # An image that could not be decoded has no width of its own.
     assert thumbnails.first.evaluate("image => image.naturalWidth") > 16
-
-
-@pytest.mark.browser
-def test_the_jobs_page_shows_the_runs_of_the_main_job(ui: Ui, page: Page) -> None:
-    for job in JOBS:
-        (newest, *_) = ui.runs(pipelineName=job)
-        page.goto(f"{ui.address}/locations/__repository__@vlm-loom/jobs/{job}/runs")
-        expect(page.get_by_text(newest["id"][:8]).first).to_be_visible()
-
-
-@pytest.mark.browser
-def test_the_timeline_draws_the_runs_in_the_rows_of_their_jobs(ui: Ui, page: Page) -> None:
-    page.goto(f"{ui.address}/overview/activity/timeline?groupBy=job")
-    for job in JOBS:
-        name = page.locator(f'a[href="/locations/vlm-loom/jobs/{job}"]')
-        row = page.locator("[class*=timelineRowContainer]", has=name)
-        expect(row.get_by_text(job, exact=True).first).to_be_visible()
-        # The runs at this place of the row are listed beside it when it is pointed at. The line of the
-        # present may lie above it, so the browser is told so instead of moving a pointer.
-        row.locator(".chunk-popover-target").first.dispatch_event("mouseover")
-        *_, oldest = ui.runs(pipelineName=job)
-        link = page.locator(f'a[href="/runs/{oldest["id"]}"]')
-        expect(link).to_be_visible()
 
 
 @pytest.mark.browser

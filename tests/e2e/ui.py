@@ -17,7 +17,6 @@ PATIENCE = 90_000
 """Milliseconds a page may take on a busy machine of two cores."""
 
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
-BACKFILL_ENDED = ("COMPLETED_SUCCESS", "COMPLETED_FAILED", "FAILED", "CANCELED")
 LAUNCH_RUN = """
 mutation ($params: ExecutionParams!) {
   launchRun(executionParams: $params) {
@@ -35,12 +34,7 @@ query ($filter: RunsFilter!) {
   }
 }
 """
-BACKFILL = """
-query ($id: String!) {
-  partitionBackfillOrError(backfillId: $id) { ... on PartitionBackfill { status } }
-}
-"""
-
+BACKFILL_ENDED = ("COMPLETED_SUCCESS", "COMPLETED_FAILED", "FAILED", "CANCELED")
 GRAPH = """
 { assetNodes { assetKey { path } isMaterializable dependencyKeys { path }
   assetMaterializations { runId timestamp partition } } }
@@ -64,22 +58,17 @@ class Ui:
         assert "errors" not in answer, answer
         return answer["data"]
 
-    def launch(
-        self, job: str, config: dict[str, Any] | None = None, assets: str = ""
-    ) -> dict[str, Any]:
-        """What the Launchpad answers: the run, or why there is none."""
+    def launch(self, job: str) -> str:
+        """Launch a job as the Launchpad does; the id of the run."""
         selector = {
             "repositoryName": "__repository__",
             "repositoryLocationName": "vlm-loom",
             "jobName": job,
-            **(
-                {"assetSelection": [{"path": a.split("/")} for a in assets.split()]}
-                if assets
-                else {}
-            ),
         }
-        params = {"selector": selector, "runConfigData": config or {}, "mode": "default"}
-        return self.ask(LAUNCH_RUN, params=params)["launchRun"]
+        params = {"selector": selector, "runConfigData": {}, "mode": "default"}
+        launched = self.ask(LAUNCH_RUN, params=params)["launchRun"]
+        assert "run" in launched, launched
+        return str(launched["run"]["runId"])
 
     def runs(self, **wanted: object) -> list[dict[str, Any]]:
         """Runs that the filter wants, the newest first."""
@@ -94,22 +83,9 @@ class Ui:
         self.until(lambda: self.status(run_id) in ENDED, seconds)
         return self.status(run_id)
 
-    def backfilled(self, backfill_id: str, seconds: float = PATIENCE_FOR_RUNS) -> str:
-        """How a backfill ended, once it has."""
-
-        def status() -> str:
-            return str(self.ask(BACKFILL, id=backfill_id)["partitionBackfillOrError"]["status"])
-
-        self.until(lambda: status() in BACKFILL_ENDED, seconds)
-        return status()
-
     def until(self, condition: Callable[[], bool], seconds: float = PATIENCE_FOR_RUNS) -> None:
         """Wait until the UI shows what it should."""
         self.started.wait_for(condition, seconds)
-
-    def log(self) -> str:
-        """The end of what the UI's processes printed."""
-        return self.started.printed[-3000:]
 
 
 @contextmanager
@@ -139,14 +115,17 @@ def answering(ui: Ui) -> Ui:
 def finished(ui: Ui, n: int) -> str:
     """Wait until `n` backfills were launched and have succeeded; the id of the newest."""
 
-    def backfills() -> list[str]:
+    def backfills() -> dict[str, str]:
         found = ui.ask(BACKFILLS)["partitionBackfillsOrError"]["results"]
-        return [str(each["id"]) for each in found]
+        return {str(each["id"]): str(each["status"]) for each in found}
 
-    ui.until(lambda: len(backfills()) == n)
-    for each in backfills():
-        assert ui.backfilled(each) == "COMPLETED_SUCCESS", ui.log()
-    return backfills()[0]
+    def have_ended() -> bool:
+        ended = [status for status in backfills().values() if status in BACKFILL_ENDED]
+        return len(ended) == n
+
+    ui.until(have_ended)
+    assert set(backfills().values()) == {"COMPLETED_SUCCESS"}, ui.started.printed[-3000:]
+    return next(iter(backfills()))
 
 
 def nodes(ui: Ui) -> dict[str, dict]:

@@ -16,33 +16,17 @@ def score(
     model: str, dimension: str, aggregation: str, form: str, value: float | None
 ) -> dict[str, object]:
     interval = (None, None) if value is None else (value - 0.5, value + 0.5)
+    place = PLACES.index((dimension, aggregation))
     return {
-        "benchmark": "mmdu",
-        "release_id": "r1",
-        "model": model,
-        "judge": "judge",
-        "judge_version": "mmdu/judge@4bf65a46",
-        "provider": "mock",
-        "metric": dimension,
-        "aggregation": aggregation,
-        "place": PLACES.index((dimension, aggregation)),
-        "form": form,
-        "subset_label": "",
-        "subset_value": "",
-        "n_units": 0 if value is None else 3,
-        "value": value,
-        "ci_low": interval[0],
-        "ci_high": interval[1],
-        "n_clusters": 2,
-        "method": None if value is None else PSEUDO_CLUSTERS,
-        "n_items": 2,
-        "n_turns": 4,
-        "n_judged": 0 if value is None else 3,
-        "n_failed": 1,
-        "n_refused": 3 if value is None else 0,
-        "n_truncated": 0,
-        "n_reasoning_only": 0,
-        "n_empty": 0,
+        **{"benchmark": "mmdu", "release_id": "r1", "model": model, "provider": "mock"},
+        **{"judge": "judge", "judge_version": "mmdu/judge@4bf65a46", "place": place},
+        **{"metric": dimension, "aggregation": aggregation, "form": form},
+        **{"subset_label": "", "subset_value": "", "value": value},
+        **{"ci_low": interval[0], "ci_high": interval[1], "n_clusters": 2},
+        **{"method": None if value is None else PSEUDO_CLUSTERS, "n_items": 2, "n_turns": 4},
+        **dict.fromkeys(("n_units", "n_judged"), 0 if value is None else 3),
+        **{"n_failed": 1, "n_refused": 3 if value is None else 0},
+        **dict.fromkeys(("n_truncated", "n_reasoning_only", "n_empty"), 0),
     }
 
 

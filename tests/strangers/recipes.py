@@ -19,15 +19,8 @@ from tests.strangers.corpora import MOST_ROWS, Row, WordNet, some_of
 from tests.strangers.packages import archive_file, package
 
 SCRIPTS = {
-    "ja": "ja",
-    "zh_CN": "zh",
-    "ru": "ru",
-    "el": "el",
-    "ko": "ko",
-    "he": "he",
-    "ar": "ar",
-    "hi": "hi",
-    "th": "th",
+    code: code.partition("_")[0]
+    for code in ("ja", "zh_CN", "ru", "el", "ko", "he", "ar", "hi", "th")
 }
 """Languages that are not written in Latin letters: their codes in the archive, and in WIT."""
 

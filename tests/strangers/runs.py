@@ -235,36 +235,24 @@ def results() -> list[Outcome]:
 
 def runs_table(outcomes: list[Outcome]) -> str:
     """A line for each run."""
-    heads = (
-        "corpus",
-        "entries",
-        "odd, beside the candidates",
-        "it ended early with",
-        "then",
-        "end",
-        "releases",
-        "leaderboards",
-        "reports",
-        "results not taken",
-        "minutes",
-    )
-    return "\n".join(table(heads, [_cells(outcome) for outcome in outcomes]))
+    rows = [_cells(outcome) for outcome in outcomes]
+    return "\n".join(table(list(rows[0]), [list(row.values()) for row in rows])) if rows else ""
 
 
-def _cells(outcome: Outcome) -> list[str]:
-    return [
-        outcome.corpus,
-        str(outcome.n_entries),
-        outcome.odd.replace("_", " "),
-        "; ".join(_for_a_cell(said) for said in outcome.said) or "-",
-        ", ".join(outcome.done) or "-",
-        outcome.ended,
-        str(outcome.n_releases),
-        str(outcome.n_leaderboards),
-        str(outcome.n_reports),
-        ", ".join(outcome.not_taken) or "-",
-        f"{outcome.seconds / 60:.0f}",
-    ]
+def _cells(outcome: Outcome) -> dict[str, str]:
+    return {
+        "corpus": outcome.corpus,
+        "entries": str(outcome.n_entries),
+        "odd, beside the candidates": outcome.odd.replace("_", " "),
+        "it ended early with": "; ".join(_for_a_cell(said) for said in outcome.said) or "-",
+        "then": ", ".join(outcome.done) or "-",
+        "end": outcome.ended,
+        "releases": str(outcome.n_releases),
+        "leaderboards": str(outcome.n_leaderboards),
+        "reports": str(outcome.n_reports),
+        "results not taken": ", ".join(outcome.not_taken) or "-",
+        "minutes": f"{outcome.seconds / 60:.0f}",
+    }
 
 
 def _for_a_cell(said: str) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from dagster_project.cli import main as loom
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 
 @pytest.fixture
@@ -15,21 +15,16 @@ def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """A home with a release and two pairs of it."""
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
     warehouse = Warehouse(tmp_path / "home" / "warehouse.duckdb")
-    release = {"release_id": "align-1", "name": "align", "kind": "benchmark", "origin": "built"}
-    release |= {"benchmark": "alignmmbench", "provider": "x", "created_at": "2026-01-01T00:00:00Z"}
-    release |= {"review_policy": "none", "review_share": 0.0}
-    release |= {"n_items": 2, "n_turns": 2, "n_images": 0}
-    warehouse.replace("release.releases", rows_to_arrow("release.releases", [release]))
+    release = {"release_id": "align-1", "name": "align", "kind": "benchmark"}
+    release |= {"origin": "built", "review_policy": "none"}
+    of = {"release_id": "align-1", "ordinal": 1, "system": "Rate.", "prompt": "A cat."}
+    of |= {"origin": "external", "raters": ["ann"]}
     pairs = [
-        {"benchmark": "alignmmbench", "release_id": "align-1", "pair_id": split, "split": split}
-        | {"ordinal": 1, "category": "c", "block": split, "seed": 0, "model": "m", "item_id": split}
-        | {"trial": "plain", "turn": 1, "part": "answer", "group_id": split, "images": []}
-        | {"question": f"{split}?", "score": 7, "chosen": "ann", "raters": ["ann"]}
-        | {"origin": "external", "source": "file", "system": "Rate.", "prompt": "A cat."}
-        | {"reply": '{"Rating": 7}', "prompt_version": "p", "judge_version": "v"}
+        {**of, "pair_id": split, "split": split, "reply": '{"Rating": 7}'}
+        | {"block": split, "item_id": split, "group_id": split, "question": f"{split}?"}
         for split in ("train", "test")
     ]
-    warehouse.replace("evaluate.critic_pairs", rows_to_arrow("evaluate.critic_pairs", pairs))
+    put(warehouse, {"release.releases": [release], "evaluate.critic_pairs": pairs})
     return warehouse
 
 

@@ -109,15 +109,6 @@ def test_lora_learns_and_its_adapter_is_loaded_again(
     assert difference.abs().max() > 0.1, "the adapter changes what the model says"
 
 
-def test_the_whole_model_learns(recipe: dict[str, ModuleType], exported: Path) -> None:
-    from transformers import AutoModelForCausalLM
-
-    folder = train(recipe, exported, "config.yaml")
-    assert losses(folder)[-1] < FALLEN * losses(folder)[0]
-    assert not (folder / "adapter_config.json").exists()
-    AutoModelForCausalLM.from_pretrained(folder)
-
-
 def test_the_loss_is_of_the_reply_alone(
     recipe: dict[str, ModuleType], exported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from dagster_project.cli import main as loom
 from resources.files.home import reports_path, warehouse_path
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.extras.task_map.resources.weights import factors, save_adapter
 from tests.resources.reports.report_rows import Page
 
@@ -72,34 +72,16 @@ def test_what_is_lacking_is_one_sentence(
 
 def scored(release_id: str) -> None:
     """Four tasks with mean scores of 20, 30, 70 and 80, on a current release."""
-    warehouse = Warehouse(warehouse_path())
-    named = {"release_id": release_id, "name": "mmiu", "kind": "benchmark", "origin": "imported"}
-    counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 4)
-    reviewed = {"review_policy": "none", "review_share": 0.0, "provider": "x"}
-    made = {**named, **counts, **reviewed, "created_at": "2026-01-01T00:00:00+00:00"}
-    warehouse.replace("release.releases", rows_to_arrow("release.releases", [made]))
-    warehouse.replace("release.current", rows_to_arrow("release.current", [named]))
+    release = {"release_id": release_id, "name": "mmiu", "kind": "benchmark"}
+    release |= {"origin": "built", "review_policy": "none"}
+    scores = {"b": 20.0, "a": 30.0, "d": 70.0, "c": 80.0}
     rows = [
-        {
-            "benchmark": "mmiu",
-            "release_id": release_id,
-            "judge": "rule",
-            "judge_version": "letter@1",
-            "metric": "Accuracy",
-            "label": "task",
-            "task": task,
-            "place": place,
-            "mean_score": score,
-            "n_units": 10,
-            "n_models": 5,
-            "linkage": "average",
-            "reason": "none",
-        }
-        for place, (task, score) in enumerate(
-            (("b", 20.0), ("a", 30.0), ("d", 70.0), ("c", 80.0)), start=1
-        )
+        {"release_id": release_id, "task": task, "place": place, "mean_score": score}
+        | {"reason": "none"}
+        for place, (task, score) in enumerate(scores.items(), start=1)
     ]
-    warehouse.replace("evaluate.task_map", rows_to_arrow("evaluate.task_map", rows))
+    tables = {"release.releases": [release], "release.current": [release]}
+    put(Warehouse(warehouse_path()), {**tables, "evaluate.task_map": rows})
 
 
 @pytest.mark.usefixtures("loom_home")

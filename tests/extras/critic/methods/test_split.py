@@ -16,7 +16,7 @@ from extras.critic.methods.contamination import (
 )
 from extras.critic.methods.split import UnsplitPair, assign_splits
 
-WORDS = (
+WORDS = [
     "tower",
     "boat",
     "harbour",
@@ -27,7 +27,7 @@ WORDS = (
     "bridge",
     "lamp",
     "horse",
-)
+]
 
 
 def unit(group: str, stratum: str = "s", **said: Any) -> UnsplitPair:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from extras.task_map.methods.clustering import task_map
 from extras.task_map.methods.profiles import SAME, correlation_distances, profiles
 
 MODELS = ("m1", "m2", "m3")
@@ -20,25 +19,6 @@ def test_three_tasks_by_hand() -> None:
     assert correlation_distances(found) == pytest.approx(
         np.array([[0, 0, 2, 0.5], [0, 0, 2, 0.5], [2, 2, 0, 1.5], [0.5, 0.5, 1.5, 0]])
     )
-
-
-def test_two_families_of_tasks_are_two_clusters() -> None:
-    """Who reads texts well does not order frames well: five models, three tasks of each family."""
-    reading, ordering = np.array([90, 70, 50, 30, 20]), np.array([30, 80, 20, 90, 50])
-    generator = np.random.default_rng(0)
-    table = {
-        f"{name}-{number}": dict(
-            zip("abcde", (skill + generator.normal(0, 4, 5)).tolist(), strict=True)
-        )
-        for name, skill in (("read", reading), ("order", ordering))
-        for number in range(3)
-    }
-    found = profiles(table)
-    made = task_map(found.tasks, correlation_distances(found))
-    clusters = dict(zip(made.tasks, made.clusters, strict=True))
-    assert len(set(made.clusters)) == 2
-    assert len({clusters[f"read-{n}"] for n in range(3)}) == 1
-    assert clusters["read-0"] != clusters["order-0"]
 
 
 def test_a_task_on_which_all_models_are_alike_has_no_profile() -> None:

@@ -60,10 +60,6 @@ def test_two_numbers_by_hand(tmp_path: Path) -> None:
     assert (found.tasks, found.kind) == (("a", "b", "c"), "whole weights less those of base")
 
 
-def test_products_are_those_of_the_vectors_at_once(models: Path) -> None:
-    assert read(models) == pytest.approx(expected())
-
-
 def test_shards_are_read_like_one_file(models: Path) -> None:
     whole = read(models)
     (models / "tasks" / "order" / "model.safetensors").unlink()
@@ -137,10 +133,6 @@ def faulty(models: Path, **changed: Any) -> None:
         ),
         (
             {"norm__weight": np.array([1, 2, np.nan, 4, 5, 6, 7.0])},
-            r"norm\.weight in .*spot has numbers that are not",
-        ),
-        (
-            {"norm__weight": np.array([1, 2, np.inf, 4, 5, 6, 7.0])},
             r"norm\.weight in .*spot has numbers that are not",
         ),
     ],

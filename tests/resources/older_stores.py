@@ -42,13 +42,9 @@ INSERT INTO {ingest}notes VALUES ('a', 'an owl'), ('b', 'a red kite'), ('c', 'ra
 INSERT INTO {cluster}buckets VALUES ('g', 'a'), ('g', 'b');
 """
 TODAY = BASELINE + len(STEPS)
-IN_DUCKDB = {
-    "ingest": "ingest.",
-    "cluster": "cluster.",
-    "rewrite": "rewrite.",
-    "again": "OR REPLACE VIEW",
-}
-IN_SQLITE = {"ingest": "", "cluster": "", "rewrite": "", "again": "VIEW IF NOT EXISTS"}
+STAGES = ("ingest", "cluster", "rewrite")
+IN_DUCKDB = {**{stage: f"{stage}." for stage in STAGES}, "again": "OR REPLACE VIEW"}
+IN_SQLITE = {**dict.fromkeys(STAGES, ""), "again": "VIEW IF NOT EXISTS"}
 
 
 def _write_steps(folder: Path, names: dict[str, str]) -> None:
@@ -130,15 +126,10 @@ def small_kind(folder: Path) -> StoreKind:
         Column("text", VARCHAR, nullable=False),
         Column("n_words", INTEGER, CheckConstraint("n_words > 0"), nullable=False),
     )
-    for table, *columns in (("groups", "group_id", "note_id"), ("marks", "mark_id", "note_id")):
-        Table(
-            table,
-            metadata,
-            *(
-                Column(name, VARCHAR, primary_key=name == "mark_id", nullable=False)
-                for name in columns
-            ),
-        )
+    columns = (Column(name, VARCHAR, nullable=False) for name in ("group_id", "note_id"))
+    Table("groups", metadata, *columns)
+    mark_id = Column("mark_id", VARCHAR, primary_key=True)
+    Table("marks", metadata, mark_id, Column("note_id", VARCHAR, nullable=False))
     event.listen(metadata, "after_create", DDL(VIEW.format(**IN_SQLITE)))
     return StoreKind("small", metadata, folder / "migrations")
 
@@ -153,15 +144,10 @@ def sqlite_of_the_baseline(path: Path) -> Path:
 
 def rows_of_today(names: dict[str, str]) -> Rows:
     """What the rows of the baseline have become."""
+    notes = [("a", "an owl", 2), ("b", "a red kite", 3), ("c", "rain", 1)]
+    columns = ("note_id", "text", "n_words")
     return {
-        f"{names['ingest']}notes": [
-            {"note_id": "a", "text": "an owl", "n_words": 2},
-            {"note_id": "b", "text": "a red kite", "n_words": 3},
-            {"note_id": "c", "text": "rain", "n_words": 1},
-        ],
-        f"{names['cluster']}groups": [
-            {"group_id": "g", "note_id": "a"},
-            {"group_id": "g", "note_id": "b"},
-        ],
+        f"{names['ingest']}notes": [dict(zip(columns, note, strict=True)) for note in notes],
+        f"{names['cluster']}groups": [{"group_id": "g", "note_id": note} for note in "ab"],
         f"{names['rewrite']}marks": [],
     }

@@ -1,22 +1,16 @@
 """Every column says what it means: in `sql/` and in Dagster's UI."""
 
 import re
-import subprocess
-import sys
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import duckdb
-import pytest
 
 from dagster_project.definitions import defs
 from resources.warehouse import (
     SQL_ROOT,
     STAGES,
     column_descriptions,
-    declarations,
     declared_columns,
 )
 
@@ -61,43 +55,7 @@ def test_a_table_has_its_own_text_before_that_of_its_stage_and_that_before_that_
     own, other = (column_descriptions(f"cluster.{table}") for table in ("clusters", "cohesion"))
     assert own["group_id"] == "Group of the entry, by categories; NULL if it is in none."
     assert other["group_id"] == "Group that the cluster is part of; NULL for a group."
-
-
-def test_a_view_of_findings_has_their_texts() -> None:
     assert column_descriptions("evaluate.judge_quality") == column_descriptions("evaluate.findings")
-
-
-def opens_after_a_kill(path: Path, ddl: str) -> bool:
-    """Whether a new file opens whose writer was killed after its commit, before anything else."""
-    killed = (
-        "import duckdb, os, sys\n"
-        "connection = duckdb.connect(sys.argv[1])\n"
-        "connection.begin()\n"
-        "connection.execute(sys.stdin.read())\n"
-        "connection.commit()\n"
-        "os._exit(9)"
-    )
-    done = subprocess.run([sys.executable, "-c", killed, str(path)], input=ddl, text=True)
-    assert done.returncode == 9
-    try:
-        duckdb.connect(str(path)).close()
-    except duckdb.Error:
-        return False
-    return True
-
-
-@pytest.mark.slow
-def test_they_are_not_in_the_file_because_it_would_not_open_after_a_kill(tmp_path: Path) -> None:
-    tables = declarations.schema_ddl() + declarations.views_ddl()
-    assert opens_after_a_kill(tmp_path / "as_it_is.duckdb", tables)
-    # When this fails DuckDB can do it, and its own prompt may show the descriptions, too.
-    said = (
-        f'COMMENT ON COLUMN {stage}."{name}"."{column}" IS $said${text}$said$;'
-        for stage, name in (table.split(".") for table in dict(COLUMNS))
-        for column, text in column_descriptions(f"{stage}.{name}").items()
-    )
-    described = tables + "".join(said)
-    assert not opens_after_a_kill(tmp_path / "described.duckdb", described)
 
 
 def test_the_ui_shows_them_in_the_list_of_an_assets_columns() -> None:

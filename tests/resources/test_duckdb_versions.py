@@ -28,7 +28,7 @@ def of_2_0(loom_home: Path) -> Path:
     return path
 
 
-def test_a_file_of_a_later_duckdb_is_kept_and_both_versions_are_named(of_2_0: Path) -> None:
+def test_a_file_of_a_later_duckdb_is_kept_and_both_versions_are_named(of_2_0, capsys):
     before = of_2_0.read_bytes()
     with pytest.raises(WarehouseError) as refused:
         Warehouse(of_2_0).check()
@@ -37,9 +37,7 @@ def test_a_file_of_a_later_duckdb_is_kept_and_both_versions_are_named(of_2_0: Pa
     assert "Keep the file" in sentence and "duckdb==2.0.0" in sentence and "\n" not in sentence
     assert not re.search("damaged|remove|delete|restore", sentence)
     assert of_2_0.read_bytes() == before
-
-
-def test_commands_and_pages_say_the_same(of_2_0: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Commands and pages say the same.
     assert loom(["release", "list"]) == 2
     assert "was written by DuckDB 2.0.0" in capsys.readouterr().err
     with pytest.raises(WarehouseError, match="was written by DuckDB 2.0.0"):

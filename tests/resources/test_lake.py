@@ -1,7 +1,6 @@
 """Which lake a home's variables name, and what is said of one that cannot be used."""
 
 import re
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -26,8 +25,8 @@ from resources.warehouse.lake_connection import LakeAddress, LakeError, lake_add
     ],
 )
 def test_unknown_and_half_settings_are_refused_in_one_sentence(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch, value: str, files: str, said: str
-) -> None:
+    loom_home, monkeypatch, value, files, said
+):
     monkeypatch.setenv("LOOM_WAREHOUSE", value)
     monkeypatch.setenv("LOOM_FILES", files)
     with pytest.raises(UserError, match=said) as refused:
@@ -43,9 +42,7 @@ def test_unknown_and_half_settings_are_refused_in_one_sentence(
         ("s3://b/p/", "s3://b/p/lake/"),
     ],
 )
-def test_a_lake_is_named_by_options_or_a_url(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch, files: str, where: str
-) -> None:
+def test_a_lake_is_named_by_options_or_a_url(loom_home, monkeypatch, files, where):
     monkeypatch.setenv("LOOM_FILES", files.format(home=loom_home))
     for said in ("dbname=loom host=db password=x", "postgresql://:x@db/loom"):
         monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{said}")
@@ -56,9 +53,7 @@ def test_a_lake_is_named_by_options_or_a_url(
         assert address.without_secrets(f"at {address.catalogue} with x") == "at ... with ..."
 
 
-def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(loom_home, monkeypatch, tmp_path):
     monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=loom host=db password=secret")
     with pytest.raises(BackupError, match=r"on the lake loom on db: .*pg_dump.*home/lake/") as said:
         back_up(loom_home, tmp_path / "backup")
@@ -66,9 +61,7 @@ def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(
 
 
 @pytest.mark.slow
-def test_a_duckdb_without_ducklake_is_one_sentence(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_duckdb_without_ducklake_is_one_sentence(loom_home, monkeypatch):
     monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=x host=127.0.0.1 port=1")
     monkeypatch.setattr("resources.warehouse.lake_connection.EXTENSIONS", ("not_there",))
     wanted = f"install duckdb-extension-not-there=={duckdb.__version__}"
@@ -118,9 +111,7 @@ def test_a_duckdb_without_ducklake_is_one_sentence(
         ),
     ],
 )
-def test_what_is_wrong_with_files_or_the_catalogues_version_is_one_sentence(
-    error: str, said: str, passing: bool
-) -> None:
+def test_what_is_wrong_with_files_or_the_catalogues_version_is_one_sentence(error, said, passing):
     """As DuckDB 1.5.5 says it: a server that was stopped, a key without rights, a later version."""
     address = LakeAddress("dbname=loom host=db password=s3cr3t", "s3://b/lake/")
     found = lake_error(address, duckdb.IOException(f"{error} s3cr3t"))

@@ -20,13 +20,9 @@ def picture(path: Path, colour: str) -> str:
 
 
 def task(*samples: dict[str, object], form: str = "image") -> dict[str, object]:
-    info = {
-        "TaskName": "person-reid",
-        "TaskDescription": "Find the person.",
-        "Input Format": "images",
-        "Output Format": form,
-    }
-    return {"Task Info": info, "Samples": list(samples)}
+    info = {"TaskName": "person-reid", "TaskDescription": "Find the person."}
+    forms = {"Input Format": "images", "Output Format": form}
+    return {"Task Info": info | forms, "Samples": list(samples)}
 
 
 def sample(output: str, *images: str, **more: object) -> dict[str, object]:
@@ -52,9 +48,7 @@ def refused(place: Path, store: ImageStore) -> str:
     return str(caught.value)
 
 
-def test_paths_become_ids_of_the_store_in_inputs_and_outputs(
-    folder: Path, store: ImageStore
-) -> None:
+def test_paths_become_ids_of_the_store_in_inputs_and_outputs(folder, store):
     ids = {name: picture(folder / "p" / f"{name}.png", name) for name in ("red", "blue", "green")}
     made = sample(
         "p/blue.png", "p/red.png", **{"Wrong Outputs": ["p/green.png"], "Also Right": ["p/red.png"]}
@@ -73,9 +67,7 @@ def test_paths_become_ids_of_the_store_in_inputs_and_outputs(
     assert read_samples(folder / "b.json", store) == [second]
 
 
-def test_every_picture_that_cannot_be_used_is_named_and_none_is_read_outside(
-    folder: Path, store: ImageStore
-) -> None:
+def test_every_picture_that_cannot_be_used_is_named_and_none_is_read_outside(folder, store):
     picture(folder.parent / "secret.png", "red")
     (folder / "text.png").write_text("no picture")
     given = sample("gone.png", "../secret.png", "text.png")
@@ -88,7 +80,7 @@ def test_every_picture_that_cannot_be_used_is_named_and_none_is_read_outside(
     assert "its path is absolute or leads out of" in told and not list((store.root).glob("*/*"))
 
 
-def test_faults_of_a_file_are_told_with_its_name(folder: Path, store: ImageStore) -> None:
+def test_faults_of_a_file_are_told_with_its_name(folder, store):
     file = folder / "x.json"
     file.write_text(json.dumps(task(sample("", "a.png"))))
     assert refused(file, store) == (
@@ -99,9 +91,7 @@ def test_faults_of_a_file_are_told_with_its_name(folder: Path, store: ImageStore
 
 
 @pytest.mark.parametrize("name", ["nowhere", "empty", "notes.txt"])
-def test_a_place_without_metadata_is_said_to_be_one(
-    folder: Path, store: ImageStore, name: str
-) -> None:
+def test_a_place_without_metadata_is_said_to_be_one(folder, store, name):
     (folder / "empty").mkdir()
     (folder / "notes.txt").write_text("{}")
     assert refused(folder / name, store) == (

@@ -21,6 +21,7 @@ from tests.resources.older_stores import (
     IN_DUCKDB,
     IN_SQLITE,
     STEPS,
+    TODAY,
     rows_of_today,
     small_kind,
     small_sql,
@@ -29,6 +30,7 @@ from tests.resources.older_stores import (
 )
 from tests.resources.store_files import (
     assert_same_rows,
+    form_of_duckdb,
     form_of_sqlite,
     rows_of_duckdb,
     rows_of_sqlite,
@@ -39,9 +41,9 @@ pytestmark = pytest.mark.slow
 
 
 class WatchedConnection:
-    """A DuckDB connection; `before` is told whenever it is about to run a statement."""
+    """A DuckDB connection; `before` is given each statement that is about to run."""
 
-    def __init__(self, connection: Any, before: Callable[[], None]):
+    def __init__(self, connection: Any, before: Callable[..., object]):
         self._connection, self._before = connection, before
 
     def __getattr__(self, name: str) -> Any:
@@ -50,14 +52,15 @@ class WatchedConnection:
             return method
 
         def told(*arguments: Any, **options: Any) -> Any:
-            self._before()
+            self._before(*arguments[:1])
             return method(*arguments, **options)
 
         return told
 
 
-def open_watched(path: Path, before: Callable[[], None]) -> None:
-    """Bring the file to this version."""
+@contextmanager
+def watched_statements(before: Callable[..., object]) -> Iterator[None]:
+    """Warehouses that are opened in the block tell `before` what they are about to run."""
 
     @contextmanager
     def watched(*arguments: Any, **options: Any) -> Iterator[Any]:
@@ -66,6 +69,12 @@ def open_watched(path: Path, before: Callable[[], None]) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_database, "attached", watched)
+        yield
+
+
+def open_watched(path: Path, before: Callable[[], object]) -> None:
+    """Bring the file to this version."""
+    with watched_statements(lambda *_: before()):
         Warehouse(path).check()
 
 
@@ -98,9 +107,7 @@ def _open_and_die(path: Path, n: int) -> None:
         open_watched(path, lambda: next(counter) == n and os.kill(os.getpid(), signal.SIGKILL))
 
 
-def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(
-    tmp_path: Path,
-) -> None:
+def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(tmp_path):
     """Killed by a signal halfway, and as a kill before each statement would leave the file."""
     with small_sql(tmp_path / "sql"):
         for name in ("old.duckdb", "killed.duckdb"):
@@ -115,9 +122,14 @@ def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(
 
         assert killed.exitcode == -signal.SIGKILL
         assert len(states) >= len(STEPS) and n_statements >= 2 * len(STEPS), "seen all along"
+        Warehouse(tmp_path / "new.duckdb").check()
+        form = form_of_duckdb(tmp_path / "new.duckdb")
         for path in [tmp_path / "killed.duckdb", *states[:: max(1, len(states) // 4)]]:
             Warehouse(path).check()
             assert_same_rows(rows_of_duckdb(path), rows_of_today(IN_DUCKDB))
+            assert form_of_duckdb(path) == form
+            version = Warehouse(path).sql("SELECT version FROM main.schema_version")
+            assert version.to_pydict() == {"version": [TODAY]}
 
 
 def _forked(work: Callable[..., None], *arguments: Any) -> int | None:
@@ -148,9 +160,7 @@ def _open_sqlite_and_die(kind: StoreKind, path: Path, n: int) -> None:
     SqliteStore(kind, path)
 
 
-def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_finishes(
-    tmp_path: Path,
-) -> None:
+def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_finishes(tmp_path):
     kind = small_kind(tmp_path / "kind")
     SqliteStore(kind, tmp_path / "new.sqlite")
     form = form_of_sqlite(tmp_path / "new.sqlite")
@@ -175,7 +185,7 @@ def _arrive(path: Path, barrier: Any) -> None:
         Warehouse(path).check()
 
 
-def test_processes_that_find_an_older_warehouse_at_once(tmp_path: Path) -> None:
+def test_processes_that_find_an_older_warehouse_at_once(tmp_path):
     with small_sql(tmp_path / "sql"):
         path = warehouse_of_the_baseline(tmp_path / "warehouse.duckdb")
     barrier = PROCESSES.Barrier(3)
@@ -189,7 +199,7 @@ def test_processes_that_find_an_older_warehouse_at_once(tmp_path: Path) -> None:
     assert_same_rows(rows_of_duckdb(path), rows_of_today(IN_DUCKDB))
 
 
-def test_processes_that_find_an_older_sqlite_file_at_once(tmp_path: Path) -> None:
+def test_processes_that_find_an_older_sqlite_file_at_once(tmp_path):
     kind = small_kind(tmp_path / "kind")
     path = sqlite_of_the_baseline(tmp_path / "older.sqlite")
     fork = multiprocessing.get_context("fork")

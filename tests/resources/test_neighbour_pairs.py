@@ -1,8 +1,6 @@
 """The folder with the vectors and pairs of a search on Ray; no Ray is needed for it."""
 
 import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 
 from methods.clustering.communities import Community, communities_from_graph, threshold_communities
 from methods.clustering.neighbours import MAX_PAIRS, ThresholdError, merge
-from resources.files.home import REPO_ROOT
 from resources.ray_rows import neighbour_pairs
 from resources.ray_rows.neighbour_pairs import (
     PairFolder,
@@ -18,6 +15,7 @@ from resources.ray_rows.neighbour_pairs import (
     find_on_worker,
     open_pair_folder,
 )
+from tests.doubles.scripts import start
 
 TAU = 0.75
 
@@ -67,11 +65,6 @@ def test_several_blocks_at_once_are_the_blocks_one_by_one(tmp_path):
     with open_pair_folder(tmp_path, vectors, TAU, 50) as folder:
         folder.store(folder.find(folder.unfinished_blocks()))
         assert communities(folder) == threshold_communities(vectors, TAU)
-
-
-def test_vectors_without_neighbours_are_in_no_community(tmp_path):
-    with open_pair_folder(tmp_path, np.eye(8, dtype=np.float32), TAU, 3) as folder:
-        assert communities(folder) == []
 
 
 # --- What stays after an error, and what goes ----------------------------------------------------
@@ -159,11 +152,8 @@ def locked(lock: str) -> subprocess.Popen:
             print(flush=True)
             sys.stdin.read()
     """
-    command = [sys.executable, "-c", textwrap.dedent(script), lock]
-    process = subprocess.Popen(
-        command, cwd=REPO_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdout.readline() == b"\n"
+    process = start(script, lock, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == "\n"
     # Leaving a Popen closes its streams, and then waits.
     return process
 

@@ -1,7 +1,6 @@
 """SQL that a person types reads the tables of a file or a lake, and does nothing else."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -87,9 +86,7 @@ ATTACKS = [
 
 
 @pytest.fixture(scope="module", params=["file", pytest.param("lake", marks=pytest.mark.slow)])
-def connection(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def connection(request, tmp_path_factory) -> Iterator[duckdb.DuckDBPyConnection]:
     """What `vlm-loom sql` and notebooks read: a copy of a file, or the lake."""
     folder = tmp_path_factory.mktemp("tables")
     if request.param == "lake":
@@ -106,9 +103,7 @@ def connection(
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_what_is_more_than_reading_the_tables_is_refused(
-    connection: duckdb.DuckDBPyConnection, tmp_path: Path, attack: str
-) -> None:
+def test_what_is_more_than_reading_the_tables_is_refused(connection, tmp_path, attack):
     (tmp_path / "x.csv").write_text("a\n1\n")
     text = attack.format(folder=tmp_path)
     with pytest.raises((UserError, duckdb.ParserException, duckdb.CatalogException)):
@@ -137,14 +132,12 @@ def test_what_is_more_than_reading_the_tables_is_refused(
         "SELECT 'a; PRAGMA b' AS pragma, $$;IMPORT$$ AS import -- ; PRAGMA c",
     ],
 )
-def test_a_query_is_answered(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+def test_a_query_is_answered(connection, query):
     require_query(connection, query)
     assert connection.sql(query).fetchall()
 
 
-def test_the_refusal_names_the_function_or_the_nearest_table(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
+def test_the_refusal_names_the_function_or_the_nearest_table(connection):
     with pytest.raises(QueryRefused, match=r"^The function read_text is not available here: "):
         require_query(connection, "FROM read_text('/etc/passwd')")
     with pytest.raises(QueryRefused, match=rf"^There is no table {TABLE}s; the nearest is {TABLE}"):
@@ -159,16 +152,12 @@ def test_the_refusal_names_the_function_or_the_nearest_table(
     ],
     ids=["lone surrogate", "nested"],
 )
-def test_a_query_that_cannot_be_checked_is_refused_in_words_about_the_query(
-    connection: duckdb.DuckDBPyConnection, query: str, why: str
-) -> None:
+def test_a_query_that_cannot_be_checked_is_refused_in_words_about_the_query(connection, query, why):
     with pytest.raises(QueryRefused, match=f"^The query {why}"):
         require_query(connection, query)
 
 
-def test_no_setting_and_no_address_of_the_connection_has_a_secret(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
+def test_no_setting_and_no_address_of_the_connection_has_a_secret(connection):
     """Who got past the check would not see them, either."""
     for place in ("duckdb_databases()", "duckdb_settings()"):
         assert PASSWORD not in str(connection.execute(f"FROM {place}").fetchall())
@@ -176,7 +165,7 @@ def test_no_setting_and_no_address_of_the_connection_has_a_secret(
         assert connection.execute(f"SELECT current_setting('{setting}')").fetchall() == [(value,)]
 
 
-def test_snapshots_of_a_file_are_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_snapshots_of_a_file_are_refused_in_one_sentence(tmp_path):
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     warehouse.check()
     with read_copy(warehouse.path) as connection:

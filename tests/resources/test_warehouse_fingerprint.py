@@ -20,20 +20,11 @@ DIALOGUES = "dialogue.dialogues"
 FAILED = "dialogue.failed"
 TURN = {"question_id": "q1", "question": "What is it?", "answer": "A kite."}
 DIALOGUE: dict[str, Any] = {
-    "set_id": "s",
-    "dialogue_id": "d1",
-    "kind": "benchmark",
-    "image_ids": ["i1", "i2"],
-    "n_images": 2,
-    "n_turns": 1,
-    "turns": [TURN],
+    **{"set_id": "s", "dialogue_id": "d1", "kind": "benchmark", "n_images": 2, "n_turns": 1},
+    **{"image_ids": ["i1", "i2"], "turns": [TURN]},
 }
 FAILURE = {
-    "stage": "answers",
-    "set_id": "s",
-    "subject": "d1",
-    "reason": "refused",
-    "detail": "no",
+    **{"stage": "answers", "set_id": "s", "subject": "d1", "reason": "refused", "detail": "no"},
     "call_key": "k",
 }
 
@@ -49,9 +40,7 @@ def of(warehouse: Warehouse, table: str, *rows: dict[str, Any]) -> str:
     return warehouse.fingerprint(table)
 
 
-def test_equal_rows_have_equal_fingerprints_in_any_order_and_in_any_file(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
+def test_equal_rows_have_equal_fingerprints_in_any_order_and_in_any_file(warehouse, tmp_path):
     rows = [DIALOGUE | {"dialogue_id": f"d{number}"} for number in range(5)]
 
     first = of(warehouse, DIALOGUES, *rows)
@@ -61,33 +50,21 @@ def test_equal_rows_have_equal_fingerprints_in_any_order_and_in_any_file(
     assert of(warehouse, DIALOGUES, *rows[1:]) != first
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"set_id": "t"},
-        {"kind": "instruction"},
-        {"image_ids": ["i2", "i1"]},
-        {"image_ids": ["i1", "i2", "i3"]},
-        {"n_images": 3},
-        {"turns": [TURN | {"answer": "A kite"}]},
-        {"turns": [TURN, TURN]},
+def test_any_other_value_is_another_fingerprint(warehouse):
+    other = DIALOGUE | {"dialogue_id": "d2"}
+    changes = [
+        *({}, {"set_id": "t"}, {"kind": "instruction"}, {"n_images": 3}),
+        *({"image_ids": ["i2", "i1"]}, {"image_ids": ["i1", "i2", "i3"]}),
+        *({"turns": [TURN | {"answer": "A kite"}]}, {"turns": [TURN, TURN]}),
         # The same texts in other places.
         {"turns": [TURN | {"question": TURN["answer"], "answer": TURN["question"]}]},
         {"set_id": "d1", "dialogue_id": "s"},
-    ],
-    ids=lambda change: "-".join(change),
-)
-def test_any_other_value_is_another_fingerprint(
-    change: dict[str, Any], warehouse: Warehouse
-) -> None:
-    other = DIALOGUE | {"dialogue_id": "d2"}
-
-    assert of(warehouse, DIALOGUES, DIALOGUE | change, other) != of(
-        warehouse, DIALOGUES, DIALOGUE, other
-    )
+    ]
+    made = {of(warehouse, DIALOGUES, DIALOGUE | change, other) for change in changes}
+    assert len(made) == len(changes)
 
 
-def test_values_that_two_rows_exchange_are_another_fingerprint(warehouse: Warehouse) -> None:
+def test_values_that_two_rows_exchange_are_another_fingerprint(warehouse):
     """The columns have the same values, each as often: what belongs together is another."""
     straight = [FAILURE, FAILURE | {"subject": "d2", "reason": "cut", "call_key": "l"}]
     crossed = [FAILURE | {"subject": "d2"}, FAILURE | {"reason": "cut", "call_key": "l"}]
@@ -95,7 +72,7 @@ def test_values_that_two_rows_exchange_are_another_fingerprint(warehouse: Wareho
     assert of(warehouse, FAILED, *straight) != of(warehouse, FAILED, *crossed)
 
 
-def test_equal_rows_count_each_time_and_no_text_is_not_an_empty_one(warehouse: Warehouse) -> None:
+def test_equal_rows_count_each_time_and_no_text_is_not_an_empty_one(warehouse):
     """Also an even number of times, which an exclusive or would not see."""
     rows = [[FAILURE] * times for times in range(5)]
     rows += [[FAILURE | {"call_key": key}] for key in (None, "", "None")]
@@ -104,7 +81,7 @@ def test_equal_rows_count_each_time_and_no_text_is_not_an_empty_one(warehouse: W
     assert len({of(warehouse, FAILED, *each) for each in rows}) == len(rows)
 
 
-def test_a_slice_is_its_own_rows_whatever_the_others_are(warehouse: Warehouse) -> None:
+def test_a_slice_is_its_own_rows_whatever_the_others_are(warehouse):
     def failures(set_id: str, *reasons: str) -> TableWrite:
         rows = [FAILURE | {"set_id": set_id, "reason": reason} for reason in reasons]
         table = pa.Table.from_pylist(rows, schema=arrow_schema(FAILED))
@@ -126,24 +103,23 @@ def test_a_slice_is_its_own_rows_whatever_the_others_are(warehouse: Warehouse) -
     assert warehouse.fingerprint(FAILED, {"set_id": "b"}) == before, "only the order is another"
 
 
-def test_a_view_has_the_fingerprint_of_its_rows(warehouse: Warehouse) -> None:
+def test_a_view_has_the_fingerprint_of_its_rows(warehouse):
     score = (
         "INSERT INTO evaluate.scores VALUES "
         "('mmdu', 'r', ?, 'j', 'p@1', 'mock', 'Overall Score', 'micro', 0, 'floor', '', '', "
         "50, 40, 60, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 'bootstrap percentiles', NULL)"
     )
-    empty = warehouse.fingerprint("evaluate.leaderboard")
-    made = []
+    made = [warehouse.fingerprint("evaluate.leaderboard")]
     for model in ("careful", "careless"):
         with duckdb.connect(str(warehouse.path)) as connection:
             connection.execute(score, [model])
         made.append(warehouse.fingerprint("evaluate.leaderboard"))
 
-    assert len({empty, *made}) == 3
+    assert len(set(made)) == 3
     assert warehouse.fingerprint("evaluate.leaderboard") == made[-1]
 
 
-def test_every_table_and_view_has_one_also_without_rows(empty_warehouse: Warehouse) -> None:
+def test_every_table_and_view_has_one_also_without_rows(empty_warehouse):
     with empty_warehouse.kept_open():
         for table in declared_columns():
             made = {empty_warehouse.fingerprint(table) for _ in range(2)}

@@ -18,6 +18,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from tests.doubles.serving import serving
 
 PIECE = 1 << 16
+SEEN = (
+    *("Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding"),
+    "Authorization",
+)
 
 
 @dataclass
@@ -84,20 +88,7 @@ class Exchange(BaseHTTPRequestHandler):
             super().handle()
 
     def do_GET(self) -> None:
-        served = Served(
-            self.path,
-            *map(
-                self.headers.get,
-                (
-                    "Range",
-                    "If-Range",
-                    "If-None-Match",
-                    "If-Modified-Since",
-                    "Accept-Encoding",
-                    "Authorization",
-                ),
-            ),
-        )
+        served = Served(self.path, *map(self.headers.get, SEEN))
         self.server.log.append(served)
         stored = self.server.files.get(self.path)
         served.status = self._status(stored, served)

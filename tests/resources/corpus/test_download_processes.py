@@ -4,15 +4,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
-import textwrap
 import time
 from pathlib import Path
 
 import pytest
 
 from resources.corpus.download import download
-from resources.files.home import REPO_ROOT
+from tests.doubles.scripts import start
 from tests.resources.corpus.storage_double import serving_storage
 
 pytestmark = pytest.mark.slow
@@ -37,26 +35,19 @@ def target(tmp_path) -> Path:
     return tmp_path / "shard.tsv.gz"
 
 
-def start(script: str, *arguments: object, **options) -> subprocess.Popen:
-    command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
-    return subprocess.Popen(
-        command, cwd=REPO_ROOT, text=True, **{"stdout": subprocess.PIPE} | options
-    )
-
-
 def test_what_a_killed_process_had_is_not_fetched_again(storage, target):
     """Killed when half was there; what was in its hands, up to a MiB, is lost and comes again."""
     shard = storage.put("big.gz", random.Random(2).randbytes(16 << 20))
     shard.stall = 10 << 20
     part = target.with_name(target.name + ".part")
-    with start(FETCH, shard.url, target) as process:
+    with start(FETCH, shard.url, target, stdout=subprocess.PIPE) as process:
         while not (part.exists() and part.stat().st_size >= 8 << 20):
             time.sleep(0.005)
         os.kill(process.pid, signal.SIGKILL)
     assert not target.exists()
     shard.stall = 0
 
-    with start(FETCH, shard.url, target) as process:
+    with start(FETCH, shard.url, target, stdout=subprocess.PIPE) as process:
         assert process.stdout.read() == f"{target}\n"
 
     assert target.read_bytes() == shard.data
@@ -68,7 +59,11 @@ def test_what_a_killed_process_had_is_not_fetched_again(storage, target):
 def test_of_two_processes_one_downloads(storage, target):
     shard = storage.put("big.gz", random.Random(2).randbytes(8 << 20))
     shard.pause = 0.002
-    with start(FETCH, shard.url, target) as one, start(FETCH, shard.url, target) as two:
+
+    def fetching() -> subprocess.Popen:
+        return start(FETCH, shard.url, target, stdout=subprocess.PIPE)
+
+    with fetching() as one, fetching() as two:
         assert one.stdout.read() == two.stdout.read() == f"{target}\n"
     assert target.read_bytes() == shard.data
     assert [served.status for served in storage.log] == [200, 304]
@@ -102,6 +97,6 @@ def test_it_takes_no_more_memory_than_a_few_chunks(storage, target):
         download(sys.argv[1], Path(sys.argv[2]))
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     """
-    with start(script, big.url, target) as process:
+    with start(script, big.url, target, stdout=subprocess.PIPE) as process:
         assert int(process.stdout.read()) < 30_000, "kilobytes"
     assert target.stat().st_size == 100_000_000

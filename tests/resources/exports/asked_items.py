@@ -1,14 +1,18 @@
 """Releases whose tasks are run by real tools: hostile dialogues, passes, given turns."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.asking import AskingLimits
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.predictions import PredictionKey, predictions_of
+from methods.evaluation.predictions import place_of, predictions_of
 from methods.exports.conversations import Conversation, NamedPositions, conversations
 from methods.release import Edition
+from resources.images.store import ImageStore
+from resources.importing.answer_files import read_rows
 from resources.settings.prompts import prompt
+from tests.resources.exports.recorder import Said, answer, expected
 
 HERE = "<ImageHere>"
 MORE = (
@@ -20,10 +24,7 @@ MORE = (
 )
 """Further texts that templates, tables and logs could take for something else."""
 EDITIONS = {
-    "mmdu": Edition("mmdu", "dev", "en"),
-    "mmbench": Edition("mmbench", "dev", "en"),
-    "convbench": Edition("convbench", "dev", "en"),
-    "alignmmbench": Edition("alignmmbench", "dev", "en"),
+    name: Edition(name, "dev", "en") for name in ("mmdu", "mmbench", "convbench", "alignmmbench")
 }
 
 
@@ -60,10 +61,21 @@ def asked_of(benchmark: str, items: Sequence[Item]) -> list[Conversation]:
     ]
 
 
-def placed(benchmark: str, items: Sequence[Item], rows) -> dict[PredictionKey, str]:
-    """What rows of a log are predictions of."""
-    return dict(
-        predictions_of(
-            NamedPositions(BENCHMARKS[benchmark], None, AskingLimits(prompt=prompt)), items, rows
-        ).texts
-    )
+def assert_every_turn_and_pass(
+    benchmark: str,
+    items: Sequence[Item],
+    requests: Sequence[list[Said]],
+    log: Path,
+    store: ImageStore,
+) -> None:
+    """Every text and every pixel was asked for in its place, and the log is predictions of all."""
+    passes = asked_of(benchmark, items)
+    due = [request for each in passes for request in expected(each, store)]
+    assert sorted(requests) == sorted(due)
+    by_id = {item.item_id: item for item in items}
+    forms = NamedPositions(BENCHMARKS[benchmark], None, AskingLimits(prompt=prompt))
+    assert dict(predictions_of(forms, items, read_rows(log)).texts) == {
+        place_of(by_id[each.item_id], each.trial, turn): answer(len(request))
+        for each in passes
+        for turn, request in zip(each.turns, expected(each, store), strict=True)
+    }

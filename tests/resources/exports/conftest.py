@@ -11,6 +11,8 @@ from methods.evaluation.items import Item, Turn
 from methods.imported_release import NOBODY
 from methods.release import RELEASE_TABLES, Edition, with_release_ids
 from methods.release_card import row_of
+from resources.exports.folder import write_folder
+from resources.exports.formats import form_named
 from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
@@ -57,73 +59,58 @@ def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
         edition: Edition = MMDU,
         licences: Mapping[str, str | None] | None = None,
         card: Mapping[str, Any] | None = None,
-        reviewers: Sequence[str] = ("ada", "bob", "policy:all"),
         **source: Any,
     ) -> ExportSource:
-        rows = rows_of(items, licences or {}, reviewers)
+        rows = rows_of(items, licences or {})
         release = with_release_ids(name, NOBODY, edition, rows)
         row = row_of(
             {
-                "release_id": release.release_id,
-                "name": name,
+                **{"release_id": release.release_id, "name": name, "provider": "mock"},
                 "kind": "benchmark" if edition.benchmark else "instruction",
                 **vars(edition),
-                "n_items": len(items),
-                "n_turns": sum(len(item.turns) for item in items),
+                **{"n_items": len(items), "n_turns": sum(len(item.turns) for item in items)},
                 "n_images": len({one for item in items for one in item.image_ids}),
-                "review_policy": "none",
-                "review_share": 0.0,
-                "provider": "mock",
+                **{"review_policy": "none", "review_share": 0.0},
                 "created_at": "2026-03-02T09:14:55+00:00",
                 **(card or {}),
             }
         )
-        tables = {"releases": [row], **release.rows}
-        partition = {"release_id": release.release_id}
-        empty_warehouse.replace_all(
-            [
-                TableWrite(
-                    f"release.{table}",
-                    pa.Table.from_pylist(rows, schema=arrow_schema(f"release.{table}")),
-                    partition,
-                )
-                for table, rows in tables.items()
-            ]
-        )
+        writes = [
+            TableWrite(
+                f"release.{table}",
+                pa.Table.from_pylist(rows, schema=arrow_schema(f"release.{table}")),
+                {"release_id": release.release_id},
+            )
+            for table, rows in {"releases": [row], **release.rows}.items()
+        ]
+        empty_warehouse.replace_all(writes)
         return ExportSource(empty_warehouse, store, row, **source)
 
     return made
 
 
+def written(source: ExportSource, folder: Path, form: str, shard_mb: int = 500) -> Path:
+    """The folder, with the release in a form."""
+    write_folder(folder, form_named(form, shard_mb), source)
+    return folder
+
+
 def rows_of(
-    items: Sequence[Item], licences: Mapping[str, str | None], reviewers: Sequence[str]
+    items: Sequence[Item], licences: Mapping[str, str | None]
 ) -> dict[str, list[dict[str, Any]]]:
     """Rows of the release tables; each picture has the licence of its id, else CC-BY-SA-4.0."""
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
+    reviewed = {"set_id": None, "revision": 1, "reviewers": ["ada", "bob", "policy:all"]}
+    unmade = {"call_key": None, "prompt_version": None}
+    licence_url = "https://creativecommons.org/licenses/by-sa/4.0/"
     for ordinal, item in enumerate(items, start=1):
         here = {"item_id": item.item_id}
-        rows["items"].append(
-            {
-                **here,
-                "set_id": None,
-                "group_id": item.group_id,
-                "ordinal": ordinal,
-                "revision": 1,
-                "reviewers": list(reviewers),
-                "labels": dict(item.labels),
-            }
-        )
-        unmade = {"call_key": None, "prompt_version": None}
+        own = {"group_id": item.group_id, "ordinal": ordinal, "labels": dict(item.labels)}
+        rows["items"].append({**here, **reviewed, **own})
         for turn in item.turns:
+            asked = {"question": turn.question, "image_positions": list(turn.image_positions)}
             rows["turns"].append(
-                {
-                    **here,
-                    "turn": turn.turn,
-                    "question": turn.question,
-                    "image_positions": list(turn.image_positions),
-                    "given": turn.given,
-                    **unmade,
-                }
+                {**here, "turn": turn.turn, **asked, "given": turn.given, **unmade}
             )
             rows["references"] += [
                 {**here, "turn": turn.turn, "kind": kind, "reference": text, **unmade}
@@ -135,15 +122,11 @@ def rows_of(
         ]
         rows["images"] += [
             {
-                **here,
-                "position": place,
-                "image_id": image_id,
+                **{**here, "position": place, "image_id": image_id, "title": f"Page {place}"},
                 "page_url": f"https://en.wikipedia.org/wiki/{place}",
-                "title": f"Page {place}",
                 "attribution": "By A (changed: cut out)" if place == 2 else "By A",
                 "licence": licences.get(image_id, "CC-BY-SA-4.0"),
-                "licence_url": "https://creativecommons.org/licenses/by-sa/4.0/",
-                "artist": "=A",
+                **{"licence_url": licence_url, "artist": "=A"},
             }
             for place, image_id in enumerate(item.image_ids, start=1)
         ]

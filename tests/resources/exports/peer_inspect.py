@@ -11,15 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from methods.evaluation.predictions import place_of
 from methods.release import Edition
 from resources.exports.folder import write_folder
 from resources.exports.formats import FORMS
 from resources.images.store import ImageStore
-from resources.importing.answer_files import read_rows
-from tests.resources.exports.asked_items import EDITIONS, MORE, asked_items, asked_of, placed
+from tests.resources.exports.asked_items import (
+    EDITIONS,
+    MORE,
+    asked_items,
+    assert_every_turn_and_pass,
+)
 from tests.resources.exports.conftest import HOSTILE
-from tests.resources.exports.recorder import answer, expected, recorder
+from tests.resources.exports.recorder import recorder
 from tests.resources.exports.replies import asked, on_the_leaderboard, questions, request_of
 
 PEERS = Path(os.environ.get("PEERS", ".venv-peers")).resolve()
@@ -51,15 +54,7 @@ def test_inspect_ai_asks_every_turn_and_pass_and_its_log_is_predictions(
     with recorder() as (url, requests):
         log, scores = run(folder, url, tmp_path)
     assert bool(scores) == (benchmark == "mmbench"), "no number where a model judges"
-    passes = asked_of(benchmark, items)
-    due = [request for each in passes for request in expected(each, store)]
-    assert sorted(requests) == sorted(due), "every text and every pixel, in its place"
-    by_id = {item.item_id: item for item in items}
-    assert placed(benchmark, items, read_rows(log)) == {
-        place_of(by_id[each.item_id], each.trial, turn): answer(len(request))
-        for each in passes
-        for turn, request in zip(each.turns, expected(each, store), strict=True)
-    }
+    assert_every_turn_and_pass(benchmark, items, requests, log, store)
 
 
 @pytest.mark.parametrize(("benchmark", "n"), [("mmbench", 50), ("mmiu", 200)])

@@ -3,7 +3,6 @@
 import io
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import mlcroissant
@@ -16,7 +15,6 @@ from methods.exports.croissant import CONFORMS_TO
 from methods.exports.rows import table_row
 from resources.exports.folder import write_folder
 from resources.exports.formats import form_named
-from resources.images.store import ImageStore
 
 pytestmark = pytest.mark.slow
 
@@ -29,9 +27,7 @@ def text(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("which", ["dialogues", "hostile", "questions"])
-def test_its_records_are_the_rows_and_pixels(
-    which: str, released, store: ImageStore, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_its_records_are_the_rows_and_pixels(which, released, store, tmp_path, request):
     items: list[Item] = request.getfixturevalue(which)
     source = released(items)
     write_folder(tmp_path / "out", form_named("huggingface", 500), source)
@@ -57,9 +53,7 @@ def test_its_records_are_the_rows_and_pixels(
                 assert picture.convert("RGB").tobytes() == own.convert("RGB").tobytes()
 
 
-def test_it_has_the_fields_for_responsible_use(
-    released, dialogues: list[Item], tmp_path: Path
-) -> None:
+def test_it_has_the_fields_for_responsible_use(released, dialogues, tmp_path):
     source = released(dialogues, card={"writers": ["gpt-4o"]})
     write_folder(tmp_path / "out", form_named("huggingface", 500), source)
     described = json.loads((tmp_path / "out" / "croissant.json").read_text())

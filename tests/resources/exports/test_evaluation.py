@@ -2,11 +2,9 @@
 
 import ast
 import base64
-import csv
 import json
 import runpy
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +26,10 @@ from methods.mmdu.published import read_published
 from methods.mmiu.predictions import places
 from methods.model_text import without_reasoning
 from methods.release import Edition
-from resources.exports.folder import write_folder
-from resources.exports.formats import form_named
-from resources.exports.source import ExportSource
-from resources.images.store import ImageStore
 from resources.importing.answer_files import read_rows
+from tests.resources.exports.conftest import written
 
 pytestmark = pytest.mark.slow
-
-
-def written(source: ExportSource, folder: Path, form: str) -> Path:
-    write_folder(folder, form_named(form, 500), source)
-    return folder
 
 
 class Tasks(yaml.SafeLoader):
@@ -53,8 +43,8 @@ Tasks.add_constructor("!function", lambda loader, node: loader.construct_scalar(
 
 
 def test_dialogues_in_vlmevalkit_s_table_are_read_as_mmdu_s(
-    released, dialogues: list[Item], hostile: list[Item], store: ImageStore, tmp_path: Path
-) -> None:
+    released, dialogues, hostile, store, tmp_path
+):
     # The reader takes dialogues of a million characters.
     items = [*dialogues, *hostile[:-1]]
     folder = written(released(items), tmp_path / "out", "vlmevalkit")
@@ -65,32 +55,23 @@ def test_dialogues_in_vlmevalkit_s_table_are_read_as_mmdu_s(
         assert list(found.images) == [store.read(image_id) for image_id in item.image_ids]
 
 
-def test_questions_are_as_pandas_reads_them_for_vlmevalkit(
-    released, hostile: list[Item], store: ImageStore, tmp_path: Path
-) -> None:
-    items = [
-        Item(
-            item.item_id,
-            (Turn(1, item.turns[1].question, (1, 2), {"key": "B"}),),
-            item.image_ids,
-            (item.turns[1].question[:5_000], "that"),
-            labels={"category": "=c", "answer": "a label that is called like a column"},
-        )
-        for item in hostile
-    ]
+def test_questions_are_as_pandas_reads_them_for_vlmevalkit(released, hostile, store, tmp_path):
+    labels = {"category": "=c", "answer": "a label that is called like a column"}
+    items = []
+    for item in hostile:
+        text = item.turns[1].question
+        turn = Turn(1, text, (1, 2), {"key": "B"})
+        choices = (text[:5_000], "that")
+        items.append(Item(item.item_id, (turn,), item.image_ids, choices, labels=labels))
     folder = written(released(items), tmp_path / "out", "vlmevalkit")
     table = pandas.read_csv(folder / "mmdu.tsv", sep="\t", keep_default_na=False, dtype=str)
     assert list(table.columns) == [
         *("index", "item_id", "label_answer", "category", "question", "A", "B", "answer", "image"),
     ]
-    for item, (_, row) in zip(items, table.iterrows(), strict=True):
-        assert (row["item_id"], row["question"], row["A"]) == (
-            item.item_id,
-            item.turns[0].question,
-            item.choices[0],
-        )
+    for number, (item, (_, row)) in enumerate(zip(items, table.iterrows(), strict=True), start=1):
+        assert (row["index"], row["item_id"]) == (str(number), item.item_id)
+        assert (row["question"], row["A"]) == (item.turns[0].question, item.choices[0])
         assert (row["answer"], row["category"]) == ("B", "=c")
-        assert row["index"] == str(items.index(item) + 1)
         shown = [base64.b64decode(each) for each in ast.literal_eval(row["image"])]
         assert shown == [store.read(image_id) for image_id in item.image_ids]
 
@@ -98,9 +79,7 @@ def test_questions_are_as_pandas_reads_them_for_vlmevalkit(
 # --- lmms-eval -----------------------------------------------------------------------------------
 
 
-def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(
-    released, questions: list[Item], tmp_path: Path
-) -> None:
+def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(released, questions, tmp_path):
     edition = Edition("mmbench", "dev", "en")
     source = released(questions, name="mmbench-dev", edition=edition)
     folder = written(source, tmp_path / "out", "lmms-eval")
@@ -138,9 +117,7 @@ def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(
     assert "Circular/micro, of 100" in (folder / "README.md").read_text()
 
 
-def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(
-    released, dialogues: list[Item], tmp_path: Path
-) -> None:
+def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(released, dialogues, tmp_path):
     folder = written(released(dialogues), tmp_path / "out", "lmms-eval")
     task = yaml.load((folder / "mmdu.yaml").read_text(), Tasks)
     assert task["output_type"] == "generate_until_multi_round"
@@ -171,33 +148,20 @@ class Counting:
 
 @pytest.mark.parametrize("form", ["lmms-eval", "inspect-ai"])
 @pytest.mark.parametrize(
-    ("benchmark", "held_out", "why"),
+    ("benchmark", "why"),
     [
-        ("mmdu", False, "the judge of mmdu is a model"),
-        ("alignmmbench", False, "the judge of alignmmbench is a model"),
-        ("convbench", False, "the judge of convbench is a model"),
-        ("counting", False, "counting has a rule of its own"),
-        ("mmbench", True, "the answers are held out"),
-        (None, False, "no benchmark says how"),
+        ("mmdu", "the judge of mmdu is a model"),
+        ("counting", "counting has a rule of its own"),
+        ("mmbench", "the answers are held out"),
+        (None, "no benchmark says how"),
     ],
 )
 def test_a_task_that_cannot_compute_the_score_prints_none_and_says_why(
-    form: str,
-    benchmark: str | None,
-    held_out: bool,
-    why: str,
-    released,
-    dialogues: list[Item],
-    questions: list[Item],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    form, benchmark, why, released, dialogues, questions, tmp_path, monkeypatch
+):
     monkeypatch.setitem(BENCHMARKS, "counting", Counting())
-    items = questions if benchmark in ("mmbench", "counting", None) else dialogues
-    if benchmark == "convbench":
-        more = tuple(replace(items[1].turns[0], turn=turn) for turn in (1, 2, 3))
-        items = [replace(items[1], turns=more)]
-    edition = Edition(benchmark, "test" if held_out else "dev", "en")
+    items = dialogues if benchmark == "mmdu" else questions
+    edition = Edition(benchmark, "test" if benchmark == "mmbench" else "dev", "en")
     folder = written(released(items, edition=edition), tmp_path / "out", form)
     page = (folder / "README.md").read_text()
     assert f"The task prints no score: {why}" in page and "of 100" not in page
@@ -235,43 +199,31 @@ def found(items: list[Item], file: Path) -> dict[str, str]:
     return {place.item_id: text for place, text in read.texts.items()}
 
 
-def test_a_log_of_lmms_eval_is_predictions(questions: list[Item], tmp_path: Path) -> None:
+def test_a_log_of_lmms_eval_is_predictions(questions, tmp_path):
     file = tmp_path / "samples_mmbench_dev.jsonl"
-    records = [
-        {
-            "doc_id": number,
-            "target": "B",
-            "filtered_resps": said,
-            "input": "…",
-            "vlm_loom": {"item_id": item.item_id, "right": 0.0},
-        }
-        for number, (item, said) in enumerate(
-            zip(questions, ["B", ["A"], [["=C\nbecause"]]], strict=True)
-        )
-    ]
-    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    said = ["B", ["A"], [["=C\nbecause"]]]
+    with file.open("w") as lines:
+        for number, (item, text) in enumerate(zip(questions, said, strict=True)):
+            scored = {"item_id": item.item_id, "right": 0.0}
+            record = {"doc_id": number, "target": "B", "input": "…", "vlm_loom": scored}
+            lines.write(json.dumps({**record, "filtered_resps": text}) + "\n")
     assert found(questions, file) == {"0": "B", "1": "A", "2": "=C\nbecause"}
 
 
-def test_a_log_of_rounds_is_a_prediction_for_each_turn(
-    dialogues: list[Item], tmp_path: Path
-) -> None:
+def test_a_log_of_rounds_is_a_prediction_for_each_turn(dialogues, tmp_path):
     file = tmp_path / "samples_mmdu.jsonl"
     failed = "[LMMS_EVAL_REQUEST_FAILED after 5 retries] x"
-    here = {"trial": "plain", "right": None}
-    records = [
-        {
-            "filtered_resps": [["one", failed]],
-            "vlm_loom": {"item_id": "dialogue/1", "turns": [1, 2], **here},
-        },
-        {"filtered_resps": [["ended"]], "vlm_loom": {"item_id": "d2", "turns": [1], **here}},
-        {"filtered_resps": [["x"]], "vlm_loom": {"item_id": "d2", "turns": [9], **here}},
-        {"filtered_resps": [["x"]], "vlm_loom": {"item_id": "gone", "turns": [1], **here}},
-    ]
-    file.write_text("".join(json.dumps(record) + "\n" for record in records))
-    found = predictions_of(
-        NamedPositions(BENCHMARKS["mmdu"], None, AskingLimits()), dialogues, read_rows(file)
-    )
+    with file.open("w") as lines:
+        for item_id, turns, said in (
+            ("dialogue/1", [1, 2], ["one", failed]),
+            ("d2", [1], ["ended"]),
+            ("d2", [9], ["x"]),
+            ("gone", [1], ["x"]),
+        ):
+            scored = {"item_id": item_id, "turns": turns, "trial": "plain", "right": None}
+            lines.write(json.dumps({"filtered_resps": [said], "vlm_loom": scored}) + "\n")
+    forms = NamedPositions(BENCHMARKS["mmdu"], None, AskingLimits())
+    found = predictions_of(forms, dialogues, read_rows(file))
     assert found.texts == {
         PredictionKey("dialogue/1", "plain", 1): "one",
         PredictionKey("dialogue/1", "plain", 2): "",
@@ -287,20 +239,18 @@ def sample(item_id: str, content: Any, epoch: int = 1) -> dict[str, Any]:
 
 def zstd_zip(file: Path, members: dict[str, bytes], said_size: int | None = None) -> None:
     """A zip file whose members are packed by zstd, each in two frames."""
+    codec = pa.Codec("zstd")
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
-            codec = pa.Codec("zstd")
             middle = len(data) // 2
-            packed = b"".join(
-                codec.compress(part, asbytes=True) for part in (data[:middle], data[middle:])
-            )
+            halves = (data[:middle], data[middle:])
             info = zipfile.ZipInfo(name)
-            archive.writestr(info, packed)
+            archive.writestr(info, b"".join(codec.compress(part, asbytes=True) for part in halves))
             info.compress_type = 93
             info.file_size = len(data) if said_size is None else said_size
 
 
-def test_a_log_of_inspect_ai_is_predictions(questions: list[Item], tmp_path: Path) -> None:
+def test_a_log_of_inspect_ai_is_predictions(questions, tmp_path):
     file = tmp_path / "log.eval"
     reasoning = {"type": "reasoning", "reasoning": "It is C."}
     samples = {
@@ -317,7 +267,7 @@ def test_a_log_of_inspect_ai_is_predictions(questions: list[Item], tmp_path: Pat
 
 
 @pytest.mark.parametrize("broken", ["text", "empty", "json", "list", "larger"])
-def test_a_log_that_cannot_be_read_is_refused_in_a_sentence(broken: str, tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_read_is_refused_in_a_sentence(broken, tmp_path):
     file = tmp_path / "log.eval"
     if broken == "text":
         file.write_text("no zip")
@@ -330,18 +280,10 @@ def test_a_log_that_cannot_be_read_is_refused_in_a_sentence(broken: str, tmp_pat
         read_rows(file)
 
 
-def test_vlmevalkit_s_results_name_their_items(
-    released, questions: list[Item], tmp_path: Path
-) -> None:
+def test_vlmevalkit_s_results_name_their_items(released, questions, tmp_path):
     folder = written(released(questions), tmp_path / "out", "vlmevalkit")
-    with (folder / "mmdu.tsv").open(newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t"))
-    with (tmp_path / "results.tsv").open("w", newline="") as lines:
-        columns = [name for name in rows[0] if name != "image"]
-        writer = csv.DictWriter(
-            lines, [*columns, "prediction"], delimiter="\t", extrasaction="ignore"
-        )
-        writer.writeheader()
-        writer.writerows({**row, "prediction": f"A{number}"} for number, row in enumerate(rows))
+    table = pandas.read_csv(folder / "mmdu.tsv", sep="\t", dtype=str)
+    assert list(table["index"]) == ["0", "1", "2"], "ids that are numbers are indexes"
+    results = table.drop(columns="image").assign(prediction=["A0", "A1", "A2"])
+    results.to_csv(tmp_path / "results.tsv", sep="\t", index=False)
     assert found(questions, tmp_path / "results.tsv") == {"0": "A0", "1": "A1", "2": "A2"}
-    assert [row["index"] for row in rows] == ["0", "1", "2"], "ids that are numbers are indexes"

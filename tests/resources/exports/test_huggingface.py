@@ -2,6 +2,8 @@
 
 import io
 import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +17,14 @@ from methods.evaluation.items import Item, Turn
 from methods.exports.dataset_card import HUB_LICENCES
 from methods.exports.rows import chat, table_row
 from methods.release import Edition
-from resources.exports.folder import write_folder
-from resources.exports.formats import form_named
 from resources.exports.huggingface import FEATURES, SCHEMA, yaml_features
 from resources.exports.source import ExportError, ExportSource
-from resources.images.store import ImageStore
+from tests.resources.exports import conftest
+from tests.resources.exports.test_folder import everything
 
 pytestmark = pytest.mark.slow
 
-
-def written(source: ExportSource, folder: Path, shard_mb: int = 500) -> Path:
-    write_folder(folder, form_named("huggingface", shard_mb), source)
-    return folder
+written = partial(conftest.written, form="huggingface")
 
 
 def loaded(folder: Path, cache: Path, split: str) -> list[dict[str, Any]]:
@@ -53,9 +51,7 @@ def same_pixels(shown: Image.Image, data: bytes) -> bool:
 
 
 @pytest.mark.parametrize("which", ["dialogues", "hostile", "questions"])
-def test_every_row_and_pixel_comes_back(
-    which: str, released, store: ImageStore, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_every_row_and_pixel_comes_back(which, released, store, tmp_path, request):
     items: list[Item] = request.getfixturevalue(which)
     source = released(items)
     folder = written(source, tmp_path / "out")
@@ -70,39 +66,29 @@ def test_every_row_and_pixel_comes_back(
         )
 
 
-def test_messages_show_each_picture_once_in_the_order_of_the_column(
-    released, dialogues: list[Item], tmp_path: Path
-) -> None:
-    """As TRL reads them: as many parts of type image as there are images."""
+def test_each_row_says_whose_its_pictures_are_and_how_many_reviewed_it(
+    released, dialogues, tmp_path
+):
     folder = written(released(dialogues), tmp_path / "out")
-    rows = loaded(folder, tmp_path / "cache", "test")
-    with_messages = [row for row in rows if row["messages"]]
-    assert with_messages
-    for row in with_messages:
+    first, second = loaded(folder, tmp_path / "cache", "test")
+    sources = first["image_sources"]
+    assert [each["changes"] for each in sources] == ["none", "cut out", "none"]
+    assert {(each["author"], each["licence"]) for each in sources} == {("=A", "CC-BY-SA-4.0")}
+    assert (first["n_reviewers"], first["revision"]) == (2, 1), "a policy is nobody"
+    lines = (folder / "attribution.csv").read_text().splitlines()
+    assert len(lines) == 4 and ",'=A," in lines[1], "no spreadsheet computes an author"
+    # As TRL reads messages: as many parts of type image as there are images.
+    for row in (first, second):
         parts = [part for message in row["messages"] for part in message["content"]]
         assert sum(part["type"] == "image" for part in parts) == len(row["images"])
         assert {part["type"] for part in parts if part["text"] is not None} == {"text"}
         roles = [message["role"] for message in row["messages"]]
-        assert roles == ["user", "assistant"] * (len(roles) // 2)
-
-
-def test_each_row_says_whose_its_pictures_are_and_how_many_reviewed_it(
-    released, dialogues: list[Item], tmp_path: Path
-) -> None:
-    folder = written(released(dialogues), tmp_path / "out")
-    first, _ = loaded(folder, tmp_path / "cache", "test")
-    assert [each["changes"] for each in first["image_sources"]] == ["none", "cut out", "none"]
-    assert {(each["author"], each["licence"]) for each in first["image_sources"]} == {
-        ("=A", "CC-BY-SA-4.0")
-    }
-    assert (first["n_reviewers"], first["revision"]) == (2, 1), "a policy is nobody"
-    lines = (folder / "attribution.csv").read_text().splitlines()
-    assert len(lines) == 4 and ",'=A," in lines[1], "no spreadsheet computes an author"
+        assert roles == ["user", "assistant"] * (len(roles) // 2) != []
 
 
 def test_the_lines_of_the_page_load_it_beside_its_folder(
-    released, dialogues: list[Item], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    released, dialogues, tmp_path, monkeypatch
+):
     source = released(dialogues)
     folder = written(source, tmp_path / f"{source.release_id}.huggingface")
     (lines,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
@@ -113,79 +99,59 @@ def test_the_lines_of_the_page_load_it_beside_its_folder(
     assert [row["item_id"] for row in found["rows"]] == ["dialogue/1", "d2"]
 
 
-def test_config_and_split_are_language_and_split(
-    released, questions: list[Item], tmp_path: Path
-) -> None:
-    edition = Edition("mmbench", "dev", "zh-Hans")
-    folder = written(released(questions, name="mmbench-dev-zh", edition=edition), tmp_path / "out")
-    assert datasets.get_dataset_config_names(str(folder)) == ["zh_Hans"]
-    rows = datasets.load_dataset(str(folder), "zh_Hans", cache_dir=str(tmp_path / "cache"))
-    assert {name: len(part) for name, part in rows.items()} == {"dev": 3}
-    assert header(folder)["language"] == ["zh-Hans"]
-    assert "multiple-choice" in header(folder)["task_categories"]
-
-
-def test_splits_and_languages_of_one_dataset_stand_in_one_folder(
-    released, questions: list[Item], dialogues: list[Item], tmp_path: Path
-) -> None:
+def test_splits_and_languages_of_one_dataset_stand_in_one_folder(released, questions, tmp_path):
     def edition(split: str, language: str) -> ExportSource:
         named = f"mmbench-{split}-{language}"
         return released(questions[:2], name=named, edition=Edition("mmbench", split, language))
 
-    source, *others = [edition("dev", "en"), edition("test", "en"), edition("dev", "zh")]
+    source, *others = [edition("dev", "en"), edition("test", "en"), edition("dev", "zh-Hans")]
     source.stand_beside(others)
     folder = written(source, tmp_path / "out")
-    assert datasets.get_dataset_config_names(str(folder)) == ["en", "zh"]
+    assert datasets.get_dataset_config_names(str(folder)) == ["en", "zh_Hans"]
     rows = datasets.load_dataset(str(folder), "en", cache_dir=str(tmp_path / "cache"))
     assert [row["turns"][0]["key"] for row in rows["dev"]] == ["B", "B"]
     assert [row["turns"][0]["key"] for row in rows["test"]] == [None, None]
     assert "| `mmbench-dev-zh" in (folder / "README.md").read_text()
+    assert header(folder)["language"] == ["en", "zh-Hans"]
+    assert "multiple-choice" in header(folder)["task_categories"]
     with pytest.raises(ExportError, match="are both split dev of en: leave one of them out"):
         source.stand_beside([edition("dev", "en")])
     source.stand_beside(others)
     with pytest.raises(ExportError, match="^llava writes one release per folder"):
-        write_folder(tmp_path / "llava", form_named("llava", 500), source)
+        conftest.written(source, tmp_path / "llava", "llava")
 
 
-def test_shards_have_the_size_that_is_set(released, tmp_path: Path, store: ImageStore) -> None:
-    noise = [Image.effect_noise((600, 600), sigma) for sigma in range(60, 90)]
+def test_shards_have_the_size_that_is_set(released, tmp_path, store):
     ids = []
-    for image in noise:
+    for sigma in range(60, 90):
         data = io.BytesIO()
-        image.save(data, "PNG")
+        Image.effect_noise((600, 600), sigma).save(data, "PNG")
         ids.append(store.put(data.getvalue()).image_id)
-    items = [
-        Item(f"{number}-{again}", (Turn(1, "?", (1,), {"answer": "!"}),), (image_id,))
-        for again in range(3)
-        for number, image_id in enumerate(ids)
-    ]
-    source = released(items)
-    folder = written(source, tmp_path / "out", shard_mb=10)
+    turn = Turn(1, "?", (1,), {"answer": "!"})
+    items = [Item(f"{number}", (turn,), (image_id,)) for number, image_id in enumerate(ids * 3)]
+    folder = written(released(items), tmp_path / "out", shard_mb=10)
     shards = sorted((folder / "data/default").iterdir())
-    n = len(shards)
-    assert n == 2 and [path.name for path in shards] == [
-        f"test-{number:05d}-of-{n:05d}.parquet" for number in range(n)
+    assert [path.name for path in shards] == [
+        *("test-00000-of-00002.parquet", "test-00001-of-00002.parquet"),
     ]
     assert shards[0].stat().st_size > 10_000_000
     rows = loaded(folder, tmp_path / "cache", "test")
     assert [row["item_id"] for row in rows] == [item.item_id for item in items]
 
 
-def test_a_release_of_which_nothing_is_left_is_not_written(
-    released, questions: list[Item], tmp_path: Path
-) -> None:
+def test_a_release_of_which_nothing_is_left_is_not_written(released, questions, tmp_path):
     with pytest.raises(ExportError, match=r"no items to write .*; left out: share-alike 3\.$"):
         written(released(questions, left_out=["share-alike"]), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_the_columns_are_the_same_in_the_file_and_on_the_page() -> None:
+def test_the_columns_are_the_same_in_the_file_and_on_the_page():
     of_file = datasets.Features.from_arrow_schema(SCHEMA)
     assert datasets.Features._from_yaml_list(yaml_features(FEATURES)) == of_file
     assert of_file.arrow_schema.equals(SCHEMA)
 
 
-def test_the_header_has_what_the_hub_reads(released, dialogues: list[Item], tmp_path: Path) -> None:
+def test_the_header_has_what_the_hub_reads(released, dialogues, tmp_path):
     folder = written(released(dialogues), tmp_path / "out")
     from huggingface_hub import DatasetCard
 
@@ -204,34 +170,21 @@ def test_the_header_has_what_the_hub_reads(released, dialogues: list[Item], tmp_
     assert (folder / "example/3.webp").is_file()
 
 
-def test_no_text_of_a_release_ends_the_header_or_opens_one(
-    released, hostile: list[Item], tmp_path: Path
-) -> None:
+def test_no_text_of_a_release_ends_the_header_or_opens_one(released, hostile, tmp_path):
     for number, item in enumerate(hostile):
         folder = written(released([item]), tmp_path / f"out{number}")
         assert header(folder)["license"] == "cc-by-sa-4.0"
         assert len((folder / "README.md").read_text()) < 10_000
 
 
-def test_what_is_held_out_is_in_no_file(released, questions: list[Item], tmp_path: Path) -> None:
-    edition = Edition("mmbench", "test", "en")
+def test_what_is_held_out_is_in_no_file(released, questions, tmp_path):
     secret = [
-        Item(
-            item.item_id,
-            tuple(
-                Turn(turn.turn, turn.question, turn.image_positions, {"key": "KEY-SECRET"})
-                for turn in item.turns
-            ),
-            item.image_ids,
-            item.choices,
-        )
+        replace(item, turns=(replace(item.turns[0], references={"key": "KEY-SECRET"}),))
         for item in questions
     ]
-    source = released(secret, name="mmbench-test", edition=edition)
+    source = released(secret, name="mmbench-test", edition=Edition("mmbench", "test", "en"))
     folder = written(source, tmp_path / "out")
-    assert not any(
-        b"KEY-SECRET" in path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    )
+    assert not any(b"KEY-SECRET" in data for data in everything(folder).values())
     rows = loaded(folder, tmp_path / "cache", "test")
     assert {row["turns"][0]["key"] for row in rows} == {None}
     assert "held out" in (folder / "README.md").read_text()

@@ -4,7 +4,6 @@ import json
 import math
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ print(json.dumps([read_letter(*each) for each in json.load(sys.stdin)]))
 """
 
 
-def test_the_generated_reader_alone_reads_every_reply_as_the_project_does(tmp_path: Path) -> None:
+def test_the_generated_reader_alone_reads_every_reply_as_the_project_does(tmp_path):
     file = tmp_path / "letter_scores.py"
     file.write_text(self_contained("resources.exports.letter_scores", ("read_letter", "summary")))
     replies = [(text, each.choices) for each, text in asked("mmbench", ITEMS["mmbench"])]
@@ -44,7 +43,7 @@ def test_the_generated_reader_alone_reads_every_reply_as_the_project_does(tmp_pa
     ]
 
 
-def test_the_replies_are_of_every_kind() -> None:
+def test_the_replies_are_of_every_kind():
     passes = list(asked("mmbench", ITEMS["mmbench"]))
     read = [read_letter(text, each.choices) for each, text in passes]
     rules = {reading.rule for reading in read}
@@ -56,7 +55,7 @@ def test_the_replies_are_of_every_kind() -> None:
 
 
 @pytest.mark.parametrize("benchmark", ITEMS)
-def test_a_task_s_score_is_that_of_the_leaderboard(benchmark: str) -> None:
+def test_a_task_s_score_is_that_of_the_leaderboard(benchmark):
     items = {item.item_id: item for item in ITEMS[benchmark]}
     metric = letter_metric(BENCHMARKS[benchmark])
     assert metric is not None
@@ -73,7 +72,7 @@ def test_a_task_s_score_is_that_of_the_leaderboard(benchmark: str) -> None:
 
 
 @pytest.mark.parametrize("benchmark", ["mmdu", "alignmmbench", "convbench"])
-def test_what_a_model_judges_has_no_score_in_a_task(benchmark: str) -> None:
+def test_what_a_model_judges_has_no_score_in_a_task(benchmark):
     assert letter_metric(BENCHMARKS[benchmark]) is None
 
 
@@ -102,14 +101,12 @@ def one(item: str, right: bool | None, passes: int = 1, stratum: str = "", group
         ),
     ],
 )
-def test_an_item_counts_once_and_strata_count_alike(
-    passes: list[Any], score: float, unread: int
-) -> None:
+def test_an_item_counts_once_and_strata_count_alike(passes, score, unread):
     found = summary(passes)
     assert (found["score"], found["unread"]) == (score, unread)
 
 
-def test_the_standard_error_is_of_groups() -> None:
+def test_the_standard_error_is_of_groups():
     apart = summary([one(str(number), number % 2 == 0) for number in range(100)])
     assert apart["standard_error"] == pytest.approx(100 * math.sqrt(0.25 / 100))
     twins = [one(str(number), number % 4 < 2, group=str(number // 2)) for number in range(100)]
@@ -117,6 +114,6 @@ def test_the_standard_error_is_of_groups() -> None:
     assert math.isnan(summary([])["score"]) and math.isnan(summary([])["standard_error"])
 
 
-def test_a_module_that_needs_a_package_cannot_stand_alone() -> None:
+def test_a_module_that_needs_a_package_cannot_stand_alone():
     with pytest.raises(CannotStandAloneError, match=r"all_right\.py needs numpy|needs numpy"):
         self_contained("methods.evaluation.metrics.all_right", ("AllRight",))

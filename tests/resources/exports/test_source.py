@@ -8,9 +8,7 @@ from resources.exports.source import ExportSource
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-def test_batches_together_are_the_release(
-    size: int, released, dialogues: list[Item], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_together_are_the_release(size, released, dialogues, monkeypatch):
     monkeypatch.setattr(module, "BATCH", size)
     items = [
         *dialogues,
@@ -32,7 +30,7 @@ def test_batches_together_are_the_release(
     assert source.totals.pictures == {*dialogues[0].image_ids}
 
 
-def test_another_release_of_the_same_home_is_not_read(released, dialogues: list[Item]) -> None:
+def test_another_release_of_the_same_home_is_not_read(released, dialogues):
     first = released(dialogues)
     released(dialogues[:1], name="other")
     assert sum(map(len, first.batches())) == 2

@@ -22,10 +22,10 @@ from methods.exports.rows import exported_of, table_row
 from methods.exports.stacking import TokenBudget
 from methods.mmdu.published import read_published
 from methods.release import Edition
-from resources.exports.folder import write_folder
-from resources.exports.formats import FORMS, form_named
-from resources.exports.source import ExportError, ExportSource
-from resources.images.store import ImageStore
+from resources.exports.formats import FORMS
+from resources.exports.source import ExportError
+from tests.resources.exports.conftest import written
+from tests.resources.exports.test_huggingface import same_pixels
 
 pytestmark = pytest.mark.slow
 
@@ -42,11 +42,6 @@ QWEN2_VL = (
 """The chat template of Qwen2-VL's processor, without its system message and counters."""
 
 
-def written(source: ExportSource, folder: Path, form: str, shard_mb: int = 500) -> Path:
-    write_folder(folder, form_named(form, shard_mb), source)
-    return folder
-
-
 def records(folder: Path, file: str) -> list[dict[str, Any]]:
     """The records as `datasets`, which training tools read them by, has them."""
     text = (folder / file).read_text()
@@ -58,22 +53,15 @@ def records(folder: Path, file: str) -> list[dict[str, Any]]:
     return own
 
 
-def pixels(data: bytes) -> tuple[tuple[int, int], bytes]:
-    with Image.open(io.BytesIO(data)) as image:
-        return image.size, image.convert("RGB").tobytes()
-
-
-@pytest.mark.parametrize(("form", "file"), [("llava", "data.json"), ("sharegpt", "data.json")])
+@pytest.mark.parametrize("form", ["llava", "sharegpt"])
 def test_human_and_gpt_take_turns_and_pictures_stand_where_they_enter(
-    form: str, file: str, released, dialogues: list[Item], store: ImageStore, tmp_path: Path
-) -> None:
+    form, released, dialogues, store, tmp_path
+):
     folder = written(released(dialogues), tmp_path / "out", form)
-    first, second = records(folder, file)
-    assert [each["value"] for each in first["conversations"]] == [
-        "First <image>, then <image>: which?",
-        "The second.",
-        "<image>And this?",
-        "Neither.",
+    first, second = records(folder, "data.json")
+    values = [each["value"] for each in first["conversations"]]
+    assert values == [
+        *("First <image>, then <image>: which?", "The second.", "<image>And this?", "Neither."),
     ]
     assert [each["from"] for each in first["conversations"]] == ["human", "gpt"] * 2
     paths = first["image" if form == "llava" else "images"]
@@ -81,33 +69,18 @@ def test_human_and_gpt_take_turns_and_pictures_stand_where_they_enter(
     assert shown == [store.read(image_id) for image_id in dialogues[0].image_ids]
     assert first["image_sources"][1]["changes"] == "cut out"
     assert second["conversations"][0] == {"from": "human", "value": "Why?"}
-    assert ("image" in second, second.get("images")) == (
-        (False, None) if form == "llava" else (False, [])
-    )
+    assert "image" not in second
+    assert second.get("images") == (None if form == "llava" else [])
 
 
-def test_one_picture_of_llava_is_a_path(released, image_ids: list[str], tmp_path: Path) -> None:
+def test_one_picture_of_llava_is_a_path(released, image_ids, tmp_path):
     item = Item("a", (Turn(1, "What?", (1,), {"answer": "It."}),), (image_ids[0],))
     (record,) = records(written(released([item]), tmp_path / "out", "llava"), "data.json")
     assert record["image"] == f"images/{image_ids[0]}.png"
     assert record["conversations"][0]["value"] == "<image>What?", "before the text without a place"
 
 
-@pytest.mark.parametrize("form", ["ms-swift", "llama-factory"])
-def test_messages_have_as_many_tokens_as_there_are_pictures(
-    form: str, released, dialogues: list[Item], hostile: list[Item], tmp_path: Path
-) -> None:
-    folder = written(released([*dialogues, *hostile]), tmp_path / "out", form)
-    for record in records(folder, "data.jsonl"):
-        text = "".join(each["content"] for each in record["messages"])
-        assert text.count("<image>") == len(record["images"])
-        assert all((folder / path).is_file() for path in record["images"])
-        assert [each["role"] for each in record["messages"]][:2] == ["user", "assistant"]
-
-
-def test_llama_factory_finds_the_file_by_its_description(
-    released, dialogues: list[Item], tmp_path: Path
-) -> None:
+def test_llama_factory_finds_the_file_by_its_description(released, dialogues, tmp_path):
     folder = written(released(dialogues, name="mmdu-instruct"), tmp_path / "out", "llama-factory")
     described = json.loads((folder / "dataset_info.json").read_text())["mmdu_instruct"]
     (record, _) = records(folder, described["file_name"])
@@ -120,14 +93,13 @@ def test_llama_factory_finds_the_file_by_its_description(
 
 
 def test_openai_s_messages_go_through_a_chat_template_of_transformers(
-    released, dialogues: list[Item], hostile: list[Item], store: ImageStore, tmp_path: Path
-) -> None:
+    released, dialogues, hostile, store, tmp_path
+):
     items = [*dialogues, *hostile]
     folder = written(released(items), tmp_path / "out", "openai")
     lines = list(map(json.loads, (folder / "data.jsonl").open(encoding="utf-8")))
-    rendered, _ = render_jinja_template(
-        [line["messages"] for line in lines], chat_template=QWEN2_VL
-    )
+    messages = [line["messages"] for line in lines]
+    rendered, _ = render_jinja_template(messages, chat_template=QWEN2_VL)
     picture = "<|vision_start|><|image_pad|><|vision_end|>"
     for item, line, text in zip(items, lines, rendered, strict=True):
         expected = "".join(
@@ -145,108 +117,88 @@ def test_openai_s_messages_go_through_a_chat_template_of_transformers(
                 assert url.startswith(f"data:{image.get_format_mimetype()};")
 
 
-def test_the_page_says_how_many_dialogues_openai_does_not_take(
-    released, image_ids: list[str], tmp_path: Path
-) -> None:
+def test_the_page_says_how_many_dialogues_openai_does_not_take(released, image_ids, tmp_path):
     red, green, blue, white = image_ids  # PNG, JPEG, WEBP, GIF
 
     def showing(name: str, *shown: str) -> Item:
         turn = Turn(1, "?", tuple(range(1, len(shown) + 1)), {"answer": "!"})
         return Item(name, (turn,), shown)
 
-    taken = [showing("ten", *[red, green] * 5), showing("webp", blue)]
-    others = [showing("eleven", *[red] * 11), showing("gif", white), showing("both", *[white] * 11)]
-    page = (
-        written(released([*taken, *others]), tmp_path / "out", "openai") / "README.md"
-    ).read_text()
+    items = [showing("ten", *[red, green] * 5), showing("webp", blue)]
+    items += [showing("eleven", *[red] * 11), showing("gif", white), showing("both", *[white] * 11)]
+    page = (written(released(items), tmp_path / "out", "openai") / "README.md").read_text()
     (limits,) = re.findall(r"\n## Known limits\n(.*?)\n## ", page, re.DOTALL)
-    assert (
-        "at most 10 pictures in an example, and JPEG, PNG and WEBP alone: of 5 records 2 have"
-        in limits
-    )
-    assert "2 have more pictures, and 2 have pictures of another kind." in limits
+    assert "JPEG, PNG and WEBP alone: of 5 records 2 have more pictures, and 2 have" in limits
 
 
 @pytest.mark.parametrize("form", ["llava", "sharegpt", "ms-swift", "llama-factory"])
-def test_hostile_texts_come_back_but_for_tokens(
-    form: str, released, hostile: list[Item], tmp_path: Path
-) -> None:
-    folder = written(released(hostile), tmp_path / "out", form)
-    file = "data.json" if form in ("llava", "sharegpt") else "data.jsonl"
-    said, content = (
-        ("conversations", "value") if file.endswith(".json") else ("messages", "content")
+def test_hostile_texts_come_back_but_for_tokens(form, released, dialogues, hostile, tmp_path):
+    items = [*dialogues, *hostile]
+    folder = written(released(items), tmp_path / "out", form)
+    is_sharegpt = form in ("llava", "sharegpt")
+    file = "data.json" if is_sharegpt else "data.jsonl"
+    name, role, content = (
+        ("conversations", "from", "value") if is_sharegpt else ("messages", "role", "content")
     )
-    for item, record in zip(hostile, records(folder, file), strict=True):
-        for turn, asked, answered in zip(
-            item.turns, record[said][::2], record[said][1::2], strict=True
-        ):
+    for item, record in zip(items, records(folder, file), strict=True):
+        said = record[name]
+        for turn, asked, answered in zip(item.turns, said[::2], said[1::2], strict=True):
             question = turn.question.replace("<image>", "< image>").replace(HERE, "<image>")
             answer = turn.references["answer"].replace("<image>", "< image>")
             assert (asked[content], answered[content]) == (question, answer)
+        roles = ["human", "gpt"] if is_sharegpt else ["user", "assistant"]
+        assert [each[role] for each in said] == roles * len(item.turns)
+        if not is_sharegpt:
+            text = "".join(each["content"] for each in said)
+            assert text.count("<image>") == len(record["images"])
+            assert all((folder / path).is_file() for path in record["images"])
 
 
-def test_mmdu_s_json_is_read_as_the_authors_file(
-    released, dialogues: list[Item], hostile: list[Item], tmp_path: Path
-) -> None:
+def test_mmdu_s_json_is_read_as_the_authors_file(released, dialogues, hostile, tmp_path):
     items = [*dialogues, *hostile]
     folder = written(released(items), tmp_path / "out", "mmdu")
     with (folder / "dialogues.json").open(newline="") as lines:
         read = list(read_published("dialogues.json", lines))
     for item, found in zip(items, read, strict=True):
-        assert (found.item_id, found.turns, found.labels) == (
-            item.item_id,
-            item.turns,
-            item.labels,
-        )
+        assert (found.item_id, found.turns) == (item.item_id, item.turns)
+        assert found.labels == item.labels
         assert [Path(path).stem for path in found.images] == list(item.image_ids)
     # The text is that of one `json.dumps`.
     text = (folder / "dialogues.json").read_text()
     assert text == json.dumps(json.loads(text), indent=1, ensure_ascii=False)
 
 
-def test_choices_are_asked_with_their_letters_and_answered_by_one(
-    released, questions: list[Item], tmp_path: Path
-) -> None:
+def test_choices_are_asked_with_their_letters_and_answered_by_one(released, questions, tmp_path):
     folder = written(released(questions), tmp_path / "out", "ms-swift")
-    record = records(folder, "data.jsonl")[0]
-    assert record["messages"] == [
-        {
-            "role": "user",
-            "content": "<image><image>Which one, 0?\nA. this\nB. that\nC. =none\n"
-            "Answer with the option's letter from the given choices directly.",
-        },
-        {"role": "assistant", "content": "B"},
-    ]
+    asked, answered = records(folder, "data.jsonl")[0]["messages"]
+    assert asked["content"] == (
+        "<image><image>Which one, 0?\nA. this\nB. that\nC. =none\n"
+        "Answer with the option's letter from the given choices directly."
+    )
+    assert answered == {"role": "assistant", "content": "B"}
 
 
-def test_a_dialogue_ends_before_the_first_turn_without_an_answer(
-    released, image_ids: list[str], tmp_path: Path
-) -> None:
+def test_a_dialogue_ends_before_the_first_turn_without_an_answer(released, image_ids, tmp_path):
     turns = (
         Turn(1, "Set.", (), {}, given="This was set."),
         Turn(2, "Asked.", (), {"answer": "Answered."}),
         Turn(3, f"{HERE}Asked again.", (1,), {}),
     )
     items = [Item("a", turns, (image_ids[0],)), Item("b", turns[2:], (image_ids[0],))]
-    source = released(items)
-    folder = written(source, tmp_path / "out", "ms-swift")
+    folder = written(released(items), tmp_path / "out", "ms-swift")
     (record,) = records(folder, "data.jsonl")
-    assert [each["content"] for each in record["messages"]] == [
-        *("Set.", "This was set.", "Asked.", "Answered."),
-    ]
+    texts = [each["content"] for each in record["messages"]]
+    assert texts == ["Set.", "This was set.", "Asked.", "Answered."]
     assert record["images"] == []
     page = (folder / "README.md").read_text()
     assert "| Items left out of these files: no answer | 1 |" in page
 
 
 @pytest.mark.parametrize("form", [form.name for form in FORMS.values() if form.with_answers])
-def test_nobody_is_trained_on_answers_that_are_held_out(
-    form: str, released, questions: list[Item], tmp_path: Path
-) -> None:
+def test_nobody_is_trained_on_answers_that_are_held_out(form, released, questions, tmp_path):
     source = released(questions, edition=Edition("mmbench", "test", "en"))
-    with pytest.raises(
-        ExportError, match=f"held out, and {form} is of no use without: export it as"
-    ):
+    said = f"held out, and {form} is of no use without: export it as"
+    with pytest.raises(ExportError, match=said):
         written(source, tmp_path / "out", form)
 
 
@@ -254,8 +206,8 @@ def test_nobody_is_trained_on_answers_that_are_held_out(
 
 
 def test_webdataset_gives_back_every_item_with_its_pictures(
-    released, dialogues: list[Item], hostile: list[Item], store: ImageStore, tmp_path: Path
-) -> None:
+    released, dialogues, hostile, store, tmp_path
+):
     items = [*dialogues, *hostile]
     source = released(items)
     folder = written(source, tmp_path / "out", "webdataset")
@@ -266,16 +218,13 @@ def test_webdataset_gives_back_every_item_with_its_pictures(
     assert [sample["json"] for sample in samples] == expected
     for item, sample in zip(items, samples, strict=True):
         shown = {name: each for name, each in sample.items() if name[0].isdigit()}
-        assert [name.split(".")[0] for name in shown] == [
-            str(place) for place in range(1, len(item.image_ids) + 1)
-        ]
+        places = [int(name.split(".")[0]) for name in shown]
+        assert places == list(range(1, len(item.image_ids) + 1))
         for each, image_id in zip(shown.values(), item.image_ids, strict=True):
-            assert pixels(store.read(image_id)) == (each.size, each.convert("RGB").tobytes())
+            assert same_pixels(each, store.read(image_id))
 
 
-def test_webdataset_s_shards_end_at_their_size(
-    released, hostile: list[Item], tmp_path: Path
-) -> None:
+def test_webdataset_s_shards_end_at_their_size(released, hostile, tmp_path):
     items = [hostile[-1], *hostile[:-1]]  # The first one is long.
     folder = written(released(items), tmp_path / "out", "webdataset", 1)
     shards = sorted(folder.glob("*.tar"))
@@ -286,24 +235,13 @@ def test_webdataset_s_shards_end_at_their_size(
     assert all(shard.stat().st_size >= 1_000_000 for shard in shards[:-1])
 
 
-def test_an_item_s_row_is_that_of_its_tables() -> None:
+def test_an_item_s_row_is_that_of_its_tables():
+    answer = {"key": "answer", "value": "!"}
+    turn = {"turn": 1, "question": "?", "image_positions": [], "given": None}
     row = {
-        "item_id": "a",
-        "group_id": None,
-        "revision": 0,
-        "n_reviewers": 1,
-        "labels": [{"key": "k", "value": "v"}],
-        "turns": [
-            {
-                "turn": 1,
-                "question": "?",
-                "image_positions": [],
-                "given": None,
-                "references": [{"key": "answer", "value": "!"}],
-            }
-        ],
-        "choices": None,
-        "images": None,
+        **{"item_id": "a", "group_id": None, "revision": 0, "n_reviewers": 1},
+        **{"labels": [{"key": "k", "value": "v"}], "turns": [{**turn, "references": [answer]}]},
+        **{"choices": None, "images": None},
     }
     assert table_row(exported_of(row, with_answers=True))["turns"][0]["answer"] == "!"
     assert table_row(exported_of(row, with_answers=False))["turns"][0]["answer"] is None
@@ -313,9 +251,7 @@ def test_an_item_s_row_is_that_of_its_tables() -> None:
 
 
 @pytest.mark.parametrize("form", ["llava", "sharegpt", "ms-swift", "llama-factory", "openai"])
-def test_records_hold_as_many_dialogues_as_a_budget(
-    form: str, released, dialogues: list[Item], hostile: list[Item], tmp_path: Path
-) -> None:
+def test_records_hold_as_many_dialogues_as_a_budget(form, released, dialogues, hostile, tmp_path):
     items = [*dialogues, hostile[-1], *hostile[:-1]]
     folder = written(released(items, budget=TokenBudget(2_000, 100)), tmp_path / "out", form)
     file = "data.json" if form in ("llava", "sharegpt") else "data.jsonl"
@@ -339,9 +275,7 @@ def test_records_hold_as_many_dialogues_as_a_budget(
     assert sum(text.count("<image>") for text in texts) == len(shown)
 
 
-def test_tokens_are_counted_by_a_tokenizer_that_is_named(
-    released, dialogues: list[Item], tmp_path: Path
-) -> None:
+def test_tokens_are_counted_by_a_tokenizer_that_is_named(released, dialogues, tmp_path):
     words = Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     words.pre_tokenizer = WhitespaceSplit()
     words.save(str(tmp_path / "tokenizer.json"))
@@ -352,19 +286,12 @@ def test_tokens_are_counted_by_a_tokenizer_that_is_named(
         folder = written(source, tmp_path / f"out{tokens}", "ms-swift")
         assert len(records(folder, "data.jsonl")) == expected
     (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(
-        ExportError, match=r"broken.json is not a tokenizer .*: let stack_tokenizer"
-    ):
-        written(
-            released(dialogues, budget=TokenBudget(9, 7, str(tmp_path / "broken.json"))),
-            tmp_path / "none",
-            "ms-swift",
-        )
+    source = released(dialogues, budget=TokenBudget(9, 7, str(tmp_path / "broken.json")))
+    with pytest.raises(ExportError, match=r"broken.json is not a tokenizer .*: let stack_token"):
+        written(source, tmp_path / "none", "ms-swift")
 
 
-def test_a_folder_is_not_taken_for_one_of_another_budget(
-    released, dialogues: list[Item], tmp_path: Path
-) -> None:
+def test_a_folder_is_not_taken_for_one_of_another_budget(released, dialogues, tmp_path):
     written(released(dialogues), tmp_path / "out", "ms-swift")
     with pytest.raises(ExportError, match="was made otherwise"):
         written(released(dialogues, budget=TokenBudget(9, 7)), tmp_path / "out", "ms-swift")

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import os
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
@@ -48,9 +47,7 @@ def _large(path: Path) -> None:
         (lambda _: None, "missing"),
     ],
 )
-def test_only_a_regular_file_inside_a_folder_is_read(
-    tmp_path: Path, make: Callable[[Path], object], reason: str
-) -> None:
+def test_only_a_regular_file_inside_a_folder_is_read(tmp_path, make, reason):
     folder = tmp_path / "images"
     folder.mkdir()
     make(folder / "a.png")
@@ -59,7 +56,7 @@ def test_only_a_regular_file_inside_a_folder_is_read(
     assert refused.value.reason == reason
 
 
-def test_a_file_inside_is_read_through_links_that_stay_there(tmp_path: Path) -> None:
+def test_a_file_inside_is_read_through_links_that_stay_there(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "images").symlink_to("real")
     (tmp_path / "real" / "b.png").write_bytes(b"b")
@@ -68,18 +65,18 @@ def test_a_file_inside_is_read_through_links_that_stay_there(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("make", [_pipe, _device])
-def test_a_pipe_and_a_device_are_not_opened(tmp_path: Path, make: Callable[[Path], object]) -> None:
+def test_a_pipe_and_a_device_are_not_opened(tmp_path, make):
     make(tmp_path / "a")
     with pytest.raises(BoundedReadError, match="not a regular file"):
         open_file(tmp_path / "a")
 
 
-def test_a_size_that_a_file_does_not_state_is_noticed_while_it_is_read() -> None:
+def test_a_size_that_a_file_does_not_state_is_noticed_while_it_is_read():
     with pytest.raises(BoundedReadError, match="at least 11 bytes"):
         read_file(Path("/proc/self/status"), 10)
 
 
-def test_a_member_that_unpacks_to_more_is_not_read(tmp_path: Path) -> None:
+def test_a_member_that_unpacks_to_more_is_not_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a", bytes(5_000_000))
     with zipfile.ZipFile(tmp_path / "a.zip") as archive, pytest.raises(BoundedReadError):
@@ -94,11 +91,13 @@ class TooLarge(Exception):
 @pytest.mark.parametrize("announced", [False, True])
 @pytest.mark.parametrize("waiting", [False, True])
 def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
-    packed: bool, announced: bool, waiting: bool
-) -> None:
+    packed, announced, waiting
+):
     body = bytes(3_000_000)
     content = gzip.compress(body) if packed else body
     headers = {"content-encoding": "gzip"} if packed else {}
+    if announced:
+        headers["content-length"] = str(len(content))
     parts = [content[start : start + 1000] for start in range(0, len(content), 1000)]
     taken = 0
 
@@ -109,39 +108,27 @@ def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
             yield part
 
     def answer(_: httpx2.Request) -> httpx2.Response:
-        if announced:
-            headers["content-length"] = str(len(content))
         return httpx2.Response(200, headers=headers, content=stream() if waiting else iter(parts))
 
-    def limit(response: httpx2.Response) -> None:
-        limit_body(response, 1_000_000, TooLarge)
+    def asked(most: int) -> bytes:
+        def limit(response: httpx2.Response) -> None:
+            limit_body(response, most, TooLarge)
 
-    async def limit_later(response: httpx2.Response) -> None:
-        limit(response)
+        async def limit_later(response: httpx2.Response) -> None:
+            limit(response)
 
-    async def ask() -> None:
-        async with httpx2.AsyncClient(
-            transport=httpx2.MockTransport(answer), event_hooks={"response": [limit_later]}
-        ) as client:
-            await client.get("https://example.org")
+        async def ask() -> bytes:
+            hooks, transport = {"response": [limit_later]}, httpx2.MockTransport(answer)
+            async with httpx2.AsyncClient(transport=transport, event_hooks=hooks) as client:
+                return (await client.get("https://example.org")).content
+
+        if waiting:
+            return asyncio.run(ask())
+        hooks, transport = {"response": [limit]}, httpx2.MockTransport(answer)
+        with httpx2.Client(transport=transport, event_hooks=hooks) as client:
+            return client.get("https://example.org").content
 
     with pytest.raises(TooLarge):
-        if waiting:
-            asyncio.run(ask())
-        else:
-            with httpx2.Client(
-                transport=httpx2.MockTransport(answer), event_hooks={"response": [limit]}
-            ) as client:
-                client.get("https://example.org")
+        asked(1_000_000)
     assert taken < len(parts) or packed
-
-
-def test_a_body_within_the_limit_is_read() -> None:
-    def limit(response: httpx2.Response) -> None:
-        limit_body(response, 10, TooLarge)
-
-    with httpx2.Client(
-        transport=httpx2.MockTransport(lambda _: httpx2.Response(200, content=b"0123456789")),
-        event_hooks={"response": [limit]},
-    ) as client:
-        assert client.get("https://example.org").content == b"0123456789"
+    assert asked(3_000_000) == body

@@ -18,16 +18,19 @@ from tests.doubles.servers import S3Server
 pytestmark = pytest.mark.slow
 
 
+@pytest.fixture
+def bucket_server(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    """A server that the environment names."""
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3
+
+
 @pytest.fixture(params=["bucket", "folder"])
-def shared(
-    request: pytest.FixtureRequest, loom_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> SharedFiles:
+def shared(request, loom_home, monkeypatch, tmp_path) -> SharedFiles:
     address = str(tmp_path / "mounted" / "folder")
     if request.param == "bucket":
-        s3: S3Server = request.getfixturevalue("s3")
-        for name, value in s3.environment.items():
-            monkeypatch.setenv(name, value)
-        address = f"s3://{s3.bucket()}/some/where/"
+        address = f"s3://{request.getfixturevalue('bucket_server').bucket()}/some/where/"
     monkeypatch.setenv("LOOM_FILES", address)
     found = shared_files()
     assert found is not None
@@ -53,35 +56,27 @@ def machine(shared: SharedFiles, tmp_path: Path) -> Machine:
 # --- Settings ----------------------------------------------------------------------------------------
 
 
-def test_without_a_setting_nothing_is_shared(loom_home: Path) -> None:
+def test_without_a_setting_nothing_is_shared(loom_home):
     assert shared_files() is None
 
 
 @pytest.mark.parametrize(
     "address", ["bucket", "https://bucket", "s3://", "s3:///", "./folder", "s3://My Bucket"]
 )
-def test_an_address_of_another_form_is_refused(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
+def test_an_address_of_another_form_is_refused(loom_home, monkeypatch, address):
     monkeypatch.setenv("LOOM_FILES", address)
     with pytest.raises(SharedFilesError, match=f"LOOM_FILES is '{address}': set it to s3://"):
         shared_files()
 
 
-def test_a_server_without_a_scheme_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_a_scheme_is_refused(monkeypatch):
     monkeypatch.setenv("LOOM_FILES", "s3://bucket")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "s3:9000")
-    with pytest.raises(
-        SharedFilesError, match="AWS_ENDPOINT_URL is 's3:9000': set it to the address"
-    ):
+    with pytest.raises(SharedFilesError, match="AWS_ENDPOINT_URL is 's3:9000': set it to the addr"):
         shared_files()
 
 
-def test_a_bucket_that_is_not_there_is_said_in_a_sentence(
-    s3: S3Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in s3.environment.items():
-        monkeypatch.setenv(name, value)
+def test_a_bucket_that_is_not_there_is_said_in_a_sentence(bucket_server):
     nowhere = SharedFiles("s3://nowhere/a")
     for use in (lambda: nowhere.put("b", b""), lambda: nowhere.get("b"), lambda: nowhere.keys("b")):
         with pytest.raises(
@@ -91,9 +86,7 @@ def test_a_bucket_that_is_not_there_is_said_in_a_sentence(
 
 
 @pytest.mark.parametrize("length", [2_000_000, 10**13])
-def test_an_object_that_is_too_large_is_not_read(
-    length: int, s3: S3Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_object_that_is_too_large_is_not_read(length, bucket_server, monkeypatch):
     class Endless(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
@@ -107,19 +100,13 @@ def test_an_object_that_is_too_large_is_not_read(
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        for name, value in s3.environment.items():
-            monkeypatch.setenv(name, value)
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
         with pytest.raises(SharedFilesError, match=f"at least {length} bytes"):
             SharedFiles(f"s3://large-{length}").get("a", most=1_000_000)
         server.shutdown()
 
 
-def test_a_server_that_does_not_answer_is_said_without_the_key(
-    s3: S3Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in s3.environment.items():
-        monkeypatch.setenv(name, value)
+def test_a_server_that_does_not_answer_is_said_without_the_key(bucket_server, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "very-secret")
     with pytest.raises(SharedFilesError, match="cannot be used") as raised:
@@ -130,10 +117,11 @@ def test_a_server_that_does_not_answer_is_said_without_the_key(
 # --- Images ------------------------------------------------------------------------------------------
 
 
-def test_an_image_of_one_machine_is_read_on_another(machine: Machine) -> None:
+def test_an_image_of_one_machine_is_read_on_another(machine, shared):
     red = one_colour("red")
     one, another = machine("one"), machine("another")
     stored = one.put(red)
+    assert shared.get(f"images/{stored.path}") == red
     assert another.read(stored.image_id) == red
     # It is kept there.
     assert another.path(stored.image_id).read_bytes() == red
@@ -141,23 +129,18 @@ def test_an_image_of_one_machine_is_read_on_another(machine: Machine) -> None:
     assert another.has(stored.image_id)
 
 
-def test_an_image_is_in_the_bucket_before_it_is_in_the_home(
-    machine: Machine, shared: SharedFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_image_is_in_the_bucket_before_it_is_in_the_home(machine, monkeypatch):
     def fails(*_: object) -> None:
         raise SharedFilesError("The bucket is away.")
 
     one = machine("one")
-    with monkeypatch.context() as patched:
-        patched.setattr(SharedFiles, "put", fails)
-        with pytest.raises(SharedFilesError):
-            one.put(one_colour("red"))
+    monkeypatch.setattr(SharedFiles, "put", fails)
+    with pytest.raises(SharedFilesError):
+        one.put(one_colour("red"))
     assert not one.root.exists()
-    stored = one.put(one_colour("red"))
-    assert shared.get(f"images/{stored.path}") == one_colour("red")
 
 
-def test_a_damaged_copy_is_fetched_again(machine: Machine) -> None:
+def test_a_damaged_copy_is_fetched_again(machine):
     one = machine("one")
     image_id = one.put(one_colour("red")).image_id
     path = one.path(image_id)
@@ -167,9 +150,7 @@ def test_a_damaged_copy_is_fetched_again(machine: Machine) -> None:
     assert one.path(image_id).read_bytes() == one_colour("red")
 
 
-def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(
-    machine: Machine, shared: SharedFiles
-) -> None:
+def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(machine, shared):
     stored = machine("one").put(one_colour("red"))
     shared.put(f"images/{stored.path}", one_colour("blue"))
     with pytest.raises(ImageNotStored):
@@ -186,9 +167,7 @@ def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(
 # --- Folders -----------------------------------------------------------------------------------------
 
 
-def test_a_folder_is_sent_once_and_is_the_same_on_another_machine(
-    shared: SharedFiles, tmp_path: Path
-) -> None:
+def test_a_folder_is_sent_once_and_is_the_same_on_another_machine(shared, tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     (here / "a").mkdir(parents=True)
     (here / "index.html").write_text("<p>one")
@@ -210,9 +189,7 @@ def test_a_folder_is_sent_once_and_is_the_same_on_another_machine(
     assert shared.fetch("site", there) == 0
 
 
-def test_who_is_killed_while_sending_leaves_the_listing_of_before(
-    shared: SharedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_is_killed_while_sending_leaves_the_listing_of_before(shared, tmp_path, monkeypatch):
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     for name in "abc":
@@ -236,9 +213,7 @@ def test_who_is_killed_while_sending_leaves_the_listing_of_before(
     assert shared.fetch("site", there) == 3
 
 
-def test_a_listing_that_leads_out_of_the_folder_is_refused(
-    shared: SharedFiles, tmp_path: Path
-) -> None:
+def test_a_listing_that_leads_out_of_the_folder_is_refused(shared, tmp_path):
     shared.put(f"site/{LISTING}", json.dumps({"../outside": "0" * 64}).encode())
     with pytest.raises(SharedFilesError, match="outside of it"):
         shared.fetch("site", tmp_path / "site")
@@ -248,7 +223,7 @@ def test_a_listing_that_leads_out_of_the_folder_is_refused(
 # --- Reading in a browser ----------------------------------------------------------------------------
 
 
-def test_the_ui_shows_what_the_bucket_has(shared: SharedFiles, loom_home: Path) -> None:
+def test_the_ui_shows_what_the_bucket_has(shared, loom_home):
     shared.put("reports/index.html", b"<p>all reports")
     shared.put("reports/items/static/list.js", b"// code")
     shared.put(f"releases/{LISTING}", b"{}")

@@ -21,9 +21,7 @@ TABLE = pa.table(
 @pytest.mark.parametrize("compression", ["none", "zstd", "gzip"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("is_dictionary", [False, True])
-def test_pages_have_the_sizes_and_values_of_their_columns(
-    compression: str, version: str, is_dictionary: bool
-) -> None:
+def test_pages_have_the_sizes_and_values_of_their_columns(compression, version, is_dictionary):
     data = io.BytesIO()
     pq.write_table(
         TABLE,
@@ -60,7 +58,7 @@ def one_page() -> tuple[bytes, int]:
     return data.getvalue(), pq.read_metadata(data).row_group(0).column(0).data_page_offset
 
 
-def test_a_header_by_hand() -> None:
+def test_a_header_by_hand():
     data, start = one_page()
     # Type 0; 5 bytes, 3 of them packed; a data page of 7 values.
     header = bytes([0x15, 0, 0x15, 10, 0x15, 6, 0x2C, 0x15, 14, 0, 0])
@@ -78,7 +76,7 @@ def test_a_header_by_hand() -> None:
         (b"\x15" + b"\xff" * 12, "too many digits"),
     ],
 )
-def test_what_is_no_header_is_refused(header: bytes, message: str) -> None:
+def test_what_is_no_header_is_refused(header, message):
     data, start = one_page()
     file, chunk = chunk_of(data[:start] + header + data[start + len(header) :])
     with pytest.raises(PageHeaderError, match=message):

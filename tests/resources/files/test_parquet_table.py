@@ -59,23 +59,21 @@ def refused(folder: Path, file: Path) -> str:
 
 @IN_ONE_FOLDER
 @given(st.lists(mmbench_items(), min_size=1, max_size=3, unique_by=lambda each: each.item_id))
-def test_rows_of_mmbench_are_the_same_byte_by_byte(
-    tmp_path: Path, released: list[PublishedItem]
-) -> None:
+def test_rows_of_mmbench_are_the_same_byte_by_byte(tmp_path, released):
     for circular in (False, True):
         lines = list(mmbench.tsv_lines(released, bytes_of, circular=circular))
-        expected = [with_column(line, number) for number, line in enumerate(lines)]
-        assert back(lines, tmp_path) == expected
+        assert_the_same(lines, tmp_path)
 
 
 @IN_ONE_FOLDER
 @given(st.lists(mmiu_items(), min_size=1, max_size=3, unique_by=lambda each: each.item_id))
-def test_rows_of_mmiu_are_the_same_byte_by_byte(
-    tmp_path: Path, released: list[PublishedItem]
-) -> None:
-    lines = list(mmiu.tsv_lines(released, bytes_of))
+def test_rows_of_mmiu_are_the_same_byte_by_byte(tmp_path, released):
+    assert_the_same(list(mmiu.tsv_lines(released, bytes_of)), tmp_path)
+
+
+def assert_the_same(lines: list[str], folder: Path) -> None:
     expected = [with_column(line, number) for number, line in enumerate(lines)]
-    assert back(lines, tmp_path) == expected
+    assert back(lines, folder) == expected
 
 
 def with_column(line: str, number: int) -> str:
@@ -84,7 +82,7 @@ def with_column(line: str, number: int) -> str:
     return tsv_line([*cells, "" if number else "image_path"])
 
 
-def test_what_is_exported_is_imported_as_the_same_items(tmp_path: Path) -> None:
+def test_what_is_exported_is_imported_as_the_same_items(tmp_path):
     store = ImageStore(tmp_path / "images")
     (tmp_path / "red.png").write_bytes(RED)
     file = tmp_path / "dev.tsv"
@@ -109,13 +107,21 @@ def in_text(image: bytes) -> str:
 # --- Forms that others write -----------------------------------------------------------------------
 
 
+IMAGES = [
+    in_text(RED),
+    RED,
+    {"bytes": RED, "path": None},
+    {"bytes": RED, "path": "x.png"},
+    {"bytes": None, "path": "red.png"},
+]
+
+
 @pytest.mark.parametrize("index", [7, 7.0, "7"])
-@pytest.mark.parametrize(
-    "image", [in_text(RED), RED, {"bytes": RED, "path": None}, {"bytes": RED, "path": "x.png"}]
-)
+@pytest.mark.parametrize("image", IMAGES)
 def test_an_index_is_a_number_or_a_text_and_an_image_a_text_bytes_or_a_struct(
-    index: object, image: object, tmp_path: Path
-) -> None:
+    index, image, tmp_path
+):
+    (tmp_path / "red.png").write_bytes(RED)
     row = {**ROW, "index": index, "C": None, "hint": None, "image": image}
     (item,) = read(tmp_path, pa.Table.from_pylist([row]))
     assert (item.item_id, item.choices) == ("7", ("None", "NA"))
@@ -123,7 +129,7 @@ def test_an_index_is_a_number_or_a_text_and_an_image_a_text_bytes_or_a_struct(
     assert ImageStore(tmp_path / "images").read(item.image_ids[0]) == RED
 
 
-def test_nan_is_missing_beside_structs_and_a_text_elsewhere(tmp_path: Path) -> None:
+def test_nan_is_missing_beside_structs_and_a_text_elsewhere(tmp_path):
     row = {**ROW, "A": "None", "B": "NA", "C": "nan", "hint": "nan"}
     (item,) = read(tmp_path, pa.Table.from_pylist([{**row, "image": {"bytes": RED, "path": None}}]))
     assert (item.choices, item.turns[0].question) == (("None", "NA"), "<ImageHere>\nWhich?")
@@ -131,18 +137,11 @@ def test_nan_is_missing_beside_structs_and_a_text_elsewhere(tmp_path: Path) -> N
     assert item.choices == ("None", "NA", "nan")
 
 
-def test_an_image_may_be_a_path_in_a_struct(tmp_path: Path) -> None:
-    (tmp_path / "red.png").write_bytes(RED)
-    row = {**ROW, "image": {"bytes": None, "path": "red.png"}}
-    (item,) = read(tmp_path, pa.Table.from_pylist([row]))
-    assert ImageStore(tmp_path / "images").read(item.image_ids[0]) == RED
-
-
 @pytest.mark.parametrize(
     "images",
     [[in_text(RED), in_text(BLUE)], [RED, BLUE], [{"bytes": RED}, {"bytes": BLUE}]],
 )
-def test_several_images_are_a_list(images: list[object], tmp_path: Path) -> None:
+def test_several_images_are_a_list(images, tmp_path):
     row = {**ROW, "task": "mevis", "context": "See.", "image": images}
     (item,) = read(tmp_path, pa.Table.from_pylist([row]), mmiu)
     store = ImageStore(tmp_path / "images")
@@ -150,14 +149,13 @@ def test_several_images_are_a_list(images: list[object], tmp_path: Path) -> None
     assert item.choices == ("None", "NA") and item.labels["task"] == "mevis"
 
 
-def test_a_circular_file_is_one_question(tmp_path: Path) -> None:
-    later = {**ROW, "index": 1_000_007, "A": "NA", "B": "None", "answer": "A"}
-    rows = [{**ROW, "image": in_text(RED)}, {**later, "image": "7"}]
-    (item,) = read(tmp_path, pa.Table.from_pylist(rows))
+def test_a_circular_file_is_one_question(tmp_path):
+    later = {**ROW, "index": 1_000_007, "A": "NA", "B": "None", "answer": "A", "image": "7"}
+    (item,) = read(tmp_path, pa.Table.from_pylist([{**ROW, "image": in_text(RED)}, later]))
     assert item.choices == ("None", "NA")
 
 
-def test_rows_come_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_come_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_table, "GROUP_CHARACTERS", 10)
     lines = [tsv_line(["index", "question"]), *(tsv_line([str(n), "x" * 9]) for n in range(7))]
     file = tmp_path / "t.parquet"
@@ -173,7 +171,7 @@ def test_rows_come_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 # --- What a file has beside its cells, and broken ones ---------------------------------------------
 
 
-def test_a_file_has_neither_statistics_nor_metadata(tmp_path: Path) -> None:
+def test_a_file_has_neither_statistics_nor_metadata(tmp_path):
     file = tmp_path / "t.parquet"
     write_table([tsv_line(["index", "answer"]), tsv_line(["1", "B"])], file)
     whole = pq.read_metadata(file)
@@ -185,16 +183,15 @@ def test_a_file_has_neither_statistics_nor_metadata(tmp_path: Path) -> None:
 DAMAGED = "it is not a Parquet file, or one that is cut off or damaged."
 
 
-@pytest.mark.parametrize("kept", [0, 3, 4, 50, -1, -9])
-def test_a_file_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path) -> None:
-    pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), tmp_path / "a.parquet")
-    whole = (tmp_path / "a.parquet").read_bytes()
-    file = tmp_path / "cut.parquet"
-    file.write_bytes(whole[:kept])
+@pytest.mark.parametrize("kept", [0, 4, 50, -1, -9])
+def test_a_file_that_is_cut_off_is_one_sentence(kept, tmp_path):
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), file)
+    file.write_bytes(file.read_bytes()[:kept])
     assert refused(tmp_path, file) == DAMAGED
 
 
-def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path: Path) -> None:
+def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path):
     """The footer is whole, the pages are not: it is noticed only when rows are read."""
     file = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), file, compression="zstd")
@@ -204,35 +201,21 @@ def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path: Path) -> None:
     assert refused(tmp_path, file) == DAMAGED
 
 
-def test_a_file_of_something_else_and_one_that_is_not_there_are_one_sentence(
-    tmp_path: Path,
-) -> None:
+def test_what_is_wrong_with_a_table_is_one_sentence(tmp_path):
     file = tmp_path / "a.parquet"
     assert refused(tmp_path, file) == "it cannot be read (No such file or directory)."
-    file.write_text("index\tquestion\n")
-    assert refused(tmp_path, file) == DAMAGED
+    row = {**ROW, "image": "x"}
+    for table, said in (
+        (pa.table({"index": [1], "image": ["x"]}), "it has no column question."),
+        (pa.Table.from_pylist([row]).slice(0, 0), "it has no records."),
+        (pa.table([["1"], ["2"]], names=["index", "index"]), "it has no column question."),
+        (pa.Table.from_pylist([{**row, "question": b"\xff\xfe"}]), "it is not UTF-8 ("),
+    ):
+        pq.write_table(table, file)
+        assert refused(tmp_path, file).startswith(said)
 
 
-def test_a_table_without_its_columns_or_rows_is_one_sentence(tmp_path: Path) -> None:
-    file = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"index": [1], "image": ["x"]}), file)
-    assert refused(tmp_path, file) == "it has no column question."
-    pq.write_table(pa.Table.from_pylist([{**ROW, "image": "x"}]).slice(0, 0), file)
-    assert refused(tmp_path, file) == "it has no records."
-    pq.write_table(pa.table([["1"], ["2"]], names=["index", "index"]), file)
-    assert refused(tmp_path, file) == "it has no column question."
-
-
-def test_texts_that_are_no_unicode_are_one_sentence(tmp_path: Path) -> None:
-    file = tmp_path / "a.parquet"
-    row = {**ROW, "question": b"\xff\xfe", "image": in_text(RED)}
-    pq.write_table(pa.Table.from_pylist([row]), file)
-    assert refused(tmp_path, file).startswith("it is not UTF-8 (")
-
-
-def test_a_file_of_kilobytes_with_millions_of_rows_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_kilobytes_with_millions_of_rows_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_table, "MOST_ROWS", 1_000)
     table = pa.table({"index": pa.array(["1"] * 1_001).dictionary_encode()})
     pq.write_table(table, tmp_path / "a.parquet")

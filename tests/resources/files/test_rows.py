@@ -4,8 +4,6 @@ import multiprocessing
 import os
 import signal
 import subprocess
-import sys
-import textwrap
 import time
 from pathlib import Path
 
@@ -17,8 +15,9 @@ from hypothesis import strategies as st
 
 from methods.batched import batched
 from resources.files import rows as rows_file
-from resources.files.home import REPO_ROOT, staging_path
+from resources.files.home import staging_path
 from resources.files.rows import RowsFile, RowsStream, first_rows, n_rows, portions, staging_folder
+from tests.doubles.scripts import start
 
 SCHEMA = pa.schema([("name", pa.string()), ("size", pa.int64())])
 
@@ -33,31 +32,30 @@ def written(path: Path, sizes: list[int]) -> RowsFile:
 # The file
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 7])
-def test_every_row_is_in_the_file_once_and_in_order(tmp_path, monkeypatch, n):
+@pytest.mark.parametrize(("n", "groups"), [(0, []), (2, [2]), (3, [3]), (7, [3, 3, 1])])
+def test_every_row_is_in_the_file_once_and_in_order(tmp_path, monkeypatch, n, groups):
     monkeypatch.setattr(rows_file, "ROWS_A_GROUP", 3)
     file = written(tmp_path / "rows.parquet", list(range(n)))
     assert file.n_rows == n_rows(file.path) == n
     table = pq.read_table(file.path)
     assert table.schema == SCHEMA
     assert table.column("size").to_pylist() == list(range(n))
+    assert sizes_of_groups(file.path) == groups
+
+
+def sizes_of_groups(path: Path) -> list[int]:
+    groups = pq.read_metadata(path)
+    return [groups.row_group(n).num_rows for n in range(groups.num_row_groups)]
 
 
 def test_what_a_row_lacks_is_null_and_what_it_has_besides_is_dropped(tmp_path):
     with RowsFile(tmp_path / "rows.parquet", SCHEMA) as file:
         file.add({"name": "owl"})
         file.add({"size": 7, "colour": "brown"})
-    assert pq.read_table(file.path).to_pylist() == [
-        {"name": "owl", "size": None},
-        {"name": None, "size": 7},
-    ]
-
-
-def test_a_group_is_written_when_it_has_enough_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(rows_file, "ROWS_A_GROUP", 3)
-    path = written(tmp_path / "rows.parquet", list(range(7))).path
-    groups = pq.read_metadata(path)
-    assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [3, 3, 1]
+    rows = pq.read_table(file.path).to_pylist()
+    assert rows == [{"name": "owl", "size": None}, {"name": None, "size": 7}]
+    empty = first_rows(written(tmp_path / "rows.parquet", []).path)
+    assert empty.num_rows == 0 and empty.schema == SCHEMA
 
 
 def test_a_group_is_written_when_it_has_enough_bytes(tmp_path, monkeypatch):
@@ -66,13 +64,7 @@ def test_a_group_is_written_when_it_has_enough_bytes(tmp_path, monkeypatch):
     with RowsFile(tmp_path / "rows.parquet", SCHEMA) as file:
         for n_characters in (60, 39, 1, 200, 99, 0):
             file.add({"name": "x" * n_characters, "size": n_characters})
-    groups = pq.read_metadata(file.path)
-    assert [groups.row_group(n).num_rows for n in range(groups.num_row_groups)] == [3, 1, 2]
-
-
-def test_of_an_empty_file_the_first_rows_have_its_columns(tmp_path):
-    looked_at = first_rows(written(tmp_path / "rows.parquet", []).path)
-    assert looked_at.num_rows == 0 and looked_at.schema == SCHEMA
+    assert sizes_of_groups(file.path) == [3, 1, 2]
 
 
 # The stream
@@ -122,14 +114,6 @@ def left_in_staging() -> list[str]:
     return [path.name for path in staging_path().iterdir() if path.suffix != ".lock"]
 
 
-def test_the_folder_is_empty_and_under_the_home_and_is_gone_afterwards(loom_home):
-    with staging_folder("pages", "shard a") as folder:
-        assert folder.parent == loom_home / "staging" and list(folder.iterdir()) == []
-        (folder / "sub").mkdir()
-        (folder / "sub" / "rows.parquet").write_bytes(b"rows")
-    assert not folder.exists() and left_in_staging() == []
-
-
 def test_folders_of_different_names_are_there_at_once_and_stay_while_in_use(loom_home):
     with staging_folder("pages", "a") as one:
         (one / "rows.parquet").touch()
@@ -139,10 +123,13 @@ def test_folders_of_different_names_are_there_at_once_and_stay_while_in_use(loom
         assert (one / "rows.parquet").exists()
 
 
-@pytest.mark.parametrize("name", ["../out", "a/b", "'", "", "x" * 300])
-def test_any_name_makes_one_folder_under_the_home(loom_home, name):
-    with staging_folder(name) as folder:
-        assert folder.parent == loom_home / "staging" and folder.is_dir()
+@pytest.mark.parametrize("name", ["pages", "../out", "a/b", "'", "", "x" * 300])
+def test_the_folder_of_any_name_is_empty_and_under_the_home_and_is_gone_afterwards(loom_home, name):
+    with staging_folder(name, "shard a") as folder:
+        assert folder.parent == loom_home / "staging" and list(folder.iterdir()) == []
+        (folder / "sub").mkdir()
+        (folder / "sub" / "rows.parquet").write_bytes(b"rows")
+    assert not folder.exists() and left_in_staging() == []
 
 
 @pytest.mark.parametrize("name", ["a", "b"])
@@ -155,12 +142,7 @@ def test_what_a_killed_run_left_is_removed_by_whoever_comes_next(loom_home, name
             print(folder, flush=True)
             time.sleep(60)
     """
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        cwd=REPO_ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as run:
+    with start(script, stdout=subprocess.PIPE) as run:
         left = Path(run.stdout.readline().strip())
         os.kill(run.pid, signal.SIGKILL)
     assert (left / "half.parquet").exists()

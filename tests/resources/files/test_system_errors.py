@@ -86,7 +86,7 @@ def test_what_ran_out_is_one_sentence_that_says_what_to_do(name: str) -> None:
         duckdb.CatalogException("Catalog Error: no such table"),
     ],
 )
-def test_other_errors_are_left_as_they_are(error: Exception) -> None:
+def test_other_errors_are_left_as_they_are(error):
     assert exhaustion_message(error) is None
 
 
@@ -96,7 +96,7 @@ def test_of_a_copy_the_disk_is_named_that_is_written() -> None:
     assert str(exhaustion_message(error)).startswith("The disk of /proc/written is full (")
 
 
-def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home: Path) -> None:
+def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home):
     sentence = str(exhaustion_message(full(errno.EMFILE)))
     assert exhaustion_in_text(f"dagster.Failure: {sentence}") == sentence
 
@@ -111,7 +111,7 @@ LIMITED = """
 """
 
 
-def test_sqlite_near_the_limit_of_open_files_names_that_limit() -> None:
+def test_sqlite_near_the_limit_of_open_files_names_that_limit():
     error = sqlite3.OperationalError("unable to open database file")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     n_open = len(list(Path("/dev/fd").iterdir()))
@@ -138,9 +138,7 @@ def test_sqlite_near_the_limit_of_open_files_names_that_limit() -> None:
         ),
     ],
 )
-def test_a_command_that_meets_a_limit_says_it_without_a_traceback(
-    limit: str, most: int, sentence: str, tmp_path: Path
-) -> None:
+def test_a_command_that_meets_a_limit_says_it_without_a_traceback(limit, most, sentence, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(LIMITED), limit, str(most)],
         cwd=REPO_ROOT,

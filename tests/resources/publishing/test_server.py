@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from resources.publishing.server import FOLDERS, files_of
+from resources.publishing.server import files_of
 from resources.web.addresses import address
-from tests.browser import FLAGS
 from tests.doubles.http_pages import ask, serving_routes
 from tests.resources.reports.report_rows import OWN_HASH
 
@@ -45,36 +43,25 @@ def port(home: Path) -> Iterator[int]:
 # --- What is answered --------------------------------------------------------------------------------
 
 
-def test_reports_and_files_of_releases_are_answered_under_their_paths_in_the_home(
-    port: int,
-) -> None:
-    answer, text = ask(port, address(REPORT))
+def test_reports_and_files_of_releases_are_answered_under_their_paths_in_the_home(port):
+    answer, text = ask(port, "/loom/reports/mmdu-1.html")
     assert (answer.status, text) == (200, "<title>A report</title><p>leaderboard</p>")
     assert answer.getheader("content-type") == "text/html; charset=utf-8"
     answer, text = ask(port, address("releases/mmdu-1/card.json"))
     assert (answer.status, text) == (200, '{"release_id": "mmdu-1"}')
     assert answer.getheader("content-type") == "application/json"
-
-
-def test_a_link_names_no_host_and_no_folder_of_a_disk() -> None:
-    assert address(REPORT) == "/loom/reports/mmdu-1.html"
+    answer, text = ask(port, address(REPORT), "HEAD")
+    assert (answer.status, text, answer.getheader("content-length")) == (200, "", "41")
     assert address("reports/a name?.html") == "/loom/reports/a%20name%3F.html"
 
 
-def test_head_gives_the_same_headers_and_no_text(port: int) -> None:
-    answer, text = ask(port, address(REPORT), "HEAD")
-    assert (answer.status, text) == (200, "")
-    assert answer.getheader("content-length") == "41"
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_only_reading_is_allowed(port: int, home: Path, method: str) -> None:
-    answer, _ = ask(port, address(REPORT), method)
-    assert answer.status == 405
+def test_only_reading_is_allowed(port, home):
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
+        assert ask(port, address(REPORT), method)[0].status == 405
     assert (home / REPORT).is_file()
 
 
-def test_a_folder_that_comes_later_and_one_that_is_removed_are_no_error(tmp_path: Path) -> None:
+def test_a_folder_that_comes_later_and_one_that_is_removed_are_no_error(tmp_path):
     with serving_routes([files_of(tmp_path)]) as port:
         assert ask(port, address(REPORT))[0].status == 404
         (tmp_path / "reports").mkdir()
@@ -91,36 +78,26 @@ def test_a_folder_that_comes_later_and_one_that_is_removed_are_no_error(tmp_path
 @pytest.mark.parametrize(
     "path",
     [
-        "/loom/ledger.sqlite",
-        "/loom/settings.yaml",
-        "/loom/elsewhere/file.html",
-        "/loom/reports/../settings.yaml",
-        "/loom/reports/../../settings.yaml",
-        "/loom/reports/%2e%2e/settings.yaml",
-        "/loom/reports/..%2fsettings.yaml",
-        "/loom/reports/cluster/../../ledger.sqlite",
-        "/loom/reports/..%5csettings.yaml",
-        "/loom/reports//etc/hostname",
-        "/loom/reports/%2fetc/hostname",
-        "/loom/reports/....//settings.yaml",
-        "/loom/reports/%00",
-        "/loom/reports/" + "a" * 300,
-        "/loom/reports",
-        "/loom/reports/",
-        "/loom/releases/mmdu-1",
-        "/loom/../home/settings.yaml",
-        "/loom",
-        "/loom/",
+        *("ledger.sqlite", "settings.yaml", "elsewhere/file.html", "../home/settings.yaml", ""),
+        *(
+            "reports/../settings.yaml",
+            "reports/../../settings.yaml",
+            "reports/%2e%2e/settings.yaml",
+        ),
+        *("reports/..%2fsettings.yaml", "reports/cluster/../../ledger.sqlite"),
+        *("reports/..%5csettings.yaml", "reports//etc/hostname", "reports/%2fetc/hostname"),
+        *("reports/....//settings.yaml", "reports/%00", "reports/" + "a" * 300, "reports"),
+        *("reports/", "releases/mmdu-1"),
     ],
 )
-def test_nothing_else_of_the_home_or_the_machine_is_found(port: int, path: str) -> None:
-    answer, text = ask(port, path)
+def test_nothing_else_of_the_home_or_the_machine_is_found(port, path):
+    answer, text = ask(port, f"/loom/{path}")
     # A folder without its slash may be sent on to the one with it, which is not found either.
     assert answer.status in (404, 307)
     assert SECRET not in text and "mmdu-1" not in text
 
 
-def test_a_link_in_a_folder_leads_nowhere_outside_it(home: Path, port: int) -> None:
+def test_a_link_in_a_folder_leads_nowhere_outside_it(home, port, tmp_path):
     (home / "reports/link.html").symlink_to(home / "settings.yaml")
     (home / "reports/folder").symlink_to(home / "elsewhere")
     (home / "reports/inside.html").symlink_to(home / REPORT)
@@ -128,26 +105,31 @@ def test_a_link_in_a_folder_leads_nowhere_outside_it(home: Path, port: int) -> N
         answer, text = ask(port, address(path))
         assert (answer.status, SECRET in text) == (404, False)
     assert ask(port, address("reports/inside.html"))[0].status == 200
-
-
-def test_a_home_that_is_itself_behind_a_link_is_served(home: Path, tmp_path: Path) -> None:
+    # A home that is itself behind a link is served.
     (tmp_path / "linked").symlink_to(home)
-    with serving_routes([files_of(tmp_path / "linked")]) as port:
-        assert ask(port, address(REPORT))[0].status == 200
+    with serving_routes([files_of(tmp_path / "linked")]) as of_link:
+        assert ask(of_link, address(REPORT))[0].status == 200
 
 
-def test_a_name_that_is_not_this_machines_is_refused(port: int) -> None:
+def test_a_name_that_is_not_this_machines_or_the_installations_is_refused(port, monkeypatch):
     for name in ("127.0.0.1", "localhost", "[::1]"):
         assert ask(port, address(REPORT), host=name)[0].status == 200
     # A web site's name that leads to this machine.
     answer, text = ask(port, address(REPORT), host="reports.example.org")
     assert answer.status == 403
     assert text.startswith("This server does not answer as 'reports.example.org:")
+    monkeypatch.setenv("LOOM_UI", "https://loom.example.org")
+    for name, status in (
+        ("loom.example.org", 200),
+        ("reports.example.org", 403),
+        ("127.0.0.1", 200),
+    ):
+        assert ask(port, address(REPORT), host=name)[0].status == status
 
 
 def test_a_reader_on_another_machine_is_refused_until_the_address_for_them_is_set(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home, monkeypatch
+):
     app = Starlette(routes=[files_of(home)])
     elsewhere = TestClient(app, "http://10.0.0.7:3000", client=("10.0.0.9", 50000))
     refused = elsewhere.get(address(REPORT))
@@ -156,20 +138,11 @@ def test_a_reader_on_another_machine_is_refused_until_the_address_for_them_is_se
     assert elsewhere.get(address(REPORT)).status_code == 200
 
 
-def test_a_shared_installation_answers_who_asks_for_its_address(
-    port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOOM_UI", "https://loom.example.org")
-    assert ask(port, address(REPORT), host="loom.example.org")[0].status == 200
-    assert ask(port, address(REPORT), host="reports.example.org")[0].status == 403
-    assert ask(port, address(REPORT), host="127.0.0.1")[0].status == 200
-
-
 # --- What a page may do ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", [REPORT, "releases/mmdu-1/card.json", "reports/none.html"])
-def test_every_answer_comes_with_the_policy(port: int, path: str) -> None:
+def test_every_answer_comes_with_the_policy(port, path):
     answer, _ = ask(port, address(path))
     policy = (answer.getheader("content-security-policy") or "").split("; ")
     assert {"default-src 'none'", "form-action 'none'"} <= set(policy)
@@ -182,7 +155,7 @@ def test_every_answer_comes_with_the_policy(port: int, path: str) -> None:
     assert answer.getheader("referrer-policy") == "no-referrer"
 
 
-def test_only_the_page_of_the_clustering_may_have_scripts_of_its_own(port: int) -> None:
+def test_only_the_page_of_the_clustering_may_have_scripts_of_its_own(port):
     def scripts(path: str) -> bool:
         policy = ask(port, path)[0].getheader("content-security-policy") or ""
         return "script-src 'unsafe-inline'" in policy
@@ -193,18 +166,8 @@ def test_only_the_page_of_the_clustering_may_have_scripts_of_its_own(port: int) 
     assert not scripts("/loom/reports/cluster%2f..%2fmmdu-1.html")
 
 
-@pytest.fixture
-def page(chromium: str) -> Iterator[Page]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser.new_page()
-        browser.close()
-
-
 @pytest.mark.browser
-def test_a_page_cannot_reach_the_ui_that_it_is_served_beside(
-    home: Path, port: int, page: Page
-) -> None:
+def test_a_page_cannot_reach_the_ui_that_it_is_served_beside(home, port, browser):
     reach = (
         "<title>plain</title><script>document.title = 'scripted';"
         "fetch('/loom/releases/mmdu-1/card.json').then("
@@ -212,14 +175,10 @@ def test_a_page_cannot_reach_the_ui_that_it_is_served_beside(
     )
     (home / REPORT).write_text(reach)
     (home / "reports/cluster/pictures.html").write_text(reach)
+    page = browser.new_page()
     page.goto(f"http://127.0.0.1:{port}{address(REPORT)}")
     assert page.title() == "plain", "a report has no script but that of the site"
     page.goto(f"http://127.0.0.1:{port}{address('reports/cluster/pictures.html')}")
     page.wait_for_function("document.title === 'refused'")
     assert page.evaluate("self.origin") == "null"
-
-
-def test_the_folders_are_those_of_the_home() -> None:
-    from resources.files.home import releases_path, reports_path
-
-    assert set(FOLDERS) == {reports_path().name, releases_path().name}
+    page.close()

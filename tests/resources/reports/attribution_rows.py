@@ -43,10 +43,7 @@ def _rows(
             for seed, (name, (sees, thinks)) in enumerate(faults)
         }
     )
-    return (
-        score_rows(Convbench().metrics, observed),
-        attribution_rows(observed),
-    )
+    return score_rows(Convbench().metrics, observed), attribution_rows(observed)
 
 
 def convbench_data(
@@ -55,24 +52,12 @@ def convbench_data(
     """`data` of a report with these models in place of its own; (sees, thinks), shares of the items."""
     scores, followed = _rows(tuple(faults.items()), n)
     judge = {"judge": JUDGE, "judge_version": VERSION}
+    shown = {**judge, "provider": "openai", "settings": None, **NO_RANK}
+    metrics = [metric_row(each) for each in Convbench().metrics]
     return {
         **data,
-        "benchmark": {
-            **data["benchmark"],
-            "name": "convbench",
-            "metrics": [metric_row(each) for each in Convbench().metrics],
-        },
-        "scores": [
-            {
-                **judge,
-                "provider": "openai",
-                "label": row["model"],
-                "settings": None,
-                **NO_RANK,
-                **row,
-            }
-            for row in scores
-        ],
+        "benchmark": {**data["benchmark"], "name": "convbench", "metrics": metrics},
+        "scores": [{**shown, "label": row["model"], **row} for row in scores],
         "comparisons": [],
         "error_attribution": [{**judge, **row} for row in followed],
         "attribution_terms": TERMS,

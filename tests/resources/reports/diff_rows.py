@@ -13,17 +13,9 @@ from tests.resources.reports.report_rows import picture
 Row = dict[str, Any]
 GENERATED = "2026-03-03T10:02:11+00:00"
 CARD: Row = {
-    "release_id": "toy-1",
-    "name": "toy",
-    "kind": "benchmark",
-    "benchmark": "toy",
-    "n_items": 6,
-    "n_turns": 6,
-    "n_images": 2,
-    "review_policy": "none",
-    "review_share": 0.0,
-    "provider": "openai",
-    "created_at": "2026-03-02",
+    **{"release_id": "toy-1", "name": "toy", "kind": "benchmark", "benchmark": "toy"},
+    **{"n_items": 6, "n_turns": 6, "n_images": 2, "review_policy": "none", "review_share": 0.0},
+    **{"provider": "openai", "created_at": "2026-03-02"},
 }
 ITEM: Row = {
     "question": "Which of them is red?",

@@ -74,18 +74,9 @@ class Page(HTMLParser):
 
 def metric(name: str, aggregation: str = "micro", **changed: Any) -> Row:
     """What the benchmark says of a metric."""
-    return {
-        "name": name,
-        "in_words": f"the mean of {name}",
-        "decimals": 1,
-        "aggregation": aggregation,
-        "low": 10.0,
-        "high": 100.0,
-        "higher_is_better": True,
-        "inverse": False,
-        "refusals_are_right": False,
-        **changed,
-    }
+    of = {"name": name, "in_words": f"the mean of {name}", "aggregation": aggregation}
+    of |= {"decimals": 1, "low": 10.0, "high": 100.0, "higher_is_better": True}
+    return of | {"inverse": False, "refusals_are_right": False} | changed
 
 
 def scores(
@@ -94,37 +85,18 @@ def scores(
     """One model's scores of everything by each metric, in all forms."""
     return [
         {
-            "model": model,
-            "label": model,
-            "settings": None,
-            "judge": JUDGE,
-            "judge_version": VERSION,
-            "provider": "openai",
-            "metric": name,
-            "aggregation": aggregation,
-            "place": 2 * place + AGGREGATIONS.index(aggregation),
-            "form": form,
-            "subset_label": "",
-            "subset_value": "",
-            "value": value,
+            **{"model": model, "label": model, "settings": None, "provider": "openai"},
+            **{"judge": JUDGE, "judge_version": VERSION, "metric": name, "form": form},
+            **{"aggregation": how, "place": 2 * place + AGGREGATIONS.index(how)},
+            **{"subset_label": "", "subset_value": "", "value": value},
             "ci_low": None if value is None else value - 4,
             "ci_high": None if value is None else value + 3,
-            "n_units": 12,
-            "n_items": 3,
-            "n_turns": 12,
-            "n_judged": 11,
-            "n_failed": 1,
-            "n_refused": 0,
-            "n_truncated": 0,
-            "n_reasoning_only": 0,
-            "n_empty": 0,
-            "method": None,
-            "n_clusters": None,
-            **NO_RANK,
-            **changed,
+            **{"n_units": 12, "n_items": 3, "n_turns": 12, "n_judged": 11, "n_failed": 1},
+            **dict.fromkeys(("n_refused", "n_truncated", "n_reasoning_only", "n_empty"), 0),
+            **{"method": None, "n_clusters": None, **NO_RANK, **changed},
         }
         for place, name in enumerate(metrics)
-        for aggregation in AGGREGATIONS
+        for how in AGGREGATIONS
         for form in ("floor", "judged", "common")
     ]
 
@@ -139,22 +111,15 @@ def part(model: str, value: float, label: str, of: str, n_units: int = 3) -> Row
     return {**whole, "subset_label": label, "subset_value": of, "n_units": n_units}
 
 
-def ranks(model: str, rank: int | None, low: int = 1, high: int = 2, **changed: Any) -> list[Row]:
+def ranks(model: str, rank: int | None, low: int = 1, high: int = 2) -> list[Row]:
     """One model's rank by each metric."""
     return [
         {
-            "model": model,
-            "judge": JUDGE,
-            "judge_version": VERSION,
-            "metric": name,
-            "aggregation": aggregation,
-            "rank": rank,
-            "rank_low": low if rank else None,
-            "rank_high": high if rank else None,
+            **{"model": model, "judge": JUDGE, "metric": name, "aggregation": aggregation},
+            **{"rank": rank, "rank_low": low if rank else None, "rank_high": rank and high},
             "coverage": 11 / 12,
             "why": None if rank else "Nothing was judged that this metric rests on.",
             "mark": None,
-            **changed,
         }
         for name in METRICS
         for aggregation in AGGREGATIONS
@@ -178,64 +143,32 @@ def unrank(data: Row) -> None:
 
 def compared(first: str, second: str, difference: float | None, **changed: Any) -> Row:
     """Two models compared by the metric that ranks, over turns."""
+    ends = (None, None) if difference is None else (difference - 5, difference + 5)
     return {
-        "judge": JUDGE,
-        "judge_version": VERSION,
-        "metric": OVERALL,
-        "aggregation": "micro",
-        "form": "floor",
-        "first": first,
-        "second": second,
-        "difference": difference,
-        "ci_low": None if difference is None else difference - 5,
-        "ci_high": None if difference is None else difference + 5,
-        "p": 0.01,
-        "p_holm": 0.02,
-        "detectable": 6.5,
-        "n_units": 12,
-        "n_clusters": 40,
-        **changed,
+        **{"judge": JUDGE, "judge_version": VERSION, "metric": OVERALL, "aggregation": "micro"},
+        **{"form": "floor", "first": first, "second": second, "difference": difference},
+        **{"ci_low": ends[0], "ci_high": ends[1], "p": 0.01, "p_holm": 0.02},
+        **{"detectable": 6.5, "n_units": 12, "n_clusters": 40, **changed},
     }
 
 
 def finding(subject: str, value: float | None, measure: str = "difference", **changed: Any) -> Row:
     """What an analysis found of the judge's values of a model."""
     return {
-        "release_id": "mmdu-0123456789",
-        "judge": JUDGE,
-        "judge_version": VERSION,
-        "subject": subject,
-        "other": "",
-        "metric": OVERALL,
-        "aggregation": "",
-        "measure": measure,
-        "subset_label": "",
-        "subset_value": "",
-        "unit": "",
-        "n": 20,
-        "n_clusters": 20,
-        "value": value,
-        "ci_low": None,
-        "ci_high": None,
-        "p": None,
-        "p_holm": None,
-        "reason": None,
+        **{"release_id": "mmdu-0123456789", "judge": JUDGE, "judge_version": VERSION},
+        **{"subject": subject, "measure": measure, "metric": OVERALL, "value": value},
+        **dict.fromkeys(("other", "aggregation", "subset_label", "subset_value", "unit"), ""),
+        **{"n": 20, "n_clusters": 20},
+        **dict.fromkeys(("ci_low", "ci_high", "p", "p_holm", "reason")),
         **changed,
     }
 
 
 def lengths_row(model: str, median: float, ratio: float | None = None) -> Row:
     """How long the answers of a model are, around their median."""
-    return {
-        "model": model,
-        "n": 12,
-        "low": median / 2,
-        "first_quartile": median - 2,
-        "median": median,
-        "third_quartile": median + 2,
-        "high": median * 2,
-        "ratio": ratio,
-    }
+    quartiles = {"first_quartile": median - 2, "median": median, "third_quartile": median + 2}
+    ends = {"low": median / 2, "high": median * 2}
+    return {"model": model, "n": 12, **quartiles, **ends, "ratio": ratio}
 
 
 def picture(store: ImageStore, colour: str, title: str) -> Row:
@@ -253,13 +186,9 @@ def picture(store: ImageStore, colour: str, title: str) -> Row:
 def judgment(**changed: Any) -> Row:
     """What a judge said of an answer."""
     return {
-        "judge": JUDGE,
-        "version": VERSION,
-        "part": "turn",
-        "score": 7,
+        **{"judge": JUDGE, "version": VERSION, "part": "turn", "score": 7, "call_key": KEY},
         "scores": dict.fromkeys(METRICS, 7),
         "explanation": "It says what the reference says.",
-        "call_key": KEY,
         **changed,
     }
 
@@ -267,78 +196,54 @@ def judgment(**changed: Any) -> Row:
 def answer(model: str, **changed: Any) -> Row:
     """A model's answer to a turn, judged."""
     return {
-        "model": model,
-        "trial": "plain",
-        "status": "answered",
+        **{"model": model, "trial": "plain", "status": "answered", "call_key": KEY},
         "answer": "<image-1> is red, <image-7> is not there.",
-        "call_key": KEY,
-        "reading": None,
-        "reason": None,
-        "judgments": [judgment()],
-        **changed,
+        **{"reading": None, "reason": None, "judgments": [judgment()], **changed},
     }
+
+
+RELEASE: Row = {
+    **{"release_id": "mmdu-0123456789", "name": "mmdu", "kind": "benchmark", "split": None},
+    **{"n_items": 3, "n_turns": 12, "n_images": 8, "provider": "openai", "is_current": True},
+    **{"review_policy": "all", "review_share": 1.0, "parent": "mmdu-9876543210"},
+    "created_at": "2026-03-02T09:14:55+00:00",
+    "settings": '{"cluster.clusters":{"tau":0.75},"review.approved":{"require":"all"}}',
+    "prompt_versions": ["mmdu/answers@6ed86f0e", "mmdu/questions@1f6c02ab"],
+    **{"writers": ["gpt-4o"], "project_version": "0.1.0"},
+    "corpus": [{"wit_shard": "wit-0", "fingerprint": "1-abc"}],
+}
+TURN: Row = {
+    **{"turn": 1, "image_positions": [1, 2], "call_key": KEY},
+    "question": "Image1: <ImageHere>, Image2: <ImageHere>. Compare <image-1>.",
+    "prompt_version": "mmdu/questions@1f6c02ab",
+}
+REFERENCE: Row = {"kind": "answer", "reference": "<image-2> is darker.", "call_key": None}
+EMPTY = (
+    *("ability_comparisons", "groups", "training", "error_attribution", "answer_lengths"),
+    *("widest_groups", "constant_judges", "judge_bias_tests", "missing", "not_made", "unscored"),
+    *("unjudgeable", "failures"),
+)
 
 
 def report_data(store: ImageStore) -> Row:
     """A release with one example of two images, and two models of which one is better."""
+    boats = [picture(store, "red", "Red boat"), picture(store, "blue", "Blue boat")]
     data: Row = {
-        "release": {
-            "release_id": "mmdu-0123456789",
-            "name": "mmdu",
-            "kind": "benchmark",
-            "n_items": 3,
-            "n_turns": 12,
-            "n_images": 8,
-            "languages": ["en"],
-            "split": None,
-            "review_policy": "all",
-            "review_share": 1.0,
-            "provider": "openai",
-            "created_at": "2026-03-02T09:14:55+00:00",
-            "parent": "mmdu-9876543210",
-            "settings": '{"cluster.clusters":{"tau":0.75},"review.approved":{"require":"all"}}',
-            "prompt_versions": ["mmdu/answers@6ed86f0e", "mmdu/questions@1f6c02ab"],
-            "writers": ["gpt-4o"],
-            "corpus": [{"wit_shard": "wit-0", "fingerprint": "1-abc"}],
-            "project_version": "0.1.0",
-            "is_current": True,
-        },
+        "release": RELEASE | {"languages": ["en"]},
         "benchmark": {
-            "name": "mmdu",
-            "by_rule": False,
-            "abilities": [],
-            "label_metrics": {},
-            "grades": (1, 10),
-            "overall": OVERALL,
+            **{"name": "mmdu", "by_rule": False, "abilities": [], "label_metrics": {}},
+            **{"grades": (1, 10), "overall": OVERALL},
             "metrics": [metric(name, how) for name in METRICS for how in AGGREGATIONS],
         },
         "generated": "2026-03-03T10:02:11+00:00",
-        "calls": EvaluationCalls([], {}),
-        "version": "0.2.0",
-        "judges": [JUDGE],
-        "families": {},
+        **{"calls": EvaluationCalls([], {}), "version": "0.2.0", "judges": [JUDGE]},
         "scores": [*scores("weak", 41.0), *scores("strong", 78.0)],
         "comparisons": [compared("strong", "weak", 37.0)],
-        "ability_comparisons": [],
-        "groups": [],
-        "training": [],
-        "above": {},
-        "choice": None,
-        "findings": {},
-        "languages": {},
-        "error_attribution": [],
-        "attribution_terms": None,
-        "answer_lengths": [],
-        "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
-        "widest_groups": [],
-        "constant_judges": [],
-        "judge_bias_tests": [],
-        "missing": [],
-        "not_made": [],
-        "unscored": [],
-        "unjudgeable": [],
+        **{name: {} for name in ("families", "above", "findings", "languages")},
+        **{name: [] for name in EMPTY},
+        **dict.fromkeys(("choice", "attribution_terms", "item_analysis")),
         "n_without_picture": 0,
-        "failures": [],
+        "pairwise": {name: [] for name in ("designs", "ratings", "biases", "counts", "shares")},
         "of_extras": {table: [] for section in extra_sections() for table in section.rows},
         "distributions": [
             Distribution("Turns per dialogue", "turns", "dialogues", (4, 4, 4)),
@@ -350,32 +255,11 @@ def report_data(store: ImageStore) -> Row:
             )
         ],
         "page_categories": [{"category": "Boats", "n": 4}],
-        "item_analysis": None,
         "examples": [
             {
-                "item_id": "item-1",
-                "reviewers": ["ana", "policy:none"],
-                "revision": 2,
-                "labels": {"category": "transport"},
-                "choices": [],
-                "images": [picture(store, "red", "Red boat"), picture(store, "blue", "Blue boat")],
-                "turns": [
-                    {
-                        "turn": 1,
-                        "question": "Image1: <ImageHere>, Image2: <ImageHere>. Compare <image-1>.",
-                        "image_positions": [1, 2],
-                        "call_key": KEY,
-                        "prompt_version": "mmdu/questions@1f6c02ab",
-                        "references": [
-                            {
-                                "kind": "answer",
-                                "reference": "<image-2> is darker.",
-                                "call_key": None,
-                            }
-                        ],
-                        "answers": [answer("strong")],
-                    }
-                ],
+                **{"item_id": "item-1", "reviewers": ["ana", "policy:none"], "revision": 2},
+                **{"labels": {"category": "transport"}, "choices": [], "images": boats},
+                "turns": [{**TURN, "references": [{**REFERENCE}], "answers": [answer("strong")]}],
             }
         ],
     }

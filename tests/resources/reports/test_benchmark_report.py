@@ -9,6 +9,7 @@ import pytest
 
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
+from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.report_rows import (
     KEY,
     Page,
@@ -18,6 +19,10 @@ from tests.resources.reports.report_rows import (
     part,
     scores,
 )
+from tests.resources.reports.test_report_answers import choice
+from tests.resources.reports.test_report_items import analysis, flagged
+from tests.resources.reports.test_report_languages import THIS, compared, gap
+from tests.resources.reports.test_report_readings import rows as rows_of_readings
 
 
 def failure(
@@ -58,21 +63,17 @@ def test_models_that_are_missing_are_named_with_the_reason(data, store):
 
 
 def test_the_page_is_well_formed_and_full(data, store):
-    page = Page(render_report(data, store))
+    html = render_report(data, store)
+    assert html == render_report(data, ImageStore(store.root)), "the same bytes each time"
+    page = Page(html)
     # A chart of each metric for each way of averaging and form; two distributions, a share, categories.
     assert Counter(page.classes())["dots"] == 18
     assert Counter(page.classes())["bars"] == 4
     for shown in (
-        "mmdu-0123456789",
-        "gpt-4o",
-        "approved by people",
-        "ana, then no person (policy “none”)",
-        "2026-03-03",
-        "evaluate.provenance",
+        *("mmdu-0123456789", "gpt-4o", "approved by people", "evaluate.provenance", "2026-03-03"),
+        *("ana, then no person (policy “none”)", "There were none", "3fa2c9d04b1e"),
     ):
         assert shown in page.text
-    assert "There were none" in page.text
-    assert "3fa2c9d04b1e" in page.text
     assert KEY not in page.text
     assert KEY in page.attributes("code", "title")
 
@@ -111,30 +112,18 @@ def test_models_that_answered_where_there_is_nothing_to_judge_by_are_counted(dat
     assert "No model has been evaluated" not in text
 
 
-def test_where_nobody_wrote_the_texts_no_writer_is_named(data, store):
-    assert "benchmark; dialogues by openai. Report made" in Page(render_report(data, store)).words
-    data["release"]["provider"] = ""
-    page = Page(render_report(data, store)).words
-    assert "benchmark. Report made" in page and "dialogues by" not in page
-
-
 @pytest.mark.parametrize(
     ("policy", "share", "says"),
     [
-        ("none", 0.0, ["“none”", "no dialogue had to be approved by people"]),
-        ("sample", 0.125, ["sample (12.5 %)", "the share that was drawn"]),
-        ("all", 1.0, ["“all”", "every dialogue was approved by people"]),
+        ("none", 0.0, "no dialogue had to be approved by people"),
+        ("sample", 0.125, "sample (12.5 %)"),
+        ("all", 1.0, "every dialogue was approved by people"),
     ],
 )
 def test_the_release_card_says_what_was_demanded_of_people(data, store, policy, share, says):
     data["release"] |= {"review_policy": policy, "review_share": share}
     text = Page(render_report(data, store)).text.replace("\xa0", " ")
-    for said in says:
-        assert said in text
-
-
-def test_the_same_data_gives_the_same_bytes(data, store):
-    assert render_report(data, store) == render_report(data, ImageStore(store.root))
+    assert policy in text and says in text
 
 
 HOSTILE = "</code></title></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7*7 }}"
@@ -164,6 +153,26 @@ def test_hostile_text_is_only_text_wherever_it_stands(data, store):
     assert not any(name.startswith("on") for _, attrs in page.elements for name in attrs)
     assert page.text.count("<script>alert(1)</script>") > 10
     assert page.text.count("{{ 7*7 }}") == page.text.count("<script>alert(1)</script>")
+
+
+def test_hostile_names_are_only_text_in_the_sections_of_analyses(data, store):
+    made = convbench_data(data, {HOSTILE: (0.5, 0.5), "m": (1.0, 1.0)}, n=20)
+    compared(made, gap(HOSTILE, 8.0, 0.003))
+    made["languages"][THIS] = HOSTILE
+    made["findings"]["extraction_quality"] = [*rows_of_readings(""), *rows_of_readings(HOSTILE)]
+    made["answer_lengths"] = [lengths_row("", 25), lengths_row(HOSTILE, 50, 2.0)]
+    of_letters = choice()
+    made["choice"] = of_letters | {
+        name: {HOSTILE: of_letters[name]["weak"]} for name in ("shares", "passes")
+    }
+    made["item_analysis"] = analysis(flagged=[flagged(item_id=HOSTILE)])
+    html = render_report(made, store)
+    found = set(re.findall(r'id="([^"]+)"', html))
+    assert {"attribution", "languages", "readings", "lengths", "letters", "items"} <= found
+    page = Page(html)
+    assert "script" not in {tag for tag, _ in page.elements}
+    assert page.text.count("<script>alert(1)</script>") > 20
+    assert not any(name.startswith("on") for _, attrs in page.elements for name in attrs)
 
 
 @pytest.mark.parametrize(
@@ -207,13 +216,14 @@ def test_nothing_is_loaded_from_outside(data, store):
         ("openai", "mock", "Answers and judgments come from"),
         ("mock", "openai", "Questions and references come from"),
         ("openai", "mock + openai", "Some of the answers or judgments come from"),
-        ("openai", "openai", None),
+        ("", "openai", None),
     ],
 )
 def test_what_the_mock_server_made_is_said(data, store, made_by, evaluated_by, named):
     data["release"]["provider"] = made_by
     data["scores"] = scores("m", 50.0, provider=evaluated_by)
     page = Page(render_report(data, store))
+    assert ("dialogues by" in page.words) == bool(made_by), "nobody wrote the texts"
     assert Counter(page.classes())["banner"] == (named is not None)
     assert (named or "") in page.text
     assert ("not the quality of any model" in page.text) == (named is not None)
@@ -230,29 +240,27 @@ def test_a_missing_image_leaves_a_placeholder(data, store, image_id):
 
 
 def test_image_tokens_become_chips(data, store):
+    without = "See <ImageHere> <image-0> <image-99999999999999>."
+    data["examples"][0]["turns"][0]["answers"].append(answer("m", answer=without))
     html = render_report(data, store)
-    assert "&lt;ImageHere&gt;" not in html
     question = re.search(r'class="said question".*?>(.*?)</p>', html, re.DOTALL)[1]
     assert re.sub("<[^>]+>", "", question) == "Image1: ▣ 1, Image2: ▣ 2. Compare 1."
-    assert Counter(Page(html).classes())["unknown"] == 1
+    assert Counter(Page(html).classes())["unknown"] >= 2, "no image has these numbers"
     assert 'title="Blue boat"' in question
 
 
-@pytest.mark.parametrize("token", ["<ImageHere>", "<image-0>", "<image-99999999999999>"])
-def test_a_token_without_an_image_does_no_harm(data, store, token):
-    data["examples"][0]["turns"][0]["answers"] = [answer("m", answer=f"See {token}.")]
-    Page(render_report(data, store))
-
-
-def test_a_failed_turn_says_why_and_a_refusal_is_marked(data, store):
+def test_a_failed_turn_says_why_a_refusal_is_marked_and_every_judge_is_heard(data, store):
+    other = judgment(judge="claude", score=4, explanation="It overlooks the mast.")
     data["examples"][0]["turns"][0]["answers"] = [
         answer("m", status="failed", reason="timeout", answer=None, judgments=[]),
-        answer("n", status="refused", answer="I cannot.", judgments=[judgment(score=1)]),
+        answer("n", status="refused", answer="I cannot.", judgments=[judgment(score=1), other]),
     ]
     page = Page(render_report(data, store))
     assert Counter(page.classes())["tag"] == 3
-    for shown in ("failed", "not judged", "timeout", "No answer.", "refused", "1 / 10"):
+    for shown in ("failed", "not judged", "timeout", "No answer.", "refused"):
         assert shown in page.text
+    assert "Judge gpt-4o · turn · 1 / 10 It says what the reference says." in page.words
+    assert "Judge claude · turn · 4 / 10 It overlooks the mast." in page.words
 
 
 def test_texts_of_megabytes_are_cut_and_linked_whole(data, store):
@@ -265,14 +273,6 @@ def test_texts_of_megabytes_are_cut_and_linked_whole(data, store):
     assert len(html) < before + 100_000
     assert page.words.count("4,980,000 more characters are not shown.") == 3
     assert page.attributes("a", "href").count(f"/loom/calls/{KEY}/reply") == 2
-
-
-def test_every_judge_of_an_example_is_heard(data, store):
-    other = judgment(judge="claude", score=4, explanation="It overlooks the mast.")
-    data["examples"][0]["turns"][0]["answers"] = [answer("m", judgments=[judgment(), other])]
-    words = Page(render_report(data, store)).words
-    assert "Judge gpt-4o · turn · 7 / 10 It says what the reference says." in words
-    assert "Judge claude · turn · 4 / 10 It overlooks the mast." in words
 
 
 def test_an_example_by_rule_has_choices_a_reading_and_no_words_of_a_judge(data, store):
@@ -292,44 +292,32 @@ def test_an_example_by_rule_has_choices_a_reading_and_no_words_of_a_judge(data, 
 
 
 def test_failures_stand_by_reason_the_most_frequent_first(data, store):
+    for row in data["scores"]:
+        row["label"] = f"{row['model']} (T=0)"
     data["failures"] = [
-        failure("a", "answers", "timeout", 3),
+        failure("weak", "answers", "timeout", 3),
         failure("a", "judgments", "no_dictionary", 4, asked="judge-2"),
         failure("b", "answers", "timeout", 9),
     ]
-    text = Page(render_report(data, store)).text
-    text = text[text.index("Turns that have no answer or no judgment") :]
+    page = Page(render_report(data, store))
+    text = page.text[page.text.index("Turns that have no answer or no judgment") :]
     first, second = text.index("timeout12 turns in all"), text.index("no_dictionary4 turns in all")
     assert first < second
-    assert text[first:second].index("answersb9") < text[first:second].index("answersa3")
+    timeouts = text[first:second]
+    assert timeouts.index("answersb9") < timeouts.index("answersweak (T=0)3")
     assert "judgmentsasked: judge-2a4" in text
-    links = Page(render_report(data, store)).attributes("a", "href")
-    page = "items/mmdu-0123456789.html#"
-    assert f"{page}outcome=lost&outcome.of=a" in links and f"{page}item=i1" in links
+    links = page.attributes("a", "href")
+    items = "items/mmdu-0123456789.html#"
+    assert f"{items}outcome=lost&outcome.of=weak" in links and f"{items}item=i1" in links
 
 
-def test_failures_and_missing_models_have_the_labels_of_the_leaderboard(data, store):
-    for row in data["scores"]:
-        row["label"] = f"{row['model']} (T=0)"
-    data["failures"] = [failure("weak", "answers", "timeout", 3)]
-    data["missing"] = [missing("weak")]
-    text = Page(render_report(data, store)).text
-    assert "answersweak (T=0)3" in text, "no line says that another model was asked"
-    assert "weak (T=0)The last run of" in text
-
-
-def test_the_file_is_whole_and_its_hash_is_returned(tmp_path):
+def test_a_file_is_whole_its_hash_is_returned_and_a_failed_write_leaves_it_alone(
+    tmp_path, monkeypatch
+):
     path = tmp_path / "reports" / "r.html"
     write_report(path, "old")
     digest = write_report(path, "<p>é–▣</p>")
     assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
-    assert path.read_text(encoding="utf-8") == "<p>é–▣</p>"
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):
-    path = tmp_path / "r.html"
-    write_report(path, "old")
 
     def fail(*_):
         raise OSError("disk full")
@@ -337,5 +325,5 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="disk full"):
         write_report(path, "new")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text(encoding="utf-8") == "<p>é–▣</p>"
+    assert list(path.parent.iterdir()) == [path]

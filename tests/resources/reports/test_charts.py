@@ -34,17 +34,12 @@ from resources.reports.figures import PALETTE
 from resources.reports.item_charts import ItemsDot, difficulty_figure, subsets_figure
 from tests.methods.results.test_tables import HOSTILE, model, pair, results
 
-RADAR = RadarData(
-    "radar-x",
-    "Score by x",
-    ("one", "two", "three"),
-    (0.0, 100.0),
-    [
-        (HOSTILE, (10.0, 20.0, 30.0)),
-        ("gap", (50.0, None, 70.0)),
-        ("大 \U0001f989", (1.0, 2.0, 3.0)),
-    ],
-)
+LINES = [
+    (HOSTILE, (10.0, 20.0, 30.0)),
+    ("gap", (50.0, None, 70.0)),
+    ("大 \U0001f989", (1.0, 2.0, 3.0)),
+]
+RADAR = RadarData("radar-x", "Score by x", ("one", "two", "three"), (0.0, 100.0), LINES)
 PLANE = ScorePlane(
     "quadrants-x-y",
     ("x", "y"),
@@ -60,9 +55,9 @@ PLANE = ScorePlane(
 
 
 def on_paper(shape: RadarData | ScorePlane) -> list[tuple[str, Any]]:
-    if isinstance(shape, RadarData):
-        return list(paper_figures(shape.name, len(shape.lines), partial(radar_figure, shape)))
-    return list(paper_figures(shape.name, len(shape.points), partial(plane_figure, shape)))
+    is_radar = isinstance(shape, RadarData)
+    n, draw = (len(shape.lines), radar_figure) if is_radar else (len(shape.points), plane_figure)
+    return list(paper_figures(shape.name, n, partial(draw, shape)))
 
 
 @pytest.mark.parametrize("shape", [RADAR, PLANE])
@@ -91,23 +86,17 @@ def test_a_line_of_a_radar_has_the_scores_and_a_gap_where_there_is_none() -> Non
     assert np.isnan(gap[1]) and gap[0] == pytest.approx(0.5)
 
 
-ABILITIES = [
-    *(
-        "action_recognition",
-        "attribute_comparison",
-        "attribute_recognition",
-        "celebrity_recognition",
-    ),
-    *("function_reasoning", "future_prediction", "identity_reasoning", "image_emotion"),
-    *("image_quality", "image_scene", "image_style", "image_topic", "nature_relation"),
-    *("object_localization", "ocr", "physical_property_reasoning"),
-]
+ABILITIES = (
+    *("action_recognition", "attribute_comparison", "attribute_recognition"),
+    *("celebrity_recognition", "function_reasoning", "future_prediction", "identity_reasoning"),
+    *("image_emotion", "image_quality", "image_scene", "image_style", "image_topic"),
+    *("nature_relation", "object_localization", "ocr", "physical_property_reasoning"),
+)
 
 
-@pytest.mark.parametrize("n", [3, 8, 12, 14, 16])
+@pytest.mark.parametrize("n", [3, 8, 12, 16])
 def test_names_of_axes_break_between_words_and_do_not_meet(n: int) -> None:
-    values = tuple([50.0] * n)
-    shape = RADAR._replace(axes=tuple(ABILITIES[:n]), lines=[("a", values)])
+    shape = RADAR._replace(axes=ABILITIES[:n], lines=[("a", (50.0,) * n)])
     for _, figure in on_paper(shape):
         names = figure.axes[0].texts[:n]
         boxes = boxes_of(figure, names)
@@ -120,10 +109,9 @@ def test_names_of_axes_break_between_words_and_do_not_meet(n: int) -> None:
 def test_figures_of_scores_have_the_widths_of_columns_and_texts_inside(draw: Any) -> None:
     long = "Qwen2.5-VL-72B-Instruct-AWQ (T=0.7)"
     two = results([model(long, 60.0, 1), model("b", 40.0, 2)], [pair(long, "b", 20.0, 0.01)])
-    for size, width in WIDTHS.items():
-        ((name, figure),) = [each for each in in_widths("x", partial(draw, two)) if size in each[0]]
-        assert name == f"x-{size}" and figure.dpi == 300
-        assert figure.get_figwidth() <= width
+    for name, figure in in_widths("x", partial(draw, two)):
+        assert figure.dpi == 300
+        assert figure.get_figwidth() <= WIDTHS[name.removeprefix("x-")]
         texts = [text for axes in figure.axes for text in axes.findobj(Text) if text.get_text()]
         boxes = boxes_of(figure, texts)
         assert min(box.x0 for box in boxes) >= 0
@@ -157,12 +145,11 @@ def test_without_a_legend_points_have_numbers_and_models_at_one_place_share_them
     assert not figure.legends
 
 
-def test_more_models_than_colours_are_said() -> None:
+def test_more_models_than_colours_are_said():
     many = [(f"model-{number}", (1.0, 2.0, 3.0)) for number in range(20)]
-    figure = radar_figure(RADAR._replace(lines=many), 3, 3, "below")
-    title = figure.legends[0].get_title().get_text().replace("\n", " ")
-    assert "the best 12 of 20 models" in title
-    assert len(figure.legends[0].get_texts()) == 12
+    (legend,) = radar_figure(RADAR._replace(lines=many), 3, 3, "below").legends
+    assert "the best 12 of 20 models" in legend.get_title().get_text().replace("\n", " ")
+    assert len(legend.get_texts()) == 12
 
 
 def test_each_setting_of_a_turn_keeps_its_colour_and_stands_aside() -> None:
@@ -207,11 +194,9 @@ def test_a_page_shows_the_words_of_each_mark_and_the_label() -> None:
     svg = drawn(plane_figure(PLANE, 3, 3, "none", words), f'"{HOSTILE}')
     assert svg.get("aria-label") == f'"{HOSTILE}'
     assert [title.text for title in svg.iter("title")] == words
-
-
-def test_a_corner_of_a_radar_without_a_score_has_no_words() -> None:
-    line = ("gap", (None, 20.0, 70.0))
-    svg = drawn(radar_figure(RADAR._replace(lines=[line]), 2, 2, "none", ["b: 20", "c: 70"]))
+    # A corner of a radar without a score has none.
+    gap = RADAR._replace(lines=[("gap", (None, 20.0, 70.0))])
+    svg = drawn(radar_figure(gap, 2, 2, "none", ["b: 20", "c: 70"]))
     assert [title.text for title in svg.iter("title")] == ["b: 20", "c: 70"]
 
 
@@ -234,16 +219,11 @@ def test_two_figures_of_a_page_share_no_id_and_use_what_is_theirs() -> None:
 
 
 def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() -> None:
-    dots = [
-        MapDot(number, -number, kind)
-        for number, kind in enumerate(("loose", "clustered", "centre"))
-    ]
+    kinds = ("loose", "clustered", "centre")
+    dots = [MapDot(number, -number, kind) for number, kind in enumerate(kinds)]
     layers = [MapLayer("a", PALETTE[0], [2, 0]), MapLayer("b", PALETTE[1], [1])]
     marks = [each for each in drawn(map_figure(dots, layers, 3)).iter() if "data-n" in each.attrib]
     assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
-
-
-# --- In Dagster's UI -------------------------------------------------------------------------------
 
 
 def test_a_map_is_small_enough_to_stand_in_an_event() -> None:
@@ -254,20 +234,15 @@ def test_a_map_is_small_enough_to_stand_in_an_event() -> None:
     assert len(figures.png(map_figure(dots, layers, 9, "right"))) < 400_000
 
 
-def agreement_png(rows: list[dict[str, Any]]) -> bytes | None:
-    figure = agreement_figure(rows)
-    return figures.png(figure) if figure else None
-
-
 def row(raters: str = "all", measure: str = "raw", **changed: Any) -> dict[str, Any]:
     made = {"kind": "rewrite", "dimension": "verdict", "raters": raters, "measure": measure}
     return made | {"value": 0.5, "low": 0.3, "high": 0.7, "reason": None} | changed
 
 
 def opened(rows: list[dict[str, Any]]) -> Image.Image:
-    png = agreement_png(rows)
-    assert png is not None
-    return Image.open(io.BytesIO(png)).convert("RGB")
+    figure = agreement_figure(rows)
+    assert figure is not None
+    return Image.open(io.BytesIO(figures.png(figure))).convert("RGB")
 
 
 def shows(image: Image.Image, colour: str) -> bool:
@@ -287,14 +262,10 @@ def test_each_measure_with_a_value_has_its_colour() -> None:
     assert shows(image, PALETTE[1])
     nothing = row(measure="mae", value=None, low=None, high=None, reason="No item.")
     assert not shows(opened([row(), row(measure="cohen_kappa"), nothing]), PALETTE[2])
+    assert agreement_figure([]) is None and agreement_figure([nothing]) is None
 
 
-def test_without_any_value_there_is_no_picture() -> None:
-    assert agreement_png([]) is None
-    assert agreement_png([row(value=None, low=None, high=None, reason="No item.")]) is None
-
-
-@pytest.mark.parametrize("name", ["$\\frac{$", "王小明", "<b>", "a" * 500])
+@pytest.mark.parametrize("name", ["$\\frac{$", "王小明", "a" * 500])
 def test_any_name_is_drawn(name: str) -> None:
     assert opened([row(f"{name}|z"), row(f"{name}|z", "mae", value=12.0, low=0.0, high=20.0)]).width
 

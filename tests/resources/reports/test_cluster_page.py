@@ -4,7 +4,6 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from PIL import Image
 from playwright.sync_api import Browser, expect
 from playwright.sync_api import Page as Tab
 
-from resources.images.store import ImageStore
 from resources.reports import cluster_page as page
 from resources.reports.cluster_page import (
     ClusterPageInput,
@@ -25,6 +23,7 @@ from resources.reports.cluster_page import (
 )
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE
 from tests.resources.reports.report_rows import picture
+from tests.resources.reports.test_charts import shows
 
 pytestmark = pytest.mark.slow
 
@@ -33,21 +32,10 @@ FACTS = {"n_entries": 5, "n_groups": 1, "n_clusters": 1, "n_grouped": 4, "n_clus
 
 
 def point(number: int = 0, **changed: Any) -> MapPoint:
-    made = MapPoint(
-        x=float(number),
-        y=float(-number),
-        title=f"Title {number}",
-        caption=f"Caption {number}",
-        image_id="",
-        group_id="g",
-        group_title="Owls",
-        cluster_id="c",
-        cluster_title="Barn owl",
-        cluster_size=3,
-        similarity=0.8125,
-        is_centre=number == 0,
-    )
-    return made._replace(**changed)
+    title = {"title": f"Title {number}", "caption": f"Caption {number}", "image_id": ""}
+    group = {"group_id": "g", "group_title": "Owls", "cluster_id": "c", "cluster_title": "Barn owl"}
+    of = {"cluster_size": 3, "similarity": 0.8125, "is_centre": number == 0}
+    return MapPoint(x=float(number), y=float(-number), **title | group | of | changed)
 
 
 LONER = {"group_id": None, "group_title": None, "cluster_id": None, "cluster_title": None}
@@ -64,30 +52,22 @@ def pair(**changed: Any) -> dict[str, Any]:
     return row | {"similarity": 0.91, "union_similarity": 0.82} | changed
 
 
-def colours_of(png: bytes) -> set[str]:
-    image = Image.open(io.BytesIO(png)).convert("RGB")
-    found = image.getcolors(maxcolors=2**24)
-    assert found is not None
-    return {"#{:02x}{:02x}{:02x}".format(*colour) for _, colour in found}  # type: ignore[str-format]
-
-
 # --- What is drawn -----------------------------------------------------------------------------------
 
 
-def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two() -> None:
+def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two():
     # Group k has k + 1 entries: g13 is the largest, g0 and g1 are too many.
+    sizes = {k: k + 1 for k in range(14)}
     points = [
         point(group_id=f"g{k:02}", group_title=f"Group {k}")
-        for k in range(14)
-        for _ in range(k + 1)
+        for k, size in sizes.items()
+        for _ in range(size)
     ]
     made = layers([*points, point(**LONER)])
     assert [layer.name for layer in made[:2]] == ["Group 13", "Group 12"]
     assert [layer.colour for layer in made] == [*PALETTE, OTHER, NO_GROUP]
-    assert [(layer.name, len(layer.numbers)) for layer in made[-2:]] == [
-        ("2 smaller groups", 3),
-        ("in no group", 1),
-    ]
+    rest = [(layer.name, len(layer.numbers)) for layer in made[-2:]]
+    assert rest == [("2 smaller groups", 3), ("in no group", 1)]
     assert sorted(i for layer in made for i in layer.numbers) == list(range(len(points) + 1))
 
 
@@ -97,7 +77,7 @@ def bars(sizes: list[int]) -> list[tuple[str, int]]:
     return [(bar.label, bar.n) for bar in chart.bars]
 
 
-def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars() -> None:
+def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars():
     assert sizes_chart([]) is None
     assert bars([2, 2, 5]) == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
     # 21 to twice 20, 41 to twice 40.
@@ -105,7 +85,7 @@ def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars() -> None:
     assert bars([90]) == [("20", 0), ("21–40", 0), ("41–80", 0), ("81–160", 1)]
 
 
-def test_the_most_frequent_categories_are_shown_and_blank_ones_left_out() -> None:
+def test_the_most_frequent_categories_are_shown_and_blank_ones_left_out():
     counts = {f"c{number:02}": 1 for number in range(50)} | {"猫头鹰": 9, " ": 99}
     chart = categories_chart(counts)
     assert chart is not None
@@ -117,19 +97,18 @@ def test_the_most_frequent_categories_are_shown_and_blank_ones_left_out() -> Non
 # --- Images for the UI -------------------------------------------------------------------------------
 
 
-def test_the_still_map_shows_groups_in_their_colours() -> None:
+def test_the_still_map_shows_groups_in_their_colours():
     points = [point(number, is_centre=False) for number in range(4)]
     points += [point(5, group_id="h", group_title=HOSTILE)]
-    shown = colours_of(map_png(points))
+    image = Image.open(io.BytesIO(map_png(points))).convert("RGB")
     # The legend's dots are opaque.
-    assert {PALETTE[0], PALETTE[1]} <= shown
-    assert PALETTE[2] not in shown
+    assert [shows(image, colour) for colour in PALETTE[:3]] == [True, True, False]
 
 
 # --- The page ----------------------------------------------------------------------------------------
 
 
-def test_no_text_from_outside_can_end_a_script_or_begin_a_tag(store: ImageStore) -> None:
+def test_no_text_from_outside_can_end_a_script_or_begin_a_tag(store):
     points = [point(0, title=HOSTILE, caption=HOSTILE, group_title=HOSTILE, cluster_title=HOSTILE)]
     loose = {"title": HOSTILE, "group_title": HOSTILE, "image_id": None, "size": 2}
     loose |= {"mean_similarity": 0.8, "min_similarity": 0.7, "nearest_similarity": None}
@@ -138,19 +117,14 @@ def test_no_text_from_outside_can_end_a_script_or_begin_a_tag(store: ImageStore)
     ).html
     assert "<img src=x" not in made and "<b>bold" not in made
     assert made.count("</script") == made.count("<script") == 4
-
-
-def test_the_page_loads_nothing_and_names_its_scripts(store: ImageStore) -> None:
-    made = render_clusters(clustering([point()]), store).html
+    # The page loads nothing, and its policy names its scripts.
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', made)
     assert policy and "default-src 'none'" in policy[1] and "unsafe-eval" not in policy[1]
     assert re.findall(r"script-src 'sha256-[^']+';", policy[1])
     assert not re.findall(r"<(?:script|img|link)[^>]+(?:src|href)=[\"'](?!data:)", made)
 
 
-def test_the_first_points_have_thumbnails_and_the_page_says_so(
-    store: ImageStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_points_have_thumbnails_and_the_page_says_so(store, monkeypatch):
     monkeypatch.setattr(page, "MAX_THUMBNAILS", 2)
     red = picture(store, "red", "")["image_id"]
     points = [point(0, image_id=red), point(1, image_id="gone"), point(2, image_id=red)]
@@ -162,14 +136,10 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(
     assert "3 of 5 entries are shown" in made.html
 
 
-def test_a_page_of_nothing_says_so(store: ImageStore) -> None:
+def test_a_page_of_nothing_says_so(store):
     nothing = ClusterPageInput(dict.fromkeys(FACTS, 0), [], [], [], [], {})
     made = render_clusters(nothing, store).html
-    for said in (
-        "Nothing is on the map yet",
-        "There are no clusters",
-        "There are no categories",
-    ):
+    for said in ("Nothing is on the map yet", "There are no clusters", "There are no categories"):
         assert said in made
 
 
@@ -185,9 +155,7 @@ def tab(browser: Browser) -> Iterator[Tab]:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 800])
-def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(
-    store: ImageStore, tab: Tab, tmp_path: Path, width: int
-) -> None:
+def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path, width):
     hostile = {"title": HOSTILE, "caption": HOSTILE, "group_title": HOSTILE}
     points = [
         point(0, **hostile, image_id=picture(store, "red", "")["image_id"]),
@@ -232,8 +200,8 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(
 
 @pytest.mark.browser
 def test_the_map_is_enlarged_at_the_pointer_and_whole_again_after_a_double_click(
-    store: ImageStore, tab: Tab, tmp_path: Path
-) -> None:
+    store, tab, tmp_path
+):
     file = tmp_path / "page.html"
     file.write_text(render_clusters(clustering([point(0), point(1), point(2)]), store).html)
     tab.goto(file.as_uri())

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import pytest
 from markupsafe import Markup
 
-from resources.images.store import ImageStore
 from resources.reports import benchmark_report
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_extras import ExtraSection
@@ -14,17 +12,13 @@ from tests.resources.reports.report_rows import Page
 Row = dict[str, Any]
 
 
-def test_without_extras_the_report_has_no_section_of_theirs(
-    data: Row, store: ImageStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_extras_the_report_has_no_section_of_theirs(data, store, monkeypatch):
     monkeypatch.setattr(benchmark_report, "extra_sections", list)
     page = Page(render_report({**data, "of_extras": {}}, store))
     assert "Leaderboard" in page.words and "Examples" in page.words
 
 
-def test_a_section_stands_between_the_core_s_with_what_its_steps_lost(
-    data: Row, store: ImageStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_section_stands_between_the_core_s_with_what_its_steps_lost(data, store, monkeypatch):
     def made(of: Any, panes: Any) -> Markup:
         return Markup("<p>{} toys, {} judges</p>").format(of["of_extras"]["toys"], len(panes))
 

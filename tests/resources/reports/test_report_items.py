@@ -14,46 +14,23 @@ Row = dict[str, Any]
 
 
 def statistic(item_id: str, share: float, discrimination: float | None, *flags: str) -> Row:
-    return {
-        "item_id": item_id,
-        "n_models": 4,
-        "share_right": share,
-        "discrimination": discrimination,
-        "flags": list(flags),
-    }
+    of = {"item_id": item_id, "n_models": 4, "share_right": share, "flags": list(flags)}
+    return {**of, "discrimination": discrimination}
 
 
 def subset(size: int, held_out: float, random: float, smallest: bool = False) -> Row:
     ends = {"held_out_low": -0.3, "held_out_high": 1.0, "random_low": 0.0, "random_high": 1.0}
-    return {
-        "size": size,
-        "n_items": 4,
-        "tau": 1.0,
-        "held_out": held_out,
-        "random": random,
-        "is_smallest": smallest,
-        "is_smallest_random": False,
-        "why": None,
-        **ends,
-    }
+    found = {"held_out": held_out, "random": random, "is_smallest": smallest, "why": None}
+    return {"size": size, "n_items": 4, "tau": 1.0, "is_smallest_random": False, **found, **ends}
 
 
 def flagged(**given: Any) -> Row:
+    choices = {"A": "<b>red</b>", "B": "blue"}
+    content = {"question": "<script>alert(1)</script>", "hint": None, "answer": "B"}
     votes = {"right_models": ["m"], "wrong_models": ["n"], "unknown_models": []}
-    return {
-        "item_id": "one",
-        "image_ids": ["0" * 64],
-        "content": {
-            "question": "<script>alert(1)</script>",
-            "hint": None,
-            "choices": {"A": "<b>red</b>", "B": "blue"},
-            "answer": "B",
-        },
-        "text": "",
-        "decision": None,
-        "flags": [{"flag": "text_only", "n_models": None, "discrimination": None, **votes}],
-        **given,
-    }
+    flag = {"flag": "text_only", "n_models": None, "discrimination": None, **votes}
+    of = {"item_id": "one", "image_ids": ["0" * 64], "text": "", "decision": None, "flags": [flag]}
+    return {**of, "content": {**content, "choices": choices}, **given}
 
 
 def analysis(**given: Any) -> Row:

@@ -6,49 +6,23 @@ from typing import Any
 from resources.reports.benchmark_report import render_report
 
 NAMED = {"judge": "judge <b>", "judge_version": "pairwise/compare@1 pairs@1"}
-DESIGN = {
-    **NAMED,
-    "n_calls": 418,
-    "n_calls_of_all": 1620,
-    "n_rounds": 8,
-    "why": "the order is resolved",
-}
+DESIGN = {**NAMED, "n_calls": 418, "n_calls_of_all": 1620, "n_rounds": 8, "why": "it is resolved"}
 
 
-def rating(model: str, form: str, value: float | None, rank: int | None, **changed: Any) -> Any:
+def rating(model: str, form: str, value: float, rank: int, **changed: Any) -> Any:
     return {
-        **NAMED,
-        "form": form,
-        "model": model,
-        "rating": value,
-        "ci_low": None if value is None else value - 50,
-        "ci_high": None if value is None else value + 60,
-        "rank": rank,
-        "rank_low": rank,
-        "rank_high": rank and 2,
-        "part": 0,
-        "n": 20,
-        "win_share": 0.75,
-        "tie_share": 0.1,
-        "smoothed": False,
-        "controlled_rating": value and value - 7,
-        "controlled_ci_low": value and value - 70,
-        "controlled_ci_high": value and value + 80,
-        "reason": None,
-        **changed,
+        **{**NAMED, "form": form, "model": model, "part": 0, "n": 20, "smoothed": False},
+        **{"rating": value, "ci_low": value - 50, "ci_high": value + 60, "reason": None},
+        **{"rank": rank, "rank_low": rank, "rank_high": 2, "win_share": 0.75, "tie_share": 0.1},
+        **{"controlled_rating": value - 7, "controlled_ci_low": value - 70},
+        **{"controlled_ci_high": value + 80, **changed},
     }
 
 
 def bias(name: str, value: float | None, reason: str | None = None) -> Any:
-    ends = (None, None) if value is None else (value - 0.1, value + 0.1)
-    return {
-        **NAMED,
-        "bias": name,
-        "value": value,
-        "ci_low": ends[0],
-        "ci_high": ends[1],
-        "reason": reason,
-    }
+    low, high = (None, None) if value is None else (value - 0.1, value + 0.1)
+    ends = {"value": value, "ci_low": low, "ci_high": high}
+    return {**NAMED, "bias": name, **ends, "reason": reason}
 
 
 def compared(**changed: Any) -> dict[str, Any]:
@@ -77,18 +51,13 @@ def section(data: Any, store: Any) -> str:
     return " ".join(re.sub("<[^>]+>", " ", page[: page.index("</section>")]).split())
 
 
-def test_ratings_stand_in_order_with_intervals_ranks_and_both_other_forms(data, store) -> None:
+def test_ratings_stand_in_order_with_shares_of_wins_and_what_the_judge_prefers(data, store) -> None:
     data["pairwise"] = compared()
     text = section(data, store)
     assert "418 calls of the 1620" in text and "(26%)" in text and "in 8 rounds" in text
     assert "strong 1 (1 to 2) 1100 1050 to 1160 1099 1092 1029 to 1179 0.75 0.10 20" in text
     assert text.index("strong 1 (1 to 2)") < text.index("weak 2 900")
     assert "half a win" not in text and "Without a verdict" not in text and "Part" not in text
-
-
-def test_shares_of_wins_and_what_the_judge_prefers(data, store) -> None:
-    data["pairwise"] = compared()
-    text = section(data, store)
     assert "strong · 0.80 weak · ·" in text
     assert "the first place 0.62 0.52 to 0.72" in text
     assert "length in words 0.30 0.20 to 0.40" in text
@@ -101,11 +70,8 @@ def test_what_was_lost_smoothed_or_not_connected_is_said(data, store) -> None:
         for form in ("judged", "floor")
         for part, model in enumerate(("strong", "weak"))
     ]
-    counts = [
-        {**NAMED, "status": "not_judged", "n": 3},
-        {**NAMED, "status": "no_answer_a", "n": 4},
-        {**NAMED, "status": "no_answer", "n": 1},
-    ]
+    lost = (("not_judged", 3), ("no_answer_a", 4), ("no_answer", 1))
+    counts = [{**NAMED, "status": status, "n": n} for status, n in lost]
     data["pairwise"] = compared(ratings=parts, counts=counts)
     text = section(data, store)
     assert "Without a verdict, and no loss: 3." in text

@@ -16,21 +16,10 @@ def effect(model, style, difference, p_holm, **changed):
 
 
 def wording(item, value, text, **changed):
-    return {
-        **BY,
-        "model": "weak",
-        "group_id": "g",
-        "mean": 50.0,
-        "deviation": 20.0,
-        "item_id": item,
-        "value": value,
-        "status": "judged",
-        "call_key": "c" * 20,
-        "answer_call_key": "a" * 20,
-        "text": text,
-        "styles": ["polite"],
-        **changed,
-    }
+    of = {**BY, "model": "weak", "group_id": "g", "mean": 50.0, "deviation": 20.0}
+    calls = {"call_key": "c" * 20, "answer_call_key": "a" * 20}
+    of |= {"item_id": item, "value": value, "text": text, "status": "judged", "styles": ["polite"]}
+    return {**of, **calls, **changed}
 
 
 def test_a_style_that_hurts_is_named_in_a_sentence(data, store):

@@ -17,21 +17,11 @@ def figure(measure, value, low=None, high=None, **changed):
 
 
 def bias_test(name, shift, low=None, high=None, verdict=OPEN, **changed):
+    n, n_clusters, reason = (0, 0, "No model of its family.") if shift is None else (10, 8, None)
     return {
-        **BY,
-        "bias_test": name,
-        "n": 0 if shift is None else 10,
-        "n_clusters": 0 if shift is None else 8,
-        "n_lost": 0,
-        "shift": shift,
-        "ci_low": low,
-        "ci_high": high,
-        "p_holm": None if low is None else 0.0421,
-        "least": 0.45,
-        "power": 0.8,
-        "detectable": 1.234,
-        "verdict": verdict,
-        "reason": "No model that it judged is of its family." if shift is None else None,
+        **{**BY, "bias_test": name, "n": n, "n_clusters": n_clusters, "n_lost": 0, "shift": shift},
+        **{"ci_low": low, "ci_high": high, "p_holm": None if low is None else 0.0421},
+        **{"least": 0.45, "power": 0.8, "detectable": 1.234, "verdict": verdict, "reason": reason},
         **changed,
     }
 
@@ -64,18 +54,14 @@ def test_verdicts_on_turns_are_compared_with_people(data, store):
         figure("cohen_kappa", 0.5, 0.1, 0.8, metric="Perception"),
     ]
     words = words_of(data, store)
-    assert "Compared with people" in words
-    assert (
-        f"{JUDGE} and people here, by what is compared" in words and "Perception 12 0.75" in words
-    )
+    assert f"{JUDGE} and people here, by what is compared" in words
+    assert "Perception 12 0.75" in words
 
 
 def test_without_people_the_page_says_how_they_score(data, store):
     data["findings"]["judge_quality"] = [figure("mae", 0.8, other="other-judge")]
     words = words_of(data, store)
-    assert (
-        "No person has scored these answers" in words and "vlm-loom result import-scores" in words
-    )
+    assert "No person has scored" in words and "vlm-loom result import-scores" in words
     assert f"{JUDGE} other-judge answers" in words
 
 
@@ -99,7 +85,7 @@ def test_each_bias_test_is_one_sentence_that_says_what_the_judge_does(data):
         "[−0.6, −0.1], p = 0.042, on 10 answers of 8 items or groups.",
         f"{JUDGE} is about as strict with models of other families as other judges are: 0.0 points "
         "[−0.2, +0.2], within ±0.45, on 10 answers of 8 items or groups, 1 more were lost.",
-        f"{JUDGE}, favour for its own family: not known. No model that it judged is of its family.",
+        f"{JUDGE}, favour for its own family: not known. No model of its family.",
         f"{JUDGE}, neutral text after answers: +1.0 points, on 10 answers of 1 item or group. Not "
         "enough to say: all are of one item or group.",
         f"{JUDGE}, instructions hidden in answers: +0.4 points [+0.1, +0.7], p = 0.090, on 10 answers "

@@ -107,13 +107,13 @@ def question(n: int) -> str:
 
 
 def _item(n: int) -> Row:
-    image = {"id": f"{n:064x}", "thumb": "aa/one.jpg", "picture": "aa/one.png"}
+    image = {"id": f"{n:064x}", "thumb": "aa/one.jpg", "picture": "aa/one.png", "attribution": None}
+    image |= {"page": "https://example.org/wiki/Apple", "title": f"Apple {n}"}
     image |= {
-        "page": "https://example.org/wiki/Apple",
-        "title": f"Apple {n}",
         "artist": "A. Painter",
+        "licence": "CC BY 4.0",
+        "licence_url": "https://example.org/by",
     }
-    image |= {"attribution": None, "licence": "CC BY 4.0", "licence_url": "https://example.org/by"}
     if n == 2:
         image |= {"thumb": None, "picture": None}
     if n == 6:
@@ -127,13 +127,10 @@ def _item(n: int) -> Row:
         given = "Since it grew so." if n == 1 else ""
         second = {"turn": 2, "question": "And why?", "images": [], "given": given}
         turns.append({**second, "call": None, "prompt": None, "references": []})
+    language = "zh" if n == 5 else "en"
     return {
         **{"number": n, "id": f"item-{n:02}", "set": None, "group": None, "revision": 1},
-        "labels": {
-            "category": CATEGORIES[n % 3],
-            "language": "zh" if n == 5 else "en",
-            "page": f"Page {n}",
-        },
+        "labels": {"category": CATEGORIES[n % 3], "language": language, "page": f"Page {n}"},
         **{"reviewers": ["anna", "policy:none"], "images": [image], "turns": turns},
         "choices": ["red", "green"] if n == 9 else [],
         "answers": [_answer(n, model) for model in range(len(MODELS))],
@@ -173,6 +170,9 @@ def _facts() -> Row:
         "n_turns": N,
         "n_images": 1,
     }
+    scale, errors = {"low": 10, "high": 100}, {"low": 0, "high": None}
+    labels = {"category": list(CATEGORIES), "language": ["en", "zh"]}
+    labels["page"] = [f"Page {n}" for n in range(N)]
     return {
         **{"release": release, "answers_held_out": False, "made": "2026-01-02T00:00:00+00:00"},
         "models": [
@@ -187,16 +187,10 @@ def _facts() -> Row:
         ],
         "trials": ["plain"],
         "metrics": [
-            {"name": "Overall", "aggregation": "micro", "low": 10, "high": 100}
-            | {"higher_is_better": True},
-            {"name": "Errors", "aggregation": "macro", "low": 0, "high": None}
-            | {"higher_is_better": False},
+            {"name": "Overall", "aggregation": "micro", **scale, "higher_is_better": True},
+            {"name": "Errors", "aggregation": "macro", **errors, "higher_is_better": False},
         ],
-        "labels": [
-            {"name": "category", "values": list(CATEGORIES)},
-            {"name": "language", "values": ["en", "zh"]},
-            {"name": "page", "values": [f"Page {n}" for n in range(N)]},
-        ],
+        "labels": [{"name": name, "values": values} for name, values in labels.items()],
         **{"statuses": list(STATUSES), "prompts": [PROMPT, GONE], "parts": ["turn"]},
     }
 
@@ -217,17 +211,12 @@ def _entry(n: int) -> SampleBrowserItem:
 
 def make_site(home: Path) -> None:
     """Write the release's page, data and pictures below a home's reports."""
+    thumb = {"thumb": "aa/one.jpg"}
+    images = [{"id": f"{n:064x}", **thumb, "title": f"Apple {n}"} for n in range(N_IMAGES)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOOM_WORKSPACE", str(home))
         contents = SampleBrowserContents(
-            _facts(),
-            _columns(),
-            map(_entry, range(N)),
-            {PROMPT: PROMPT_TEXT},
-            [
-                {"id": f"{n:064x}", "thumb": "aa/one.jpg", "title": f"Apple {n}"}
-                for n in range(N_IMAGES)
-            ],
+            _facts(), _columns(), map(_entry, range(N)), {PROMPT: PROMPT_TEXT}, images
         )
         write_data(RELEASE, "fp", contents)
         write_page(contents.facts["release"], "fp")

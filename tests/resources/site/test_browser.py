@@ -85,7 +85,7 @@ def search(page: Page, text: str) -> None:
     page.get_by_role("searchbox").fill(text)
 
 
-def test_the_first_view_has_the_list_and_the_first_item(page: Page) -> None:
+def test_the_first_view_has_the_list_and_the_first_item(page):
     shows(page, "60 items")
     assert numbers(page) == list(range(1, 51))
     assert heading(page) == "Item 1"
@@ -137,9 +137,7 @@ def test_the_first_view_has_the_list_and_the_first_item(page: Page) -> None:
     ],
     ids=str,
 )
-def test_a_filter_finds_what_it_says(
-    searched: Page, chosen: dict[str, str], found: list[int]
-) -> None:
+def test_a_filter_finds_what_it_says(searched, chosen, found):
     page = searched
     for name, value in chosen.items():
         name = f"label.{name}" if name in ("category", "language") else name
@@ -158,7 +156,7 @@ def test_a_filter_finds_what_it_says(
     shows(page, "60 items")
 
 
-def test_what_is_on_is_seen_and_taken_away_one_by_one(page: Page) -> None:
+def test_what_is_on_is_seen_and_taken_away_one_by_one(page):
     page.get_by_label("category").select_option("map")
     search(page, "apple")
     shows(page, "19 of 60 items")
@@ -172,7 +170,7 @@ def test_what_is_on_is_seen_and_taken_away_one_by_one(page: Page) -> None:
     expect(page.get_by_text("No item is as the search and the filters say.")).to_be_visible()
 
 
-def test_beside_each_outcome_stands_how_many_items_it_finds(page: Page) -> None:
+def test_beside_each_outcome_stands_how_many_items_it_finds(page):
     outcomes = page.get_by_label("Outcome", exact=True).locator("option")
     rest = ["given by the benchmark (0)", "refused (1)", "cut off by the token limit (0)"]
     rest += ["reasoning only (0)", "empty (0)", "failed (1)", "not asked (1)"]
@@ -191,7 +189,7 @@ def test_beside_each_outcome_stands_how_many_items_it_finds(page: Page) -> None:
     expect(page.locator("#chips")).to_contain_text("each of A: answered")
 
 
-def test_of_many_values_one_is_found_by_what_is_typed_of_it(visit: Visit) -> None:
+def test_of_many_values_one_is_found_by_what_is_typed_of_it(visit):
     page = visit.page
     field = page.get_by_role("combobox", name="page")
     assert field.evaluate("each => each.list.options.length") == 61
@@ -212,14 +210,14 @@ def test_of_many_values_one_is_found_by_what_is_typed_of_it(visit: Visit) -> Non
     )
 
 
-def test_an_order_puts_items_without_a_value_last(page: Page) -> None:
-    page.get_by_label("Order").select_option("low:weak")
-    expect(page.locator("#list .number").first).to_have_text("2")
+def test_an_order_puts_items_without_a_value_last(page):
     page.get_by_label("Order").select_option("high:weak")
-    expect(page.locator("#list .number").first).to_have_text("1")
+    expect(page.locator("#list .number").nth(1)).to_have_text("11")
     assert numbers(page)[:7] == [1, 11, 21, 31, 41, 51, 2]
     page.get_by_role("button", name="Last page").click()
     expect(page.locator("#list .number").last).to_have_text("4")
+    page.get_by_label("Order").select_option("low:weak")
+    expect(page.locator("#list .number").first).to_have_text("2")
 
 
 @pytest.mark.parametrize(
@@ -242,9 +240,7 @@ def test_an_order_puts_items_without_a_value_last(page: Page) -> None:
         ("?!", list(range(60))),
     ],
 )
-def test_a_search_finds_items_with_all_words_the_last_as_a_beginning(
-    searched: Page, query: str, found: list[int]
-) -> None:
+def test_a_search_finds_items_with_all_words_the_last_as_a_beginning(searched, query, found):
     search(searched, query)
     shows(searched, "60 items" if len(found) == 60 else f"{len(found)} of 60 items")
     assert numbers(searched) == [n + 1 for n in found][:50]
@@ -253,7 +249,7 @@ def test_a_search_finds_items_with_all_words_the_last_as_a_beginning(
 # --- Comparison --------------------------------------------------------------------------------------
 
 
-def test_two_models_are_compared_on_the_items_that_are_found(page: Page) -> None:
+def test_two_models_are_compared_on_the_items_that_are_found(page):
     page.get_by_label("Model A").select_option("strong")
     page.get_by_label("Model B").select_option("weak")
     compared = page.get_by_role("region", name="Comparison")
@@ -282,7 +278,7 @@ def test_two_models_are_compared_on_the_items_that_are_found(page: Page) -> None
     expect(compared).to_be_hidden()
 
 
-def test_a_difference_has_the_interval_of_the_items_that_are_found(visit: Visit) -> None:
+def test_a_difference_has_the_interval_of_the_items_that_are_found(visit):
     # Of maps 1, 4, 7, ...: strong less weak is 30 for even ones but 0 for multiples of 10, else -20.
     numbers_found = range(1, 60, 3)
     differences = np.array([0 if n % 10 == 0 else -20 if n % 2 else 30 for n in numbers_found])
@@ -298,7 +294,7 @@ def test_a_difference_has_the_interval_of_the_items_that_are_found(visit: Visit)
     )
 
 
-def test_where_less_is_better_who_has_less_is_better(visit: Visit) -> None:
+def test_where_less_is_better_who_has_less_is_better(visit):
     page = visit.open("a=strong&b=weak&metric=Errors&judge=judge-1")
     compared = page.get_by_role("region", name="Comparison")
     expect(compared).to_contain_text("Mean difference +3 (")
@@ -307,7 +303,7 @@ def test_where_less_is_better_who_has_less_is_better(visit: Visit) -> None:
     expect(page.locator("#list .difference").first).to_have_text("+3")
 
 
-def test_the_answers_of_those_compared_stand_beside_each_other(page: Page) -> None:
+def test_the_answers_of_those_compared_stand_beside_each_other(page):
     for name in ("weak", "strong"):
         page.get_by_role("button", name=f"{name} ", exact=False).last.click()
     sides = page.locator(".answers.is-2 .by-model h4")
@@ -320,7 +316,7 @@ def test_the_answers_of_those_compared_stand_beside_each_other(page: Page) -> No
     expect(page.locator(".others .by-model")).to_have_count(2)
 
 
-def test_three_models_make_three_pairs(page: Page) -> None:
+def test_three_models_make_three_pairs(page):
     for side, name in (("A", "strong"), ("B", "weak"), ("C", "baseline:empty")):
         page.get_by_label(f"Model {side}").select_option(name)
     pairs = page.get_by_role("region", name="Comparison").locator(".pair")
@@ -337,7 +333,8 @@ def test_three_models_make_three_pairs(page: Page) -> None:
 # --- One item ----------------------------------------------------------------------------------------
 
 
-def test_an_item_has_all_that_is_known_of_it(page: Page) -> None:
+def test_an_item_has_all_that_is_known_of_it(visit):
+    page = visit.page
     page.locator("#list a").nth(1).click()
     item = page.locator("#item")
     expect(item).to_contain_text("Item 2")
@@ -354,20 +351,24 @@ def test_an_item_has_all_that_is_known_of_it(page: Page) -> None:
     # Calls are named; they are links only beside the page of calls.
     assert item.locator(f'[title="{KEY}"]').count() > 3
     assert item.locator('a[href*="calls"]').count() == 0
+    given = "Answer that the benchmark gives"
+    expect(page.get_by_text(given)).to_have_count(1)
+    empty = visit.open("item=item-03")
+    expect(empty.get_by_role("heading", name="Turn 2")).to_be_visible()
+    expect(empty.get_by_text(given)).to_have_count(0)
 
 
-def test_how_a_model_was_asked_is_in_its_label_and_in_full_on_a_press(visit: Visit) -> None:
+def test_how_a_model_was_asked_is_in_its_label_and_in_full_on_a_press(visit):
     page = visit.open("item=item-00&a=weak")
     expect(page.get_by_label("Model A").locator("option:checked")).to_have_text("weak (T=0.7)")
     expect(page.locator(".model-scores")).to_contain_text("weak (T=0.7) 90")
     page.get_by_role("button", name="settings").first.click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("heading")).to_have_text("How weak (T=0.7) was asked")
-    expect(dialog).to_contain_text("temperature0.7")
-    expect(dialog).to_contain_text(HOSTILE)
+    for text in ("How weak (T=0.7) was asked", "temperature0.7", HOSTILE):
+        expect(dialog).to_contain_text(text)
 
 
-def test_a_request_is_shown_as_it_was_sent_with_its_tokens_and_seconds(page: Page) -> None:
+def test_a_request_is_shown_as_it_was_sent_with_its_tokens_and_seconds(page):
     answer = page.locator(".answer").first
     expect(answer).to_contain_text("1,200 + 34 tokens, 2.5 s")
     answer.get_by_role("button", name="request as sent").click()
@@ -378,7 +379,7 @@ def test_a_request_is_shown_as_it_was_sent_with_its_tokens_and_seconds(page: Pag
     )
 
 
-def test_an_answer_is_searched_for_in_answers_alone(page: Page) -> None:
+def test_an_answer_is_searched_for_in_answers_alone(page):
     page.get_by_label("In", exact=True).select_option("answers")
     search(page, "fruit12")
     shows(page, "1 of 60 items")
@@ -389,23 +390,20 @@ def test_an_answer_is_searched_for_in_answers_alone(page: Page) -> None:
     shows(page, "1 of 60 items")
 
 
-def test_the_order_by_disagreement_shows_by_how_much_and_opens_at_the_turn(page: Page) -> None:
+def test_an_order_by_disagreement_and_a_failure_open_at_their_turn(page):
     page.get_by_label("Order").select_option("judges")
     first = page.locator("#list a").first
     expect(first).to_contain_text("Judges 40 apart on strong, turn 2")
     first.click()
     expect(page.get_by_role("heading", name="Turn 2")).to_be_focused()
     expect(page.get_by_role("heading", name="Turn 2")).to_be_in_viewport()
-
-
-def test_a_failure_opens_at_the_turn_that_failed(page: Page) -> None:
     page.get_by_label("Outcome", exact=True).select_option("failed")
     page.locator("#list a").first.click()
-    assert heading(page) == "Item 4"
+    expect(page.locator("#item-title")).to_have_text("Item 4")
     expect(page.get_by_role("heading", name="Turn 2")).to_be_focused()
 
 
-def test_images_on_which_all_models_fail_come_first_and_lead_to_their_items(visit: Visit) -> None:
+def test_images_on_which_all_models_fail_come_first_and_lead_to_their_items(visit):
     page = visit.open("a=strong&b=weak")
     page.get_by_label("List", exact=True).select_option("images")
     expect(page.locator("#list")).to_be_hidden()
@@ -424,14 +422,7 @@ def test_images_on_which_all_models_fail_come_first_and_lead_to_their_items(visi
     shows(page, "60 items")
 
 
-def test_a_given_text_that_is_empty_is_not_shown(visit: Visit) -> None:
-    for item, n in (("item-01", 1), ("item-03", 0)):
-        page = visit.open(f"item={item}")
-        expect(page.get_by_role("heading", name="Turn 2")).to_be_visible()
-        expect(page.get_by_text("Answer that the benchmark gives")).to_have_count(n)
-
-
-def test_the_text_of_a_prompt_is_shown_where_it_is_known(page: Page) -> None:
+def test_the_text_of_a_prompt_is_shown_where_it_is_known(page):
     page.get_by_role("button", name="made/judge@1").first.click()
     expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value(PROMPT_TEXT)
     page.keyboard.press("Escape")
@@ -439,7 +430,7 @@ def test_the_text_of_a_prompt_is_shown_where_it_is_known(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("is not known here")
 
 
-def test_a_picture_opens_at_full_size_and_a_missing_one_says_so(page: Page) -> None:
+def test_a_picture_opens_at_full_size_and_a_missing_one_says_so(page):
     page.get_by_role("button", name="Image 1: Apple 0").click()
     picture = page.get_by_role("dialog").get_by_role("img")
     expect(picture).to_be_visible()
@@ -458,7 +449,7 @@ def test_a_picture_opens_at_full_size_and_a_missing_one_says_so(page: Page) -> N
         page.keyboard.press("Escape")
 
 
-def test_words_of_the_search_are_marked_in_the_item_and_unfolded(page: Page) -> None:
+def test_words_of_the_search_are_marked_in_the_item_and_unfolded(page):
     search(page, "reason12")
     shows(page, "1 of 60 items")
     expect(page.locator(".judged", has_text="reason12").first).to_be_visible()
@@ -472,7 +463,7 @@ def test_words_of_the_search_are_marked_in_the_item_and_unfolded(page: Page) -> 
 # --- Links -------------------------------------------------------------------------------------------
 
 
-def test_a_link_opens_the_same_item_filter_and_models(visit: Visit) -> None:
+def test_a_link_opens_the_same_item_filter_and_models(visit):
     page = visit.page
     page.get_by_label("Model A").select_option("strong")
     page.get_by_label("Model B").select_option("weak")
@@ -493,9 +484,13 @@ def test_a_link_opens_the_same_item_filter_and_models(visit: Visit) -> None:
     expect(other.get_by_role("searchbox")).to_have_value("says fruit")
     expect(other.get_by_label("category")).to_have_value("chart")
     expect(other.locator("#comparison")).to_contain_text("Overall · judge-2")
+    page.locator("#list a").nth(4).click()
+    expect(page.locator("#item-title")).to_have_text("Item 13")
+    page.go_back()
+    expect(page.locator("#item-title")).to_have_text("Item 10")
 
 
-def test_a_link_from_a_report_names_a_metric_and_a_judge(visit: Visit) -> None:
+def test_a_link_from_a_report_names_a_metric_and_a_judge(visit):
     for part, shown in (
         ("metric=Overall&judge=judge-2", "Overall · judge-2"),
         ("metric=Errors&judge=nobody", "Errors · judge-1"),
@@ -505,7 +500,7 @@ def test_a_link_from_a_report_names_a_metric_and_a_judge(visit: Visit) -> None:
         expect(chosen).to_have_text(shown)
 
 
-def test_a_model_that_a_link_names_and_the_release_has_not_is_said(visit: Visit) -> None:
+def test_a_model_that_a_link_names_and_the_release_has_not_is_said(visit):
     page = visit.open("a=strong&b=gone")
     comparison = page.locator("#comparison")
     expect(comparison).to_have_text(
@@ -515,27 +510,16 @@ def test_a_model_that_a_link_names_and_the_release_has_not_is_said(visit: Visit)
     expect(comparison).not_to_contain_text("no model")
 
 
-def test_a_button_of_the_pair_keeps_the_models(visit: Visit) -> None:
+def test_a_button_of_the_pair_keeps_the_models(visit):
     page = visit.open("a=strong&b=weak")
-    page.get_by_role("button", name=re.compile("^B better")).click()
-    assert "c=" not in page.url
+    button = re.compile("^B better")
+    page.get_by_role("button", name=button).click()
     expect(page.get_by_label("Model C")).to_have_value("")
-    pressed = page.get_by_role("button", name=re.compile("^B better"), pressed=True)
-    expect(pressed).to_have_count(1)
-    pressed.click()
-    assert "diff.side" not in page.url
+    page.get_by_role("button", name=button, pressed=True).click()
+    assert "c=" not in page.url and "diff.side" not in page.url
 
 
-def test_back_goes_to_the_item_before(page: Page) -> None:
-    page.locator("#list a").nth(4).click()
-    expect(page.locator("#item-title")).to_have_text("Item 5")
-    page.locator("#list a").nth(8).click()
-    expect(page.locator("#item-title")).to_have_text("Item 9")
-    page.go_back()
-    expect(page.locator("#item-title")).to_have_text("Item 5")
-
-
-def test_a_link_to_what_there_is_not_says_so(visit: Visit) -> None:
+def test_a_link_to_what_there_is_not_says_so(visit):
     page = visit.open("item=nobody&a=nobody&label.category=nobody&sort=nobody&x=y&metric=no")
     expect(page.locator("#item")).to_contain_text("This release has no item nobody.")
     shows(page, "0 of 60 items")
@@ -544,7 +528,7 @@ def test_a_link_to_what_there_is_not_says_so(visit: Visit) -> None:
 # --- Keys --------------------------------------------------------------------------------------------
 
 
-def test_items_are_read_by_keyboard(page: Page) -> None:
+def test_items_are_read_by_keyboard(page):
     for key, title in (("j", 2), ("ArrowRight", 3), ("k", 2), ("ArrowLeft", 1), ("k", 1)):
         page.keyboard.press(key)
         expect(page.locator("#item-title")).to_have_text(f"Item {title}")
@@ -560,16 +544,14 @@ def test_items_are_read_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("next item of those found")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
-    page.get_by_label("Order").select_option("spread")
-    page.keyboard.press("Escape")
     page.keyboard.press("j")
-    expect(page.locator("#said")).to_have_text(heading(page))
+    expect(page.locator("#said")).to_have_text("Item 2")
 
 
 # --- Notes and copies --------------------------------------------------------------------------------
 
 
-def test_notes_are_kept_in_the_browser_and_exported(visit: Visit) -> None:
+def test_notes_are_kept_in_the_browser_and_exported(visit):
     page = visit.page
     page.keyboard.press("n")
     page.keyboard.type("A wrong\nreference: 错了 <b>")
@@ -595,7 +577,7 @@ def test_notes_are_kept_in_the_browser_and_exported(visit: Visit) -> None:
     expect(page.get_by_role("button", name="My notes", exact=True)).to_be_visible()
 
 
-def test_where_the_browser_keeps_nothing_the_page_says_so(browser: Browser, address: str) -> None:
+def test_where_the_browser_keeps_nothing_the_page_says_so(browser, address):
     context = browser.new_context()
     context.add_init_script(
         "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } });"
@@ -612,7 +594,7 @@ def test_where_the_browser_keeps_nothing_the_page_says_so(browser: Browser, addr
     context.close()
 
 
-def test_an_item_is_copied_as_json(browser: Browser, address: str) -> None:
+def test_an_item_is_copied_as_json(browser, address):
     visit = Visit(browser, address, permissions=["clipboard-read", "clipboard-write"])
     page = visit.page
     page.locator("#list a").nth(5).click()
@@ -629,7 +611,7 @@ def test_an_item_is_copied_as_json(browser: Browser, address: str) -> None:
     visit.close()
 
 
-def test_where_the_page_may_not_copy_the_text_is_there_to_be_copied(visit: Visit) -> None:
+def test_where_the_page_may_not_copy_the_text_is_there_to_be_copied(visit):
     page = visit.page
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.keyboard.press("c")

@@ -32,7 +32,7 @@ def visit(browser: Browser, home: Path) -> Iterator[Visit]:
     visit.close()
 
 
-def test_it_works_from_a_folder(visit: Visit) -> None:
+def test_it_works_from_a_folder(visit):
     page = visit.page
     page.get_by_role("searchbox").fill("apple12")
     expect(page.locator("#count")).to_have_text("1 of 60 items")
@@ -42,7 +42,7 @@ def test_it_works_from_a_folder(visit: Visit) -> None:
     expect(again.get_by_label("My note")).to_have_value("seen")
 
 
-def test_beside_the_page_of_calls_a_key_leads_to_its_call(browser: Browser, home: Path) -> None:
+def test_beside_the_page_of_calls_a_key_leads_to_its_call(browser, home):
     with serving(home) as port:
         address = f"http://127.0.0.1:{port}/loom/{PAGE}"
         with urllib.request.urlopen(address) as answer:
@@ -56,17 +56,9 @@ def test_beside_the_page_of_calls_a_key_leads_to_its_call(browser: Browser, home
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_hostile_text_is_text_and_the_page_is_as_wide_as_the_screen(
-    visit: Visit, width: int
-) -> None:
-    page = visit.page
-    page.set_viewport_size({"width": width, "height": 800})
-    for part in (
-        "",
-        "item=item-07",
-        f"item=item-07&{PAIR}",
-        f"item=item-08&{PAIR}&c=baseline:empty",
-    ):
+def test_hostile_text_is_text_and_the_page_is_as_wide_as_the_screen(visit, width):
+    pairs = (f"item=item-07&{PAIR}", f"item=item-08&{PAIR}&c=baseline:empty")
+    for part in ("", *pairs, "item=item-07"):
         page = visit.open(part)
         page.set_viewport_size({"width": width, "height": 800})
         page.keyboard.press("o")
@@ -89,7 +81,7 @@ def test_hostile_text_is_text_and_the_page_is_as_wide_as_the_screen(
     expect(page.locator("#item").locator(".lost")).to_have_text(f"weak: timeout. {HOSTILE}")
 
 
-def test_the_policy_of_the_page_lets_nothing_in(visit: Visit) -> None:
+def test_the_policy_of_the_page_lets_nothing_in(visit):
     refused = visit.page.evaluate(
         """async () => {
           const refused = [];
@@ -119,10 +111,10 @@ def test_the_policy_of_the_page_lets_nothing_in(visit: Visit) -> None:
 @pytest.mark.parametrize(
     ("scheme", "width"), [("light", 1280), pytest.param("dark", 390, marks=pytest.mark.nightly)]
 )
-def test_axe_finds_nothing(browser: Browser, home: Path, scheme: str, width: int) -> None:
+def test_axe_finds_nothing(browser, home, scheme, width):
     size = {"width": width, "height": 800}
     visit = Visit(browser, (home / PAGE).as_uri(), color_scheme=scheme, viewport=size)
-    for part, act in (
+    for part, key in (
         ("", ""),
         (f"q=apple&label.category=map&outcome=answered&{PAIR}&c=baseline:empty", ""),
         (f"item=item-03&{PAIR}", "o"),
@@ -131,15 +123,15 @@ def test_axe_finds_nothing(browser: Browser, home: Path, scheme: str, width: int
         ("item=item-05", "?"),
     ):
         page = visit.open(part)
-        if act:
-            page.keyboard.press(act)
+        if key:
+            page.keyboard.press(key)
         found = Axe().run(page).response["violations"]
         assert found == [], (part, [(each["id"], each["nodes"][:2]) for each in found])
         page.close()
     visit.close()
 
 
-def test_a_phone_shows_the_list_or_the_item(browser: Browser, home: Path) -> None:
+def test_a_phone_shows_the_list_or_the_item(browser, home):
     size = {"width": 390, "height": 800}
     visit = Visit(browser, (home / PAGE).as_uri(), viewport=size)
     page = visit.page
@@ -161,7 +153,7 @@ def test_a_phone_shows_the_list_or_the_item(browser: Browser, home: Path) -> Non
     visit.close()
 
 
-def test_paper_has_the_item_with_all_that_is_folded(visit: Visit) -> None:
+def test_paper_has_the_item_with_all_that_is_folded(visit):
     page = visit.open(f"item=item-12&{PAIR}")
     page.emulate_media(media="print")
     expect(page.get_by_text("Thinking of pear12.")).to_be_visible()

@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from itertools import accumulate
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,23 +17,21 @@ HOSTILE = "</script><script>alert(1)</script> '\\' \\u0027 \u2028 \u2029 \x00 \u
 
 
 @given(st.dictionaries(TEXTS, TEXTS | st.integers() | st.none()), TEXTS)
-def test_a_value_is_read_as_it_was_written(value: dict[str, object], name: str) -> None:
+def test_a_value_is_read_as_it_was_written(value, name):
     assert value_of(script_of(name, compact_json(value))) == (name, value)
 
 
-def test_hostile_text_and_names_of_objects_are_text() -> None:
+def test_hostile_text_and_names_of_objects_are_text():
     value = {"__proto__": HOSTILE, "constructor": [HOSTILE]}
     assert value_of(script_of("items/0", compact_json(value))) == ("items/0", value)
 
 
-def test_a_number_that_json_has_not_is_refused() -> None:
+def test_a_number_that_json_has_not_is_refused():
     with pytest.raises(ValueError, match="JSON"):
         compact_json([float("nan")])
 
 
-def test_items_are_cut_at_a_size_and_each_file_says_its_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_items_are_cut_at_a_size_and_each_file_says_its_first(tmp_path, monkeypatch):
     monkeypatch.setattr(pieces, "PIECE_CHARACTERS", 40)
     items = ItemPieces(tmp_path)
     # 17 characters each, but for one that is larger than a file should be.
@@ -53,9 +50,7 @@ def test_items_are_cut_at_a_size_and_each_file_says_its_first(
 
 
 @given(st.lists(st.lists(TEXTS, max_size=3), max_size=8))
-def test_a_word_is_found_in_the_file_of_its_place_with_all_its_items(
-    tmp_path_factory: pytest.TempPathFactory, items: list[list[str]]
-) -> None:
+def test_a_word_is_found_in_the_file_of_its_place_with_all_its_items(tmp_path_factory, items):
     folder, words = tmp_path_factory.mktemp("words"), WordIndexPieces()
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(pieces, "WORDS_CHARACTERS", 6)

@@ -2,8 +2,6 @@
 
 import os
 import subprocess
-import sys
-import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -16,8 +14,7 @@ import psycopg
 import pytest
 from sqlalchemy import Connection, create_engine, event, text
 
-from resources.command_line import CommandGroup, run
-from resources.files.home import REPO_ROOT
+from resources.command_line import Command, CommandGroup, run
 from resources.llm.budget_store import BUDGET_STORE
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.file import LEDGER
@@ -30,6 +27,7 @@ from resources.stores import postgres as sessions
 from resources.stores.copies import copy_store
 from resources.stores.locks import open_locks
 from resources.stores.postgres import PostgresStore
+from tests.doubles.scripts import start
 from tests.doubles.servers import PostgresServer
 from tests.resources.llm.test_ledger import call
 from tests.resources.review.review_queue import queue, work
@@ -66,7 +64,7 @@ def count(store: PostgresStore, table: str) -> int:
 # Sessions
 
 
-def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, tmp_path) -> None:
+def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.add([call(0)])
     for n in range(1, 4):
@@ -77,30 +75,27 @@ def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, t
     assert len(ledger) == 4
 
 
-def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(
-    address, admin
-) -> None:
+NEW_RUN = text("INSERT INTO budget_runs SELECT gen_random_uuid(), 'c', 1")
+
+
+def test_a_transaction_that_is_lost_raises_keeps_nothing_and_may_be_done_again(address, admin):
     store = PostgresStore(BUDGET_STORE, address)
-    insert = text("INSERT INTO budget_runs SELECT gen_random_uuid(), 'c', 1")
     with pytest.raises(StoreUnavailable), store.transaction() as connection:
-        connection.execute(insert)
+        connection.execute(NEW_RUN)
         cut(admin)
-        connection.execute(insert)
+        connection.execute(NEW_RUN)
     with store.transaction() as connection:
-        connection.execute(insert)
+        connection.execute(NEW_RUN)
     assert count(store, "budget_runs") == 1
 
 
-def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
-    address, monkeypatch
-) -> None:
+def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(address, monkeypatch):
     monkeypatch.setattr(sessions, "STILL_SECONDS", 1)
     store = PostgresStore(BUDGET_STORE, address)
-    insert = text("INSERT INTO budget_runs SELECT gen_random_uuid(), 'c', 1")
 
     def write() -> None:
         with store.transaction() as session:
-            session.execute(insert)
+            session.execute(NEW_RUN)
         store.close()
 
     with (
@@ -108,14 +103,14 @@ def test_a_process_that_stands_still_amid_a_transaction_does_not_stop_others(
         pytest.raises(StoreUnavailable),
         store.transaction() as still,
     ):
-        still.execute(insert)
+        still.execute(NEW_RUN)
         another.submit(write).result()
-        still.execute(insert)
+        still.execute(NEW_RUN)
     assert count(store, "budget_runs") == 1
 
 
 @pytest.mark.parametrize("reached", [True, False])
-def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, reached) -> None:
+def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, reached):
     store = PostgresStore(LEDGER, address)
     insert = text("INSERT INTO renewals (model, created_at) VALUES ('m', 't')")
 
@@ -135,7 +130,7 @@ def test_what_became_of_a_commit_whose_answer_was_lost_is_asked(address, admin, 
     assert not store._was_committed("999999999"), "of a server that crashed and knows it no more"
 
 
-def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path) -> None:
+def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path):
     mine, others = open_locks(tmp_path / "flights"), open_locks(tmp_path / "flights")
     assert mine.take(1) and mine.take(2) and not others.take(1)
     cut(admin)
@@ -145,19 +140,11 @@ def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path
     assert not mine.take(2)
     others.close()
     assert mine.take(2)
-    mine.close()
-
-
-def test_a_session_that_is_found_broken_when_a_lock_is_released_is_not_used_again(
-    address, admin, tmp_path
-) -> None:
-    locks, others = open_locks(tmp_path / "flights"), open_locks(tmp_path / "flights")
-    assert locks.take(1)
+    # A session that is found broken when a lock is released is not used again.
     cut(admin)
-    locks.release(1)
-    assert locks.take(2) and others.take(1) and not others.take(2)
-    locks.close()
-    others.close()
+    mine.release(2)
+    assert mine.take(4)
+    mine.close()
 
 
 # Errors
@@ -178,21 +165,18 @@ def fault(address: str) -> str:
         (lambda a: "postgresql://u:hidden%zz@h/x", "special characters"),
     ],
 )
-def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(
-    address, change, says
-) -> None:
+def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(address, change, says):
     told = fault(change(address))
     assert says in told and "hidden" not in told and "\n" not in told
 
 
-def test_what_is_no_address_of_postgres_is_refused(monkeypatch, tmp_path) -> None:
+def test_what_is_no_address_of_postgres_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("LOOM_STORES", "mysql://x:hidden@y/z")
-    with pytest.raises(StoreError, match="LOOM_STORES is not an address") as caught:
+    with pytest.raises(StoreError, match="^(?!.*hidden).*LOOM_STORES is not an address"):
         Ledger(tmp_path / "ledger.sqlite")
-    assert "hidden" not in str(caught.value)
 
 
-def test_a_user_who_may_not_make_schemas_is_told_so(address, admin) -> None:
+def test_a_user_who_may_not_make_schemas_is_told_so(address, admin):
     admin.execute("CREATE ROLE reader LOGIN")
     try:
         assert "CREATE schemas" in fault(address.replace("postgres@", "reader@"))
@@ -201,41 +185,33 @@ def test_a_user_who_may_not_make_schemas_is_told_so(address, admin) -> None:
 
 
 @pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])
-def test_a_statement_that_takes_too_long_ends_a_command_with_one_sentence(
-    address, driver, capsys
-) -> None:
+def test_a_statement_that_takes_too_long_ends_a_command_with_one_sentence(address, driver, capsys):
     """Dagster's storage has its own connections, by psycopg2."""
     engine = create_engine(
         address.replace("postgresql", f"postgresql+{driver}"),
         connect_args={"options": "-c statement_timeout=20"},
     )
 
-    @click.group("some", cls=CommandGroup)
-    def some() -> None:
-        """Some commands."""
-
-    @some.command(workspace="unused")
+    @click.command(cls=Command, workspace="unused")
     def slow() -> None:
         """Take long."""
         with engine.connect() as connection:
             connection.execute(text("SELECT pg_sleep(60)"))
 
-    assert run(some, "some", ["slow"]) == 2
-    assert capsys.readouterr().err == (
-        "The database of LOOM_STORES cannot be used (canceling statement due to statement timeout): "
-        "raise statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
-        "statement_timeout = '5min'), unless somebody cancelled the statement, and start again.\n"
-    )
+    assert run(CommandGroup("some", {"slow": slow}), "some", ["slow"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("The database of LOOM_STORES cannot be used (canceling statement due to")
+    assert "raise statement_timeout of the server" in said and said.count("\n") == 1
 
 
-def test_a_statement_of_a_store_that_takes_too_long_may_succeed_later(address, admin) -> None:
+def test_a_statement_of_a_store_that_takes_too_long_may_succeed_later(address, admin):
     store = PostgresStore(LEDGER, address)
     with pytest.raises(StoreUnavailable, match="raise statement_timeout"), store.read() as reader:
         reader.exec_driver_sql("SET statement_timeout = 20")
         reader.exec_driver_sql("SELECT pg_sleep(60)")
 
 
-def test_a_later_version_is_refused_and_left_as_it_is(address, admin) -> None:
+def test_a_later_version_is_refused_and_left_as_it_is(address, admin):
     PostgresStore(LEDGER, address)
     admin.execute("UPDATE ledger.alembic_version SET version_num = '9999'")
     assert "Update vlm-loom" in fault(address)
@@ -243,12 +219,7 @@ def test_a_later_version_is_refused_and_left_as_it_is(address, admin) -> None:
     assert version == ("9999",)
 
 
-def store_columns(admin: "psycopg.Connection", table: str) -> set[str]:
-    query = "SELECT column_name FROM information_schema.columns WHERE table_name = %s"
-    return {name for (name,) in admin.execute(query, [table]).fetchall()}
-
-
-def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, admin) -> None:
+def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, admin):
     PostgresStore(LEDGER, address)
     admin.execute("DROP VIEW ledger.paid_calls")
     for table in ("calls", "charges"):
@@ -261,7 +232,7 @@ def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, a
     assert count(store, "renewals") == 1
     version = admin.execute("SELECT version_num FROM ledger.alembic_version").fetchone()
     assert version == ("103",)
-    assert store_columns(admin, "charges") >= {"key", "image_tokens"}
+    assert admin.execute("SELECT key, image_tokens FROM ledger.charges").fetchall() == []
 
 
 FORMS = (
@@ -282,7 +253,7 @@ def form(admin: "psycopg.Connection") -> list[set]:
 @pytest.mark.parametrize("version", [102, 103])
 def test_a_review_schema_of_an_earlier_version_gets_the_form_of_a_new_one_and_keeps_its_rows(
     address, admin, version, tmp_path, postgres, monkeypatch
-) -> None:
+):
     admin.execute("CREATE SCHEMA review; SET search_path = review")
     admin.execute(Path(__file__).with_name("review_102.sql").read_text())
     admin.execute(f"INSERT INTO loom_version VALUES ({version})")
@@ -307,7 +278,7 @@ def test_a_review_schema_of_an_earlier_version_gets_the_form_of_a_new_one_and_ke
         assert form(admin) == form(of_new)
 
 
-def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path) -> None:
+def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     admin.execute("DROP SCHEMA ledger CASCADE")
     with pytest.raises(StoreError, match="pg_restore"):
@@ -317,23 +288,20 @@ def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path) -> None:
 # At once
 
 
-def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(address) -> None:
-    script = f"""
+def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(address):
+    script = """
+        import sys
         from resources.llm.ledger.file import LEDGER
         from resources.stores.postgres import PostgresStore
-        store = PostgresStore(LEDGER, {address!r})
-        with store.read() as connection:
+
+        with PostgresStore(LEDGER, sys.argv[1]).read() as connection:
             print(connection.exec_driver_sql("SELECT count(*) FROM calls").scalar())
     """
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    started = [
-        subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True)
-        for _ in range(6)
-    ]
+    started = [start(script, address, stdout=subprocess.PIPE) for _ in range(6)]
     assert [each.communicate(timeout=60)[0] for each in started] == ["0\n"] * 6
 
 
-def test_ids_of_events_are_in_the_order_of_commits(address, tmp_path) -> None:
+def test_ids_of_events_are_in_the_order_of_commits(address, tmp_path):
     """Who goes on from the last id that it has read misses none."""
     stores = [ReviewStore(tmp_path / "review.sqlite") for _ in range(4)]
     stores[0].update_queue(queue(60))
@@ -368,7 +336,7 @@ def test_ids_of_events_are_in_the_order_of_commits(address, tmp_path) -> None:
 
 def test_the_reviews_time_is_the_servers_whatever_a_machines_clock_says(
     address, tmp_path, monkeypatch
-) -> None:
+):
     one = ReviewStore(tmp_path / "one" / "review.sqlite")
     one.update_queue(queue(1))
     lock = one.lock_item("ann", "annotator")
@@ -379,7 +347,7 @@ def test_the_reviews_time_is_the_servers_whatever_a_machines_clock_says(
     assert other.renew_lock(lock.claim)
 
 
-def test_any_text_that_sqlite_keeps_is_kept(address, tmp_path) -> None:
+def test_any_text_that_sqlite_keeps_is_kept(address, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     texts = ["a\0b", "\0", "\U0010ffff0", "\U0010ffff", "100 % $1 'x' \\", "漢字 ✓"]
     ledger.add([call(number, response=text) for number, text in enumerate(texts)])
@@ -388,7 +356,7 @@ def test_any_text_that_sqlite_keeps_is_kept(address, tmp_path) -> None:
     assert [found[call(n).key].text for n in range(len(texts))] == texts
 
 
-def test_a_store_is_copied_to_a_file(address, tmp_path: Path, monkeypatch) -> None:
+def test_a_store_is_copied_to_a_file(address, tmp_path, monkeypatch):
     store = ReviewStore(tmp_path / "review.sqlite")
     store.update_queue(queue(3))
     work(store, "ann")

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -71,7 +72,10 @@ def dump(path: Path) -> str:
         return "\n".join(connection.iterdump())
 
 
-def test_a_restored_home_is_the_one_that_was_backed_up(home: Path, tmp_path: Path) -> None:
+def test_a_restored_home_is_the_one_that_was_backed_up(home, tmp_path):
+    # A file among the images that has no hash for its name.
+    (home / "images" / "00").mkdir(exist_ok=True)
+    (home / "images" / "00" / "note.txt").write_text("by hand")
     before = content(home)
     dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
 
@@ -82,13 +86,20 @@ def test_a_restored_home_is_the_one_that_was_backed_up(home: Path, tmp_path: Pat
     assert content(again) == before and len(before) > 30
     assert {each.name: dump(each) for each in again.glob("*.sqlite")} == dumps
     assert json.loads((home / "releases").joinpath(FIRST, "card.json").read_text())
-    made = json.loads((tmp_path / "backup" / MANIFEST).read_text())
-    assert len(made["files"]) == n_files
-    assert not any(name.startswith(("staging", "downloads")) for name in made["files"])
-    assert "reports/mmdu.html" in made["files"] and "review.yaml" in made["files"]
+    files = json.loads((tmp_path / "backup" / MANIFEST).read_text())["files"]
+    assert len(files) == n_files
+    assert not any(name.startswith(("staging", "downloads")) for name in files)
+    assert "reports/mmdu.html" in files and "review.yaml" in files
+    for name, file in files.items():
+        assert file == listed((tmp_path / "backup" / name).read_bytes())
 
 
-def test_a_backup_does_not_upgrade_what_it_copies(tmp_path: Path) -> None:
+def listed(data: bytes) -> dict[str, object]:
+    """What a manifest says of a file with these bytes."""
+    return {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def test_a_backup_does_not_upgrade_what_it_copies(tmp_path):
     """It is what one goes back to when an upgrade was not wanted."""
     home = tmp_path / "home"
     home.mkdir()
@@ -102,50 +113,29 @@ def test_a_backup_does_not_upgrade_what_it_copies(tmp_path: Path) -> None:
 
     with closing(sqlite3.connect(home / "ledger.sqlite")) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (BASELINE,)
-    with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as connection:
-        assert connection.execute("SELECT version FROM main.schema_version").fetchone() == (
-            BASELINE,
-        )
+    with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as tables:
+        version = tables.execute("SELECT version FROM main.schema_version").fetchone()
+    assert version == (BASELINE,)
 
 
-@pytest.mark.parametrize("name", ["ledger.sqlite", "warehouse.duckdb"])
-def test_a_backup_of_a_home_from_before_the_baseline_is_not_restored(
-    name: str, home: Path, tmp_path: Path
-) -> None:
-    if name == "ledger.sqlite":
-        with closing(sqlite3.connect(home / name)) as connection:
-            connection.execute("PRAGMA user_version = 7")
-    else:
-        with duckdb.connect(str(home / name)) as connection:
-            connection.execute("UPDATE main.schema_version SET version = 45")
+def test_a_backup_of_a_home_from_before_the_baseline_is_not_restored(home, tmp_path):
+    with closing(sqlite3.connect(home / "ledger.sqlite")) as connection:
+        connection.execute("PRAGMA user_version = 7")
     backup = tmp_path / "backup"
     back_up(home, backup)
     before = content(home)
 
-    with pytest.raises(StoreError) as refused:
+    with pytest.raises(StoreError, match=f"was made before .*: keep {backup} for the version"):
         restore(backup, home, overwrite=True)
 
-    assert str(refused.value) == (
-        f"{backup / name} was made before vlm-loom 0.2.0, the first version whose workspaces later "
-        "versions open: keep "
-        f"{backup} for the version that made it, and set LOOM_WORKSPACE to another folder."
-    )
-    assert content(home) == before and {each.name for each in tmp_path.iterdir()} == {
-        "backup",
-        "home",
-    }
+    assert content(home) == before
+    assert {each.name for each in tmp_path.iterdir()} == {"backup", "home"}
 
 
-def test_images_take_no_place_twice_and_stay_when_the_home_goes(home: Path, tmp_path: Path) -> None:
+def test_images_take_no_place_twice(home, tmp_path):
     back_up(home, tmp_path / "backup")
     images = [path for path in (home / "images").rglob("*") if path.is_file()]
     assert images and all(path.stat().st_nlink >= 2 for path in images)
-
-    for path in images:
-        path.unlink()
-
-    restored = [path for path in (tmp_path / "backup" / "images").rglob("*") if path.is_file()]
-    assert len(restored) == len(images)
 
 
 # --- While others write --------------------------------------------------------------------------
@@ -173,9 +163,7 @@ def _write_pairs(folder: Path, number: int, ready: Any) -> None:
             ready.release()
 
 
-def test_a_backup_taken_while_others_write_has_all_that_it_refers_to(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_backup_taken_while_others_write_has_all_that_it_refers_to(home, tmp_path):
     ready = PROCESSES.Semaphore(0)
     writers = [PROCESSES.Process(target=_write_pairs, args=(home, n, ready)) for n in (1, 2)]
     for writer in writers:
@@ -207,10 +195,8 @@ def whole(home: Path) -> int:
     rows = Warehouse(home / "warehouse.duckdb").sql(
         f"SELECT set_id, answer FROM {TABLE} WHERE set_id LIKE '%-%'"
     )
-    names = [
-        1_000_000 * int(set_id.split("-")[0]) + int(set_id.split("-")[1])
-        for set_id in rows.column("set_id").to_pylist()
-    ]
+    places = [set_id.split("-") for set_id in rows.column("set_id").to_pylist()]
+    names = [1_000_000 * int(number) + int(round_) for number, round_ in places]
     keys = rows.column("answer").to_pylist()
     assert set(ledger.find(keys)) == set(keys) and len(set(keys)) == len(names)
     known = {each.item_id for each in reviews.decisions()}
@@ -221,17 +207,15 @@ def whole(home: Path) -> int:
         assert (home / "images" / "00" / f"{name}.png").read_text() == f"{name}"
         assert (home / "releases" / f"r-{name}" / "card.json").is_file()
     # What was recorded of an image has the image, too.
+    query = "SELECT image_id FROM fetched WHERE url LIKE 'https://example.org/%'"
     with closing(sqlite3.connect(home / "image_index.sqlite")) as connection:
-        recorded = connection.execute(
-            "SELECT image_id FROM fetched WHERE url LIKE 'https://example.org/%'"
-        ).fetchall()
+        recorded = connection.execute(query).fetchall()
     assert all((home / "images" / "00" / f"{name}.png").is_file() for (name,) in recorded)
     return len(names)
 
 
-def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home: Path, tmp_path: Path) -> None:
-    ledger = Ledger(home / "ledger.sqlite")
-    ledger.add([call(7)])
+def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home, tmp_path):
+    killed(_commit_and_die, home)
     assert (home / "ledger.sqlite-wal").stat().st_size > 0
 
     back_up(home, tmp_path / "backup")
@@ -244,32 +228,17 @@ def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home: Path, tmp_pat
 # --- Killed --------------------------------------------------------------------------------------
 
 
-def _back_up_and_die(source: Path, target: Path, n: int) -> None:
-    copied, copy = 0, home_backup._copy
+def _die_at(name: str, n: int, work: Any, *arguments: Any) -> None:
+    """Do the work in this process, which is killed before it calls a function for the n-th time."""
+    step, calls = getattr(home_backup, name), itertools.count(1)
 
-    def dying(*arguments: Any) -> home_backup.BackupFile:
-        nonlocal copied
-        copied += 1
-        if copied == n:
+    def dying(*given: Any) -> Any:
+        if next(calls) == n:
             os.kill(os.getpid(), signal.SIGKILL)
-        return copy(*arguments)
+        return step(*given)
 
-    home_backup._copy = dying
-    back_up(source, target)
-
-
-def _restore_and_die(source: Path, target: Path, n: int) -> None:
-    copied, put_back = 0, home_backup._put_back
-
-    def dying(*arguments: Any) -> None:
-        nonlocal copied
-        copied += 1
-        if copied == n:
-            os.kill(os.getpid(), signal.SIGKILL)
-        put_back(*arguments)
-
-    home_backup._put_back = dying
-    restore(source, target)
+    setattr(home_backup, name, dying)
+    work(*arguments)
 
 
 def killed(work: Any, *arguments: Any) -> None:
@@ -280,11 +249,9 @@ def killed(work: Any, *arguments: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [1, 30])
-def test_a_killed_backup_leaves_nothing_that_looks_whole(
-    home: Path, tmp_path: Path, n: int
-) -> None:
+def test_a_killed_backup_leaves_nothing_that_looks_whole(home, tmp_path, n):
     target = tmp_path / "backups" / "today"
-    killed(_back_up_and_die, home, target, n)
+    killed(_die_at, "_copy", n, back_up, home, target)
 
     assert not target.exists()
     (left,) = [path for path in target.parent.iterdir() if path.is_dir()]
@@ -297,9 +264,9 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(
     assert content(tmp_path / "again") == content(home)
 
 
-def test_a_killed_restore_leaves_no_home_and_can_be_done_again(home: Path, tmp_path: Path) -> None:
+def test_a_killed_restore_leaves_no_home_and_can_be_done_again(home, tmp_path):
     back_up(home, tmp_path / "backup")
-    killed(_restore_and_die, tmp_path / "backup", tmp_path / "again", 20)
+    killed(_die_at, "_put_back", 20, restore, tmp_path / "backup", tmp_path / "again")
     assert not (tmp_path / "again").exists()
     assert list(tmp_path.glob(".again.restoring-*"))
 
@@ -308,7 +275,7 @@ def test_a_killed_restore_leaves_no_home_and_can_be_done_again(home: Path, tmp_p
     assert not list(tmp_path.glob(".*"))
 
 
-def test_what_another_program_has_beside_a_backup_stays(home: Path, tmp_path: Path) -> None:
+def test_what_another_program_has_beside_a_backup_stays(home, tmp_path):
     """A file that has a draft's name, folders that have nearly one, and a link."""
     others = tmp_path / "backups"
     for name in (".song.partial", ".mail.backing-up", f"mail.backing-up-{'0' * 32}"):
@@ -355,25 +322,23 @@ def two_at_once(work: Any, *arguments: Any) -> list[str]:
     return found
 
 
-def test_of_two_backups_at_once_to_one_folder_one_is_made(home: Path, tmp_path: Path) -> None:
+def test_of_two_backups_at_once_to_one_folder_one_is_made(home, tmp_path):
     target = tmp_path / "backups" / "today"
-    refused, done = two_at_once(back_up, home, target)
-
-    assert done == "done"
-    assert refused == f"{target} is there already: give a folder that is not."
+    assert two_at_once(back_up, home, target) == [
+        f"{target} is there already: give a folder that is not.",
+        "done",
+    ]
     restore(target, tmp_path / "again")
     assert content(tmp_path / "again") == content(home)
     assert [each.name for each in target.parent.iterdir()] == ["today"]
 
 
-def test_of_two_restores_at_once_to_a_new_home_one_is_made(home: Path, tmp_path: Path) -> None:
+def test_of_two_restores_at_once_to_a_new_home_one_is_made(home, tmp_path):
     back_up(home, tmp_path / "backup")
     refused, done = two_at_once(restore, tmp_path / "backup", tmp_path / "again")
 
     assert done == "done"
-    assert refused.startswith(
-        f"{tmp_path / 'again'} contains a workspace already. Pass --overwrite"
-    )
+    assert refused.startswith(f"{tmp_path / 'again'} contains a workspace already. Pass --over")
     assert content(tmp_path / "again") == content(home)
     assert not list(tmp_path.glob(".*"))
 
@@ -410,13 +375,11 @@ def back_up_as_a_reader(home: Path, target: Path) -> str:
     return log.read_text() if log.exists() else ""
 
 
-def test_a_home_that_can_only_be_read_is_backed_up(home: Path, tmp_path: Path) -> None:
+def test_a_home_that_can_only_be_read_is_backed_up(home, tmp_path):
     Ledger(home / "ledger.sqlite").close()
     Warehouse(home / "warehouse.duckdb").check()
-    for left in (*home.glob("*-wal"), *home.glob("*-shm"), *home.glob("*.lock")):
-        left.unlink()
     dumps = {each.name: dump(each) for each in home.glob("*.sqlite")}
-    for left in (*home.glob("*-wal"), *home.glob("*-shm")):
+    for left in (*home.glob("*-wal"), *home.glob("*-shm"), *home.glob("*.lock")):
         left.unlink()
 
     assert back_up_as_a_reader(home, tmp_path / "backup") == ""
@@ -427,9 +390,7 @@ def test_a_home_that_can_only_be_read_is_backed_up(home: Path, tmp_path: Path) -
     assert Warehouse(tmp_path / "again" / "warehouse.duckdb").count("release.releases") == 4
 
 
-def test_what_stands_in_logs_of_a_home_that_can_only_be_read_is_in_the_backup(
-    home: Path, tmp_path: Path
-) -> None:
+def test_what_stands_in_logs_of_a_home_that_can_only_be_read_is_in_the_backup(home, tmp_path):
     ledger = Ledger(home / "ledger.sqlite")
     ledger.add([call(7)])
     killed(_write_and_die, home / "warehouse.duckdb")
@@ -453,9 +414,7 @@ def _write_and_die(path: Path) -> None:
 # --- What is refused -----------------------------------------------------------------------------
 
 
-def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_then(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_then(home, tmp_path):
     back_up(home, tmp_path / "backup")
     before = content(home)
     (home / "reports" / "mmdu.html").write_text("newer")
@@ -471,9 +430,7 @@ def test_a_home_that_is_there_is_not_written_over_unless_told_so_and_kept_even_t
     assert (earlier / "reports" / "mmdu.html").read_text() == "newer"
 
 
-def test_a_volume_is_not_restored_into_but_filled_by_copying(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_volume_is_not_restored_into_but_filled_by_copying(home, tmp_path, monkeypatch):
     """Nothing can be renamed to where a volume is mounted."""
     back_up(home, tmp_path / "backup")
     monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "volume")
@@ -483,53 +440,34 @@ def test_a_volume_is_not_restored_into_but_filled_by_copying(
     assert not list((tmp_path / "volume").iterdir())
 
 
-@pytest.mark.parametrize("harm", ["missing", "shorter"])
-def test_a_backup_that_was_damaged_is_refused(home: Path, tmp_path: Path, harm: str) -> None:
+@pytest.mark.parametrize("harm", ["missing", "shorter", "a link"])
+def test_a_backup_that_was_damaged_is_refused(home, tmp_path, harm):
     back_up(home, tmp_path / "backup")
     path = tmp_path / "backup" / "ledger.sqlite"
-    if harm == "missing":
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[:-1])
+    data = path.read_bytes()
+    path.rename(tmp_path / "elsewhere")
+    if harm == "shorter":
+        path.write_bytes(data[:-1])
+    if harm == "a link":
+        path.symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(BackupError, match=r"ledger\.sqlite is missing, a link or of another size"):
         restore(tmp_path / "backup", tmp_path / "again")
     assert not (tmp_path / "again").exists()
 
 
-@pytest.mark.parametrize(
-    "file", ["ledger.sqlite", "warehouse.duckdb", "review.yaml", "reports/mmdu.html", "an image"]
-)
-def test_a_backup_whose_bytes_were_changed_is_refused(
-    home: Path, tmp_path: Path, file: str
-) -> None:
-    if file == "an image":
-        file = next(p for p in home.rglob("images/*/*")).relative_to(home).as_posix()
+@pytest.mark.parametrize("pattern", ["ledger.sqlite", "reports/mmdu.html", "images/*/*"])
+def test_a_backup_whose_bytes_were_changed_is_refused(home, tmp_path, pattern):
     back_up(home, tmp_path / "backup")
-    path = tmp_path / "backup" / file
+    path = next((tmp_path / "backup").glob(pattern))
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
 
-    with pytest.raises(BackupError) as refused:
+    with pytest.raises(BackupError, match=f"^{path} does not have the bytes that were backed up"):
         restore(tmp_path / "backup", tmp_path / "again")
 
-    assert str(refused.value) == (
-        f"{path} does not have the bytes that were backed up: give an earlier backup."
-    )
     assert not (tmp_path / "again").exists() and not list(tmp_path.glob(".*"))
-
-
-def test_a_backup_has_the_hash_of_each_file(home: Path, tmp_path: Path) -> None:
-    """Also of a file among the images that has no hash for its name."""
-    (home / "images" / "00").mkdir(exist_ok=True)
-    (home / "images" / "00" / "note.txt").write_text("by hand")
-    back_up(home, tmp_path / "backup")
-
-    files = json.loads((tmp_path / "backup" / MANIFEST).read_text())["files"]
-    for name, file in files.items():
-        data = (tmp_path / "backup" / name).read_bytes()
-        assert file == {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
 @pytest.mark.parametrize(
@@ -540,17 +478,14 @@ def test_a_backup_has_the_hash_of_each_file(home: Path, tmp_path: Path) -> None:
         '{"made_at": "2026-01-01T00:00:00Z", "files": {"/x": {"n_bytes": 1, "sha256": ""}}}',
     ],
 )  # fmt: skip
-def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_manifest_that_is_none_is_refused(tmp_path, text):
     (tmp_path / "backup").mkdir()
     (tmp_path / "backup" / MANIFEST).write_bytes(text.encode("latin-1"))
-    with pytest.raises(BackupError) as refused:
+    with pytest.raises(BackupError, match=f"{MANIFEST} does not list the files of a backup: give"):
         restore(tmp_path / "backup", tmp_path / "again")
-    assert str(refused.value) == (
-        f"{tmp_path / 'backup' / MANIFEST} does not list the files of a backup: give an earlier backup."
-    )
 
 
-def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_backed_up_is_said_in_one_sentence(home, tmp_path):
     with pytest.raises(BackupError, match="nothing to back up in .*: set LOOM_WORKSPACE"):
         back_up(tmp_path / "nowhere", tmp_path / "backup")
     with pytest.raises(BackupError, match="is inside the workspace"):
@@ -569,24 +504,24 @@ def test_what_cannot_be_backed_up_is_said_in_one_sentence(home: Path, tmp_path: 
     ],
 )
 def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
-) -> None:
+    home, tmp_path, monkeypatch, error, reason
+):
     def full(*_: object) -> None:
         raise error
 
     target = tmp_path / "backups" / "today"
     monkeypatch.setattr(home_backup, "copy_sqlite", full)
-    with pytest.raises(BackupError) as refused:
-        back_up(home, target)
-    assert str(refused.value) == (
+    said = (
         f"{home} was not backed up to {target}, as the disk of {target.parent} has too little room "
-        f"({reason}): make room on it, or use a folder on another disk, and run it again."
+        f"({reason}): make room on it"
     )
+    with pytest.raises(BackupError, match=re.escape(said)) as refused:
+        back_up(home, target)
     assert list(target.parent.iterdir()) == []
     assert exhaustion_message(refused.value) is refused.value, "what a command shows"
 
 
-def test_dagsters_own_files_are_copied_as_databases(home: Path, tmp_path: Path) -> None:
+def test_dagsters_own_files_are_copied_as_databases(home, tmp_path):
     runs = home / "dagster" / "history" / "runs"
     runs.mkdir(parents=True)
     with closing(sqlite3.connect(runs / "index.db")) as connection:
@@ -621,14 +556,16 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize(
-    "name",
-    ["ledger.sqlite", "review.sqlite", "warehouse.duckdb", "dagster/history/runs/index.db"],
+    ("name", "damage"),
+    [
+        *((name, damage) for name in ("ledger.sqlite", "warehouse.duckdb") for damage in DAMAGE),
+        *(("review.sqlite", "truncated"), ("dagster/history/runs/index.db", "zeroed pages")),
+    ],
 )
 def test_a_damaged_store_is_named_by_backup_and_restore_and_the_last_good_backup_stays(
-    home: Path, tmp_path: Path, name: str, damage: str
-) -> None:
+    home, tmp_path, name, damage
+):
     _history(home)
     good, bad = tmp_path / "backups" / "good", tmp_path / "backups" / "bad"
     back_up(home, good)
@@ -647,7 +584,7 @@ def test_a_damaged_store_is_named_by_backup_and_restore_and_the_last_good_backup
     assert not list(tmp_path.glob("home.before-*")) and not list(tmp_path.glob(".*"))
 
 
-def test_bytes_of_one_answer_that_changed_are_damage(home: Path, tmp_path: Path) -> None:
+def test_bytes_of_one_answer_that_changed_are_damage(home, tmp_path):
     """SQLite has no checksums: its own check finds the pages whole."""
     ledger = home / "ledger.sqlite"
     with closing(sqlite3.connect(ledger)) as connection:
@@ -657,29 +594,25 @@ def test_bytes_of_one_answer_that_changed_are_damage(home: Path, tmp_path: Path)
         back_up(home, tmp_path / "backup")
 
 
-UNREADABLE = {
-    "a text that is not UTF-8": (
-        "review.sqlite",
-        "item_contents",
-        "item",
-        "CAST(x'7BFF7D' AS TEXT)",
-    ),
-    "a text that is not JSON": ("review.sqlite", "item_contents", "item", "substr(item, 2)"),
-    "rules that are not JSON": ("review.sqlite", "rules", "rules", "substr(rules, 2)"),
-    "facts that are not JSON": ("image_index.sqlite", "fetched", "facts", "substr(facts, 2)"),
-    "a text of Dagster": ("dagster/history/runs.db", "runs", "run_body", "CAST(x'7BFF7D' AS TEXT)"),
-    "a snapshot of Dagster": (
+UNREADABLE = [
+    ("review.sqlite", "item_contents", "item", "CAST(x'7BFF7D' AS TEXT)"),
+    ("review.sqlite", "rules", "rules", "substr(rules, 2)"),
+    ("image_index.sqlite", "fetched", "facts", "substr(facts, 2)"),
+    ("dagster/history/runs.db", "runs", "run_body", "CAST(x'7BFF7D' AS TEXT)"),
+    (
         *("dagster/history/runs.db", "snapshots", "snapshot_body"),
         "CAST(substr(snapshot_body, 1, 9) || x'00' || substr(snapshot_body, 11) AS BLOB)",
     ),
-}
+]
+"""Texts that are not UTF-8, and JSON and packed snapshots that are cut or changed."""
 
 
-@pytest.mark.parametrize("harm", UNREADABLE)
+@pytest.mark.parametrize(
+    ("name", "table", "column", "value"), UNREADABLE, ids=lambda part: part.split("(")[0]
+)
 def test_a_value_that_cannot_be_read_is_damage_though_its_page_is_whole(
-    home: Path, tmp_path: Path, harm: str
-) -> None:
-    name, table, column, value = UNREADABLE[harm]
+    home, tmp_path, name, table, column, value
+):
     _fill_stores(home)
     good = tmp_path / "good"
     back_up(home, good)
@@ -728,20 +661,8 @@ def _history(home: Path) -> None:
 def _trust(backup: Path, name: str) -> None:
     """Have the manifest list the damaged file, as of a backup that was made without a check."""
     made = json.loads((backup / MANIFEST).read_text())
-    data = (backup / name).read_bytes()
-    made["files"][name] = {"n_bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    made["files"][name] = listed((backup / name).read_bytes())
     (backup / MANIFEST).write_text(json.dumps(made))
-
-
-@pytest.mark.parametrize("without_index", [False, True])
-def test_a_log_that_lost_commits_is_damage(home: Path, tmp_path: Path, without_index: bool) -> None:
-    killed(_commit_and_die, home)
-    log = home / "ledger.sqlite-wal"
-    os.truncate(log, log.stat().st_size - 1000)
-    if without_index:
-        (home / "ledger.sqlite-shm").unlink()
-    with pytest.raises(BackupError, match=r"ledger\.sqlite is damaged .*log"):
-        back_up(home, tmp_path / "backup")
 
 
 def _commit_and_die(home: Path) -> None:
@@ -749,64 +670,72 @@ def _commit_and_die(home: Path) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("lost", [1, 100])
-def test_a_log_of_the_warehouse_that_is_cut_is_damage(
-    home: Path, tmp_path: Path, lost: int
-) -> None:
-    killed(_write_and_die, home / "warehouse.duckdb")
-    log = home / "warehouse.duckdb.wal"
+@pytest.mark.parametrize("without_index", [False, True])
+def test_a_log_that_lost_commits_is_damage(home, tmp_path, without_index):
+    killed(_commit_and_die, home)
+    cut_off(home / "ledger.sqlite-wal", 1000)
+    if without_index:
+        (home / "ledger.sqlite-shm").unlink()
+    with pytest.raises(BackupError, match=r"ledger\.sqlite is damaged .*log"):
+        back_up(home, tmp_path / "backup")
+
+
+def cut_off(log: Path, lost: int) -> None:
     os.truncate(log, log.stat().st_size - lost)
+
+
+@pytest.mark.parametrize("lost", [1, 100])
+def test_a_log_of_the_warehouse_that_is_cut_is_damage(home, tmp_path, lost):
+    killed(_write_and_die, home / "warehouse.duckdb")
+    cut_off(home / "warehouse.duckdb.wal", lost)
     with pytest.raises(BackupError, match=r"warehouse\.duckdb is damaged \(its log"):
         back_up(home, tmp_path / "backup")
 
 
-def test_a_damaged_image_is_named_when_it_is_backed_up(home: Path, tmp_path: Path) -> None:
+def test_a_damaged_image_is_named_when_it_is_backed_up(home, tmp_path):
     image = next(path for path in (home / "images").rglob("*") if path.is_file())
     image.write_bytes(b"other")
     with pytest.raises(BackupError, match=f"{image.name} is damaged"):
         back_up(home, tmp_path / "backup")
 
 
-@pytest.mark.parametrize("name", [f"{FIRST}/card.json", f"{FIRST}.llava/llava.json"])
+@pytest.mark.parametrize(
+    ("name", "todo"),
+    [
+        (
+            f"{FIRST}/card.json",
+            "copy the file from a backup, or delete it and run vlm-loom run rel",
+        ),
+        (f"{FIRST}.llava/llava.json", "rename the folder, to have it written again"),
+    ],
+)
 def test_a_damaged_file_of_a_release_or_of_its_export_is_named_by_backup_and_restore(
-    home: Path, tmp_path: Path, name: str
-) -> None:
+    home, tmp_path, name, todo
+):
     export = home / "releases" / f"{FIRST}.llava"
     export.mkdir()
     (export / "llava.json").write_text("[]\n")
-    listed = {"n_bytes": 3, "sha256": hashlib.sha256(b"[]\n").hexdigest()}
-    (export / "manifest.json").write_text(json.dumps({"files": {"llava.json": listed}}))
+    (export / "manifest.json").write_text(json.dumps({"files": {"llava.json": listed(b"[]\n")}}))
     good = tmp_path / "good"
     back_up(home, good)
-    todo = {
-        FIRST: "copy the file from a backup, or delete it and run vlm-loom run release, which writes "
-        "it again from the tables",
-        f"{FIRST}.llava": "rename the folder, to have it written again",
-    }[name.split("/")[0]]
 
     os.truncate(home / "releases" / name, 0)
-    with pytest.raises(BackupError) as refused:
+    said = f"^{home / 'releases' / name} has other content than was written: .* To go on, {todo}"
+    with pytest.raises(BackupError, match=said):
         back_up(home, tmp_path / "bad")
     os.truncate(good / "releases" / name, 0)
     _trust(good, f"releases/{name}")
-    with pytest.raises(BackupError) as not_restored:
+    said = f"^{good / 'releases' / name} has other content than was written, and nothing was restor"
+    with pytest.raises(BackupError, match=said):
         restore(good, tmp_path / "again")
 
-    assert str(refused.value) == (
-        f"{home / 'releases' / name} has other content than was written: nothing was backed up, and "
-        f"earlier backups are as they were. To go on, {todo}."
-    )
-    assert str(not_restored.value) == (
-        f"{good / 'releases' / name} has other content than was written, and nothing was restored: "
-        "give an earlier backup."
-    )
     assert not (tmp_path / "bad").exists() and not (tmp_path / "again").exists()
 
 
 # --- Links and pipes -------------------------------------------------------------------------------
 
 
-def test_links_out_of_the_home_and_pipes_are_left_out_and_told(home: Path, tmp_path: Path) -> None:
+def test_links_out_of_the_home_and_pipes_are_left_out_and_told(home, tmp_path):
     (tmp_path / "secret").write_text("secret")
     (home / "images" / "a").symlink_to(tmp_path / "secret")
     (home / "images" / "zero").symlink_to("/dev/zero")
@@ -815,18 +744,9 @@ def test_links_out_of_the_home_and_pipes_are_left_out_and_told(home: Path, tmp_p
     assert sorted(made.left_out) == ["images/a", "images/pipe", "images/zero"]
 
 
-def test_a_link_in_a_backup_is_refused(home: Path, tmp_path: Path) -> None:
-    back_up(home, tmp_path / "backup")
-    file = tmp_path / "backup" / "review.yaml"
-    file.rename(tmp_path / "elsewhere")
-    file.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(BackupError, match=r"review\.yaml is missing, a link or"):
-        restore(tmp_path / "backup", tmp_path / "again")
-
-
 def test_a_home_whose_disk_is_full_is_backed_up_with_what_stands_in_its_logs(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    home, tmp_path, monkeypatch
+):
     def full(source: Path, target: Path) -> None:
         """As SQLite says that it cannot make the index of a log next to the file."""
         target.touch()

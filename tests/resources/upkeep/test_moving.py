@@ -20,7 +20,6 @@ from resources.stores.address import shown_database
 from resources.stores_of_home import SQLITE, bring_home_up_to_date
 from resources.upkeep.moving import move
 from tests.doubles.one_colour import one_colour
-from tests.doubles.servers import PostgresServer, S3Server
 from tests.resources.review.review_queue import queue, verdict
 
 pytestmark = pytest.mark.slow
@@ -56,9 +55,7 @@ def built(loom_home: Path) -> Path:
 
 
 @pytest.fixture
-def shared(
-    postgres: PostgresServer, s3: S3Server, monkeypatch: pytest.MonkeyPatch, built: Path
-) -> str:
+def shared(postgres, s3, monkeypatch, built) -> str:
     """The address of an empty database; it and a bucket are set."""
     address = postgres.database()
     for name, value in s3.environment.items():
@@ -86,14 +83,12 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_where_to_is_asked_for(built: Path) -> None:
+def test_where_to_is_asked_for(built):
     with pytest.raises(UserError, match="set LOOM_STORES, LOOM_WAREHOUSE or LOOM_FILES"):
         move(back=False, say=print)
 
 
-def test_all_is_there_and_comes_back_the_same(
-    built: Path, shared: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_is_there_and_comes_back_the_same(built, shared, tmp_path, monkeypatch):
     said: list[str] = []
     move(back=False, say=said.append)
     assert any("image_index.sqlite to postgresql://" in line for line in said)
@@ -110,11 +105,15 @@ def test_all_is_there_and_comes_back_the_same(
     before, after = rows(built), rows(other)
     assert after == before
     assert files(other) == files(built)
+    # The numbers of decisions go on.
+    store = ReviewStore(home.review_path())
+    lock = store.lock_item("bo", "annotator")
+    assert lock is not None
+    assert store.decide(lock.token, verdict(lock, "bo")) == 6
+    store.close()
 
 
-def test_a_workspace_that_has_stores_does_not_begin_with_an_empty_database(
-    built: Path, shared: str
-) -> None:
+def test_a_workspace_that_has_stores_does_not_begin_with_an_empty_database(built, shared):
     with pytest.raises(StoreError, match="has stores of its own .*vlm-loom workspace move"):
         bring_home_up_to_date()
     move(back=False, say=print)
@@ -122,8 +121,8 @@ def test_a_workspace_that_has_stores_does_not_begin_with_an_empty_database(
 
 
 def test_a_workspace_whose_stores_are_in_a_database_makes_no_files_without_it(
-    built: Path, shared: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    built, shared, monkeypatch
+):
     move(back=False, say=print)
     monkeypatch.delenv("LOOM_STORES")
     with pytest.raises(StoreError, match="LOOM_STORES is not set") as refused:
@@ -135,8 +134,8 @@ def test_a_workspace_whose_stores_are_in_a_database_makes_no_files_without_it(
 
 
 def test_a_workspace_knows_its_database_from_the_first_command_and_takes_no_other(
-    shared: str, loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    shared, loom_home, monkeypatch
+):
     new = loom_home / "new"
     monkeypatch.setenv("LOOM_WORKSPACE", str(new))
     bring_home_up_to_date()
@@ -148,20 +147,8 @@ def test_a_workspace_knows_its_database_from_the_first_command_and_takes_no_othe
         bring_home_up_to_date()
 
 
-def test_numbers_of_decisions_go_on(built: Path, shared: str) -> None:
-    move(back=False, say=print)
-    store = ReviewStore(home.review_path())
-    assert len(store.items()) == N_ITEMS
-    lock = store.lock_item("bo", "annotator")
-    assert lock is not None
-    assert store.decide(lock.token, verdict(lock, "bo")) == 6
-    store.close()
-
-
 @pytest.mark.parametrize("after", [0, 1, 2])
-def test_who_is_interrupted_goes_on(
-    built: Path, shared: str, monkeypatch: pytest.MonkeyPatch, after: int
-) -> None:
+def test_who_is_interrupted_goes_on(built, shared, monkeypatch, after):
     real, left = copies.insert_missing, [after]
 
     def stops(*given: Any) -> Any:
@@ -179,7 +166,7 @@ def test_who_is_interrupted_goes_on(
     index.close()
 
 
-def test_a_database_with_rows_of_its_own_is_refused(built: Path, shared: str) -> None:
+def test_a_database_with_rows_of_its_own_is_refused(built, shared):
     index = ImageIndex(home.image_index_path())
     index.record([fetched(1)])
     index.close()
@@ -187,29 +174,25 @@ def test_a_database_with_rows_of_its_own_is_refused(built: Path, shared: str) ->
         move(back=False, say=print)
 
 
-def test_a_row_that_differs_is_found(
-    built: Path, shared: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_that_differs_is_found(built, shared, monkeypatch):
     read = copies._rows
 
     def changed(*given: Any) -> Iterator[list[dict[str, Any]]]:
         for rows in read(*given):
-            yield [
-                row | {"image_id": "other"} if row.get("image_id") == f"{7:064x}" else row
-                for row in rows
-            ]
+            for row in rows:
+                if row.get("image_id") == f"{7:064x}":
+                    row["image_id"] = "other"
+            yield rows
 
     monkeypatch.setattr(copies, "_rows", changed)
     with pytest.raises(StoreError, match="differs from the file in row"):
         move(back=False, say=print)
 
 
-def test_a_home_that_has_stores_does_not_get_others(built: Path, shared: str) -> None:
+def test_a_home_that_has_stores_does_not_get_others(built, shared):
     move(back=False, say=print)
-    with pytest.raises(
-        StoreError,
-        match="exist already and are not overwritten: move them into another folder",
-    ):
+    said = "exist already and are not overwritten: move them into another folder"
+    with pytest.raises(StoreError, match=said):
         move(back=True, say=print)
     for name in SQLITE:
         if (built / name).exists():
@@ -218,7 +201,7 @@ def test_a_home_that_has_stores_does_not_get_others(built: Path, shared: str) ->
     assert not (built / "stores-database.txt").exists() and (built / "review.sqlite").exists()
 
 
-def test_a_damaged_picture_is_left_out_and_counted(built: Path, shared: str) -> None:
+def test_a_damaged_picture_is_left_out_and_counted(built, shared):
     path = next((built / "images").glob("*/*.png"))
     path.write_bytes(b"cut")
     said: list[str] = []
@@ -226,20 +209,19 @@ def test_a_damaged_picture_is_left_out_and_counted(built: Path, shared: str) -> 
     assert any("images: 3, 2 of them sent" in line and "1 damaged" in line for line in said)
 
 
-def test_what_others_have_written_since_stays_when_a_home_is_brought_again(
-    built: Path, shared: str, tmp_path: Path
-) -> None:
+def test_what_others_have_written_since_stays_when_a_home_is_brought_again(built, shared, tmp_path):
     move(back=False, say=print)
     files = shared_files()
     assert files is not None
     newer = tmp_path / "releases"
-    for name in ("r-1/card.json", "r-2/card.json"):
+    names = ["r-1/card.json", "r-2/card.json"]
+    for name in names:
         (newer / name).parent.mkdir(parents=True)
         (newer / name).write_text(f"newer {name}")
     files.publish("releases", newer)
     files.put("reports/index.html", b"newer index")
     move(back=False, say=print)
-    assert files.keys("releases") == [".files.json", "r-1/card.json", "r-2/card.json"]
+    assert files.keys("releases") == [".files.json", *names]
     assert files.get("releases/r-1/card.json") == b"newer r-1/card.json"
-    assert set(files.listing("releases")) == {"r-1/card.json", "r-2/card.json"}
+    assert set(files.listing("releases")) == set(names)
     assert files.get("reports/index.html") == b"newer index"

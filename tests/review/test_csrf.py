@@ -40,24 +40,17 @@ def test_without_it_nothing_is(ann, method):
     assert ann.post("/note", headers={"X-CSRF-Token": "é".encode()}).status_code == 403
 
 
-def test_another_sessions_token_is_not_taken(ann, browser):
-    eve = browser()
+def test_another_sessions_token_is_not_taken_nor_the_one_of_before_signing_in(browser):
+    ann, eve = browser(), browser()
+    before = token_of(ann)
+    signs_in(ann)
     signs_in(eve, "eve")
-    for token in (token_of(eve, "/"), token_of(browser())):
+    for token in (before, token_of(eve, "/"), token_of(browser())):
         response = ann.post("/decide", json={}, headers={"X-CSRF-Token": token})
 
         assert response.status_code == 403
-        assert response.json()["error"].startswith(
-            "This request did not come from a page of this site"
-        )
-
-
-def test_nor_is_the_one_of_before_signing_in(browser):
-    ann = browser()
-    before = token_of(ann)
-    signs_in(ann)
-
-    assert ann.post("/decide", json={}, headers={"X-CSRF-Token": before}).status_code == 403
+        said = "This request did not come from a page of this site"
+        assert response.json()["error"].startswith(said)
 
 
 def test_signing_in_needs_one_too(browser):

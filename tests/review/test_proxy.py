@@ -1,7 +1,6 @@
 """Signing in by the header of a proxy, over the real server."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -11,21 +10,15 @@ from resources.review.sign_in_limits import ATTEMPTS_PER_ADDRESS
 from review.proxy import SignInHeader, sign_in_header
 from review.server import FORWARDED_ALLOW_IPS, proxy_options
 from tests.review.html import csrf_token_in
-from tests.review.pages import Site, make_site, serving
+from tests.review.pages import Site, serving
 
 HEADER = "X-Forwarded-Email"
 ASKS = {"accept": "text/html"}
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = make_site(tmp_path / "home")
-    site.accounts.add("Zoë@b.org", "annotator")
-    return site
-
-
-@pytest.fixture
 def trusted(site: Site) -> Iterator[Site]:
+    site.accounts.add("Zoë@b.org", "annotator")
     with serving(site, sign_in_header(HEADER, ["10.0.0.0/8", "127.0.0.1"])) as served:
         yield served
 

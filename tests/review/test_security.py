@@ -4,7 +4,7 @@ import pytest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from review.security import local_path, refuse, require
+from review.security import local_path, refuse
 from tests.review.guarded_app import (
     RIGHT,
     WRONG,
@@ -47,10 +47,7 @@ class TestSigningIn:
     def test_too_many_failures_wait_by_name_and_by_address(self, browser):
         for _ in range(5):
             assert signs_in(browser(), "ann", WRONG).status_code == 403
-        waits = signs_in(browser(client=("10.0.0.2", 1)), "ann", RIGHT)
-
-        assert waits.status_code == 429
-        assert waits.text == "Too many failed sign-ins: try again in 5 minutes."
+        assert signs_in(browser(client=("10.0.0.2", 1)), "ann", RIGHT).status_code == 429
         for number in range(15):
             assert signs_in(browser(), f"name-{number}", WRONG).status_code == 403
         assert signs_in(browser(), "eve", RIGHT).status_code == 429
@@ -132,9 +129,9 @@ class TestGuard:
     def test_a_role_too_low_is_told_so_in_a_sentence(self, browser):
         ann = browser()
         signs_in(ann)
-        as_json = ann.get("/experts", headers={"accept": "application/json"})
 
         assert "<p>This page is for experts.</p>" in ann.get("/experts").text
+        as_json = ann.get("/experts", headers={"accept": "application/json"})
         assert as_json.json() == {"error": "This page is for experts."}
 
     def test_who_is_not_signed_in_is_sent_to_sign_in_and_back(self, browser):
@@ -154,10 +151,6 @@ class TestGuard:
 
         assert (posted.status_code, posted.json()) == (401, {"error": "You are not signed in."})
         assert read.status_code == 401
-
-    def test_a_role_that_is_none_is_found_at_once(self):
-        with pytest.raises(ValueError, match="not 'boss'"):
-            require("boss")
 
 
 @pytest.mark.parametrize(
@@ -189,31 +182,23 @@ def test_after_signing_in_one_goes_on_to_a_page_of_this_site(path):
         "//[",
     ],
 )
-def test_and_never_to_another_site(browser, elsewhere):
+def test_and_never_to_another_site(elsewhere):
     assert local_path(elsewhere) == "/"
-    fields = {} if elsewhere is None else {"next": elsewhere}
-    assert signs_in(browser(), **fields).headers["location"] == "/"
 
 
 class TestHeaders:
     @pytest.mark.parametrize(
-        "page", ["/", "/login", "/experts", "/decide", "/nowhere", "/image", "/broken"]
+        ("method", "page"),
+        [("GET", page) for page in ("/", "/login", "/experts", "/nowhere", "/image", "/broken")]
+        # Refused before the app sees it.
+        + [("POST", "/decide")],
     )
-    def test_every_answer_binds_the_browser(self, browser, page):
-        for person in (browser(raise_server_exceptions=False), browser()):
-            if page == "/broken":
-                person = browser(raise_server_exceptions=False)
-            headers = person.get(page).headers
-
-            assert headers["content-security-policy"] == POLICY
-            assert headers["x-content-type-options"] == "nosniff"
-            assert headers["referrer-policy"] == "same-origin"
-            assert headers["cache-control"] == "no-store"
-
-    def test_what_is_refused_before_the_app_sees_it_too(self, browser):
-        headers = browser().post("/decide").headers
+    def test_every_answer_binds_the_browser(self, browser, method, page):
+        headers = browser(raise_server_exceptions=False).request(method, page).headers
 
         assert headers["content-security-policy"] == POLICY
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
         assert headers["cache-control"] == "no-store"
 
     def test_an_image_may_say_that_it_is_kept(self, browser):
@@ -231,7 +216,7 @@ class TestHeaders:
         with pytest.raises(RuntimeError, match="secret"):  # but the server's log has it
             browser().get("/broken")
 
-    def test_a_sentence_is_escaped(self, browser):
+    def test_a_sentence_is_escaped(self):
         page = refuse(Request({"type": "http", "headers": []}), HTTPException(400, "<b>&"))
 
         assert b"<p>&lt;b&gt;&amp;</p>" in page.body

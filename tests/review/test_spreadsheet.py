@@ -104,14 +104,6 @@ class TestExport:
         ]
         assert {row["round"] for row in rows} == {"1"}
 
-    def test_what_is_only_to_be_read_says_so(self, sheet):
-        rows = [row for row in sheet.opened() if row["kind"] == "rewrite"]
-
-        assert [(row["part"], row["new_text"]) for row in rows] == [
-            ("original", "(to read)"),
-            ("rewrite", ""),
-        ]
-
     def test_the_file_begins_as_excel_wants_it(self, tmp_path):
         write_csv([item_of("rewrite")], 1, tmp_path / "out.csv")
 

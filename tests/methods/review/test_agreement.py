@@ -232,7 +232,9 @@ def test_each_judge_is_compared_with_the_mean_of_people() -> None:
     assert rows[(*of, against, "pearson")]["value"] == pytest.approx(1)
     assert rows[(*of, "people|judge:rare", "mae")]["value"] == 3  # 9 against the mean of 5 and 7.
     assert rows[(*of, "people|judge:rare", "kendall")]["reason"].startswith("A correlation needs")
-    assert not any("absent" in raters for _, _, raters, _ in rows)
+    assert {raters for _, _, raters, _ in rows} == {against, "people|judge:rare"}
+    # Scores alone.
+    assert judge_rows(verdicts(ann="aa"), [JudgeScore("item 0", "j", "verdict", 1)], seed=0) == []
 
 
 def test_one_person_alone_is_still_compared_with_the_judge() -> None:
@@ -241,18 +243,6 @@ def test_one_person_alone_is_still_compared_with_the_judge() -> None:
     rows = judges_by_name(alone, judged)
     assert rows[("score", "Richness", "people|judge:j", "kendall")]["value"] == pytest.approx(-1)
     assert people_by_name(alone)[("score", "Richness", "all", "raw")]["value"] is None
-
-
-def test_neither_table_has_rows_of_the_other() -> None:
-    given = scores(ann=(1, 5, 9, 3), bob=(3, 7, 9, 3))
-    judged = [JudgeScore(f"item {n}", "j", "Richness", n) for n in range(4)]
-    assert {raters for _, _, raters, _ in people_by_name(given)} == {"all", "ann|bob"}
-    assert {raters for _, _, raters, _ in judges_by_name(given, judged)} == {"people|judge:j"}
-
-
-def test_a_judge_is_compared_on_scores_alone() -> None:
-    judged = [JudgeScore("item 0", "j", "verdict", 1)]
-    assert judge_rows(verdicts(ann="aa", bob="ar"), judged, seed=0) == []
 
 
 def test_no_two_pairs_are_written_alike_whatever_their_names() -> None:
@@ -278,23 +268,12 @@ def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round() 
         decided(REWRITE, 5, "bob", "reject", round=2, reason="factual_error"),
         decided(item("gone", {}), 6, "ann", "accept", seconds=1.0),
     ]
-    assert effort_rows([REWRITE, CATEGORY], said) == [
-        {
-            "kind": "rewrite",
-            "round": 1,
-            "reviewer": "ann",
-            "n_decisions": 3,
-            "n_skipped": 1,
-            "median_seconds": 25.0,
-            "reasons": {"incomplete": 2},
-        },
-        {
-            "kind": "rewrite",
-            "round": 2,
-            "reviewer": "bob",
-            "n_decisions": 1,
-            "n_skipped": 0,
-            "median_seconds": None,
-            "reasons": {"factual_error": 1},
-        },
-    ]
+    ann, bob = effort_rows([REWRITE, CATEGORY], said)
+    assert ann == {
+        **{"kind": "rewrite", "round": 1, "reviewer": "ann", "n_decisions": 3, "n_skipped": 1},
+        **{"median_seconds": 25.0, "reasons": {"incomplete": 2}},
+    }
+    assert bob == {
+        **{"kind": "rewrite", "round": 2, "reviewer": "bob", "n_decisions": 1, "n_skipped": 0},
+        **{"median_seconds": None, "reasons": {"factual_error": 1}},
+    }

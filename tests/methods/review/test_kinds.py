@@ -100,22 +100,14 @@ def turn(name, **changes):
 
 GOOD["three_turns"] = [
     {"caption": "A tower."},
-    {"perception": {**THREE["perception"], "category": "Building Recognition"}},
+    turn("perception", category="Building Recognition"),
     turn("creation", focus="It names the tower.\nIt is short."),
-    {
-        "reasoning": {
-            **THREE["reasoning"],
-            "question": "Why is it white?",
-            "reference": "To be seen.",
-        }
-    },
+    turn("reasoning", question="Why is it white?", reference="To be seen."),
 ]
 GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every one, and add none"),
     ("dialogue", {"turns": [{**TURNS[0], "note": "x"}, *TURNS[1:]]}, "a turn has a question"),
-    ("dialogue", {"image_ids": []}, "image_ids: only turns may change"),
-    ("three_turns", {"image_ids": []}, "image_ids: only caption, perception, reasoning"),
     ("three_turns", {"caption": " "}, "edits, caption: this text is empty"),
     ("three_turns", {"reasoning": {"question": "Why?"}}, "reasoning: this is an object with"),
     ("three_turns", turn("reasoning", category=""), "reasoning category: this text is empty"),
@@ -135,31 +127,23 @@ BAD = [
         turn("creation", question="<ImageHere> Tell of it."),
         "keep every one, and add none",
     ),
-    ("multiple_choice", {"image_ids": []}, "only question, hint, choices, answer"),
     ("multiple_choice", {"answer": "C"}, "answer: this is one of A, B"),
-    ("multiple_choice", {"answer": ["A"]}, "answer: this is one of A, B"),
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
     ("multiple_choice", {"choices": {"A": "x", "B": " x "}}, "choices B: an earlier choice has"),
     ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "choices B: this text is empty"),
     ("multiple_choice", {"hint": 3}, "hint: this must be a text"),
-    ("multiple_choice", {"category": " "}, "category: this text is empty"),
-    ("rewrite", {"original": "Other."}, "original: only rewrite may change"),
     ("reference", {"reference": None}, "reference: this text is empty"),
-    ("reference", {"question": "Other?"}, "question: only reference may change"),
     (
         "translation",
         {"target": {"question": "它？"}},
-        "target: this is an object with the keys hint, ",
+        "target: this is an object with the keys hint",
     ),
     ("translation", {"target": {"question": " ", "hint": ""}}, "target question: this text"),
     ("translation", {"target": {"question": "它？", "hint": 1}}, "target hint: this text"),
-    ("translation", {"source": {}}, "source: only target may change"),
     ("category", {"category": "ships"}, "one of towers, mills"),
-    ("category", {"categories": ["ships"], "category": "ships"}, "categories: only category"),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
     ("pair", {"winner": "both"}, "winner: this is one of A, B, tie"),
-    ("pair", {"a": "B is better.", "winner": "A"}, "a: only winner may change"),
     ("score", {"scores": {"Accuracy": 5}}, "scores: this is an object with the keys A"),
     (
         "score",
@@ -191,6 +175,14 @@ def test_what_they_may_not_is_refused_in_one_sentence(name, change, says):
     with pytest.raises(ValueError, match=says) as refused:
         KINDS[name].check(CONTENTS[name] | change, CONTENTS[name])
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_people_decide_on_stays_as_it_is(name):
+    content, editable = CONTENTS[name], KINDS[name].editable
+    for key in set(content) - set(editable):
+        with pytest.raises(ValueError, match=rf"{key}: only {', '.join(editable)} may change"):
+            KINDS[name].check(content | {key: "Other."}, content)
 
 
 @pytest.mark.parametrize("name", sorted(set(KINDS) - {"score"}))
@@ -265,17 +257,12 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     check_decision(said | {"round": 2, "content_hash": content_id(scored)}, stands)
 
 
-def test_a_translation_has_no_two_choices_alike() -> None:
+def test_a_translation_has_no_two_choices_alike():
     texts = {"question": "What is it?", "A": "A tower", "B": "A mill"}
-    original = {
-        "source_language": "en",
-        "target_language": "zh",
-        "source": texts,
-        "target": {"question": "这是什么？", "A": "塔", "B": "磨坊"},
-    }
-    edited = {**original, "target": {"question": "这是什么？", "A": "塔", "B": "塔 "}}
+    target = {"question": "这是什么？", "A": "塔", "B": "磨坊"}
+    original = CONTENTS["translation"] | {"source": texts, "target": target}
     with pytest.raises(ValueError, match="target B: an earlier choice has the same text"):
-        KINDS["translation"].check(edited, original)
+        KINDS["translation"].check(original | {"target": target | {"B": "塔 "}}, original)
 
 
 def _without(text: str) -> dict[str, str]:

@@ -284,15 +284,6 @@ def test_a_host_that_refuses_is_left_alone_by_all(uploads, code):
     assert during and {asked.host for asked in during} == {"localhost"}
 
 
-def test_a_pause_that_nobody_asked_for_has_a_longest(uploads, monkeypatch):
-    assert fetch_schedule.MAX_BACKOFF == 60
-    monkeypatch.setattr(fetch_schedule, "MAX_BACKOFF", 0.05)
-    url = uploads.serve("a.png", *[busy()] * 5, ok())
-    start = time.monotonic()
-    assert reasons(dict(fetcher(backoff=600).fetch_each([url]))) == {"fetched"}
-    assert time.monotonic() - start >= 5 * 0.05
-
-
 def test_one_image_that_is_refused_does_not_stop_the_others(uploads):
     """A thumbnail of a size that a host does not make is refused for ever; its neighbours are not."""
     refused = [uploads.serve(f"thumb{number}.png", busy()) for number in range(3)]
@@ -319,26 +310,3 @@ def test_a_host_that_goes_on_refusing_is_given_up(uploads, monkeypatch, code):
     assert reasons(results) == {"rate_limited"}
     assert all("run this again" in each.detail for each in results.values())
     assert len(uploads.log) < 30
-
-
-def test_a_host_that_says_tomorrow_is_given_up_at_once(uploads):
-    """It is not asked earlier than it wants, and nobody waits for a day."""
-    urls = [uploads.serve(f"{number}.png", busy(retry_after="86400")) for number in range(20)]
-
-    results = dict(fetcher().fetch_each(urls))
-
-    assert reasons(results) == {"rate_limited"}
-    assert "86400 seconds" in results[urls[-1]].detail
-    assert len(uploads.log) <= 3
-    # Another run re-asks.
-    uploads.serve("0.png", ok())
-    assert reasons(dict(fetcher().fetch_each(urls[:1]))) == {"fetched"}
-
-
-def test_a_host_that_serves_now_and_then_is_not_given_up(uploads, monkeypatch):
-    """It refuses every other request for much longer than it may go on refusing all of them."""
-    monkeypatch.setattr(fetch_schedule, "PATIENCE", 0.5)
-    urls = [uploads.serve(f"{n}.png", *[busy(), ok()][n % 2 :]) for n in range(100)]
-    start = time.monotonic()
-    assert reasons(dict(fetcher(backoff=0.02).fetch_each(urls))) == {"fetched"}
-    assert time.monotonic() - start > 0.5

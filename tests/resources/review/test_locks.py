@@ -78,8 +78,10 @@ class TestLocking:
         ):
             assert replace(again, expires_at="") == replace(lock, expires_at="")
             assert again.expires_at > lock.expires_at
-        time.pass_by(LOCK_SECONDS - 1)
-        assert store.renew_lock(lock.claim)
+        for _ in range(2):
+            time.pass_by(LOCK_SECONDS - 1)
+            assert store.renew_lock(lock.claim)
+        assert store.lock_item("bob", "annotator", item_id="item-0") is None
 
     def test_what_is_asked_for_by_kind_or_name(self, store):
         store.update_queue([*queue(3), item(7, kind="reference")])
@@ -151,15 +153,6 @@ class TestLocks:
         assert work(store, "bob", item_id="item-0") == "item-0"
         with pytest.raises(LockLost):
             store.decide(lock.token, verdict(lock, "ann"))
-
-    def test_renewed_it_holds(self, store, time):
-        lock = store.lock_item("ann", "annotator")
-        for _ in range(3):
-            time.pass_by(LOCK_SECONDS - 1)
-            assert store.renew_lock(lock.claim)
-
-        assert store.lock_item("bob", "annotator", item_id="item-0") is None
-        assert store.decide(lock.token, verdict(lock, "ann")) == 1
 
     def test_let_go_it_is_anybodys(self, store):
         lock = store.lock_item("ann", "annotator")
@@ -294,10 +287,6 @@ class TestBlindness:
         work(blind, "bob", verdict_="reject", item_id="item-0")
         for name, role in [("ann", "annotator"), ("cat", "annotator"), ("eve", "expert")]:
             assert self.seen(blind, name, role) == ["ann", "bob"]
-        assert [each.reviewer for each in blind.state("item-0").annotator_decisions] == [
-            "ann",
-            "bob",
-        ]
 
     def test_what_was_said_of_an_earlier_content_is_not_seen_before_the_new_is_decided(self, blind):
         for name in ("ann", "bob"):

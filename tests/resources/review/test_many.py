@@ -114,8 +114,5 @@ def test_every_commit_waits_for_the_disk(tmp_path):
     store = ReviewStore(tmp_path / "review.sqlite")
     pragmas = ("journal_mode", "synchronous", "busy_timeout")
 
-    assert [rows(store, f"PRAGMA {name}")[0][0] for name in pragmas] == [
-        "wal",
-        2,  # FULL
-        60_000,
-    ]
+    full = 2
+    assert [rows(store, f"PRAGMA {name}")[0][0] for name in pragmas] == ["wal", full, 60_000]

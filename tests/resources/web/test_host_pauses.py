@@ -1,6 +1,5 @@
 """A host that asks for a pause gets it from everything in the process that asks it."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,7 +13,7 @@ from methods.ingest.image_check import ImageRejected
 from resources.images.fetcher import ImageFetcher
 from resources.web.host_pauses import HostPauses, host_name
 from resources.wikipedia import Wikipedia, WikipediaError
-from tests.resources.images.upload_double import UploadDouble, busy, ok, serving_uploads
+from tests.resources.images.upload_double import UploadDouble, ok, serving_uploads
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
 
@@ -48,27 +47,6 @@ def test_a_shorter_pause_does_not_end_a_longer_one():
 
     assert 99 < pauses.seconds_left("example.org") <= 100
     assert pauses.seconds_left("example.com") == 0
-
-
-def test_a_pause_that_wikipedia_asked_for_holds_for_images(uploads, wiki, tmp_path, monkeypatch):
-    monkeypatch.setattr("resources.wikipedia.api_client.TRIES", 1)
-    pauses = HostPauses()
-    wiki.fail(faults.maxlag("0.5"))
-    with pytest.raises(WikipediaError, match="maxlag"):
-        wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
-
-    start = time.monotonic()
-    assert isinstance(fetched(uploads, pauses, ok()), bytes)
-    assert time.monotonic() - start > 0.4
-
-
-def test_a_pause_that_an_image_server_asked_for_holds_for_wikipedia(uploads, wiki, tmp_path):
-    pauses = HostPauses()
-    fetched(uploads, pauses, *[busy(retry_after="0.5")] * 6)
-
-    start = time.monotonic()
-    wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
-    assert time.monotonic() - start > 0.4
 
 
 def test_a_pause_of_hours_is_waited_for_by_neither(uploads, wiki, tmp_path):

@@ -2,17 +2,14 @@
 
 import io
 from html import escape
-from pathlib import Path
 
 import pytest
 from PIL import Image
-from starlette.testclient import TestClient
 
-from methods.review.decisions import QueueItem
 from review.pages.frame import texts
 from review.pages.items import SIDES
 from tests.review.http_people import decide, opened, signed_in
-from tests.review.pages import Site, dialogue, make_site, picture
+from tests.review.pages import dialogue, make_site, picture
 
 pytestmark = pytest.mark.slow
 
@@ -23,9 +20,7 @@ SAYS = texts("en")
 
 
 @pytest.mark.parametrize("whose", ["another person", "another item"])
-def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(
-    anna: TestClient, site: Site, whose: str
-) -> None:
+def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(anna, site, whose):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
     data = opened(anna, one["item_id"])
@@ -49,9 +44,7 @@ def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(
     assert 'note" rows="1" dir="auto">\nhers' in anna.get(f"/items/{one['item_id']}").text
 
 
-def test_of_two_tabs_neither_overwrites_what_the_other_saved(
-    one: QueueItem, anna: TestClient, site: Site
-) -> None:
+def test_of_two_tabs_neither_overwrites_what_the_other_saved(one, anna, site):
     first, second = opened(anna, one["item_id"]), opened(anna, one["item_id"])
     assert first["version"] is second["version"] is None
 
@@ -77,9 +70,7 @@ def test_of_two_tabs_neither_overwrites_what_the_other_saved(
 # --- Changes of mind -------------------------------------------------------------------------------
 
 
-def test_a_decision_is_taken_back_and_the_page_says_what_changed(
-    anna: TestClient, site: Site
-) -> None:
+def test_a_decision_is_taken_back_and_the_page_says_what_changed(anna, site):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
     event_id = decide(anna, opened(anna, one["item_id"]), "accept", note="hasty").json()["event_id"]
@@ -102,7 +93,7 @@ def test_a_decision_is_taken_back_and_the_page_says_what_changed(
     assert SAYS["history.taken_back"] in history
 
 
-def test_an_administrator_opens_an_item_again_with_a_reason(one: QueueItem, site: Site) -> None:
+def test_an_administrator_opens_an_item_again_with_a_reason(one, site):
     anna, eva, ada = (signed_in(site, name) for name in ("anna", "eva", "ada"))
     decide(anna, opened(anna, one["item_id"]), "accept")
     decide(eva, opened(eva, one["item_id"]), "accept")
@@ -125,7 +116,7 @@ def test_an_administrator_opens_an_item_again_with_a_reason(one: QueueItem, site
 # --- Comments --------------------------------------------------------------------------------------
 
 
-def test_comments_are_as_blind_as_decisions(one: QueueItem, tmp_path: Path) -> None:
+def test_comments_are_as_blind_as_decisions(one, tmp_path):
     site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
     people = {name: signed_in(site, name) for name in ("anna", "ben", "eva", "ada")}
     path = f"/items/{one['item_id']}"
@@ -158,9 +149,7 @@ def test_comments_are_as_blind_as_decisions(one: QueueItem, tmp_path: Path) -> N
     assert seen()["eva"] == {"<b>from-anna", "to-eva", "from-eva"}
 
 
-def test_what_is_no_comment_is_refused_in_a_sentence(
-    one: QueueItem, anna: TestClient, site: Site
-) -> None:
+def test_what_is_no_comment_is_refused_in_a_sentence(one, anna, site):
     path = f"/items/{one['item_id']}/comments"
     for said, sentence in (
         ({"text": " "}, "comment.length"),
@@ -182,7 +171,7 @@ def test_what_is_no_comment_is_refused_in_a_sentence(
 # --- Pictures --------------------------------------------------------------------------------------
 
 
-def test_a_picture_is_served_in_the_size_that_is_shown(anna: TestClient, site: Site) -> None:
+def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):
     data = io.BytesIO()
     Image.effect_noise((3000, 1000), 80).convert("RGB").save(data, "PNG")
     image_id = site.images.put(data.getvalue()).image_id
@@ -201,7 +190,7 @@ def test_a_picture_is_served_in_the_size_that_is_shown(anna: TestClient, site: S
         assert anna.get(f"/images/{image_id}?side={wrong}").status_code == 404
 
 
-def test_a_missing_picture_is_said_to_be_missing(one: QueueItem, site: Site) -> None:
+def test_a_missing_picture_is_said_to_be_missing(one, site):
     site.images.path(one["image_ids"][1]).unlink()
     page = signed_in(site, "anna").get(f"/items/{one['item_id']}").text
     assert page.count(SAYS["item.missing_image"]) == 2, (

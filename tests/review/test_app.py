@@ -2,14 +2,11 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
-from starlette.testclient import TestClient
 
-from methods.review.decisions import VERDICTS, QueueItem
+from methods.review.decisions import VERDICTS
 from methods.review.kinds import KINDS, REASONS
 from methods.review.process import ROUND_OF_ROLE
 from resources.review.accounts import ROLES
@@ -19,13 +16,13 @@ from review.pages.lead import SHOWN_MEASURES
 from review.pages.queue import NOTICES, STATUSES
 from tests.review.html import attribute, csrf_token_in, has_inline_code
 from tests.review.http_people import browser, decide, opened, signed_in
-from tests.review.pages import Site, dialogue, make_site, picture
+from tests.review.pages import dialogue, make_site, picture
 from tests.review.samples import samples
 
 # --- Who gets in -----------------------------------------------------------------------------------
 
 
-def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
+def test_a_link_signs_in_once_and_only_when_used(site):
     link = f"/link/{site.accounts.link('anna')}"
     for _ in range(2):  # Looking, as mail scanners do, uses nothing up.
         page = browser(site).get(link)
@@ -37,7 +34,7 @@ def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
     assert late.get(link).status_code == 410
 
 
-def test_accounts_are_for_administrators_alone(site: Site) -> None:
+def test_accounts_are_for_administrators_alone(site):
     for name in ("anna", "eva"):
         assert signed_in(site, name).get("/accounts").status_code == 403
     ada = signed_in(site, "ada")
@@ -54,9 +51,7 @@ def test_accounts_are_for_administrators_alone(site: Site) -> None:
 # --- Work ------------------------------------------------------------------------------------------
 
 
-def test_a_decision_is_stored_under_the_name_that_is_signed_in(
-    anna: TestClient, site: Site
-) -> None:
+def test_a_decision_is_stored_under_the_name_that_is_signed_in(anna, site):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
     data = opened(anna, one["item_id"])
@@ -82,9 +77,7 @@ HALF, LONE = "half \ud83d", "The text has lone surrogates: remove them."
         ("draft", {"draft": {"note": HALF}}, LONE),
     ],
 )
-def test_what_cannot_be_stored_is_refused_in_one_sentence(
-    anna: TestClient, one: QueueItem, site: Site, act: str, said: dict[str, Any], sentence: str
-) -> None:
+def test_what_cannot_be_stored_is_refused_in_one_sentence(anna, one, site, act, said, sentence):
     data = opened(anna, one["item_id"])
     known = {name: data[name] for name in ("token", "content_hash", "round")}
     # As ASCII, for httpx2 would not send half a character; JSON can say it.
@@ -98,15 +91,13 @@ def test_what_cannot_be_stored_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("body", ["", "[1]", "{", "[" * 100_000])
-def test_a_body_that_is_no_object_is_refused(one: QueueItem, anna: TestClient, body: str) -> None:
+def test_a_body_that_is_no_object_is_refused(one, anna, body):
     url = f"/items/{one['item_id']}/draft"
     answer = anna.post(url, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 400 and "error" in answer.json()
 
 
-def test_a_draft_comes_back_and_goes_with_the_decision(
-    one: QueueItem, anna: TestClient, site: Site
-) -> None:
+def test_a_draft_comes_back_and_goes_with_the_decision(one, anna, site):
     data = opened(anna, one["item_id"])
     begun = json.loads(json.dumps(one["content"]))
     begun["turns"][0]["answer"] = ""  # Not valid yet, and kept nevertheless.
@@ -128,17 +119,13 @@ def test_a_draft_comes_back_and_goes_with_the_decision(
 
 
 @pytest.mark.parametrize("content", [5, {"turns": []}, {"image_ids": [], "turns": 5}])
-def test_a_draft_of_no_form_is_left_aside(
-    one: QueueItem, anna: TestClient, content: object
-) -> None:
+def test_a_draft_of_no_form_is_left_aside(one, anna, content):
     data = opened(anna, one["item_id"])
     anna.post(data["urls"]["draft"], json={"token": data["token"], "draft": {"content": content}})
     assert opened(anna, one["item_id"])["shown"] == one["content"]
 
 
-def test_who_lost_the_lock_or_has_an_old_content_is_told_so(
-    one: QueueItem, anna: TestClient, site: Site
-) -> None:
+def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site):
     data = opened(anna, one["item_id"])
     token, urls = {"token": data["token"]}, data["urls"]
     assert anna.post(urls["renew"], json=token).json() == {"locked": True}
@@ -155,7 +142,7 @@ def test_who_lost_the_lock_or_has_an_old_content_is_told_so(
     assert site.store.decisions() == []
 
 
-def test_round_1_is_blind_until_it_is_complete(tmp_path: Path) -> None:
+def test_round_1_is_blind_until_it_is_complete(tmp_path):
     site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
     one = dialogue(site)
     site.store.update_queue([one])
@@ -175,9 +162,7 @@ def test_round_1_is_blind_until_it_is_complete(tmp_path: Path) -> None:
 # --- What is shown ---------------------------------------------------------------------------------
 
 
-def test_images_come_from_the_store_by_id_and_nothing_else_does(
-    anna: TestClient, site: Site
-) -> None:
+def test_images_come_from_the_store_by_id_and_nothing_else_does(anna, site):
     image_id = picture(site, "green")
     found = anna.get(f"/images/{image_id}")
     assert found.content == site.images.read(image_id)
@@ -188,7 +173,7 @@ def test_images_come_from_the_store_by_id_and_nothing_else_does(
         assert anna.get(f"/images/{wrong}").status_code == 404
 
 
-def test_what_a_check_found_stands_at_the_text_that_it_concerns(site: Site) -> None:
+def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):
     found = [
         ["leak", "the harbour of Oslo"],
         ["unsupported", "a <red> ship"],
@@ -211,7 +196,7 @@ def test_what_a_check_found_stands_at_the_text_that_it_concerns(site: Site) -> N
     assert not second.css(".check")
 
 
-def test_the_queue_is_filtered_and_counts(anna: TestClient, site: Site) -> None:
+def test_the_queue_is_filtered_and_counts(anna, site):
     whale = dialogue(site, "whale", ("A <whale>?", "Yes."))
     site.store.update_queue([whale, *(dialogue(site, f"number {number}") for number in range(60))])
 
@@ -232,7 +217,7 @@ def test_the_queue_is_filtered_and_counts(anna: TestClient, site: Site) -> None:
     assert anna.get("/items/nothing").status_code == 404
 
 
-def test_pages_carry_no_script_or_style_of_their_own(site: Site) -> None:
+def test_pages_carry_no_script_or_style_of_their_own(site):
     one = dialogue(site)
     site.store.update_queue([one, *samples(one["image_ids"], ["dialogue"])])
     client = signed_in(site, "ada")
@@ -248,7 +233,7 @@ def test_pages_carry_no_script_or_style_of_their_own(site: Site) -> None:
     assert static.status_code == 200 and "immutable" in static.headers["cache-control"]
 
 
-def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> None:
+def test_languages_say_the_same_things_and_templates_ask_for_nothing_else():
     english, chinese = texts("en"), texts("zh")
     assert english.keys() == chinese.keys()
     assert all(re.search("[\u4e00-\u9fff]", text) for text in chinese.values())
@@ -271,7 +256,7 @@ def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> N
     assert not asked - english.keys()
 
 
-def test_what_is_refused_is_said_in_the_language_of_the_page(anna: TestClient, site: Site) -> None:
+def test_what_is_refused_is_said_in_the_language_of_the_page(anna, site):
     chinese = {"accept-language": "zh"}
     guards = "".join((HERE / name).read_text() for name in ("security.py", "csrf.py"))
     said = re.findall(r'^_[A-Z_]+ = (?:\(\n)?((?:\s*"[^"]+"\n?)+)', guards, re.MULTILINE)
@@ -287,7 +272,7 @@ def test_what_is_refused_is_said_in_the_language_of_the_page(anna: TestClient, s
     assert re.search("[\u4e00-\u9fff]", answer.json()["error"])
 
 
-def test_a_language_is_chosen_and_leads_back_to_this_site_alone(anna: TestClient) -> None:
+def test_a_language_is_chosen_and_leads_back_to_this_site_alone(anna):
     answer = anna.get("/language/zh?back=/?kind=dialogue")
     assert answer.headers["location"] == "/?kind=dialogue"
     assert '<html lang="zh">' in anna.get("/").text

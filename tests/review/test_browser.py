@@ -74,9 +74,7 @@ def saved(page: Page) -> None:
 # --- Work ------------------------------------------------------------------------------------------
 
 
-def test_a_dialogue_is_accepted_by_keyboard_alone(
-    browser: Browser, site: Site, one: QueueItem
-) -> None:
+def test_a_dialogue_is_accepted_by_keyboard_alone(browser, site, one):
     page = sign_in(browser, site, "anna")
 
     press(page, "n")
@@ -98,7 +96,7 @@ def test_a_dialogue_is_accepted_by_keyboard_alone(
     assert stored.seconds is not None and stored.seconds >= 0
 
 
-def test_turns_are_edited_added_moved_and_removed(page: Page, site: Site, one: QueueItem) -> None:
+def test_turns_are_edited_added_moved_and_removed(page, site, one):
     page.locator("button.picture").first.click()
     expect(page.get_by_text("Image 1 / 2")).to_be_visible()
     press(page, "Escape", "j", "j", "e")
@@ -127,9 +125,7 @@ def test_turns_are_edited_added_moved_and_removed(page: Page, site: Site, one: Q
     }
 
 
-def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(
-    browser: Browser, site: Site
-) -> None:
+def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(browser, site):
     one = dialogue(site, "long", *[(f"Question {n}?", "A long answer. " * 20) for n in range(9)])
     site.store.update_queue([one])
     page = sign_in(browser, site, "anna")
@@ -163,7 +159,7 @@ HOSTILE = (
 )
 
 
-def test_hostile_text_is_shown_as_text(browser: Browser, site: Site) -> None:
+def test_hostile_text_is_shown_as_text(browser, site):
     one = dialogue(
         site,
         "hostile",
@@ -201,7 +197,7 @@ def test_hostile_text_is_shown_as_text(browser: Browser, site: Site) -> None:
     assert dialogs == []
 
 
-def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, site: Site) -> None:
+def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser, site):
     pictures = dialogue(site)["image_ids"]
     rewrite = item("rewrite", "rewrite", {"original": "How many?", "rewrite": "Pray, how many?"})
     queued = [*samples(pictures * 2, ["dialogue", "rewrite"]), rewrite]
@@ -238,9 +234,7 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser: Browser, 
     assert [score["scores"][each] for each in score["dimensions"]] == [7, 10, 1, 2, 3, 4]
 
 
-def test_the_keys_are_listed_and_letters_typed_are_letters(
-    browser: Browser, site: Site, one: QueueItem
-) -> None:
+def test_the_keys_are_listed_and_letters_typed_are_letters(browser, site, one):
     page = sign_in(browser, site, "anna")
     press(page, "?")
     listed = page.get_by_role("dialog", name="Keys")
@@ -254,7 +248,7 @@ def test_the_keys_are_listed_and_letters_typed_are_letters(
     assert page.url == f"{site.address}/"
 
 
-def test_a_lead_assigns_looks_and_releases(browser: Browser, blind: Site) -> None:
+def test_a_lead_assigns_looks_and_releases(browser, blind):
     site = blind
     site.store.update_queue([dialogue(site, f"number {n}") for n in range(6)])
     ada, anna, ben = (sign_in(browser, site, name) for name in ("ada", "anna", "ben"))
@@ -292,9 +286,7 @@ def test_a_lead_assigns_looks_and_releases(browser: Browser, blind: Site) -> Non
         assert overflow(ada) <= 0, size
 
 
-def test_who_is_new_is_shown_round_once_by_keyboard(
-    browser: Browser, site: Site, one: QueueItem
-) -> None:
+def test_who_is_new_is_shown_round_once_by_keyboard(browser, site, one):
     page = sign_in(browser, site, "anna", tour=True)
     tour = page.get_by_role("dialog", name="A tour of one minute")
     expect(tour).to_be_visible()
@@ -324,7 +316,7 @@ ARMED_AFTER = 0.8
 """Seconds that an item is shown before it can be decided."""
 
 
-def test_eight_fast_presses_decide_one_item(browser: Browser, site: Site) -> None:
+def test_eight_fast_presses_decide_one_item(browser, site):
     site.store.update_queue([dialogue(site, f"number {number}") for number in range(8)])
     page = sign_in(browser, site, "anna")
     press(page, "n")
@@ -339,7 +331,7 @@ def test_eight_fast_presses_decide_one_item(browser: Browser, site: Site) -> Non
     assert 1 <= len(site.store.decisions()) <= 1 + took // ARMED_AFTER
 
 
-def test_a_decision_waits_for_the_draft_that_is_on_its_way(page: Page, site: Site) -> None:
+def test_a_decision_waits_for_the_draft_that_is_on_its_way(page, site):
     def slow(route: Route) -> None:
         page.wait_for_timeout(1500)
         route.continue_()
@@ -356,9 +348,7 @@ def test_a_decision_waits_for_the_draft_that_is_on_its_way(page: Page, site: Sit
     assert (made.verdict, made.note) == ("accept", "Well seen.")
 
 
-def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
-    browser: Browser, site: Site
-) -> None:
+def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(browser, site):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
     page = sign_in(browser, site, "anna")
@@ -383,9 +373,7 @@ def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(
     assert [each.verdict for each in site.store.decisions(revoked=True)] == ["edit", "reject"]
 
 
-def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(
-    browser: Browser, site: Site, one: QueueItem
-) -> None:
+def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(browser, site, one):
     for locale, part, said in [
         ("en", "Turn 2, Answer", "this text is empty: write one."),
         ("zh-CN", "轮次 2, 回答", "此文本为空：请填写。"),
@@ -410,9 +398,7 @@ def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(
         page.context.close()
 
 
-def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
-    browser: Browser, site: Site
-) -> None:
+def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(browser, site):
     scored = item_of("score")
     site.store.update_queue([dialogue(site), scored])
     page = sign_in(browser, site, "anna")
@@ -434,9 +420,7 @@ def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(
     )
 
 
-def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(
-    browser: Browser, blind: Site
-) -> None:
+def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(browser, blind):
     site = blind
     one = dialogue(site)
     site.store.update_queue([one])
@@ -477,9 +461,7 @@ def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(
 # --- Drafts ----------------------------------------------------------------------------------------
 
 
-def test_who_lost_the_lock_is_told_and_keeps_the_draft(
-    page: Page, site: Site, one: QueueItem
-) -> None:
+def test_who_lost_the_lock_is_told_and_keeps_the_draft(page, site, one):
     press(page, "m")
     page.keyboard.type("half done")
     saved(page)
@@ -502,7 +484,7 @@ def test_who_lost_the_lock_is_told_and_keeps_the_draft(
 @pytest.mark.parametrize(
     "stays", [pytest.param("work.show_other", marks=pytest.mark.nightly), "work.keep_this"]
 )
-def test_two_tabs_ask_which_draft_stays(page: Page, site: Site, one: QueueItem, stays: str) -> None:
+def test_two_tabs_ask_which_draft_stays(page, site, one, stays):
     first, second, note = page, page.context.new_page(), "Note"
     open_item(second, site, one["item_id"])
     press(first, "m")
@@ -526,8 +508,8 @@ def test_two_tabs_ask_which_draft_stays(page: Page, site: Site, one: QueueItem, 
 
 @pytest.mark.nightly
 def test_a_page_that_is_loaded_again_shows_the_stored_draft_and_not_what_the_browser_remembers(
-    page: Page, site: Site, one: QueueItem
-) -> None:
+    page, site, one
+):
     first = page
     press(first, "m")
     first.keyboard.type("One.")
@@ -552,9 +534,7 @@ def test_a_page_that_is_loaded_again_shows_the_stored_draft_and_not_what_the_bro
         expect(first.get_by_role("textbox", name="Note")).to_have_value("One. Two.")
 
 
-def test_a_draft_that_did_not_reach_the_server_is_neither_lost_nor_typed_over(
-    page: Page, site: Site, one: QueueItem
-) -> None:
+def test_a_draft_that_did_not_reach_the_server_is_neither_lost_nor_typed_over(page, site, one):
     def dead(route: Route) -> None:
         route.abort()
 
@@ -585,9 +565,7 @@ def test_a_draft_that_did_not_reach_the_server_is_neither_lost_nor_typed_over(
 
 
 @pytest.mark.parametrize("size", [{"width": 1280, "height": 700}, PHONE])
-def test_what_has_the_focus_is_never_under_the_bar(
-    browser: Browser, site: Site, size: dict[str, int]
-) -> None:
+def test_what_has_the_focus_is_never_under_the_bar(browser, site, size):
     turns = [(f"Question {n}? " * 12, f"Answer {n}. " * 30) for n in range(8)]
     one = dialogue(site, "long", *turns)
     site.store.update_queue([one])
@@ -614,9 +592,7 @@ def test_what_has_the_focus_is_never_under_the_bar(
     assert caret <= 4 or size is PHONE
 
 
-def test_every_page_fits_a_phone_and_the_bar_leaves_three_quarters_to_the_item(
-    browser: Browser, blind: Site
-) -> None:
+def test_every_page_fits_a_phone_and_the_bar_leaves_three_quarters_to_the_item(browser, blind):
     one = dialogue(blind)
     blind.store.update_queue([one])
     blind.store.comment(one["item_id"], "eva", "A comment that is rather long. " * 8)
@@ -637,7 +613,7 @@ def test_every_page_fits_a_phone_and_the_bar_leaves_three_quarters_to_the_item(
         assert overflow(page) <= 0, locale
 
 
-def test_a_reference_is_whole_in_a_text_from_right_to_left(browser: Browser, site: Site) -> None:
+def test_a_reference_is_whole_in_a_text_from_right_to_left(browser, site):
     arabic = "ماذا ترى في <image-1> وفي <image-2>؟"
     one = dialogue(site, "arabic", (arabic, "أرضية حمراء في <image-1>."))
     site.store.update_queue([one])
@@ -663,9 +639,7 @@ def test_a_reference_is_whole_in_a_text_from_right_to_left(browser: Browser, sit
     assert len(found) >= 4 and all(found)
 
 
-def test_a_picture_is_shown_small_and_zoomed_whole_and_a_broken_one_says_so(
-    browser: Browser, site: Site, one: QueueItem
-) -> None:
+def test_a_picture_is_shown_small_and_zoomed_whole_and_a_broken_one_says_so(browser, site, one):
     page = sign_in(browser, site, "anna")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -683,9 +657,7 @@ def test_a_picture_is_shown_small_and_zoomed_whole_and_a_broken_one_says_so(
     expect(page.get_by_role("dialog", name="Image, large")).to_be_hidden()
 
 
-def test_without_javascript_a_sentence_says_so(
-    browser: Browser, site: Site, one: QueueItem
-) -> None:
+def test_without_javascript_a_sentence_says_so(browser, site, one):
     context = browser.new_context(java_script_enabled=False, locale="en")
     page = context.new_page()
     page.goto(site.link("anna"))
@@ -699,7 +671,7 @@ def test_without_javascript_a_sentence_says_so(
 
 
 @SCHEMES
-def test_axe_finds_nothing(browser: Browser, blind: Site, scheme: str) -> None:
+def test_axe_finds_nothing(browser, blind, scheme):
     site = blind
     one, two = dialogue(site, "one"), dialogue(site, "two")
     (score,) = [each for each in samples(one["image_ids"], []) if each["kind"] == "score"]
@@ -752,7 +724,7 @@ def test_axe_finds_nothing(browser: Browser, blind: Site, scheme: str) -> None:
 
 
 @SCHEMES
-def test_axe_finds_nothing_on_the_way_in(browser: Browser, site: Site, scheme: str) -> None:
+def test_axe_finds_nothing_on_the_way_in(browser, site, scheme):
     page = browser.new_context(color_scheme=scheme).new_page()
     page.goto(site.link("anna"))
     require_accessible(page)

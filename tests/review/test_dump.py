@@ -62,9 +62,7 @@ def statuses(store: ReviewStore) -> list[str]:
     return [status(store, f"item-{number}") for number in range(4)]
 
 
-def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(worked, tmp_path):
     file = tmp_path / "before.zip"
     file.write_bytes(dump_file(worked, "jsonl"))
     accounts = Accounts(worked.path)
@@ -97,7 +95,7 @@ def decide_gold(store: ReviewStore, gold_id: str, says: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_it_is_read_back_whole(golden: ReviewStore, tmp_path: Path, form: str) -> None:
+def test_it_is_read_back_whole(golden, tmp_path, form):
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(golden, form))
     store, accounts = home(tmp_path / "other")
@@ -116,8 +114,8 @@ def test_it_is_read_back_whole(golden: ReviewStore, tmp_path: Path, form: str) -
 
 
 def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
-    golden: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+    golden, tmp_path, monkeypatch, capsys
+):
     file, old = tmp_path / "review.zip", tmp_path / "old.zip"
     file.write_bytes(dump_file(golden, "jsonl"))
     with zipfile.ZipFile(file) as archive, zipfile.ZipFile(old, "w") as without:
@@ -151,9 +149,7 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
     assert len(store.decisions(revoked=True)) == 10
 
 
-def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(worked, tmp_path):
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(worked, "jsonl"))
     store, accounts = home(tmp_path / "other")
@@ -171,9 +167,7 @@ def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(
     assert load(file, store, bare).decisions == 6
 
 
-def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(worked, tmp_path):
     work(worked, "bob", item_id="item-3", note="n" * 200_000)
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(worked, "csv"))
@@ -185,7 +179,7 @@ def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
         csv.field_size_limit(limit)
 
 
-def test_the_tables_say_what_was_done(worked: ReviewStore) -> None:
+def test_the_tables_say_what_was_done(worked):
     made = tables(worked)
     assert {name: len(rows) for name, rows in made.items()} == {
         "decisions": 6,
@@ -208,7 +202,7 @@ def test_the_tables_say_what_was_done(worked: ReviewStore) -> None:
     assert effort == {"ann": 2, "bob": 1}
 
 
-def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
+def test_no_cell_of_a_spreadsheet_is_a_formula(worked):
     with zipfile.ZipFile(io.BytesIO(dump_file(worked, "csv"))) as archive:
         for name in archive.namelist():
             text = io.StringIO(archive.read(name).decode("utf-8-sig"), newline="")
@@ -240,9 +234,7 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
         ("comments", {"addressee": "mallory"}, "There is no account 'mallory'"),
     ],
 )
-def test_what_does_not_fit_is_said_and_nothing_is_stored(
-    worked: ReviewStore, tmp_path: Path, table: str, change: dict[str, Any], fault: str
-) -> None:
+def test_what_does_not_fit_is_said_and_nothing_is_stored(worked, tmp_path, table, change, fault):
     store, accounts = home(tmp_path / "other")
     made = {
         name: [{column: row[column] for column in COLUMNS[name]} for row in rows]
@@ -279,7 +271,7 @@ def decisions_of(store: ReviewStore, item_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def test_nobody_decides_both_rounds_of_an_item(worked: ReviewStore, tmp_path: Path) -> None:
+def test_nobody_decides_both_rounds_of_an_item(worked, tmp_path):
     (first,) = [row for row in decisions_of(worked, "item-2") if row["verdict"] == "accept"]
     again = {**first, "round": 2, "source_hash": "0" * 20}
     store, accounts = home(tmp_path / "other")
@@ -294,9 +286,7 @@ def test_nobody_decides_both_rounds_of_an_item(worked: ReviewStore, tmp_path: Pa
     assert status(store, "item-2") == "approved"
 
 
-def test_a_decision_that_is_here_does_not_end_by_a_file(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_decision_that_is_here_does_not_end_by_a_file(worked, tmp_path):
     (skip, first) = decisions_of(worked, "item-2")
     end = {"ended_by": "ada", "ended_for": "x", "ended_at": first["decided_at"]}
     file = written(tmp_path / "ended.zip", [skip, {**first, **end}])
@@ -305,9 +295,7 @@ def test_a_decision_that_is_here_does_not_end_by_a_file(
     assert status(worked, "item-2") == before
 
 
-def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, tmp_path):
     (_, first), (other,) = (decisions_of(worked, f"item-{n}") for n in (2, 1))
     claimed = {**first, "round": 2, "reviewer": "eve", "source_hash": other["source_hash"]}
     with pytest.raises(DumpError, match="row 1: source_hash is that of another decision"):
@@ -315,7 +303,7 @@ def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"nothing", None])
-def test_another_file_is_no_dump(tmp_path: Path, data: bytes | None) -> None:
+def test_another_file_is_no_dump(tmp_path, data):
     store, accounts = home(tmp_path / "other")
     file = tmp_path / "review.zip"
     if data is None:
@@ -328,9 +316,7 @@ def test_another_file_is_no_dump(tmp_path: Path, data: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("harm", ["damaged", "encrypted", "another method"])
-def test_a_dump_that_cannot_be_unpacked_is_one_sentence(
-    worked: ReviewStore, tmp_path: Path, harm: str
-) -> None:
+def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
     data = bytearray(dump_file(worked, "csv"))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         places = [info.header_offset for info in archive.infolist()]
@@ -351,9 +337,7 @@ def test_a_dump_that_cannot_be_unpacked_is_one_sentence(
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
 
 
-def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(worked, tmp_path):
     file = tmp_path / "review.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("decisions.csv", b"item_id\n" + b"a\n" * 15_000_000)
@@ -362,7 +346,7 @@ def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(
 
 
 @pytest.mark.parametrize("data", [b"", b"no table"])
-def test_a_table_without_its_columns_is_no_table(tmp_path: Path, data: bytes) -> None:
+def test_a_table_without_its_columns_is_no_table(tmp_path, data):
     store, accounts = home(tmp_path / "other")
     file = tmp_path / "review.zip"
     with zipfile.ZipFile(file, "w") as archive:
@@ -372,9 +356,7 @@ def test_a_table_without_its_columns_is_no_table(tmp_path: Path, data: bytes) ->
         load(file, store, accounts)
 
 
-def test_the_commands_and_the_button(
-    worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_the_commands_and_the_button(worked, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LOOM_WORKSPACE", str(worked.path.parent))
     out = tmp_path / "out.zip"
     assert loom(["review", "dump", "--out", str(out), "--format", "jsonl"]) == 0

@@ -25,7 +25,7 @@ def cells(html: str, selector: str) -> list[str]:
     return [" ".join(each.text().split()) for each in LexborHTMLParser(html).css(selector)]
 
 
-def test_the_lead_sees_who_did_what_and_others_do_not(site: Site) -> None:
+def test_the_lead_sees_who_did_what_and_others_do_not(site):
     one = site.store.items()[0]["item_id"]
     anna, ben, ada = (signed_in(site, name) for name in ("anna", "ben", "ada"))
     assert "Nobody has decided anything yet." in ada.get("/lead").text
@@ -44,7 +44,7 @@ def test_the_lead_sees_who_did_what_and_others_do_not(site: Site) -> None:
             assert reader.post(path, data={"name": "ben", "n": "1"}).status_code == 403
 
 
-def test_what_is_said_can_be_followed_as_things_stand(site: Site, tmp_path: Path) -> None:
+def test_what_is_said_can_be_followed_as_things_stand(site, tmp_path):
     alone = make_site(tmp_path / "alone", "default: {annotators: 1}\n")
     alone.store.update_queue([dialogue(alone)])
     advice = "set annotators: 2 in review.yaml"
@@ -60,7 +60,7 @@ def test_what_is_said_can_be_followed_as_things_stand(site: Site, tmp_path: Path
             assert (texts("en")["item.status_was"] in told) is is_told
 
 
-def test_a_hold_is_released(site: Site) -> None:
+def test_a_hold_is_released(site):
     anna, ada = signed_in(site, "anna"), signed_in(site, "ada")
     item_id = site.store.items()[0]["item_id"]
     data = opened(anna, item_id)
@@ -72,7 +72,7 @@ def test_a_hold_is_released(site: Site) -> None:
     assert ada.post("/lead/release", data=form).status_code == 404
 
 
-def test_figures_are_exported(site: Site) -> None:
+def test_figures_are_exported(site):
     site.accounts.add("zoe", "annotator")
     anna, ada = signed_in(site, "anna"), signed_in(site, "ada")
     decide(anna, opened(anna, site.store.items()[0]["item_id"]), "accept", seconds=12)
@@ -91,7 +91,7 @@ def test_figures_are_exported(site: Site) -> None:
     }
 
 
-def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
+def test_items_are_assigned_and_the_assignment_ends(site):
     ada, ben = signed_in(site, "ada"), signed_in(site, "ben")
     form = {"name": "anna", "kind": "dialogue", "bucket": "", "share": "100"}
     assert ada.post("/lead/assign", data=form).headers["location"] == "/lead#assignments"
@@ -127,7 +127,7 @@ def test_items_are_assigned_and_the_assignment_ends(site: Site) -> None:
     assert site.store.assignments() == []
 
 
-def test_gold_is_made_and_a_new_annotator_begins_with_it(tmp_path: Path) -> None:
+def test_gold_is_made_and_a_new_annotator_begins_with_it(tmp_path):
     rules = "default: {expert: all}\ncalibration: {items: 1, hits: 1}\n"
     site = make_site(tmp_path / "gold", rules)
     site.store.update_queue([dialogue(site, f"number {number}") for number in range(3)])

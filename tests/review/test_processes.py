@@ -185,7 +185,7 @@ def by_password(client: httpx2.Client, name: str, password: str, address: str = 
     return client.post("/login", data=given, headers={"x-forwarded-for": address}).status_code
 
 
-def test_what_one_process_was_told_all_others_know(behind: Installation, proxy: str) -> None:
+def test_what_one_process_was_told_all_others_know(behind, proxy):
     with httpx2.Client(base_url=proxy) as anna, closing(signed_in(behind, proxy, "ben")) as ben:
         assert by_password(anna, "anna", RIGHT) == 303
         anna.headers["x-csrf-token"] = csrf_token_in(anna.get("/").text)
@@ -252,9 +252,7 @@ def test_what_one_process_was_told_all_others_know(behind: Installation, proxy: 
         ben.close()
 
 
-def test_failed_sign_ins_are_counted_over_all_whatever_their_clocks_say(
-    behind: Installation, proxy: str
-) -> None:
+def test_failed_sign_ins_are_counted_over_all_whatever_their_clocks_say(behind, proxy):
     with httpx2.Client(base_url=proxy) as client:
         assert [by_password(client, "eva", WRONG) for _ in range(7)] == [401] * 5 + [429] * 2
         for number in range(3):
@@ -268,7 +266,7 @@ def test_failed_sign_ins_are_counted_over_all_whatever_their_clocks_say(
         assert tried == [401] * 20 + [429]
 
 
-def test_a_day_is_the_same_for_all(behind: Installation, proxy: str) -> None:
+def test_a_day_is_the_same_for_all(behind, proxy):
     behind.accounts.add("dora", "annotator")
     with closing(signed_in(behind, proxy, "dora")) as dora:
         for number in (0, 1):
@@ -288,9 +286,7 @@ def test_a_day_is_the_same_for_all(behind: Installation, proxy: str) -> None:
     assert days == {time.strftime("%Y-%m-%d", now)} or now.tm_hour == 0
 
 
-def test_the_leads_figures_follow_what_was_done_at_another(
-    behind: Installation, proxy: str
-) -> None:
+def test_the_leads_figures_follow_what_was_done_at_another(behind, proxy):
     def figures(number: int) -> dict[str, Any]:
         return ada.get(f"{behind.at(number)}/lead.json").json()
 

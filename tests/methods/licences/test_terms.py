@@ -37,18 +37,18 @@ ANY = ["CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "LicenseRef-CC-BY-NC-ND", "GFDL-1
         ("whatever", set()),
     ],
 )
-def test_terms_of_licences(licence: str | None, terms: set[str]) -> None:
+def test_terms_of_licences(licence, terms):
     assert terms_of(licence) == terms
 
 
 @given(st.lists(st.sampled_from(ANY), min_size=1, max_size=4))
-def test_of_all_the_terms_add_up_and_of_a_choice_the_common_ones_count(names: list[str]) -> None:
+def test_of_all_the_terms_add_up_and_of_a_choice_the_common_ones_count(names):
     every = [terms_of(name) for name in names]
     assert terms_of(" AND ".join(names)) == frozenset.union(*every)
     assert terms_of(" OR ".join(names)) == frozenset.intersection(*every)
 
 
-def test_an_item_is_left_out_for_the_first_term_of_any_picture() -> None:
+def test_an_item_is_left_out_for_the_first_term_of_any_picture():
     licences = ["CC-BY-NC-ND-4.0", None, "CC0-1.0"]
     assert reason(licences, TERMS) == "unknown"
     assert reason(licences, ["NC", "ND"]) == "ND"
@@ -56,7 +56,7 @@ def test_an_item_is_left_out_for_the_first_term_of_any_picture() -> None:
     assert reason([], TERMS) is None
 
 
-def test_shares_count_pictures_by_term() -> None:
+def test_shares_count_pictures_by_term():
     counted = {"CC-BY-NC-ND-4.0": 2, "CC-BY-SA-4.0": 3, "CC0-1.0": 4, "unknown": 1}
     assert shares(counted) == {"unknown": 1, "ND": 2, "NC": 2, "share-alike": 3}
 
@@ -106,7 +106,7 @@ BY_4 = "https://creativecommons.org/licenses/by/4.0/"
         ),
     ],
 )
-def test_the_licence_of_a_picture(page, attribution, rights, corpus, found) -> None:
+def test_the_licence_of_a_picture(page, attribution, rights, corpus, found):
     columns = ("licence", "licence_url", "artist", "licence_source")
     expected = dict(zip(columns, found, strict=True))
     assert licence_of(page, attribution, rights, corpus) == expected

@@ -53,7 +53,7 @@ def score(of: QueueItem, event_id: int, who: str, points: int) -> Decision:
 # --- Blind ---------------------------------------------------------------------------------------
 
 
-def test_round_1_is_blind_until_as_many_as_it_needs_have_decided() -> None:
+def test_round_1_is_blind_until_as_many_as_it_needs_have_decided():
     said = [
         decided(REWRITE, 1, "ann", "accept"),
         decided(REWRITE, 2, "ann", "reject", reason="incomplete"),  # She thought again.
@@ -70,7 +70,7 @@ def test_round_1_is_blind_until_as_many_as_it_needs_have_decided() -> None:
     assert [each.event_id for each in blind_decisions(said[4:5], 2)] == []
 
 
-def test_only_decisions_on_what_the_item_says_now_are_ratings() -> None:
+def test_only_decisions_on_what_the_item_says_now_are_ratings():
     said = [
         decided(REWRITE, 1, "ann", "accept"),
         decided(REWRITE, 2, "bob", "reject", reason="other", content_hash="of before"),
@@ -84,7 +84,7 @@ def test_only_decisions_on_what_the_item_says_now_are_ratings() -> None:
     assert [each.rater for each in ratings_of([REWRITE], said, ALONE)] == ["ann"]
 
 
-def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected() -> None:
+def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected():
     edits = {**CATEGORY["content"], "category": "map"}
     extraction = item(
         "x", {"question": "?", "choices": {}, "output": "B", "choice": "B"}, "extraction"
@@ -109,7 +109,7 @@ def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected() 
     assert {each.cluster for each in found} == {"c", "x"}
 
 
-def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree() -> None:
+def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree():
     def blank(name: str) -> QueueItem:
         return item(
             name, {"question": "?", "choices": {}, "output": "B", "choice": None}, "extraction"
@@ -129,7 +129,7 @@ def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree(
     assert agreed_labels(found) == {"1": "B", "3": "Z"}
 
 
-def test_scores_are_rated_by_dimension_and_have_no_verdict() -> None:
+def test_scores_are_rated_by_dimension_and_have_no_verdict():
     one = scored("one")
     said = [score(one, 1, "ann", 7), decided(one, 2, "bob", "reject", reason="other")]
     assert ratings_of([one], said, BOTH) == [Rating("score", "Richness", "one", "one", "ann", 7.0)]
@@ -162,7 +162,7 @@ def verdicts(**of_person: str) -> list[Rating]:
     ]
 
 
-def test_labels_are_compared_by_pair_and_for_all_together() -> None:
+def test_labels_are_compared_by_pair_and_for_all_together():
     rows = people_by_name(verdicts(ann="aarr..", bob="aar.a.", cy="...rra"))
     assert {raters for _, _, raters, _ in rows} == {"all", "ann|bob", "ann|cy", "bob|cy"}
     of = ("rewrite", "verdict")
@@ -187,7 +187,7 @@ def test_labels_are_compared_by_pair_and_for_all_together() -> None:
             assert row["low"] <= row["value"] <= row["high"]
 
 
-def test_people_who_rated_nothing_in_common_have_no_row_and_all_say_why() -> None:
+def test_people_who_rated_nothing_in_common_have_no_row_and_all_say_why():
     rows = people_by_name(verdicts(ann="aa..", bob="..rr"))
     assert {raters for _, _, raters, _ in rows} == {"all"}
     assert {row["reason"] for row in rows.values()} == {"No item was rated by two."}
@@ -202,7 +202,7 @@ def scores(**of_person: tuple[int, ...]) -> list[Rating]:
     ]
 
 
-def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all() -> None:
+def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all():
     rows = people_by_name(scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4)))
     of = ("score", "Richness")
     for measure in ("pearson", "spearman", "kendall"):
@@ -213,7 +213,7 @@ def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all() -> None:
     assert not {"cohen_kappa", "fleiss_kappa"} & {measure for *_, measure in rows}
 
 
-def test_each_judge_is_compared_with_the_mean_of_people() -> None:
+def test_each_judge_is_compared_with_the_mean_of_people():
     given = scores(ann=(1, 5, 9, 3), bob=(3, 7, 9, 3))  # Means 2, 6, 9, 3.
     judged = [
         JudgeScore(f"item {number}", "strict", "Richness", points)
@@ -237,7 +237,7 @@ def test_each_judge_is_compared_with_the_mean_of_people() -> None:
     assert judge_rows(verdicts(ann="aa"), [JudgeScore("item 0", "j", "verdict", 1)], seed=0) == []
 
 
-def test_one_person_alone_is_still_compared_with_the_judge() -> None:
+def test_one_person_alone_is_still_compared_with_the_judge():
     alone = scores(ann=(1, 2, 3))
     judged = [JudgeScore(f"item {n}", "j", "Richness", 10 - n) for n in range(3)]
     rows = judges_by_name(alone, judged)
@@ -245,13 +245,13 @@ def test_one_person_alone_is_still_compared_with_the_judge() -> None:
     assert people_by_name(alone)[("score", "Richness", "all", "raw")]["value"] is None
 
 
-def test_no_two_pairs_are_written_alike_whatever_their_names() -> None:
+def test_no_two_pairs_are_written_alike_whatever_their_names():
     names = {"a|b": "aa", "c": "aa", "a": "aa", "b|c": "aa", "b\\|c": "aa", "all": "aa"}
     rows = people_by_name(verdicts(**names))
     assert len({raters for _, _, raters, _ in rows}) == 1 + 6 * 5 / 2
 
 
-def test_the_same_ratings_in_another_order_give_the_same_rows() -> None:
+def test_the_same_ratings_in_another_order_give_the_same_rows():
     given = verdicts(ann="aarra", bob="arrra")
     assert people_by_name(given) == people_by_name(given[::-1])
 
@@ -259,7 +259,7 @@ def test_the_same_ratings_in_another_order_give_the_same_rows() -> None:
 # --- Effort --------------------------------------------------------------------------------------
 
 
-def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round() -> None:
+def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round():
     said = [
         decided(REWRITE, 1, "ann", "accept", seconds=10.0, content_hash="of before", reason="?"),
         decided(REWRITE, 2, "ann", "reject", seconds=40.0, reason="incomplete"),

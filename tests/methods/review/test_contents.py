@@ -25,11 +25,11 @@ MADE = {
 @pytest.mark.parametrize(
     "kind", ["dialogue", "three_turns", "rewrite", "multiple_choice", "translation"]
 )
-def test_a_content_has_the_keys_of_its_kind(kind: str) -> None:
+def test_a_content_has_the_keys_of_its_kind(kind):
     assert tuple(sorted(content_of({**MADE, "kind": kind}))) == tuple(sorted(KINDS[kind].keys))
 
 
-def test_a_translation_has_each_text_beside_its_source() -> None:
+def test_a_translation_has_each_text_beside_its_source():
     content = content_of({**MADE, "kind": "translation"})
     assert content["source_language"] == "en" and content["target_language"] == "zh"
     assert content["source"] == {"question": "What is it?", "A": "a mill", "B": "a boat"}

@@ -21,7 +21,7 @@ def file_of(picture: Image.Image, form: str = "PNG") -> bytes:
     return written.getvalue()
 
 
-def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder: ImageEncoder) -> None:
+def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder):
     pictures = encoder.encode_pictures(
         [
             file_of(Image.new("RGB", (40, 90), "red")),
@@ -35,9 +35,7 @@ def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder: ImageEncoder
     np.testing.assert_allclose(np.linalg.norm(np.vstack([pictures, texts]), axis=1), 1, atol=1e-6)
 
 
-def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(
-    encoder: ImageEncoder,
-) -> None:
+def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(encoder):
     red, blue = (file_of(Image.new("RGB", (40, 40), name)) for name in ("red", "blue"))
     together = encoder.encode_pictures([red, blue, red])
 
@@ -46,6 +44,6 @@ def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(
     assert not np.allclose(together[0], together[1], atol=1e-3)
 
 
-def test_a_model_of_texts_alone_is_one_sentence() -> None:
+def test_a_model_of_texts_alone_is_one_sentence():
     with pytest.raises(EmbedderError, match=r"takes no pictures: set picture_encoder of rewrite"):
         ImageEncoder(str(packaged_weights())).encode_pictures([file_of(Image.new("RGB", (40, 40)))])

@@ -2,7 +2,6 @@
 
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
 
 from methods.ingest.image_filters import ImageLimits
 from methods.ingest.image_quality import ImageFacts, measure_image
@@ -13,7 +12,7 @@ from resources.images.store import ImageStore
 from tests.resources.images.upload_double import PICTURE, ok, serving_uploads
 
 
-def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(tmp_path: Path) -> None:
+def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(tmp_path):
     store = ImageStore(tmp_path / "images")
     stored = store.put(PICTURE)
     facts = measure_image(PICTURE)

@@ -79,11 +79,11 @@ def refused(file: Path) -> str:
 
 
 @pytest.mark.parametrize("ending", [".xlsx", ".tsv", ".csv", ".jsonl", ".json"])
-def test_every_form_has_the_same_records(ending: str, tmp_path: Path) -> None:
+def test_every_form_has_the_same_records(ending, tmp_path):
     assert read_rows(written(tmp_path, ending)) == ROWS
 
 
-def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_path: Path) -> None:
+def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_path):
     file = sheet(
         tmp_path / "all.xlsx",
         ["index", "question", "A", "B", "C", "answer", "category", "g_index", "prediction"],
@@ -100,7 +100,7 @@ def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_pa
     ]
 
 
-def test_records_of_mmiu_have_their_task_and_options(tmp_path: Path) -> None:
+def test_records_of_mmiu_have_their_task_and_options(tmp_path):
     file = tmp_path / "r.json"
     record = {"task": "mevis", "options": "A: x\nB: y", "output": "A", "pred": "B", "n": [1]}
     file.write_text(json.dumps([record]))
@@ -111,7 +111,7 @@ def test_records_of_mmiu_have_their_task_and_options(tmp_path: Path) -> None:
 # --- Untrusted texts -------------------------------------------------------------------------------
 
 
-def test_a_formula_is_the_text_that_it_is_written_as(tmp_path: Path) -> None:
+def test_a_formula_is_the_text_that_it_is_written_as(tmp_path):
     """pandas writes an answer that begins with = as a formula; nothing is computed."""
     file = tmp_path / "f.xlsx"
     texts = ["=1+1", '=HYPERLINK("http://example.org","B")', "+B", "@SUM(A1)"]
@@ -119,7 +119,7 @@ def test_a_formula_is_the_text_that_it_is_written_as(tmp_path: Path) -> None:
     assert [row.cells["prediction"] for row in read_rows(file)] == texts
 
 
-def test_pictures_do_not_let_a_spreadsheet_unpack_to_more(tmp_path: Path) -> None:
+def test_pictures_do_not_let_a_spreadsheet_unpack_to_more(tmp_path):
     picture = {"xl/media/1.png": random.Random(0).randbytes(1_000_000)}
     file = repacked(
         tmp_path, lambda name, data: b"a" * 30_000_000 if name == SHEET_PART else data, picture
@@ -145,9 +145,7 @@ ELEMENTS = "a row or text has more than 100,000 elements"
     ],
     ids=["columns", "cells", "texts", "rows in rows", "cells without rows"],
 )
-def test_a_sheet_of_kilobytes_does_not_fill_the_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: bytes, why: str
-) -> None:
+def test_a_sheet_of_kilobytes_does_not_fill_the_memory(tmp_path, monkeypatch, rows, why):
     monkeypatch.setattr(record_file, "MOST_CELLS", 500_000)
     made = SHEET + rows + b"</sheetData></worksheet>"
     file = repacked(tmp_path, lambda name, data: made if name == SHEET_PART else data)
@@ -165,9 +163,7 @@ def test_a_sheet_of_kilobytes_does_not_fill_the_memory(
     ],
     ids=["large part", "elements", "large sheet", "entities", "entities of the book"],
 )
-def test_a_part_of_kilobytes_does_not_fill_the_memory(
-    tmp_path: Path, part: str, content: bytes, why: str
-) -> None:
+def test_a_part_of_kilobytes_does_not_fill_the_memory(tmp_path, part, content, why):
     file = repacked(tmp_path, lambda name, data: content if name == part else data)
     assert refused(file).startswith(why)
 
@@ -176,18 +172,14 @@ def test_a_part_of_kilobytes_does_not_fill_the_memory(
     ("n_sheets", "why"),
     [(2, "two of its sheets are the same part of the file."), (51, "it has more than 50 sheets.")],
 )
-def test_a_sheet_that_a_spreadsheet_names_often_is_not_read_often(
-    tmp_path: Path, n_sheets: int, why: str
-) -> None:
+def test_a_sheet_that_a_spreadsheet_names_often_is_not_read_often(tmp_path, n_sheets, why):
     def often(name: str, data: bytes) -> bytes:
         return re.sub(rb"<sheet [^>]*/>", lambda sheet: sheet[0] * n_sheets, data)
 
     assert refused(repacked(tmp_path, often)) == why
 
 
-def test_a_line_of_commas_or_of_json_without_end_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_of_commas_or_of_json_without_end_is_refused(tmp_path, monkeypatch):
     (tmp_path / "r.csv").write_text("index,prediction\n1" + "," * 200_000)
     assert refused(tmp_path / "r.csv") == "line 2 has more than 100,000 cells."
     monkeypatch.setattr(record_file, "MOST_LINE", 50)
@@ -195,21 +187,19 @@ def test_a_line_of_commas_or_of_json_without_end_is_refused(
     assert refused(tmp_path / "r.jsonl") == "line 2 is longer than 50 bytes."
 
 
-def test_a_sample_that_unpacks_to_too_much_is_not_read(tmp_path: Path) -> None:
+def test_a_sample_that_unpacks_to_too_much_is_not_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "r.eval", "w", zipfile.ZIP_DEFLATED) as log:
         log.writestr("samples/1.json", b"[" + b"[]," * 20_000_000 + b"[]]")
     assert refused(tmp_path / "r.eval").startswith("'samples/1.json' is more than 50,000,000 bytes")
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.xlsx", "r.eval"])
-def test_a_pipe_is_no_file(tmp_path: Path, name: str) -> None:
+def test_a_pipe_is_no_file(tmp_path, name):
     os.mkfifo(tmp_path / name)
     assert "not a regular file" in refused(tmp_path / name)
 
 
-def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(record_file, "MOST_ROWS", 1_000)
     file = repacked(tmp_path, lambda _, data: data.replace(b'<row r="4"', b'<row r="99999999999"'))
     assert refused(file) == "it has more than 1,000 records."
@@ -236,14 +226,14 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(
         ("r.jsonl", b"[" * 100_000, "line 1 is not valid JSON."),
     ],
 )
-def test_what_is_wrong_is_one_sentence(name: str, content: bytes, why: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_one_sentence(name, content, why, tmp_path):
     file = tmp_path / name
     file.write_bytes(content)
     assert refused(file) == why
 
 
 @pytest.mark.parametrize("kept", [10, 200, -30])
-def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path) -> None:
+def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept, tmp_path):
     whole = written(tmp_path, ".xlsx").read_bytes()
     file = tmp_path / "cut.xlsx"
     file.write_bytes(whole[:kept])
@@ -253,7 +243,7 @@ def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept: int, tmp_path: Path
 # --- Answers that would be dropped -----------------------------------------------------------------
 
 
-def test_a_second_sheet_with_cells_is_refused_and_an_empty_one_is_not(tmp_path: Path) -> None:
+def test_a_second_sheet_with_cells_is_refused_and_an_empty_one_is_not(tmp_path):
     file = written(tmp_path, ".xlsx")
     book = openpyxl.load_workbook(file)
     second = book.create_sheet("model b")
@@ -274,9 +264,7 @@ def test_a_second_sheet_with_cells_is_refused_and_an_empty_one_is_not(tmp_path: 
         (".json", '[{"index": 7, "prediction": "A", "prediction": "B"}]', "in"),
     ],
 )
-def test_an_object_with_two_values_of_one_name_is_refused(
-    ending: str, text: str, where: str, tmp_path: Path
-) -> None:
+def test_an_object_with_two_values_of_one_name_is_refused(ending, text, where, tmp_path):
     file = tmp_path / f"preds{ending}"
     file.write_text(text)
     assert refused(file).startswith(

@@ -81,7 +81,7 @@ def empty(tmp_path: Path) -> Empty:
     return Empty(tmp_path / "home")
 
 
-def test_an_imported_release_is_the_one_that_was_exported(made_in: Path, empty: Empty) -> None:
+def test_an_imported_release_is_the_one_that_was_exported(made_in, empty):
     before = Warehouse(made_in / "warehouse.duckdb")
     for release_id in (FIRST, SECOND, INSTRUCTION):
         assert empty.take(made_in / "releases" / release_id) == release_id
@@ -98,7 +98,7 @@ def test_an_imported_release_is_the_one_that_was_exported(made_in: Path, empty: 
     assert empty.current_releases() == {"mmdu": FIRST, "mmdu-instruct": INSTRUCTION}
 
 
-def test_a_card_comes_back_as_it_was(made_in: Path, empty: Empty, tmp_path: Path) -> None:
+def test_a_card_comes_back_as_it_was(made_in, empty, tmp_path):
     before = Warehouse(made_in / "warehouse.duckdb")
     (card,) = before.sql("FROM release.releases WHERE release_id = $r", {"r": FIRST}).to_pylist()
     card |= {
@@ -139,7 +139,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("harm", CHANGES)
-def test_a_card_that_does_not_fit_is_refused(harm: str, folder: Path, empty: Empty) -> None:
+def test_a_card_that_does_not_fit_is_refused(harm, folder, empty):
     written_again(folder, CHANGES[harm], {})
 
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
@@ -155,9 +155,7 @@ def test_a_card_that_does_not_fit_is_refused(harm: str, folder: Path, empty: Emp
         ({}, {"train.jsonl": "{}"}, "other files (train.jsonl)"),
     ],
 )
-def test_a_release_that_is_here_keeps_its_card_and_files(
-    card: dict, files: dict[str, str], what: str, made_in: Path, folder: Path, empty: Empty
-) -> None:
+def test_a_release_that_is_here_keeps_its_card_and_files(card, files, what, made_in, folder, empty):
     empty.take(made_in / "releases" / FIRST)
     before, here = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
     written_again(folder, card, files)
@@ -170,9 +168,7 @@ def test_a_release_that_is_here_keeps_its_card_and_files(
 
 
 @pytest.mark.parametrize("name", ["index.html", "evil.svg", "evil", "evil.json.html"])
-def test_a_file_of_a_type_that_no_release_has_is_refused(
-    name: str, folder: Path, empty: Empty
-) -> None:
+def test_a_file_of_a_type_that_no_release_has_is_refused(name, folder, empty):
     written_again(folder, {}, {name: "<script>"})
 
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
@@ -180,7 +176,7 @@ def test_a_file_of_a_type_that_no_release_has_is_refused(
     assert not (empty.home / "releases").exists()
 
 
-def test_an_image_under_the_name_of_a_page_is_refused(folder: Path, empty: Empty) -> None:
+def test_an_image_under_the_name_of_a_page_is_refused(folder, empty):
     image = min((folder / "images").iterdir())
     image.rename(image.with_suffix(".html"))
 
@@ -189,7 +185,7 @@ def test_an_image_under_the_name_of_a_page_is_refused(folder: Path, empty: Empty
     assert not (empty.home / "releases").exists()
 
 
-def test_importing_twice_is_importing_once(made_in: Path, empty: Empty) -> None:
+def test_importing_twice_is_importing_once(made_in, empty):
     empty.take(made_in / "releases" / FIRST)
     before, files = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
 
@@ -205,8 +201,8 @@ def test_importing_twice_is_importing_once(made_in: Path, empty: Empty) -> None:
     "name", ["card.json", "dialogues.json", "attribution.csv", "tables.json", "image", "no image"]
 )
 def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
-    name: str, made_in: Path, empty: Empty
-) -> None:
+    name, made_in, empty
+):
     empty.take(made_in / "releases" / FIRST)
     exports = "FROM release.exports ORDER BY ALL"
     files, listed = everything(empty.home / "releases"), empty.warehouse.sql(exports)
@@ -219,9 +215,7 @@ def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
     assert empty.warehouse.sql(exports) == listed
 
 
-def test_files_that_are_not_of_the_release_do_not_count(
-    made_in: Path, folder: Path, empty: Empty
-) -> None:
+def test_files_that_are_not_of_the_release_do_not_count(made_in, folder, empty):
     for name in (".DS_Store", "images/.DS_Store", "images/Thumbs.db"):
         (folder / name).write_bytes(b"a folder's settings")
 
@@ -233,7 +227,7 @@ def test_files_that_are_not_of_the_release_do_not_count(
     assert sum(path.is_file() for path in empty.store.root.rglob("*")) == n_images
 
 
-def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: Path) -> None:
+def test_into_the_home_it_was_made_in_nothing_changes(made_in, tmp_path):
     shutil.copytree(made_in, tmp_path / "home")
     same = Empty(tmp_path / "home")
     before, current = rows_of(same.warehouse, FIRST), same.current_releases()
@@ -244,7 +238,7 @@ def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: P
     assert current["mmdu"] == SECOND
 
 
-def test_seeds_that_leave_no_workspace_are_no_other_card(made_in: Path, tmp_path: Path) -> None:
+def test_seeds_that_leave_no_workspace_are_no_other_card(made_in, tmp_path):
     shutil.copytree(made_in, tmp_path / "home")
     same = Empty(tmp_path / "home")
     card = same.warehouse.sql(
@@ -308,9 +302,7 @@ def change(folder: Path, name: str) -> None:
         (folder / name).write_text((folder / name).read_text() + " ")
 
 
-def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
-    folder: Path, empty: Empty, tmp_path: Path
-) -> None:
+def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(folder, empty, tmp_path):
     tables = json.loads((folder / "tables.json").read_text())
     (card,) = tables["releases"]
     rows = {table: tables[table] for table in RELEASE_TABLES}
@@ -324,9 +316,7 @@ def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
     assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
 
 
-def test_a_picture_that_is_none_is_named(
-    made_in: Path, empty: Empty, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_is_none_is_named(made_in, empty, monkeypatch):
     """All digests fit, as in a folder that somebody made with such a file."""
 
     def refuse(_self: ImageStore, _data: bytes) -> None:
@@ -351,9 +341,7 @@ def test_a_picture_that_is_none_is_named(
         *((harm, "tables.json") for harm in FORMS),
     ],
 )
-def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(
-    harm: str, named: str, folder: Path, empty: Empty
-) -> None:
+def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(harm, named, folder, empty):
     change(folder, harm)
 
     with pytest.raises(ReleaseFolderError) as caught:
@@ -365,9 +353,7 @@ def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(
     assert not (empty.home / "releases").exists() and not (empty.home / "images").exists()
 
 
-def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
-    folder: Path, empty: Empty
-) -> None:
+def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(folder, empty):
     with pytest.raises(ReleaseFolderError, match="is not a release: give a folder under releases/"):
         empty.take(folder.parent)
     (folder / "tables.json").unlink()
@@ -376,9 +362,7 @@ def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
 
 
 @pytest.mark.parametrize("name", ["dialogues.json", "card.json", "tables.json", "image"])
-def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(
-    name: str, folder: Path, empty: Empty, tmp_path: Path
-) -> None:
+def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(name, folder, empty, tmp_path):
     linked = min((folder / "images").iterdir()) if name == "image" else folder / name
     linked.rename(tmp_path / "elsewhere")
     linked.symlink_to(tmp_path / "elsewhere")
@@ -390,9 +374,7 @@ def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(
     assert not (empty.home / "releases").exists()
 
 
-def test_an_import_that_the_tables_refuse_leaves_no_folder(
-    made_in: Path, empty: Empty, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_that_the_tables_refuse_leaves_no_folder(made_in, empty, monkeypatch):
     def refuse(_writes: object) -> None:
         raise WarehouseError("These rows are not taken.")
 

@@ -28,9 +28,7 @@ BACK = pytest.mark.parametrize("jump", [-1.0, -YEAR])
 
 
 @BACK
-def test_a_clock_set_back_neither_ends_a_lock_nor_makes_it_last_longer(
-    store: ReviewStore, time: Time, jump: float
-) -> None:
+def test_a_clock_set_back_neither_ends_a_lock_nor_makes_it_last_longer(store, time, jump):
     lock = store.lock_item("ann", "annotator")
     assert lock is not None
     time.pass_by(jump)
@@ -49,8 +47,8 @@ def test_a_clock_set_back_neither_ends_a_lock_nor_makes_it_last_longer(
 
 @BACK
 def test_a_lock_that_ended_before_another_got_the_item_stays_ended_when_the_clock_is_set_back(
-    store: ReviewStore, time: Time, jump: float
-) -> None:
+    store, time, jump
+):
     ann = store.lock_item("ann", "annotator")
     time.pass_by(LOCK_SECONDS + 1)
     bob = store.lock_item("bob", "annotator")
@@ -68,8 +66,8 @@ def test_a_lock_that_ended_before_another_got_the_item_stays_ended_when_the_cloc
 @BACK
 @pytest.mark.parametrize("ended_by", ["its person", "the lead"])
 def test_a_lock_that_was_given_back_stays_ended_when_the_clock_is_set_back(
-    store: ReviewStore, time: Time, jump: float, ended_by: str
-) -> None:
+    store, time, jump, ended_by
+):
     lock = store.lock_item("ann", "annotator")
     assert lock is not None
     time.pass_by(60)
@@ -83,9 +81,7 @@ def test_a_lock_that_was_given_back_stays_ended_when_the_clock_is_set_back(
     assert store.lock_item("bob", "annotator") is not None
 
 
-def test_a_clock_that_was_ahead_and_is_set_right_goes_on_with_locks_of_the_same_length(
-    store: ReviewStore, time: Time
-) -> None:
+def test_a_clock_that_was_ahead_and_is_set_right_goes_on_with_locks_of_the_same_length(store, time):
     time.pass_by(YEAR)
     assert store.lock_item("ann", "annotator") is not None
     time.pass_by(-YEAR)

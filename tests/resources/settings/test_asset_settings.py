@@ -71,12 +71,12 @@ def said(file: Path) -> str:
     "text",
     ["", "# Only a comment.\n", "{}\n", "birds: {owls: {}}\n", "birds:\n  owls:\n  # tau: 0.6\n"],
 )
-def test_neither_does_anything_with_an_empty_one(file: Path, text: str) -> None:
+def test_neither_does_anything_with_an_empty_one(file, text):
     file.write_text(text)
     assert read_sections(SECTIONS) == NOTHING
 
 
-def test_each_asset_gets_what_stands_under_its_stage_and_name(file: Path) -> None:
+def test_each_asset_gets_what_stands_under_its_stage_and_name(file):
     file.write_text("birds:\n  owls: {tau: 0.6}\n  kites:\n    names: [red, black]\n")
     assert read_sections(SECTIONS) == {
         "birds.owls": {"tau": 0.6},
@@ -84,7 +84,7 @@ def test_each_asset_gets_what_stands_under_its_stage_and_name(file: Path) -> Non
     }
 
 
-def test_values_are_over_the_defaults() -> None:
+def test_values_are_over_the_defaults():
     owls = check_settings("birds.owls", Owls, {"tau": 0.6})
     assert (owls.tau, owls.method, owls.most) == (0.6, "exact", None)
 
@@ -106,9 +106,7 @@ def test_values_are_over_the_defaults() -> None:
         ("owls: 0.6", "owls is not a mapping of settings"),
     ],
 )
-def test_one_sentence_names_file_setting_value_and_limit(
-    file: Path, text: str, sentence: str
-) -> None:
+def test_one_sentence_names_file_setting_value_and_limit(file, text, sentence):
     file.write_text(f"birds: {{{text}}}")
     assert said(file).startswith(f"birds.{sentence}")
 
@@ -125,14 +123,12 @@ def test_one_sentence_names_file_setting_value_and_limit(
         ("birds: owls", "birds is not a mapping of assets."),
     ],
 )
-def test_a_place_that_is_none_is_named_with_the_nearest(
-    file: Path, text: str, sentence: str
-) -> None:
+def test_a_place_that_is_none_is_named_with_the_nearest(file, text, sentence):
     file.write_text(text)
     assert said(file) == sentence
 
 
-def test_the_first_of_two_wrong_settings_is_named(file: Path) -> None:
+def test_the_first_of_two_wrong_settings_is_named(file):
     file.write_text("birds:\n  owls: {tau: 7, least: few}\n  kites: {names: 3}\n")
     assert said(file).startswith("birds.owls.tau is 7, ")
 
@@ -142,7 +138,7 @@ def test_the_first_of_two_wrong_settings_is_named(file: Path) -> None:
     [(b"birds: {owls: {tau: 0.6", " is not YAML: "), (b"\xff\xfe\x00", " cannot be read: ")],
     ids=["no YAML", "no text"],
 )
-def test_a_file_that_is_none_is_one_sentence_too(file: Path, content: bytes, problem: str) -> None:
+def test_a_file_that_is_none_is_one_sentence_too(file, content, problem):
     file.write_bytes(content)
     with pytest.raises(SettingsError) as refused:
         read_sections(SECTIONS)
@@ -153,7 +149,7 @@ def test_a_file_that_is_none_is_one_sentence_too(file: Path, content: bytes, pro
 # --- Writing -------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_what_is_read(file: Path) -> None:
+def test_what_is_written_is_what_is_read(file):
     values = {"birds.owls": {"tau": 0.6, "most": None}, "birds.kites": {"names": ["rødt"]}}
     assert write_sections(SECTIONS, values) == file
     assert read_sections(SECTIONS) == values
@@ -167,9 +163,7 @@ def test_what_is_written_is_what_is_read(file: Path) -> None:
         ("birds.eagles", {"tau": 0.6}, "there are no settings of birds.eagles"),
     ],
 )
-def test_what_could_not_be_read_is_not_written(
-    file: Path, table: str, values: dict[str, Any], says: str
-) -> None:
+def test_what_could_not_be_read_is_not_written(file, table, values, says):
     write_sections(SECTIONS, {"birds.owls": {"tau": 0.6}})
     before = file.read_text()
     with pytest.raises(SettingsError, match=says):
@@ -178,8 +172,8 @@ def test_what_could_not_be_read_is_not_written(
 
 
 def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(
-    file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    file, monkeypatch, caplog
+):
     monkeypatch.setitem(FORMER_TABLES, "birds.strixes", "birds.owls")
     file.write_text("birds:\n  strixes: {tau: 0.6}\n")
 
@@ -194,14 +188,13 @@ def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(
         read_sections(SECTIONS)
 
 
-def test_an_editor_finds_the_schema_beside_the_file(file: Path) -> None:
-
+def test_an_editor_finds_the_schema_beside_the_file(file):
     write_sections(SECTIONS, {})
     assert f"$schema={SCHEMA_NAME}" in file.read_text().splitlines()[0]
     assert json.loads((file.parent / SCHEMA_NAME).read_text()) == json_schema(SECTIONS)
 
 
-def test_the_schema_says_what_there_is_and_what_it_may_be() -> None:
+def test_the_schema_says_what_there_is_and_what_it_may_be():
     birds = json_schema(SECTIONS)["properties"]["birds"]
     assert set(birds["properties"]) == {"owls", "kites"}
     owls = birds["properties"]["owls"]

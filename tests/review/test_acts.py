@@ -116,8 +116,10 @@ def test_an_administrator_opens_an_item_again_with_a_reason(one, site):
 # --- Comments --------------------------------------------------------------------------------------
 
 
-def test_comments_are_as_blind_as_decisions(one, tmp_path):
+def test_comments_are_as_blind_as_decisions(tmp_path):
     site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
+    one = dialogue(site)
+    site.store.update_queue([one])
     people = {name: signed_in(site, name) for name in ("anna", "ben", "eva", "ada")}
     path = f"/items/{one['item_id']}"
 

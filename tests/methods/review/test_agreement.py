@@ -9,6 +9,7 @@ from methods.review import Decision, QueueItem
 from methods.review.agreement import JudgeScore, judge_rows, people_rows
 from methods.review.process import RuleBook
 from methods.review.ratings import Rating, agreed_labels, blind_decisions, effort_rows, ratings_of
+from tests.resources.review.test_store import decision
 
 BOTH = RuleBook.model_validate({"default": {"annotators": 2}})
 ALONE = RuleBook()
@@ -28,10 +29,8 @@ def item(
 
 
 def decided(of: QueueItem, event_id: int, who: str, verdict: str, **changed: Any) -> Decision:
-    values = {"edits": None, "reason": None, "note": None, "seconds": None, "round": 1}
-    values |= {"content_hash": of["content_hash"], "decided_at": "2026-01-01T00:00:00+00:00"}
-    values |= {"item_id": of["item_id"], "reviewer": who, "verdict": verdict, **changed}
-    return Decision(**values, event_id=event_id)  # type: ignore[arg-type]
+    values = {"item_id": of["item_id"], "content_hash": of["content_hash"], "reviewer": who}
+    return decision(**{**values, "verdict": verdict, "event_id": event_id, **changed})
 
 
 REWRITE = item("r", {"original": "How many?", "rewrite": "Count them."}, set_id="s")

@@ -21,6 +21,7 @@ from methods.review.flagged_items import (
 )
 from methods.review.process import Rules
 from methods.review.resolution import DEFAULT_RULES
+from tests.resources.review.test_store import decision as decided
 
 CONTENT: dict[str, Any] = {
     "image_ids": ["sha"],
@@ -90,13 +91,9 @@ def test_people_read_who_was_right_and_what_each_answered():
 
 
 def test_long_answers_and_many_models_are_cut_and_counted():
+    answer = {"trial": "plain", "answer": "x" * 500, "reading": "Z"}
     said = [
-        {
-            "model": f"m{number}",
-            "outcome": "wrong",
-            "answers": [{"trial": "plain", "answer": "x" * 500, "reading": "Z"}],
-        }
-        for number in range(14)
+        {"model": f"m{number}", "outcome": "wrong", "answers": [answer]} for number in range(14)
     ]
     row = {"flag": "wrong_item", "wrong_models": ["m"] * 14, "answers": said}
     lines = evidence([row])
@@ -113,17 +110,8 @@ APPROVED = Resolution(
 
 
 def decision(item: QueueItem, verdict: str, reviewer: str = "anna", **said: Any) -> Decision:
-    given = {"edits": None, "reason": None, "round": 1, **said}
-    return Decision(
-        item_id=item["item_id"],
-        content_hash=item["content_hash"],
-        reviewer=reviewer,
-        verdict=verdict,  # type: ignore[arg-type]
-        note=None,
-        seconds=None,
-        decided_at="2026-01-01T00:00:00+00:00",
-        **given,
-    )
+    on = {"item_id": item["item_id"], "content_hash": item["content_hash"]}
+    return decided(**on, reviewer=reviewer, verdict=verdict, **said)
 
 
 FIRST = flagged_queue_item("one", CONTENT)
@@ -141,6 +129,10 @@ def after(*decisions: Decision, approved: Resolution = APPROVED) -> Resolution:
 def test_nothing_decided_leaves_the_approval_as_it_is():
     assert after() == APPROVED
     assert after(decision(FIRST, "skip")) == APPROVED
+    # Nor has a decision on another content an effect.
+    assert after(decision(SECOND, "reject", reason="factual_error")) == APPROVED
+    pending = replace(APPROVED, status="pending")
+    assert after(decision(FIRST, "accept"), approved=pending) == pending
 
 
 def test_a_rejection_takes_it_back_and_an_edit_is_a_revision():
@@ -158,15 +150,6 @@ def test_what_was_edited_may_be_decided_on_again_and_edits_in_a_circle_end():
     assert (both.status, both.revision, both.reason) == ("rejected", 1, "incomplete")
     back = after(edit, decision(SECOND, "edit", "eva", edits=CONTENT))
     assert (back.status, back.content, back.revision) == ("approved", CONTENT, 2)
-
-
-def test_a_decision_on_another_content_has_no_effect():
-    assert after(decision(SECOND, "reject", reason="factual_error")) == APPROVED
-
-
-def test_what_was_not_approved_stays_so():
-    pending = replace(APPROVED, status="pending")
-    assert after(decision(FIRST, "accept"), approved=pending) == pending
 
 
 def test_where_people_are_demanded_the_rules_say_when_it_is_decided():

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from methods.ids import content_id
 from methods.review import (
-    Decision,
     ResolutionPolicy,
     StaleDecision,
     check_decision,
@@ -14,6 +13,7 @@ from methods.review import (
     source_hash_of,
 )
 from methods.review.process import Rules
+from tests.resources.review.test_store import decision as decided
 
 TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
 DIALOGUE = {"image_ids": ["a", "b"], "turns": [TURN]}
@@ -30,20 +30,10 @@ def item(content=DIALOGUE, kind="dialogue"):
     }
 
 
-def decision(round, verdict, *, on=DIALOGUE, edits=None, reason=None, event_id=None, by=None):
-    return Decision(
-        item_id="item",
-        content_hash=content_id(on),
-        round=round,
-        reviewer=by or ("ann", "eve")[round - 1],
-        verdict=verdict,
-        edits=edits,
-        reason=reason,
-        note=None,
-        seconds=None,
-        decided_at="2026-01-01T00:00:00+00:00",
-        event_id=event_id,
-    )
+def decision(round, verdict, *, on=DIALOGUE, by=None, **more):
+    reviewer = by or ("ann", "eve")[round - 1]
+    made = {"item_id": "item", "content_hash": content_id(on), "round": round}
+    return decided(**made, reviewer=reviewer, verdict=verdict, **more)
 
 
 def record(**changes):

@@ -78,6 +78,8 @@ def test_a_lock_that_was_given_back_stays_ended_when_the_clock_is_set_back(
     time.pass_by(jump)
 
     assert not store.renew_lock(lock.claim) and store.holds() == []
+    with pytest.raises(LockLost):
+        store.decide(lock.token, verdict(lock, "ann"))
     assert store.lock_item("bob", "annotator") is not None
 
 

@@ -24,10 +24,6 @@ def fingerprint(store: ReviewStore, kind: str = "rewrite") -> str:
     return found
 
 
-def test_nothing_is_queued_so_no_kind_is_counted(store):
-    assert store.completion() == []
-
-
 def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store):
     store.update_queue([item(0), item(1), item(2, kind="reference")])
     work(store, "ann", item_id="item-0")
@@ -51,14 +47,11 @@ def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else
     assert counts(store)["rewrite"] == (2, 0, 4)
 
 
-def test_what_nobody_is_required_to_decide_awaits_nobody(tmp_path):
-    store = with_rules(tmp_path / "none", "kinds: {rewrite: {sample: 0}}")
-    store.update_queue(queue(3))
+def test_items_that_are_not_sampled_or_withdrawn_await_nobody(store, tmp_path):
+    unsampled = with_rules(tmp_path / "none", "kinds: {rewrite: {sample: 0}}")
+    unsampled.update_queue(queue(3))
+    assert counts(unsampled) == {"rewrite": (3, 0, 0)}
 
-    assert counts(store) == {"rewrite": (3, 0, 0)}
-
-
-def test_withdrawn_items_and_their_decisions_do_not_count(store):
     store.update_queue(queue(2))
     work(store, "ann", item_id="item-0")
     store.update_queue([item(1)])

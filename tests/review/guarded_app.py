@@ -21,7 +21,6 @@ from review.security import (
     require,
     sign_in,
     sign_out,
-    use_link,
 )
 from tests.review.html import csrf_token_in
 
@@ -80,15 +79,6 @@ async def login(request: Request):
     return response
 
 
-async def link(request: Request):
-    account = await use_link(request, request.path_params["token"])
-    if account is None:
-        raise HTTPException(403, "This link was used or is too old.")
-    response = RedirectResponse("/", 303)
-    await sign_in(request, response, account)
-    return response
-
-
 async def logout(request: Request):
     response = RedirectResponse("/login", 303)
     await sign_out(request, response)
@@ -135,7 +125,6 @@ ROUTES = [
     Route("/", queue),
     Route("/login", form),
     Route("/login", login, methods=["POST"]),
-    Route("/link/{token}", link, methods=["GET", "POST"]),
     Route("/logout", logout, methods=["POST"]),
     Route("/experts", experts),
     Route("/admins", admins),

@@ -38,13 +38,6 @@ def time(monkeypatch):
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = ReviewStore(tmp_path / "review.sqlite")
-    store.update_queue(queue(3))
-    return store
-
-
-@pytest.fixture
 def blind(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2}")
     store.update_queue(queue(3))

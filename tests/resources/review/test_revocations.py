@@ -24,13 +24,6 @@ from tests.resources.review.review_queue import rows as query_rows
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ReviewStore:
-    store = ReviewStore(tmp_path / "review.sqlite")
-    store.update_queue(queue(3))
-    return store
-
-
-@pytest.fixture
 def blind(tmp_path: Path) -> ReviewStore:
     store = with_rules(tmp_path, "default: {annotators: 2, expert: disagreement}")
     store.update_queue(queue(1))

@@ -10,7 +10,6 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from resources.review.accounts import Accounts
-from resources.review.sign_in_limits import TooManyAttempts
 from review.security import (
     Security,
     check_password,
@@ -68,10 +67,7 @@ def form(request: Request) -> HTMLResponse:
 
 async def login(request: Request):
     said = await request.form()
-    try:
-        account = await check_password(request, said["name"], said["password"])
-    except TooManyAttempts as error:
-        return HTMLResponse(str(error), 429)
+    account = await check_password(request, said["name"], said["password"])
     if account is None:
         return HTMLResponse("Name or password is wrong.", 403)
     response = RedirectResponse(local_path(said.get("next")), 303)

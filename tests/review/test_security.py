@@ -44,15 +44,6 @@ class TestSigningIn:
         assert len({tuple(each.headers.keys()) for each in answers}) == 1
         assert not any("set-cookie" in each.headers for each in answers)
 
-    def test_too_many_failures_wait_by_name_and_by_address(self, browser):
-        for _ in range(5):
-            assert signs_in(browser(), "ann", WRONG).status_code == 403
-        assert signs_in(browser(client=("10.0.0.2", 1)), "ann", RIGHT).status_code == 429
-        for number in range(15):
-            assert signs_in(browser(), f"name-{number}", WRONG).status_code == 403
-        assert signs_in(browser(), "eve", RIGHT).status_code == 429
-        assert signs_in(browser(client=("10.0.0.2", 1)), "eve", RIGHT).status_code == 303
-
     def test_nobody_goes_on_with_a_token_that_was_there_before(self, browser, accounts):
         ann = browser()
         for planted in ("planted", accounts.begin_session("eve")):
@@ -162,25 +153,10 @@ def test_after_signing_in_one_goes_on_to_a_page_of_this_site(path):
 
 @pytest.mark.parametrize(
     "elsewhere",
-    [
-        None,
-        "",
-        "items",
-        "//evil.example",
-        "///evil.example",
-        "/\\evil.example",
-        "\\\\evil.example",
-        "/a\\b",
-        "http://evil.example",
-        "http:evil.example",
-        "HTTPS://evil.example/",
-        "javascript:alert(1)",
-        " //evil.example",
-        "/\t/evil.example",
-        "/\n/evil.example",
-        "/\r\nSet-Cookie: a=b",
-        "//[",
-    ],
+    [None, "", "items", "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example"]
+    + ["/a\\b", "http://evil.example", "http:evil.example", "HTTPS://evil.example/", "//["]
+    + ["javascript:alert(1)", " //evil.example", "/\t/evil.example", "/\n/evil.example"]
+    + ["/\r\nSet-Cookie: a=b"],
 )
 def test_and_never_to_another_site(elsewhere):
     assert local_path(elsewhere) == "/"

@@ -9,70 +9,17 @@ from methods.review import check_decision
 from methods.review.contents import content_of
 from methods.review.faults import EditFault
 from methods.review.kinds import KINDS
+from tests.review.items_of_every_kind import item_of
 
 TURNS = [
     {"question": "<ImageHere> What stands in <image-1>?", "answer": "A tower."},
     {"question": "And how high is it?", "answer": "Forty metres."},
 ]
-CONTENTS = {
+CONTENTS = {kind: item_of(kind, image_ids=("a",))["content"] for kind in KINDS}
+CONTENTS |= {
     "dialogue": {"image_ids": ["a"], "turns": TURNS},
-    "three_turns": {
-        "image_ids": ["a"],
-        "caption": "A white tower by the sea.",
-        "perception": {"question": "What is it?", "category": "OCR", "reference": "A tower."},
-        "reasoning": {"question": "Why?", "category": "Logic", "reference": "For ships."},
-        "creation": {
-            **{"question": "Tell of it.", "category": "Story Writing", "reference": "Once."},
-            "focus": "It names the tower.",
-        },
-    },
-    "multiple_choice": {
-        "image_ids": ["a"],
-        "question": "What is it?",
-        "hint": None,
-        "choices": {"A": "A tower", "B": "A mill"},
-        "answer": "A",
-        "category": "recognition",
-    },
-    "rewrite": {"original": "What is in <image-1>?", "rewrite": "What does <image-1> show?"},
-    "reference": {"image_ids": ["a"], "question": "What is it?", "reference": "A tower."},
-    "translation": {
-        "source_language": "en",
-        "target_language": "zh",
-        "source": {"question": "What is it?", "hint": ""},
-        "target": {"question": "这是什么？", "hint": ""},
-    },
-    "category": {
-        "image_ids": ["a"],
-        "text": "A tower by the sea.",
-        "category": "towers",
-        "categories": ["towers", "mills"],
-    },
-    "extraction": {
-        "question": "What is it?",
-        "choices": {"A": "A tower", "B": "A mill"},
-        "output": "It looks like a mill to me.",
-        "choice": "A",
-    },
-    "pair": {
-        "image_ids": ["a"],
-        "question": "What is it?",
-        "a": "A tower.",
-        "b": "A mill.",
-        "winner": "A",
-    },
-    "score": {
-        "image_ids": ["a"],
-        "question": "What is it?",
-        "reference": "A tower.",
-        "answer": "A mill.",
-        "dimensions": ["Accuracy", "Richness"],
-        "lowest": 1,
-        "highest": 10,
-        "scores": {"Accuracy": None, "Richness": None},
-    },
+    "pair": CONTENTS["pair"] | {"winner": "A"},
 }
-CONTENTS["flagged_item"] = CONTENTS["multiple_choice"]
 GOOD = {
     "dialogue": [
         {"turns": TURNS[::-1]},
@@ -82,16 +29,16 @@ GOOD = {
     "multiple_choice": [
         {"answer": "B"},
         {"hint": "Look at the sails."},
-        {"choices": {"A": "A tower", "B": "A mill", "C": "A ship"}, "answer": "C"},
+        {"choices": {"A": "A tower", "B": "A mill", "C": "A ship", "D": "None"}, "answer": "D"},
         {"question": "Which of these is it?", "category": "objects"},
     ],
-    "rewrite": [{"rewrite": "What can be seen in <image-1>?"}],
+    "rewrite": [{"rewrite": "What can be seen?"}],
     "reference": [{"reference": "A white tower."}],
     "translation": [{"target": {"question": "它是什么？", "hint": ""}}],
-    "category": [{"category": "mills"}],
+    "category": [{"category": "new"}],
     "extraction": [{"choice": "B"}, {"choice": "Z"}],
     "pair": [{"winner": "B"}, {"winner": "tie"}],
-    "score": [{"scores": {"Accuracy": 1, "Richness": 10}}],
+    "score": [{"scores": {"Creativity": 1, "Richness": 10}}],
 }
 THREE = CONTENTS["three_turns"]
 
@@ -101,7 +48,7 @@ def turn(name, **changes):
 
 
 GOOD["three_turns"] = [
-    {"caption": "A tower."},
+    {"caption": "A mill."},
     turn("perception", category="Building Recognition"),
     turn("creation", focus="It names the tower.\nIt is short."),
     turn("reasoning", question="Why is it white?", reference="To be seen."),
@@ -116,7 +63,7 @@ BAD = [
     ("three_turns", turn("reasoning", focus="x"), "reasoning: this is an object with"),
     (
         "three_turns",
-        turn("reasoning", question="What is it? "),
+        turn("reasoning", question="A tower. "),
         "reasoning question: an earlier turn has the same",
     ),
     (
@@ -129,7 +76,7 @@ BAD = [
         turn("creation", question="<ImageHere> Tell of it."),
         "keep every one, and add none",
     ),
-    ("multiple_choice", {"answer": "C"}, "answer: this is one of A, B"),
+    ("multiple_choice", {"answer": "D"}, "answer: this is one of A, B, C"),
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
     ("multiple_choice", {"choices": {"A": "x", "B": " x "}}, "choices B: an earlier choice has"),
@@ -143,19 +90,23 @@ BAD = [
     ),
     ("translation", {"target": {"question": " ", "hint": ""}}, "target question: this text"),
     ("translation", {"target": {"question": "它？", "hint": 1}}, "target hint: this text"),
-    ("category", {"category": "ships"}, "one of towers, mills"),
+    ("category", {"category": "ships"}, "one of old, new"),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
     ("pair", {"winner": "both"}, "winner: this is one of A, B, tie"),
-    ("score", {"scores": {"Accuracy": 5}}, "scores: this is an object with the keys A"),
+    ("score", {"scores": {"Creativity": 5}}, "scores: this is an object with the keys C"),
     (
         "score",
-        {"scores": {"Accuracy": 5, "Richness": 11}},
+        {"scores": {"Creativity": 5, "Richness": 11}},
         "scores Richness: this is a whole number",
     ),
-    ("score", {"scores": {"Accuracy": 0, "Richness": 5}}, "whole number from 1 to 10"),
-    ("score", {"scores": {"Accuracy": 5.0, "Richness": 5}}, "whole number from 1 to 10"),
-    ("score", {"scores": {"Accuracy": True, "Richness": 5}}, "whole number from 1 to 10"),
-    ("score", {"scores": {"Accuracy": None, "Richness": 5}}, "scores Accuracy: no score is given"),
+    ("score", {"scores": {"Creativity": 0, "Richness": 5}}, "whole number from 1 to 10"),
+    ("score", {"scores": {"Creativity": 5.0, "Richness": 5}}, "whole number from 1 to 10"),
+    ("score", {"scores": {"Creativity": True, "Richness": 5}}, "whole number from 1 to 10"),
+    (
+        "score",
+        {"scores": {"Creativity": None, "Richness": 5}},
+        "scores Creativity: no score is given",
+    ),
 ]
 
 
@@ -233,13 +184,14 @@ def test_texts_come_in_reading_order_and_empty_ones_are_left_out():
     labels = {name: [label for label, _ in KINDS[name].texts(CONTENTS[name])] for name in KINDS}
 
     assert labels["dialogue"] == ["Question 1", "Answer 1", "Question 2", "Answer 2"]
-    assert labels["multiple_choice"] == ["Question", "Choice A", "Choice B", "Answer", "Category"]
+    choices = [f"Choice {letter}" for letter in "ABC"]
+    assert labels["multiple_choice"] == ["Question", *choices, "Answer", "Category"]
     assert labels["rewrite"] == ["Original", "Rewrite"]
     assert labels["translation"] == ["question (en)", "question (zh)"]
     assert labels["extraction"] == ["Question", "Choice A", "Choice B", "Output", "Choice"]
     assert labels["score"] == ["Question", "Reference", "Answer"]
-    scored = CONTENTS["score"] | {"scores": {"Accuracy": 2, "Richness": 5}}
-    assert KINDS["score"].texts(scored)[-2:] == [("Accuracy", "2"), ("Richness", "5")]
+    scored = CONTENTS["score"] | {"scores": {"Creativity": 2, "Richness": 5}}
+    assert KINDS["score"].texts(scored)[-2:] == [("Creativity", "2"), ("Richness", "5")]
 
 
 def test_scores_are_given_and_not_accepted_until_they_are_there():
@@ -251,7 +203,7 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
 
     with pytest.raises(ValueError, match="of this kind needs people's values"):
         check_decision(said, item)
-    scored = content | {"scores": {"Accuracy": 2, "Richness": 5}}
+    scored = content | {"scores": {"Creativity": 2, "Richness": 5}}
     given = check_decision(said | {"verdict": "edit", "edits": scored}, item)
     assert given.edits == scored
     # The expert may find them right as they are.
@@ -267,8 +219,7 @@ def test_a_translation_has_no_two_choices_alike():
         KINDS["translation"].check(original | {"target": target | {"B": "塔 "}}, original)
 
 
-def _without(text: str) -> dict[str, str]:
-    return {"question": text, "answer": "A tower."}
+ANSWERED = {"answer": "A tower."}
 
 
 @pytest.mark.parametrize(
@@ -276,30 +227,28 @@ def _without(text: str) -> dict[str, str]:
     [
         (
             "dialogue",
-            {"turns": [_without("What stands there?"), _without(" ")]},
+            {
+                "turns": [
+                    {"question": "What stands there?", **ANSWERED},
+                    {"question": " ", **ANSWERED},
+                ]
+            },
             ("turns", 0, "question"),
         ),
         (
             "dialogue",
-            {"turns": [{**TURNS[0], "answer": ""}, _without("<ImageHere>?")]},
+            {"turns": [{**TURNS[0], "answer": ""}, {"question": "<ImageHere>?", **ANSWERED}]},
             ("turns", 0, "answer"),
         ),
         (
             "three_turns",
-            {
-                "reasoning": {"question": "What is it?", "category": "Logic", "reference": "x"},
-                "creation": {**CONTENTS["three_turns"]["creation"], "category": ""},
-            },
+            {**turn("reasoning", question="A tower."), **turn("creation", category="")},
             ("reasoning", "question"),
         ),
-        (
-            "multiple_choice",
-            {"choices": {"A": "A tower", "B": "A tower"}, "category": ""},
-            ("choices", "B"),
-        ),
+        ("multiple_choice", {"choices": {"A": "x", "B": "x"}, "category": ""}, ("choices", "B")),
         (
             "translation",
-            {"target": {"question": "<ImageHere>这是什么？", "hint": None}},
+            {"target": {"question": "<ImageHere>？", "hint": None}},
             ("target", "question"),
         ),
     ],

@@ -9,14 +9,72 @@ import pytest
 
 from dagster_project.cli import main as loom
 from methods.ids import content_id
-from methods.review import Decision
+from methods.review import Decision, ResolutionPolicy, by_item, resolve
 from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review import commands
-from review.import_export import Record, import_records
+from review.import_export import Record, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
-from tests.review.jsonl_folder import DAY, Folder, edited, png, queued
+from tests.doubles.one_colour import one_colour
+
+PICTURE = one_colour("teal", (32, 32))
+
+
+DAY = "2026-07-01T12:00:00+00:00"
+
+
+def queued(number, kind="dialogue"):
+    content = {
+        "image_ids": ["a", "b"],
+        "turns": [{"question": f"Q{number}: what is in <image-1>?", "answer": "A tower."}],
+    }
+    if kind == "rewrite":
+        content = {"original": "Describe it.", "rewrite": "What is it?"}
+    return {
+        "item_id": f"item-{number}",
+        "kind": kind,
+        "content": content,
+        "content_hash": content_id(content),
+        "image_ids": ["a", "b"],
+        "page_urls": ["https://en.wikipedia.org/wiki/Tower"],
+    }
+
+
+def edited(line, answer):
+    turns = [turn | {"answer": answer} for turn in line["content"]["turns"]]
+    return line | {"verdict": "edit", "edits": line["content"] | {"turns": turns}}
+
+
+class Folder:
+    """Files going out and coming back, each under a new name."""
+
+    def __init__(self, path, items, store):
+        self.path, self.items, self.store, self.n_files = path, items, store, 0
+
+    def new(self):
+        self.n_files += 1
+        return self.path / "files" / f"{self.n_files}.jsonl"
+
+    def export(self, round, **options):
+        path = self.new()
+        given = items_to_export(self.items, self.store, round, **options)
+        count = write_jsonl(given, round, path)
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert count == len(lines)
+        return lines
+
+    def back(self, lines, reviewer="ann", round=1):
+        path = self.new()
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return import_records(self.items, self.store, read_jsonl(path), reviewer, round)
+
+    def resolved(self, number):
+        item = self.items[number]
+        return resolve(
+            item, by_item(self.store.decisions())[item["item_id"]], ResolutionPolicy("all")
+        )
 
 
 @pytest.fixture
@@ -287,7 +345,7 @@ class TestCommandLine:
         assert "materialize review/queue first" in capsys.readouterr().err
 
     def test_out_and_back(self, tmp_path, monkeypatch, capsys):
-        picture = ImageStore(tmp_path / "images").put(png())
+        picture = ImageStore(tmp_path / "images").put(PICTURE)
         queue = [
             queued(number, kind) | {"image_ids": [picture.image_id]}
             for number, kind in enumerate(("dialogue", "rewrite", "dialogue"))
@@ -304,7 +362,7 @@ class TestCommandLine:
 
         lines = [json.loads(line) | {"verdict": "accept"} for line in out.read_text().splitlines()]
         # The path leads to the very picture.
-        assert Path(lines[0]["image_paths"][0]).read_bytes() == png()
+        assert Path(lines[0]["image_paths"][0]).read_bytes() == PICTURE
         out.write_text("".join(json.dumps(line) + "\n" for line in lines))
         # Names of accounts only, whatever their case.
         assert loom(back) == 2

@@ -179,19 +179,6 @@ def test_both_splits_have_every_cluster_that_is_large_enough_for_two_sets_of_oth
     assert counts(found)["benchmark"] in (7, 8, 9)
 
 
-def test_what_shares_a_page_an_image_or_a_likeness_stays_together():
-    chain = [
-        SplitImage("p1", "i1"),
-        SplitImage("p1", "i2"),
-        SplitImage("p2", "i2"),
-        SplitImage("p3", "i3", "g"),
-        SplitImage("p2", "i4", "g"),
-    ]
-    for seed in range(20):
-        assert len(counts(split_corpus([*chain, *alone("xy")], SplitSpec(0.5, seed=seed)))) == 2
-        assert len(counts(split_corpus(chain, SplitSpec(0.5, seed=seed)))) == 1
-
-
 def test_a_cluster_is_in_one_split_where_that_is_wanted():
     corpus = alone(["a"] * 4 + ["b"] * 4 + ["c"] * 4)
     found = split_corpus(corpus, SplitSpec(0.6, by_cluster=True))

@@ -1,6 +1,5 @@
 """What may enter as an image, and the reason for each one that may not."""
 
-import io
 import struct
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from methods.ingest.image_check import CheckedImage, ImageRejected, check, read_header, wrong_type
+from tests.methods.ingest.pictures_drawn import encoded
 
 FORMATS = {
     "image/jpeg": "JPEG",
@@ -23,9 +23,7 @@ FORMATS = {
 
 def picture(format_name: str, size: tuple[int, int] = (64, 48), **options) -> bytes:
     image = Image.radial_gradient("L").resize(size).convert("RGB")
-    buffer = io.BytesIO()
-    image.save(buffer, format_name, **options)
-    return buffer.getvalue()
+    return encoded(image, format_name, **options)
 
 
 def empty_png(side: int) -> bytes:

@@ -1,7 +1,6 @@
 """What is said of an image, with figures worked by hand, and that nothing is said of a broken one."""
 
 import hashlib
-import io
 import itertools
 import struct
 import subprocess
@@ -19,17 +18,12 @@ from methods.ingest.image_check import ImageRejected, check
 from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, laplacian_variance, measure_image
 from methods.ingest.picture import upright_rgb
 from resources.files.home import REPO_ROOT
+from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
 IMAGES = REPO_ROOT / "resources" / "sample_corpus" / "images"
 CORPUS = [path for path in sorted(IMAGES.iterdir()) if "truncated" not in path.name]
-
-
-def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format_name, **options)
-    return buffer.getvalue()
 
 
 def facts_of(image: Image.Image, format_name: str = "PNG", **options) -> ImageFacts:

@@ -1,13 +1,12 @@
 """What files say of rights, in each kind of field, and that no broken field refuses a picture."""
 
-import io
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from methods.ingest.image_quality import measure_image
+from tests.methods.ingest.pictures_drawn import encoded
 
 BY_SA = "http://creativecommons.org/licenses/by-sa/4.0/"
 XMP = f"""<x:xmpmeta xmlns:x="adobe:ns:meta/">
@@ -22,9 +21,7 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaaaaa"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>'
 
 
 def rights(kind: str, **options: object) -> str | None:
-    buffer = io.BytesIO()
-    Image.new("RGB", (80, 80), "red").save(buffer, kind, **options)
-    return measure_image(buffer.getvalue()).rights
+    return measure_image(encoded(Image.new("RGB", (80, 80), "red"), kind, **options)).rights
 
 
 def exif(copyright: str) -> Image.Exif:

@@ -8,14 +8,9 @@ import pytest
 from PIL import Image
 
 from methods.ingest.picture import on_white, size_as_shown, upright_rgb, upright_transpose
+from tests.methods.ingest.pictures_drawn import encoded
 
 RED, GREEN, BLUE, YELLOW = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0)
-
-
-def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format_name, **options)
-    return buffer.getvalue()
 
 
 def reopened(image: Image.Image, format_name: str = "PNG", **options) -> Image.Image:

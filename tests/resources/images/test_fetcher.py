@@ -21,7 +21,6 @@ from tests.resources.images.upload_double import (
     endless,
     ok,
     redirect,
-    serving_uploads,
     silence,
     status,
     trickle,
@@ -30,12 +29,6 @@ from tests.resources.images.upload_double import (
 pytestmark = pytest.mark.slow
 
 WEB = "https://upload.example.org/wit/"
-
-
-@pytest.fixture
-def uploads():
-    with serving_uploads() as uploads:
-        yield uploads
 
 
 def fetch(url: str, mirror: str | Path | None = None, **options) -> Fetched:

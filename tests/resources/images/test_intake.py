@@ -1,7 +1,7 @@
 """Images that workers elsewhere take in: the same as those that are taken in here, and known after."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +20,6 @@ from resources.images.intake import ImageIntake, ImageResult, OnWorkers, WantedI
 from resources.images.store import ImageStore, open_images
 from tests.resources.images.upload_double import (
     PICTURE,
-    UploadDouble,
     busy,
     html,
     ok,
@@ -30,12 +29,6 @@ from tests.resources.images.upload_double import (
 )
 
 Store = Callable[[pa.Table], None]
-
-
-@pytest.fixture
-def uploads() -> Iterator[UploadDouble]:
-    with serving_uploads() as uploads:
-        yield uploads
 
 
 @pytest.fixture

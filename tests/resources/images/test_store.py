@@ -14,13 +14,8 @@ from PIL import Image
 
 from resources.images import store as image_store
 from resources.images.store import ImageNotStored, ImageStore, StoredImage, _Cache
+from tests.methods.ingest.pictures_drawn import encoded
 from tests.shared import PROCESSES
-
-
-def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format_name, **options)
-    return buffer.getvalue()
 
 
 def flat(

@@ -97,9 +97,7 @@ def test_the_sides_are_judged_whichever_way_the_picture_stands():
     assert refused(ImageLimits(max_aspect=1.4), upright).reason == "too_long"
     assert refused(ImageLimits(min_side=201), upright).reason == "too_small"
     reject_unwanted(upright, ImageLimits(max_aspect=1.5, min_side=200), {})
-
-
-def test_moving_pictures_may_be_kept_out():
+    # Moving pictures may be kept out.
     assert refused(ImageLimits(animated=False)).reason == "animated"
     reject_unwanted(dataclasses.replace(FACTS, animated=False), ImageLimits(animated=False), {})
 

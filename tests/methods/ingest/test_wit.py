@@ -47,6 +47,7 @@ def test_line_ends_are_no_part_of_the_last_field(end):
 def test_numbers_may_have_leading_zeros_and_truth_any_case():
     parsed = row(original_height="007", is_main_image="TRUE", page_changed_recently="False")
     assert parsed.original_height == 7
+    assert row(original_width="000").original_width is None, "a size of no pixels is not known"
     assert parsed.is_main_image is True and parsed.page_changed_recently is False
 
 
@@ -65,11 +66,8 @@ def test_other_characters_that_show_nothing_are_text(text):
 @pytest.mark.parametrize("edge", [" ", "\0", "\0 \0\t", "\u00a0", "\u3000", "\ufeff"])
 def test_blanks_and_nuls_around_a_title_go(column, edge):
     assert getattr(row(**{column: f"{edge}o w\0l{edge}"}), column) == "o w\0l"
-
-
-def test_a_title_of_blanks_and_nuls_is_none():
-    assert rejection(record(page_title=" \0\u00a0")).reason == "missing_required"
-    assert row(section_title="\0").section_title is None
+    assert rejection(record(page_title=edge)).reason == "missing_required"
+    assert row(section_title=edge).section_title is None
 
 
 @pytest.mark.parametrize(
@@ -150,10 +148,8 @@ def test_a_long_field_is_a_row():
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_the_header_may_have_a_byte_order_mark_and_windows_line_ends(mark, end):
     require_header(mark + HEADER.rstrip(b"\n") + end)
-
-
-def test_the_header_may_be_in_quotes_as_a_writer_of_csv_puts_every_field():
-    require_header(b"\t".join(b'"%s"' % name.encode() for name in COLUMNS) + b"\r\n")
+    # And quotes around every name, as a writer of CSV may put them.
+    require_header(mark + b"\t".join(b'"%s"' % name.encode() for name in COLUMNS) + end)
 
 
 @pytest.mark.parametrize(
@@ -271,8 +267,3 @@ def test_sql_and_python_agree_on_which_characters_are_seen():
     }
     # The mark alone is a credit line.
     assert in_sql - {"©"} == in_python and "\u0378" in in_sql
-
-
-def test_a_size_of_no_pixels_is_not_known():
-    parsed = row(original_width="0", original_height="000")
-    assert (parsed.original_width, parsed.original_height) == (None, None)

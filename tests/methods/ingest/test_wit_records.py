@@ -53,15 +53,6 @@ def test_two_stray_quotes_do_not_make_a_row_of_what_stands_between_them():
     assert [item.line_number for item in parse(stray, b"rubbish\n", stray)] == [2, 3, 4]
 
 
-def test_a_following_line_that_is_a_row_by_itself_is_never_swallowed():
-    """Even where it stands inside the quotes of a whole record."""
-    inside = record(page_title="Inside")
-    content = record(section_title="a\n@\nb").replace(b"@\n", inside)
-    first, second, third = parse(content)
-    assert isinstance(first, Rejection) and isinstance(third, Rejection)
-    assert second == replace(row(), line_number=3, page_title="Inside")
-
-
 def test_a_field_over_too_many_lines_is_refused_line_by_line():
     last = MAX_LINES + 3
     *refused, after = parse(record(section_title="." + "\n" * MAX_LINES), record())
@@ -106,18 +97,6 @@ def test_no_line_is_read_more_than_four_times(lines):
         content = b"".join(line + b"\n" for line in lines * 40)
         assert len(parse(content)) == 40 * len(lines)
     assert n_bytes <= 4 * len(content)
-
-
-def test_a_line_is_split_once_by_itself_however_many_stray_quotes_look_ahead_at_it(monkeypatch):
-    lines = [b'x"y\t"z\n'] * 3 * MAX_LINES
-    split = []
-    fields = wit_records.split_fields
-    monkeypatch.setattr(
-        wit_records, "split_fields", lambda *line: split.append(line) or fields(*line)
-    )
-    items = parse(*lines)
-    assert [item.reason for item in items] == ["quote_unbalanced"] * len(lines)
-    assert len(split) == len(lines)
 
 
 def test_a_line_of_too_many_columns_is_not_searched_for_stray_quotes():

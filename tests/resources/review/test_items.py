@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from methods.review.process import RuleBook, in_sample
+from methods.review.process import RuleBook
 from resources.review import items
 from resources.review.items import Filters, StatusCount
 from resources.review.rules import RulesError
@@ -165,21 +165,6 @@ class TestPages:
 
 
 class TestRules:
-    def test_the_sample_never_moves_when_items_are_added(self, tmp_path):
-        store = with_rules(tmp_path, "default: {sample: 0.3}")
-        seen = []
-        for n_items in (50, 100, 200):
-            store.update_queue(queue(n_items))
-            rows = store.page(Filters(status="round_1"), limit=1000)[0]
-            seen.append({each.item_id for each in rows})
-
-        first = {f"item-{number}" for number in range(50)}
-        assert seen[0] == seen[1] & first == seen[2] & first
-        assert seen[2] == {
-            f"item-{number}" for number in range(200) if in_sample("sample", f"item-{number}", 0.3)
-        }
-        assert 0 < len(seen[0]) < 50
-
     def test_other_rules_hold_for_what_was_decided_before_and_for_stores_open_since(self, tmp_path):
         store = with_rules(tmp_path, "")
         store.update_queue(queue(1))

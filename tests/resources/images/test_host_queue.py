@@ -117,22 +117,32 @@ def test_pauses_grow_to_a_minute_and_begin_anew_once_the_host_answers(clock):
     assert clock.run(scenario) == pytest.approx([*growing, 60, 60, 0, 0.1])
 
 
-@pytest.mark.parametrize("serves_between", [False, True])
-def test_a_host_that_refuses_everything_for_ten_minutes_is_given_up(clock, serves_between):
+@pytest.mark.parametrize(
+    ("rounds", "pause", "is_given_up"),
+    [
+        (["no", "no"], 400.0, True),
+        (["no", "yes", "no"], 400.0, False),
+        # The answer to a request that set out together with a refused one counts, too.
+        (["no yes"] * 4, 250.0, False),
+    ],
+)
+def test_a_host_that_refuses_everything_for_ten_minutes_is_given_up(
+    clock, rounds, pause, is_given_up
+):
     async def scenario() -> None:
-        queues = queues_of(*[OWL] * 4)
-        answers = ["no", "yes", "no"] if serves_between else ["no", "no"]
-        for answer in answers:
-            job, turn = await begun(queues)
-            if answer == "no":
-                await queues.refused(turn, 400.0)
-                queues.again(job, job.address)
-            else:
-                await queues.answered(turn, 10)
-                queues.done(job)
+        queues = queues_of(*[OWL] * 8)
+        for answers in rounds:
+            together = [(answer, *await begun(queues)) for answer in answers.split()]
+            for answer, job, turn in together:
+                if answer == "no":
+                    await queues.refused(turn, pause)
+                    queues.again(job, job.address)
+                else:
+                    await queues.answered(turn, 10)
+                    queues.done(job)
         job = await queues.next()
         assert job
-        assert isinstance(await queues.begin(job), ImageRejected) is not serves_between
+        assert isinstance(await queues.begin(job), ImageRejected) is is_given_up
 
     clock.run(scenario)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.licences.reading import StatedLicence, licence_of
-from methods.licences.terms import TERMS, reason, shares, terms_of
+from methods.licences.terms import BY_DEFAULT, TERMS, reason, shares, terms_of
 
 ANY = ["CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "LicenseRef-CC-BY-NC-ND", "GFDL-1.2-or-later", "MIT"]
 
@@ -54,6 +54,9 @@ def test_an_item_is_left_out_for_the_first_term_of_any_picture():
     assert reason(licences, ["NC", "ND"]) == "ND"
     assert reason(licences, ["share-alike"]) is None
     assert reason([], TERMS) is None
+    # By default a picture that may not be changed is no part of what a model is trained on.
+    for kind, why in (("instruction", "ND"), ("benchmark", None)):
+        assert reason(["CC-BY-ND-4.0"], BY_DEFAULT[kind]) == why
 
 
 def test_shares_count_pictures_by_term():

@@ -9,6 +9,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from io import BufferedIOBase
 from itertools import accumulate, groupby
@@ -296,26 +297,28 @@ def stage_tsv(path: Path, shard: str, folder: Path) -> StagedShard:
 def _staged(
     path: Path, shard: str, folder: Path, opened: Callable[[Path, str], Any]
 ) -> StagedShard:
-    with StagedWriter(folder, shard) as writer:
+    with StagedWriter(folder, shard) as writer, ExitStack() as stack:
         try:
-            with opened(path, "rb") as file:
-                require_header(file.readline(MAX_LINE_BYTES))
-                batches = _ReadableBatches(
-                    _bounded(line_batches(file, first_number=2), path, shard)
-                )
-                writer.write(parse_records(_others(batches, writer)))
-                error = batches.error
-        except CorpusError as hopeless:
-            return writer.staged(str(hopeless))
+            file = stack.enter_context(opened(path, "rb"))
+            require_header(file.readline(MAX_LINE_BYTES))
+        except UNREADABLE as unreadable:
+            return writer.staged(_unreadable(path, shard, unreadable))
         except ValueError as wrong:
             raise CorpusError(
                 f"Shard {shard!r} is not in WIT's form: give {path} its header line. {wrong}"
             ) from wrong
-        except UNREADABLE as unreadable:
-            error = unreadable
-    if error is None:
-        return writer.staged()
-    return writer.staged(
+        batches = _ReadableBatches(_bounded(line_batches(file, first_number=2), path, shard))
+        try:
+            # An OSError here comes from writing, for example on a full disk.
+            writer.write(parse_records(_others(batches, writer)))
+        except CorpusError as hopeless:
+            return writer.staged(str(hopeless))
+        error = batches.error
+        return writer.staged(_unreadable(path, shard, error) if error else None)
+
+
+def _unreadable(path: Path, shard: str, error: Exception) -> str:
+    return (
         f"Shard {shard!r} cannot be read to its end ({error}): replace {path} with an intact copy."
     )
 

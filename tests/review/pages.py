@@ -1,6 +1,5 @@
 """The review app as its tests run it: hand-written items, a store with people, a real server."""
 
-import io
 import threading
 import time
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from PIL import Image
 
 from methods.ids import content_id
 from methods.review.decisions import QueueItem
@@ -20,6 +18,7 @@ from resources.review.store import ReviewStore
 from review.app import create_app
 from review.proxy import SignInHeader
 from review.server import OPTIONS
+from tests.doubles.one_colour import one_colour
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "eva": "expert", "ada": "admin"}
 
@@ -75,9 +74,7 @@ def serving(
 
 def picture(site: Site, colour: str) -> str:
     """A stored picture's id."""
-    data = io.BytesIO()
-    Image.new("RGB", (320, 200), colour).save(data, "PNG")
-    return site.images.put(data.getvalue()).image_id
+    return site.images.put(one_colour(colour, (320, 200))).image_id
 
 
 def item(name: str, kind: str, content: dict[str, Any], **more: Any) -> QueueItem:

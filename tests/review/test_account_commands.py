@@ -50,12 +50,8 @@ def test_who_is_added_gets_a_link_that_signs_in_once(run):
     assert asked == "This link signs alice in once, within 3 days:"
     token = re.fullmatch(r"http://127\.0\.0\.1:8090/link/([\w-]{43})", link)[1]
     assert Accounts(review_path()).use_link(token) == Account("alice", "annotator")
-
-
-def test_a_link_is_made_for_where_people_find_the_app(run):
-    run("add", "alice", "--role", "annotator")
+    # For where people find the app.
     _, out, _ = run("link", "alice", "--address", "https://review.example/")
-
     assert re.search(r"^https://review\.example/link/[\w-]{43}$", out, re.MULTILINE)
 
 
@@ -88,10 +84,8 @@ def test_at_a_prompt_it_is_asked_for_twice(run, monkeypatch):
 
 def test_a_short_password_is_refused_and_not_shown(run, monkeypatch):
     typed(monkeypatch, "hunter2")
-    code, out, err = run("add", "bob", "--role", "expert", "--password")
-
-    assert (code, out) == (2, "")
-    assert err == "A password has at least 10 characters.\n"
+    said = run("add", "bob", "--role", "expert", "--password")
+    assert said == (2, "", "A password has at least 10 characters.\n")
 
 
 def test_a_list_without_accounts_says_how_to_add_one(run):
@@ -128,22 +122,17 @@ def test_a_person_gets_another_name_and_then_a_pseudonym(run):
     run("add", "bob", "--role", "expert")
     assert run("rename", "BOB", "robert") == (0, "BOB is robert now, on 0 decisions.\n", "")
     code, out, _ = run("erase", "Robert")
-    assert re.match(r"The name is person-[0-9a-f]{8} now", out)
-    assert code == 0
+    assert code == 0 and re.match(r"The name is person-[0-9a-f]{8} now", out)
     assert Accounts(review_path()).all() == []
 
 
 @pytest.mark.parametrize(
-    "action", [["role", "who", "admin"], ["disable", "who"], ["enable", "who"]]
+    "action",
+    [["role", "who", "admin"], ["disable", "who"], ["enable", "who"], ["password", "who"]],
 )
-def test_a_name_that_is_not_there_is_said_to_be_missing(run, action):
+def test_a_name_that_is_not_there_is_said_to_be_missing(run, monkeypatch, action):
+    prompted(monkeypatch)  # No password is asked for.
     assert run(*action) == (2, "", "There is no account 'who'.\n")
-
-
-def test_a_missing_name_is_said_before_a_password_is_asked_for(run, monkeypatch):
-    prompted(monkeypatch)
-
-    assert run("password", "who") == (2, "", "There is no account 'who'.\n")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import io
 from html import escape
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -10,26 +9,20 @@ from PIL import Image
 from review.pages.frame import texts
 from review.pages.items import SIDES
 from tests.review.http_people import decide, opened, signed_in
-from tests.review.pages import Site, dialogue, make_site, picture
+from tests.review.pages import dialogue, make_site, picture
 
 pytestmark = pytest.mark.slow
 
 SAYS = texts("en")
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return make_site(tmp_path / "home")
-
-
 # --- Drafts and locks ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("whose", ["another person", "another item"])
-def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(site: Site, whose: str) -> None:
+def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(anna, site, whose):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
-    anna = signed_in(site, "anna")
     data = opened(anna, one["item_id"])
     token = {"token": data["token"]}
     anna.post(data["urls"]["draft"], json={**token, "draft": {"note": "hers"}})
@@ -51,10 +44,7 @@ def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(site: Site, whos
     assert 'note" rows="1" dir="auto">\nhers' in anna.get(f"/items/{one['item_id']}").text
 
 
-def test_of_two_tabs_neither_overwrites_what_the_other_saved(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    anna = signed_in(site, "anna")
+def test_of_two_tabs_neither_overwrites_what_the_other_saved(one, anna, site):
     first, second = opened(anna, one["item_id"]), opened(anna, one["item_id"])
     assert first["version"] is second["version"] is None
 
@@ -64,10 +54,8 @@ def test_of_two_tabs_neither_overwrites_what_the_other_saved(site: Site) -> None
 
     saved = save("one", None).json()["version"]
     late = save("two", None)
-    assert (late.status_code, late.json()) == (
-        409,
-        {"error": SAYS["work.other_draft"], "other": True},
-    )
+    assert late.status_code == 409
+    assert late.json() == {"error": SAYS["work.other_draft"], "other": True}
     assert decide(anna, second, "accept", based_on=None).json()["other"]
     assert site.store.decisions() == []
     assert opened(anna, one["item_id"])["version"] == saved
@@ -82,10 +70,9 @@ def test_of_two_tabs_neither_overwrites_what_the_other_saved(site: Site) -> None
 # --- Changes of mind -------------------------------------------------------------------------------
 
 
-def test_a_decision_is_taken_back_and_the_page_says_what_changed(site: Site) -> None:
+def test_a_decision_is_taken_back_and_the_page_says_what_changed(anna, site):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
-    anna = signed_in(site, "anna")
     event_id = decide(anna, opened(anna, one["item_id"]), "accept", note="hasty").json()["event_id"]
     for path in ("/", f"/items/{two['item_id']}", f"/history/{one['item_id']}"):
         assert f"/items/{one['item_id']}/take-back" in anna.get(path).text
@@ -106,9 +93,7 @@ def test_a_decision_is_taken_back_and_the_page_says_what_changed(site: Site) -> 
     assert SAYS["history.taken_back"] in history
 
 
-def test_an_administrator_opens_an_item_again_with_a_reason(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
+def test_an_administrator_opens_an_item_again_with_a_reason(one, site):
     anna, eva, ada = (signed_in(site, name) for name in ("anna", "eva", "ada"))
     decide(anna, opened(anna, one["item_id"]), "accept")
     decide(eva, opened(eva, one["item_id"]), "accept")
@@ -131,7 +116,7 @@ def test_an_administrator_opens_an_item_again_with_a_reason(site: Site) -> None:
 # --- Comments --------------------------------------------------------------------------------------
 
 
-def test_comments_are_as_blind_as_decisions(tmp_path: Path) -> None:
+def test_comments_are_as_blind_as_decisions(tmp_path):
     site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
     one = dialogue(site)
     site.store.update_queue([one])
@@ -166,10 +151,7 @@ def test_comments_are_as_blind_as_decisions(tmp_path: Path) -> None:
     assert seen()["eva"] == {"<b>from-anna", "to-eva", "from-eva"}
 
 
-def test_what_is_no_comment_is_refused_in_a_sentence(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    anna = signed_in(site, "anna")
+def test_what_is_no_comment_is_refused_in_a_sentence(one, anna, site):
     path = f"/items/{one['item_id']}/comments"
     for said, sentence in (
         ({"text": " "}, "comment.length"),
@@ -183,24 +165,18 @@ def test_what_is_no_comment_is_refused_in_a_sentence(site: Site) -> None:
         assert f'href="/items/{one["item_id"]}"' in answer.text
     assert anna.post("/items/none/comments", data={"text": "x"}).status_code == 404
     assert site.store.comments() == []
-
-
-def test_a_comment_is_stored_without_nul_which_no_database_holds(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    path = f"/items/{one['item_id']}/comments"
-    assert signed_in(site, "anna").post(path, data={"text": "a\x00b"}).status_code == 303
+    # No database holds a NUL.
+    assert anna.post(path, data={"text": "a\x00b"}).status_code == 303
     assert [comment.text for comment in site.store.comments()] == ["ab"]
 
 
 # --- Pictures --------------------------------------------------------------------------------------
 
 
-def test_a_picture_is_served_in_the_size_that_is_shown(site: Site) -> None:
+def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):
     data = io.BytesIO()
     Image.effect_noise((3000, 1000), 80).convert("RGB").save(data, "PNG")
     image_id = site.images.put(data.getvalue()).image_id
-    anna = signed_in(site, "anna")
     whole = anna.get(f"/images/{image_id}").content
     assert whole == data.getvalue()
     for side in SIDES:
@@ -216,9 +192,7 @@ def test_a_picture_is_served_in_the_size_that_is_shown(site: Site) -> None:
         assert anna.get(f"/images/{image_id}?side={wrong}").status_code == 404
 
 
-def test_a_missing_picture_is_said_to_be_missing(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
+def test_a_missing_picture_is_said_to_be_missing(one, site):
     site.images.path(one["image_ids"][1]).unlink()
     page = signed_in(site, "anna").get(f"/items/{one['item_id']}").text
     assert page.count(SAYS["item.missing_image"]) == 2, (

@@ -2,8 +2,6 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -18,19 +16,13 @@ from review.pages.lead import SHOWN_MEASURES
 from review.pages.queue import NOTICES, STATUSES
 from tests.review.html import attribute, csrf_token_in, has_inline_code
 from tests.review.http_people import browser, decide, opened, signed_in
-from tests.review.pages import Site, dialogue, make_site, picture
+from tests.review.pages import dialogue, make_site, picture
 from tests.review.samples import samples
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return make_site(tmp_path / "home")
-
 
 # --- Who gets in -----------------------------------------------------------------------------------
 
 
-def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
+def test_a_link_signs_in_once_and_only_when_used(site):
     link = f"/link/{site.accounts.link('anna')}"
     for _ in range(2):  # Looking, as mail scanners do, uses nothing up.
         page = browser(site).get(link)
@@ -42,7 +34,7 @@ def test_a_link_signs_in_once_and_only_when_used(site: Site) -> None:
     assert late.get(link).status_code == 410
 
 
-def test_accounts_are_for_administrators_alone(site: Site) -> None:
+def test_accounts_are_for_administrators_alone(site):
     for name in ("anna", "eva"):
         assert signed_in(site, name).get("/accounts").status_code == 403
     ada = signed_in(site, "ada")
@@ -59,13 +51,12 @@ def test_accounts_are_for_administrators_alone(site: Site) -> None:
 # --- Work ------------------------------------------------------------------------------------------
 
 
-def test_a_decision_is_stored_under_the_name_that_is_signed_in(site: Site) -> None:
+def test_a_decision_is_stored_under_the_name_that_is_signed_in(anna, site):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
-    client = signed_in(site, "anna")
-    data = opened(client, one["item_id"])
+    data = opened(anna, one["item_id"])
 
-    answer = decide(client, data, "accept", reviewer="eva", seconds=12.5, note="fine")
+    answer = decide(anna, data, "accept", reviewer="eva", seconds=12.5, note="fine")
 
     assert answer.status_code == 200
     assert answer.json()["next"] == f"/items/{two['item_id']}"
@@ -74,31 +65,24 @@ def test_a_decision_is_stored_under_the_name_that_is_signed_in(site: Site) -> No
     assert stored.content_hash == one["content_hash"]
 
 
+HALF, LONE = "half \ud83d", "The text has lone surrogates: remove them."
+
+
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("act", "said", "sentence"),
     [
-        ({"verdict": "reject"}, "reject needs a reason."),
-        (
-            {"verdict": "accept", "note": "half \ud83d"},
-            "The text has lone surrogates: remove them.",
-        ),
-        (
-            {"verdict": "reject", "reason": "other", "note": "x" * 4_001},
-            "the note has 4,001 characters and may have 4,000: shorten it.",
-        ),
+        ("decide", {"verdict": "reject"}, "reject needs a reason."),
+        ("decide", {"verdict": "accept", "note": HALF}, LONE),
+        ("decide", {"verdict": "accept", "note": "x" * 4_001}, "4,001 characters and may have"),
+        ("draft", {"draft": {"note": HALF}}, LONE),
     ],
 )
-def test_what_is_no_decision_is_refused_in_one_sentence(
-    site: Site, said: dict[str, Any], sentence: str
-) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    client = signed_in(site, "anna")
-    data = opened(client, one["item_id"])
+def test_what_cannot_be_stored_is_refused_in_one_sentence(anna, one, site, act, said, sentence):
+    data = opened(anna, one["item_id"])
     known = {name: data[name] for name in ("token", "content_hash", "round")}
     # As ASCII, for httpx2 would not send half a character; JSON can say it.
-    answer = client.post(
-        data["urls"]["decide"],
+    answer = anna.post(
+        data["urls"][act],
         content=json.dumps({**known, **said}),
         headers={"content-type": "application/json"},
     )
@@ -106,51 +90,30 @@ def test_what_is_no_decision_is_refused_in_one_sentence(
     assert site.store.decisions() == []
 
 
-def test_half_a_character_in_a_draft_is_refused_in_a_sentence(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    client = signed_in(site, "anna")
-    data = opened(client, one["item_id"])
-    answer = client.post(
-        data["urls"]["draft"],
-        content=json.dumps({"token": data["token"], "draft": {"note": "half \ud83d"}}),
-        headers={"content-type": "application/json"},
-    )
-    assert answer.status_code == 422
-    assert answer.json() == {"error": "The text has lone surrogates: remove them."}
-
-
 @pytest.mark.parametrize("body", ["", "[1]", "{", "[" * 100_000])
-def test_a_body_that_is_no_object_is_refused(site: Site, body: str) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    client = signed_in(site, "anna")
+def test_a_body_that_is_no_object_is_refused(one, anna, body):
     url = f"/items/{one['item_id']}/draft"
-    answer = client.post(url, content=body, headers={"content-type": "application/json"})
+    answer = anna.post(url, content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 400 and "error" in answer.json()
 
 
-def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    client = signed_in(site, "anna")
-    data = opened(client, one["item_id"])
+def test_a_draft_comes_back_and_goes_with_the_decision(one, anna, site):
+    data = opened(anna, one["item_id"])
     begun = json.loads(json.dumps(one["content"]))
     begun["turns"][0]["answer"] = ""  # Not valid yet, and kept nevertheless.
     draft = {"content": begun, "note": "<b>to do</b>", "seconds": 7, "verdict": "edit"}
-    assert client.post(data["urls"]["draft"], json={"token": data["token"], "draft": draft}).json()[
-        "saved"
-    ]
+    saved = anna.post(data["urls"]["draft"], json={"token": data["token"], "draft": draft})
+    assert saved.json()["saved"]
 
-    again = opened(client, one["item_id"])
+    again = opened(anna, one["item_id"])
     assert (again["token"], again["shown"], again["seconds"]) == (data["token"], begun, 7)
     assert again["content"] == one["content"]
-    assert "&lt;b&gt;to do&lt;/b&gt;" in client.get(f"/items/{one['item_id']}").text
+    assert "&lt;b&gt;to do&lt;/b&gt;" in anna.get(f"/items/{one['item_id']}").text
     # Another annotator gets neither the item nor the draft.
     other = signed_in(site, "ben").get(f"/items/{one['item_id']}").text
     assert attribute(other, "#review-data", "type") is None and "to do" not in other
 
-    assert decide(client, again, "accept").status_code == 200
+    assert decide(anna, again, "accept").status_code == 200
     claim = LockClaim(data["token"], one["item_id"], "anna")
     assert site.store.draft(claim) is None
 
@@ -164,41 +127,30 @@ def test_a_draft_comes_back_and_goes_with_the_decision(site: Site) -> None:
         {"image_ids": [], "turns": [{"question": 5, "answer": []}]},
     ],
 )
-def test_a_draft_of_no_form_is_left_aside(site: Site, content: object) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    client = signed_in(site, "anna")
-    data = opened(client, one["item_id"])
-    client.post(data["urls"]["draft"], json={"token": data["token"], "draft": {"content": content}})
-    assert opened(client, one["item_id"])["shown"] == one["content"]
+def test_a_draft_of_no_form_is_left_aside(one, anna, content):
+    data = opened(anna, one["item_id"])
+    anna.post(data["urls"]["draft"], json={"token": data["token"], "draft": {"content": content}})
+    assert opened(anna, one["item_id"])["shown"] == one["content"]
 
 
-def test_who_lost_the_lock_or_has_an_old_content_is_told_so(site: Site) -> None:
-    one = dialogue(site)
-    site.store.update_queue([one])
-    client = signed_in(site, "anna")
-    data = opened(client, one["item_id"])
-    assert client.post(data["urls"]["renew"], json={"token": data["token"]}).json() == {
-        "locked": True
-    }
-    client.post(data["urls"]["unlock"], json={"token": data["token"]})
-    assert client.post(data["urls"]["renew"], json={"token": data["token"]}).json() == {
-        "locked": False
-    }
-    lost = decide(client, data, "accept")
+def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site):
+    data = opened(anna, one["item_id"])
+    token, urls = {"token": data["token"]}, data["urls"]
+    assert anna.post(urls["renew"], json=token).json() == {"locked": True}
+    anna.post(urls["unlock"], json=token)
+    assert anna.post(urls["renew"], json=token).json() == {"locked": False}
+    lost = decide(anna, data, "accept")
     assert (lost.status_code, lost.json()["error"]) == (409, texts("en")["work.lost"])
 
-    data = opened(client, one["item_id"])
+    data = opened(anna, one["item_id"])
     site.store.update_queue([dialogue(site, "one", ("Changed?", "Yes."))])
-    stale = decide(client, data, "accept")
-    assert (stale.status_code, stale.json()["error"]) == (
-        409,
-        texts("en")["work.changed_meanwhile"],
-    )
+    stale = decide(anna, data, "accept")
+    said = texts("en")["work.changed_meanwhile"]
+    assert (stale.status_code, stale.json()["error"]) == (409, said)
     assert site.store.decisions() == []
 
 
-def test_round_1_is_blind_until_it_is_complete(tmp_path: Path) -> None:
+def test_round_1_is_blind_until_it_is_complete(tmp_path):
     site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
     one = dialogue(site)
     site.store.update_queue([one])
@@ -218,19 +170,18 @@ def test_round_1_is_blind_until_it_is_complete(tmp_path: Path) -> None:
 # --- What is shown ---------------------------------------------------------------------------------
 
 
-def test_images_come_from_the_store_by_id_and_nothing_else_does(site: Site) -> None:
+def test_images_come_from_the_store_by_id_and_nothing_else_does(anna, site):
     image_id = picture(site, "green")
-    client = signed_in(site, "anna")
-    found = client.get(f"/images/{image_id}")
+    found = anna.get(f"/images/{image_id}")
     assert found.content == site.images.read(image_id)
     assert found.headers["content-type"] == "image/png"
     assert "immutable" in found.headers["cache-control"]
     assert found.headers["x-content-type-options"] == "nosniff"
     for wrong in ("0" * 64, image_id[:-1], image_id.upper(), "..%2f..%2freview.sqlite", "%00"):
-        assert client.get(f"/images/{wrong}").status_code == 404
+        assert anna.get(f"/images/{wrong}").status_code == 404
 
 
-def test_what_a_check_found_stands_at_the_text_that_it_concerns(site: Site) -> None:
+def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):
     found = [
         ["leak", "the harbour of Oslo"],
         ["unsupported", "a <red> ship"],
@@ -253,29 +204,28 @@ def test_what_a_check_found_stands_at_the_text_that_it_concerns(site: Site) -> N
     assert not second.css(".check")
 
 
-def test_the_queue_is_filtered_and_counts(site: Site) -> None:
+def test_the_queue_is_filtered_and_counts(anna, site):
     whale = dialogue(site, "whale", ("A <whale>?", "Yes."))
     site.store.update_queue([whale, *(dialogue(site, f"number {number}") for number in range(60))])
-    client = signed_in(site, "anna")
 
-    assert "0 / 61" in client.get("/").text
-    assert client.get("/").text.count("data-row") == 50
-    assert "1–50 / 61" in client.get("/").text
-    last = client.get("/?offset=50").text
+    assert "0 / 61" in anna.get("/").text
+    assert anna.get("/").text.count("data-row") == 50
+    assert "1–50 / 61" in anna.get("/").text
+    last = anna.get("/?offset=50").text
     assert last.count("data-row") == 11 and "51–61 / 61" in last
-    found = client.get("/?text=WHALE&kind=dialogue&status=round_1").text
+    found = anna.get("/?text=WHALE&kind=dialogue&status=round_1").text
     assert found.count("data-row") == 1 and "A &lt;whale&gt;?" in found
-    assert client.get("/?status=approved").text.count("data-row") == 0
+    assert anna.get("/?status=approved").text.count("data-row") == 0
     for odd in ("/?offset=-1", f"/?offset={'9' * 5000}", "/?notice=<b>", "/?kind="):
-        assert client.get(odd).status_code == 200
+        assert anna.get(odd).status_code == 200
     for unknown in ("kind", "status"):
-        answer = client.get(f"/?{unknown}=foo%00")
+        answer = anna.get(f"/?{unknown}=foo%00")
         assert answer.status_code == 404
         assert texts("en")[f"queue.no_{unknown}"] in answer.text
-    assert client.get("/items/nothing").status_code == 404
+    assert anna.get("/items/nothing").status_code == 404
 
 
-def test_pages_carry_no_script_or_style_of_their_own(site: Site) -> None:
+def test_pages_carry_no_script_or_style_of_their_own(site):
     one = dialogue(site)
     site.store.update_queue([one, *samples(one["image_ids"], ["dialogue"])])
     client = signed_in(site, "ada")
@@ -291,7 +241,7 @@ def test_pages_carry_no_script_or_style_of_their_own(site: Site) -> None:
     assert static.status_code == 200 and "immutable" in static.headers["cache-control"]
 
 
-def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> None:
+def test_languages_say_the_same_things_and_templates_ask_for_nothing_else():
     english, chinese = texts("en"), texts("zh")
     assert english.keys() == chinese.keys()
     assert all(re.search("[\u4e00-\u9fff]", text) for text in chinese.values())
@@ -314,16 +264,15 @@ def test_languages_say_the_same_things_and_templates_ask_for_nothing_else() -> N
     assert not asked - english.keys()
 
 
-def test_what_is_refused_is_said_in_the_language_of_the_page(site: Site) -> None:
+def test_what_is_refused_is_said_in_the_language_of_the_page(anna, site):
     chinese = {"accept-language": "zh"}
     guards = "".join((HERE / name).read_text() for name in ("security.py", "csrf.py"))
     said = re.findall(r'^_[A-Z_]+ = (?:\(\n)?((?:\s*"[^"]+"\n?)+)', guards, re.MULTILINE)
     sentences = {"".join(re.findall('"([^"]+)"', each)) for each in said}
     sentences = {each for each in sentences if each.endswith(".") and "{" not in each}
     assert len(sentences) > 4 and sentences <= texts("zh").keys()
-    client = signed_in(site, "anna")
     for path in ("/accounts", "/nowhere", "/items/none"):
-        page = client.get(path, headers=chinese)
+        page = anna.get(path, headers=chinese)
         assert page.status_code in (403, 404)
         shown = LexborHTMLParser(page.text).css_first("main p")
         assert shown is not None and re.search("[\u4e00-\u9fff]", shown.text())
@@ -331,10 +280,9 @@ def test_what_is_refused_is_said_in_the_language_of_the_page(site: Site) -> None
     assert re.search("[\u4e00-\u9fff]", answer.json()["error"])
 
 
-def test_a_language_is_chosen_and_leads_back_to_this_site_alone(site: Site) -> None:
-    client = signed_in(site, "anna")
-    answer = client.get("/language/zh?back=/?kind=dialogue")
+def test_a_language_is_chosen_and_leads_back_to_this_site_alone(anna):
+    answer = anna.get("/language/zh?back=/?kind=dialogue")
     assert answer.headers["location"] == "/?kind=dialogue"
-    assert '<html lang="zh">' in client.get("/").text
-    assert client.get("/language/zh?back=//evil.example/").headers["location"] == "/"
-    assert client.get("/language/xx").status_code == 404
+    assert '<html lang="zh">' in anna.get("/").text
+    assert anna.get("/language/zh?back=//evil.example/").headers["location"] == "/"
+    assert anna.get("/language/xx").status_code == 404

@@ -1,9 +1,6 @@
 """The command `demo`: what its data has, and links that sign in."""
 
 import re
-from pathlib import Path
-
-import pytest
 
 from assets.common.tables import rows_to_arrow
 from dagster_project.cli import main as loom
@@ -15,15 +12,15 @@ from resources.warehouse import Warehouse
 from review import commands
 
 
-def test_the_demo_says_what_it_needs(loom_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_demo_says_what_it_needs(loom_home, capsys):
     loom_home.mkdir()
     assert loom(["review", "demo"]) == 2
     assert capsys.readouterr().err == "There is nothing to review yet. Run `vlm-loom demo` first.\n"
 
 
 def test_the_demo_queues_its_items_alone_and_prints_links_that_sign_in(
-    loom_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    loom_home, capsys, monkeypatch
+):
     content = {"original": "How many?", "rewrite": "Pray, how many?"}
     row = {
         "item_id": content_id("rewrite"),

@@ -5,16 +5,16 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dagster_project.cli import main as loom
-from methods.review.decisions import Decision
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.dump import COLUMNS, FORMS, DumpError, dump_file, load, tables
-from tests.resources.review.review_queue import item, queue, status, with_rules, work
+from tests.resources.review.review_queue import item, queue, status, verdict, with_rules, work
 from tests.review.http_people import signed_in
 from tests.review.pages import make_site
 
@@ -53,32 +53,16 @@ def worked(tmp_path: Path) -> ReviewStore:
 
 def without_ids(store: ReviewStore) -> dict[str, list[dict[str, Any]]]:
     return {
-        name: [{k: v for k, v in row.items() if k not in ("comment_id",)} for row in rows]
+        name: [{key: row[key] for key in row if key != "comment_id"} for row in rows]
         for name, rows in tables(store).items()
     }
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_it_is_read_back_whole(worked: ReviewStore, tmp_path: Path, form: str) -> None:
-    file = tmp_path / "review.zip"
-    file.write_bytes(dump_file(worked, form))
-    store, accounts = home(tmp_path / "other")
-
-    assert load(file, store, accounts) == (6, 2, 0, 0, 0)
-
-    assert without_ids(store) == without_ids(worked)
-    assert [status(store, f"item-{n}") for n in range(4)] == [
-        status(worked, f"item-{n}") for n in range(4)
-    ]
-    assert dump_file(store, form) == file.read_bytes()
-    # Again, and into the store it came from, it adds nothing.
-    for each in (store, worked):
-        assert load(file, each, accounts) == (0, 0, 8, 0, 0)
+def statuses(store: ReviewStore) -> list[str]:
+    return [status(store, f"item-{number}") for number in range(4)]
 
 
-def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(worked, tmp_path):
     file = tmp_path / "before.zip"
     file.write_bytes(dump_file(worked, "jsonl"))
     accounts = Accounts(worked.path)
@@ -86,10 +70,10 @@ def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(
     accounts.rename("bob", "robert")
     accounts.erase("ann")
     names = {each.reviewer for each in worked.decisions(revoked=True)}
-    before = {n: status(worked, f"item-{n}") for n in range(4)}
+    before = statuses(worked)
     assert load(file, worked, accounts) == (0, 0, 8, 0, 0)
     assert {each.reviewer for each in worked.decisions(revoked=True)} == names
-    assert {n: status(worked, f"item-{n}") for n in range(4)} == before
+    assert statuses(worked) == before
     assert "ann" not in names | {each.name for each in accounts.all()}
 
 
@@ -105,45 +89,33 @@ def golden(worked: ReviewStore) -> ReviewStore:
 
 
 def decide_gold(store: ReviewStore, gold_id: str, says: str) -> None:
-    found = store.item(gold_id)
-    assert found is not None
-    made = Decision(
-        item_id=gold_id,
-        content_hash=found["content_hash"],
-        round=1,
-        reviewer="new",
-        verdict=says,
-        edits=None,
-        reason="incomplete" if says == "reject" else None,
-        note=None,
-        seconds=1.0,
-        decided_at="2026-02-01T00:00:00+00:00",
-    )
-    assert store.append([made]) == (1, 0)
+    lock = SimpleNamespace(**store.item(gold_id), round=1)
+    said = verdict(lock, "new", says, seconds=1.0, decided_at="2026-02-01T00:00:00+00:00")
+    assert store.append([said]) == (1, 0)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_gold_items_and_what_was_decided_on_them_come_along(
-    golden: ReviewStore, tmp_path: Path, form: str
-) -> None:
+def test_it_is_read_back_whole(golden, tmp_path, form):
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(golden, form))
     store, accounts = home(tmp_path / "other")
     accounts.add("new", "annotator")
 
-    loaded = load(file, store, accounts)
+    assert load(file, store, accounts) == (10, 2, 0, 0, 0)
 
-    assert loaded == (10, 2, 0, 0, 0)
     assert without_ids(store) == without_ids(golden)
+    assert statuses(store) == statuses(golden)
     people = store.overview().gold.people
     assert people == golden.overview().gold.people and people[0][:2] == ("new", 2)
     assert dump_file(store, form) == file.read_bytes()
-    assert load(file, store, accounts) == (0, 0, 12, 0, 0)
+    # Again, and into the store it came from, it adds nothing.
+    for each in (store, golden):
+        assert load(file, each, accounts) == (0, 0, 12, 0, 0)
 
 
 def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
-    golden: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+    golden, tmp_path, monkeypatch, capsys
+):
     file, old = tmp_path / "review.zip", tmp_path / "old.zip"
     file.write_bytes(dump_file(golden, "jsonl"))
     with zipfile.ZipFile(file) as archive, zipfile.ZipFile(old, "w") as without:
@@ -177,21 +149,17 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
     assert len(store.decisions(revoked=True)) == 10
 
 
-def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(worked, tmp_path):
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(worked, "jsonl"))
     store, accounts = home(tmp_path / "other")
     bare = Accounts(tmp_path / "bare" / "review.sqlite")
     with pytest.raises(DumpError) as caught:
         load(file, store, bare)
-    said = str(caught.value)
     assert store.decisions(revoked=True) == [] and store.comments() == []
-    commands = said.partition("run ")[2].partition(" and load")[0].split(" && ")
-    roles = {"ann": "annotator", "bob": "annotator", "eve": "expert", "ada": "admin"}
+    commands = str(caught.value).partition("run ")[2].partition(" and load")[0].split(" && ")
     assert sorted(commands) == sorted(
-        f"vlm-loom review account add {name} --role {role}" for name, role in roles.items()
+        f"vlm-loom review account add {name} --role {role}" for name, role in PEOPLE.items()
     )
     for command in commands:
         words = command.split()
@@ -199,9 +167,7 @@ def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(
     assert load(file, store, bare).decisions == 6
 
 
-def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(worked, tmp_path):
     work(worked, "bob", item_id="item-3", note="n" * 200_000)
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(worked, "csv"))
@@ -213,7 +179,7 @@ def test_a_text_as_long_as_the_app_takes_comes_back_from_csv(
         csv.field_size_limit(limit)
 
 
-def test_the_tables_say_what_was_done(worked: ReviewStore) -> None:
+def test_the_tables_say_what_was_done(worked):
     made = tables(worked)
     assert {name: len(rows) for name, rows in made.items()} == {
         "decisions": 6,
@@ -236,7 +202,7 @@ def test_the_tables_say_what_was_done(worked: ReviewStore) -> None:
     assert effort == {"ann": 2, "bob": 1}
 
 
-def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
+def test_no_cell_of_a_spreadsheet_is_a_formula(worked):
     with zipfile.ZipFile(io.BytesIO(dump_file(worked, "csv"))) as archive:
         for name in archive.namelist():
             text = io.StringIO(archive.read(name).decode("utf-8-sig"), newline="")
@@ -257,27 +223,18 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(worked: ReviewStore) -> None:
         ("decisions", {"more": 1}, "decisions, row 1: more: "),
         ("decisions", {"content_hash": "zzz"}, "decisions, row 1: content_hash: "),
         ("decisions", {"seconds": "nan"}, "decisions, row 1: seconds: "),
-        ("decisions", {"seconds": 1e308}, "decisions, row 1: seconds: "),
         ("decisions", {"decided_at": "yesterday"}, "'yesterday' is not a time in ISO 8601"),
         ("decisions", {"decided_at": "2999-01-01"}, "is before 2020 or in the future"),
-        ("decisions", {"decided_at": "1970-01-01"}, "is before 2020 or in the future"),
         ("decisions", {"ended_at": "2026-01-01"}, "row 1: ended_at is before decided_at"),
-        (
-            "decisions",
-            {"ended_by": "bob"},
-            "'bob' is annotator here and did what only admin may do",
-        ),
+        ("decisions", {"ended_by": "bob"}, "'bob' is annotator here and did what only admin"),
         ("decisions", {"round": 2}, "review account role ann expert and load the file again"),
         ("decisions", {"note": "\x1b[31m"}, "U+001B is an invisible control character"),
-        ("decisions", {"note": "x" * 4_000_000}, "bytes and may have 4,000,000"),
         ("comments", {"written_at": "soon"}, "'soon' is not a time in ISO 8601"),
         ("comments", {"text": ""}, "comments, row 1: text: "),
         ("comments", {"addressee": "mallory"}, "There is no account 'mallory'"),
     ],
 )
-def test_what_does_not_fit_is_said_and_nothing_is_stored(
-    worked: ReviewStore, tmp_path: Path, table: str, change: dict[str, Any], fault: str
-) -> None:
+def test_what_does_not_fit_is_said_and_nothing_is_stored(worked, tmp_path, table, change, fault):
     store, accounts = home(tmp_path / "other")
     made = {
         name: [{column: row[column] for column in COLUMNS[name]} for row in rows]
@@ -314,7 +271,7 @@ def decisions_of(store: ReviewStore, item_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def test_nobody_decides_both_rounds_of_an_item(worked: ReviewStore, tmp_path: Path) -> None:
+def test_nobody_decides_both_rounds_of_an_item(worked, tmp_path):
     (first,) = [row for row in decisions_of(worked, "item-2") if row["verdict"] == "accept"]
     again = {**first, "round": 2, "source_hash": "0" * 20}
     store, accounts = home(tmp_path / "other")
@@ -329,9 +286,7 @@ def test_nobody_decides_both_rounds_of_an_item(worked: ReviewStore, tmp_path: Pa
     assert status(store, "item-2") == "approved"
 
 
-def test_a_decision_that_is_here_does_not_end_by_a_file(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_decision_that_is_here_does_not_end_by_a_file(worked, tmp_path):
     (skip, first) = decisions_of(worked, "item-2")
     end = {"ended_by": "ada", "ended_for": "x", "ended_at": first["decided_at"]}
     file = written(tmp_path / "ended.zip", [skip, {**first, **end}])
@@ -340,9 +295,7 @@ def test_a_decision_that_is_here_does_not_end_by_a_file(
     assert status(worked, "item-2") == before
 
 
-def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, tmp_path):
     (_, first), (other,) = (decisions_of(worked, f"item-{n}") for n in (2, 1))
     claimed = {**first, "round": 2, "reviewer": "eve", "source_hash": other["source_hash"]}
     with pytest.raises(DumpError, match="row 1: source_hash is that of another decision"):
@@ -350,7 +303,7 @@ def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"nothing", None])
-def test_another_file_is_no_dump(tmp_path: Path, data: bytes | None) -> None:
+def test_another_file_is_no_dump(tmp_path, data):
     store, accounts = home(tmp_path / "other")
     file = tmp_path / "review.zip"
     if data is None:
@@ -363,9 +316,7 @@ def test_another_file_is_no_dump(tmp_path: Path, data: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("harm", ["damaged", "encrypted", "another method"])
-def test_a_dump_that_cannot_be_unpacked_is_one_sentence(
-    worked: ReviewStore, tmp_path: Path, harm: str
-) -> None:
+def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
     data = bytearray(dump_file(worked, "csv"))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         places = [info.header_offset for info in archive.infolist()]
@@ -386,9 +337,7 @@ def test_a_dump_that_cannot_be_unpacked_is_one_sentence(
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
 
 
-def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(
-    worked: ReviewStore, tmp_path: Path
-) -> None:
+def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(worked, tmp_path):
     file = tmp_path / "review.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("decisions.csv", b"item_id\n" + b"a\n" * 15_000_000)
@@ -396,8 +345,8 @@ def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
 
 
-@pytest.mark.parametrize("data", [b"", b"no table", b"<html>\n"])
-def test_a_table_without_its_columns_is_no_table(tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"no table"])
+def test_a_table_without_its_columns_is_no_table(tmp_path, data):
     store, accounts = home(tmp_path / "other")
     file = tmp_path / "review.zip"
     with zipfile.ZipFile(file, "w") as archive:
@@ -407,19 +356,7 @@ def test_a_table_without_its_columns_is_no_table(tmp_path: Path, data: bytes) ->
         load(file, store, accounts)
 
 
-def test_a_table_that_is_far_larger_than_its_file_is_not_unpacked(
-    worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "review.zip"
-    file.write_bytes(dump_file(worked, "csv"))
-    monkeypatch.setattr("review.dump.MOST_BYTES_OF_A_TABLE", 100)
-    with pytest.raises(DumpError, match="more than the 100 allowed"):
-        load(file, worked, Accounts(tmp_path / "other.sqlite"))
-
-
-def test_the_commands_and_the_button(
-    worked: ReviewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_the_commands_and_the_button(worked, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LOOM_WORKSPACE", str(worked.path.parent))
     out = tmp_path / "out.zip"
     assert loom(["review", "dump", "--out", str(out), "--format", "jsonl"]) == 0

@@ -1,19 +1,80 @@
 """The round trip by file: out, filled in by people, and back, as often as anyone likes."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from dagster_project.cli import main as loom
 from methods.ids import content_id
+from methods.review import Decision, ResolutionPolicy, by_item, resolve
 from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review import commands
-from review.import_export import import_records
+from review.import_export import Record, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
-from tests.review.jsonl_folder import Folder, edited, png, queued
+from tests.doubles.one_colour import one_colour
+
+PICTURE = one_colour("teal", (32, 32))
+
+
+DAY = "2026-07-01T12:00:00+00:00"
+
+
+def queued(number, kind="dialogue"):
+    content = {
+        "image_ids": ["a", "b"],
+        "turns": [{"question": f"Q{number}: what is in <image-1>?", "answer": "A tower."}],
+    }
+    if kind == "rewrite":
+        content = {"original": "Describe it.", "rewrite": "What is it?"}
+    return {
+        "item_id": f"item-{number}",
+        "kind": kind,
+        "content": content,
+        "content_hash": content_id(content),
+        "image_ids": ["a", "b"],
+        "page_urls": ["https://en.wikipedia.org/wiki/Tower"],
+    }
+
+
+def edited(line, answer):
+    turns = [turn | {"answer": answer} for turn in line["content"]["turns"]]
+    return line | {"verdict": "edit", "edits": line["content"] | {"turns": turns}}
+
+
+class Folder:
+    """Files going out and coming back, each under a new name."""
+
+    def __init__(self, path, items, store):
+        self.path, self.items, self.store, self.n_files = path, items, store, 0
+
+    def new(self):
+        self.n_files += 1
+        return self.path / "files" / f"{self.n_files}.jsonl"
+
+    def export(self, round, **options):
+        path = self.new()
+        given = items_to_export(self.items, self.store, round, **options)
+        count = write_jsonl(given, round, path)
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert count == len(lines)
+        return lines
+
+    def back(self, lines, reviewer="ann", round=1):
+        path = self.new()
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return import_records(self.items, self.store, read_jsonl(path), reviewer, round)
+
+    def resolved(self, number):
+        item = self.items[number]
+        return resolve(
+            item, by_item(self.store.decisions())[item["item_id"]], ResolutionPolicy("all")
+        )
 
 
 @pytest.fixture
@@ -174,6 +235,106 @@ class TestImport:
         assert "exported for round 1" in result.problems[0]
 
 
+class TestTwoSources:
+    """The same item from two files, or from a file and the app."""
+
+    def test_a_second_file_that_says_otherwise_changes_nothing(self, folder):
+        lines = folder.export(1)
+        folder.back([edited(lines[0], "A lighthouse."), lines[1] | {"verdict": "accept"}])
+
+        result = folder.back([edited(lines[0], "A mill."), lines[1] | {"verdict": "skip"}])
+
+        assert (result.added, result.n_known) == (0, 0)
+        assert [problem.split(" otherwise before (")[0] for problem in result.problems] == [
+            f"line {n}: conflict: ann decided item item-{n - 1}" for n in (1, 2)
+        ]
+        assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A lighthouse."
+
+    def test_a_decision_of_no_plausible_time_is_at_fault(self, folder):
+        said = {"verdict": "accept", "decided_at": "2999-01-01"}
+        result = folder.back([folder.export(1)[0] | said])
+        assert result.added == 0
+        assert result.problems == ["line 1: 2999-01-01 is before 2020 or in the future."]
+
+    def test_what_was_decided_in_the_app_already_is_known(self, folder, store):
+        line = folder.export(1)[0]
+        app = Decision(
+            "item-0", line["content_hash"], 1, "ann", "accept", None, None, None, 9.5, DAY
+        )
+        store.append([app])
+
+        assert folder.back([line | {"verdict": "accept"}]).n_known == 1
+        assert len(store.decisions()) == 1
+        assert len(folder.back([edited(line, "A mill.")]).problems) == 1
+
+    def test_of_two_imports_at_once_one_is_taken_and_one_reported(self, folder, store):
+        lines = folder.export(1)
+        ways = [edited(lines[0], f"Mill {number}.") for number in range(4)]
+        start = Barrier(len(ways))
+
+        def import_one(way):
+            records = [Record("line 1", way)]
+            start.wait()
+            return import_records(folder.items, store, records, "ann", 1)
+
+        with ThreadPoolExecutor(len(ways)) as threads:
+            results = list(threads.map(import_one, ways))
+
+        assert sorted(result.added for result in results) == [0, 0, 0, 1]
+        assert sum(len(result.problems) for result in results) == 3
+
+    def test_somebody_else_was_faster(self, folder):
+        line = folder.export(1)[0]
+        folder.back([line | {"verdict": "accept"}])
+
+        result = folder.back([edited(line, "A mill.")], reviewer="bob")
+
+        assert result.added == 0
+        assert result.problems == [
+            "line 1: conflict: item item-0 needs no decision in round 1 any more: decided by ann."
+        ]
+
+    def test_two_annotators_work_blind_from_two_files(self, folder, tmp_path):
+        (tmp_path / "review.yaml").write_text("default: {annotators: 2}")
+        folder.store = ReviewStore(tmp_path / "review.sqlite")
+        ann, bob = (folder.export(1, reviewer=name)[0] for name in ("ann", "bob"))
+        assert folder.back([edited(ann, "A mill.")]).added == 1
+
+        assert [len(folder.export(1, reviewer=name)) for name in ("ann", "bob")] == [2, 3]
+        assert folder.back([bob | {"verdict": "accept"}], reviewer="bob").added == 1
+        # They disagree, and the expert, who is neither of them, decides on what both saw.
+        assert folder.export(2, reviewer="ann") == []
+        (expert,) = folder.export(2, reviewer="eve")
+        assert expert["content"] == ann["content"]
+        own = folder.back([expert | {"verdict": "accept"}], reviewer="bob", round=2)
+        assert own.problems == [
+            "line 1: bob decided item item-0 in the other round: somebody else must."
+        ]
+
+    def test_what_an_expert_rejected_is_mended_by_file(self, folder):
+        line = folder.export(1)[0]
+        folder.back([line | {"verdict": "accept"}])
+        (second,) = folder.export(2)
+        folder.back([second | {"verdict": "reject", "reason": "incomplete"}], "eve", 2)
+
+        again = folder.export(1)[0]
+        assert again["item_id"] == "item-0"
+        refused = folder.back([again | {"verdict": "accept"}], "bob")
+        assert "rejected by an expert: edit it" in refused.problems[0]
+        assert folder.back([edited(again, "A mill.")]).added == 1
+        assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A mill."
+
+    def test_a_skip_is_kept_and_decides_nothing(self, folder, store):
+        line = folder.export(1, reviewer="ann")[0]
+        assert folder.back([line | {"verdict": "skip"}]).added == 1
+
+        assert [event.verdict for event in store.decisions()] == ["skip"]
+        assert len(folder.export(1, reviewer="ann")) == 2
+        assert len(folder.export(1, reviewer="bob")) == 3
+        # Who comes back to it may decide after all.
+        assert folder.back([line | {"verdict": "accept"}]).added == 1
+
+
 class TestCommandLine:
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
@@ -184,7 +345,7 @@ class TestCommandLine:
         assert "materialize review/queue first" in capsys.readouterr().err
 
     def test_out_and_back(self, tmp_path, monkeypatch, capsys):
-        picture = ImageStore(tmp_path / "images").put(png())
+        picture = ImageStore(tmp_path / "images").put(PICTURE)
         queue = [
             queued(number, kind) | {"image_ids": [picture.image_id]}
             for number, kind in enumerate(("dialogue", "rewrite", "dialogue"))
@@ -201,7 +362,7 @@ class TestCommandLine:
 
         lines = [json.loads(line) | {"verdict": "accept"} for line in out.read_text().splitlines()]
         # The path leads to the very picture.
-        assert Path(lines[0]["image_paths"][0]).read_bytes() == png()
+        assert Path(lines[0]["image_paths"][0]).read_bytes() == PICTURE
         out.write_text("".join(json.dumps(line) + "\n" for line in lines))
         # Names of accounts only, whatever their case.
         assert loom(back) == 2

@@ -1,31 +1,24 @@
 """Signing in by the header of a proxy, over the real server."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
 
 from methods.errors import UserError
 from resources.review.sign_in_limits import ATTEMPTS_PER_ADDRESS
-from review.proxy import SignInHeader, sign_in_header
+from review.proxy import sign_in_header
 from review.server import FORWARDED_ALLOW_IPS, proxy_options
 from tests.review.html import csrf_token_in
-from tests.review.pages import Site, make_site, serving
+from tests.review.pages import Site, serving
 
 HEADER = "X-Forwarded-Email"
 ASKS = {"accept": "text/html"}
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    site = make_site(tmp_path / "home")
-    site.accounts.add("Zoë@b.org", "annotator")
-    return site
-
-
-@pytest.fixture
 def trusted(site: Site) -> Iterator[Site]:
+    site.accounts.add("Zoë@b.org", "annotator")
     with serving(site, sign_in_header(HEADER, ["10.0.0.0/8", "127.0.0.1"])) as served:
         yield served
 
@@ -34,7 +27,7 @@ def as_named(name: str) -> dict[str, str | bytes]:
     return {**ASKS, HEADER: name.encode()}
 
 
-def test_a_trusted_proxy_signs_in_whom_it_names(trusted: Site) -> None:
+def test_a_trusted_proxy_signs_in_whom_it_names(trusted):
     with httpx2.Client(base_url=trusted.address) as client:
         page = client.get("/", headers=as_named("zoë@B.org"))
         assert page.status_code == 200 and "Zoë@b.org" in page.text
@@ -49,7 +42,7 @@ def test_a_trusted_proxy_signs_in_whom_it_names(trusted: Site) -> None:
         assert trusted.accounts.session(session) is None
 
 
-def test_a_name_without_an_account_is_refused_in_a_sentence(trusted: Site) -> None:
+def test_a_name_without_an_account_is_refused_in_a_sentence(trusted):
     trusted.accounts.disable("anna")
     for name in ("nobody", "anna", "<b>"):
         answer = httpx2.get(f"{trusted.address}/", headers=as_named(name))
@@ -62,14 +55,14 @@ def test_a_name_without_an_account_is_refused_in_a_sentence(trusted: Site) -> No
     "proxy",
     [None, sign_in_header(HEADER, ["10.0.0.0/8"]), sign_in_header("X-Other", ["127.0.0.1"])],
 )
-def test_nobody_else_is_believed(site: Site, proxy: SignInHeader | None) -> None:
+def test_nobody_else_is_believed(site, proxy):
     with serving(site, proxy) as served:
         for more in ({}, {"X-Forwarded-For": "10.0.0.1"}):
             answer = httpx2.get(f"{served.address}/", headers={**as_named("ada"), **more})
             assert (answer.status_code, answer.headers["location"][:6]) == (303, "/login")
 
 
-def test_what_the_proxy_itself_was_given_is_not_believed_beside_it(trusted: Site) -> None:
+def test_what_the_proxy_itself_was_given_is_not_believed_beside_it(trusted):
     twice = [("accept", "text/html"), (HEADER, "ada"), (HEADER, "anna")]
     assert httpx2.get(f"{trusted.address}/", headers=twice).status_code == 303
 
@@ -77,7 +70,7 @@ def test_what_the_proxy_itself_was_given_is_not_believed_beside_it(trusted: Site
 @pytest.mark.parametrize(
     ("header", "trusted"), [(HEADER, []), (None, ["localhost"]), (HEADER, ["localhost"])]
 )
-def test_half_a_configuration_is_refused(header: str | None, trusted: list[str]) -> None:
+def test_half_a_configuration_is_refused(header, trusted):
     with pytest.raises(UserError, match="--trusted-proxy"):
         sign_in_header(header, trusted)
     assert sign_in_header(None, []) is sign_in_header(None, ["127.0.0.1"]) is None
@@ -89,8 +82,8 @@ def test_half_a_configuration_is_refused(header: str | None, trusted: list[str])
     + [((), "127.0.0.1", False)],
 )
 def test_the_address_of_a_failed_sign_in_is_a_header_of_configured_proxies_alone(
-    proxies: list[str], of_uvicorn: str | None, blocked: bool, site: Site, monkeypatch
-) -> None:
+    proxies, of_uvicorn, blocked, site, monkeypatch
+):
     monkeypatch.delenv(FORWARDED_ALLOW_IPS, raising=False)
     if of_uvicorn:
         monkeypatch.setenv(FORWARDED_ALLOW_IPS, of_uvicorn)

@@ -34,9 +34,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     ],
     ids=["nothing", "line", "headers", "body"],
 )
-def test_a_request_that_is_never_whole_ends_and_others_are_answered(
-    site: Site, half: bytes
-) -> None:
+def test_a_request_that_is_never_whole_ends_and_others_are_answered(site, half):
     host, _, port = site.address.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=30) as slow:
         slow.sendall(half)
@@ -47,7 +45,7 @@ def test_a_request_that_is_never_whole_ends_and_others_are_answered(
     assert not received.startswith(b"HTTP/1.1 200")
 
 
-def test_a_connection_is_used_again_after_more_than_the_time_of_one_request(site: Site) -> None:
+def test_a_connection_is_used_again_after_more_than_the_time_of_one_request(site):
     with httpx2.Client() as client:
         for _ in range(3):
             assert client.get(f"{site.address}/login").status_code == 200
@@ -55,8 +53,8 @@ def test_a_connection_is_used_again_after_more_than_the_time_of_one_request(site
 
 
 def test_of_many_sign_ins_at_once_two_are_checked_some_wait_and_others_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     site = make_site(tmp_path / "home")
     running, most, end = set(), [], threading.Event()
 

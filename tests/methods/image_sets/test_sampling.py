@@ -115,20 +115,6 @@ def test_no_choice_is_more_than_twice_as_far_apart(seed, size):
     )  # Cosines are compared to 4 decimals.
 
 
-def test_two_of_a_page_or_two_that_look_alike_stand_in_different_sets():
-    members = [
-        *plain(4).members,
-        Member("same page", "image 9", "page c0"),
-        Member("same image", "image c1", "page 9"),
-        Member("original", "image 8", "page 8", duplicate_group="image 7"),
-        Member("resized", "image 7", "page 7", duplicate_group="image 7"),
-    ]
-    [one, other] = ids_of(sample_sets([cluster(members)], spec([4])))
-    assert sorted(one + other) == sorted(member.entry_id for member in members)
-    for a, b in (("c0", "same page"), ("c1", "same image"), ("original", "resized")):
-        assert (a in one) != (b in one)
-
-
 def test_a_page_may_repeat_where_that_is_allowed_but_an_image_may_not():
     page = [Member(f"e{i}", f"image {i // 2}", "page") for i in range(4)]
     assert sample_sets([cluster(page)], spec([2])).sets == []

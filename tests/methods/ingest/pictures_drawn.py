@@ -38,11 +38,16 @@ def star_field(seed: int, side: int = 320) -> Image.Image:
     return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).convert("RGB")
 
 
+def encoded(image: Image.Image, form: str = "PNG", **options: object) -> bytes:
+    """The bytes of a file with the picture."""
+    buffer = io.BytesIO()
+    image.save(buffer, form, **options)
+    return buffer.getvalue()
+
+
 def file_of(image: Image.Image, quality: int = 85) -> bytes:
     """The picture as a JPEG."""
-    file = io.BytesIO()
-    image.save(file, "JPEG", quality=quality)
-    return file.getvalue()
+    return encoded(image, "JPEG", quality=quality)
 
 
 def cropped(

@@ -1,7 +1,6 @@
 """What is said of an image, with figures worked by hand, and that nothing is said of a broken one."""
 
 import hashlib
-import io
 import itertools
 import struct
 import subprocess
@@ -19,17 +18,12 @@ from methods.ingest.image_check import ImageRejected, check
 from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, laplacian_variance, measure_image
 from methods.ingest.picture import upright_rgb
 from resources.files.home import REPO_ROOT
+from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
 IMAGES = REPO_ROOT / "resources" / "sample_corpus" / "images"
 CORPUS = [path for path in sorted(IMAGES.iterdir()) if "truncated" not in path.name]
-
-
-def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format_name, **options)
-    return buffer.getvalue()
 
 
 def facts_of(image: Image.Image, format_name: str = "PNG", **options) -> ImageFacts:
@@ -70,9 +64,9 @@ def reason(data: bytes, **limits) -> str:
 FRAMES = [grey(np.full((30, 40), shade)) for shade in (0, 99, 200)]
 MOVING = {"save_all": True, "append_images": FRAMES[1:]}
 WIDE = Image.fromarray(np.asarray(scene().convert("L")).astype(np.uint16) * 257)
+CLEAR = Image.new("RGBA", (120, 80), (0, 0, 0, 9))
 KINDS = {
     "JPEG": (encoded(scene(), "JPEG"), "image/jpeg", "RGB"),
-    "grey JPEG": (encoded(scene().convert("L"), "JPEG"), "image/jpeg", "L"),
     "CMYK JPEG": (encoded(scene().convert("CMYK"), "JPEG"), "image/jpeg", "CMYK"),
     "JPEG of RGB": (encoded(scene(), "JPEG", keep_rgb=True), "image/jpeg", "RGB"),
     "progressive": (encoded(scene(), "JPEG", progressive=True), "image/jpeg", "RGB"),
@@ -85,11 +79,7 @@ KINDS = {
     "clear palette": (encoded(scene().quantize(16), transparency=b"\x10\0"), "image/png", "P"),
     "GIF": (encoded(scene().quantize(16), "GIF"), "image/gif", "P"),
     "WebP": (encoded(scene(), "WEBP"), "image/webp", "RGB"),
-    "WebP with alpha": (
-        encoded(Image.new("RGBA", (120, 80), (0, 0, 0, 9)), "WEBP"),
-        "image/webp",
-        "RGBA",
-    ),
+    "WebP with alpha": (encoded(CLEAR, "WEBP"), "image/webp", "RGBA"),
 }
 
 
@@ -127,6 +117,8 @@ def test_a_gif_cut_short_after_its_first_frame_is_still_taken():
 
 
 def test_a_picture_lying_on_its_side_is_sized_and_hashed_as_it_is_shown():
+    mirrored = facts_of(scene(), "JPEG", exif=tagged(2))
+    assert mirrored.rotated and (mirrored.width, mirrored.height) == (120, 80)
     lying = facts_of(scene(), exif=tagged(6))
     # Orientation 6: what is stored is turned a quarter clockwise.
     turned = facts_of(scene().transpose(Image.Transpose.ROTATE_270))
@@ -134,11 +126,6 @@ def test_a_picture_lying_on_its_side_is_sized_and_hashed_as_it_is_shown():
     assert lying.rotated and not turned.rotated
     assert lying.phash == turned.phash != facts_of(scene()).phash
     assert (lying.blur, lying.entropy) == (turned.blur, turned.entropy)
-
-
-def test_a_mirrored_picture_keeps_its_sides():
-    facts = facts_of(scene(), "JPEG", exif=tagged(2))
-    assert facts.rotated and (facts.width, facts.height) == (120, 80)
 
 
 # --- Figures worked by hand ----------------------------------------------------------------------
@@ -167,12 +154,9 @@ def test_a_uniform_picture_has_neither_edges_nor_information(shade, size):
     assert (str(facts.blur), str(facts.entropy), facts.brightness) == ("0.0", "0.0", shade)
 
 
-def test_what_is_transparent_counts_as_white():
-    assert facts_of(Image.new("RGBA", (40, 30), (0, 0, 0, 0))).brightness == 255
+def test_what_is_measured_is_what_is_shown():
+    """What is transparent counts as white, and 16 bits as 8: test_picture.py has all kinds."""
     assert facts_of(Image.new("LA", (40, 30), (0, 51))).brightness == 204
-
-
-def test_16_bits_are_measured_as_8():
     assert facts_of(Image.new("I;16", (40, 30), 0x8000)).brightness == 128
 
 

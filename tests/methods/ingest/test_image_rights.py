@@ -1,13 +1,12 @@
 """What files say of rights, in each kind of field, and that no broken field refuses a picture."""
 
-import io
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
 from methods.ingest.image_quality import measure_image
+from tests.methods.ingest.pictures_drawn import encoded
 
 BY_SA = "http://creativecommons.org/licenses/by-sa/4.0/"
 XMP = f"""<x:xmpmeta xmlns:x="adobe:ns:meta/">
@@ -22,9 +21,7 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaaaaa"><!ENTITY b "&a;&a;&a;">]><x>&b;</x>'
 
 
 def rights(kind: str, **options: object) -> str | None:
-    buffer = io.BytesIO()
-    Image.new("RGB", (80, 80), "red").save(buffer, kind, **options)
-    return measure_image(buffer.getvalue()).rights
+    return measure_image(encoded(Image.new("RGB", (80, 80), "red"), kind, **options)).rights
 
 
 def exif(copyright: str) -> Image.Exif:
@@ -42,7 +39,7 @@ def iptc(*notices: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_exif_and_xmp_are_read_in_every_format_that_has_them(kind: str) -> None:
+def test_exif_and_xmp_are_read_in_every_format_that_has_them(kind):
     said = PngImagePlugin.PngInfo()
     said.add_itxt("XML:com.adobe.xmp", XMP.decode())
     xmp = {"pnginfo": said} if kind == "PNG" else {"xmp": XMP}
@@ -51,7 +48,7 @@ def test_exif_and_xmp_are_read_in_every_format_that_has_them(kind: str) -> None:
     )
 
 
-def test_iptc_notices_and_texts_of_a_png_are_read() -> None:
+def test_iptc_notices_and_texts_of_a_png_are_read():
     assert rights("JPEG", extra=iptc(b"Public domain", b"\xff Ada")) == "Public domain\n\ufffd Ada"
     said = PngImagePlugin.PngInfo()
     said.add_text("Copyright", "Ada")
@@ -60,12 +57,12 @@ def test_iptc_notices_and_texts_of_a_png_are_read() -> None:
     assert rights("PNG", pnginfo=said) == "Ada\nCC0"
 
 
-def test_a_file_that_says_nothing_has_none_and_a_long_text_is_cut() -> None:
+def test_a_file_that_says_nothing_has_none_and_a_long_text_is_cut():
     assert rights("GIF") is None and rights("PNG") is None
     assert rights("JPEG", exif=exif("x" * 5_000)) == "x" * 2_000
 
 
 @given(st.sampled_from([XMP, BOMB, b"<a>" * 3_000]), st.integers(0, 40), st.binary(max_size=20))
-def test_whatever_a_field_holds_the_picture_is_measured(xmp: bytes, at: int, odd: bytes) -> None:
+def test_whatever_a_field_holds_the_picture_is_measured(xmp, at, odd):
     found = rights("JPEG", xmp=xmp[: len(xmp) - at] + odd, exif=b"Exif\0\0" + odd, extra=iptc(odd))
     assert found is None or found.encode()

@@ -8,14 +8,9 @@ import pytest
 from PIL import Image
 
 from methods.ingest.picture import on_white, size_as_shown, upright_rgb, upright_transpose
+from tests.methods.ingest.pictures_drawn import encoded
 
 RED, GREEN, BLUE, YELLOW = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0)
-
-
-def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format_name, **options)
-    return buffer.getvalue()
 
 
 def reopened(image: Image.Image, format_name: str = "PNG", **options) -> Image.Image:
@@ -190,12 +185,3 @@ def test_the_grey_is_the_luma_of_what_is_shown(kind):
     assert grey.mode == "L"
     # ITU-R 601; each way rounds in its own places.
     assert grey.getpixel((3, 3)) == pytest.approx(0.299 * red + 0.587 * green + 0.114 * blue, abs=2)
-
-
-@pytest.mark.parametrize("format_name", ["GIF", "WEBP", "PNG"])
-def test_of_a_moving_picture_the_first_frame_is_shown(format_name):
-    frames = [flat("RGB", colour) for colour in (RED, GREEN, BLUE)]
-    options = {"lossless": True} if format_name == "WEBP" else {}
-    image = reopened(frames[0], format_name, save_all=True, append_images=frames[1:], **options)
-    assert image.n_frames == 3
-    assert upright_rgb(image).getpixel((3, 3)) == RED

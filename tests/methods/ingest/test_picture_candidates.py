@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from methods.ingest import picture_candidates
+from methods.ingest.near_duplicates import duplicate_groups
 from methods.ingest.picture_candidates import (
     CROPS,
     NEAREST,
@@ -106,3 +107,12 @@ def test_codes_are_unit_vectors_and_none_and_one_and_uniform_ones_have_no_pairs(
     assert candidates(of_picture[:0]) == candidates(of_picture) == []
     uniform = codes([np.full((32, 32), 7, dtype=np.float32)] * 5)
     assert not uniform.any() and candidates(uniform) == []
+
+
+def test_pairs_that_share_an_image_are_one_group_under_its_smallest_id():
+    groups = duplicate_groups([("b", "d"), ("c", "e"), ("d", "f")])
+    assert groups == {"b": "b", "d": "b", "f": "b", "c": "c", "e": "c"}
+
+
+def test_without_pairs_there_are_no_groups():
+    assert duplicate_groups([]) == {}

@@ -16,20 +16,8 @@ def speaks_of(keyword: str, *texts: str | None) -> bool:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        *[
-            "owl",
-            "An owl.",
-            "owl, bat",
-            "(owl)",
-            "owl's",
-            "the barn-owl",
-            "owl_2",
-            "owl\nbat",
-            "«owl»",
-        ],
-        *["Owl", "OWL", "owls and an owl"],
-    ],
+    ["owl", "An owl.", "owl, bat", "(owl)", "owl's", "the barn-owl", "owl_2", "owl\nbat", "«owl»"]
+    + ["Owl", "OWL", "owls and an owl"],
 )
 def test_a_keyword_is_found_as_a_whole_word_in_any_case(text):
     assert speaks_of("owl", text) and speaks_of("Owl", text) and speaks_of("OWL", text)
@@ -38,10 +26,6 @@ def test_a_keyword_is_found_as_a_whole_word_in_any_case(text):
 @pytest.mark.parametrize("text", ["owls", "fowl", "growling", "owl2", "éowl", "owlé", "", " "])
 def test_a_keyword_is_not_found_inside_another_word(text):
     assert not speaks_of("owl", text)
-
-
-def test_digits_are_letters_too():
-    assert speaks_of("M3", "Messier 3 (M3)") and not speaks_of("M3", "M31 and M33")
 
 
 @pytest.mark.parametrize(
@@ -124,19 +108,17 @@ def test_an_empty_keyword_is_refused_since_every_page_has_it(part, name):
 # Categories
 
 
-@pytest.mark.parametrize("name", ["Owls of Africa", "owls of africa", "OWLS OF AFRICA"])
-def test_a_page_belongs_by_a_category_s_name_in_any_case(name):
-    topics = {"it": Topic(categories=("Owls of Africa",))}
+@pytest.mark.parametrize(
+    ("category", "name"), [("Owls of Africa", "OWLS of africa"), ("STRASSEN", "Straßen")]
+)
+def test_a_page_belongs_by_a_category_s_name_in_any_case(category, name):
+    topics = {"it": Topic(categories=(category,))}
     assert topics_of(topics, [], ["Birds", name]) == ["it"]
 
 
 def test_a_category_is_a_whole_name_and_no_keyword():
     topics = {"it": Topic(categories=("Owls",)), "word": Topic(keywords=("Birds",))}
     assert topics_of(topics, ["Owls"], ["Owls of Africa", "Birds"]) == []
-
-
-def test_categories_fold_their_case_fully():
-    assert topics_of({"it": Topic(categories=("STRASSEN",))}, [], ["Straßen"]) == ["it"]
 
 
 # Topics
@@ -163,7 +145,3 @@ def test_a_page_has_the_topics_it_speaks_of_in_their_order(texts, categories, na
     assert topics_of(TOPICS, texts, categories) == names
     turned = dict(reversed(TOPICS.items()))
     assert topics_of(turned, iter(texts), categories) == names[::-1]
-
-
-def test_without_topics_a_page_has_none():
-    assert topics_of({}, ["owl"], ["Birds"]) == []

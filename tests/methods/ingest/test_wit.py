@@ -1,6 +1,5 @@
 """WIT rows: types, reasons to reject a row, the header, captions."""
 
-import csv
 import re
 import sys
 import unicodedata
@@ -45,14 +44,10 @@ def test_line_ends_are_no_part_of_the_last_field(end):
     assert parsed.context_section_description == "last"
 
 
-def test_quotes_and_tabs_inside_quotes_are_read_as_csv_wrote_them():
-    said = 'They "pride themselves"\tupon it, and say ""so""'
-    assert row(context_page_description=said).context_page_description == said
-
-
 def test_numbers_may_have_leading_zeros_and_truth_any_case():
     parsed = row(original_height="007", is_main_image="TRUE", page_changed_recently="False")
     assert parsed.original_height == 7
+    assert row(original_width="000").original_width is None, "a size of no pixels is not known"
     assert parsed.is_main_image is True and parsed.page_changed_recently is False
 
 
@@ -71,31 +66,8 @@ def test_other_characters_that_show_nothing_are_text(text):
 @pytest.mark.parametrize("edge", [" ", "\0", "\0 \0\t", "\u00a0", "\u3000", "\ufeff"])
 def test_blanks_and_nuls_around_a_title_go(column, edge):
     assert getattr(row(**{column: f"{edge}o w\0l{edge}"}), column) == "o w\0l"
-
-
-def test_a_title_of_blanks_and_nuls_is_none():
-    assert rejection(record(page_title=" \0\u00a0")).reason == "missing_required"
-    assert row(section_title="\0").section_title is None
-
-
-@pytest.mark.parametrize(
-    ("raw", "read"),
-    [
-        (b'A 5" nebula.', 'A 5" nebula.'),
-        (b'5"', '5"'),
-        (b'A "nebula".', 'A "nebula".'),
-        (b' "A nebula."', ' "A nebula."'),
-        (b'"A" nebula.', "A nebula."),
-        (b'"A" "nebula".', 'A "nebula".'),
-        (b'""A nebula.', "A nebula."),
-    ],
-)
-def test_a_quote_that_does_not_begin_a_field_is_text_as_for_csv(raw, read):
-    line = record().replace(b"A nebula.", raw)
-    [parsed] = parse(line)
-    assert parsed.context_page_description == read
-    [fields] = csv.reader([line.decode()], delimiter="\t")
-    assert fields[COLUMNS.index("context_page_description")] == read
+    assert rejection(record(page_title=edge)).reason == "missing_required"
+    assert row(section_title=edge).section_title is None
 
 
 @pytest.mark.parametrize(
@@ -108,21 +80,15 @@ def test_a_quote_that_does_not_begin_a_field_is_text_as_for_csv(raw, read):
         (record(original_height="458.0"), "bad_integer"),
         (record(original_width="-1"), "bad_integer"),
         (record(original_width="+7"), "bad_integer"),
-        (record(original_width="1e3"), "bad_integer"),
         (record(original_width="1_000"), "bad_integer"),
         (record(original_width="٣"), "bad_integer"),
-        (record(original_width="9" * 30), "bad_integer"),
         (record(is_main_image="yes"), "bad_boolean"),
-        (record(is_main_image="1"), "bad_boolean"),
         (record(page_title=" "), "missing_required"),
-        (record(language=""), "missing_required"),
         (record(image_url=""), "missing_required"),
         (record(image_url="ftp://example.org/a.png"), "bad_url"),
-        (record(image_url="javascript:alert(1)"), "bad_url"),
         (record(page_url="https:///no-host"), "bad_url"),
         (record(page_url="http://[broken"), "bad_url"),
         (record(page_url="http://example.org:port/"), "bad_url"),
-        (record(page_url="http://example.org:65536/"), "bad_url"),
         (record(image_url="https://example.org/a b.png"), "bad_url"),
         (record(image_url="https://example.org/a\u00a0b.png"), "bad_url"),
         (record().replace(b"A nebula.", b'"A nebula.'), "quote_unbalanced"),
@@ -140,18 +106,18 @@ def test_an_address_need_not_be_plain(url):
     assert row(image_url=url).image_url == url
 
 
+def test_an_address_is_kept_without_its_secrets():
+    assert row(page_url="https://me:pass@example.org/a").page_url == "https://example.org/a"
+
+
 def test_a_detail_names_the_column():
     assert "original_height" in rejection(record(original_height="tall")).detail
     assert "context_page_description" in rejection(record().replace(b"A neb", b'"A neb')).detail
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
-def test_an_excerpt_is_the_line_without_its_end(end):
-    [rejected] = parse(b"one\rtwo" + end)
-    assert rejected.excerpt == "one\\rtwo"
-
-
 def test_an_excerpt_is_short_and_printable():
+    [rejected] = parse(b"one\rtwo\r\n")
+    assert rejected.excerpt == "one\\rtwo"
     excerpt = rejection(b"\x1b[31m\x00\xff" + "é".encode() * 5000 + b"\n").excerpt
     assert len(excerpt) == 200 and excerpt.isprintable()
     assert excerpt.startswith("\\x1b[31m\\x00\\xffé")
@@ -182,10 +148,8 @@ def test_a_long_field_is_a_row():
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_the_header_may_have_a_byte_order_mark_and_windows_line_ends(mark, end):
     require_header(mark + HEADER.rstrip(b"\n") + end)
-
-
-def test_the_header_may_be_in_quotes_as_a_writer_of_csv_puts_every_field():
-    require_header(b"\t".join(b'"%s"' % name.encode() for name in COLUMNS) + b"\r\n")
+    # And quotes around every name, as a writer of CSV may put them.
+    require_header(mark + b"\t".join(b'"%s"' % name.encode() for name in COLUMNS) + end)
 
 
 @pytest.mark.parametrize(
@@ -246,18 +210,9 @@ def test_caption_prefers_reference_then_alt_text_then_attribution():
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "© 2019 Ada Byron",
-        "Copyright 2020 NASA/JPL",
-        "Photo by Ada Byron",
-        "Credit: ESO",
-        "CC BY-SA 4.0",
-    ]
-    + [
-        "Image courtesy of the museum",
-        "(c) Ada Byron, all rights reserved",
-        "Licensed under the GFDL.",
-    ],
+    ["© 2019 Ada Byron", "Copyright 2020 NASA/JPL", "Photo by Ada Byron", "Credit: ESO"]
+    + ["CC BY-SA 4.0", "Image courtesy of the museum", "(c) Ada Byron, all rights reserved"]
+    + ["Licensed under the GFDL."],
 )
 def test_a_credit_line_is_no_caption(text):
     assert caption(row(caption_reference_description=text)) == "A glowing arc"
@@ -312,8 +267,3 @@ def test_sql_and_python_agree_on_which_characters_are_seen():
     }
     # The mark alone is a credit line.
     assert in_sql - {"©"} == in_python and "\u0378" in in_sql
-
-
-def test_a_size_of_no_pixels_is_not_known():
-    parsed = row(original_width="0", original_height="000")
-    assert (parsed.original_width, parsed.original_height) == (None, None)

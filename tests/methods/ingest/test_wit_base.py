@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.ingest.wit import COLUMNS_READ, Rejection, WitRow, rows_of_record
+from methods.ingest.wit import Rejection, WitRow, rows_of_record
 
 OWL = {
     "language": "en",
@@ -126,18 +126,9 @@ def test_a_page_of_nothing_is_one_rejection():
     assert isinstance(row, WitRow) and row.line_number == 2
 
 
-def test_an_image_without_an_address_costs_all_its_pages():
-    items = list(rows_of_record(record([OWL, EULE], image_url=None), count(1)))
-    assert [item.reason for item in items] == ["missing_required"] * 2
-
-
 @given(st.lists(st.sampled_from([OWL, EULE, OWL | {"language": ""}]), max_size=5))
 def test_both_forms_of_the_pages_say_the_same_and_use_a_number_each(pages):
     numbers = count(1)
     items = list(rows_of_record(record(lists(*pages)), numbers))
     assert items == list(rows_of_record(record(pages), count(1)))
     assert next(numbers) == len(items) + 1 == max(1, len(pages)) + 1
-
-
-def test_only_columns_with_texts_are_read():
-    assert set(COLUMNS_READ) == {*IMAGE, "wit_features"}

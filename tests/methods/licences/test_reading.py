@@ -138,17 +138,17 @@ NONE = [
 
 
 @pytest.mark.parametrize("licence", WORDINGS)
-def test_a_licence_is_known_by_its_wordings(licence: str) -> None:
+def test_a_licence_is_known_by_its_wordings(licence):
     assert {text: read_licence(text) for text in WORDINGS[licence]} == dict.fromkeys(
         WORDINGS[licence], licence
     )
 
 
-def test_texts_that_name_no_licence_have_none() -> None:
+def test_texts_that_name_no_licence_have_none():
     assert {text: read_licence(text) for text in NONE} == dict.fromkeys(NONE)
 
 
-def test_a_name_by_itself_is_any_expression_or_wording() -> None:
+def test_a_name_by_itself_is_any_expression_or_wording():
     names = {
         "cc-by-4.0": "CC-BY-4.0",
         "MIT or (Apache-2.0 and CC0-1.0)": "MIT OR (Apache-2.0 AND CC0-1.0)",
@@ -161,12 +161,12 @@ def test_a_name_by_itself_is_any_expression_or_wording() -> None:
 
 
 @given(st.text(st.sampled_from("cbyнсa-0134./ \tñ()+:"), max_size=60) | st.text(max_size=200))
-def test_whatever_is_read_is_a_valid_expression_that_is_read_again(text: str) -> None:
+def test_whatever_is_read_is_a_valid_expression_that_is_read_again(text):
     found = read_licence(text)
     assert found is None or canonicalize_license_expression(found) == found == licence_name(found)
 
 
-def test_real_texts_are_read_as_they_were_labelled_by_hand() -> None:
+def test_real_texts_are_read_as_they_were_labelled_by_hand():
     """Precision and recall over `real_texts.tsv`; the guide has the figures of more texts."""
     with REAL.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))

@@ -9,6 +9,7 @@ from methods.review import Decision, QueueItem
 from methods.review.agreement import JudgeScore, judge_rows, people_rows
 from methods.review.process import RuleBook
 from methods.review.ratings import Rating, agreed_labels, blind_decisions, effort_rows, ratings_of
+from tests.resources.review.test_store import decision
 
 BOTH = RuleBook.model_validate({"default": {"annotators": 2}})
 ALONE = RuleBook()
@@ -28,10 +29,8 @@ def item(
 
 
 def decided(of: QueueItem, event_id: int, who: str, verdict: str, **changed: Any) -> Decision:
-    values = {"edits": None, "reason": None, "note": None, "seconds": None, "round": 1}
-    values |= {"content_hash": of["content_hash"], "decided_at": "2026-01-01T00:00:00+00:00"}
-    values |= {"item_id": of["item_id"], "reviewer": who, "verdict": verdict, **changed}
-    return Decision(**values, event_id=event_id)  # type: ignore[arg-type]
+    values = {"item_id": of["item_id"], "content_hash": of["content_hash"], "reviewer": who}
+    return decision(**{**values, "verdict": verdict, "event_id": event_id, **changed})
 
 
 REWRITE = item("r", {"original": "How many?", "rewrite": "Count them."}, set_id="s")
@@ -53,7 +52,7 @@ def score(of: QueueItem, event_id: int, who: str, points: int) -> Decision:
 # --- Blind ---------------------------------------------------------------------------------------
 
 
-def test_round_1_is_blind_until_as_many_as_it_needs_have_decided() -> None:
+def test_round_1_is_blind_until_as_many_as_it_needs_have_decided():
     said = [
         decided(REWRITE, 1, "ann", "accept"),
         decided(REWRITE, 2, "ann", "reject", reason="incomplete"),  # She thought again.
@@ -70,7 +69,7 @@ def test_round_1_is_blind_until_as_many_as_it_needs_have_decided() -> None:
     assert [each.event_id for each in blind_decisions(said[4:5], 2)] == []
 
 
-def test_only_decisions_on_what_the_item_says_now_are_ratings() -> None:
+def test_only_decisions_on_what_the_item_says_now_are_ratings():
     said = [
         decided(REWRITE, 1, "ann", "accept"),
         decided(REWRITE, 2, "bob", "reject", reason="other", content_hash="of before"),
@@ -84,7 +83,7 @@ def test_only_decisions_on_what_the_item_says_now_are_ratings() -> None:
     assert [each.rater for each in ratings_of([REWRITE], said, ALONE)] == ["ann"]
 
 
-def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected() -> None:
+def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected():
     edits = {**CATEGORY["content"], "category": "map"}
     extraction = item(
         "x", {"question": "?", "choices": {}, "output": "B", "choice": "B"}, "extraction"
@@ -109,7 +108,7 @@ def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected() 
     assert {each.cluster for each in found} == {"c", "x"}
 
 
-def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree() -> None:
+def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree():
     def blank(name: str) -> QueueItem:
         return item(
             name, {"question": "?", "choices": {}, "output": "B", "choice": None}, "extraction"
@@ -129,7 +128,7 @@ def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree(
     assert agreed_labels(found) == {"1": "B", "3": "Z"}
 
 
-def test_scores_are_rated_by_dimension_and_have_no_verdict() -> None:
+def test_scores_are_rated_by_dimension_and_have_no_verdict():
     one = scored("one")
     said = [score(one, 1, "ann", 7), decided(one, 2, "bob", "reject", reason="other")]
     assert ratings_of([one], said, BOTH) == [Rating("score", "Richness", "one", "one", "ann", 7.0)]
@@ -162,7 +161,7 @@ def verdicts(**of_person: str) -> list[Rating]:
     ]
 
 
-def test_labels_are_compared_by_pair_and_for_all_together() -> None:
+def test_labels_are_compared_by_pair_and_for_all_together():
     rows = people_by_name(verdicts(ann="aarr..", bob="aar.a.", cy="...rra"))
     assert {raters for _, _, raters, _ in rows} == {"all", "ann|bob", "ann|cy", "bob|cy"}
     of = ("rewrite", "verdict")
@@ -187,7 +186,7 @@ def test_labels_are_compared_by_pair_and_for_all_together() -> None:
             assert row["low"] <= row["value"] <= row["high"]
 
 
-def test_people_who_rated_nothing_in_common_have_no_row_and_all_say_why() -> None:
+def test_people_who_rated_nothing_in_common_have_no_row_and_all_say_why():
     rows = people_by_name(verdicts(ann="aa..", bob="..rr"))
     assert {raters for _, _, raters, _ in rows} == {"all"}
     assert {row["reason"] for row in rows.values()} == {"No item was rated by two."}
@@ -202,7 +201,7 @@ def scores(**of_person: tuple[int, ...]) -> list[Rating]:
     ]
 
 
-def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all() -> None:
+def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all():
     rows = people_by_name(scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4)))
     of = ("score", "Richness")
     for measure in ("pearson", "spearman", "kendall"):
@@ -213,7 +212,7 @@ def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all() -> None:
     assert not {"cohen_kappa", "fleiss_kappa"} & {measure for *_, measure in rows}
 
 
-def test_each_judge_is_compared_with_the_mean_of_people() -> None:
+def test_each_judge_is_compared_with_the_mean_of_people():
     given = scores(ann=(1, 5, 9, 3), bob=(3, 7, 9, 3))  # Means 2, 6, 9, 3.
     judged = [
         JudgeScore(f"item {number}", "strict", "Richness", points)
@@ -232,10 +231,12 @@ def test_each_judge_is_compared_with_the_mean_of_people() -> None:
     assert rows[(*of, against, "pearson")]["value"] == pytest.approx(1)
     assert rows[(*of, "people|judge:rare", "mae")]["value"] == 3  # 9 against the mean of 5 and 7.
     assert rows[(*of, "people|judge:rare", "kendall")]["reason"].startswith("A correlation needs")
-    assert not any("absent" in raters for _, _, raters, _ in rows)
+    assert {raters for _, _, raters, _ in rows} == {against, "people|judge:rare"}
+    # Scores alone.
+    assert judge_rows(verdicts(ann="aa"), [JudgeScore("item 0", "j", "verdict", 1)], seed=0) == []
 
 
-def test_one_person_alone_is_still_compared_with_the_judge() -> None:
+def test_one_person_alone_is_still_compared_with_the_judge():
     alone = scores(ann=(1, 2, 3))
     judged = [JudgeScore(f"item {n}", "j", "Richness", 10 - n) for n in range(3)]
     rows = judges_by_name(alone, judged)
@@ -243,25 +244,13 @@ def test_one_person_alone_is_still_compared_with_the_judge() -> None:
     assert people_by_name(alone)[("score", "Richness", "all", "raw")]["value"] is None
 
 
-def test_neither_table_has_rows_of_the_other() -> None:
-    given = scores(ann=(1, 5, 9, 3), bob=(3, 7, 9, 3))
-    judged = [JudgeScore(f"item {n}", "j", "Richness", n) for n in range(4)]
-    assert {raters for _, _, raters, _ in people_by_name(given)} == {"all", "ann|bob"}
-    assert {raters for _, _, raters, _ in judges_by_name(given, judged)} == {"people|judge:j"}
-
-
-def test_a_judge_is_compared_on_scores_alone() -> None:
-    judged = [JudgeScore("item 0", "j", "verdict", 1)]
-    assert judge_rows(verdicts(ann="aa", bob="ar"), judged, seed=0) == []
-
-
-def test_no_two_pairs_are_written_alike_whatever_their_names() -> None:
+def test_no_two_pairs_are_written_alike_whatever_their_names():
     names = {"a|b": "aa", "c": "aa", "a": "aa", "b|c": "aa", "b\\|c": "aa", "all": "aa"}
     rows = people_by_name(verdicts(**names))
     assert len({raters for _, _, raters, _ in rows}) == 1 + 6 * 5 / 2
 
 
-def test_the_same_ratings_in_another_order_give_the_same_rows() -> None:
+def test_the_same_ratings_in_another_order_give_the_same_rows():
     given = verdicts(ann="aarra", bob="arrra")
     assert people_by_name(given) == people_by_name(given[::-1])
 
@@ -269,7 +258,7 @@ def test_the_same_ratings_in_another_order_give_the_same_rows() -> None:
 # --- Effort --------------------------------------------------------------------------------------
 
 
-def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round() -> None:
+def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round():
     said = [
         decided(REWRITE, 1, "ann", "accept", seconds=10.0, content_hash="of before", reason="?"),
         decided(REWRITE, 2, "ann", "reject", seconds=40.0, reason="incomplete"),
@@ -278,23 +267,12 @@ def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round() 
         decided(REWRITE, 5, "bob", "reject", round=2, reason="factual_error"),
         decided(item("gone", {}), 6, "ann", "accept", seconds=1.0),
     ]
-    assert effort_rows([REWRITE, CATEGORY], said) == [
-        {
-            "kind": "rewrite",
-            "round": 1,
-            "reviewer": "ann",
-            "n_decisions": 3,
-            "n_skipped": 1,
-            "median_seconds": 25.0,
-            "reasons": {"incomplete": 2},
-        },
-        {
-            "kind": "rewrite",
-            "round": 2,
-            "reviewer": "bob",
-            "n_decisions": 1,
-            "n_skipped": 0,
-            "median_seconds": None,
-            "reasons": {"factual_error": 1},
-        },
-    ]
+    ann, bob = effort_rows([REWRITE, CATEGORY], said)
+    assert ann == {
+        **{"kind": "rewrite", "round": 1, "reviewer": "ann", "n_decisions": 3, "n_skipped": 1},
+        **{"median_seconds": 25.0, "reasons": {"incomplete": 2}},
+    }
+    assert bob == {
+        **{"kind": "rewrite", "round": 2, "reviewer": "bob", "n_decisions": 1, "n_skipped": 0},
+        **{"median_seconds": None, "reasons": {"factual_error": 1}},
+    }

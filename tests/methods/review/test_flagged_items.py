@@ -21,6 +21,7 @@ from methods.review.flagged_items import (
 )
 from methods.review.process import Rules
 from methods.review.resolution import DEFAULT_RULES
+from tests.resources.review.test_store import decision as decided
 
 CONTENT: dict[str, Any] = {
     "image_ids": ["sha"],
@@ -54,7 +55,7 @@ def test_the_content_is_the_same_from_the_approval_and_from_the_release(question
     assert as_released(as_released(content)) == as_released(content)
 
 
-def test_an_item_without_a_key_or_choices_is_not_decided_on() -> None:
+def test_an_item_without_a_key_or_choices_is_not_decided_on():
     whole = item_of(CONTENT)
     assert released_content(replace(whole, choices=())) is None
     without = replace(whole.turns[0], references={})
@@ -63,7 +64,7 @@ def test_an_item_without_a_key_or_choices_is_not_decided_on() -> None:
     assert unlabelled is not None and unlabelled["category"] == "none"
 
 
-def test_people_read_who_was_right_and_what_each_answered() -> None:
+def test_people_read_who_was_right_and_what_each_answered():
     answers = [
         {
             "model": "m",
@@ -89,14 +90,10 @@ def test_people_read_who_was_right_and_what_each_answered() -> None:
     ]
 
 
-def test_long_answers_and_many_models_are_cut_and_counted() -> None:
+def test_long_answers_and_many_models_are_cut_and_counted():
+    answer = {"trial": "plain", "answer": "x" * 500, "reading": "Z"}
     said = [
-        {
-            "model": f"m{number}",
-            "outcome": "wrong",
-            "answers": [{"trial": "plain", "answer": "x" * 500, "reading": "Z"}],
-        }
-        for number in range(14)
+        {"model": f"m{number}", "outcome": "wrong", "answers": [answer]} for number in range(14)
     ]
     row = {"flag": "wrong_item", "wrong_models": ["m"] * 14, "answers": said}
     lines = evidence([row])
@@ -113,17 +110,8 @@ APPROVED = Resolution(
 
 
 def decision(item: QueueItem, verdict: str, reviewer: str = "anna", **said: Any) -> Decision:
-    given = {"edits": None, "reason": None, "round": 1, **said}
-    return Decision(
-        item_id=item["item_id"],
-        content_hash=item["content_hash"],
-        reviewer=reviewer,
-        verdict=verdict,  # type: ignore[arg-type]
-        note=None,
-        seconds=None,
-        decided_at="2026-01-01T00:00:00+00:00",
-        **given,
-    )
+    on = {"item_id": item["item_id"], "content_hash": item["content_hash"]}
+    return decided(**on, reviewer=reviewer, verdict=verdict, **said)
 
 
 FIRST = flagged_queue_item("one", CONTENT)
@@ -138,12 +126,16 @@ def after(*decisions: Decision, approved: Resolution = APPROVED) -> Resolution:
     return apply_flag_decision(approved, decided, DEFAULT_RULES)[0]
 
 
-def test_nothing_decided_leaves_the_approval_as_it_is() -> None:
+def test_nothing_decided_leaves_the_approval_as_it_is():
     assert after() == APPROVED
     assert after(decision(FIRST, "skip")) == APPROVED
+    # Nor has a decision on another content an effect.
+    assert after(decision(SECOND, "reject", reason="factual_error")) == APPROVED
+    pending = replace(APPROVED, status="pending")
+    assert after(decision(FIRST, "accept"), approved=pending) == pending
 
 
-def test_a_rejection_takes_it_back_and_an_edit_is_a_revision() -> None:
+def test_a_rejection_takes_it_back_and_an_edit_is_a_revision():
     rejected = after(decision(FIRST, "reject", reason="factual_error"))
     assert (rejected.status, rejected.reason) == ("rejected", "factual_error")
     edited = after(decision(FIRST, "edit", edits=EDITED))
@@ -152,7 +144,7 @@ def test_a_rejection_takes_it_back_and_an_edit_is_a_revision() -> None:
     assert edited.content_hash == content_id(EDITED)
 
 
-def test_what_was_edited_may_be_decided_on_again_and_edits_in_a_circle_end() -> None:
+def test_what_was_edited_may_be_decided_on_again_and_edits_in_a_circle_end():
     edit = decision(FIRST, "edit", edits=EDITED)
     both = after(edit, decision(SECOND, "reject", "eva", reason="incomplete"))
     assert (both.status, both.revision, both.reason) == ("rejected", 1, "incomplete")
@@ -160,16 +152,7 @@ def test_what_was_edited_may_be_decided_on_again_and_edits_in_a_circle_end() -> 
     assert (back.status, back.content, back.revision) == ("approved", CONTENT, 2)
 
 
-def test_a_decision_on_another_content_has_no_effect() -> None:
-    assert after(decision(SECOND, "reject", reason="factual_error")) == APPROVED
-
-
-def test_what_was_not_approved_stays_so() -> None:
-    pending = replace(APPROVED, status="pending")
-    assert after(decision(FIRST, "accept"), approved=pending) == pending
-
-
-def test_where_people_are_demanded_the_rules_say_when_it_is_decided() -> None:
+def test_where_people_are_demanded_the_rules_say_when_it_is_decided():
     demanded = replace(APPROVED, demanded=True, reviewers=("ben", "carl"))
     edit = decision(FIRST, "edit", edits=EDITED)
     assert after(edit, approved=demanded) == demanded
@@ -179,7 +162,7 @@ def test_where_people_are_demanded_the_rules_say_when_it_is_decided() -> None:
     assert after(edit, by_expert, approved=demanded).content == EDITED
 
 
-def test_decisions_are_given_back_as_those_on_the_approved_item() -> None:
+def test_decisions_are_given_back_as_those_on_the_approved_item():
     hinted = {**CONTENT, "hint": ""}
     approved = replace(APPROVED, content=hinted, content_hash=content_id(hinted))
     said = decision(FIRST, "edit", edits=EDITED)
@@ -187,7 +170,7 @@ def test_decisions_are_given_back_as_those_on_the_approved_item() -> None:
     assert read == [replace(said, item_id="one", content_hash=approved.content_hash)]
 
 
-def test_two_who_disagree_have_decided_nothing() -> None:
+def test_two_who_disagree_have_decided_nothing():
     rules = Rules.model_validate({"annotators": 2})
     said = [
         replace(decision(FIRST, "accept"), event_id=1),

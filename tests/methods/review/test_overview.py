@@ -121,7 +121,5 @@ def test_what_needs_nothing_lacks_nothing():
 )
 def test_experts_get_what_their_rule_says(expert, expected):
     assert expected_for_experts(40, expert, 0.5, n_past=20, n_to_expert=5) == expected
-
-
-def test_nothing_is_expected_of_disagreement_before_there_was_any():
+    # Nothing is expected of disagreement before there was any.
     assert expected_for_experts(40, "disagreement", 0.5, n_past=0, n_to_expert=0) == 0

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from methods.ids import content_id
 from methods.review import (
-    Decision,
     ResolutionPolicy,
     StaleDecision,
     check_decision,
@@ -14,6 +13,7 @@ from methods.review import (
     source_hash_of,
 )
 from methods.review.process import Rules
+from tests.resources.review.test_store import decision as decided
 
 TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
 DIALOGUE = {"image_ids": ["a", "b"], "turns": [TURN]}
@@ -30,20 +30,10 @@ def item(content=DIALOGUE, kind="dialogue"):
     }
 
 
-def decision(round, verdict, *, on=DIALOGUE, edits=None, reason=None, event_id=None, by=None):
-    return Decision(
-        item_id="item",
-        content_hash=content_id(on),
-        round=round,
-        reviewer=by or ("ann", "eve")[round - 1],
-        verdict=verdict,
-        edits=edits,
-        reason=reason,
-        note=None,
-        seconds=None,
-        decided_at="2026-01-01T00:00:00+00:00",
-        event_id=event_id,
-    )
+def decision(round, verdict, *, on=DIALOGUE, by=None, **more):
+    reviewer = by or ("ann", "eve")[round - 1]
+    made = {"item_id": "item", "content_hash": content_id(on), "round": round}
+    return decided(**made, reviewer=reviewer, verdict=verdict, **more)
 
 
 def record(**changes):
@@ -191,57 +181,33 @@ class TestCheckDecision:
         [
             (record(item_id="other"), "item_id is 'other'"),
             (record(verdict="fine"), "verdict is one of accept, edit, reject, skip"),
-            (record(verdict=None), "verdict is one of"),
             (record(round=3), "round is 1 or 2"),
-            (record(round="1"), "round is 1 or 2"),
             (record(round=True), "round is 1 or 2"),
             (record(reviewer=" "), "reviewer is missing"),
-            (record(reviewer=None), "reviewer is missing"),
             (record(reviewer="policy:accept"), "is the name of a policy"),
             (record(reviewer=" Policy:accept"), "is the name of a policy"),
             (record(content_hash=None), "content_hash is missing"),
             (record(verdict="reject"), "reject needs a reason"),
-            (record(verdict="reject", reason="  "), "reject needs a reason"),
             (record(verdict="reject", reason="dull"), "reason is one of factual_error, "),
             (record(verdict="reject", reason="other"), "other needs a note"),
-            (
-                record(verdict="skip", edits=EDITED),
-                "with the verdict skip: set the verdict to edit",
-            ),
+            (record(verdict="skip", edits=EDITED), "verdict skip: set the verdict to edit"),
             (record(note=7), "note is a text"),
             (record(seconds=-1), "seconds is a number"),
             (record(seconds=float("nan")), "seconds is a number"),
-            (record(seconds=1.7e308), "seconds is a number"),
             (record(decided_at="yesterday"), "decided_at is a time"),
             (record(edits=EDITED), "edits are given with the verdict accept"),
             (record(verdict="edit"), "give the whole content"),
-            (record(verdict="edit", edits="shorter"), "give the whole content"),
             (record(verdict="edit", edits={"turns": [TURN]}), "with the keys"),
             (edit(more="x"), "with the keys"),
-            (edit(image_ids=["b", "a"]), "only turns may change"),
             (edit(turns=[]), "at least one turn"),
-            (edit(turns={"question": "Q"}), "at least one turn"),
             (edit(turns=["Q"]), "a question and an answer"),
             (edit(turns=[{"question": "Q"}]), "edits, turns 1 answer: this text is empty"),
             (edit(turns=[TURN | {"answer": " "}]), "turns 1 answer: this text is empty"),
             (edit(turns=[TURN | {"answer": 5}]), "turns 1 answer: this text is empty"),
-            (
-                edit(turns=[TURN | {"answer": "See <image-3>."}]),
-                "turns 1 answer: <image-3> is none",
-            ),
-            (
-                edit(turns=[TURN | {"answer": "See <image-0>."}]),
-                "turns 1 answer: <image-0> is none",
-            ),
-            (
-                edit(turns=[TURN | {"answer": "<ImageHere> It."}]),
-                "turns 1 answer: <ImageHere> stands for an image",
-            ),
+            (edit(turns=[TURN | {"answer": "<image-3>."}]), "turns 1 answer: <image-3> is none"),
+            (edit(turns=[TURN | {"answer": "<ImageHere>"}]), "<ImageHere> stands for an image"),
             (edit(), "nothing is changed"),
-            (
-                edit(turns=[TURN | {"answer": "\x1b[31mRed."}]),
-                "edits, turns 1 answer: U\\+001B is an invisible control character: remove it",
-            ),
+            (edit(turns=[TURN | {"answer": "\x1b[31mR"}]), "turns 1 answer: U\\+001B is an invis"),
             (edit(turns=[TURN | {"answer": "a \u202e b"}]), "turns 1 answer: U\\+202E is"),
             (record(note="a\0b"), "note: U\\+0000 is an invisible control character"),
             (edit(turns=[TURN | {"answer": "x" * 4_000_000}]), "bytes and may have 4,000,000"),

@@ -6,43 +6,8 @@ from hypothesis import strategies as st
 
 from methods.wikimedia import MissingTitle, find_pages, merge_answers
 
-# One query for two pages in three answers: extracts come one by one, and so do the second page's
-# categories. Every answer says again which pages there are and what was normalized.
-NORMALIZED = {"normalized": [{"fromencoded": False, "from": "owl", "to": "Owl"}]}
 OWL = {"pageid": 1, "ns": 0, "title": "Owl"}
 KITE = {"pageid": 2, "ns": 0, "title": "Kite"}
-BIRDS, NIGHT = ({"ns": 14, "title": f"Category:{name}"} for name in ("Birds", "Night"))
-ANSWERS = [
-    {
-        "continue": {"excontinue": 1, "clcontinue": "2|Birds", "continue": "||info"},
-        "query": NORMALIZED
-        | {
-            "pages": [
-                OWL | {"lastrevid": 7, "extract": "An owl.", "categories": [BIRDS]},
-                KITE | {"lastrevid": 8},
-            ]
-        },
-    },
-    {
-        "continue": {"clcontinue": "2|Night", "continue": "||info|extracts"},
-        "query": NORMALIZED | {"pages": [OWL, KITE | {"categories": [BIRDS]}]},
-    },
-    {
-        "batchcomplete": True,
-        "query": NORMALIZED
-        | {"pages": [OWL, KITE | {"categories": [NIGHT], "extract": "A kite."}]},
-    },
-]
-
-
-def test_continued_answers_are_put_together():
-    assert merge_answers(ANSWERS) == {
-        "normalized": NORMALIZED["normalized"],
-        "pages": [
-            OWL | {"lastrevid": 7, "extract": "An owl.", "categories": [BIRDS]},
-            KITE | {"lastrevid": 8, "extract": "A kite.", "categories": [BIRDS, NIGHT]},
-        ],
-    }
 
 
 def test_nothing_asked_is_nothing_answered():

@@ -77,14 +77,10 @@ def test_which_languages_the_packaged_model_reads(embedder, text, is_read):
 # Vectors
 
 
-def test_every_text_becomes_a_unit_vector_of_384_floats(vectors):
+def test_every_text_becomes_a_unit_vector_of_384_floats_near_those_that_mean_alike(vectors):
     assert vectors.shape == (len(TEXTS), 384) and vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-
-
-def test_what_means_alike_lies_close(vectors):
     alike, unlike = vectors[0] @ vectors[1], vectors[0] @ vectors[2]
-
     assert alike > 0.75 > 0.3 > unlike
 
 
@@ -99,20 +95,14 @@ def test_vectors_stand_in_the_order_of_their_texts_and_equal_texts_have_equal_ve
     assert (again[1] == again[3]).all() and (again[0] == again[4]).all()
 
 
-def test_equal_texts_are_encoded_once(embedder, batches):
-    assert embedder.encode(["sea", "shore", "sea", "sea"]).shape == (4, 384)
-
-    assert batches == [["sea", "shore"]]
-
-
 def test_the_model_is_given_the_texts_in_one_order_whatever_order_they_came_in(embedder, batches):
-    texts = [f"text {number}" for number in range(10, 60)] + ["t", "a longer text"]
+    texts = [f"text {number}" for number in range(10, 60)] + ["t", "a longer text", "t"]
 
     first = embedder.encode(texts)
     turned = embedder.encode(texts[::-1])
 
     assert batches[0] == batches[1] == ["t", *texts[:50], "a longer text"]
-    assert (first == turned[::-1]).all(), "to the last bit"
+    assert (first == turned[::-1]).all(), "to the last bit, and of equal texts one is enough"
 
 
 def test_half_characters_and_zeros_in_a_text_are_no_obstacle(embedder):
@@ -141,10 +131,8 @@ def test_what_has_no_direction_is_one_sentence(embedder, monkeypatch, wrong):
 
     monkeypatch.setattr(embedder._load(), "encode", encode)
 
-    with pytest.raises(EmbedderError, match=r"for 1 of 3 texts, such as 'second': set ") as caught:
+    with pytest.raises(EmbedderError, match=r"for 1 of 3 texts, such as 'second': set "):
         embedder.encode(["first", "third!!", "second"])
-
-    assert "\n" not in str(caught.value)
 
 
 def test_vectors_are_brought_to_length_one_in_single_precision_whatever_the_model_gives(
@@ -159,18 +147,7 @@ def test_vectors_are_brought_to_length_one_in_single_precision_whatever_the_mode
     assert vectors.dtype == np.float32 and vectors.tolist() == [[np.float32(0.6), np.float32(0.8)]]
 
 
-def test_the_model_is_loaded_once_and_only_when_a_text_comes(embedder):
-    assert Embedder()._loaded is None
-    assert embedder._load() is embedder._load()
-
-
 # The right weights
-
-
-def test_the_packaged_weights_are_found_whole_beside_their_tokenizer():
-    folder = packaged_weights()
-
-    assert (folder / "model.safetensors").is_file() and (folder / "tokenizer.json").is_file()
 
 
 @pytest.fixture
@@ -184,11 +161,8 @@ def package(tmp_path, monkeypatch):
     return copy
 
 
-def test_a_whole_copy_of_the_package_is_accepted(package):
-    assert package in packaged_weights().parents
-
-
 def test_weights_with_one_other_bit_are_refused_by_name(package):
+    assert package in packaged_weights().parents, "a whole copy is accepted"
     (weights,) = package.rglob("model.safetensors")
     with weights.open("r+b") as file:
         file.seek(-1, 2)
@@ -271,10 +245,8 @@ def test_a_device_that_is_not_there_is_one_sentence(embedder, device):
 def test_a_backend_without_its_packages_names_what_to_install(monkeypatch, backend):
     monkeypatch.setitem(module.RUNTIMES, backend, ("no_such_package_at_all", "Model"))
 
-    with pytest.raises(EmbedderError, match=rf'pip install "vlm-loom\[{backend}\]"') as caught:
+    with pytest.raises(EmbedderError, match=rf'pip install "vlm-loom\[{backend}\]"'):
         Embedder(backend=backend).encode(["text"])
-
-    assert "\n" not in str(caught.value)
 
 
 def test_the_environment_says_which_model_backend_and_device(monkeypatch):

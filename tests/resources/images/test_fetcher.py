@@ -5,7 +5,6 @@ The server is real, on the loopback address. As a mirror it is trusted; as the w
 """
 
 import email.utils
-import os
 import time
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from tests.resources.images.upload_double import (
     endless,
     ok,
     redirect,
-    serving_uploads,
     silence,
     status,
     trickle,
@@ -31,12 +29,6 @@ from tests.resources.images.upload_double import (
 pytestmark = pytest.mark.slow
 
 WEB = "https://upload.example.org/wit/"
-
-
-@pytest.fixture
-def uploads():
-    with serving_uploads() as uploads:
-        yield uploads
 
 
 def fetch(url: str, mirror: str | Path | None = None, **options) -> Fetched:
@@ -85,12 +77,9 @@ def test_each_failure_has_its_reason_and_its_number_of_requests(
 @pytest.mark.parametrize(
     "answer",
     [
-        status(500),
         status(502),
-        status(503),
         status(503, Retry_After="0"),
         busy(),
-        busy(retry_after="0"),
         busy(retry_after="soon"),
         busy(retry_after=email.utils.formatdate(time.time() - 60, usegmt=True)),
         cut_short(),
@@ -124,7 +113,7 @@ def test_a_file_over_the_limit_is_not_read_to_its_end(uploads):
     assert uploads.asked == {"announced.png": 2, "b.png": 1}
 
 
-@pytest.mark.parametrize("mime", ["text/html", "application/octet-stream", "image/svg+xml", ""])
+@pytest.mark.parametrize("mime", ["text/html", ""])
 def test_what_a_server_calls_its_bytes_means_nothing(uploads, mime):
     assert fetch(uploads.serve("a.png", ok(mime=mime))) == PICTURE
 
@@ -146,22 +135,10 @@ def test_a_redirect_s_target_is_tried_again_where_it_stands(uploads):
 
 @pytest.mark.parametrize(
     "url",
-    [
-        "ftp://example.org/a.png",
-        "nothing",
-        "",
-        "//example.org/a.png",
-        "http://",
-        "http://[x/a.png",
-        "http://8.8.8.8:99999/a.png",
-        "http://8.8.8.8:0/a.png",
-        "http://8.8.8.8:-1/a.png",
-        "http://xn--/a.png",
-        "http://\udcff/a.png",
-        "http://example.org/\0.png",
-        "http://no-such-host.invalid/a.png",
-        f"http://{'a' * 70}.invalid/a.png",
-    ],
+    ["", "nothing", "ftp://example.org/a.png", "//example.org/a.png", "http://", "http://[x/a.png"]
+    + [f"http://8.8.8.8:{port}/a.png" for port in (99999, 0, -1)]
+    + ["http://xn--/a.png", "http://\udcff/a.png", "http://example.org/\0.png"]
+    + ["http://no-such-host.invalid/a.png", f"http://{'a' * 70}.invalid/a.png"],
 )
 def test_what_is_no_web_address_is_unreachable(url):
     assert reason(fetch(url)) == "unreachable"
@@ -313,19 +290,11 @@ def test_a_file_over_the_limit_in_the_mirror_is_not_read(tmp_path):
     assert not ImageFetcher("https://example.org").reads_a_folder
 
 
-@pytest.mark.parametrize(
-    ("make", "wanted"),
-    [
-        (os.mkfifo, "irregular"),
-        (lambda path: path.symlink_to("/dev/zero"), "outside"),
-        (lambda path: path.symlink_to("../secret.png"), "outside"),
-    ],
-)
-def test_pipes_devices_and_links_out_of_the_mirror_are_not_read(tmp_path, make, wanted):
+def test_a_link_out_of_the_mirror_is_not_read(tmp_path):
     (tmp_path / "mirror").mkdir()
     (tmp_path / "secret.png").write_bytes(PICTURE)
-    make(tmp_path / "mirror" / "a.png")
-    assert reason(fetch(WEB + "a.png", tmp_path / "mirror")) == wanted
+    (tmp_path / "mirror" / "a.png").symlink_to("../secret.png")
+    assert reason(fetch(WEB + "a.png", tmp_path / "mirror")) == "outside"
 
 
 def test_a_mirror_that_is_not_there_is_said_at_once(tmp_path):
@@ -342,10 +311,7 @@ def test_a_mirror_with_a_secret_is_not_told_to_other_machines(mirror):
 
 @pytest.mark.parametrize("mirror", [None, "https://example.org/images"])
 def test_settings_make_the_same_fetcher(mirror):
-    settings = ImageFetcher(mirror, contact="ada@example.org", timeout=3.0).settings()
+    given = {"mirror": mirror, "contact": "ada@example.org", "timeout": 3.0}
+    settings = ImageFetcher(**given).settings()
+    assert given.items() <= settings.items()
     assert ImageFetcher(**settings).settings() == settings
-    assert (settings["mirror"], settings["contact"], settings["timeout"]) == (
-        mirror,
-        "ada@example.org",
-        3.0,
-    )

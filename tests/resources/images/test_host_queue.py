@@ -96,12 +96,12 @@ def test_requests_refused_together_are_one_refusal(clock):
     assert clock.run(scenario) == pytest.approx([0.1])
 
 
-def test_pauses_grow_and_begin_anew_once_the_host_answers(clock):
+def test_pauses_grow_to_a_minute_and_begin_anew_once_the_host_answers(clock):
     async def scenario() -> list[float]:
         queues = queues_of(*[OWL] * 3, backoff=0.1)
         pauses = []
         job, turn = await begun(queues)
-        for answer in ("no", "no", "yes", "no"):
+        for answer in ["no"] * 12 + ["yes", "no"]:
             start = anyio.current_time()
             if answer == "no":
                 await queues.refused(turn, None)
@@ -113,7 +113,54 @@ def test_pauses_grow_and_begin_anew_once_the_host_answers(clock):
             pauses.append(anyio.current_time() - start)
         return pauses
 
-    assert clock.run(scenario) == pytest.approx([0.1, 0.2, 0, 0.1])
+    growing = [0.1 * 2**n for n in range(10)]
+    assert clock.run(scenario) == pytest.approx([*growing, 60, 60, 0, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("rounds", "pause", "is_given_up"),
+    [
+        (["no", "no"], 400.0, True),
+        (["no", "yes", "no"], 400.0, False),
+        # The answer to a request that set out together with a refused one counts, too.
+        (["no yes"] * 4, 250.0, False),
+    ],
+)
+def test_a_host_that_refuses_everything_for_ten_minutes_is_given_up(
+    clock, rounds, pause, is_given_up
+):
+    async def scenario() -> None:
+        queues = queues_of(*[OWL] * 8)
+        for answers in rounds:
+            together = [(answer, *await begun(queues)) for answer in answers.split()]
+            for answer, job, turn in together:
+                if answer == "no":
+                    await queues.refused(turn, pause)
+                    queues.again(job, job.address)
+                else:
+                    await queues.answered(turn, 10)
+                    queues.done(job)
+        job = await queues.next()
+        assert job
+        assert isinstance(await queues.begin(job), ImageRejected) is is_given_up
+
+    clock.run(scenario)
+
+
+def test_an_answer_that_was_long_on_its_way_does_not_show_that_a_host_serves_again(clock):
+    async def scenario() -> None:
+        queues = queues_of(*[OWL] * 4)
+        (job, turn), (_, late) = await begun(queues), await begun(queues)
+        for _ in range(2):
+            await queues.refused(turn, 250.0)
+            queues.again(job, job.address)
+            job, turn = await begun(queues)
+        await queues.answered(late, 10)
+        await queues.refused(turn, 250.0)
+        job = await queues.next()
+        assert job and isinstance(await queues.begin(job), ImageRejected)
+
+    clock.run(scenario)
 
 
 def test_an_answer_from_before_a_refusal_does_not_end_the_pause(clock):

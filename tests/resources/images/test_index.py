@@ -64,13 +64,9 @@ def test_the_state_in_which_a_file_was_found_whole_is_kept(index):
     assert index.verified([*states, IMAGE, OTHER]) == {**states, IMAGE: FileState(1, 2, 4)}
 
 
-def test_what_was_not_recorded_is_not_known(index):
-    assert index.entries([url(1)]) == index.entries([]) == {}
-    index.record([])
-    assert index.entries([url(1)]) == {}
-
-
 def test_what_an_address_gave_last_stands(index):
+    index.record([])
+    assert index.entries([url(1)]) == index.entries([]) == {}
     index.record([FetchedImage(url(1), IMAGE, FACTS)])
     index.record([FetchedImage(url(1), IMAGE, FACTS), FetchedImage(url(2), IMAGE, {})])
     assert index.entries([url(1)])[url(1)][:2] == (IMAGE, FACTS)

@@ -1,8 +1,9 @@
 """Images that workers elsewhere take in: the same as those that are taken in here, and known after."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,14 +11,15 @@ import pytest
 
 from methods.ingest.image_check import ImageRejected
 from methods.ingest.image_filters import ImageLimits
+from methods.ingest.image_quality import ImageFacts, measure_image
 from resources.images import intake
 from resources.images.fetcher import ImageFetcher
 from resources.images.host_pace import HostPace
-from resources.images.index import ImageIndex
+from resources.images.index import FetchedImage, ImageIndex
 from resources.images.intake import ImageIntake, ImageResult, OnWorkers, WantedImage
 from resources.images.store import ImageStore, open_images
 from tests.resources.images.upload_double import (
-    UploadDouble,
+    PICTURE,
     busy,
     html,
     ok,
@@ -27,12 +29,6 @@ from tests.resources.images.upload_double import (
 )
 
 Store = Callable[[pa.Table], None]
-
-
-@pytest.fixture
-def uploads() -> Iterator[UploadDouble]:
-    with serving_uploads() as uploads:
-        yield uploads
 
 
 @pytest.fixture
@@ -143,3 +139,32 @@ def test_files_that_workers_stored_are_not_read_again_to_be_checked(
     )
 
     assert store.relative_path(facts.image_id).endswith(".png")
+
+
+# --- Measured again --------------------------------------------------------------------------------
+
+
+def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(tmp_path):
+    store = ImageStore(tmp_path / "images")
+    stored = store.put(PICTURE)
+    facts = measure_image(PICTURE)
+    with closing(ImageIndex(tmp_path / "index.sqlite")) as index, serving_uploads() as uploads:
+        url = uploads.serve("owl.png", ok())
+        earlier = {name: value for name, value in asdict(facts).items() if name != "contrast"}
+        index.record([FetchedImage(url, stored.image_id, earlier)])
+        intake = ImageIntake(
+            ImageFetcher(allow_private=True), store, index, ImageLimits(), excluded={}
+        )
+
+        def taken() -> list[ImageResult]:
+            return [result for _, result in intake.take([WantedImage(url, url)])]
+
+        assert taken() == [facts]
+        assert uploads.log == []
+        assert ImageFacts(**index.entries([url])[url].facts) == facts
+
+        # A damaged file is fetched again.
+        index.record([FetchedImage(url, stored.image_id, earlier)])
+        store.path(stored.image_id).write_bytes(PICTURE[:100])
+        assert taken() == [facts]
+        assert len(uploads.log) == 1

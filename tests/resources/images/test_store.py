@@ -14,13 +14,8 @@ from PIL import Image
 
 from resources.images import store as image_store
 from resources.images.store import ImageNotStored, ImageStore, StoredImage, _Cache
+from tests.methods.ingest.pictures_drawn import encoded
 from tests.shared import PROCESSES
-
-
-def encoded(image: Image.Image, format_name: str = "PNG", **options) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format_name, **options)
-    return buffer.getvalue()
 
 
 def flat(
@@ -160,25 +155,17 @@ def test_a_photo_lying_on_its_side_is_shown_upright(store):
 def test_the_cache_drops_what_was_used_longest_ago():
     cache: _Cache[str] = _Cache(max_bytes=10)
     made: list[str] = []
+    sizes = {"a": 4, "b": 4, "c": 4, "larger than all": 11}
 
-    def get(key: str, value: str) -> str:
-        def make() -> str:
-            made.append(key)
-            return value
+    def get(key: str) -> str:
+        return cache.get(key, lambda: made.append(key) or "x" * sizes[key])
 
-        return cache.get(key, make)
-
-    get("a", "aaaa")
-    get("b", "bbbb")
-    get("a", "aaaa")
-    get("c", "cccc")
-    assert made == ["a", "b", "c"]
-    get("a", "aaaa")
-    get("b", "bbbb")
+    for key in ("a", "b", "a", "c", "a", "b"):
+        get(key)
     assert made == ["a", "b", "c", "b"]
-    assert get("big", "x" * 11) == "x" * 11
-    get("big", "x" * 11)
-    assert made[-2:] == ["big", "big"]
+    for _ in range(2):
+        assert len(get("larger than all")) == 11
+    assert made[4:] == ["larger than all"] * 2
 
 
 # Asked for by many at once
@@ -199,28 +186,27 @@ def all_at_once(n: int, ask: Callable[[int], object]) -> list:
         return list(pool.map(one, range(n)))
 
 
-@pytest.fixture
-def encoder(monkeypatch):
+class Encoder:
     """Stands before the real encoder: counts its calls, takes its time, breaks when it is told to."""
 
-    encode = image_store._data_url
+    def __init__(self, encode: Callable[[bytes, int], str]) -> None:
+        self.encode = encode
+        self.calls: list[int] = []
+        self.take_time: Callable[[], object] = lambda: time.sleep(0.2)
+        self.broken = False
 
-    class Encoder:
-        def __init__(self) -> None:
-            self.calls: list[int] = []
-            self.take_time: Callable[[], object] = lambda: time.sleep(0.2)
-            self.broken = False
+    def __call__(self, data: bytes, max_side: int) -> str:
+        self.calls.append(max_side)
+        self.take_time()
+        if self.broken:
+            raise OSError("broken data stream")
+        return self.encode(data, max_side)
 
-        def __call__(self, data: bytes, max_side: int) -> str:
-            self.calls.append(max_side)
-            self.take_time()
-            if self.broken:
-                raise OSError("broken data stream")
-            return encode(data, max_side)
 
-    before = Encoder()
-    monkeypatch.setattr(image_store, "_data_url", before)
-    return before
+@pytest.fixture
+def encoder(monkeypatch):
+    monkeypatch.setattr(image_store, "_data_url", Encoder(image_store._data_url))
+    return image_store._data_url
 
 
 def test_an_image_that_many_ask_for_at_once_is_encoded_once(store, encoder):
@@ -230,17 +216,9 @@ def test_an_image_that_many_ask_for_at_once_is_encoded_once(store, encoder):
 
     assert encoder.calls == [100]
     assert len({id(url) for url in urls}) == 1 and shown(urls[0]).size == (100, 50)
-
-
-def test_an_image_is_at_hand_in_the_size_that_it_was_encoded_in(store):
-    red, blue = (store.put(encoded(flat(colour))).image_id for colour in ("red", "blue"))
-    assert not store.are_at_hand([red], 64)
-
-    store.jpeg_base64(red, 64)
-
-    assert store.are_at_hand([red], 64) and store.are_at_hand([], 64)
-    assert not store.are_at_hand([red], 32)
-    assert not store.are_at_hand([red, blue], 64)
+    # It is at hand in this size.
+    assert store.are_at_hand([image_id], 100) and not store.are_at_hand([image_id], 64)
+    assert not store.are_at_hand([image_id, "0" * 64], 100)
 
 
 def test_another_image_or_another_size_does_not_wait_for_it(store, encoder):

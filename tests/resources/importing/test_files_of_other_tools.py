@@ -41,9 +41,7 @@ def summary(items: list[Item]) -> list[tuple[str, tuple[str, ...], str | None]]:
         "whole",
     ],
 )
-def test_a_circular_file_whose_index_was_a_float_is_two_questions(
-    name: str, store: ImageStore
-) -> None:
+def test_a_circular_file_whose_index_was_a_float_is_two_questions(name, store):
     items = read_items(published, FLOATS / f"{name}.tsv", None, store)
     assert summary(items) == [
         ("1", ("cat", "horse", "bird", "dog"), "B"),
@@ -54,7 +52,7 @@ def test_a_circular_file_whose_index_was_a_float_is_two_questions(
 @pytest.mark.parametrize(
     "name", ["last_column", "last_column_inch", "lone", "question", "question_last"]
 )
-def test_a_quote_that_swallows_rows_is_refused_with_its_line(name: str, store: ImageStore) -> None:
+def test_a_quote_that_swallows_rows_is_refused_with_its_line(name, store):
     file = QUOTES / f"{name}.tsv"
     with pytest.raises(PublishedFileError, match=r"opens on line 3.*--quoting none"):
         read_items(published, file, None, store)
@@ -62,7 +60,7 @@ def test_a_quote_that_swallows_rows_is_refused_with_its_line(name: str, store: I
 
 
 @pytest.mark.parametrize("name", ["clean", "choice", "quoted_word"])
-def test_a_quote_that_swallows_nothing_is_no_reason_to_refuse(name: str, store: ImageStore) -> None:
+def test_a_quote_that_swallows_nothing_is_no_reason_to_refuse(name, store):
     items = read_items(published, QUOTES / f"{name}.tsv", None, store)
     assert [item.item_id for item in items] == list("123456")
     unquoted = read_items(published, QUOTES / f"{name}.tsv", None, store, quoting="none")
@@ -72,7 +70,7 @@ def test_a_quote_that_swallows_nothing_is_no_reason_to_refuse(name: str, store: 
 
 
 @pytest.mark.parametrize("name", ["lone.csv", "lone.tsv"])
-def test_predictions_with_a_lone_quote_are_refused_with_its_line(name: str) -> None:
+def test_predictions_with_a_lone_quote_are_refused_with_its_line(name):
     with pytest.raises(PredictionError, match=r"opens on line 2.*--quoting none"):
         read_rows(QUOTES / "preds" / name)
     assert len(read_rows(QUOTES / "preds" / name, "none")) == 3
@@ -87,6 +85,6 @@ def test_predictions_with_a_lone_quote_are_refused_with_its_line(name: str) -> N
         ("preds_others", ["B\a", "\rA", "A_x000D_"]),
     ],
 )
-def test_escapes_of_a_spreadsheet_are_characters(name: str, texts: list[str]) -> None:
+def test_escapes_of_a_spreadsheet_are_characters(name, texts):
     rows = read_rows(ESCAPES / f"{name}.xlsx")
     assert [row.cells["prediction"] for row in rows] == texts

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -52,6 +54,12 @@ def made_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.fixture
+def folder(made_in: Path, tmp_path: Path) -> Path:
+    """A copy of a release's folder, to be changed."""
+    return shutil.copytree(made_in / "releases" / FIRST, tmp_path / FIRST)
+
+
 class Empty:
     """A new home that releases are imported into."""
 
@@ -73,7 +81,7 @@ def empty(tmp_path: Path) -> Empty:
     return Empty(tmp_path / "home")
 
 
-def test_an_imported_release_is_the_one_that_was_exported(made_in: Path, empty: Empty) -> None:
+def test_an_imported_release_is_the_one_that_was_exported(made_in, empty):
     before = Warehouse(made_in / "warehouse.duckdb")
     for release_id in (FIRST, SECOND, INSTRUCTION):
         assert empty.take(made_in / "releases" / release_id) == release_id
@@ -86,9 +94,12 @@ def test_an_imported_release_is_the_one_that_was_exported(made_in: Path, empty: 
         assert all(empty.store.path(row["image_id"]).is_file() for row in wanted["images"])
     # A benchmark has a TSV, too.
     assert empty.warehouse.count("release.exports") == 6 + 6 + 5
+    # Current is the first of each name, whatever is imported again.
+    empty.take(made_in / "releases" / SECOND)
+    assert empty.current_releases() == {"mmdu": FIRST, "mmdu-instruct": INSTRUCTION}
 
 
-def test_a_card_comes_back_as_it_was(made_in: Path, empty: Empty, tmp_path: Path) -> None:
+def test_a_card_comes_back_as_it_was(made_in, empty, tmp_path):
     before = Warehouse(made_in / "warehouse.duckdb")
     (card,) = before.sql("FROM release.releases WHERE release_id = $r", {"r": FIRST}).to_pylist()
     card |= {
@@ -107,42 +118,6 @@ def test_a_card_comes_back_as_it_was(made_in: Path, empty: Empty, tmp_path: Path
     assert rows_of(empty.warehouse, FIRST)["releases"] == [card]
 
 
-CHANGES = {
-    "settings of no table": {"settings": {"tau": 0.6}},
-    "a tau of text": {"settings": {"cluster.clusters": {"tau": "x"}}},
-    "answers held out by a number": {"settings": {"release.releases": {"held_out": 0}}},
-    "broken images of text": {
-        "settings": {"release.releases": {"broken_images": {"missing": "x"}}}
-    },
-    "a shard of text": {"corpus": ["wit-0"]},
-    "no number of items": {"n_items": None},
-    "too many items": {"n_items": 10**30},
-    "no name": {"name": None},
-    "settings of text": {"settings": "x"},
-    "writers of text": {"writers": "gpt-9"},
-    "a time of escape codes": {"created_at": "x\n\x1b[31m"},
-}
-
-
-@pytest.mark.parametrize("harm", CHANGES)
-def test_a_card_that_does_not_fit_is_refused(
-    harm: str, made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
-    tables = json.loads((folder / "tables.json").read_text())
-    (card,) = tables["releases"]
-    card |= CHANGES[harm]
-    text = json.dumps(card)
-    (folder / "card.json").write_text(text)
-    tables["files"]["card.json"] = hashlib.sha256(text.encode()).hexdigest()
-    (folder / "tables.json").write_text(json.dumps(tables))
-
-    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
-        empty.take(folder)
-    assert empty.warehouse.count("release.releases") == 0
-
-
 def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
     """Change a card and files of a release's folder, and the hashes that it has of them."""
     tables = json.loads((folder / "tables.json").read_text())
@@ -153,6 +128,26 @@ def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
     (folder / "tables.json").write_text(json.dumps(tables))
 
 
+CHANGES = {
+    "settings of no table": {"settings": {"tau": 0.6}},
+    "a tau of text": {"settings": {"cluster.clusters": {"tau": "x"}}},
+    "a shard of text": {"corpus": ["wit-0"]},
+    "no number of items": {"n_items": None},
+    "too many items": {"n_items": 10**30},
+    "settings of text": {"settings": "x"},
+    "a time of escape codes": {"created_at": "x\n\x1b[31m"},
+}
+
+
+@pytest.mark.parametrize("harm", CHANGES)
+def test_a_card_that_does_not_fit_is_refused(harm, folder, empty):
+    written_again(folder, CHANGES[harm], {})
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
 @pytest.mark.parametrize(
     ("card", "files", "what"),
     [
@@ -161,13 +156,9 @@ def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
         ({}, {"train.jsonl": "{}"}, "other files (train.jsonl)"),
     ],
 )
-def test_a_release_that_is_here_keeps_its_card_and_files(
-    card: dict, files: dict[str, str], what: str, made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
+def test_a_release_that_is_here_keeps_its_card_and_files(card, files, what, made_in, folder, empty):
     empty.take(made_in / "releases" / FIRST)
     before, here = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
     written_again(folder, card, files)
 
     with pytest.raises(ReleaseFolderError) as refused:
@@ -178,26 +169,15 @@ def test_a_release_that_is_here_keeps_its_card_and_files(
 
 
 @pytest.mark.parametrize("name", ["index.html", "evil.svg", "evil", "evil.json.html"])
-def test_a_file_of_a_type_that_no_release_has_is_refused(
-    name: str, made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
-    (folder / name).write_bytes(b"<script>")
-    tables = json.loads((folder / "tables.json").read_text())
-    tables["files"][name] = hashlib.sha256(b"<script>").hexdigest()
-    (folder / "tables.json").write_text(json.dumps(tables))
+def test_a_file_of_a_type_that_no_release_has_is_refused(name, folder, empty):
+    written_again(folder, {}, {name: "<script>"})
 
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(folder)
     assert not (empty.home / "releases").exists()
 
 
-def test_an_image_under_the_name_of_a_page_is_refused(
-    made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
+def test_an_image_under_the_name_of_a_page_is_refused(folder, empty):
     image = min((folder / "images").iterdir())
     image.rename(image.with_suffix(".html"))
 
@@ -206,15 +186,7 @@ def test_an_image_under_the_name_of_a_page_is_refused(
     assert not (empty.home / "releases").exists()
 
 
-def test_it_is_in_force_if_no_other_of_its_name_is(made_in: Path, empty: Empty) -> None:
-    empty.take(made_in / "releases" / FIRST)
-    empty.take(made_in / "releases" / SECOND)
-    empty.take(made_in / "releases" / INSTRUCTION)
-
-    assert empty.current_releases() == {"mmdu": FIRST, "mmdu-instruct": INSTRUCTION}
-
-
-def test_importing_twice_is_importing_once(made_in: Path, empty: Empty) -> None:
+def test_importing_twice_is_importing_once(made_in, empty):
     empty.take(made_in / "releases" / FIRST)
     before, files = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
 
@@ -230,8 +202,8 @@ def test_importing_twice_is_importing_once(made_in: Path, empty: Empty) -> None:
     "name", ["card.json", "dialogues.json", "attribution.csv", "tables.json", "image", "no image"]
 )
 def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
-    name: str, made_in: Path, empty: Empty
-) -> None:
+    name, made_in, empty
+):
     empty.take(made_in / "releases" / FIRST)
     exports = "FROM release.exports ORDER BY ALL"
     files, listed = everything(empty.home / "releases"), empty.warehouse.sql(exports)
@@ -244,11 +216,7 @@ def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
     assert empty.warehouse.sql(exports) == listed
 
 
-def test_files_that_are_not_of_the_release_do_not_count(
-    made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
+def test_files_that_are_not_of_the_release_do_not_count(made_in, folder, empty):
     for name in (".DS_Store", "images/.DS_Store", "images/Thumbs.db"):
         (folder / name).write_bytes(b"a folder's settings")
 
@@ -260,18 +228,7 @@ def test_files_that_are_not_of_the_release_do_not_count(
     assert sum(path.is_file() for path in empty.store.root.rglob("*")) == n_images
 
 
-def test_into_the_home_it_was_made_in_nothing_changes(made_in: Path, tmp_path: Path) -> None:
-    shutil.copytree(made_in, tmp_path / "home")
-    same = Empty(tmp_path / "home")
-    before, current = rows_of(same.warehouse, FIRST), same.current_releases()
-
-    same.take(made_in / "releases" / FIRST)
-
-    assert rows_of(same.warehouse, FIRST) == before and same.current_releases() == current
-    assert current["mmdu"] == SECOND
-
-
-def test_seeds_that_leave_no_workspace_are_no_other_card(made_in: Path, tmp_path: Path) -> None:
+def test_seeds_that_leave_no_workspace_are_no_other_card(made_in, tmp_path):
     shutil.copytree(made_in, tmp_path / "home")
     same = Empty(tmp_path / "home")
     card = same.warehouse.sql(
@@ -291,11 +248,18 @@ def test_seeds_that_leave_no_workspace_are_no_other_card(made_in: Path, tmp_path
     assert same.take(tmp_path / "out" / FIRST) == FIRST
 
 
-FORMS = {
+def with_value(table: str, column: str, value: object) -> Callable[[dict], dict]:
+    """The tables with another value in the first row of a table."""
+    return lambda tables: {
+        **tables,
+        table: [{**tables[table][0], column: value}, *tables[table][1:]],
+    }
+
+
+FORMS: dict[str, Callable[[dict], Any]] = {
     "null": lambda tables: None,
     "a list": lambda tables: [tables],
     "no images": lambda tables: {k: v for k, v in tables.items() if k != "images"},
-    "files as a list": lambda tables: {**tables, "files": list(tables["files"])},
     "no files": lambda tables: {**tables, "files": None},
     "a card of text": lambda tables: {**tables, "releases": ["card"]},
     "rows of text": lambda tables: {**tables, "turns": ["turn"]},
@@ -304,59 +268,37 @@ FORMS = {
     "a file outside": lambda tables: {**tables, "files": {"../card.json": "0"}},
     "the folder above": lambda tables: {**tables, "files": {"..": None}},
     "a file without a hash": lambda tables: {**tables, "files": {"not-there.txt": None}},
+    "other words in the rows": with_value("references", "reference", "Other words."),
+    "another policy": with_value("releases", "review_share", 0.25),
+    "another provider": with_value("releases", "provider", "somebody"),
 }
 """What somebody may have made of `tables.json`."""
 
 
 def change(folder: Path, name: str) -> None:
     """Change one thing in a release's folder."""
+    image, tables = min((folder / "images").iterdir()), folder / "tables.json"
     if name in FORMS:
-        path = folder / "tables.json"
-        path.write_text(json.dumps(FORMS[name](json.loads(path.read_text()))))
+        tables.write_text(json.dumps(FORMS[name](json.loads(tables.read_text()))))
     elif name == "image":
-        path = next((folder / "images").iterdir())
-        path.write_bytes(path.read_bytes()[:-1])
+        image.write_bytes(image.read_bytes()[:-1])
     elif name == "no image":
-        next((folder / "images").iterdir()).unlink()
+        image.unlink()
     elif name == "another image":
-        path = next((folder / "images").iterdir())
-        path.rename(path.with_stem("0" * 64))
-    elif name == "a word in the rows":
-        path = folder / "tables.json"
-        tables = json.loads(path.read_text())
-        tables["references"][0]["reference"] += "!"
-        path.write_text(json.dumps(tables))
-    elif name == "the policy":
-        path = folder / "tables.json"
-        tables = json.loads(path.read_text())
-        tables["releases"][0]["review_share"] = 0.25
-        path.write_text(json.dumps(tables))
-    elif name == "the provider":
-        path = folder / "tables.json"
-        tables = json.loads(path.read_text())
-        tables["releases"][0]["provider"] = "somebody"
-        path.write_text(json.dumps(tables))
+        image.rename(image.with_stem("0" * 64))
     elif name == "half a file":
-        path = folder / "tables.json"
-        path.write_text(path.read_text()[:-10])
+        tables.write_text(tables.read_text()[:-10])
     else:
         (folder / name).write_text((folder / name).read_text() + " ")
 
 
-def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
-    made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
+def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(folder, empty, tmp_path):
     tables = json.loads((folder / "tables.json").read_text())
     (card,) = tables["releases"]
     rows = {table: tables[table] for table in RELEASE_TABLES}
-    reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
-    card["name"] = "../../mmdu"
-    card["release_id"] = id_of_release(card["name"], reviewed, rows, Edition(card["name"]))
-    (folder / "card.json").write_text(json.dumps(card))
-    tables["files"]["card.json"] = hashlib.sha256(json.dumps(card).encode()).hexdigest()
-    (folder / "tables.json").write_text(json.dumps(tables))
+    reviewed, name = ReviewPolicy(card["review_policy"], card["review_share"]), "../../mmdu"
+    release_id = id_of_release(name, reviewed, rows, Edition(name))
+    written_again(folder, {"name": name, "release_id": release_id}, {})
 
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(folder)
@@ -364,9 +306,7 @@ def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(
     assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
 
 
-def test_a_picture_that_is_none_is_named(
-    made_in: Path, empty: Empty, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_is_none_is_named(made_in, empty, monkeypatch):
     """All digests fit, as in a folder that somebody made with such a file."""
 
     def refuse(_self: ImageStore, _data: bytes) -> None:
@@ -387,18 +327,11 @@ def test_a_picture_that_is_none_is_named(
         ("image", "images/"),
         ("no image", "images/"),
         ("another image", "images/"),
-        ("a word in the rows", "tables.json"),
-        ("the policy", "tables.json"),
-        ("the provider", "tables.json"),
         ("half a file", "tables.json"),
         *((harm, "tables.json") for harm in FORMS),
     ],
 )
-def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(
-    harm: str, named: str, made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
+def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(harm, named, folder, empty):
     change(folder, harm)
 
     with pytest.raises(ReleaseFolderError) as caught:
@@ -410,23 +343,16 @@ def test_a_changed_folder_is_refused_in_one_sentence_and_leaves_nothing(
     assert not (empty.home / "releases").exists() and not (empty.home / "images").exists()
 
 
-def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(
-    made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
+def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(folder, empty):
     with pytest.raises(ReleaseFolderError, match="is not a release: give a folder under releases/"):
-        empty.take(tmp_path)
-    shutil.copytree(made_in / "releases" / FIRST, tmp_path / FIRST)
-    (tmp_path / FIRST / "tables.json").unlink()
+        empty.take(folder.parent)
+    (folder / "tables.json").unlink()
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
-        empty.take(tmp_path / FIRST)
+        empty.take(folder)
 
 
 @pytest.mark.parametrize("name", ["dialogues.json", "card.json", "tables.json", "image"])
-def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(
-    name: str, made_in: Path, empty: Empty, tmp_path: Path
-) -> None:
-    folder = tmp_path / FIRST
-    shutil.copytree(made_in / "releases" / FIRST, folder)
+def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(name, folder, empty, tmp_path):
     linked = min((folder / "images").iterdir()) if name == "image" else folder / name
     linked.rename(tmp_path / "elsewhere")
     linked.symlink_to(tmp_path / "elsewhere")
@@ -438,9 +364,7 @@ def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(
     assert not (empty.home / "releases").exists()
 
 
-def test_an_import_that_the_tables_refuse_leaves_no_folder(
-    made_in: Path, empty: Empty, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_that_the_tables_refuse_leaves_no_folder(made_in, empty, monkeypatch):
     def refuse(_writes: object) -> None:
         raise WarehouseError("These rows are not taken.")
 

@@ -76,13 +76,12 @@ class TestAccounts:
                 act("eve")
         assert accounts.all() == [Account("bob", "annotator")]
 
-    @pytest.mark.parametrize("other", ["ZOE\u0308", "zo\u00eb"])
-    def test_names_that_look_alike_are_one(self, accounts, other):
+    def test_names_that_look_alike_are_one(self, accounts):
         accounts.add("Zo\u00eb", "annotator", RIGHT)
 
         with pytest.raises(AccountError, match="There is an account 'Zo\u00eb' already"):
-            accounts.add(other, "annotator")
-        assert accounts.check(other, RIGHT).name == "Zo\u00eb"
+            accounts.add("ZOE\u0308", "annotator")
+        assert accounts.check("zo\u00eb", RIGHT).name == "Zo\u00eb"
 
     def test_of_many_who_add_a_name_at_once_one_does(self, accounts):
         def add(name):
@@ -121,6 +120,10 @@ class TestLinks:
         assert accounts.use_link(token) == Account("bob", "expert")
         assert accounts.use_link(token) is None
         assert accounts.invited(token) is None
+        # A new one makes the old one void.
+        old, new = accounts.link("bob"), accounts.link("bob")
+        assert accounts.use_link(old) is None
+        assert accounts.use_link(new)
 
     def test_of_many_who_use_it_at_once_one_is_signed_in(self, accounts):
         accounts.add("bob", "expert")
@@ -143,24 +146,12 @@ class TestLinks:
         assert accounts.invited(token) is None
         assert accounts.use_link(token) is None
 
-    def test_a_new_one_makes_the_old_one_void(self, accounts):
-        accounts.add("bob", "expert")
-        old, new = accounts.link("bob"), accounts.link("bob")
-
-        assert accounts.use_link(old) is None
-        assert accounts.use_link(new)
-
 
 class TestSessions:
     @pytest.fixture
     def token(self, accounts):
         accounts.add("bob", "expert", RIGHT)
         return accounts.begin_session("bob")
-
-    def test_a_token_is_who_is_signed_in(self, accounts, token):
-        assert accounts.session(token) == Account("bob", "expert", has_password=True)
-        assert accounts.session(token + "x") is None
-        assert accounts.begin_session("bob") != token
 
     def test_it_ends_some_days_after_it_began_however_busy(self, accounts, clock, token):
         n_hours = SESSION_LASTS // timedelta(hours=1)
@@ -188,6 +179,8 @@ class TestSessions:
 
     def test_signing_out_ends_this_one_alone(self, accounts, token):
         other = accounts.begin_session("bob")
+        assert accounts.session(token) == Account("bob", "expert", has_password=True)
+        assert other != token
         accounts.end_session(token)
         accounts.end_session(token)
 
@@ -201,6 +194,9 @@ class TestSessions:
         accounts.add("eve", "expert")
         hers, link = accounts.begin_session("eve"), accounts.link("bob")
         getattr(accounts, change)("bob", *[WRONG] * (change == "set_password"))
+        if change == "disable":
+            with pytest.raises(AccountError, match="may sign in"):
+                accounts.begin_session("bob")
         accounts.enable("bob")
 
         assert accounts.session(token) is None and accounts.use_link(link) is None
@@ -212,11 +208,3 @@ class TestSessions:
 
         assert accounts.session(token) is None
         assert accounts.invited(link) is accounts.use_link(link) is None
-
-    def test_who_is_disabled_begins_none(self, accounts, token):
-        accounts.disable("bob")
-
-        with pytest.raises(AccountError, match="may sign in"):
-            accounts.begin_session("bob")
-        accounts.enable("bob")
-        assert accounts.begin_session("bob")

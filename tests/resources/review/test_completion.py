@@ -24,11 +24,7 @@ def fingerprint(store: ReviewStore, kind: str = "rewrite") -> str:
     return found
 
 
-def test_nothing_is_queued_so_no_kind_is_counted(store: ReviewStore) -> None:
-    assert store.completion() == []
-
-
-def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store: ReviewStore) -> None:
+def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store):
     store.update_queue([item(0), item(1), item(2, kind="reference")])
     work(store, "ann", item_id="item-0")
     work(store, "eve", "expert", item_id="item-0")
@@ -40,9 +36,7 @@ def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store: ReviewS
     assert counts(store) == {"reference": (1, 1, 0), "rewrite": (2, 0, 4)}
 
 
-def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else(
-    store: ReviewStore,
-) -> None:
+def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else(store):
     store.update_queue(queue(2))
     work(store, "ann", verdict_="skip", item_id="item-0")
     work(store, "ann", verdict_="reject", item_id="item-1")
@@ -53,14 +47,11 @@ def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else
     assert counts(store)["rewrite"] == (2, 0, 4)
 
 
-def test_what_nobody_is_required_to_decide_awaits_nobody(tmp_path: Path) -> None:
-    store = with_rules(tmp_path / "none", "kinds: {rewrite: {sample: 0}}")
-    store.update_queue(queue(3))
+def test_items_that_are_not_sampled_or_withdrawn_await_nobody(store, tmp_path):
+    unsampled = with_rules(tmp_path / "none", "kinds: {rewrite: {sample: 0}}")
+    unsampled.update_queue(queue(3))
+    assert counts(unsampled) == {"rewrite": (3, 0, 0)}
 
-    assert counts(store) == {"rewrite": (3, 0, 0)}
-
-
-def test_withdrawn_items_and_their_decisions_do_not_count(store: ReviewStore) -> None:
     store.update_queue(queue(2))
     work(store, "ann", item_id="item-0")
     store.update_queue([item(1)])
@@ -70,9 +61,7 @@ def test_withdrawn_items_and_their_decisions_do_not_count(store: ReviewStore) ->
     assert store.completion() == []
 
 
-def test_decisions_and_other_contents_change_the_fingerprint_and_nothing_else_does(
-    store: ReviewStore,
-) -> None:
+def test_decisions_and_other_contents_change_the_fingerprint_and_nothing_else_does(store):
     seen: list[str] = []
 
     def queued(*items: QueueItem) -> str:
@@ -103,9 +92,7 @@ def test_decisions_and_other_contents_change_the_fingerprint_and_nothing_else_do
     assert fingerprint(store, "reference") != before
 
 
-def test_a_fingerprint_is_the_same_in_any_order_of_items_and_after_the_file_is_opened_again(
-    store: ReviewStore,
-) -> None:
+def test_a_fingerprint_is_the_same_in_any_order_of_items_and_after_the_file_is_opened_again(store):
     store.update_queue(queue(3))
     work(store, "ann")
     before = store.completion()

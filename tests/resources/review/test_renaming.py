@@ -61,9 +61,7 @@ def in_file(path: Path, text: str) -> bool:
     return any(text.encode() in each.read_bytes() for each in path.parent.glob(f"{path.name}*"))
 
 
-def test_a_new_name_stands_everywhere_and_the_person_goes_on(
-    store: ReviewStore, accounts: Accounts
-) -> None:
+def test_a_new_name_stands_everywhere_and_the_person_goes_on(store, accounts):
     worked(store)
     session, before, decided = accounts.begin_session(NAME), events(store), store.decided()
 
@@ -87,9 +85,7 @@ def test_a_new_name_stands_everywhere_and_the_person_goes_on(
     assert kept(store) == again
 
 
-def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(
-    store: ReviewStore, accounts: Accounts
-) -> None:
+def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(store, accounts):
     worked(store)
     work(store, "bob", item_id="item-0")
     session, before, was = accounts.begin_session(NAME), events(store), status(store, "item-0")
@@ -110,7 +106,7 @@ def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(
     assert store.lock_item(NAME, "annotator", item_id="item-1") is not None
 
 
-def test_what_cannot_be_is_said_in_a_sentence(store: ReviewStore, accounts: Accounts) -> None:
+def test_what_cannot_be_is_said_in_a_sentence(store, accounts):
     worked(store)
     with pytest.raises(AccountError, match="There is a person 'bob' already"):
         accounts.rename(NAME, "BOB")
@@ -129,7 +125,7 @@ def test_what_cannot_be_is_said_in_a_sentence(store: ReviewStore, accounts: Acco
 
 
 @pytest.mark.parametrize("act", ["disable", "set_role", "erase"])
-def test_the_last_administrator_who_can_sign_in_stays_one(accounts: Accounts, act: str) -> None:
+def test_the_last_administrator_who_can_sign_in_stays_one(accounts, act):
     def end(name: str) -> None:
         getattr(accounts, act)(name, *(["expert"] if act == "set_role" else []))
 
@@ -146,9 +142,7 @@ def test_the_last_administrator_who_can_sign_in_stays_one(accounts: Accounts, ac
     ]
 
 
-def test_two_spellings_of_earlier_versions_become_one_when_the_file_is_opened(
-    store: ReviewStore, accounts: Accounts
-) -> None:
+def test_two_spellings_of_earlier_versions_become_one_when_the_file_is_opened(store, accounts):
     """Earlier imports took any name: a person could be two, and agree with herself."""
     at = store.items()[0]["content_hash"]
     on = {"item_id": "item-0", "content_hash": at, "round": 1}

@@ -41,6 +41,14 @@ def test_after_five_failures_even_the_right_one_waits(accounts, clock):
     assert accounts.check("bob", RIGHT)
 
 
+def test_a_name_that_is_not_there_waits_alike_and_a_restart_clears_nothing(accounts, clock):
+    fail(accounts, "nobody", times=5)
+
+    for each in (accounts, Accounts(accounts.path, clock, CHEAP)):
+        with pytest.raises(TooManyAttempts):
+            fail(each, "NoBody", "10.0.0.2")
+
+
 def test_waiting_is_not_made_longer_by_trying(accounts, clock):
     fail(accounts, times=5)
     for _ in range(10):
@@ -57,13 +65,6 @@ def test_a_success_starts_the_count_anew(accounts):
     for _ in range(3):
         fail(accounts, times=4)
         assert accounts.check("bob", RIGHT)
-
-
-def test_a_name_that_is_not_there_waits_alike(accounts):
-    fail(accounts, "nobody", times=5)
-
-    with pytest.raises(TooManyAttempts):
-        fail(accounts, "NoBody", "10.0.0.2")
 
 
 def test_an_address_waits_whatever_names_it_tries(accounts):
@@ -102,13 +103,6 @@ def test_an_own_account_does_not_clear_an_address(accounts):
 
     with pytest.raises(TooManyAttempts):
         accounts.check("eve", RIGHT, "10.0.0.1")
-
-
-def test_a_restart_clears_nothing(accounts, clock):
-    fail(accounts, times=5)
-
-    with pytest.raises(TooManyAttempts):
-        fail(Accounts(accounts.path, clock, CHEAP))
 
 
 def test_many_at_once_are_not_tried_uncounted(accounts):

@@ -71,12 +71,12 @@ def said(file: Path) -> str:
     "text",
     ["", "# Only a comment.\n", "{}\n", "birds: {owls: {}}\n", "birds:\n  owls:\n  # tau: 0.6\n"],
 )
-def test_neither_does_anything_with_an_empty_one(file: Path, text: str) -> None:
+def test_neither_does_anything_with_an_empty_one(file, text):
     file.write_text(text)
     assert read_sections(SECTIONS) == NOTHING
 
 
-def test_each_asset_gets_what_stands_under_its_stage_and_name(file: Path) -> None:
+def test_each_asset_gets_what_stands_under_its_stage_and_name(file):
     file.write_text("birds:\n  owls: {tau: 0.6}\n  kites:\n    names: [red, black]\n")
     assert read_sections(SECTIONS) == {
         "birds.owls": {"tau": 0.6},
@@ -84,7 +84,7 @@ def test_each_asset_gets_what_stands_under_its_stage_and_name(file: Path) -> Non
     }
 
 
-def test_values_are_over_the_defaults() -> None:
+def test_values_are_over_the_defaults():
     owls = check_settings("birds.owls", Owls, {"tau": 0.6})
     assert (owls.tau, owls.method, owls.most) == (0.6, "exact", None)
 
@@ -95,62 +95,40 @@ def test_values_are_over_the_defaults() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (
-            "birds: {owls: {tau: 7}}",
-            "birds.owls.tau is 7, but should be less than or equal to 1.",
-        ),
-        (
-            "birds: {owls: {tau: -1.5}}",
-            "birds.owls.tau is -1.5, but should be greater than or equal to -1.",
-        ),
-        (
-            "birds: {owls: {tau: high}}",
-            "birds.owls.tau is 'high', but should be a valid number, unable to parse string as a "
-            "number.",
-        ),
-        (
-            "birds: {owls: {tau: true}}",
-            "birds.owls.tau is True, but it is not a yes-or-no setting.",
-        ),
-        (
-            "birds: {owls: {most: no}}",
-            "birds.owls.most is False, but it is not a yes-or-no setting.",
-        ),
-        (
-            "birds: {owls: {method: quick}}",
-            "birds.owls.method is 'quick', but should be 'exact' or 'approximate'.",
-        ),
-        (
-            "birds: {kites: {names: [red, 7]}}",
-            "birds.kites.names.1 is 7, but should be a valid string.",
-        ),
-        (
-            "birds: {owls: {least: 3, most: 2}}",
-            "birds.owls is {'least': 3, 'most': 2}, but the most is less than the least.",
-        ),
+        ("owls: {tau: 7}", "owls.tau is 7, but should be less than or equal to 1"),
+        ("owls: {tau: high}", "owls.tau is 'high', but should be a valid number"),
+        ("owls: {tau: true}", "owls.tau is True, but it is not a yes-or-no setting"),
+        ("owls: {most: no}", "owls.most is False, but it is not a yes-or-no setting"),
+        ("owls: {method: quick}", "owls.method is 'quick', but should be 'exact' or 'approximate'"),
+        ("kites: {names: [red, 7]}", "kites.names.1 is 7, but should be a valid string"),
+        ("owls: {least: 3, most: 2}", "owls is {'least': 3, 'most': 2}, but the most is less than"),
+        ("owls: {once: true}", "owls.once is for one run: give it in the Launchpad"),
+        ("owls: 0.6", "owls is not a mapping of settings"),
+    ],
+)
+def test_one_sentence_names_file_setting_value_and_limit(file, text, sentence):
+    file.write_text(f"birds: {{{text}}}")
+    assert said(file).startswith(f"birds.{sentence}")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
         ("birds: {owls: {tua: 0.6}}", "there is no setting birds.owls.tua; the nearest is tau."),
         (
             "birds: {eagles: {tau: 0.6}}",
             "there are no settings of birds.eagles; the nearest are birds.owls, birds.kites.",
         ),
-        (
-            "birds: {owls: {once: true}}",
-            "birds.owls.once is for one run: give it in the Launchpad.",
-        ),
         ("- birds", "it is not a mapping of stages."),
         ("birds: owls", "birds is not a mapping of assets."),
-        ("birds: {owls: 0.6}", "birds.owls is not a mapping of settings."),
     ],
-    ids=lambda value: value if value.startswith(("birds:", "-")) else "",
 )
-def test_one_sentence_names_file_setting_value_and_limit(
-    file: Path, text: str, sentence: str
-) -> None:
+def test_a_place_that_is_none_is_named_with_the_nearest(file, text, sentence):
     file.write_text(text)
     assert said(file) == sentence
 
 
-def test_the_first_of_two_wrong_settings_is_named(file: Path) -> None:
+def test_the_first_of_two_wrong_settings_is_named(file):
     file.write_text("birds:\n  owls: {tau: 7, least: few}\n  kites: {names: 3}\n")
     assert said(file).startswith("birds.owls.tau is 7, ")
 
@@ -160,7 +138,7 @@ def test_the_first_of_two_wrong_settings_is_named(file: Path) -> None:
     [(b"birds: {owls: {tau: 0.6", " is not YAML: "), (b"\xff\xfe\x00", " cannot be read: ")],
     ids=["no YAML", "no text"],
 )
-def test_a_file_that_is_none_is_one_sentence_too(file: Path, content: bytes, problem: str) -> None:
+def test_a_file_that_is_none_is_one_sentence_too(file, content, problem):
     file.write_bytes(content)
     with pytest.raises(SettingsError) as refused:
         read_sections(SECTIONS)
@@ -171,44 +149,31 @@ def test_a_file_that_is_none_is_one_sentence_too(file: Path, content: bytes, pro
 # --- Writing -------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_what_is_read(file: Path) -> None:
+def test_what_is_written_is_what_is_read(file):
     values = {"birds.owls": {"tau": 0.6, "most": None}, "birds.kites": {"names": ["rødt"]}}
     assert write_sections(SECTIONS, values) == file
     assert read_sections(SECTIONS) == values
 
 
 @pytest.mark.parametrize(
-    ("values", "sentence"),
+    ("table", "values", "says"),
     [
-        (
-            {"birds.owls": {"tau": 7}},
-            "birds.owls.tau is 7, but should be less than or equal to 1.",
-        ),
-        (
-            {"birds.owls": {"once": True}},
-            "birds.owls.once is for one run: give it in the Launchpad.",
-        ),
-        (
-            {"birds.eagles": {"tau": 0.6}},
-            "there are no settings of birds.eagles; the nearest are birds.owls, birds.kites.",
-        ),
+        ("birds.owls", {"tau": 7}, "birds.owls.tau is 7, but should be"),
+        ("birds.owls", {"once": True}, "birds.owls.once is for one run"),
+        ("birds.eagles", {"tau": 0.6}, "there are no settings of birds.eagles"),
     ],
-    ids=["impossible", "for one run", "of nothing"],
 )
-def test_what_could_not_be_read_is_not_written(
-    file: Path, values: dict[str, dict[str, Any]], sentence: str
-) -> None:
+def test_what_could_not_be_read_is_not_written(file, table, values, says):
     write_sections(SECTIONS, {"birds.owls": {"tau": 0.6}})
     before = file.read_text()
-    with pytest.raises(SettingsError) as refused:
-        write_sections(SECTIONS, values)
-    assert str(refused.value) == sentence
+    with pytest.raises(SettingsError, match=says):
+        write_sections(SECTIONS, {table: values})
     assert file.read_text() == before
 
 
 def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(
-    file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    file, monkeypatch, caplog
+):
     monkeypatch.setitem(FORMER_TABLES, "birds.strixes", "birds.owls")
     file.write_text("birds:\n  strixes: {tau: 0.6}\n")
 
@@ -223,14 +188,13 @@ def test_a_former_name_of_a_table_is_read_with_a_warning_and_is_not_written(
         read_sections(SECTIONS)
 
 
-def test_an_editor_finds_the_schema_beside_the_file(file: Path) -> None:
-
+def test_an_editor_finds_the_schema_beside_the_file(file):
     write_sections(SECTIONS, {})
     assert f"$schema={SCHEMA_NAME}" in file.read_text().splitlines()[0]
     assert json.loads((file.parent / SCHEMA_NAME).read_text()) == json_schema(SECTIONS)
 
 
-def test_the_schema_says_what_there_is_and_what_it_may_be() -> None:
+def test_the_schema_says_what_there_is_and_what_it_may_be():
     birds = json_schema(SECTIONS)["properties"]["birds"]
     assert set(birds["properties"]) == {"owls", "kites"}
     owls = birds["properties"]["owls"]

@@ -4,12 +4,11 @@ import shutil
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
 from resources.files.home import REPO_ROOT
-from resources.settings.extras import ExtraPackage, extras
+from resources.settings.extras import extras
 from resources.warehouse import Warehouse, declarations, declared_columns
 from tests.resources.older_stores import forget_sql
 
@@ -38,7 +37,7 @@ assert not warehouse.read("evaluate/critic_pairs").num_rows
 
 
 @pytest.mark.parametrize("extra", extras(), ids=lambda extra: extra.commands)
-def test_what_an_extra_declares_is_there(extra: ExtraPackage) -> None:
+def test_what_an_extra_declares_is_there(extra):
     if extra.commands:
         assert all(import_module(extra.commands).COMMANDS.values())
     if extra.definitions:
@@ -51,7 +50,7 @@ def test_what_an_extra_declares_is_there(extra: ExtraPackage) -> None:
         assert {tables[0], *tables[1]} <= declared_columns().keys()
 
 
-def test_the_core_works_without_extras(tmp_path: Path) -> None:
+def test_the_core_works_without_extras(tmp_path):
     for name in CORE:
         source = REPO_ROOT / name
         if source.is_dir():
@@ -64,8 +63,8 @@ def test_the_core_works_without_extras(tmp_path: Path) -> None:
 
 
 def test_a_home_from_before_an_extra_gets_its_tables_and_keeps_them_when_it_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     with monkeypatch.context() as without:
         without.setattr(declarations, "folders", lambda _: [])

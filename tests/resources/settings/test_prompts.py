@@ -1,7 +1,5 @@
 """Prompts: our own, or the ones a user points to, each with a version that says which text it is."""
 
-import os
-
 import pytest
 
 from resources.files.home import REPO_ROOT
@@ -128,12 +126,8 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path, monkeypatch):
     for missing in (tmp_path / "promts", tmp_path / "file"):
         monkeypatch.setenv("LOOM_PROMPTS", str(missing))
         for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
-            with pytest.raises(PromptError) as caught:
+            with pytest.raises(PromptError, match=f"is '{missing}', but there is no such folder"):
                 asked()
-            assert str(caught.value) == (
-                f"LOOM_PROMPTS is '{missing}', but there is no such folder: make it or unset "
-                "LOOM_PROMPTS."
-            )
 
 
 def test_a_relative_path_is_refused_even_where_it_leads_to_a_folder(
@@ -144,11 +138,8 @@ def test_a_relative_path_is_refused_even_where_it_leads_to_a_folder(
     monkeypatch.setenv("LOOM_PROMPTS", "prompts")
 
     for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
-        with pytest.raises(PromptError) as caught:
+        with pytest.raises(PromptError, match="is the relative path 'prompts': give the folder's"):
             asked()
-        assert str(caught.value) == (
-            "LOOM_PROMPTS is the relative path 'prompts': give the folder's absolute path."
-        )
 
 
 @pytest.mark.parametrize("target", ["missing.md", "judge.md", "/dev/zero"])
@@ -159,17 +150,7 @@ def test_a_users_prompt_that_is_a_broken_link_or_a_device_does_not_leave_the_pro
     path.unlink()
     path.symlink_to(target)
 
-    with pytest.raises(PromptError) as caught:
-        prompt("mmdu/judge")
-    assert str(caught.value).startswith(f"The prompt {path} cannot be read: ")
-
-
-def test_a_users_prompt_that_is_a_pipe_is_refused(override):
-    path = override("mmdu/judge", MINE)
-    path.unlink()
-    os.mkfifo(path)
-
-    with pytest.raises(PromptError, match="is a pipe or a device"):
+    with pytest.raises(PromptError, match=f"The prompt {path} cannot be read: "):
         prompt("mmdu/judge")
 
 
@@ -219,11 +200,9 @@ def test_front_matter_that_cannot_be_read_is_one_sentence(override, front_matter
 
 
 def test_a_missing_prompt_is_one_sentence_that_names_the_file():
-    with pytest.raises(PromptError) as caught:
-        prompt("mmdu/gone")
-
     path = REPO_ROOT / "methods/mmdu/prompts/gone.md"
-    assert str(caught.value) == f"There is no prompt file {path}; restore it or unset LOOM_PROMPTS."
+    with pytest.raises(PromptError, match=f"no prompt file {path}; restore it or unset LOOM_P"):
+        prompt("mmdu/gone")
 
 
 @pytest.mark.parametrize(
@@ -233,21 +212,11 @@ def test_a_missing_prompt_is_one_sentence_that_names_the_file():
 def test_a_prompt_without_its_divider_is_refused_not_half_sent(override, text):
     path = override("mmdu/judge", text)
 
-    with pytest.raises(PromptError) as caught:
+    with pytest.raises(PromptError, match="has no line '=== user ===' between its two parts"):
         prompt("mmdu/judge")
 
-    assert str(caught.value) == (
-        f"The prompt {path} has no line '=== user ===' between its two parts."
-    )
-
-
-def test_a_prompt_put_right_is_found_without_a_restart(override):
-    path = override("mmdu/judge", "Only one part.\n")
-    with pytest.raises(PromptError):
-        prompt("mmdu/judge")
-
+    # Put right, it is found without a restart.
     path.write_text(MINE)
-
     assert prompt("mmdu/judge").source == MINE
 
 

@@ -1,5 +1,6 @@
 """A host that asks for a pause gets it from everything in the process that asks it."""
 
+import email.utils
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,9 @@ from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.resources import make_resources
 from methods.ingest.image_check import ImageRejected
 from resources.images.fetcher import ImageFetcher
-from resources.web.host_pauses import HostPauses, host_name
+from resources.web.host_pauses import HostPauses, host_name, retry_after
 from resources.wikipedia import Wikipedia, WikipediaError
-from tests.resources.images.upload_double import UploadDouble, busy, ok, serving_uploads
+from tests.resources.images.upload_double import UploadDouble, ok, serving_uploads
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
 
@@ -50,27 +51,6 @@ def test_a_shorter_pause_does_not_end_a_longer_one():
     assert pauses.seconds_left("example.com") == 0
 
 
-def test_a_pause_that_wikipedia_asked_for_holds_for_images(uploads, wiki, tmp_path, monkeypatch):
-    monkeypatch.setattr("resources.wikipedia.api_client.TRIES", 1)
-    pauses = HostPauses()
-    wiki.fail(faults.maxlag("0.5"))
-    with pytest.raises(WikipediaError, match="maxlag"):
-        wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
-
-    start = time.monotonic()
-    assert isinstance(fetched(uploads, pauses, ok()), bytes)
-    assert time.monotonic() - start > 0.4
-
-
-def test_a_pause_that_an_image_server_asked_for_holds_for_wikipedia(uploads, wiki, tmp_path):
-    pauses = HostPauses()
-    fetched(uploads, pauses, *[busy(retry_after="0.5")] * 6)
-
-    start = time.monotonic()
-    wikipedia(wiki, tmp_path, pauses).pages("birds", "en", ["Owl"])
-    assert time.monotonic() - start > 0.4
-
-
 def test_a_pause_of_hours_is_waited_for_by_neither(uploads, wiki, tmp_path):
     pauses = HostPauses()
     pauses.pause("127.0.0.1", 7200)
@@ -104,3 +84,32 @@ def test_the_resources_of_a_process_share_their_pauses(uploads, wiki, loom_home,
     assert host_name(url) == urlsplit(wiki.api.replace("{language}", "en")).hostname
     assert isinstance(rejected, ImageRejected) and rejected.reason == "rate_limited"
     assert uploads.asked == {}
+
+
+# --- Retry-After -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("7", 7), ("0.25", 0.25), ("-3", 0), (" 2 ", 2), ("Thu, 01 Jan 1970 00:00:00 GMT", 0)],
+)
+def test_a_number_is_seconds_and_a_date_in_the_past_no_wait(value, seconds):
+    assert retry_after(value) == seconds
+
+
+def test_a_date_counts_from_now_in_any_zone():
+    then = time.time() + 100
+
+    for date in (
+        email.utils.formatdate(then, localtime=True),
+        email.utils.formatdate(then, usegmt=True),
+        time.asctime(time.gmtime(then)),  # the oldest form of an HTTP date has no zone: it is GMT
+    ):
+        assert retry_after(date) == pytest.approx(100, abs=2), date
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", "soon", "inf", "nan", "Thursday", "Fri, 31 Dec 99999 23:59:59 GMT"]
+)
+def test_what_is_neither_is_none(value):
+    assert retry_after(value) is None

@@ -102,38 +102,23 @@ def test_what_is_no_language_never_becomes_part_of_an_address(wiki, wikipedia, l
 
 
 def test_the_facts_of_pages_through_all_continuations(wiki, wikipedia):
-    owl, kite = wiki.languages["en"]["Owl"], wiki.languages["en"]["Kite"]
-    assert wikipedia.pages("birds", "en", ["Kite", "Stone", "Owl"]) == {
-        "Kite": PageFacts(
-            asked="Kite",
+    extracts = {
+        "Kite": (("Birds", "Toys"), "A kite is a bird or a toy."),
+        "Stone": ((), ""),
+        "Owl": (("Birds", "Nocturnal animals"), "An owl is a bird."),
+    }
+    assert wikipedia.pages("birds", "en", list(extracts)) == {
+        title: PageFacts(
+            asked=title,
             language="en",
-            title="Kite",
-            page_id=kite.page_id,
-            revision=kite.revision,
-            url="https://en.wikipedia.org/wiki/Kite",
-            categories=("Birds", "Toys"),
-            extract="A kite is a bird or a toy.",
-        ),
-        "Stone": PageFacts(
-            asked="Stone",
-            language="en",
-            title="Stone",
-            page_id=wiki.languages["en"]["Stone"].page_id,
-            revision=wiki.languages["en"]["Stone"].revision,
-            url="https://en.wikipedia.org/wiki/Stone",
-            categories=(),
-            extract="",
-        ),
-        "Owl": PageFacts(
-            asked="Owl",
-            language="en",
-            title="Owl",
-            page_id=owl.page_id,
-            revision=owl.revision,
-            url="https://en.wikipedia.org/wiki/Owl",
-            categories=("Birds", "Nocturnal animals"),
-            extract="An owl is a bird.",
-        ),
+            title=title,
+            page_id=wiki.languages["en"][title].page_id,
+            revision=wiki.languages["en"][title].revision,
+            url=f"https://en.wikipedia.org/wiki/{title}",
+            categories=categories,
+            extract=extract,
+        )
+        for title, (categories, extract) in extracts.items()
     }
     continued = [
         each.parameters["continue"] for each in wiki.requests if "continue" in each.parameters
@@ -160,18 +145,12 @@ def test_answers_are_keyed_by_what_was_asked(wikipedia):
 
 def test_what_is_no_page_is_told_and_not_dropped(wiki, wikipedia):
     found = wikipedia.pages("birds", "en", ["Roc", "a<b", "Loop", "fr:Hibou", "a|b", "", "Owl"])
-    reasons = {
-        asked: each.reason for asked, each in found.items() if isinstance(each, MissingTitle)
-    }
-    assert reasons == {
-        "Roc": "missing",
-        "a<b": "invalid",
-        "Loop": "missing",
-        "fr:Hibou": "missing",
-        "a|b": "invalid",
-        "": "invalid",
-    }
-    assert isinstance(found["Owl"], PageFacts)
+    assert isinstance(found.pop("Owl"), PageFacts)
+    missing, invalid = (
+        [asked for asked, each in found.items() if each.reason == reason]
+        for reason in ("missing", "invalid")
+    )
+    assert (missing, invalid) == (["Roc", "Loop", "fr:Hibou"], ["a<b", "a|b", ""])
     wiki.forget()
     assert isinstance(wikipedia.pages("birds", "en", ["a|b"])["a|b"], MissingTitle)
     assert wikipedia.pages("birds", "en", []) == {}
@@ -268,22 +247,13 @@ def test_the_facts_of_files(wiki, wikipedia):
     site = f"{wiki.address}/upload/wikipedia"
     digest = hashlib.md5(b"Barn_owl.png").hexdigest()
     place = f"{digest[0]}/{digest[:2]}/Barn_owl.png"
-    assert found["File:Barn_owl.png"] == FileFacts(
-        asked="File:Barn_owl.png",
-        title="File:Barn owl.png",
-        url=f"{site}/commons/{place}",
-        thumb_url=f"{site}/commons/thumb/{place}/330px-Barn_owl.png",
-        width=600,
-        height=400,
-        n_bytes=len(PICTURE),
-        mime="image/png",
-        sha1=hashlib.sha1(PICTURE).hexdigest(),
-        licence="CC0",
-        licence_url=None,
-        artist="Ada",
-        credit=None,
-        description=None,
-    )
+    barn = found["File:Barn_owl.png"]
+    assert isinstance(barn, FileFacts)
+    assert (barn.title, barn.width, barn.height) == ("File:Barn owl.png", 600, 400)
+    assert (barn.n_bytes, barn.sha1) == (len(PICTURE), hashlib.sha1(PICTURE).hexdigest())
+    assert (barn.licence, barn.artist, barn.description) == ("CC0", "Ada", None)
+    assert barn.url == f"{site}/commons/{place}"
+    assert barn.thumb_url == f"{site}/commons/thumb/{place}/330px-Barn_owl.png"
     assert f"{site}/en/" in found["File:Local.png"].url
     assert found["File:Map é.svg"].thumb_url.endswith("/330px-Map_%C3%A9.svg.png")
     assert len([request for request in wiki.requests if "iicontinue" in request.parameters]) == 3
@@ -295,14 +265,6 @@ def test_a_file_in_another_languages_namespace(wiki, wikipedia):
     assert facts.title == "Datei:Barn owl.png"
     # Narrower than what was asked for: the original.
     assert facts.thumb_url == facts.url
-
-
-def test_files_bytes_stand_where_their_facts_say(wiki, wikipedia):
-    facts = wikipedia.files("birds", "en", ["File:Barn owl.png"], 330)["File:Barn owl.png"]
-    for url in (facts.url, facts.thumb_url):
-        response = httpx2.get(url)
-        assert (response.content, response.headers["content-type"]) == (PICTURE, "image/png")
-    assert httpx2.get(facts.thumb_url.replace("330px", "300px")).status_code == 400
 
 
 def test_the_articles_in_a_category(wiki, wikipedia):

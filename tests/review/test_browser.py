@@ -1,0 +1,721 @@
+"""Reviewing as people do it: the real app in a real browser, mostly by keyboard."""
+
+import copy
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, expect
+
+from methods.ids import content_id
+from methods.review.decisions import QueueItem
+from review.pages.frame import texts
+from tests.resources.review.review_queue import verdict
+from tests.review.browser import WIDE, open_item, overflow, press, sign_in
+from tests.review.items_of_every_kind import item_of
+from tests.review.pages import Site, dialogue, item, make_site, serving
+from tests.review.samples import samples
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
+
+SAYS = texts("en")
+TWO = "default: {annotators: 2}\n"
+NARROW = {"width": 800, "height": 820}
+PHONE = {"width": 375, "height": 700}
+SCHEMES = pytest.mark.parametrize(
+    "scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)]
+)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with serving(make_site(tmp_path / "home")) as served:
+        yield served
+
+
+@pytest.fixture
+def blind(tmp_path: Path) -> Iterator[Site]:
+    """Two annotators decide each item."""
+    with serving(make_site(tmp_path / "two", TWO)) as served:
+        yield served
+
+
+@pytest.fixture
+def page(browser: Browser, site: Site, one: QueueItem) -> Page:
+    """The only item, opened by an annotator."""
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    return page
+
+
+def ready(page: Page) -> None:
+    page.wait_for_selector("html[data-ready]")
+
+
+def require_accessible(page: Page) -> None:
+    # What is behind a dialog is dimmed, and nobody can use it meanwhile.
+    shown = "dialog[open]" if page.locator("dialog[open]").count() else None
+    found = Axe().run(page, context=shown).response["violations"]
+    said = [
+        (each["id"], node["html"], node["failureSummary"])
+        for each in found
+        for node in each["nodes"]
+    ]
+    assert found == [], (page.url, said)
+
+
+def saved(page: Page) -> None:
+    # A busy machine takes its time.
+    expect(page.locator("#saved")).to_have_text(SAYS["work.saved"], timeout=20_000)
+
+
+# --- Work ------------------------------------------------------------------------------------------
+
+
+def test_a_dialogue_is_accepted_by_keyboard_alone(browser, site, one):
+    page = sign_in(browser, site, "anna")
+
+    press(page, "n")
+    page.wait_for_selector("html[data-ready]")
+    press(page, "j", "j")
+    expect(page.get_by_role("group", name="Turn 1, Answer")).to_be_focused()
+    press(page, "2")
+    expect(page.get_by_role("dialog", name="Image, large")).to_be_visible()
+    expect(page.get_by_text("Image 2 / 2")).to_be_visible()
+    press(page, "ArrowRight", "+", "Escape", "a", "m")
+    # In a text the same keys are letters.
+    page.keyboard.type("seen, ras?")
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+
+    (stored,) = site.store.decisions()
+    assert (stored.reviewer, stored.round, stored.verdict) == ("anna", 1, "accept")
+    assert (stored.content_hash, stored.note) == (one["content_hash"], "seen, ras?")
+    assert stored.seconds is not None and stored.seconds >= 0
+
+
+def test_turns_are_edited_added_moved_and_removed(page, site, one):
+    page.locator("button.picture").first.click()
+    expect(page.get_by_text("Image 1 / 2")).to_be_visible()
+    press(page, "Escape", "j", "j", "e")
+    page.keyboard.type(" Nothing else.")
+    press(page, "Escape", "n")  # A new turn below the first, open at its question.
+    page.keyboard.type("Which is darker?")
+    press(page, "Escape", "j", "Enter")
+    page.keyboard.type("<image-2>.")
+    press(page, "Escape", "Shift+J", "j")  # Last now; j stays there, so on to the one above.
+    page.get_by_role("group", name="Turn 2, Question").focus()
+    press(page, "x")
+    expect(page.get_by_role("button", name="Put back")).to_be_focused()
+    expect(page.get_by_role("radio", name="Accept with edits")).to_be_checked()
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+
+    (stored,) = site.store.decisions()
+    first, second = one["content"]["turns"]
+    assert stored.verdict == "edit"
+    assert stored.edits == {
+        **one["content"],
+        "turns": [
+            {**first, "answer": "A red ground. Nothing else."},
+            {"question": "Which is darker?", "answer": "<image-2>."},
+        ],
+    }
+
+
+def test_what_a_rejection_lacks_is_said_at_its_field_without_scrolling(browser, site):
+    one = dialogue(site, "long", *[(f"Question {n}?", "A long answer. " * 20) for n in range(9)])
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    for width in (1300, 360):
+        page.set_viewport_size({"width": width, "height": 820})
+        open_item(page, site, one["item_id"])
+        press(page, "r")
+        reason, alert = page.get_by_role("combobox", name="Reason"), page.get_by_role("alert")
+        expect(reason).to_be_focused()
+        reason.select_option("")  # The draft of the other width has one.
+        for field, said in (
+            (reason, "A rejection needs a reason."),
+            (page.get_by_role("textbox", name="Note"), "The reason “other” needs a note."),
+        ):
+            for _ in range(3):
+                press(page, "Control+Enter")
+                expect(alert).to_have_text(said)
+                expect(alert).to_be_in_viewport(ratio=1)
+                expect(field).to_be_focused()
+                expect(field).to_have_accessible_description(said)
+                assert page.evaluate("scrollY") == 0
+            reason.select_option("other")
+            expect(alert).to_be_hidden()
+        assert overflow(page) <= 0
+    assert site.store.decisions() == []
+
+
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)></textarea><b>bold</b>"
+    "</script><script>alert(3)</script>{{ 7 * 7 }}\u202eabc <image-1> " + "W" * 10_000
+)
+
+
+def test_hostile_text_is_shown_as_text(browser, site):
+    one = dialogue(
+        site,
+        "hostile",
+        (HOSTILE, HOSTILE),
+        context={
+            "why": [HOSTILE],
+            "captions": [HOSTILE, HOSTILE],
+            "page_urls": ["javascript:alert(4)", "https://example.org/?a=1&b=<b>"],
+        },
+    )
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    for address in ("/", f"/items/{one['item_id']}", f"/history/{one['item_id']}"):
+        for size in (WIDE, NARROW):
+            page.set_viewport_size(size)
+            page.goto(site.address + address)
+            page.wait_for_load_state("networkidle")
+            assert page.locator("main b:text-is('bold'), main img[src=x]").count() == 0
+            assert page.locator("a[href^='javascript']").count() == 0
+            assert page.locator("body").inner_text().count("alert(1)") >= 1
+            assert overflow(page) <= 0, address
+    assert dialogs == []
+
+    open_item(page, site, one["item_id"])
+    press(page, "j", "e", "End")
+    page.keyboard.type("!")
+    press(page, "Escape")
+    # The edited view is made by script, and as harmless; the reference in it is a link.
+    assert page.locator("#pane b, #pane script, #pane img").count() == 0
+    assert page.locator("#pane a.reference").count() == 2
+    assert page.locator("textarea").first.input_value() == HOSTILE + "!"
+    assert dialogs == []
+
+
+def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser, site):
+    pictures = dialogue(site)["image_ids"]
+    rewrite = item("rewrite", "rewrite", {"original": "How many?", "rewrite": "Pray, how many?"})
+    queued = [*samples(pictures * 2, ["dialogue", "rewrite"]), rewrite]
+    site.store.update_queue(queued)
+    page = sign_in(browser, site, "anna")
+    page.set_viewport_size(NARROW)
+    typed, chosen = ["e", "X", "Escape"], ["e", "ArrowDown"]
+    keys_of = {
+        "three_turns": ("caption", ["j", *typed]),
+        "multiple_choice": ("question", ["j", *typed]),
+        "flagged_item": ("question", ["j", *typed]),
+        "rewrite": ("rewrite", ["j", "j", *typed]),
+        "reference": ("reference", ["j", "j", *typed]),
+        "translation": ("target", ["j", "j", *typed]),
+        "category": ("category", ["j", "j", *chosen]),
+        "extraction": ("choice", ["j", "j", "j", *chosen]),
+        "pair": ("winner", ["j", "j", "j", "j", *chosen]),
+        "score": ("scores", ["j", "j", "j", "j", "7", "0", "1", "2", "3", "4"]),
+    }
+    for one in queued:
+        open_item(page, site, one["item_id"])
+        assert overflow(page) <= 0, one["kind"]
+        press(page, *keys_of[one["kind"]][1], "Control+Enter")
+        page.wait_for_url(lambda url, item_id=one["item_id"]: item_id not in url)
+
+    edits = {each.item_id: each.edits for each in site.store.decisions()}
+    for one in queued:
+        edited = edits[one["item_id"]]
+        assert edited is not None
+        changed = [key for key in edited if edited[key] != one["content"][key]]
+        assert changed == [keys_of[one["kind"]][0]]
+    score = edits[content_id("review sample", "score")]
+    assert score is not None
+    assert [score["scores"][each] for each in score["dimensions"]] == [7, 10, 1, 2, 3, 4]
+
+
+def test_the_keys_are_listed_and_letters_typed_are_letters(browser, site, one):
+    page = sign_in(browser, site, "anna")
+    press(page, "?")
+    listed = page.get_by_role("dialog", name="Keys")
+    expect(listed).to_contain_text("remove the turn")
+    press(page, "n")  # Nothing happens behind it.
+    press(page, "Escape")
+    expect(listed).to_be_hidden()
+    press(page, "/")
+    page.keyboard.type("qn?")
+    expect(page.get_by_role("searchbox")).to_have_value("qn?")
+    assert page.url == f"{site.address}/"
+
+
+def test_a_lead_assigns_and_releases(browser, blind):
+    blind.store.update_queue([dialogue(blind, f"number {n}") for n in range(6)])
+    ada = sign_in(browser, blind, "ada")
+    ada.get_by_role("link", name="Lead").click()
+    assignments = ada.locator("#assignments")
+    assignments.get_by_label("Reviewer").select_option("anna")
+    assignments.get_by_role("button", name="Assign").click()
+    expect(assignments.get_by_role("row", name="anna")).to_contain_text("0 / 6")
+
+    assert blind.store.lock_item("ben", "annotator")
+    ada.reload()
+    ada.locator("#holds").get_by_role("button", name="Release: ben").click()
+    expect(ada.get_by_role("status")).to_have_text("The item is free again.")
+    assert blind.store.holds() == []
+    for size in (WIDE, PHONE):
+        ada.set_viewport_size(size)
+        assert overflow(ada) <= 0, size
+
+
+def test_who_is_new_is_shown_round_once_by_keyboard(browser, site, one):
+    page = sign_in(browser, site, "anna", tour=True)
+    tour = page.get_by_role("dialog", name="A tour of one minute")
+    expect(tour).to_be_visible()
+    headings = []
+    for _ in range(4):
+        headings.append(tour.get_by_role("heading", level=3).inner_text())
+        press(page, "ArrowRight")
+    assert headings == ["The queue", "An item", "The decision", "Everything by keyboard"]
+    expect(tour).to_be_hidden()
+    page.reload()
+    expect(page.get_by_role("heading", name="Queue", exact=True)).to_be_visible()
+    expect(tour).to_be_hidden()
+    press(page, "?")
+    page.get_by_role("button", name="A tour of one minute").click()
+    expect(tour).to_be_visible()
+    press(page, "ArrowRight", "ArrowLeft", "Escape")
+    expect(tour).to_be_hidden()
+    # The page's own keys work again.
+    press(page, "n")
+    page.wait_for_selector("html[data-ready]")
+
+
+# --- Second thoughts -------------------------------------------------------------------------------
+
+
+ARMED_AFTER = 0.8
+"""Seconds that an item is shown before it can be decided."""
+
+
+def test_eight_fast_presses_decide_one_item(browser, site):
+    site.store.update_queue([dialogue(site, f"number {number}") for number in range(8)])
+    page = sign_in(browser, site, "anna")
+    press(page, "n")
+    ready(page)
+    began = time.monotonic()
+    for _ in range(8):
+        press(page, "a", "Control+Enter")
+        page.wait_for_timeout(60)
+    took = time.monotonic() - began
+    page.wait_for_timeout(1500)
+    # Where the machine is so busy that the presses are slow, the next item may have been looked at.
+    assert 1 <= len(site.store.decisions()) <= 1 + took // ARMED_AFTER
+
+
+def test_a_decision_waits_for_the_draft_that_is_on_its_way(page, site):
+    def slow(route: Route) -> None:
+        page.wait_for_timeout(1500)
+        route.continue_()
+
+    page.route("**/draft", slow)
+    page.wait_for_timeout(900)
+    with page.expect_request("**/draft"):
+        press(page, "m")
+        page.keyboard.type("Well seen.")
+        press(page, "Escape", "a")
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?*", wait_until="commit")
+    (made,) = site.store.decisions()
+    assert (made.verdict, made.note) == ("accept", "Well seen.")
+
+
+def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(browser, site):
+    one, two = dialogue(site, "one"), dialogue(site, "two")
+    site.store.update_queue([one, two])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    press(page, "j", "j", "e")
+    page.keyboard.type(" More.")
+    press(page, "Control+Enter")
+    page.wait_for_url(f"**/items/{two['item_id']}")
+    ready(page)
+
+    press(page, "u")
+    page.wait_for_url(f"**/items/{one['item_id']}?*")
+    ready(page)
+    expect(page.get_by_text(SAYS["item.taken_back"])).to_contain_text("needs round 1")
+    expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("More.")
+    expect(page.get_by_role("radio", name="Accept with edits")).to_be_checked()
+    press(page, "r")
+    page.get_by_role("combobox", name="Reason").select_option("incomplete")
+    press(page, "Control+Enter")
+    page.wait_for_url(f"**/items/{two['item_id']}")
+    assert [each.verdict for each in site.store.decisions()] == ["reject"]
+    assert [each.verdict for each in site.store.decisions(revoked=True)] == ["edit", "reject"]
+
+
+def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(browser, site, one):
+    for locale, part, said in [
+        ("en", "Turn 2, Answer", "this text is empty: write one."),
+        ("zh-CN", "轮次 2, 回答", "此文本为空：请填写。"),
+    ]:
+        page = sign_in(browser, site, "anna", locale)
+        open_item(page, site, one["item_id"])
+        press(page, "j", "j", "j", "j", "e", "Control+A", "Delete", "Control+Enter")
+        alert = page.get_by_role("alert")
+        expect(alert).to_have_text(f"{part}: {said}")
+        field = page.get_by_role("textbox", name=part)
+        expect(field).to_be_focused()
+        expect(field).to_have_accessible_description(said)
+        expect(field).to_be_in_viewport()
+        press(page, "Escape", "k", "k")
+        alert.get_by_role("link").click()
+        expect(field).to_be_focused()
+        require_accessible(page)
+        page.keyboard.type("Blue.")
+        press(page, "Control+Enter")
+        page.wait_for_url("**/?*")
+        site.store.take_back(one["item_id"], site.store.decisions()[-1].event_id, "anna")
+        page.context.close()
+
+
+def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(browser, site):
+    scored = item_of("score")
+    site.store.update_queue([dialogue(site), scored])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, scored["item_id"])
+    press(page, "a", "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("Creativity: Give a score in every row.")
+    creativity = page.get_by_role("group", name="Creativity")
+    expect(creativity.get_by_role("radio", name="1", exact=True)).to_be_focused()
+    creativity.get_by_role("radio", name="7").check()
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text("Richness: no score is given: choose one.")
+
+    open_item(page, site, dialogue(site)["item_id"])
+    press(page, "j", "e")
+    page.keyboard.type(" And in <image-7>?")
+    press(page, "Control+Enter")
+    expect(page.get_by_role("alert")).to_have_text(
+        "Turn 1, Question: <image-7> is none of the item's images, of which there are 2."
+    )
+
+
+def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(browser, blind):
+    site = blind
+    one = dialogue(site)
+    site.store.update_queue([one])
+    for name, typed in (("anna", "A scarlet ground."), ("ben", "A crimson ground.")):
+        page = sign_in(browser, site, name)
+        open_item(page, site, one["item_id"])
+        press(page, "j", "j", "e", "Control+A")
+        page.keyboard.type(typed)
+        press(page, "Control+Enter")
+        page.wait_for_url("**/?notice=queue.nothing_left")
+
+    eva = sign_in(browser, site, "eva")
+    open_item(eva, site, one["item_id"])
+    differences = eva.get_by_role("group").filter(has_text=SAYS["versions.between"])
+    expect(differences.locator("del")).to_have_text("scarlet")
+    expect(differences.locator("ins")).to_have_text("crimson")
+    answer = eva.get_by_role("group", name="Turn 1, Answer")
+    expect(answer).to_contain_text("A red ground.")
+    for key, text in ((",", "scarlet"), (".", "crimson"), (";", "red"), (".", "crimson")):
+        press(eva, key)
+        expect(answer).to_contain_text(text)
+        ready(eva)
+    press(eva, "j", "j", "e", "End")
+    eva.keyboard.type(" Indeed.")
+    press(eva, "Escape")
+    # Own edits are not overwritten by one key.
+    asked: list[str] = []
+    eva.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    press(eva, ",")
+    assert asked == [SAYS["work.overwrite"]]
+    press(eva, "Control+Enter")
+    eva.wait_for_url("**/?notice=queue.nothing_left")
+    last = site.store.decisions()[-1]
+    assert last.edits is not None
+    assert last.edits["turns"][0]["answer"] == "A crimson ground. Indeed."
+
+
+# --- Drafts ----------------------------------------------------------------------------------------
+
+
+def test_who_lost_the_lock_is_told_and_keeps_the_draft(page, site, one):
+    press(page, "m")
+    page.keyboard.type("half done")
+    saved(page)
+    lock = site.store.lock_item("anna", "annotator", item_id=one["item_id"])
+    assert lock is not None
+    site.store.unlock(lock.claim)
+
+    press(page, "Escape", "a", "Control+Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("Your lock on this item has expired")
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("half done")
+    assert site.store.decisions() == []
+    open_item(page, site, one["item_id"])
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("half done")
+    press(page, "a", "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+    assert len(site.store.decisions()) == 1
+
+
+@pytest.mark.parametrize(
+    "stays", [pytest.param("work.show_other", marks=pytest.mark.nightly), "work.keep_this"]
+)
+def test_two_tabs_ask_which_draft_stays(page, site, one, stays):
+    first, second, note = page, page.context.new_page(), "Note"
+    open_item(second, site, one["item_id"])
+    press(first, "m")
+    first.keyboard.type("first")
+    saved(first)
+    second.bring_to_front()
+    press(second, "m")
+    second.keyboard.type("second")
+
+    expect(second.get_by_role("alert")).to_have_text(SAYS["work.other_draft"])
+    expect(second.locator("#saved")).to_have_text(SAYS["work.not_saved"])
+    second.get_by_role("button", name=SAYS[stays]).click()
+    wanted = {"work.show_other": "first", "work.keep_this": "second"}[stays]
+    expect(second.get_by_role("textbox", name=note)).to_have_value(wanted)
+    expect(second.get_by_role("alert")).to_be_hidden()
+    if stays == "work.keep_this":
+        saved(second)
+    open_item(first, site, one["item_id"])
+    expect(first.get_by_role("textbox", name=note)).to_have_value(wanted)
+
+
+@pytest.mark.nightly
+def test_a_page_that_is_loaded_again_shows_the_stored_draft_and_not_what_the_browser_remembers(
+    page, site, one
+):
+    first = page
+    press(first, "m")
+    first.keyboard.type("One.")
+    saved(first)
+    second = first.context.new_page()
+    open_item(second, site, one["item_id"])
+    press(second, "m", "End")
+    second.keyboard.type(" Two.")
+    saved(second)
+
+    def back() -> None:
+        first.goto(site.address)
+        first.go_back()
+
+    def again() -> None:
+        with first.expect_navigation():
+            first.evaluate("setTimeout(() => location.reload())")
+
+    for load in (back, again):
+        load()
+        ready(first)
+        expect(first.get_by_role("textbox", name="Note")).to_have_value("One. Two.")
+
+
+def test_a_draft_that_did_not_reach_the_server_is_neither_lost_nor_typed_over(page, site, one):
+    def dead(route: Route) -> None:
+        route.abort()
+
+    note, alert = page.get_by_role("textbox", name="Note"), page.get_by_role("alert")
+    page.route("**/draft", dead)
+    press(page, "m")
+    page.keyboard.type("Le")
+    expect(alert).to_have_text(SAYS["work.offline"], timeout=20_000)
+    expect(page.locator("#saved")).to_have_text(SAYS["work.not_saved"])
+    page.unroute("**/draft", dead)
+    page.keyboard.type("f")
+    saved(page)
+    expect(alert).to_be_hidden()
+
+    page.route("**/draft", dead)
+    page.keyboard.type("t.")
+    expect(alert).to_have_text(SAYS["work.offline"], timeout=20_000)
+    page.goto(f"{site.address}/items/{one['item_id']}")
+    expect(page.locator("#saved")).to_have_text(SAYS["work.not_saved"])
+    press(page, "m")
+    page.keyboard.type("Over it.")
+    assert note.input_value() in ("", "Lef"), "what the server has"
+    page.unroute("**/draft", dead)
+    expect(note).to_have_value("Left.", timeout=20_000)
+
+
+# --- The screen ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 700}, PHONE])
+def test_what_has_the_focus_is_never_under_the_bar(browser, site, size):
+    turns = [(f"Question {n}? " * 12, f"Answer {n}. " * 30) for n in range(8)]
+    one = dialogue(site, "long", *turns)
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    page.set_viewport_size(size)
+    open_item(page, site, one["item_id"])
+    hidden = """() => {
+      const bar = document.getElementById("decision");
+      const at = document.activeElement;
+      if (getComputedStyle(bar).position !== "sticky" || bar.contains(at)) return 0;
+      const box = at.getBoundingClientRect();
+      return Math.min(box.bottom, box.top + 30) - bar.getBoundingClientRect().top;
+    }"""
+    for key in ["j"] * 16 + ["k"] * 4 + ["Tab"] * 30:
+        press(page, key)
+        assert page.evaluate(hidden) <= 0, key
+    page.get_by_role("group", name="Turn 7, Answer").focus()
+    press(page, "e")
+    page.keyboard.type("\n".join("line" for _ in range(12)))
+    caret = page.evaluate(
+        """() => document.activeElement.getBoundingClientRect().bottom
+          - document.getElementById("decision").getBoundingClientRect().top"""
+    )
+    assert caret <= 4 or size is PHONE
+
+
+def test_every_page_fits_a_phone_and_the_bar_leaves_three_quarters_to_the_item(browser, blind):
+    one = dialogue(blind)
+    blind.store.update_queue([one])
+    blind.store.comment(one["item_id"], "eva", "A comment that is rather long. " * 8)
+    small = {"width": 360, "height": 640}
+    page = sign_in(browser, blind, "ada")
+    page.set_viewport_size(small)
+    item_paths = (f"/items/{one['item_id']}", f"/history/{one['item_id']}")
+    for path in ("/", "/accounts", "/lead", *item_paths):
+        page.goto(blind.address + path)
+        assert overflow(page) <= 0, path
+    for locale, name in (("en", "anna"), ("zh-CN", "ben")):
+        page = sign_in(browser, blind, name, locale)
+        page.set_viewport_size(small)
+        open_item(page, blind, one["item_id"])
+        press(page, "r")  # The tallest: with its reason.
+        bar = page.locator("#decision").bounding_box()
+        assert bar is not None and bar["height"] <= small["height"] / 4, locale
+        assert overflow(page) <= 0, locale
+
+
+def test_a_reference_is_whole_in_a_text_from_right_to_left(browser, site):
+    arabic = "ماذا ترى في <image-1> وفي <image-2>؟"
+    one = dialogue(site, "arabic", (arabic, "أرضية حمراء في <image-1>."))
+    site.store.update_queue([one])
+    page = sign_in(browser, site, "anna")
+    open_item(page, site, one["item_id"])
+    whole = """() => [...document.querySelectorAll("bdi[dir=ltr], a.reference")].map((each) => {
+      const range = document.createRange();
+      const at = (i) => {
+        range.setStart(each.firstChild, i);
+        range.setEnd(each.firstChild, i + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return at(0) < at(1) && at(1) < at(each.textContent.length - 1);
+    })"""
+    found = page.evaluate(whole)
+    assert found == [True] * 3
+    press(page, "j", "j", "e", "End")
+    page.keyboard.type("!")
+    press(page, "Control+Enter")
+    page.wait_for_url("**/?notice=queue.nothing_left")
+    page.goto(f"{site.address}/history/{one['item_id']}")
+    found = page.evaluate(whole)
+    assert len(found) >= 4 and all(found)
+
+
+def test_a_picture_is_shown_small_and_zoomed_whole_and_a_broken_one_says_so(browser, site, one):
+    page = sign_in(browser, site, "anna")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    first, second = one["image_ids"]
+    page.route(f"**/images/{second}*", lambda route: route.abort())
+    open_item(page, site, one["item_id"])
+    expect(page.locator(".missing")).to_have_text(SAYS["item.missing_image"])
+    pictures = [url for url in asked if first in url]
+    assert pictures and all(url.endswith("?side=640") for url in pictures)
+    press(page, "1")
+    expect(page.get_by_text("Image 1 / 2")).to_be_visible()
+    expect(page.locator("#viewer img")).to_have_js_property("naturalWidth", 320)
+    assert f"{site.address}/images/{first}" in asked
+    press(page, "ArrowRight", "Escape", "2")
+    expect(page.get_by_role("dialog", name="Image, large")).to_be_hidden()
+
+
+def test_without_javascript_a_sentence_says_so(browser, site, one):
+    context = browser.new_context(java_script_enabled=False, locale="en")
+    page = context.new_page()
+    page.goto(site.link("anna"))
+    page.locator("main button").press("Enter")
+    page.wait_for_url(f"{site.address}/")
+    page.goto(f"{site.address}/items/{one['item_id']}")
+    sentence = page.locator("noscript p")
+    expect(sentence).to_be_visible()
+    expect(sentence).to_have_text(SAYS["frame.no_script"])
+    expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")
+
+
+@SCHEMES
+def test_axe_finds_nothing(browser, blind, scheme):
+    site = blind
+    one, two = dialogue(site, "one"), dialogue(site, "two")
+    (score,) = [each for each in samples(one["image_ids"], []) if each["kind"] == "score"]
+    score["context"] = {"rubric": ["Creativity - own thought. 1-2 none; 9-10 outstanding."]}
+    site.store.update_queue([one, two, score])
+    site.images.path(two["image_ids"][1]).unlink()
+
+    def edited(name: str, typed: str) -> None:
+        lock = site.store.lock_item(name, "annotator", item_id=one["item_id"])
+        assert lock is not None
+        edits = copy.deepcopy(one["content"])
+        edits["turns"][0]["answer"] = typed
+        site.store.decide(lock.token, verdict(lock, name, "edit", edits))
+
+    edited("anna", "A scarlet ground.")
+    site.store.reopen(one["item_id"], "ada", 1, "Not yet.")
+    edited("anna", "A scarlet ground.")
+    edited("ben", "A crimson ground.")
+    site.store.comment(one["item_id"], "anna", "Which one?", "eva")
+    for share, bucket in ((1.0, None), (0.5, 3)):
+        site.store.assign("ben", "annotator", "ada", bucket=bucket, share=share)
+    decided = site.store.lock_item("eva", "expert", item_id=one["item_id"])
+    assert decided is not None
+    site.store.decide(decided.token, verdict(decided, "eva"))
+    assert site.store.make_gold(1, "ada") == 1
+    site.store.reopen(one["item_id"], "ada", 2, "Once more.")
+    item = f"/items/{one['item_id']}"
+    for name, paths in (
+        ("eva", (f"{item}?notice=item.taken_back&was=approved", f"/items/{two['item_id']}")),
+        ("ada", (f"/history/{one['item_id']}", "/", "/accounts", "/lead", "/items/nothing")),
+        (
+            "anna",
+            ("/?text=nothing", f"/items/{score['item_id']}", f"/items/{two['item_id']}"),
+        ),
+    ):
+        page = sign_in(browser, site, name, color_scheme=scheme)
+        for path in paths:
+            page.goto(site.address + path)
+            for closed in page.locator("details:not([open]) summary").all():
+                closed.click()
+            if path == "/lead":
+                shown = page.locator("section table, section .notice li")
+                assert shown.count() > 6, "people, holds, assignments, doubts, gold, weeks"
+            require_accessible(page)
+    # Dialogs are shown over a page that is not to be used meanwhile.
+    page.locator("[data-image]:enabled").first.click()
+    require_accessible(page)
+    press(page, "Escape", "?")
+    require_accessible(page)
+
+
+@SCHEMES
+def test_axe_finds_nothing_on_the_way_in(browser, site, scheme):
+    page = browser.new_context(color_scheme=scheme).new_page()
+    page.goto(site.link("anna"))
+    require_accessible(page)
+    page.goto(f"{site.address}/login")
+    require_accessible(page)
+    page.get_by_label("Name").fill("anna")
+    page.get_by_label("Password").fill("not the password")
+    page.locator("main button").press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    require_accessible(page)
+    page = sign_in(browser, site, "ben", tour=True, color_scheme=scheme)
+    expect(page.locator("#tour")).to_be_visible()
+    require_accessible(page)

@@ -1,5 +1,6 @@
 """A WIT shard as a file of lines: columns and `wit_records.py` agree on each line; no line is lost."""
 
+import errno
 import gzip
 import io
 import re
@@ -375,6 +376,15 @@ def test_what_goes_wrong_besides_is_not_blamed_on_the_file(tmp_path, monkeypatch
     monkeypatch.setattr(tsv, "plain_rows", out_of_memory)
     with pytest.raises(pa.ArrowMemoryError):
         staged_content(tmp_path, ROW)
+
+
+def test_a_full_disk_is_not_blamed_on_the_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(staging.StagedWriter, "write_plain", full)
+    with pytest.raises(OSError, match="No space left"):
+        stage_tsv(file_of(tmp_path, HEADER + ROW), "a", tmp_path)
 
 
 def test_a_packed_file_of_empty_lines_is_given_up_after_few_of_them(tmp_path: Path) -> None:

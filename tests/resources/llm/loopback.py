@@ -15,9 +15,12 @@ from resources.mock_server.process import MockServerProcess
 
 
 def gateway_of(
-    folder: Path, models: dict[str, dict[str, Any]], budget_usd: float | None = None
+    folder: Path,
+    models: dict[str, dict[str, Any]],
+    budget_usd: float | None = None,
+    **options: Any,
 ) -> Gateway:
-    """A gateway whose registry has these models of the provider `openai`."""
+    """A gateway whose registry has these models of the provider `openai`; it asks without waits."""
     first = next(iter(models))
     entries = {
         name: {"provider": "openai", "retry_wait": {"first": 0, "most": 0}, **entry}
@@ -26,15 +29,9 @@ def gateway_of(
     profile = {"writer": first, "judge": first, "evaluate": list(models)}
     path = folder / "models.yaml"
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    options |= {"budget_usd": budget_usd, "launcher": MockServerProcess()}
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(
-        load_registry(path),
-        "p",
-        ledger,
-        images,
-        budget_usd=budget_usd,
-        launcher=MockServerProcess(),
-    )
+    return Gateway(load_registry(path), "p", ledger, images, **options)
 
 
 def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:

@@ -14,7 +14,7 @@ from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.ledger_entries import LedgerRequest, entry_from_reply
 from resources.llm.model_spec import ModelSpec, Price
-from resources.llm.reply import answer_in_reasoning_field, read_reply, reply_of
+from resources.llm.reply import BadResponse, answer_in_reasoning_field, read_reply, reply_of
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import charges_of
@@ -44,7 +44,7 @@ def outcome_of(gateway: Gateway) -> Outcome:
     return outcome
 
 
-def body(message: object, finish_reason: str = "stop", **fields: Any) -> dict[str, Any]:
+def body(message: object, finish_reason: str | None = "stop", **fields: Any) -> dict[str, Any]:
     choice = {"message": message, "finish_reason": finish_reason}
     return {"choices": [choice], "usage": TOKENS, **fields}
 
@@ -148,6 +148,13 @@ def test_a_text_that_speaks_of_the_mark_is_left_as_it_is(text: str) -> None:
     assert entry_of(body({"content": text})).response == text
 
 
+def test_what_cannot_be_stored_and_an_unknown_end_cost_no_answer() -> None:
+    call = entry_of(body({"content": "broken \ud83d off, NUL \x00, whole \U0001f600"}, None))
+
+    assert (call.outcome, call.finish_reason) == ("answered", "unknown")
+    assert call.response == "broken ? off, NUL \x00, whole \U0001f600"
+
+
 # What is kept, and what is asked again
 
 KEPT = {
@@ -235,26 +242,6 @@ def test_every_other_reply_that_cost_something_is_a_charge(
     assert failed.charge.cost_usd == pytest.approx(25e-6)
 
 
-@pytest.mark.parametrize("form", ["a refusal", "no choices"])
-def test_a_live_charge_is_a_row_and_is_asked_again_next_time(
-    gateway: Gateway, server: ScriptedApi, form: str
-) -> None:
-    reply, kind = CHARGED[form]
-    server.replies(sent(reply))
-
-    outcome = outcome_of(gateway)
-
-    assert isinstance(outcome, Failure) and (outcome.kind, bool(outcome.detail)) == (kind, True)
-    assert len(server.received) == 1, "it was billed, and would be billed again"
-    assert list(gateway.ledger) == []
-    (charge,) = charges_of(gateway.ledger)
-    assert (charge.outcome, charge.prompt_tokens, charge.completion_tokens) == (kind, 30, 20)
-    assert charge.detail == outcome.detail and charge.request["messages"]
-
-    server.answers(content="North.")
-    assert isinstance(outcome_of(gateway), Completion)
-
-
 def test_what_came_in_a_reply_that_cannot_be_read_is_kept_cut(
     gateway: Gateway, server: ScriptedApi
 ) -> None:
@@ -278,6 +265,33 @@ def test_the_text_of_a_reply_that_an_error_ended_is_shown(text: str, kind: str) 
 
     assert isinstance(charge, Charge) and charge.outcome == kind
     assert charge.detail.endswith(f"finished by error. The reply says: {text}")
+
+
+# What is no completion
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"<html>Our gateway is having a nap.</html>",
+        b"",
+        b"null",
+        b"[]",
+        b'"yes"',
+        b"{}",
+        b"\xff\xfe\xff",
+        b'{"choices": [{"index": 0}]}',
+        b'{"choices": [{"message": {"content": 7}}]}',
+        b'{"choices": [{"message": "x"}], "usage": {}}',
+        b'{"choices": %s}' % (b"[" * 973 + b"]" * 973),
+    ],
+    ids=lambda reply: reply[:40].decode("utf-8", "replace"),
+)
+def test_a_reply_that_is_no_completion_was_not_billed(reply: bytes) -> None:
+    with pytest.raises(BadResponse) as caught:
+        read_reply(reply, lambda: 11)
+
+    assert caught.value.billed is None
 
 
 # Streams that nobody asked for

@@ -82,16 +82,20 @@ def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(
     assert size(picture) == expected
 
 
-def test_a_message_of_texts_alone_is_one_string(images, photo):
-    messages = (
-        Message("system", (Text("Be "), Text("brief."))),
-        Message("user", (Text("Look: "), Image(photo))),
-    )
+def test_texts_and_images_go_in_their_order_and_texts_alone_are_one_string(images, photo):
+    blue = images.put(one_colour("blue")).image_id
+    parts = (Text("First"), Image(blue), Text("then"), Text("again"), Image(photo), Text("Which?"))
+    messages = (Message("system", (Text("Be "), Text("brief."))), Message("user", parts))
+    request = ChatRequest("m", messages, "p@1")
 
-    system, user = wire_body(ChatRequest("m", messages, "p@1"), asked_of(), images)["messages"]  # type: ignore[misc]
+    system, user = wire_body(request, asked_of(), images)["messages"]  # type: ignore[misc]
 
     assert system == {"role": "system", "content": "Be brief."}
-    assert [part["type"] for part in user["content"]] == ["text", "image_url"]
+    assert [part.get("text") for part in user["content"]] == [
+        *("First", None, "then", "again", None, "Which?")
+    ]
+    pictures = [part["image_url"] for part in user["content"] if part["type"] == "image_url"]
+    assert [size(picture) for picture in pictures] == [(60, 40), (1024, 512)]
 
 
 @pytest.mark.parametrize(

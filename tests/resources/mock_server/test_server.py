@@ -15,7 +15,6 @@ import pytest
 
 from resources.mock_server import process
 from resources.mock_server.process import ROOT, MockServerError, MockServerProcess
-from tests.doubles.fault_server import FaultServer
 from tests.resources.mock_server.mock_drawings import chat_messages, draw
 
 pytestmark = pytest.mark.slow
@@ -129,7 +128,7 @@ def test_a_context_that_is_too_small_is_a_400_with_its_code() -> None:
 
 
 def test_latency_lets_calls_overlap_and_start_and_stop_are_idempotent() -> None:
-    server = FaultServer(latency_ms=150)
+    server = MockServerProcess(latency_ms=500)
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: server.start(), range(4)))) == 1
     root, pid = server.base_url.removesuffix("/v1"), server.pid
@@ -137,8 +136,8 @@ def test_latency_lets_calls_overlap_and_start_and_stop_are_idempotent() -> None:
         body = {"model": "offline-always-a", "messages": HELLO}
         begun = time.monotonic()
         list(pool.map(lambda _: http.post("/v1/chat/completions", json=body), range(4)))
-        assert time.monotonic() - begun >= 0.15
-        assert http.get("/stats").json()["max_in_flight"] >= 2
+        # Two at once at least: one after another they would take 2 s.
+        assert 0.5 <= time.monotonic() - begun < 2
     server.stop()
     server.stop()
     assert server.pid is None

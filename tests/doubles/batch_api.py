@@ -2,7 +2,7 @@
 
 Each request gets the answer of a live call, in an order that is never that of the input. `fail` makes
 its bad days: `EXPIRE` leaves `count` requests of the next batch unanswered; `ITEM_STATUS` and
-`CONTENT_FILTER` are of so many requests, `FAIL` and `LOST` of so many batches.
+`CONTENT_FILTER` and `LARGE` are of so many requests, `FAIL` and `LOST` of so many batches.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from resources.mock_server.chat_request import ApiError
 from tests.doubles.http_pages import serving_routes
 
 EXPIRE, ITEM_STATUS, CONTENT_FILTER = "batch_expire", "batch_item_status", "content_filter"
-FAIL, LOST = "batch_fail", "batch_lost"
+FAIL, LOST, LARGE = "batch_fail", "batch_lost", "large"
 IS_OPEN = ("validating", "in_progress")
 
 
@@ -159,6 +159,8 @@ class BatchServer:
             body = chat_body(line["body"])
         except ApiError as error:
             return error.status, error.body()
+        if self._take(LARGE):
+            body["padding"] = " " * 3_000_000
         if is_withheld:
             body["choices"][0] |= {"message": {"content": None}, "finish_reason": CONTENT_FILTER}
         return 200, body

@@ -287,5 +287,6 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
     ledger.close()
 
     assert len(done) + len(refused) == len(drawn)
+    assert sum(budget.spent_usd for budget in budgets) == sum(done) <= limit
     # Nobody was sent away who would have fitted.
     assert all(spent + most > limit - 1e-9 for most, spent in refused)

@@ -44,16 +44,23 @@ def slow() -> Iterator[BatchServer]:
 
 
 def make_gateway(
-    folder: Path, api: BatchServer, mode: str = "batch", url: str = "", **options: Any
+    folder: Path,
+    api: BatchServer,
+    mode: str = "batch",
+    run: str = "run-1",
+    budget_usd: float | None = None,
+    **more: Any,
 ) -> Gateway:
     """A gateway as each run makes its own, over one ledger."""
     entry = {"model": "offline-careful", "identity": "the server, wherever it listens"}
-    entry |= {
-        "base_url": url or api.base_url,
-        "mode": mode,
-        "price": {"prompt": 1, "completion": 2},
-    }
-    return gateway_of(folder, {"it": entry}, **{"run": "run-1", **options})
+    entry |= {"base_url": api.base_url, "mode": mode, "price": {"prompt": 1, "completion": 2}}
+    return gateway_of(folder, {"it": {**entry, **more}}, budget_usd, run=run)
+
+
+def hand_over(folder: Path, api: BatchServer, n: int, **entry: Any) -> None:
+    """A run that ends with so many items in a batch."""
+    with pytest.raises(WaitingForBatch, match=f"^s waits for batches with {n} of its items"):
+        make_gateway(folder, api, **entry).ask("s", questions(n))
 
 
 def ledger_of(folder: Path) -> Ledger:
@@ -74,13 +81,13 @@ def sizes_of(api: BatchServer) -> list[int]:
 
 
 def asked_until_done(
-    folder: Path, api: BatchServer, n: int, runs: int = 5
+    folder: Path, api: BatchServer, n: int, runs: int = 5, **entry: Any
 ) -> tuple[list, list[int]]:
     """Runs of the same stage until one comes to its end: its outcomes, how many waited each time."""
     waited = []
     for _ in range(runs):
         try:
-            return make_gateway(folder, api).ask("s", questions(n))[0], waited
+            return make_gateway(folder, api, **entry).ask("s", questions(n))[0], waited
         except WaitingForBatch as error:
             waited.append(int(str(error).split(" with ")[1].split()[0]))
             api.finish()
@@ -91,8 +98,7 @@ def asked_until_done(
 
 
 def test_a_stage_in_batch_mode_hands_its_requests_over_and_says_that_it_waits(tmp_path, api):
-    with pytest.raises(WaitingForBatch, match=r"^s waits for batches with 5 of its items"):
-        make_gateway(tmp_path, api).ask("s", questions(5))
+    hand_over(tmp_path, api, 5)
 
     (batch,) = api.batches
     assert {line["body"]["messages"][0]["content"] for line in api.lines(batch)} == {
@@ -195,12 +201,11 @@ def test_a_run_whose_requests_are_answered_before_it_hands_them_over_does_not_wa
 
 def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkeypatch, caplog):
     monkeypatch.setattr(batches, "_POLL_SECONDS", 0.3)
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(1))
+    hand_over(tmp_path, api, 1)
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        said = poll(make_gateway(tmp_path, api, url=url), tmp_path)
+        said = poll(make_gateway(tmp_path, api, base_url=url), tmp_path)
 
     assert said == ["A provider took too long to give the status of its batches."]
     assert caplog.text == ""
@@ -208,14 +213,12 @@ def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkey
 
 def test_more_than_a_file_may_hold_is_several_batches(tmp_path, api, monkeypatch):
     monkeypatch.setattr(batches, "MOST_REQUESTS", 4)
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(10))
+    hand_over(tmp_path, api, 10)
     assert sorted(sizes_of(api)) == [2, 4, 4]
 
     line = len(json.dumps(api.lines(api.batches[0])[0]))
     monkeypatch.setattr(batches, "MOST_BYTES", 3 * (line + 5))
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(17))
+    hand_over(tmp_path, api, 17)
     assert sorted(sizes_of(api)[:3]) == [1, 3, 3]
 
 
@@ -265,6 +268,15 @@ def test_what_would_fail_again_is_a_typed_failure_once_told_and_asked_anew_after
         make_gateway(tmp_path, api).ask("s", questions(3))
 
 
+def test_a_result_that_is_too_large_is_a_loss_and_the_others_are_answers(tmp_path, api):
+    api.fail("large")
+
+    outcomes, _ = asked_until_done(tmp_path, api, 3, max_reply_bytes=1_000_000)
+
+    (lost,) = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    assert lost.kind == "bad_response" and "max_reply_bytes of it allows" in lost.detail
+
+
 def test_resubmission_has_an_end(tmp_path, api):
     for _ in range(3):
         api.fail("batch_expire", count=2)
@@ -303,46 +315,38 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert charges_of(ledger_of(tmp_path)) == [charge]
 
 
-def test_a_batch_whose_creation_was_cut_short_is_found_again_and_not_sent_twice(
-    tmp_path, api, monkeypatch
+@pytest.mark.parametrize(
+    ("owner", "method", "waited"),
+    [
+        # Killed between the provider's yes and writing it down: it is found again.
+        (BatchState, "mark_submitted", []),
+        # Written down, and killed before it was sent.
+        (batches.Batches, "_create", [3]),
+    ],
+)
+def test_a_batch_whose_creation_was_cut_short_is_sent_once(
+    tmp_path, api, monkeypatch, owner, method, waited
 ):
-    def die(*_):
+    def die(*_, **__):
         raise KeyboardInterrupt
 
-    # Killed between the provider's yes and writing it down.
     with monkeypatch.context() as patch:
-        patch.setattr(BatchState, "mark_submitted", die)
+        patch.setattr(owner, method, die)
         with pytest.raises(KeyboardInterrupt):
             make_gateway(tmp_path, api).ask("s", questions(3))
     assert state(tmp_path).batches(still_open=True)[0].remote_id is None
     api.finish()
 
-    outcomes, waited = asked_until_done(tmp_path, api, 3)
+    outcomes, waited_each_time = asked_until_done(tmp_path, api, 3)
 
-    assert waited == [] and len(outcomes) == 3
+    assert waited_each_time == waited and len(outcomes) == 3
     assert len(api.batches) == 1 and (api.n_live, api.n_batched) == (0, 3)
-
-
-def test_a_batch_that_was_written_down_and_never_sent_is_sent(tmp_path, api, monkeypatch):
-    def die(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(batches.Batches, "_create", die)
-        with pytest.raises(KeyboardInterrupt):
-            make_gateway(tmp_path, api).ask("s", questions(3))
-
-    outcomes, waited = asked_until_done(tmp_path, api, 3)
-
-    assert waited == [3] and len(outcomes) == 3
-    assert len(api.batches) == 1
 
 
 def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, api, monkeypatch):
     monkeypatch.setattr(batches, "_RESULTS_AT_ONCE", 2)
     api.fail("content_filter")
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(6))
+    hand_over(tmp_path, api, 6)
     api.finish()
     kept, calls = BatchState.store_results, []
 
@@ -424,8 +428,7 @@ def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, a
 
 
 def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, slow).ask("s", questions(3))
+    hand_over(tmp_path, slow, 3)
     slow.cancel(slow.batches[0])
     assert poll(make_gateway(tmp_path, slow), tmp_path) == []
 
@@ -440,7 +443,7 @@ def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path
 
 def test_a_server_without_batches_says_so_and_nothing_waits_for_it(tmp_path, api):
     with pytest.raises(BatchError, match="^A batch for it could not be uploaded: "):
-        make_gateway(tmp_path, api, url=api.base_url + "/nothing").ask("s", questions(2))
+        make_gateway(tmp_path, api, base_url=api.base_url + "/nothing").ask("s", questions(2))
 
     assert state(tmp_path).batches() == []
     with pytest.raises(WaitingForBatch, match="with 2 of"):
@@ -448,10 +451,9 @@ def test_a_server_without_batches_says_so_and_nothing_waits_for_it(tmp_path, api
 
 
 def test_a_server_that_is_away_is_a_sentence_and_the_batch_still_waits(tmp_path, slow):
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, slow).ask("s", questions(2))
+    hand_over(tmp_path, slow, 2)
 
     with pytest.raises(BatchError, match="^A batch of it could not be polled: "):
-        make_gateway(tmp_path, slow, url="http://127.0.0.1:9/v1").ask("s", questions(2))
+        make_gateway(tmp_path, slow, base_url="http://127.0.0.1:9/v1").ask("s", questions(2))
 
     assert len(state(tmp_path).batches(still_open=True)) == 1

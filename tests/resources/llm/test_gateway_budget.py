@@ -47,17 +47,6 @@ def test_a_run_stops_before_it_passes_its_budget_and_the_next_asks_only_the_rest
     assert sorted(heard) == TEXTS
 
 
-def test_the_stages_of_a_run_share_its_budget(tmp_path, url, heard):
-    gateway = priced(tmp_path, url, "run", budget=200)
-    gateway.ask("one", requests(TEXTS[:3]))
-
-    # 3 * 42 + 70 = 196 leaves room for one, and no second.
-    with pytest.raises(BudgetReached):
-        gateway.ask("two", requests(TEXTS[3:]))
-
-    assert spent(tmp_path) == {"run": 4 * COST} and len(heard) == 4
-
-
 def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, heard):
     async def fall(session, request):
         if request is not None:

@@ -331,15 +331,6 @@ def test_a_stream_that_breaks_off_and_was_billed_is_a_row_and_not_asked_for_agai
     assert len(server.received) == 1
 
 
-def test_an_error_in_place_of_a_message_is_told(gateway: Gateway, server: ScriptedApi) -> None:
-    server.replies(b'{"error": {"message": "The upstream is overloaded.", "code": 502}}')
-
-    outcome = outcome_of(gateway)
-
-    assert isinstance(outcome, Failure)
-    assert outcome.detail == "The server answered 502: The upstream is overloaded."
-
-
 # Counts and names
 
 

@@ -131,15 +131,6 @@ def test_a_refusal_halves_what_is_in_flight_once_however_many_say_it_at_once() -
     assert most_in_flight(limits, 40) == 2
 
 
-def test_the_floor_is_one_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BACKED_OFF_SECONDS", 0.0)
-    limits = model_limits(concurrency=16)
-    for _ in range(20):
-        limits.throttled(None)
-    assert limits.allowed == 1
-    assert most_in_flight(limits, 5) == 1
-
-
 def test_nothing_is_sent_before_the_time_the_server_gave() -> None:
     async def run() -> float:
         limits = model_limits()

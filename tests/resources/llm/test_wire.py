@@ -69,15 +69,16 @@ def test_every_image_goes_in_the_detail_of_the_entry(images, photo, entry, detai
 
 @pytest.mark.parametrize(
     ("entry", "expected"),
-    [({}, (1024, 512)), ({"max_side": 100}, (100, 50)), ({"max_side": 4000}, (3000, 1500))],
+    [
+        ({}, (1024, 512)),
+        ({"max_side": 100, "detail": "low"}, (100, 50)),
+        ({"max_side": 4000, "detail": "high"}, (3000, 1500)),
+    ],
 )
-@pytest.mark.parametrize("detail", ["low", "high"])
-def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(
-    images, photo, entry, expected, detail
-):
+def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(images, photo, entry, expected):
     request = ChatRequest("m", (Message("user", (Image(photo),)),), "p@1")
 
-    (picture,) = sent_images(request, images, detail=detail, **entry)
+    (picture,) = sent_images(request, images, **entry)
 
     assert size(picture) == expected
 
@@ -124,7 +125,7 @@ def test_an_image_that_is_not_stored_is_told_not_left_out(images):
 TASK = ChatRequest("m", (Message.from_text("user", "Why?"),), "mmdu/judge@1", task="judge")
 
 
-def test_the_mock_server_is_told_the_task_beside_the_messages(images):
+def test_only_the_mock_server_is_told_the_task_beside_the_messages(images):
     mock = asked_of(provider="mock")
 
     assert wire_body(TASK, mock, images) == {
@@ -132,16 +133,10 @@ def test_the_mock_server_is_told_the_task_beside_the_messages(images):
         "messages": [{"role": "user", "content": "Why?"}],
         "metadata": {"task": "judge"},
     }
-
-
-def test_no_other_provider_is_told_the_task(images):
     assert wire_body(TASK, asked_of(), images).keys() == {"model", "messages"}
-
-
-def test_a_question_to_an_evaluated_model_names_no_task(images):
-    request = ChatRequest("m", TASK.messages, "dialogue@1")
-
-    assert "metadata" not in wire_body(request, asked_of(provider="mock"), images)
+    # A question to an evaluated model names none.
+    plain = ChatRequest("m", TASK.messages, "dialogue@1")
+    assert "metadata" not in wire_body(plain, mock, images)
 
 
 def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_mock_server(

@@ -8,7 +8,6 @@ import pytest
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
 from methods.choice.lettered import with_letters
-from methods.choice.strict import read_letter
 from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
 from resources.mock_server import vocabulary
@@ -75,42 +74,11 @@ def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation() -
     assert to_chinese("a wheelbarrow") == "wheelbarrow"
 
 
-@pytest.mark.parametrize(
-    "item", ["", "<item>red</item>", "<item>[]</item>", '<item>{"A": 1}</item>']
-)
-def test_a_prompt_of_another_form_gives_no_texts(item: str) -> None:
-    body = {**request_for({}), "messages": [{"role": "user", "content": item}]}
-    assert json.loads(answer(read_chat(body))) == {"names": []}
-
-
 def test_no_chinese_phrase_means_two_things() -> None:
     chinese = [text for text in PHRASES.values() if text]
     twice = {text for text in chinese if chinese.count(text) > 1}
     # Only words that no choice consists of.
     assert twice <= {PHRASES["is"], PHRASES["boat"], PHRASES["picture"]}
-
-
-@pytest.mark.parametrize("kind", [vocabulary.SHAPE, vocabulary.PLACE, vocabulary.LIGHT])
-def test_who_knows_answers_in_chinese_and_is_right_as_in_english(kind: str) -> None:
-    question, form = QUESTIONS[kind]
-    choices = [worded(form, value) for value in vocabulary.values(kind)]
-    said = {}
-    for skill in ("careful", "careless", "always-a"):
-        for image in IMAGES:
-            both = []
-            for texts in (
-                [question, *choices],
-                [to_chinese(each) for each in (question, *choices)],
-            ):
-                asked = f"{texts[0]}\n{with_letters(texts[1:])}\n请回答正确选项的字母。"
-                request = {"model": f"offline-{skill}", "messages": chat_messages([image], asked)}
-                reply = answer(read_chat(request))
-                both.append(read_letter(reply, texts[1:]).letter)
-                said.setdefault(skill, []).append(reply)
-            if skill == "careful":
-                assert both[0] == both[1] is not None
-    assert all(reply.startswith(("The answer is", "答案是")) for reply in said["careful"])
-    assert any(reply.startswith("我选") for reply in said["careless"])
 
 
 # --- Items ----------------------------------------------------------------------------------------
@@ -133,8 +101,3 @@ def test_an_items_right_choice_is_what_the_careful_model_finds(ability: str) -> 
         question = f"{item['question']}\n{with_letters(choices)}\nWhich is it?"
         chat = {"model": "offline-careful", "messages": chat_messages([image], question)}
         assert answer(read_chat(chat)) == f"The answer is {'ABCD'[choices.index(item['answer'])]}."
-
-
-def test_without_a_picture_there_is_an_item_still() -> None:
-    item = written("image_quality", [])
-    assert {item["answer"], *item["distractors"]} == {"vivid", "muted"}

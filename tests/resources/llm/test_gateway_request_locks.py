@@ -64,7 +64,7 @@ def test_two_processes_on_a_bad_day_send_each_request_once_more_for_each_of_its_
         with start(ASKER, tmp_path, api.url, **PIPES) as other:
             together([one, other])
             told = [json.loads(asker.stdout.readline()) for asker in (one, other)]
-        ends = api.record().ends
+        ends = api.ends()
 
     assert ends == {text: weather.plan(text) for text in TEXTS}
     assert {len(each) for each in ends.values()} >= {1, 2, 3}, "a day that is bad enough"

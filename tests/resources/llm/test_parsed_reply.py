@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from methods.prompts.messages import Message
-from methods.prompts.parsing import numbered_schema, parse_numbered
+from methods.prompts.parsing import ParseError, numbered_schema, parse_numbered
 from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.re_ask import ReAskError, re_ask
@@ -189,3 +189,10 @@ def test_an_endpoint_that_can_is_held_to_the_schema_and_its_json_is_read(ask, wr
         "type": "json_schema",
         "json_schema": {"name": "reply", "schema": numbered_schema("Q", 2), "strict": True},
     }
+
+
+@pytest.mark.parametrize("reply", ['{"Q1": "Why?"}', '{"Q2": "a", "Q1": "b"}', "{}", '{"Q1": ""'])
+def test_json_that_is_not_whole_or_not_in_order_is_no_reading(reply):
+    with pytest.raises(ParseError) as caught:
+        parse_numbered(reply, "Q", 2)
+    assert caught.value.reason == "wrong_numbering"

@@ -50,17 +50,6 @@ def refused(load):
 # What is read
 
 
-def test_the_projects_own_models_yaml_is_valid_and_its_profiles_know_their_models():
-    registry = load_registry(REPO_ROOT / "models.yaml")
-
-    for name in registry.profiles:
-        registry.profile(name)
-    registry.require_keys("offline")
-    assert {registry.model(name).provider for name in registry.profile("offline").evaluate} == {
-        "mock"
-    }
-
-
 def test_the_former_name_of_the_mock_provider_is_read_with_a_warning_and_keys_stay(
     load, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -67,11 +67,9 @@ class BatchServer:
         return list(self._batches.values())[::-1]
 
     def lines(self, batch: dict[str, Any]) -> list[dict[str, Any]]:
-        """What was handed over in a batch."""
         return [json.loads(line) for line in self._files[batch["input_file_id"]].splitlines()]
 
     def finish(self) -> None:
-        """Wait until every batch has ended."""
         while any(batch["status"] in IS_OPEN for batch in self.batches):
             time.sleep(0.01)
 

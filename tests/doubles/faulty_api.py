@@ -90,7 +90,6 @@ class Weather:
 
 
 def milliseconds(latency: Latency, rng: random.Random) -> float:
-    """One value of a latency."""
     kind, *by = latency
     if kind == "lognormal":
         median, sigma = by

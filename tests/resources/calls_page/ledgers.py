@@ -50,7 +50,6 @@ def at(number: int) -> str:
 
 
 def call(number: int, reply: str = "A red ground.", request: Any = None, **fields: object) -> Call:
-    """An answered call, the `number`th by its time."""
     request = request or request_of(f"What is in picture {number}?")
     row: dict[str, Any] = {**SOME, "created_at": at(number), "response": reply, **fields}
     return Call(key=request_key(request), request=request, **row)
@@ -59,7 +58,6 @@ def call(number: int, reply: str = "A red ground.", request: Any = None, **field
 def charge(
     number: int, detail: str, reply: str = "", request: Any = None, **fields: object
 ) -> Charge:
-    """A call that was paid for and lost."""
     fields = {"outcome": "refused", **fields}
     return call(number, reply, request, **fields).as_charge(detail)
 

@@ -29,7 +29,6 @@ HOSTILE = (
 
 
 def stored(home: Path, colour: str) -> str:
-    """The id of a picture of one colour."""
     return ImageStore(home / "images").put(one_colour(colour, (640, 400))).image_id
 
 

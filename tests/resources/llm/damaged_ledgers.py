@@ -35,7 +35,6 @@ def fill(path: Path, n_entries: int = 120) -> list[Call | Charge]:
 
 
 def contents(path: Path) -> list[Call | Charge]:
-    """Every call and charge of a ledger."""
     ledger = Ledger(path)
     try:
         return [*ledger, *charges_of(ledger)]
@@ -48,7 +47,6 @@ def n_pages(path: Path) -> int:
 
 
 def overwrite(path: Path, number: int, content: bytes) -> None:
-    """Put other bytes at the beginning of a page."""
     with path.open("r+b") as file:
         file.seek((number - 1) * PAGE)
         file.write(content)

@@ -35,7 +35,6 @@ def gateway_of(
 
 
 def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
-    """Requests with different texts."""
     return [
         ChatRequest(model, (Message.from_text("user", f"Question {number}?"),), "q@1", params)
         for number in range(n)
@@ -43,6 +42,5 @@ def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
 
 
 def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
-    """The outcomes of so many questions to the model `it`."""
     outcomes, _ = gateway.ask("stage", questions(n, **params))
     return outcomes

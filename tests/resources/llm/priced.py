@@ -32,7 +32,6 @@ def requests(texts: list[str]) -> list[ChatRequest]:
 
 
 def spent(folder: Path) -> dict[str, float]:
-    """Dollars in the ledger by the run that paid them."""
     costs: dict[str, float] = {}
     for call in Ledger(folder / "ledger.sqlite"):
         costs[call.run] = costs.get(call.run, 0) + call.cost_usd

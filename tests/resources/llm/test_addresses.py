@@ -35,7 +35,6 @@ def entry_of(address: str, **entry: object) -> dict[str, object]:
 def all_that_is_shown(
     folder: Path, outcomes: list[object], caplog: pytest.LogCaptureFixture
 ) -> str:
-    """Outcomes, log and ledger as one text."""
     ledger = Ledger(folder / "ledger.sqlite")
     rows = [repr(call) for call in ledger] + [repr(charge) for charge in charges_of(ledger)]
     return "\n".join([*map(repr, outcomes), caplog.text, *rows])

@@ -29,7 +29,6 @@ CONCURRENCY = 16
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key for each model, and no waiting between attempts."""
     monkeypatch.setenv("JUDGE_KEY", "key-of-judge")
     monkeypatch.setenv("OTHER_KEY", "key-of-other")
     monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)

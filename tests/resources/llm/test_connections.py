@@ -14,7 +14,6 @@ from tests.resources.llm.loopback import ask, gateway_of
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the caller's environment."""
     for scheme in ("http", "https", "all", "no"):
         monkeypatch.delenv(f"{scheme}_proxy", raising=False)
         monkeypatch.delenv(f"{scheme}_PROXY".upper(), raising=False)

@@ -16,7 +16,6 @@ TEXTS = EVERY_TEXT[:10]
 
 @pytest.fixture
 def heard() -> list[str]:
-    """What the API was asked, in the order it came."""
     return []
 
 

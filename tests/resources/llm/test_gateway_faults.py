@@ -39,7 +39,6 @@ pytestmark = pytest.mark.slow
 def make_gateway(
     folder: Path, url: str, concurrency: int = 8, budget_usd: float | None = None
 ) -> Gateway:
-    """A gateway whose provider is the server at `url`, everything else under `folder`."""
     price = {"prompt": 1_000_000, "completion": 1_000_000}
     return gateway_of(
         folder, {"it": {"base_url": url, "concurrency": concurrency, "price": price}}, budget_usd
@@ -47,7 +46,6 @@ def make_gateway(
 
 
 def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Outcome], Usage]:
-    """The outcome of each text, and the usage."""
     requests = [
         ChatRequest("it", (Message.from_text("user", text),), "test/fault@1", params)
         for text in texts
@@ -57,7 +55,6 @@ def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Ou
 
 
 def answers_in(ledger: Ledger) -> dict[str, str]:
-    """Question -> answer, as the ledger has them."""
     return {call.request["messages"][0]["parts"][0]: call.response for call in ledger}  # type: ignore[index]
 
 

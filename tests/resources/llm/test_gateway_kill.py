@@ -90,7 +90,6 @@ MACHINE = """
 
 
 def gateway_over(home: Path, models: Path, ledger: Ledger | None = None) -> Gateway:
-    """The gateway of one asker."""
     ledger, images = ledger or Ledger(home / "ledger.sqlite"), ImageStore(home / "images")
     return Gateway(load_registry(models), "paid", ledger, images, launcher=MockServerProcess())
 
@@ -111,7 +110,6 @@ class Recorder:
         self._loop.call_soon_threadsafe(self._look)
 
     def by(self, asker: str) -> list[str]:
-        """What this asker sent, in order."""
         return [text for name, text in self.sent if name == asker]
 
     def stop(self) -> None:
@@ -135,7 +133,6 @@ def api() -> Iterator[Recorder]:
 
 
 def text_of(call: Call) -> str:
-    """The question of a call."""
     return call.request["messages"][0]["parts"][0]  # type: ignore[index]
 
 

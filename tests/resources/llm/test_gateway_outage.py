@@ -47,7 +47,6 @@ models:
 
 @pytest.fixture
 def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
-    """A server that no other test uses."""
     binaries = postgres_binaries()
     assert binaries
     with running_postgres(binaries, *free_ports(1)) as own:

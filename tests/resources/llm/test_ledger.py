@@ -66,7 +66,6 @@ def ledger(tmp_path) -> Ledger:
 
 
 def file_bytes(ledger: Ledger) -> bytes:
-    """Every byte of every file the ledger has written."""
     return b"".join(path.read_bytes() for path in ledger.path.parent.iterdir())
 
 

@@ -59,7 +59,6 @@ def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedApi]:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The ledger of a home."""
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     return tmp_path / "ledger.sqlite"
 

@@ -25,7 +25,6 @@ def charge(number: int, **changes: object) -> Charge:
 
 
 def query(path: Path, text: str) -> list[tuple[object, ...]]:
-    """Rows as a connection of nobody's reads them from the store."""
     store = open_store(LEDGER, path)
     try:
         with store.read() as connection:

@@ -58,7 +58,6 @@ def spec_of(**fields: Any) -> ModelSpec:
 
 
 def entry_of(reply: dict[str, Any], **fields: Any) -> Call | Charge:
-    """The row of the ledger that is made of a reply to a live request."""
     request = LedgerRequest("k", {}, "p@1", "s", "r", "live")
     return entry_from_reply(reply_of(reply, lambda: 11), spec_of(**fields), request, 0.1, 1)
 

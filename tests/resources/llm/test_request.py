@@ -25,7 +25,6 @@ REQUEST = ChatRequest(
 
 
 def asked_of(**entry) -> ModelSpec:
-    """The entry of the model that is asked."""
     return ModelSpec(**{"name": "careful", "provider": "openai", "model": "gpt"} | entry)
 
 

@@ -22,7 +22,6 @@ SOON = 1.0
 
 
 def key_of(number: int) -> str:
-    """A request's key; `number` makes it another one."""
     return hashlib.sha256(f"request {number}".encode()).hexdigest()
 
 

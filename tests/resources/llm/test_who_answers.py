@@ -34,7 +34,6 @@ def two() -> Iterator[ScriptedApi]:
 
 
 def gateway(folder: Path, one: str, two: str, **of_two: object) -> Gateway:
-    """Two entries with a model of one name."""
     entry = {"model": "shared"}
     return gateway_of(
         folder, {"one": {**entry, "base_url": one}, "two": {**entry, "base_url": two, **of_two}}

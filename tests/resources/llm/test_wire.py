@@ -31,12 +31,10 @@ def images(tmp_path) -> ImageStore:
 
 @pytest.fixture
 def photo(images) -> str:
-    """A picture of 3,000 by 1,500 in the store."""
     return images.put(one_colour("red", (3000, 1500))).image_id
 
 
 def sent_images(request: ChatRequest, images: ImageStore, **entry: object) -> list[dict]:
-    """The pictures in a body, as the provider is given them."""
     (message,) = wire_body(request, asked_of(**entry), images)["messages"]  # type: ignore[misc]
     return [part["image_url"] for part in message["content"] if part["type"] == "image_url"]
 

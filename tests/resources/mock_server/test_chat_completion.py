@@ -24,7 +24,6 @@ QUESTIONS = (
 
 
 def asked(task: str, context: int = 128_000, **more: Any) -> dict:
-    """The body of the reply to a request of a task about two pictures."""
     said = {
         "answers": "<question>Compare <image-1> and <image-2>.</question>",
         "unseen": QUESTIONS,

@@ -36,7 +36,6 @@ IMAGES = [draw(*drawn) for drawn in DRAWN]
 
 
 def request_for(texts: dict[str, str]) -> dict[str, Any]:
-    """The project's prompt as a request."""
     template = prompt("mmbench/translate")
     rendered = template.render(item=json.dumps(texts), language=ZH.name)
     messages = [
@@ -47,7 +46,6 @@ def request_for(texts: dict[str, str]) -> dict[str, Any]:
 
 
 def translated(texts: dict[str, str]) -> str:
-    """The reply to it."""
     return answer(read_chat(request_for(texts)))
 
 

@@ -148,6 +148,10 @@ def test_after_a_slow_start_the_pace_is_that_of_now():
 
 
 def test_there_is_no_estimate_before_as_many_are_done_as_are_in_flight():
+    from_ledger = ItemRate(0.0)
+    from_ledger.mark(ProgressSnapshot(10.0, 1000, 1000, 1000, 0))
+    assert from_ledger.seconds_left(100) is None, "the ledger answered all"
+
     pace = ItemRate(0.0)
     pace.mark(ProgressSnapshot.of_units(10.0, 15))
     assert pace.seconds_left(100, in_flight=16) is None
@@ -155,13 +159,6 @@ def test_there_is_no_estimate_before_as_many_are_done_as_are_in_flight():
     pace.mark(ProgressSnapshot.of_units(20.0, 30))
     # 30 in 20 s; and the last 16, once they are in flight, take half of what 16 take.
     assert pace.seconds_left(100, in_flight=16) == pytest.approx((100 + 8) * 20 / 30)
-
-
-def test_nothing_is_told_of_the_time_while_the_ledger_answers_all():
-    pace = ItemRate(0.0)
-    pace.mark(ProgressSnapshot(10.0, 1000, 1000, 1000, 0))
-
-    assert pace.seconds_left(100) is None
 
 
 def test_requests_of_a_model_that_was_given_up_are_not_sent():

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import gc
 import logging
 import sqlite3
 import threading
@@ -20,7 +19,7 @@ from tenacity import Future, RetryCallState
 from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageStore
 from resources.llm import errors, progress
-from resources.llm.gateway import COLLECT_AFTER, Gateway
+from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
 from resources.llm.model_spec import ModelSpec
@@ -88,23 +87,6 @@ def test_the_same_question_ten_times_at_once_fails_once(gateway: Gateway, api: S
     assert len(api.received) == 1
     assert {outcome.kind for outcome in outcomes} == {"bad_request"}
     assert counted.failures == {"bad_request": 10}
-
-
-def test_garbage_is_looked_for_less_often_while_models_are_asked_and_no_longer_than_that(
-    gateway: Gateway,
-) -> None:
-    before = gc.get_threshold()
-
-    async def work(calls: Any, number: int) -> tuple[int, int, int]:
-        if number == 1:
-            raise LookupError("It went wrong.")
-        return gc.get_threshold()
-
-    assert gateway.map("stage", [0], work)[0] == [(COLLECT_AFTER, *before[1:])]
-    assert gc.get_threshold() == before
-    with pytest.raises(LookupError):
-        gateway.map("stage", [1], work)
-    assert gc.get_threshold() == before
 
 
 def test_a_retry_keeps_its_place_so_that_a_bad_day_means_no_more_calls_at_once(

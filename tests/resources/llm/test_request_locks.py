@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -81,29 +80,6 @@ def test_one_at_a_time_holds_the_lock_of_a_key_and_each_gets_it(new_locks):
     asyncio.run(all_work())
 
     assert turns == {0: 3, 1: 3, 2: 3, 3: 3}
-
-
-def test_a_waiter_tries_soon_at_first_and_at_least_four_times_a_second(new_locks, monkeypatch):
-    first, second = new_locks(), new_locks()
-    pauses: list[float] = []
-    enough = asyncio.Event()
-
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 30:
-            enough.set()
-        await asyncio.sleep(0)
-
-    async def meet() -> None:
-        async with first.hold(key_of(0)):
-            waiting = asyncio.create_task(can_take(second, key_of(0)))
-            await enough.wait()
-        assert await waiting
-
-    monkeypatch.setattr(module, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": pause}))
-    asyncio.run(meet())
-
-    assert pauses[0] <= 0.05 and pauses == sorted(pauses) and max(pauses) == 0.25
 
 
 def test_releasing_one_lock_leaves_the_others_held(new_locks):

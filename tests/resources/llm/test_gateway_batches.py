@@ -211,15 +211,15 @@ def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkey
     assert caplog.text == ""
 
 
-def test_more_than_a_file_may_hold_is_several_batches(tmp_path, api, monkeypatch):
+def test_more_than_a_file_may_hold_is_several_batches(tmp_path, slow, monkeypatch):
     monkeypatch.setattr(batches, "MOST_REQUESTS", 4)
-    hand_over(tmp_path, api, 10)
-    assert sorted(sizes_of(api)) == [2, 4, 4]
+    hand_over(tmp_path, slow, 10)
+    assert sorted(sizes_of(slow)) == [2, 4, 4]
 
-    line = len(json.dumps(api.lines(api.batches[0])[0]))
+    line = len(json.dumps(slow.lines(slow.batches[0])[0]))
     monkeypatch.setattr(batches, "MOST_BYTES", 3 * (line + 5))
-    hand_over(tmp_path, api, 17)
-    assert sorted(sizes_of(api)[:3]) == [1, 3, 3]
+    hand_over(tmp_path, slow, 17)
+    assert sorted(sizes_of(slow)[:3]) == [1, 3, 3]
 
 
 def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):

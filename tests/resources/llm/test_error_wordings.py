@@ -148,7 +148,7 @@ ECHO = {"loc": ["body", "messages", 0], "msg": "str", "input": "too many tokens;
 BODIES: dict[str, list[tuple[int, object]]] = {
     "refused": [
         (400, framed("Blocked by our guardrails.", type="guardrail_intervened")),
-        (403, framed("This may violate our Acceptable Use Policy", code="content_blocked")),
+        (403, framed("This content may violate our Acceptable Use Policy", code="content_blocked")),
         (400, framed("系统检测到输入或生成内容可能包含不安全或敏感内容，感谢您的配合。", code="1301")),
         (400, framed("The prompt was flagged for: sexual/minors", type="moderation_error")),
         (400, framed("Flagged as potentially violating our usage policy.", code="invalid_prompt")),

@@ -90,7 +90,9 @@ MACHINE = """
 
 
 def gateway_over(home: Path, models: Path, ledger: Ledger | None = None) -> Gateway:
-    ledger, images = ledger or Ledger(home / "ledger.sqlite"), ImageStore(home / "images")
+    if ledger is None:
+        ledger = Ledger(home / "ledger.sqlite")
+    images = ImageStore(home / "images")
     return Gateway(load_registry(models), "paid", ledger, images, launcher=MockServerProcess())
 
 

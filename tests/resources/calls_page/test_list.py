@@ -288,17 +288,10 @@ def test_a_ledger_that_is_written_while_it_is_looked_at_is_looked_at_again(home:
 # --- Who is answered ---------------------------------------------------------------------------------
 
 
-NO_CALLS = ["x", "..%2fledger.sqlite", quote("<b>"), "0" * 63, "0" * 64, "0" * 64 + "-x"]
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [(CALLS, 200), (f"{CALLS}?cost=x", 400), *((f"{CALLS}/{name}", 404) for name in NO_CALLS)],
-)
-def test_every_page_comes_with_the_policy(home: Path, port: int, path: str, status: int) -> None:
+@pytest.mark.parametrize("path", [CALLS, f"{CALLS}/{'0' * 64}", f"{CALLS}?cost=x"])
+def test_every_page_comes_with_the_policy(home: Path, port: int, path: str) -> None:
     keep(home, call(1))
     answer, text = ask(port, path)
-    assert answer.status in (status, 400) and "<b>" not in text
     policy = (answer.getheader("content-security-policy") or "").split("; ")
     assert "default-src 'none'" in policy
     assert "form-action 'self'" in policy
@@ -306,6 +299,16 @@ def test_every_page_comes_with_the_policy(home: Path, port: int, path: str, stat
     assert not [part for part in policy if part.startswith(("script-src", "connect-src"))]
     assert answer.getheader("x-content-type-options") == "nosniff"
     assert "<script" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["x", "..%2fledger.sqlite", quote("<b>"), "0" * 63, "0" * 64 + "-x"]
+)
+def test_a_path_that_names_no_call_is_one_sentence(home: Path, port: int, name: str) -> None:
+    keep(home, call(1))
+    answer, text = ask(port, f"{CALLS}/{name}")
+    assert answer.status in (400, 404)
+    assert "<b>" not in text
 
 
 def test_a_call_for_an_evaluated_model_has_its_label(port: int, home: Path) -> None:

@@ -114,6 +114,14 @@ def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: in
     assert ask(port, f"{CALLS}/{lost.key}-3")[0].status == 404
 
 
+def test_a_kept_reply_that_is_no_answer_says_why(home: Path, port: int) -> None:
+    one = call(1, "", outcome="reasoning_only", finish_reason="length", reasoning="thinking on")
+    keep(home, one)
+    text = page(port, f"{CALLS}/{one.key}")
+    assert "The model reasoned (34 tokens) and gave no answer" in text
+    assert "thinking on" in text
+
+
 @pytest.mark.parametrize(
     "messages",
     [None, "text", {"role": "user"}, [1, None], [{"role": 1, "parts": [1, {"x": []}, None]}], [{}]],

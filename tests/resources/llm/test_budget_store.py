@@ -130,7 +130,7 @@ def test_work_that_is_finished_leaves_the_next_a_budget_of_its_own(rows):
     second = rows("demo-2", ancestors=label)
     assert second.read() == (10, 0)
 
-    second.finish(label)
+    Budget(100, second).finish(label)
     assert rows("demo-3", ancestors=label).read() == (0, 0)
 
 

@@ -112,6 +112,11 @@ def test_a_server_that_answers_at_times_or_is_not_asked_is_not_given_up() -> Non
     async def run() -> None:
         await listen(10, replies=True)
         await asyncio.sleep(100)
+        async with breaker.listening():
+            await asyncio.sleep(4)
+            breaker.replied()
+            await asyncio.sleep(4)
+        breaker.replied()
         await listen(2, replies=False)
         with pytest.raises(ProviderDown):
             await listen(1, replies=False)

@@ -315,6 +315,7 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert charges_of(ledger_of(tmp_path)) == [charge]
 
 
+@pytest.mark.files_alone  # several stores
 @pytest.mark.parametrize(
     ("owner", "method", "waited"),
     [
@@ -327,6 +328,9 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
 def test_a_batch_whose_creation_was_cut_short_is_sent_once(
     tmp_path, api, monkeypatch, owner, method, waited
 ):
+    (tmp_path / "other").mkdir()
+    hand_over(tmp_path / "other", api, 2)
+
     def die(*_, **__):
         raise KeyboardInterrupt
 
@@ -340,7 +344,7 @@ def test_a_batch_whose_creation_was_cut_short_is_sent_once(
     outcomes, waited_each_time = asked_until_done(tmp_path, api, 3)
 
     assert waited_each_time == waited and len(outcomes) == 3
-    assert len(api.batches) == 1 and (api.n_live, api.n_batched) == (0, 3)
+    assert len(api.batches) == 2 and (api.n_live, api.n_batched) == (0, 5)
 
 
 def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, api, monkeypatch):

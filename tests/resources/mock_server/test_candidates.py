@@ -77,6 +77,13 @@ def test_multiple_choice(question: str, right: str) -> None:
     assert ask("careless", messages).startswith("I think it is ")
 
 
+def test_multiple_choice_between_images() -> None:
+    question = "Which is the darkest?\nA. <image-1>\nB. <image-2>\nC. <image-3>"
+    assert ask("careful", chat_messages(IMAGES[:3], question)) == "The answer is B."
+    question = "Which shows something triangular?\nA. <image-1>\nB. <image-2>\nC. <image-3>"
+    assert ask("careful", chat_messages(IMAGES[:3], question)) == "The answer is C."
+
+
 FAULTY = ("offline-poor-perception", "offline-poor-reasoning")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from methods.mmdu.judging import GRADES_SCHEMA, parse_grades
 from methods.prompts.parsing import numbered_schema, object_schema, parse_numbered
 from resources.llm.error_kinds import kind_of
 from resources.llm.server_errors import read_error
@@ -27,6 +28,8 @@ def asked(task: str, context: int = 128_000, **more: Any) -> dict:
     said = {
         "answers": "<question>Compare <image-1> and <image-2>.</question>",
         "unseen": QUESTIONS,
+        "judge": "<question>What is it?</question>\n<reference>Red.</reference>\n"
+        "<answer>It is red, and round.</answer>",
     }.get(task, "")
     messages = prompt_messages(
         "Write exactly 2 questions.", [*labelled_parts(PICTURES), text_part(said)]
@@ -79,6 +82,14 @@ def test_numbered_texts_are_the_schemas_object() -> None:
         assert list(json.loads(structured)) == [f"{letter}1", f"{letter}2"]
         texts = parse_numbered(plain, letter, 2)
         assert parse_numbered(structured, letter, 2) == texts, "the same texts in another form"
+
+
+def test_a_judges_explanation_and_scores_are_one_object() -> None:
+    structured = text_of(asked("judge", **held_to(GRADES_SCHEMA)))
+
+    plain = parse_grades(text_of(asked("judge")))
+    assert list(json.loads(structured)) == list(GRADES_SCHEMA["properties"])
+    assert parse_grades(structured) == plain
 
 
 def test_a_schema_that_no_task_fills_is_refused_by_name() -> None:

@@ -72,6 +72,14 @@ def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation() -
     assert to_chinese("a wheelbarrow") == "wheelbarrow"
 
 
+@pytest.mark.parametrize(
+    "item", ["", "<item>red</item>", "<item>[]</item>", '<item>{"A": 1}</item>']
+)
+def test_a_prompt_of_another_form_gives_no_texts(item: str) -> None:
+    body = {**request_for({}), "messages": [{"role": "user", "content": item}]}
+    assert json.loads(answer(read_chat(body))) == {"names": []}
+
+
 def test_no_chinese_phrase_means_two_things() -> None:
     chinese = [text for text in PHRASES.values() if text]
     twice = {text for text in chinese if chinese.count(text) > 1}

@@ -101,17 +101,18 @@ def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_sai
 
 def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: int) -> None:
     lost = charge(1, "The provider's filter withheld the answer.", "half a", reasoning="why not")
-    keep(home, lost, charge(2, "Empty answer.", request=lost.request, outcome="empty"))
+    empty = {"request": lost.request, "outcome": "empty"}
+    keep(home, lost, *(charge(number, "Empty answer.", **empty) for number in (2, 3)))
     text = page(port, f"{CALLS}/{lost.key}-1")
     assert "refused" in text
     assert "The provider's filter withheld the answer." in text
     assert "Reply half a" in text
     assert "Seconds – Attempts –" in text
-    assert "Other replies to this request that were paid for: lost call 2" in text
+    assert "Other replies to this request that were paid for: lost call 2 , lost call 3" in text
     # A key without an answer is that of the newest loss.
     assert "Empty answer." in page(port, f"{CALLS}/{lost.key}")
     assert "The reply is empty." in page(port, f"{CALLS}/{lost.key}")
-    assert ask(port, f"{CALLS}/{lost.key}-3")[0].status == 404
+    assert ask(port, f"{CALLS}/{lost.key}-4")[0].status == 404
 
 
 def test_a_kept_reply_that_is_no_answer_says_why(home: Path, port: int) -> None:

@@ -108,7 +108,7 @@ def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: in
     assert "The provider's filter withheld the answer." in text
     assert "Reply half a" in text
     assert "Seconds – Attempts –" in text
-    assert "Other replies to this request that were paid for: lost call 2 , lost call 3" in text
+    assert "Other replies to this request that were paid for: lost call 3 , lost call 2" in text
     # A key without an answer is that of the newest loss.
     assert "Empty answer." in page(port, f"{CALLS}/{lost.key}")
     assert "The reply is empty." in page(port, f"{CALLS}/{lost.key}")

@@ -38,8 +38,6 @@ MIX = {
     "not utf-8": 10,
 }
 ANSWERED, FILTERED, REJECTED, ABANDONED = "answered", "filtered", "rejected", "abandoned"
-DELIVERED = {ANSWERED, FILTERED}
-"""The provider worked, and all of what it made was sent."""
 LOST = {"reset in body", "silence", "trickle", "truncated", "no choices", "not utf-8", ABANDONED}
 """The provider worked, and what it made was lost on the way; `abandoned`: the caller left first."""
 
@@ -76,10 +74,10 @@ class Weather:
 
     def lot(self, text: str) -> str:
         """What a request comes to once nothing fails: always the same."""
-        drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**64
-        if drawn < self.rejected:
+        share = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) / 2**64
+        if share < self.rejected:
             return REJECTED
-        return FILTERED if drawn < self.rejected + self.filtered else ANSWERED
+        return FILTERED if share < self.rejected + self.filtered else ANSWERED
 
     def plan(self, text: str) -> list[str]:
         """Every end this request meets, if it is asked until nothing fails and never again."""
@@ -92,24 +90,11 @@ class Weather:
 
 
 def milliseconds(latency: Latency, rng: random.Random) -> float:
-    """One draw of a latency."""
     kind, *by = latency
     if kind == "lognormal":
         median, sigma = by
         return median * math.exp(rng.gauss(0, sigma))
     return rng.uniform(by[0], by[-1])
-
-
-@dataclass(frozen=True)
-class Record:
-    """By text, how each attempt ended, in the order they arrived."""
-
-    ends: dict[str, list[str]]
-
-    def charged(self, text: str) -> tuple[int, int]:
-        """How often the provider worked for a request: and delivered it, and had it lost."""
-        ends = self.ends.get(text, [])
-        return sum(end in DELIVERED for end in ends), sum(end in LOST for end in ends)
 
 
 class FaultyApi(Api):
@@ -121,9 +106,9 @@ class FaultyApi(Api):
         self._ends: dict[str, list[str]] = {}
         self._serving = serving(self)
 
-    def record(self) -> Record:
-        """What it was asked until now, and how that ended."""
-        return Record({text: list(ends) for text, ends in list(self._ends.items())})
+    def ends(self) -> dict[str, list[str]]:
+        """By text, how each attempt ended until now, in the order they arrived."""
+        return {text: list(ends) for text, ends in list(self._ends.items())}
 
     def __enter__(self) -> "FaultyApi":
         self.url = self._serving.__enter__()

@@ -50,7 +50,6 @@ class Asked:
 
     @property
     def texts(self) -> list[str]:
-        """The text of each message; pictures are left out."""
         return [
             "".join(part.get("text", "") for part in _parts(message))
             for message in self.body["messages"]
@@ -72,7 +71,6 @@ class Asked:
 
     @property
     def turn(self) -> int:
-        """How many times the user has spoken."""
         return sum(message["role"] == "user" for message in self.body["messages"])
 
 
@@ -171,7 +169,6 @@ class ProxyServer(ThreadingHTTPServer):
         self.proxies: dict[str, GarblingProxy] = {}
 
     def proxy(self) -> GarblingProxy:
-        """Another proxy, with no rules."""
         name = str(len(self.proxies))
         base_url = f"http://127.0.0.1:{self.server_port}/{name}/v1"
         self.proxies[name] = GarblingProxy(base_url, self._client)

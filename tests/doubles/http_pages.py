@@ -13,7 +13,6 @@ from starlette.routing import BaseRoute
 
 @contextmanager
 def serving_routes(routes: Sequence[BaseRoute]) -> Iterator[int]:
-    """The port that the routes are served on."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
@@ -31,7 +30,6 @@ def serving_routes(routes: Sequence[BaseRoute]) -> Iterator[int]:
 def ask(
     port: int, path: str, method: str = "GET", host: str = "127.0.0.1"
 ) -> tuple[http.client.HTTPResponse, str]:
-    """The answer to exactly this path, and its text."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.putrequest(method, path, skip_host=True)

@@ -20,7 +20,6 @@ class Asked(BaseHTTPRequestHandler):
     body: bytes
 
     def do_POST(self) -> None:
-        """Take the request and let the test answer it."""
         self.body = self.rfile.read(int(self.headers.get("content-length", 0)))
         self.server.received.append(self)
         try:
@@ -38,7 +37,6 @@ class Asked(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send(self, body: bytes, status: int = 200, **headers: str) -> None:
-        """A whole response."""
         self.begin(status, Content_Length=str(len(body)), **headers)
         self.write(body)
 
@@ -47,7 +45,6 @@ class Asked(BaseHTTPRequestHandler):
         self.send(completion({"role": "assistant", "content": text}, *tokens), **headers)
 
     def write(self, part: bytes) -> None:
-        """A part of the body."""
         self.wfile.write(part)
         self.server.n_sent += len(part)
 
@@ -74,12 +71,10 @@ class OddApi(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Host and port."""
         return f"127.0.0.1:{self.server_address[1]}"
 
     @property
     def url(self) -> str:
-        """The base URL of the API."""
         return f"http://{self.address}/v1"
 
     def get_request(self) -> tuple[socket.socket, tuple[str, int]]:

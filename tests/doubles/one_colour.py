@@ -8,7 +8,6 @@ from PIL import Image
 def one_colour(
     colour: object, size: tuple[int, int] = (60, 40), form: str = "PNG", mode: str = "RGB"
 ) -> bytes:
-    """The bytes of an image file."""
     data = io.BytesIO()
     Image.new(mode, size, colour).save(data, form)  # type: ignore[arg-type]
     return data.getvalue()

@@ -66,15 +66,12 @@ class ScriptedApi(Api):
         self.answers(content="Fine.")
 
     def replies(self, data: bytes, status: int = 200, kind: str = "application/json") -> None:
-        """Answer with these bytes from now on."""
         self._replies = [http_reply(status, data, kind=kind)]
 
     def refuses(self, message: str, status: int, **fields: object) -> None:
-        """Answer with an error from now on."""
         self.replies(json.dumps({"error": {"message": message, **fields}}).encode(), status)
 
     def answers(self, finish_reason: str | None = "stop", **message: object) -> None:
-        """Answer with this message from now on."""
         self.replies(completion({"role": "assistant", **message}, 3, 2, finish_reason))
 
     def says(self, *texts: str | None) -> None:
@@ -103,7 +100,6 @@ def serving(api: Api, loop: asyncio.AbstractEventLoop | None = None) -> Iterator
 
 @contextmanager
 def scripted() -> Iterator[ScriptedApi]:
-    """An API that answers with what it is given; `url` is its base URL."""
     api = ScriptedApi()
     with serving(api) as api.url:
         yield api
@@ -156,7 +152,6 @@ class _Connection(asyncio.Protocol):
 
 
 def answer_to(text: str) -> str:
-    """What the fake answers by rule."""
     return f"{text[::-1]}, said the parrot."
 
 
@@ -166,7 +161,6 @@ def completion(
     completion_tokens: int,
     finish: str | None = "stop",
 ) -> bytes:
-    """The body of a chat completion."""
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
     body = {
         "id": "chatcmpl-fake",
@@ -184,7 +178,6 @@ def completion(
 
 
 def completion_by_rule(text: str, finish: str = "stop") -> bytes:
-    """The completion that answers this text by rule."""
     answer = answer_to(text)
     message: dict[str, object] = {"role": "assistant", "content": answer}
     return completion(message, len(text), len(answer), finish)

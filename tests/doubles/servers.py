@@ -64,7 +64,6 @@ class PostgresServer:
                 os.kill(pid, number)
 
     def connect(self) -> "psycopg.Connection[Any]":
-        """A connection to the server's first database, outside transactions."""
         return psycopg.connect(f"{self.address}/postgres", autocommit=True)
 
     def database(self) -> str:
@@ -75,7 +74,6 @@ class PostgresServer:
         return f"{self.address}/{name}"
 
     def drop(self, database: str) -> None:
-        """Drop a database that `database` made; connections to it that are still open are cut."""
         with self.connect() as connection:
             connection.execute(f"DROP DATABASE {database.rpartition('/')[2]} WITH (FORCE)")
 

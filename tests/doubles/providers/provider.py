@@ -85,7 +85,6 @@ class Provider(Api):
         """Raises Refused for what this server does not take."""
 
     def completion(self, asked: Asked) -> dict[str, Any]:
-        """The body of the answer."""
         text, used, finish = self.within_limit(asked, answer(asked))
         return self.body(asked, {"role": "assistant", "content": text}, finish, used)
 
@@ -129,7 +128,6 @@ SomeProvider = TypeVar("SomeProvider", bound=Provider)
 
 @contextmanager
 def running(provider: SomeProvider) -> Iterator[tuple[SomeProvider, str]]:
-    """The provider and its base URL while the block is entered."""
     with serving(provider) as url:
         yield provider, url
 
@@ -153,7 +151,6 @@ def read(request: dict[str, Any]) -> Asked:
 
 
 def answer(asked: Asked) -> str:
-    """What the model says, by rule."""
     if asked.schema:
         return json.dumps({name: "Fine" for name in asked.schema["properties"]})
     if word := re.search(r"code word is (\w+)", asked.text):

@@ -24,6 +24,7 @@ SOME = {
     "completion_tokens": 34,
     "cost_usd": 0.0125,
     "reasoning": None,
+    **{"outcome": "answered", "seconds": 1.25, "attempts": 1},
 }
 
 
@@ -49,34 +50,16 @@ def at(number: int) -> str:
 
 
 def call(number: int, reply: str = "A red ground.", request: Any = None, **fields: object) -> Call:
-    """An answered call, the `number`th by its time."""
     request = request or request_of(f"What is in picture {number}?")
-    row: dict[str, Any] = {
-        **SOME,
-        "outcome": "answered",
-        "seconds": 1.25,
-        "attempts": 1,
-        "created_at": at(number),
-        "response": reply,
-        **fields,
-    }
+    row: dict[str, Any] = {**SOME, "created_at": at(number), "response": reply, **fields}
     return Call(key=request_key(request), request=request, **row)
 
 
 def charge(
     number: int, detail: str, reply: str = "", request: Any = None, **fields: object
 ) -> Charge:
-    """A call that was paid for and lost."""
-    request = request or request_of(f"What is in picture {number}?")
-    row: dict[str, Any] = {
-        **SOME,
-        "outcome": "refused",
-        "created_at": at(number),
-        "detail": detail,
-        "response": reply,
-        **fields,
-    }
-    return Charge(key=request_key(request), request=request, **row)
+    fields = {"outcome": "refused", **fields}
+    return call(number, reply, request, **fields).as_charge(detail)
 
 
 def keep(home: Path, *rows: Call | Charge) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from resources.images.store import ImageStore
 from resources.web.addresses import CALLS, calls_of
 from tests.doubles.one_colour import one_colour
-from tests.resources.calls_page.ledgers import call, charge, keep, request_of, serving
+from tests.resources.calls_page.ledgers import call, charge, keep, request_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 
@@ -21,15 +21,8 @@ HOSTILE = (
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def site(home: Path) -> Iterator[str]:
-    with serving(home) as port:
-        yield f"http://127.0.0.1:{port}"
+def site(port: int) -> str:
+    return f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

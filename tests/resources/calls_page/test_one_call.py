@@ -1,6 +1,5 @@
 """One call over HTTP: what was asked with its pictures, what came, and which rows were made of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -18,7 +17,6 @@ from tests.resources.calls_page.ledgers import (
     keep,
     page,
     request_of,
-    serving,
     words,
 )
 
@@ -30,20 +28,7 @@ HOSTILE = (
 )
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def port(home: Path) -> Iterator[int]:
-    with serving(home) as port:
-        yield port
-
-
 def stored(home: Path, colour: str) -> str:
-    """The id of a picture of one colour."""
     return ImageStore(home / "images").put(one_colour(colour, (640, 400))).image_id
 
 
@@ -116,17 +101,18 @@ def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_sai
 
 def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: int) -> None:
     lost = charge(1, "The provider's filter withheld the answer.", "half a", reasoning="why not")
-    keep(home, lost, charge(2, "Empty answer.", request=lost.request, outcome="empty"))
+    empty = {"request": lost.request, "outcome": "empty"}
+    keep(home, lost, *(charge(number, "Empty answer.", **empty) for number in (2, 3)))
     text = page(port, f"{CALLS}/{lost.key}-1")
     assert "refused" in text
     assert "The provider's filter withheld the answer." in text
     assert "Reply half a" in text
     assert "Seconds – Attempts –" in text
-    assert "Other replies to this request that were paid for: lost call 2" in text
+    assert "Other replies to this request that were paid for: lost call 3 , lost call 2" in text
     # A key without an answer is that of the newest loss.
     assert "Empty answer." in page(port, f"{CALLS}/{lost.key}")
     assert "The reply is empty." in page(port, f"{CALLS}/{lost.key}")
-    assert ask(port, f"{CALLS}/{lost.key}-3")[0].status == 404
+    assert ask(port, f"{CALLS}/{lost.key}-4")[0].status == 404
 
 
 def test_a_kept_reply_that_is_no_answer_says_why(home: Path, port: int) -> None:
@@ -189,14 +175,15 @@ def test_hostile_text_is_shown_as_text_wherever_it_stands(home: Path, port: int)
         assert "\x07" not in words(source) and "\x1b" not in words(source)
 
 
-def test_a_reply_of_five_megabytes_is_cut_and_says_so(home: Path, port: int) -> None:
-    one = call(1, "word " * 1_000_000, reasoning="w" * 5_000_000)
+def test_a_reply_and_a_request_of_five_megabytes_are_cut_and_say_so(home: Path, port: int) -> None:
+    request = request_of("x" * 5_000_000)
+    one = call(1, "word " * 1_000_000, request, reasoning="w" * 5_000_000)
     keep(home, one)
     answer, source = ask(port, f"{CALLS}/{one.key}")
     assert answer.status == 200
-    assert len(source) < 300_000
-    assert "4,900,000 more characters of the reply are not shown." in source
-    assert "4,900,000 more characters of the reasoning are not shown." in source
+    assert len(source) < 450_000
+    for of in ("reply", "reasoning", "message"):
+        assert f"4,900,000 more characters of the {of}" in source
     for of, whole in (("reply", one.response), ("reasoning", one.reasoning)):
         assert f'<a href="{CALLS}/{one.key}/{of}">All of it, as text</a>' in source
         answer, text = ask(port, f"{CALLS}/{one.key}/{of}")
@@ -227,14 +214,6 @@ def test_what_a_reply_says_of_itself_is_shown(home: Path, port: int) -> None:
     assert "names another model" not in text and "not believed" not in text
 
 
-def test_a_request_of_five_megabytes_is_cut_and_says_so(home: Path, port: int) -> None:
-    one = call(1, request=request_of("x" * 5_000_000))
-    keep(home, one)
-    _, source = ask(port, f"{CALLS}/{one.key}")
-    assert len(source) < 150_000
-    assert "4,900,000 more characters of the message are not shown." in source
-
-
 # --- Rows made of a call -----------------------------------------------------------------------------
 
 
@@ -262,7 +241,9 @@ def test_rows_made_of_a_call_are_named_with_their_place(home: Path, port: int) -
     assert (home / "warehouse.duckdb").read_bytes() == before
 
 
-def test_tables_that_are_being_written_are_one_sentence(home: Path, port: int) -> None:
+def test_tables_that_are_being_written_of_another_version_or_damaged_are_one_sentence(
+    home: Path, port: int
+) -> None:
     one = call(1)
     keep(home, one)
     warehouse = Warehouse(home / "warehouse.duckdb")
@@ -272,20 +253,11 @@ def test_tables_that_are_being_written_are_one_sentence(home: Path, port: int) -
     assert "The tables are being written at the moment: look again" in text
     with warehouse.database.locked():
         assert "The tables are being written" in page(port, f"{CALLS}/{one.key}")
-
-
-def test_damaged_tables_and_those_of_another_version_are_one_sentence(
-    home: Path, port: int
-) -> None:
-    one = call(1)
-    keep(home, one)
-    (home / "warehouse.duckdb").write_bytes(b"no database" * 1000)
-    assert "is not a DuckDB file, or is damaged" in page(port, f"{CALLS}/{one.key}")
-    (home / "warehouse.duckdb").unlink()
-    Warehouse(home / "warehouse.duckdb").check()
     with duckdb.connect(home / "warehouse.duckdb") as connection:
         connection.execute("UPDATE main.schema_version SET version = 999")
     assert "has version 999 and this version of vlm-loom knows" in page(port, f"{CALLS}/{one.key}")
+    (home / "warehouse.duckdb").write_bytes(b"no database" * 1000)
+    assert "is not a DuckDB file, or is damaged" in page(port, f"{CALLS}/{one.key}")
 
 
 def test_every_table_that_names_calls_is_asked() -> None:

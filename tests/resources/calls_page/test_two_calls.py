@@ -1,27 +1,14 @@
 """Two calls side by side: what differs in their facts, their requests, their replies."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from methods.review.differences import word_differences
 from resources.web.addresses import CALLS
-from tests.resources.calls_page.ledgers import ask, call, charge, keep, page, request_of, serving
+from tests.resources.calls_page.ledgers import ask, call, keep, page, request_of
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def port(home: Path) -> Iterator[int]:
-    with serving(home) as port:
-        yield port
 
 
 def test_words_that_differ_are_marked_on_their_side(home: Path, port: int) -> None:
@@ -47,15 +34,6 @@ def test_facts_and_parameters_that_differ_are_marked(home: Path, port: int) -> N
     _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
     assert '<tr class="differ"><th scope="row">model' in source
     assert "<dt>stage</dt><dd>dialogue.answers</dd>" in source
-
-
-def test_a_lost_call_is_compared_like_any_other(home: Path, port: int) -> None:
-    one = call(1, "A red ground.")
-    two = charge(2, "Withheld.", "A red", request=one.request)
-    keep(home, one, two)
-    text = page(port, f"{CALLS}?a={one.key}&b={two.key}-1")
-    assert "outcome answered refused" in text
-    assert "user: the same in both" in text
 
 
 def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, port: int) -> None:

@@ -1,7 +1,6 @@
 """What several tests of model calls use."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,24 +12,17 @@ from resources.llm.ledger import Ledger
 NewBudget = Callable[[float], Budget]
 
 
-@contextmanager
-def budgets_in(folder: Path) -> Iterator[NewBudget]:
+@pytest.fixture
+def new_budget(tmp_path: Path) -> Iterator[NewBudget]:
     """Makes budgets of so many US dollars, each of a run of its own, and closes them at the end."""
-    ledger = Ledger(folder / "ledger.sqlite")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
     budgets: list[Budget] = []
 
     def make(limit_usd: float) -> Budget:
-        budgets.append(Budget(limit_usd, ChainBudget(folder / "limits.sqlite", ledger, "")))
+        budgets.append(Budget(limit_usd, ChainBudget(tmp_path / "limits.sqlite", ledger, "")))
         return budgets[-1]
 
     yield make
     for budget in budgets:
         budget.close()
     ledger.close()
-
-
-@pytest.fixture
-def new_budget(tmp_path: Path) -> Iterator[NewBudget]:
-    """Makes budgets of so many US dollars."""
-    with budgets_in(tmp_path) as make:
-        yield make

@@ -11,7 +11,6 @@ from resources.llm.model_spec import ModelSpec
 
 
 def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
-    """The gateway with these fields in every entry of its registry."""
     models = gateway.registry.models
     for name, spec in models.items():
         models[name] = ModelSpec.model_validate({**spec.model_dump(), **fields})
@@ -19,7 +18,6 @@ def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
 
 
 def no_backoff(**_: float) -> wait_none:
-    """In place of `wait_random_exponential`: retry at once."""
     return wait_none()
 
 

@@ -15,9 +15,12 @@ from resources.mock_server.process import MockServerProcess
 
 
 def gateway_of(
-    folder: Path, models: dict[str, dict[str, Any]], budget_usd: float | None = None
+    folder: Path,
+    models: dict[str, dict[str, Any]],
+    budget_usd: float | None = None,
+    **options: Any,
 ) -> Gateway:
-    """A gateway whose registry has these models of the provider `openai`."""
+    """A gateway whose registry has these models of the provider `openai`; it asks without waits."""
     first = next(iter(models))
     entries = {
         name: {"provider": "openai", "retry_wait": {"first": 0, "most": 0}, **entry}
@@ -26,19 +29,12 @@ def gateway_of(
     profile = {"writer": first, "judge": first, "evaluate": list(models)}
     path = folder / "models.yaml"
     path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    options |= {"budget_usd": budget_usd, "launcher": MockServerProcess()}
     ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(
-        load_registry(path),
-        "p",
-        ledger,
-        images,
-        budget_usd=budget_usd,
-        launcher=MockServerProcess(),
-    )
+    return Gateway(load_registry(path), "p", ledger, images, **options)
 
 
 def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
-    """Requests with different texts."""
     return [
         ChatRequest(model, (Message.from_text("user", f"Question {number}?"),), "q@1", params)
         for number in range(n)
@@ -46,6 +42,5 @@ def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
 
 
 def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
-    """The outcomes of so many questions to the model `it`."""
     outcomes, _ = gateway.ask("stage", questions(n, **params))
     return outcomes

@@ -2,6 +2,7 @@
 
 import logging
 from base64 import b64encode
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -34,14 +35,13 @@ def entry_of(address: str, **entry: object) -> dict[str, object]:
 def all_that_is_shown(
     folder: Path, outcomes: list[object], caplog: pytest.LogCaptureFixture
 ) -> str:
-    """Outcomes, log and ledger as one text."""
     ledger = Ledger(folder / "ledger.sqlite")
     rows = [repr(call) for call in ledger] + [repr(charge) for charge in charges_of(ledger)]
     return "\n".join([*map(repr, outcomes), caplog.text, *rows])
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "", "/", "/deep/er/v1"])
 @pytest.mark.parametrize("key", [None, "sk-of-the-environment"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "", "/", "/deep/er/v1"])
 def test_the_request_arrives_at_its_path_with_its_query_and_its_credentials(
     tmp_path: Path,
     path: str,
@@ -50,10 +50,8 @@ def test_the_request_arrives_at_its_path_with_its_query_and_its_credentials(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    entry: dict[str, object] = {}
-    if key:
-        monkeypatch.setenv("KEY_OF_IT", key)
-        entry["api_key_env"] = "KEY_OF_IT"
+    monkeypatch.setenv("KEY_OF_IT", key or "")
+    entry = {"api_key_env": "KEY_OF_IT"} if key else {}
     with answering(Asked.says) as api:
         outcomes = ask(gateway_of(tmp_path, {"it": entry_of(f"{api.address}{path}", **entry)}))
         (asked,) = api.received
@@ -68,13 +66,12 @@ def test_the_request_arrives_at_its_path_with_its_query_and_its_credentials(
     assert "HTTP Request: POST" in shown and not [form for form in SHOWN if form in shown]
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/"])
 def test_without_credentials_in_the_address_the_key_is_sent(
-    tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEY_OF_IT", "sk-of-the-environment")
     with answering(Asked.says) as api:
-        model = {"base_url": f"http://{api.address}{path}?a=b", "api_key_env": "KEY_OF_IT"}
+        model = {"base_url": f"http://{api.address}/v1/?a=b", "api_key_env": "KEY_OF_IT"}
         ask(gateway_of(tmp_path, {"it": model}))
         (asked,) = api.received
 
@@ -107,51 +104,25 @@ def repeats_in_json(asked: Asked) -> None:
     asked.send(said % (asked.headers["authorization"].encode(), PASSWORD.encode()), 400)
 
 
-def redirects_to_itself(asked: Asked) -> None:
-    """Once around, and around again: the client gives up."""
-    asked.send(b"", 307, Location=f"http://{IN_URL}@{asked.server.address}{asked.path}")
-
-
-def redirects_to_nowhere(asked: Asked) -> None:
-    """To another server, which is not there."""
-    asked.send(b"", 307, Location=f"http://{IN_URL}@127.0.0.1:9/v1?{QUERY}")
-
-
-def redirects_to_no_address(asked: Asked) -> None:
-    """To what cannot be read as an address."""
-    asked.send(b"", 307, Location=f"http://{IN_URL}@[nowhere/v1?{QUERY}")
+def redirect(asked: Asked, to: str) -> None:
+    asked.send(b"", 307, Location=f"http://{IN_URL}@{to}?{QUERY}")
 
 
 def hangs_up(asked: Asked) -> None:
-    """No answer at all."""
     asked.close_connection = True
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        lambda asked: repeats(asked, 404),
-        lambda asked: repeats(asked, 400),
-        lambda asked: repeats(asked, 502),
-        lambda asked: repeats(asked, 200),
-        repeats_in_json,
-        redirects_to_itself,
-        redirects_to_nowhere,
-        redirects_to_no_address,
-        hangs_up,
-    ],
-    ids=[
-        "404",
-        "400",
-        "502",
-        "200",
-        "json",
-        "to itself",
-        "to nowhere",
-        "to no address",
-        "hangs up",
-    ],
-)
+REPEATING = {
+    **{str(status): partial(repeats, status=status) for status in (404, 400, 502, 200)},
+    "json": repeats_in_json,
+    "to itself": lambda asked: redirect(asked, f"{asked.server.address}{asked.path}"),
+    "to nowhere": partial(redirect, to="127.0.0.1:9/v1"),
+    "to no address": partial(redirect, to="[nowhere/v1"),
+    "hangs up": hangs_up,
+}
+
+
+@pytest.mark.parametrize("answer", REPEATING.values(), ids=REPEATING)
 def test_a_failure_repeats_none_of_it(
     tmp_path: Path, answer, caplog: pytest.LogCaptureFixture
 ) -> None:

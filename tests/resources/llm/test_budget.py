@@ -1,14 +1,10 @@
 """What a run may spend: the dollars are never passed."""
 
 import asyncio
-from dataclasses import dataclass
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from resources.llm.budget import Budget, BudgetReached
-from tests.resources.llm.conftest import budgets_in
 
 
 async def fits_at_once(budget: Budget, usd: float) -> bool:
@@ -94,17 +90,6 @@ def test_without_a_limit_nobody_waits_and_what_is_spent_is_counted():
     assert asyncio.run(run()) == 1e12 + 5
 
 
-def test_who_stops_waiting_has_set_nothing_aside(new_budget):
-    async def run() -> bool:
-        budget = new_budget(10)
-        await budget.reserve("it", 8)
-        assert not await fits_at_once(budget, 9)
-        budget.settle(8, 0)
-        return await fits_at_once(budget, 10)
-
-    assert asyncio.run(run())
-
-
 def test_sums_of_fractions_leave_nothing_reserved(new_budget):
     async def run() -> bool:
         budget = new_budget(0.33)
@@ -146,61 +131,3 @@ def test_money_is_spent_at_once_where_nobody_waits_for_the_answer(new_budget):
         return budget.spent_usd, await fits_at_once(budget, 2)
 
     assert asyncio.run(run()) == (3, True)
-
-
-# As many calls at once as there are
-
-
-@dataclass(frozen=True)
-class Call:
-    """One call, in hundredths of cents: what it may cost, what it does, how long that takes."""
-
-    most: int
-    cost: int
-    steps: int
-
-
-calls = st.lists(
-    st.builds(
-        lambda most, part, steps: Call(most, most * part // 4, steps),
-        st.integers(0, 50),
-        st.integers(0, 4),
-        st.integers(0, 3),
-    ),
-    max_size=25,
-)
-
-
-@settings(max_examples=100, deadline=None)
-@given(calls, st.integers(0, 120))
-def test_whatever_calls_cost_of_what_they_may_the_limit_is_never_passed(
-    tmp_path_factory, drawn, limit
-):
-    under_way, done = [], []
-    refused: list[tuple[Call, float]] = []
-
-    async def ask(call: Call) -> None:
-        try:
-            await budget.reserve("it", call.most)
-        except BudgetReached:
-            refused.append((call, budget.spent_usd))
-            return
-        under_way.append(call)
-        assert sum(done) + sum(each.most for each in under_way) <= limit
-        for _ in range(call.steps):
-            await asyncio.sleep(0)
-        under_way.remove(call)
-        done.append(call.cost)
-        budget.settle(call.most, call.cost)
-
-    async def ask_all() -> None:
-        await asyncio.wait_for(asyncio.gather(*(ask(call) for call in drawn)), 60)
-
-    with budgets_in(tmp_path_factory.mktemp("budgets")) as new_budget:
-        budget = new_budget(limit)
-        asyncio.run(ask_all())
-
-    assert len(done) + len(refused) == len(drawn), "each was done or told that it cannot be"
-    assert budget.spent_usd == sum(done) <= limit
-    # And nobody was sent away who would have fitted.
-    assert all(spent + call.most > limit for call, spent in refused)

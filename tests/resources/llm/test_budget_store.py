@@ -1,10 +1,9 @@
 """Budgets that runs share: with those they continue, and with those beside them."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -12,159 +11,53 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import MetaData, Table, insert
 
-from resources.images.store import ImageStore
 from resources.llm import budget_store as module
 from resources.llm.budget import Budget, BudgetReached
 from resources.llm.budget_store import ChainBudget
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger, current_time
-from resources.llm.registry import load_registry
 from resources.migrations import StoreUnavailable
-from resources.mock_server.process import MockServerProcess
 from resources.stores import StoreKind, open_store, postgres
 from resources.stores.columns import integer, number, numbered, text
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.priced import COST, MODELS, MOST, TEXTS, requests
+from tests.resources.llm.priced import COST, TEXTS, priced, requests, spent
+from tests.resources.llm.test_ledger import call
 
 pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 
-class Runs:
-    """Makes the gateways of runs as their processes do, over one home."""
-
-    def __init__(self, folder: Path, url: str):
-        self._folder, self._open = folder, list[Gateway]()
-        (folder / "models.yaml").write_text(MODELS.format(url=url))
-
-    def begin(self, run: str, budget: float, **options: object) -> Gateway:
-        ledger = Ledger(self._folder / "ledger.sqlite")
-        gateway = Gateway(
-            load_registry(self._folder / "models.yaml"),
-            "p",
-            ledger,
-            ImageStore(self._folder / "images"),
-            run,
-            budget,
-            launcher=MockServerProcess(),
-            **options,
-        )
-        self._open.append(gateway)
-        return gateway
-
-    def end(self, gateway: Gateway) -> None:
-        """The process of a run is over."""
-        gateway.close()
-        self._open.remove(gateway)
-
-    def spend(self, run: str, budget: float, texts: list[str], **options: object) -> None:
-        """A run from its beginning to its end. Raises BudgetReached."""
-        gateway = self.begin(run, budget, **options)
-        try:
-            gateway.ask("s", requests(texts))
-        finally:
-            self.end(gateway)
-
-    def spent(self) -> dict[str, float]:
-        costs: dict[str, float] = {}
-        for call in Ledger(self._folder / "ledger.sqlite"):
-            costs[call.run] = costs.get(call.run, 0) + call.cost_usd
-        return costs
-
-    def close(self) -> None:
-        for gateway in self._open:
-            gateway.close()
-
-
 @pytest.fixture
-def runs(tmp_path) -> Iterator[Runs]:
+def url() -> Iterator[str]:
     assert [len(text) + len(answer_to(text)) for text in TEXTS] == [COST] * 40
-    with serving(Api((5, 10))) as url:
-        made = Runs(tmp_path, url)
-        yield made
-        made.close()
+    with serving(Api((5, 10))) as address:
+        yield address
 
 
-# One after another
-
-
-def test_a_run_that_retries_another_has_what_is_left_of_its_budget(runs):
+def test_a_run_that_retries_another_has_what_is_left_of_its_budget(tmp_path, url):
     # 3 * 42 + 70 = 196 fits into $200, 4 * 42 + 70 = 238 does not.
+    first = priced(tmp_path, url, "first", 200)
     with pytest.raises(BudgetReached, match=r"^The run has spent \$168\.0000 of its budget"):
-        runs.spend("first", 200, TEXTS)
+        first.ask("s", requests(TEXTS))
+    first.close()
 
+    retry = priced(tmp_path, url, "retry", 200, ancestors=["first"])
     with pytest.raises(
         BudgetReached,
         match=r"^The run and those that share its budget have spent \$168\.0000 of their budget of "
         r"\$200\.0000, and the next call may cost \$70\.0000: raise",
     ):
-        runs.spend("retry", 200, TEXTS, ancestors=["first"])
+        retry.ask("s", requests(TEXTS))
+    retry.close()
 
-    assert runs.spent() == {"first": 4 * COST}
-
-
-def test_who_raises_the_budget_goes_on(runs):
-    with pytest.raises(BudgetReached):
-        runs.spend("first", 200, TEXTS[:7])
-
-    runs.spend("retry", 4 * COST + 3 * MOST, TEXTS[:7], ancestors=["first"])
-
-    assert runs.spent() == {"first": 4 * COST, "retry": 3 * COST}
+    assert spent(tmp_path) == {"first": 4 * COST}
 
 
-def test_a_run_of_its_own_has_a_budget_of_its_own(runs):
-    runs.spend("one", 200, TEXTS[:4])
-
-    runs.spend("two", 200, TEXTS[4:8])
-    runs.spend("three", 200, TEXTS[8:12], together=True)
-
-    assert runs.spent() == {"one": 4 * COST, "two": 4 * COST, "three": 4 * COST}
-
-
-def test_what_ancestors_spent_without_a_budget_counts(runs):
-    runs.spend("first", None, TEXTS[:4])  # type: ignore[arg-type]
-
-    with pytest.raises(BudgetReached):
-        runs.spend("retry", 200, TEXTS, ancestors=["first"])
-
-    assert runs.spent() == {"first": 4 * COST}
-
-
-def test_what_ancestors_spent_is_known_where_the_file_was_deleted(runs, tmp_path):
-    with pytest.raises(BudgetReached):
-        runs.spend("first", 200, TEXTS)
-    for path in tmp_path.glob("limits.sqlite*"):
-        path.unlink()
-
-    with pytest.raises(BudgetReached):
-        runs.spend("retry", 200, TEXTS, ancestors=["first"])
-
-    assert runs.spent() == {"first": 4 * COST}
-
-
-def test_work_that_is_finished_leaves_the_next_a_budget_of_its_own(runs):
-    label = ["vlm-loom demo"]
-    with pytest.raises(BudgetReached):
-        runs.spend("demo-1", 200, TEXTS[:8], ancestors=label)
-    with pytest.raises(BudgetReached):
-        runs.spend("demo-2", 200, TEXTS[:8], ancestors=label)
-
-    demo = runs.begin("demo-3", 400, ancestors=label)
-    demo.ask("s", requests(TEXTS[:8]))
-    demo.budget.finish(label)
-    runs.end(demo)
-    runs.spend("demo-4", 200, TEXTS[8:12], ancestors=label)
-
-    assert runs.spent() == {"demo-1": 4 * COST, "demo-3": 4 * COST, "demo-4": 4 * COST}
-
-
-# Side by side: Dagster says which runs are at work
-
+# Dagster says which runs are at work
 AT_WORK = ("one", "two", "three")
 BESIDE = {"together": True, "at_work": AT_WORK}
 
 
-def test_runs_side_by_side_spend_one_budget_together(runs):
-    gateways = [runs.begin(run, 400, **BESIDE) for run in AT_WORK]
+def test_runs_side_by_side_spend_one_budget_together(tmp_path, url):
+    gateways = [priced(tmp_path, url, run, 400, **BESIDE) for run in AT_WORK]
     refused: list[str] = []
 
     def ask(number: int) -> None:
@@ -173,28 +66,14 @@ def test_runs_side_by_side_spend_one_budget_together(runs):
         except BudgetReached as error:
             refused.append(str(error))
 
-    asking = [threading.Thread(target=ask, args=[number]) for number in range(3)]
-    for thread in asking:
-        thread.start()
-    for thread in asking:
-        thread.join()
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(ask, range(3)))
+    for gateway in gateways:
+        gateway.close()
 
     # As one run would: 42n + 70 <= 400 up to n = 7, so eight are asked, and nobody is sent away before.
-    assert sum(runs.spent().values()) == 8 * COST
+    assert sum(spent(tmp_path).values()) == 8 * COST
     assert len(refused) == 3
-
-
-def test_when_all_have_ended_the_next_has_a_budget_of_its_own(runs):
-    one, two = (runs.begin(run, 200, **BESIDE) for run in ("one", "two"))
-    one.ask("s", requests(TEXTS[:4]))
-    runs.end(one)
-    with pytest.raises(BudgetReached):  # The other of the two is at work.
-        runs.spend("three", 200, TEXTS[4:8], together=True, at_work=["two"])
-    runs.end(two)
-
-    runs.spend("four", 200, TEXTS[4:8], together=True)
-
-    assert runs.spent() == {"one": 4 * COST, "four": 4 * COST}
 
 
 # The row of a chain
@@ -204,6 +83,8 @@ def test_when_all_have_ended_the_next_has_a_budget_of_its_own(runs):
 def rows(tmp_path) -> Iterator[Callable[..., ChainBudget]]:
     made: list[ChainBudget] = []
     ledger = Ledger(tmp_path / "ledger.sqlite")
+    # What runs paid without a budget, or before its file was deleted.
+    ledger.add([call(0, run="paid", cost_usd=0.5), call(1, run="paid", cost_usd=0.25)])
 
     def join(run: str, *at_work: str, **options: object) -> ChainBudget:
         path = tmp_path / "limits.sqlite"
@@ -224,6 +105,33 @@ def test_what_is_spent_and_reserved_by_all_runs_of_a_chain_is_bounded(rows):
     one.change(-80, 5)
     assert two.read() == (5, 20)
     assert two.charge(75, 100)
+
+
+def test_what_ancestors_spent_without_a_row_is_known_from_the_ledger(rows):
+    assert rows("retry", ancestors=["paid"]).read() == (0.75, 0)
+
+
+def test_a_run_of_its_own_has_a_budget_of_its_own(rows):
+    rows("one").change(0, 10)
+
+    assert rows("two").read() == (0, 0)
+
+
+def test_when_all_have_ended_the_next_has_a_budget_of_its_own(rows):
+    rows("one").change(0, 10)
+    assert rows("two", "one").read() == (10, 0)
+    assert rows("three", "two").read() == (10, 0), "the other of the two is at work"
+    assert rows("four").read() == (0, 0)
+
+
+def test_work_that_is_finished_leaves_the_next_a_budget_of_its_own(rows):
+    label = ["vlm-loom demo"]
+    rows("demo-1", ancestors=label).change(0, 10)
+    second = rows("demo-2", ancestors=label)
+    assert second.read() == (10, 0)
+
+    Budget(100, second).finish(label)
+    assert rows("demo-3", ancestors=label).read() == (0, 0)
 
 
 def test_what_a_killed_run_had_reserved_is_free_when_the_chain_goes_on_without_it(rows):
@@ -379,5 +287,6 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
     ledger.close()
 
     assert len(done) + len(refused) == len(drawn)
+    assert sum(budget.spent_usd for budget in budgets) == sum(done) <= limit
     # Nobody was sent away who would have fitted.
     assert all(spent + most > limit - 1e-9 for most, spent in refused)

@@ -99,6 +99,31 @@ def test_a_later_stage_asks_a_server_that_an_earlier_one_gave_up(minutes: float)
     assert second == {"answered": 200}
 
 
+def test_a_server_that_answers_at_times_or_is_not_asked_is_not_given_up() -> None:
+    clock, breaker = VirtualTime(), CircuitBreaker("it", 5)
+
+    async def listen(n: int, *, replies: bool) -> None:
+        for number in range(n):
+            async with breaker.listening():
+                await asyncio.sleep(2)
+            if replies and number % 2:
+                breaker.replied()
+
+    async def run() -> None:
+        await listen(10, replies=True)
+        await asyncio.sleep(100)
+        async with breaker.listening():
+            await asyncio.sleep(4)
+            breaker.replied()
+            await asyncio.sleep(4)
+        breaker.replied()
+        await listen(2, replies=False)
+        with pytest.raises(ProviderDown):
+            await listen(1, replies=False)
+
+    clock.run(run)
+
+
 def breaker_after(n_failed: int, clock: VirtualTime, **settings: float) -> CircuitBreaker:
     breaker = CircuitBreaker("it", **settings)
 

@@ -7,14 +7,13 @@ import pytest
 
 from resources.llm.request import Completion, Failure
 from resources.llm.server_address import is_this_machine, proxy_for
-from tests.doubles.odd_api import Asked, answering
+from tests.doubles.odd_api import Asked, answering, never
 from tests.doubles.serving import free_ports
 from tests.resources.llm.loopback import ask, gateway_of
 
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the caller's environment."""
     for scheme in ("http", "https", "all", "no"):
         monkeypatch.delenv(f"{scheme}_proxy", raising=False)
         monkeypatch.delenv(f"{scheme}_PROXY".upper(), raising=False)
@@ -68,23 +67,18 @@ def test_a_server_whose_status_line_is_not_text(tmp_path: Path) -> None:
     assert outcome.detail == "The status line is not UTF-8."
 
 
-def test_a_server_that_is_slow_names_the_setting_and_the_seconds(tmp_path: Path) -> None:
-    with answering(lambda asked: asked.server.ending.wait()) as api:
-        outcome = failure(tmp_path, api.url, timeouts={"whole": 0.3})
+def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Path) -> None:
+    with answering(never) as api:
+        slow = failure(tmp_path, api.url, timeouts={"whole": 0.3})
+        times = {"whole": 5, "first_byte": 0.3}
+        silent = failure(tmp_path, api.url, timeouts=times, attempts=2)
 
-    assert outcome.kind == "timeout"
-    assert outcome.detail == (
+    assert slow.kind == silent.kind == "timeout"
+    assert slow.detail == (
         "The server of it did not answer within 0.3 s (timeouts.whole) in one attempt: raise "
         "timeouts.whole in its entry of models.yaml, or lower its concurrency."
     )
-
-
-def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Path) -> None:
-    with answering(lambda asked: asked.server.ending.wait()) as api:
-        times = {"whole": 5, "first_byte": 0.3}
-        outcome = failure(tmp_path, api.url, timeouts=times, attempts=2)
-
-    assert "within 0.3 s (timeouts.first_byte) in each of 2 attempts" in outcome.detail
+    assert "within 0.3 s (timeouts.first_byte) in each of 2 attempts" in silent.detail
 
 
 @pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "ALL_PROXY"])

@@ -1,310 +1,237 @@
 """Errors in the words of many servers and languages, by the kind that they are."""
 
+import json
+import re
+from pathlib import Path
+
 import pytest
 
-from resources.llm.error_kinds import kind_of, passes, refused_parameter
+from resources.llm.error_kinds import kind_of, passes, refused_parameter, refuses_schema
 from resources.llm.server_errors import error_in_reply, read_error
 
-WORDINGS: dict[str, list[tuple[int, object]]] = {
+REPLIES = Path("../shared/data/real_replies/llama_server_replies.txt")
+NGINX_403 = "<html><head><title>403 Forbidden</title></head><body><h1>403</h1>nginx</body></html>"
+TPM = "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, "
+
+MESSAGES: dict[tuple[str, int], list[str]] = {
+    ("refused", 400): [
+        "Request was rejected by the safety filter",
+        "输入内容违反了使用政策",
+        "{'error': 'Blocked by Amazon Bedrock Guardrails'}",
+        "Your input image may contain content that is not allowed by our safety system.",
+        "Your request was rejected as a result of our safety system.",
+        "Output blocked by content filtering policy",
+    ],
+    ("refused", 500): [
+        "The response was filtered due to Azure OpenAI's content management policy."
+    ],
+    ("auth", 400): [
+        "Account balance is insufficient",
+        "API key not valid. Please pass a valid API key.",
+        "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.",
+        "Authentication Error, LiteLLM Virtual Key expected. Received=hello",
+        "Budget has been exceeded! Current cost: 0.1, Max budget: 0.05",
+    ],
+    ("auth", 401): ["key not allowed to access model. This key can only access models=['a']"],
+    ("auth", 402): [
+        "This request requires more credits, or fewer max_tokens.",
+        "Insufficient Balance",
+    ],
+    ("auth", 403): [
+        "API key is invalid",
+        "Country not supported.",
+        "Your credit balance is exhausted",
+        "Out of call volume quota. Quota will be replenished in 2.22:12:30.",
+    ],
+    ("auth", 429): [
+        "Rate limit reached for requests per day (RPD): Limit 200. Please try again in 7m12s.",
+        "You have run out of credits. Please top up",
+    ],
+    ("rate_limited", 429): [
+        f"{TPM}Used 29000. You can increase your rate limit by adding a payment method.",
+        "Request was throttled: quota of 100 requests per minute for model x",
+        "image input is not supported at this rate: rate limit reached",
+    ],
+    ("too_long", 400): [
+        "This model supports a maximum of 16 images per request",
+        "The number of images (12) exceeds the limit of 10",
+        "Only one image is allowed per message",
+        "At most 1 image(s) may be provided in one prompt.",
+        "This model does not support more than 4 images",
+        "The model does not support images larger than 5 MB",
+        "Only one image is supported; multiple images are not supported",
+        "Image size exceeds the limit of 20MB",
+        "image too large: 9000x9000, max 8000 pixels",
+        "Total tokens of image and text exceed max message tokens",
+        "输入长度超过模型最大上下文长度限制",
+        "Requested tokens (9000) exceed context window of 4096",
+        "Please reduce the length of the messages or completion.",
+        "max_prompt_tokens: prompt is 40000 tokens, larger than model limit 32768",
+        "Your messages resulted in 9001 tokens, but this model takes 8192 at most",
+        "Your input exceeds the context window of this model. Please adjust your input.",
+        "This model's maximum context length is 4096 tokens. However, you requested 4472 tokens "
+        "(376 in the messages, 4096 in the completion). Please reduce the length.",
+        "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context "
+        "length is 4096 tokens and your request has 20 input tokens (4096 > 4096 - 20).",
+        "The decoder prompt (length 10127) is longer than the maximum model length of 8192.",
+        "The prompt (total length 25938) is too long to fit into the model (context length 4).",
+        "max_tokens must be at least 1, got -186.",
+        "The input (61709 tokens) is longer than the model's context length (40960 tokens).",
+        "Requested token count exceeds the model's maximum context length of 32768 tokens.",
+        "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
+        "The input token count (134123) exceeds the maximum number of tokens allowed (131072).",
+        "prompt token count of 140000 exceeds the limit of 128000",
+        "prompt is too long: 213462 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+        "Input length (9030) exceeds max_model_len (4096).",
+        "Input length 9030 exceeds model's maximum context length 4096.",
+    ],
+    ("text_only", 400): [
+        "Invalid content type. image_url is only supported by certain models.",  # OpenAI
+        "some-model is not a multimodal model",  # vLLM
+        "At most 0 image(s) may be provided in one prompt.",
+        "Failed to deserialize: unknown variant `image_url`, expected `text`",  # DeepSeek
+        "Model does not support images. Please use a model that does.",  # LM Studio
+        "The model does not support image input",
+        "Image input modality is not enabled for models/gemma-3-1b-it",  # Gemini
+        "This model doesn't support the image content block that you provided.",  # Bedrock
+        "The model is not a VLM (Vision Language Model).",
+        "This model only supports text input",
+        "该模型不支持图片输入",
+        "multimodal input is not enabled",
+        "Cannot process images: this is a text-only model",
+    ],
+    ("text_only", 404): ["No endpoints found that support image input"],  # OpenRouter
+    ("text_only", 422): ["vision is not supported by this model"],
+    ("text_only", 500): [
+        "image input is not supported - hint: you may need to provide the mmproj",  # llama.cpp
+        "this model is missing data required for image input",  # Ollama
+    ],
+    ("text_only", 501): ["This server does not support multimodal"],
+    ("text_only", 503): ["Images are not supported for this model."],
+    ("bad_request", 400): [
+        "messages: roles must alternate between user and assistant",
+        "Could not process image",
+        "The temperature in Oslo must be wrong, said the image.",
+        "Invalid image: Field required.",
+        "Invalid 'image': cannot identify image file",
+        "Image format not supported",
+        "image/tiff images are not supported formats",
+        "The image is not supported type: use PNG",
+        "The file is not an image",
+        "There is no image in the request",
+        "图片格式不支持",
+        "The picture shows a schema of a response.",
+        "Unable to generate parser for this template.",
+    ],
+    ("bad_parameter", 400): ["`temperature` must be a float between 0 and 2"],
+    ("server_error", 500): ["The image could not be decoded"],
+    ("server_error", 503): [
+        "The model is overloaded. Please try again later.",
+        "Failed to parse grammar: the server is loading",
+    ],
+}
+"""By kind and status, the message of an error in the frame of OpenAI's."""
+
+
+def framed(message: str | None, **fields: object) -> dict[str, object]:
+    return {"error": {"message": message, **fields}}
+
+
+def google(status: str, quota: str) -> list[object]:
+    violations = [{"quotaId": f"GenerateRequestsPer{quota}PerProjectPerModel"}]
+    said = "You exceeded your current quota, please check your plan and billing details."
+    return [framed(said, code=429, status=status, details=[{"violations": violations}])]
+
+
+ECHO = {"loc": ["body", "messages", 0], "msg": "str", "input": "too many tokens; violates policy"}
+BODIES: dict[str, list[tuple[int, object]]] = {
     "refused": [
-        (
-            400,
-            {
-                "error": {
-                    "message": "Your request was blocked by our guardrails.",
-                    "type": "guardrail_intervened",
-                }
-            },
-        ),
-        (
-            403,
-            {
-                "error": {
-                    "message": "This content may violate our Acceptable Use Policy",
-                    "code": "content_blocked",
-                }
-            },
-        ),
-        (
-            400,
-            {
-                "error": {
-                    "code": "1301",
-                    "message": "系统检测到输入或生成内容可能包含不安全或敏感内容，请您避免输入易产生敏感内容的提示语，感谢您的配合。",  # noqa: E501
-                }
-            },
-        ),
+        (400, framed("Blocked by our guardrails.", type="guardrail_intervened")),
+        (403, framed("This content may violate our Acceptable Use Policy", code="content_blocked")),
+        (400, framed("系统检测到输入或生成内容可能包含不安全或敏感内容，感谢您的配合。", code="1301")),
+        (400, framed("The prompt was flagged for: sexual/minors", type="moderation_error")),
+        (400, framed("Flagged as potentially violating our usage policy.", code="invalid_prompt")),
+        (400, framed("The response was filtered.", code="content_filter")),
+        (400, framed("PROHIBITED_CONTENT", status="INVALID_ARGUMENT")),
+        (400, {"code": "InvalidParameter.SensitiveText", "message": "It may contain information."}),
         (422, {"detail": "NSFW content detected"}),
-        (
-            400,
-            {
-                "error": {
-                    "message": "The prompt was flagged for: sexual/minors",
-                    "type": "moderation_error",
-                }
-            },
-        ),
-        (
-            400,
-            {
-                "code": "InvalidParameter.SensitiveText",
-                "message": "The input text may contain sensitive information.",
-            },
-        ),
         (451, {"error": "Unavailable for legal reasons: content restricted"}),
-        (400, {"error": {"message": "Request was rejected by the safety filter"}}),
-        (400, {"error": {"message": "输入内容违反了使用政策"}}),
-        (400, {"error": {"message": "PROHIBITED_CONTENT", "status": "INVALID_ARGUMENT"}}),
-        (400, {"error": {"message": "{'error': 'Blocked by Amazon Bedrock Guardrails'}"}}),
-        (
-            500,
-            {
-                "error": {
-                    "message": "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."  # noqa: E501
-                }
-            },
-        ),
-        (
-            400,
-            {
-                "error": {
-                    "message": "Your input image may contain content that is not allowed by our safety system."  # noqa: E501
-                }
-            },
-        ),
         (403, "The request was rejected because it may contain harmful content"),
     ],
     "auth": [
-        (429, {"error": {"code": "1113", "message": "您的账户已欠费，请充值后重试。"}}),
-        (402, {"error": {"message": "This request requires more credits, or fewer max_tokens."}}),
-        (403, {"error": {"message": "Your credit balance is exhausted"}}),
-        (
-            400,
-            {
-                "type": "error",
-                "error": {
-                    "type": "invalid_request_error",
-                    "message": "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",  # noqa: E501
-                },
-            },
-        ),
-        (
-            429,
-            {
-                "error": {
-                    "message": "Monthly spend limit reached for this workspace",
-                    "type": "limit_error",
-                }
-            },
-        ),
-        (
-            403,
-            {
-                "code": "AccountOverdueError",
-                "message": "The request failed because your account has an overdue balance.",
-            },
-        ),
+        (401, framed("Incorrect API key provided.", code="invalid_api_key")),
+        (429, framed("You exceeded your current quota.", code="insufficient_quota")),
+        (429, google("RESOURCE_EXHAUSTED", "Day")),
+        (429, framed("您的账户已欠费，请充值后重试。", code="1113")),
+        (429, framed("Monthly spend limit reached for this workspace", type="limit_error")),
+        (429, {"error": "you have reached your weekly usage limit, upgrade"}),
+        (403, {"code": "AccountOverdueError", "message": "Your account has an overdue balance."}),
+        (403, {"code": 30001, "message": "Sorry, your account balance is insufficient"}),
         (403, {"error": "用户额度不足, 剩余额度: ¥0.00"}),
         (401, {"error": "invalid x-api-key"}),
         (403, {"detail": "Invalid token"}),
-        (403, {"error": {"message": "API key is invalid"}}),
         (403, {"message": "The security token included in the request is invalid."}),
-        (
-            403,
-            {
-                "error": {
-                    "code": 403,
-                    "message": "Permission denied: Consumer has been suspended.",
-                    "status": "PERMISSION_DENIED",
-                }
-            },
-        ),
-        (
-            403,
-            {
-                "error": {
-                    "message": "Project `p` does not have access to model `gpt-5`",
-                    "code": "model_not_found",
-                }
-            },
-        ),
-        (
-            429,
-            {
-                "error": {
-                    "message": "Rate limit reached for requests per day (RPD): Limit 200, Used 200. Please try again in 7m12s."  # noqa: E501
-                }
-            },
-        ),
-        (
-            403,
-            {
-                "error": {
-                    "message": "Out of call volume quota. Quota will be replenished in 2.22:12:30."
-                }
-            },
-        ),
-        (400, {"error": {"message": "Account balance is insufficient"}}),
-        (
-            403,
-            {"code": 30001, "message": "Sorry, your account balance is insufficient", "data": None},
-        ),
-        (429, {"error": {"message": "You have run out of credits. Please top up"}}),
+        (403, framed("Permission denied: Consumer has been suspended.", status="PERMISSION_DENIED")),
+        (403, framed("Project `p` does not have access to model `g`", code="model_not_found")),
     ],
     "rate_limited": [
-        (
-            429,
-            {
-                "error": {
-                    "message": "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000. Please try again in 2s. Visit https://platform.openai.com/account/rate-limits to learn more. You can increase your rate limit by adding a payment method to your account at https://platform.openai.com/account/billing."  # noqa: E501
-                }
-            },
-        ),
-        (
-            429,
-            {
-                "error": {
-                    "message": "Requests rate limit exceeded, please try again later.",
-                    "code": "limit_requests",
-                }
-            },
-        ),
-        (429, {"error": {"code": "1302", "message": "您当前使用该API的并发数过高，请降低并发"}}),
+        (429, google("RESOURCE_EXHAUSTED", "Minute")),
+        (429, framed("Requests rate limit exceeded, try again.", code="limit_requests")),
+        (429, framed("您当前使用该API的并发数过高，请降低并发", code="1302")),
+        (429, framed("Exceeds your account's rate limit.", type="rate_limit_error")),
+        (429, framed("Token limit per minute exceeded", code="throttling")),
+        (400, {"code": "Throttling.RateQuota", "message": "Requests rate limit exceeded."}),
         (429, {"message": "Too Many Requests"}),
         (429, ""),
-        (
-            429,
-            {
-                "error": {
-                    "type": "rate_limit_error",
-                    "message": "This request would exceed your account's rate limit. Please try again later.",  # noqa: E501
-                }
-            },
-        ),
-        (
-            429,
-            {
-                "error": {
-                    "message": "Request was throttled: quota of 100 requests per minute for model x"
-                }
-            },
-        ),
-        (429, {"error": {"message": "Token limit per minute exceeded", "code": "throttling"}}),
-        (
-            400,
-            {
-                "code": "Throttling.RateQuota",
-                "message": "Requests rate limit exceeded, please try again later.",
-            },
-        ),
     ],
     "too_long": [
-        (400, {"error": {"message": "This model supports a maximum of 16 images per request"}}),
-        (400, {"error": {"message": "The number of images (12) exceeds the limit of 10"}}),
+        (400, framed("Too long.", code="context_length_exceeded")),
+        (400, framed("Invalid 'messages[0]': string too long.", code="string_above_max_length")),
+        (400, framed("Prompt exceeds max length", code="1261")),
+        (400, framed("140000 exceeds 128000", code="model_max_prompt_tokens_exceeded")),
+        (500, framed("exceeds the context size (4096)", type="exceed_context_size_error")),
+        (422, {"error": "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 and 512"}),
+        (400, {"error": "the request exceeds the available context size. try increasing it"}),
         (400, {"message": "请求的图片数量超过限制，最多支持 5 张"}),
-        (400, {"error": {"message": "Only one image is allowed per message"}}),
-        (
-            422,
-            {
-                "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 512 `max_new_tokens`",  # noqa: E501
-                "error_type": "validation",
-            },
-        ),
-        (400, {"error": {"code": "1261", "message": "Prompt exceeds max length"}}),
-        (400, {"error": {"message": "Total tokens of image and text exceed max message tokens"}}),
-        (400, {"error": {"message": "输入长度超过模型最大上下文长度限制"}}),
-        (400, {"error": {"message": "Requested tokens (9000) exceed context window of 4096"}}),
-        (
-            500,
-            {
-                "error": {
-                    "message": "the request exceeds the available context size (4096 tokens), try increasing it",  # noqa: E501
-                    "type": "exceed_context_size_error",
-                }
-            },
-        ),
-        (400, {"error": {"message": "Image size exceeds the limit of 20MB"}}),
-        (400, {"error": {"message": "image too large: 9000x9000, max 8000 pixels"}}),
-        (413, "<html><head><title>413 Request Entity Too Large</title></head></html>"),
-        (400, {"error": {"message": "Please reduce the length of the messages or completion."}}),
-        (
-            400,
-            {
-                "error": {
-                    "message": "prompt token count of 140000 exceeds the limit of 128000",
-                    "code": "model_max_prompt_tokens_exceeded",
-                }
-            },
-        ),
-        (
-            400,
-            {
-                "error": {
-                    "message": "max_prompt_tokens: prompt is 40000 tokens, larger than model limit 32768"  # noqa: E501
-                }
-            },
-        ),
-        (
-            400,
-            {
-                "error": {
-                    "message": "Your messages resulted in 9001 tokens, but this model takes 8192 at most"  # noqa: E501
-                }
-            },
-        ),
         (400, {"message": "Input length 5000 exceeds maximum allowed token size 4000"}),
+        (413, "<html><head><title>413 Request Entity Too Large</title></head></html>"),
     ],
     "bad_request": [
-        (
-            403,
-            "<html><head><title>403 Forbidden</title></head><body><center><h1>403 Forbidden</h1></center><hr><center>nginx</center></body></html>",  # noqa: E501
-        ),
+        (403, NGINX_403),
         (403, {"message": "Forbidden"}),
         (403, ""),
         (400, {"error": "invalid image url"}),
         (404, {"detail": "Not Found"}),
-        (400, {"error": {"message": "messages: roles must alternate between user and assistant"}}),
-        (400, {"error": {"message": "Could not process image"}}),
         (405, "Method Not Allowed"),
-        (
-            422,
-            {
-                "detail": [
-                    {
-                        "loc": ["body", "messages", 0, "content"],
-                        "msg": "str type expected",
-                        "input": "too many tokens; violates policy",
-                    }
-                ]
-            },
-        ),
+        (422, {"detail": [ECHO]}),
+        (400, framed("Unprocessable", flagged_input="This violates the content policy.")),
+        (400, framed("Invalid value.", code="invalid_value", param="messages[1].content")),
+        (400, framed("Role?", code="unsupported_value", param="messages[0].role")),
+        (400, framed(None, code={"a": 1})),
+        (400, "Bad Request"),
+        (400, None),
+        (400, []),
     ],
     "bad_parameter": [
-        (
-            400,
-            {
-                "error": {
-                    "message": "max_tokens is too large: 32000. This model supports at most 16384 completion tokens",  # noqa: E501
-                    "param": "max_tokens",
-                }
-            },
-        ),
-        (400, {"error": {"message": "`temperature` must be a float between 0 and 2"}}),
+        (400, framed("max_tokens is too large: 32000. At most 16384.", param="max_tokens")),
     ],
     "server_error": [
         (500, {"error": "CUDA out of memory"}),
-        (503, {"error": {"message": "The model is overloaded. Please try again later."}}),
-        (529, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+        (529, {"type": "error", **framed("Overloaded", type="overloaded_error")}),
         (502, "<html>Bad Gateway</html>"),
         (500, ""),
     ],
-}
+}  # fmt: skip
+"""By kind, status and body of other errors."""
+
+CASES = [
+    *((*known, framed(message)) for known, messages in MESSAGES.items() for message in messages),
+    *((kind, *error) for kind, errors in BODIES.items() for error in errors),
+]
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "body"),
-    [(kind, status, body) for kind, cases in WORDINGS.items() for status, body in cases],
-)
+@pytest.mark.parametrize(("kind", "status", "body"), CASES, ids=str)
 def test_an_error_is_known_by_status_type_code_and_text(
     kind: str, status: int, body: object
 ) -> None:
@@ -312,28 +239,20 @@ def test_an_error_is_known_by_status_type_code_and_text(
 
     assert kind_of(error) == kind
     assert passes(error) == (kind in ("rate_limited", "server_error"))
-    assert (refused_parameter(error) is not None) == (kind == "bad_parameter")
+    if kind == "bad_parameter":
+        assert refused_parameter(error)
+    assert not refuses_schema(error)
 
 
-def test_a_quota_of_a_week_is_no_rate():
-    error = read_error(429, {"error": "you have reached your weekly usage limit, upgrade"})
-
-    assert kind_of(error) == "auth" and not passes(error)
+def base_resp(code: int, message: str) -> dict[str, object]:
+    return {"base_resp": {"status_code": code, "status_msg": message}}
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "message"),
     [
-        (
-            {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}},
-            "auth",
-            "insufficient balance",
-        ),
-        (
-            {"base_resp": {"status_code": 1026, "status_msg": "input new_sensitive content"}},
-            "refused",
-            "input new_sensitive content",
-        ),
+        (base_resp(1008, "insufficient balance"), "auth", "insufficient balance"),
+        (base_resp(1026, "new_sensitive content"), "refused", "new_sensitive content"),
         (
             {"error_code": 336104, "error_msg": "prompt is too long"},
             "too_long",
@@ -354,14 +273,8 @@ def test_an_error_in_a_reply_of_status_200_counts_as_what_it_says(
 @pytest.mark.parametrize(
     "body",
     [
-        {
-            "choices": [{"message": {"content": "B"}}],
-            "base_resp": {"status_code": 0, "status_msg": ""},
-        },
-        {
-            "choices": [{"message": {"content": ""}}],
-            "base_resp": {"status_code": 0, "status_msg": ""},
-        },
+        {"choices": [{"message": {"content": "B"}}], **base_resp(0, "")},
+        {"choices": [{"message": {"content": ""}}], **base_resp(0, "")},
         {"choices": [{"message": {"content": "B"}}], "error": None},
         {"choices": []},
         {"id": "x"},
@@ -371,11 +284,8 @@ def test_a_reply_without_words_of_an_error_holds_none(body: dict[str, object]) -
     assert error_in_reply(body) is None
 
 
-def test_what_a_server_repeats_of_the_request_says_nothing_about_the_error() -> None:
-    echo = "This prompt violates the content policy and has too many tokens."
-    error = read_error(400, {"error": {"message": "Unprocessable", "flagged_input": echo}})
-
-    assert kind_of(error) == "bad_request"
+RAW = {"raw": '{"error": {"message": "broken"}}'}
+HTML = "<html><head><title>Oh</title><style>p {}</style></head><body><p>broken</p></body></html>"
 
 
 @pytest.mark.parametrize(
@@ -387,20 +297,9 @@ def test_what_a_server_repeats_of_the_request_says_nothing_about_the_error() -> 
         ({"errors": [{"message": "broken"}, {"message": "picture"}]}, "broken; picture"),
         ({"errors": ["broken", "picture"]}, "broken; picture"),
         ({"detail": [{"loc": ["body", "messages", 0], "msg": "broken"}]}, "messages.0: broken"),
-        (
-            {
-                "error": {
-                    "message": "Provider returned error",
-                    "metadata": {"raw": '{"error": {"message": "broken"}}'},
-                }
-            },
-            "Provider returned error: broken",
-        ),
+        (framed("Provider returned error", metadata=RAW), "Provider returned error: broken"),
         ("broken picture\n", "broken picture"),
-        (
-            "<html><head><title>Oh</title><style>p {}</style></head><body><p>broken</p></body></html>",
-            "Oh - broken",
-        ),
+        (HTML, "Oh - broken"),
         ({"fault": {"faultstring": "x"}}, "x"),
         (None, ""),
         ([], ""),
@@ -410,3 +309,22 @@ def test_the_words_of_an_error_are_found_wherever_the_server_puts_them(
     body: object, message: str
 ) -> None:
     assert read_error(400, body).message == message
+
+
+LLAMA_KINDS = {
+    **{"image": "text_only", "bad image": "text_only", "too long": "too_long"},
+    **dict.fromkeys(("bad schema", "schema pattern", "response_format unknown"), "bad_parameter"),
+    **{"temperature text": "bad_parameter", "assistant twice": "bad_request"},
+    "not json": "server_error",
+}
+
+
+@pytest.mark.skipif(not REPLIES.exists(), reason="the shared samples are not here")
+def test_what_the_server_of_llama_cpp_answers() -> None:
+    lines = [re.match(r"(.{26}) (\d{3}) +\S+ (.*)", line) for line in REPLIES.open()]
+    kinds = {
+        line[1].strip(): kind_of(read_error(int(line[2]), json.loads(line[3])))
+        for line in lines
+        if line and int(line[2]) >= 400
+    }
+    assert kinds == LLAMA_KINDS

@@ -4,15 +4,15 @@ import asyncio
 import json
 import socket
 import threading
-import time
+from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-import httpx2
 import pytest
 
 from methods.prompts.messages import Message
-from resources.images.store import ImageStore
 from resources.llm import batches
 from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
@@ -20,123 +20,47 @@ from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchItem, BatchState, FailedRequest
 from resources.llm.model_calls import BatchPending, WaitingForBatch
-from resources.llm.model_spec import ModelSpec, RegistryError
-from resources.llm.registry import load_registry
+from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
 from tests.resources.llm.entries import charges_of
+from tests.resources.llm.loopback import gateway_of, questions
 
 pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
-REGISTRY = """
-profiles: {{p: {{writer: m, judge: m, evaluate: [m]}}}}
-models:
-  m:
-    provider: openai
-    model: offline-careful
-    identity: the server, wherever it listens
-    base_url: {url}
-    mode: {mode}
-    price: {{prompt: 1, completion: 2}}
-"""
 
-
-class Api:
-    """A provider of batches: what it was asked from now on, its bad days."""
-
-    def __init__(self, server: BatchServer):
-        self.url = server.base_url
-        self._http = httpx2.Client(
-            base_url=self.url.removesuffix("/v1"), trust_env=False, verify=False
-        )
-        self._before = self._stats()
-        self._batches_before = {batch["id"] for batch in self._list()}
-
-    def counts(self) -> tuple[int, int]:
-        """Requests answered live, and in batches."""
-        live, batched = self._stats()
-        return live - self._before[0], batched - self._before[1]
-
-    def batches(self) -> list[dict]:
-        """The newest first."""
-        return [batch for batch in self._list() if batch["id"] not in self._batches_before]
-
-    def _stats(self) -> tuple[int, int]:
-        return self._http.get("/stats").json()["calls"], self._http.get("/batched").json()
-
-    def _list(self) -> list[dict]:
-        return self._http.get("/v1/batches?limit=100").json()["data"]
-
-    def lines(self, batch: dict) -> list[dict]:
-        """What was handed over in a batch."""
-        content = self._http.get(f"/v1/files/{batch['input_file_id']}/content").text
-        return [json.loads(line) for line in content.splitlines()]
-
-    def sizes(self) -> list[int]:
-        """How many requests each batch was handed over with, the newest first."""
-        return [len(self.lines(batch)) for batch in self.batches()]
-
-    def finish(self) -> None:
-        """Wait until every batch has ended."""
-        while {batch["status"] for batch in self.batches()} & {"validating", "in_progress"}:
-            time.sleep(0.01)
-
-    def cancel(self, batch: dict) -> None:
-        self._http.post(f"/v1/batches/{batch['id']}/cancel").raise_for_status()
-
-    def fail(self, kind: str, **fault) -> None:
-        self._http.post("/faults", json={"kind": kind, **fault}).raise_for_status()
-
-
-@pytest.fixture(scope="module")
-def server():
+@pytest.fixture
+def api() -> Iterator[BatchServer]:
     with BatchServer() as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def slow_server():
+@pytest.fixture
+def slow() -> Iterator[BatchServer]:
     """None of its batches ends during a test."""
     with BatchServer(batch_seconds=3600) as running:
         yield running
 
 
-@pytest.fixture
-def api(server):
-    return Api(server)
-
-
-@pytest.fixture
-def slow(slow_server):
-    return Api(slow_server)
-
-
 def make_gateway(
-    folder: Path, api: Api, mode: str = "batch", url: str = "", budget: float | None = None
+    folder: Path,
+    api: BatchServer,
+    mode: str = "batch",
+    run: str = "run-1",
+    budget_usd: float | None = None,
+    **more: Any,
 ) -> Gateway:
     """A gateway as each run makes its own, over one ledger."""
-    path = folder / "models.yaml"
-    path.write_text(REGISTRY.format(url=url or api.url, mode=mode))
-    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(
-        load_registry(path),
-        "p",
-        ledger,
-        images,
-        run="run-1",
-        budget_usd=budget,
-        launcher=MockServerProcess(),
-    )
+    entry = {"model": "offline-careful", "identity": "the server, wherever it listens"}
+    entry |= {"base_url": api.base_url, "mode": mode, "price": {"prompt": 1, "completion": 2}}
+    return gateway_of(folder, {"it": {**entry, **more}}, budget_usd, run=run)
 
 
-def questions(n: int) -> list[ChatRequest]:
-    return [
-        ChatRequest(
-            "m", (Message.from_text("user", f"Question {i}?"),), "q@1", {"temperature": 0.0}
-        )
-        for i in range(n)
-    ]
+def hand_over(folder: Path, api: BatchServer, n: int, **entry: Any) -> None:
+    """A run that ends with so many items in a batch."""
+    with pytest.raises(WaitingForBatch, match=f"^s waits for batches with {n} of its items"):
+        make_gateway(folder, api, **entry).ask("s", questions(n))
 
 
 def ledger_of(folder: Path) -> Ledger:
@@ -147,12 +71,23 @@ def state(folder: Path) -> BatchState:
     return BatchState(ledger_of(folder))
 
 
-def asked_until_done(folder: Path, api: Api, n: int, runs: int = 5) -> tuple[list, list[int]]:
+def poll(gateway: Gateway, folder: Path) -> list[str]:
+    return poll_open_batches(gateway.registry, ledger_of(folder), MockServerProcess())
+
+
+def sizes_of(api: BatchServer) -> list[int]:
+    """How many requests each batch was handed over with, the newest first."""
+    return [len(api.lines(batch)) for batch in api.batches]
+
+
+def asked_until_done(
+    folder: Path, api: BatchServer, n: int, runs: int = 5, **entry: Any
+) -> tuple[list, list[int]]:
     """Runs of the same stage until one comes to its end: its outcomes, how many waited each time."""
     waited = []
     for _ in range(runs):
         try:
-            return make_gateway(folder, api).ask("s", questions(n))[0], waited
+            return make_gateway(folder, api, **entry).ask("s", questions(n))[0], waited
         except WaitingForBatch as error:
             waited.append(int(str(error).split(" with ")[1].split()[0]))
             api.finish()
@@ -163,41 +98,33 @@ def asked_until_done(folder: Path, api: Api, n: int, runs: int = 5) -> tuple[lis
 
 
 def test_a_stage_in_batch_mode_hands_its_requests_over_and_says_that_it_waits(tmp_path, api):
-    with pytest.raises(WaitingForBatch, match=r"^s waits for batches with 5 of its items"):
-        make_gateway(tmp_path, api).ask("s", questions(5))
+    hand_over(tmp_path, api, 5)
 
-    (batch,) = api.batches()
+    (batch,) = api.batches
     assert {line["body"]["messages"][0]["content"] for line in api.lines(batch)} == {
         f"Question {number}?" for number in range(5)
     }
-    assert api.counts()[0] == 0, "nothing is asked live"
+    assert api.n_live == 0, "nothing is asked live"
     (kept,) = state(tmp_path).batches(still_open=True)
-    assert (kept.model, kept.remote_id, kept.n_requests) == ("m", batch["id"], 5)
+    assert (kept.model, kept.remote_id, kept.n_requests) == ("it", batch["id"], 5)
     assert {item.run for item in state(tmp_path).waiting(kept.batch).values()} == {"run-1"}
 
 
-def test_the_next_run_takes_in_what_has_come_back_and_the_one_after_it_asks_nothing(tmp_path, api):
-    outcomes, waited = asked_until_done(tmp_path, api, 5)
+@pytest.mark.files_alone  # several stores
+def test_the_next_run_takes_in_what_a_live_call_would_get_at_its_part_of_the_price(tmp_path, api):
+    in_batch, waited = asked_until_done(tmp_path, api, 5)
 
     assert waited == [5]
-    live, _ = make_gateway(tmp_path, api, "live").ask("s", questions(5))
-    assert [outcome.text for outcome in outcomes] == [outcome.text for outcome in live]
-    assert all(outcome.cached for outcome in [*outcomes, *live])
-    assert api.counts() == (0, 5)
+    assert all(outcome.cached for outcome in in_batch)
+    assert (api.n_live, api.n_batched) == (0, 5)
     assert state(tmp_path).batches(still_open=True) == []
-
-
-@pytest.mark.files_alone  # several stores
-def test_answers_out_of_a_batch_are_those_a_live_call_gets_at_its_part_of_the_price(tmp_path, api):
     (tmp_path / "live").mkdir()
-    in_batch, _ = asked_until_done(tmp_path, api, 4)
-    live, usage = make_gateway(tmp_path / "live", api, "live").ask("s", questions(4))
-
+    live, usage = make_gateway(tmp_path / "live", api, "live").ask("s", questions(5))
     assert [each.text for each in in_batch] == [each.text for each in live]
     assert [each.key for each in in_batch] == [each.key for each in live], "one ledger for both"
     # Half the price, which is what `price.batch` is by default.
     assert sum(each.cost_usd for each in in_batch) == pytest.approx(usage.cost_usd / 2)
-    assert {(call.via, call.run, call.stage) for call in Ledger(tmp_path / "ledger.sqlite")} == {
+    assert {(call.via, call.run, call.stage) for call in ledger_of(tmp_path)} == {
         ("batch", "run-1", "s")
     }
 
@@ -211,15 +138,15 @@ def test_live_and_batch_mix_and_no_request_is_paid_for_twice(tmp_path, slow):
     with pytest.raises(WaitingForBatch, match="with 4 of"):
         make_gateway(tmp_path, slow, "live").ask("s", questions(9))
 
-    assert slow.counts() == (5, 0)
-    assert len(slow.batches()) == 1
+    assert (slow.n_live, slow.n_batched) == (5, 0)
+    assert len(slow.batches) == 1
 
 
 def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
     async def converse(session, request):
         first = await session.complete(request)
         more = (*request.messages, Message.from_text("assistant", first.text), request.messages[0])
-        return (await session.complete(ChatRequest("m", more, "q@1"))).text
+        return (await session.complete(ChatRequest("it", more, "q@1"))).text
 
     for _ in range(2):
         with pytest.raises(WaitingForBatch, match="with 3 of"):
@@ -228,7 +155,9 @@ def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
     results, _ = make_gateway(tmp_path, api).map("s", questions(3), converse)
 
     assert len(results) == 3 and all(results)
-    assert api.counts() == (0, 6) and len(api.batches()) == 2, "a batch a turn, not one a dialogue"
+    assert (api.n_live, api.n_batched) == (0, 6) and len(api.batches) == 2, (
+        "a batch a turn, not one a dialogue"
+    )
 
 
 def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch(tmp_path, api):
@@ -244,18 +173,12 @@ def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch
         with pytest.raises(WaitingForBatch):
             gateway.map("s", questions(1), want)
 
-    gateways = [make_gateway(tmp_path, api), make_gateway(tmp_path, api)]
-    gateways[1].context.run = "run-2"
+    gateways = [make_gateway(tmp_path, api, run=name) for name in ("run-1", "run-2")]
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, gateways))
 
-    assert len(api.batches()) == 1
-    assert (
-        poll_open_batches(
-            gateways[0].registry, Ledger(tmp_path / "ledger.sqlite"), MockServerProcess()
-        )
-        == []
-    )
+    assert len(api.batches) == 1
+    assert poll(gateways[0], tmp_path) == []
     assert sorted(state(tmp_path).ready_runs()) == ["run-1", "run-2"]
 
 
@@ -278,36 +201,32 @@ def test_a_run_whose_requests_are_answered_before_it_hands_them_over_does_not_wa
 
 def test_a_look_that_takes_too_long_is_ended_in_good_order(tmp_path, api, monkeypatch, caplog):
     monkeypatch.setattr(batches, "_POLL_SECONDS", 0.3)
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(1))
+    hand_over(tmp_path, api, 1)
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
-        registry = make_gateway(tmp_path, api, url=url).registry
-        said = poll_open_batches(registry, Ledger(tmp_path / "ledger.sqlite"), MockServerProcess())
+        said = poll(make_gateway(tmp_path, api, base_url=url), tmp_path)
 
     assert said == ["A provider took too long to give the status of its batches."]
     assert caplog.text == ""
 
 
-def test_more_than_a_file_may_hold_is_several_batches(tmp_path, api, monkeypatch):
+def test_more_than_a_file_may_hold_is_several_batches(tmp_path, slow, monkeypatch):
     monkeypatch.setattr(batches, "MOST_REQUESTS", 4)
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(10))
-    assert sorted(api.sizes()) == [2, 4, 4]
+    hand_over(tmp_path, slow, 10)
+    assert sorted(sizes_of(slow)) == [2, 4, 4]
 
-    line = len(json.dumps(api.lines(api.batches()[0])[0]))
+    line = len(json.dumps(slow.lines(slow.batches[0])[0]))
     monkeypatch.setattr(batches, "MOST_BYTES", 3 * (line + 5))
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(17))
-    assert sorted(api.sizes()[:3]) == [1, 3, 3]
+    hand_over(tmp_path, slow, 17)
+    assert sorted(sizes_of(slow)[:3]) == [1, 3, 3]
 
 
 def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):
     with pytest.raises(BudgetReached):
-        make_gateway(tmp_path, api, budget=0.000001).ask("s", questions(3))
+        make_gateway(tmp_path, api, budget_usd=0.000001).ask("s", questions(3))
 
-    assert api.batches() == []
+    assert api.batches == []
 
 
 # Restarts, losses and an end to resubmission
@@ -330,8 +249,8 @@ def test_only_what_has_no_answer_is_handed_over_again(
 
     outcomes, waited_each_time = asked_until_done(tmp_path, api, 5)
 
-    assert (waited_each_time, sorted(api.sizes())) == (waited, sizes)
-    assert api.counts() == (0, n_answered), "no request is answered twice"
+    assert (waited_each_time, sorted(sizes_of(api))) == (waited, sizes)
+    assert (api.n_live, api.n_batched) == (0, n_answered), "no request is answered twice"
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
 
 
@@ -347,6 +266,15 @@ def test_what_would_fail_again_is_a_typed_failure_once_told_and_asked_anew_after
     assert failure.kind == "bad_request" and failure.detail
     with pytest.raises(WaitingForBatch, match="with 1 of"):
         make_gateway(tmp_path, api).ask("s", questions(3))
+
+
+def test_a_result_that_is_too_large_is_a_loss_and_the_others_are_answers(tmp_path, api):
+    api.fail("large")
+
+    outcomes, _ = asked_until_done(tmp_path, api, 3, max_reply_bytes=1_000_000)
+
+    (lost,) = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    assert lost.kind == "bad_response" and "max_reply_bytes of it allows" in lost.detail
 
 
 def test_resubmission_has_an_end(tmp_path, api):
@@ -377,7 +305,7 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert waited == [2]
     (refused,) = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
     assert refused.kind == "refused"
-    (charge,) = charges_of(Ledger(tmp_path / "ledger.sqlite"))
+    (charge,) = charges_of(ledger_of(tmp_path))
     assert (charge.key, charge.via) == (refused.key, "batch")
     # Taken in once more, as after a crash, it is charged once all the same.
     (batch,) = state(tmp_path).batches()
@@ -387,46 +315,42 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert charges_of(ledger_of(tmp_path)) == [charge]
 
 
-def test_a_batch_whose_creation_was_cut_short_is_found_again_and_not_sent_twice(
-    tmp_path, api, monkeypatch
+@pytest.mark.files_alone  # several stores
+@pytest.mark.parametrize(
+    ("owner", "method", "waited"),
+    [
+        # Killed between the provider's yes and writing it down: it is found again.
+        (BatchState, "mark_submitted", []),
+        # Written down, and killed before it was sent.
+        (batches.Batches, "_create", [3]),
+    ],
+)
+def test_a_batch_whose_creation_was_cut_short_is_sent_once(
+    tmp_path, api, monkeypatch, owner, method, waited
 ):
-    def die(*_):
+    (tmp_path / "other").mkdir()
+    hand_over(tmp_path / "other", api, 2)
+
+    def die(*_, **__):
         raise KeyboardInterrupt
 
-    # Killed between the provider's yes and writing it down.
     with monkeypatch.context() as patch:
-        patch.setattr(BatchState, "mark_submitted", die)
+        patch.setattr(owner, method, die)
         with pytest.raises(KeyboardInterrupt):
             make_gateway(tmp_path, api).ask("s", questions(3))
     assert state(tmp_path).batches(still_open=True)[0].remote_id is None
     api.finish()
 
-    outcomes, waited = asked_until_done(tmp_path, api, 3)
+    outcomes, waited_each_time = asked_until_done(tmp_path, api, 3)
 
-    assert waited == [] and len(outcomes) == 3
-    assert len(api.batches()) == 1 and api.counts() == (0, 3)
-
-
-def test_a_batch_that_was_written_down_and_never_sent_is_sent(tmp_path, api, monkeypatch):
-    def die(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(batches.Batches, "_create", die)
-        with pytest.raises(KeyboardInterrupt):
-            make_gateway(tmp_path, api).ask("s", questions(3))
-
-    outcomes, waited = asked_until_done(tmp_path, api, 3)
-
-    assert waited == [3] and len(outcomes) == 3
-    assert len(api.batches()) == 1
+    assert waited_each_time == waited and len(outcomes) == 3
+    assert len(api.batches) == 2 and (api.n_live, api.n_batched) == (0, 5)
 
 
 def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, api, monkeypatch):
     monkeypatch.setattr(batches, "_RESULTS_AT_ONCE", 2)
     api.fail("content_filter")
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, api).ask("s", questions(6))
+    hand_over(tmp_path, api, 6)
     api.finish()
     kept, calls = BatchState.store_results, []
 
@@ -443,31 +367,31 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
 
     outcomes, _ = make_gateway(tmp_path, api).ask("s", questions(6))
 
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Completion"] * 5 + [
-        "Failure"
-    ]
+    ledger = ledger_of(tmp_path)
+    assert Counter(map(type, outcomes)) == {Completion: 5, Failure: 1}
     assert (len(ledger), len(charges_of(ledger))) == (5, 1)
-    assert api.counts() == (0, 6)
+    assert (api.n_live, api.n_batched) == (0, 6)
 
 
 SPEC = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
 ITEM = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
 
 
+def read(status: int, body: object, spec: ModelSpec = SPEC) -> Call | FailedRequest:
+    """What is made of the only line of a file of results."""
+    row = {"custom_id": "k", "response": {"status_code": status, "body": body}, "error": None}
+    # As JSON that is not escaped, which is how some providers write it.
+    lines = json.dumps(row, ensure_ascii=False).encode().split(b"\n")
+    (result,) = read_results(lines, {"k": ITEM}, spec)
+    return result
+
+
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"], ids=ascii)
 def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
-    reply = {
-        "choices": [{"message": {"content": f"first{separator}second"}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 2},
-    }
-    row = {"custom_id": "k", "response": {"status_code": 200, "body": reply}, "error": None}
-    # As JSON that is not escaped, which is how some providers write it.
-    line = json.dumps(row, ensure_ascii=False).encode()
+    text = f"first{separator}second"
+    call = read(200, {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
 
-    (call,) = read_results(line.split(b"\n"), {"k": ITEM}, SPEC)
-
-    assert isinstance(call, Call) and call.response == f"first{separator}second"
+    assert isinstance(call, Call) and call.response == text
 
 
 def test_garbage_in_a_file_costs_nobody_else_its_answer():
@@ -478,19 +402,16 @@ def test_garbage_in_a_file_costs_nobody_else_its_answer():
         b'{"content": "fine"}}], "usage": {"prompt_tokens": 1e99, "completion_tokens": 1}}}}',
     ]  # fmt: skip
 
-    read = read_results(lines, {"k": ITEM}, SPEC)
+    results = read_results(lines, {"k": ITEM}, SPEC)
 
-    assert [type(each) for each in read] == [FailedRequest, Call]
+    assert [type(each) for each in results] == [FailedRequest, Call]
 
 
 def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     monkeypatch.setenv("BATCH_KEY", "sk-very-secret-1234")
-    entry = {"name": "m", "provider": "openai", "model": "m", "api_key_env": "BATCH_KEY"}
-    spec = ModelSpec.model_validate(entry)
     body = {"error": {"message": "bad header: Bearer sk-very-secret-1234"}}
-    row = {"custom_id": "k", "response": {"status_code": 400, "body": body}}
 
-    (lost,) = read_results([json.dumps(row).encode()], {"k": ITEM}, spec)
+    lost = read(400, body, SPEC.model_copy(update={"api_key_env": "BATCH_KEY"}))
 
     assert isinstance(lost, FailedRequest) and lost.detail == "bad header: Bearer ***"
 
@@ -505,36 +426,28 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     ],
 )
 def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, again):
-    row = {"custom_id": "k", "response": {"status_code": 200, "body": body}}
-
-    (lost,) = read_results([json.dumps(row).encode()], {"k": ITEM}, SPEC)
+    lost = read(200, body)
 
     assert isinstance(lost, FailedRequest) and (lost.kind, lost.again) == (kind, again)
 
 
 def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, slow).ask("s", questions(3))
-    slow.cancel(slow.batches()[0])
-    assert (
-        poll_open_batches(
-            load_registry(tmp_path / "models.yaml"), ledger_of(tmp_path), MockServerProcess()
-        )
-        == []
-    )
+    hand_over(tmp_path, slow, 3)
+    slow.cancel(slow.batches[0])
+    assert poll(make_gateway(tmp_path, slow), tmp_path) == []
 
     outcomes, _ = make_gateway(tmp_path, slow, "live").ask("s", questions(3))
 
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
-    assert len(slow.batches()) == 1 and state(tmp_path).ready_runs() == []
+    assert len(slow.batches) == 1 and state(tmp_path).ready_runs() == []
 
 
 # Said in a sentence
 
 
 def test_a_server_without_batches_says_so_and_nothing_waits_for_it(tmp_path, api):
-    with pytest.raises(BatchError, match="^A batch for m could not be uploaded: "):
-        make_gateway(tmp_path, api, url=api.url + "/nothing").ask("s", questions(2))
+    with pytest.raises(BatchError, match="^A batch for it could not be uploaded: "):
+        make_gateway(tmp_path, api, base_url=api.base_url + "/nothing").ask("s", questions(2))
 
     assert state(tmp_path).batches() == []
     with pytest.raises(WaitingForBatch, match="with 2 of"):
@@ -542,20 +455,9 @@ def test_a_server_without_batches_says_so_and_nothing_waits_for_it(tmp_path, api
 
 
 def test_a_server_that_is_away_is_a_sentence_and_the_batch_still_waits(tmp_path, slow):
-    with pytest.raises(WaitingForBatch):
-        make_gateway(tmp_path, slow).ask("s", questions(2))
+    hand_over(tmp_path, slow, 2)
 
-    with pytest.raises(BatchError, match="^A batch of m could not be polled: "):
-        make_gateway(tmp_path, slow, url="http://127.0.0.1:9/v1").ask("s", questions(2))
+    with pytest.raises(BatchError, match="^A batch of it could not be polled: "):
+        make_gateway(tmp_path, slow, base_url="http://127.0.0.1:9/v1").ask("s", questions(2))
 
     assert len(state(tmp_path).batches(still_open=True)) == 1
-
-
-def test_the_mock_server_takes_no_batches(tmp_path):
-    path = tmp_path / "models.yaml"
-    path.write_text(
-        "profiles: {p: {writer: m, judge: m, evaluate: [m]}}\n"
-        "models: {m: {provider: mock, mode: batch}}\n"
-    )
-    with pytest.raises(RegistryError, match="the mock server has no batch API"):
-        load_registry(path)

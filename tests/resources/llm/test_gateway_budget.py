@@ -2,36 +2,20 @@
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from resources.images.store import ImageStore
 from resources.llm.budget import BudgetReached
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
-from resources.llm.registry import load_registry
-from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.priced import COST, MODELS, requests
+from tests.resources.llm.priced import COST, priced, requests, spent
 from tests.resources.llm.priced import TEXTS as EVERY_TEXT
 
 TEXTS = EVERY_TEXT[:10]
 
 
-def make_gateway(folder: Path, url: str, run: str = "", budget: float | None = None) -> Gateway:
-    """A gateway as each run makes its own, over one ledger."""
-    path = folder / "models.yaml"
-    path.write_text(MODELS.format(url=url))
-    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(
-        load_registry(path), "p", ledger, images, run, budget, launcher=MockServerProcess()
-    )
-
-
 @pytest.fixture
 def heard() -> list[str]:
-    """What the API was asked, in the order it came."""
     return []
 
 
@@ -41,14 +25,6 @@ def url(heard: list[str]) -> Iterator[str]:
         yield address
 
 
-def spent(folder: Path) -> dict[str, float]:
-    """Dollars in the ledger by the run that paid them."""
-    costs: dict[str, float] = {}
-    for call in Ledger(folder / "ledger.sqlite"):
-        costs[call.run] = costs.get(call.run, 0) + call.cost_usd
-    return costs
-
-
 def test_a_run_stops_before_it_passes_its_budget_and_the_next_asks_only_the_rest(
     tmp_path, url, heard
 ):
@@ -56,29 +32,18 @@ def test_a_run_stops_before_it_passes_its_budget_and_the_next_asks_only_the_rest
     # Of $200, two of $70 are set aside; a third fits when the first has cost 42, a fourth when the
     # third has: 3 * 42 + 70 = 196. Then 4 * 42 + 70 = 238.
     with pytest.raises(BudgetReached, match=r"has spent \$168\.0000 .* may cost \$70\.0000"):
-        make_gateway(tmp_path, url, "poor", budget=200).ask("s", requests(TEXTS))
+        priced(tmp_path, url, "poor", budget=200).ask("s", requests(TEXTS))
 
     assert spent(tmp_path) == {"poor": 4 * COST}
     kept = {call.response for call in Ledger(tmp_path / "ledger.sqlite")}
     assert kept == {answer_to(text) for text in heard}, "all that was sent was answered and kept"
 
-    outcomes, usage = make_gateway(tmp_path, url, "rich", budget=1000).ask("s", requests(TEXTS))
+    outcomes, usage = priced(tmp_path, url, "rich", budget=1000).ask("s", requests(TEXTS))
 
     assert [outcome.text for outcome in outcomes] == [answer_to(text) for text in TEXTS]
     assert (usage.calls, usage.cache_hits, usage.cost_usd) == (6, 4, 6 * COST)
     assert spent(tmp_path) == {"poor": 4 * COST, "rich": 6 * COST}
     assert sorted(heard) == TEXTS
-
-
-def test_the_stages_of_a_run_share_its_budget(tmp_path, url, heard):
-    gateway = make_gateway(tmp_path, url, "run", budget=200)
-    gateway.ask("one", requests(TEXTS[:3]))
-
-    # 3 * 42 + 70 = 196 leaves room for one, and no second.
-    with pytest.raises(BudgetReached):
-        gateway.ask("two", requests(TEXTS[3:]))
-
-    assert spent(tmp_path) == {"run": 4 * COST} and len(heard) == 4
 
 
 def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, heard):
@@ -90,7 +55,7 @@ def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, hear
         raise ZeroDivisionError  # as a key does that is refused
 
     with serving(Api((500, 500), lambda _key, text: heard.append(text))) as slow:
-        gateway = make_gateway(tmp_path, slow, budget=100)
+        gateway = priced(tmp_path, slow, budget=100)
         for stage in (1, 2, 3):
             with pytest.raises((ZeroDivisionError, BudgetReached)):
                 gateway.map("s", [*requests(TEXTS[stage : stage + 1]), None], fall)
@@ -101,8 +66,8 @@ def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, hear
 
 
 def test_what_is_in_the_ledger_costs_no_budget(tmp_path, url):
-    make_gateway(tmp_path, url).ask("s", requests(TEXTS))
+    priced(tmp_path, url).ask("s", requests(TEXTS))
 
-    outcomes, usage = make_gateway(tmp_path, url, budget=0).ask("s", requests(TEXTS))
+    outcomes, usage = priced(tmp_path, url, budget=0).ask("s", requests(TEXTS))
 
     assert len(outcomes) == usage.cache_hits == 10

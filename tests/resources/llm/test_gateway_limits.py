@@ -1,7 +1,6 @@
 """The gateway under a model's limits, against a real server."""
 
 import json
-import threading
 import time
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 from resources.llm import circuit_breaker, run_context
 from resources.llm.canary import FIRST_RESULTS, ModelGivenUp
-from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
 from resources.llm.progress import ProgressReport
 from resources.llm.request import Completion, Failure
@@ -79,22 +77,6 @@ def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
     assert all(isinstance(each, Completion) for each in after)
 
 
-def test_a_server_that_is_away_for_a_while_costs_no_request(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
-    began = time.monotonic()
-
-    def answer(asked: Asked) -> None:
-        asked.says() if time.monotonic() - began > 1 else unavailable(asked)
-
-    with answering(answer) as api:
-        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 16}})
-        outcomes = ask(gateway, 60)
-
-    assert all(isinstance(each, Completion) for each in outcomes)
-
-
 FORBIDDEN = {"error": {"message": "Requests of this kind are not served."}}
 
 
@@ -139,30 +121,6 @@ def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path: Path) -> None:
         assert len(api.received) < 10 + 2 * FIRST_RESULTS
 
 
-@pytest.mark.slow
-def test_a_local_server_with_two_slots_answers_nothing_in_vain(tmp_path: Path) -> None:
-    """Its queue holds what it cannot answer; sixteen requests at once would time out there.
-
-    The last of sixteen would have its answer after 4 s. On a busy machine all others have time left.
-    """
-    slots, n_answered = threading.Semaphore(2), 0
-
-    def answer(asked: Asked) -> None:
-        nonlocal n_answered
-        with slots:
-            time.sleep(0.5)
-            n_answered += 1
-        asked.says()
-
-    with answering(answer) as api:
-        entry = {"base_url": api.url, "concurrency": 16, "timeouts": {"whole": 3.75}}
-        gateway = gateway_of(tmp_path, {"it": entry})
-        outcomes, usage = gateway.ask("s", questions(40))
-
-    assert all(isinstance(each, Completion) for each in outcomes)
-    assert n_answered == 40 and usage.timeouts == 0 and usage.sent_again == 0
-
-
 def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
     def answer(asked: Asked) -> None:
         if len(asked.server.received) == 1:
@@ -185,21 +143,14 @@ def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
     assert usage.metadata()["attempts that timed out"] == 1
 
 
-def test_a_line_says_why_the_latest_attempt_failed(tmp_path: Path) -> None:
-    entry = {"base_url": "http://127.0.0.1:1/v1", "attempts": 1}
-    _, usage = gateway_of(tmp_path, {"it": entry}).ask("s", questions(1))
+def test_the_line_and_the_ledger_have_the_cause_of_what_a_server_did_not_answer(
+    tmp_path: Path,
+) -> None:
+    gateway = gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:1/v1", "attempts": 1}})
+    _, usage = gateway.ask("s", questions(1))
 
     line = ProgressReport("s", 0, 3, usage, 0.0, None).line()
     assert "1 attempt failed; the last attempt: Nothing listens at 127.0.0.1:1" in line
-
-
-def test_the_ledger_has_the_cause_of_what_a_server_did_not_answer(tmp_path: Path) -> None:
-    entry = {"base_url": "http://127.0.0.1:1/v1", "attempts": 2}
-    gateway = gateway_of(tmp_path, {"it": entry})
-    gateway.ask("s", questions(2))
-
-    kept = charges_of(Ledger(tmp_path / "ledger.sqlite"))
-    assert [(each.outcome, each.cost_usd, each.stage) for each in kept] == [
-        ("unreachable", 0.0, "s")
-    ] * 2
-    assert all(each.detail.startswith("Nothing listens at 127.0.0.1:1") for each in kept)
+    (charge,) = charges_of(gateway.ledger)
+    assert (charge.outcome, charge.cost_usd, charge.stage) == ("unreachable", 0.0, "s")
+    assert charge.detail.startswith("Nothing listens at 127.0.0.1:1")

@@ -26,7 +26,6 @@ NUMBERS = signal.SIGINT, signal.SIGTERM
 
 @pytest.fixture
 def heard() -> list[str]:
-    """The texts of the requests that arrived."""
     return []
 
 

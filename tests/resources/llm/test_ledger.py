@@ -13,8 +13,6 @@ from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
-from filelock import FileLock
-from sqlalchemy.exc import IntegrityError
 
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.ledger import Call, Ledger
@@ -68,7 +66,6 @@ def ledger(tmp_path) -> Ledger:
 
 
 def file_bytes(ledger: Ledger) -> bytes:
-    """Every byte of every file the ledger has written."""
     return b"".join(path.read_bytes() for path in ledger.path.parent.iterdir())
 
 
@@ -94,19 +91,11 @@ def test_a_call_comes_back_as_it_was_added(ledger):
 
 
 def test_any_number_of_keys_can_be_looked_up_at_once(ledger):
-    calls = [call(number) for number in range(1203)]
+    calls = [call(0)._replace(model="first"), *(call(number) for number in range(1, 1203))]
     ledger.add(calls)
-
-    found = ledger.find([each.key for each in calls] + [call(9999).key])
-
-    assert found == answers(calls)
-
-
-def test_the_models_that_answered_any_number_of_keys_are_known(ledger):
-    calls = [call(0)._replace(model="first"), *(call(n) for n in range(1, 1203))]
-    ledger.add(calls)
-
     keys = [each.key for each in calls]
+
+    assert ledger.find([*keys, call(9999).key]) == answers(calls)
     assert ledger.models_of(keys) == {"first", call(1).model}
     assert ledger.models_of(keys[:1]) == {"first"}
     assert ledger.models_of([call(9999).key]) == ledger.models_of([]) == set()
@@ -187,14 +176,6 @@ def test_commits_are_flushed_and_readers_do_not_wait_for_writers(ledger):
     with closing(sqlite3.connect(ledger.path, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         assert ledger.find([call(0).key]) == {}
-
-
-@pytest.mark.parametrize("column", ["finish_reason", "response", "model", "created_at"])
-def test_a_call_that_lacks_a_value_is_refused_aloud_and_none_of_its_batch_is_kept(ledger, column):
-    with pytest.raises(IntegrityError, match=column):
-        ledger.add([call(0), call(1, **{column: None})])
-
-    assert len(ledger) == 0
 
 
 @pytest.mark.files_alone
@@ -313,21 +294,7 @@ def test_processes_that_arrive_and_add_at_once_lose_nothing(tmp_path):
         assert len(Ledger(tmp_path / f"{number}" / "ledger.sqlite")) == 4
 
 
-@pytest.mark.files_alone
-def test_who_comes_to_a_new_ledger_waits_for_who_is_making_it(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    made = threading.Thread(target=Ledger, args=(path,))
-
-    with FileLock(f"{path}.lock"):
-        made.start()
-        made.join(0.3)
-        assert made.is_alive() and not path.exists()
-
-    made.join(30)
-    assert not made.is_alive() and path.exists()
-
-
-# What is not in it
+# Requests
 
 
 @pytest.mark.files_alone

@@ -11,7 +11,7 @@ from methods.prompts.parsing import ParseError, numbered_schema, parse_numbered
 from resources.llm.ledger import Ledger
 from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.re_ask import ReAskError, re_ask
-from resources.llm.registry import load_registry
+from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.entries import charges_of
@@ -105,10 +105,11 @@ def test_after_two_repairs_it_is_lost_and_all_three_calls_are_kept(ask, writer, 
 def test_what_could_not_be_read_is_asked_again_when_somebody_says_so_and_nothing_else(
     ask, writer, tmp_path
 ):
-    ledger, registry = (
-        Ledger(tmp_path / "ledger.sqlite"),
-        lambda: load_registry(tmp_path / "models.yaml"),
-    )
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+
+    def registry() -> Registry:
+        return load_registry(tmp_path / "models.yaml")
+
     good = replace(REQUEST, prompt_version="test/q@2")
     assert ask(request=good).value == ["Why?", "How?"]
     with pytest.raises(ReAskError, match="no such answer that could not be read"):

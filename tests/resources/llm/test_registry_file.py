@@ -36,7 +36,6 @@ models:
 
 
 def added(text: str, profile: str | None = None) -> str:
-    """The extended text, with no character of the old one lost or moved."""
     extended = with_model(text, "new", ENTRY, profile)
     old = yaml.safe_load(text)
     old["models"]["new"] = ENTRY

@@ -29,14 +29,12 @@ def squeezed(wbits: int) -> bytes:
 
 
 def announced(asked: Asked, status: int = 200) -> None:
-    """A gigabyte, and the header that says so."""
     asked.begin(status, Content_Length=str(GIGABYTE))
     while asked.server.n_sent < GIGABYTE:
         asked.write(PIECE)
 
 
 def endless(asked: Asked, status: int = 200) -> None:
-    """Chunks without an end."""
     asked.begin(status, Transfer_Encoding="chunked")
     while asked.server.n_sent < GIGABYTE:
         asked.write_chunk(PIECE)
@@ -72,7 +70,6 @@ def behind_its_end(asked: Asked) -> None:
 
 
 def peak_mb() -> float:
-    """The most memory that this process has had, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 

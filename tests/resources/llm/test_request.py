@@ -25,7 +25,6 @@ REQUEST = ChatRequest(
 
 
 def asked_of(**entry) -> ModelSpec:
-    """The entry of the model that is asked."""
     return ModelSpec(**{"name": "careful", "provider": "openai", "model": "gpt"} | entry)
 
 
@@ -54,52 +53,31 @@ def test_what_the_registry_calls_the_model_does_not_matter():
     assert key(replace(REQUEST, model="another name for it")) == key()
 
 
-@pytest.mark.parametrize(
-    ("other", "entry"),
-    [
-        (REQUEST, {"model": "gpt-mini"}),
-        (REQUEST, {"provider": "mock"}),
-        (replace(REQUEST, prompt_version="mmdu/answers@87654321"), {}),
-        (replace(REQUEST, params={"temperature": 0.1, "max_tokens": 100}), {}),
-        (replace(REQUEST, params={"temperature": 0.0}), {}),
-        (replace(REQUEST, messages=REQUEST.messages[::-1]), {}),
-        (replace(REQUEST, messages=REQUEST.messages[1:]), {}),
-        (
-            replace(
-                REQUEST, messages=(Message.from_text("user", "Role: expert."), REQUEST.messages[1])
-            ),
-            {},
-        ),
-        (with_user_parts(*REQUEST.messages[1].parts[:-1], Text("Where?")), {}),
-        (with_user_parts(*REQUEST.messages[1].parts[:3], Image(RED), Text("Which?")), {}),
-        (
-            with_user_parts(Text("Look:"), Image(BLUE), Text("and"), Image(RED), Text("Which?")),
-            {},
-        ),
-        (
-            with_user_parts(Image(RED), Text("Look:"), Text("and"), Image(BLUE), Text("Which?")),
-            {},
-        ),
-        (with_user_parts(Text("Look:"), Text(RED), Text("and"), Text(BLUE), Text("Which?")), {}),
-    ],
-    ids=[
-        "model",
-        "provider",
-        "prompt version",
-        "parameter's value",
-        "parameter less",
-        "order of messages",
-        "message less",
-        "role",
-        "text",
-        "image",
-        "order of images",
-        "place of an image",
-        "text that looks like an image",
-    ],
-)
-def test_another_question_has_another_key(other, entry):
-    assert key(other, **entry) != key()
+SYSTEM, USER = REQUEST.messages
+PARTS = USER.parts
+OTHERS: dict[str, ChatRequest] = {
+    "prompt version": replace(REQUEST, prompt_version="mmdu/answers@87654321"),
+    "parameter's value": replace(REQUEST, params={"temperature": 0.1, "max_tokens": 100}),
+    "parameter less": replace(REQUEST, params={"temperature": 0.0}),
+    "order of messages": replace(REQUEST, messages=(USER, SYSTEM)),
+    "message less": replace(REQUEST, messages=(USER,)),
+    "role": replace(REQUEST, messages=(Message.from_text("user", "Role: expert."), USER)),
+    "text": with_user_parts(*PARTS[:-1], Text("Where?")),
+    "image": with_user_parts(*PARTS[:3], Image(RED), Text("Which?")),
+    "order of images": with_user_parts(PARTS[0], Image(BLUE), PARTS[2], Image(RED), PARTS[4]),
+    "place of an image": with_user_parts(PARTS[1], PARTS[0], *PARTS[2:]),
+    "text like an image": with_user_parts(PARTS[0], Text(RED), PARTS[2], Text(BLUE), PARTS[4]),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_another_question_has_another_key(other):
+    assert key(other) != key()
+
+
+@pytest.mark.parametrize("entry", [{"model": "gpt-mini"}, {"provider": "mock"}], ids=str)
+def test_another_model_has_another_key(entry):
+    assert key(**entry) != key()
 
 
 @pytest.mark.parametrize("entry", [{"max_side": 512}, {"detail": "low"}, {"detail": "high"}])

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -22,7 +21,6 @@ SOON = 1.0
 
 
 def key_of(number: int) -> str:
-    """A request's key; `number` makes it another one."""
     return hashlib.sha256(f"request {number}".encode()).hexdigest()
 
 
@@ -82,53 +80,6 @@ def test_one_at_a_time_holds_the_lock_of_a_key_and_each_gets_it(new_locks):
     asyncio.run(all_work())
 
     assert turns == {0: 3, 1: 3, 2: 3, 3: 3}
-
-
-def test_a_lock_that_is_held_is_waited_for_until_it_is_released(new_locks):
-    first, second = new_locks(), new_locks()
-
-    async def meet() -> tuple[bool, bool]:
-        async with first.hold(key_of(0)):
-            meanwhile = await can_take(second, key_of(0), within=0.3)
-        return meanwhile, await can_take(second, key_of(0))
-
-    assert asyncio.run(meet()) == (False, True)
-
-
-def test_a_waiter_tries_soon_at_first_and_at_least_four_times_a_second(new_locks, monkeypatch):
-    first, second = new_locks(), new_locks()
-    pauses: list[float] = []
-    enough = asyncio.Event()
-
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 30:
-            enough.set()
-        await asyncio.sleep(0)
-
-    async def meet() -> None:
-        async with first.hold(key_of(0)):
-            waiting = asyncio.create_task(can_take(second, key_of(0)))
-            await enough.wait()
-        assert await waiting
-
-    monkeypatch.setattr(module, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": pause}))
-    asyncio.run(meet())
-
-    assert pauses[0] <= 0.05 and pauses == sorted(pauses) and max(pauses) == 0.25
-
-
-def test_other_keys_do_not_wait(new_locks, at_once):
-    first, second = new_locks(), new_locks()
-
-    async def meet() -> list[bool]:
-        async with first.hold(key_of(0)):
-            # At once: not even a second attempt would come in this time.
-            return [
-                await can_take(second, key_of(number), within=at_once) for number in range(1, 100)
-            ]
-
-    assert all(asyncio.run(meet()))
 
 
 def test_releasing_one_lock_leaves_the_others_held(new_locks):
@@ -221,41 +172,6 @@ def test_a_lock_keeps_other_processes_out_and_is_released_when_its_holder_is_kil
         at_once = asyncio.run(can_take(locks, key_of(0), within=at_once))
 
     assert (other, meanwhile, at_once) == (True, False, True)
-
-
-COUNTER = """
-    import asyncio, sys
-    from pathlib import Path
-    from resources.llm.request_locks import RequestLocks
-
-    async def count():
-        locks, counter = RequestLocks(Path(sys.argv[1])), Path(sys.argv[2])
-        print("ready", flush=True)
-        sys.stdin.readline()
-        for _ in range(10):
-            async with locks.hold(sys.argv[3]):
-                read = int(counter.read_text())
-                await asyncio.sleep(0.003)
-                counter.write_text(str(read + 1))
-            await asyncio.sleep(0.01)
-
-    asyncio.run(count())
-"""
-
-
-def test_processes_that_hold_a_lock_do_so_one_after_another(ledger_path, tmp_path):
-    counter = tmp_path / "counter"
-    counter.write_text("0")
-    with ExitStack() as stack:
-        counters = [
-            stack.enter_context(start(COUNTER, ledger_path, counter, key_of(0), **PIPES))
-            for _ in range(3)
-        ]
-        together(counters)
-        assert [each.wait(60) for each in counters] == [0, 0, 0]
-
-    # Three times ten, of which none was lost to one that had read the same number.
-    assert counter.read_text() == "30"
 
 
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -94,7 +94,6 @@ def load() -> dict[str, Any]:
 
 
 def answer(asked: Asked) -> None:
-    """Answer as the case that the request's model names."""
     send(asked, load()[json.loads(asked.body)["model"]])
 
 

@@ -23,7 +23,6 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def watched(stage: str, progress: Callable[[], object], lines: list[str]) -> None:
-    """Watch a stage for a while."""
     watching = asyncio.create_task(watch(stage, progress, lines.append))
     await asyncio.sleep(0.3)
     watching.cancel()

@@ -2,26 +2,21 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from methods.errors import UserError
 from methods.prompts.messages import Message
-from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger, ReAskDecision
+from resources.llm.ledger import ReAskDecision
+from resources.llm.model_spec import ModelSpec
 from resources.llm.re_ask import re_ask
-from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion, request_key
-from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import ScriptedApi, scripted
+from tests.resources.llm.loopback import gateway_of
 
-ENTRIES = """
-profiles: {{p: {{writer: one, judge: one, evaluate: [one]}}}}
-models:
-  one: {{provider: openai, model: shared, base_url: "{one}"}}
-  two: {{provider: openai, model: shared, base_url: "{two}"}}
-"""
+NORTH = Message.from_text("user", "Which way is north?")
 
 
 @pytest.fixture
@@ -38,24 +33,15 @@ def two() -> Iterator[ScriptedApi]:
         yield api
 
 
-def registry(folder: Path, text: str) -> Registry:
-    (folder / "models.yaml").write_text(text)
-    return load_registry(folder / "models.yaml")
-
-
-def gateway(folder: Path, text: str) -> Gateway:
-    return Gateway(
-        registry(folder, text),
-        "p",
-        Ledger(folder / "ledger.sqlite"),
-        ImageStore(folder / "images"),
-        launcher=MockServerProcess(),
+def gateway(folder: Path, one: str, two: str, **of_two: object) -> Gateway:
+    entry = {"model": "shared"}
+    return gateway_of(
+        folder, {"one": {**entry, "base_url": one}, "two": {**entry, "base_url": two, **of_two}}
     )
 
 
-def question(model: str = "one", **fields: object) -> ChatRequest:
-    message = Message.from_text("user", "Which way is north?")
-    return ChatRequest(model, (message,), "test/question@1", {"temperature": 0.0}, **fields)  # type: ignore[arg-type]
+def question(model: str = "one", **fields: Any) -> ChatRequest:
+    return ChatRequest(model, (NORTH,), "test/question@1", {"temperature": 0.0}, **fields)
 
 
 def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[str]:
@@ -70,7 +56,7 @@ def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[st
 def test_two_servers_with_a_model_of_one_name_give_their_own_answers(
     tmp_path: Path, one: ScriptedApi, two: ScriptedApi
 ) -> None:
-    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=two.url))
+    asked = gateway(tmp_path, one.url, two.url)
 
     assert texts(asked, question("one"), question("two")) == ["Of one.", "Of two."]
     assert {call.endpoint: call.response for call in asked.ledger} == {
@@ -82,23 +68,21 @@ def test_two_servers_with_a_model_of_one_name_give_their_own_answers(
 def test_an_address_that_points_elsewhere_is_another_server(
     tmp_path: Path, one: ScriptedApi, two: ScriptedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = ENTRIES.format(one="X", two=two.url).replace('base_url: "X"', "api_key_env: KEY")
     monkeypatch.setenv("KEY", "a-key-of-nobody")
-    monkeypatch.setenv("OPENAI_BASE_URL", one.url)
-    assert texts(gateway(tmp_path, entry), question()) == ["Of one."]
-
-    monkeypatch.setenv("OPENAI_BASE_URL", two.url)
-    assert texts(gateway(tmp_path, entry), question()) == ["Of two."]
+    for api, text in ((one, "Of one."), (two, "Of two.")):
+        monkeypatch.setenv("OPENAI_BASE_URL", api.url)
+        asked = gateway_of(tmp_path, {"one": {"model": "shared", "api_key_env": "KEY"}})
+        assert texts(asked, question()) == [text]
 
 
 def test_entries_with_one_identity_share_their_answers(
     tmp_path: Path, one: ScriptedApi, two: ScriptedApi
 ) -> None:
-    entries = ENTRIES.format(one=one.url, two=two.url).replace(
-        "model: shared,", "model: shared, identity: int4,"
-    )
-
-    asked = gateway(tmp_path, entries)
+    entries = {
+        name: {"model": "shared", "identity": "int4", "base_url": api.url}
+        for name, api in (("one", one), ("two", two))
+    }
+    asked = gateway_of(tmp_path, entries)
 
     assert texts(asked, question("one")) == texts(asked, question("two")) == ["Of one."]
     assert len(two.received) == 0
@@ -119,21 +103,16 @@ def test_entries_with_one_identity_share_their_answers(
     ],
     ids=str,
 )
-def test_whatever_makes_the_answer_is_part_of_the_key(
-    tmp_path: Path, one: ScriptedApi, setting: dict[str, object]
-) -> None:
-    models = registry(tmp_path, ENTRIES.format(one=one.url, two=one.url)).models
-    plain = models["one"]
-    changed = type(plain).model_validate({**plain.model_dump(), **setting})
+def test_whatever_makes_the_answer_is_part_of_the_key(setting: dict[str, object]) -> None:
+    plain = {"name": "one", "provider": "openai", "model": "shared"}
+    specs = [ModelSpec.model_validate({**plain, **more}) for more in ({}, setting)]
 
-    keys = {request_key(question().canonical(spec)) for spec in (plain, changed)}
-
-    assert len(keys) == 2
+    assert len({request_key(question().canonical(spec)) for spec in specs}) == 2
 
 
 def test_a_replicate_is_a_request_of_its_own(tmp_path: Path, one: ScriptedApi) -> None:
     one.says("First.", "Second.")
-    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
+    asked = gateway(tmp_path, one.url, one.url)
 
     assert texts(asked, question()) == ["First."]
     assert texts(asked, question(replicate=1), question()) == ["Second.", "First."]
@@ -146,7 +125,7 @@ def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
     tmp_path: Path, one: ScriptedApi
 ) -> None:
     one.says("First.", "Second.")
-    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
+    asked = gateway(tmp_path, one.url, one.url)
     assert texts(asked, question(), stage="evaluate.answers") == ["First."]
 
     told, stages = re_ask(asked.ledger, asked.registry, "one", "evaluate/answers", None)
@@ -184,7 +163,7 @@ def test_a_renewal_covers_what_fits_all_that_it_names(
 def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
     tmp_path: Path, one: ScriptedApi, two: ScriptedApi
 ) -> None:
-    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=two.url))
+    asked = gateway(tmp_path, one.url, two.url)
     texts(asked, question("one"))
 
     with pytest.raises(
@@ -198,11 +177,9 @@ def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
 
 def test_deployments_of_one_address_are_two_servers(tmp_path: Path, one: ScriptedApi) -> None:
     one.says("Of A.", "Of B.")
-    entries = ENTRIES.format(
-        one=f"{one.url}?deployment=A&key=k1", two=f"{one.url}?deployment=B&key=k1"
-    )
+    addresses = (f"{one.url}?deployment={name}&key=k1" for name in ("A", "B"))
 
-    asked = gateway(tmp_path, entries)
+    asked = gateway(tmp_path, *addresses)
 
     assert texts(asked, question("one")) == ["Of A."]
     assert texts(asked, question("two")) == ["Of B."]
@@ -215,29 +192,24 @@ def test_deployments_of_one_address_are_two_servers(tmp_path: Path, one: Scripte
 def test_a_header_that_chooses_who_answers_is_part_of_who_answers(
     tmp_path: Path, one: ScriptedApi
 ) -> None:
-    def to(headers: str) -> str:
-        return ENTRIES.format(one=one.url, two=one.url).replace(
-            f'two: {{provider: openai, model: shared, base_url: "{one.url}"',
-            f'two: {{provider: openai, model: shared, base_url: "{one.url}", extra_headers: {headers}',
-        )
+    def to(headers: dict[str, str], **more: str) -> Gateway:
+        return gateway(tmp_path, one.url, one.url, extra_headers=headers, **more)
 
     one.says("Of no route.", "Of blue.", "Of green.")
     # In one file, and one after the other.
-    asked = gateway(tmp_path, to("{X-Route: blue}"))
+    asked = to({"X-Route": "blue"})
     assert texts(asked, question("one")) == ["Of no route."]
     assert texts(asked, question("two")) == ["Of blue."]
-    assert texts(gateway(tmp_path, to("{X-Route: green}")), question("two")) == ["Of green."]
-    assert texts(gateway(tmp_path, to("{x-route: blue}")), question("two")) == ["Of blue."]
+    assert texts(to({"X-Route": "green"}), question("two")) == ["Of green."]
+    assert texts(to({"x-route": "blue"}), question("two")) == ["Of blue."]
 
     # Who asks is no route, nor is a secret; and an identity says who answers.
-    for headers in ("{User-Agent: us}", "{X-Title: t, X-Api-Key: k3y}"):
-        assert texts(gateway(tmp_path, to(headers)), question("two")) == ["Of no route."]
-    named = to(f'{{X-Route: green}}, identity: "{one.url} (x-route: blue)"')
-    assert texts(gateway(tmp_path, named), question("two")) == ["Of blue."]
+    for headers in ({"User-Agent": "us"}, {"X-Title": "t", "X-Api-Key": "k3y"}):
+        assert texts(to(headers), question("two")) == ["Of no route."]
+    named = to({"X-Route": "green"}, identity=f"{one.url} (x-route: blue)")
+    assert texts(named, question("two")) == ["Of blue."]
     assert {call.endpoint for call in asked.ledger} == {
-        one.url,
-        f"{one.url} (x-route: blue)",
-        f"{one.url} (x-route: green)",
+        *(one.url, f"{one.url} (x-route: blue)", f"{one.url} (x-route: green)")
     }
 
 
@@ -253,7 +225,7 @@ def test_a_header_that_chooses_who_answers_is_part_of_who_answers(
 def test_what_would_ask_nothing_anew_is_refused_with_what_there_is(
     tmp_path: Path, one: ScriptedApi, given: tuple[str | None, ...], said: str
 ) -> None:
-    asked = gateway(tmp_path, ENTRIES.format(one=one.url, two=one.url))
+    asked = gateway(tmp_path, one.url, one.url)
     texts(asked, question())
 
     with pytest.raises(UserError) as refused:

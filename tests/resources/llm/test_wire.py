@@ -31,12 +31,10 @@ def images(tmp_path) -> ImageStore:
 
 @pytest.fixture
 def photo(images) -> str:
-    """A picture of 3,000 by 1,500 in the store."""
     return images.put(one_colour("red", (3000, 1500))).image_id
 
 
 def sent_images(request: ChatRequest, images: ImageStore, **entry: object) -> list[dict]:
-    """The pictures in a body, as the provider is given them."""
     (message,) = wire_body(request, asked_of(**entry), images)["messages"]  # type: ignore[misc]
     return [part["image_url"] for part in message["content"] if part["type"] == "image_url"]
 
@@ -69,29 +67,34 @@ def test_every_image_goes_in_the_detail_of_the_entry(images, photo, entry, detai
 
 @pytest.mark.parametrize(
     ("entry", "expected"),
-    [({}, (1024, 512)), ({"max_side": 100}, (100, 50)), ({"max_side": 4000}, (3000, 1500))],
+    [
+        ({}, (1024, 512)),
+        ({"max_side": 100, "detail": "low"}, (100, 50)),
+        ({"max_side": 4000, "detail": "high"}, (3000, 1500)),
+    ],
 )
-@pytest.mark.parametrize("detail", ["low", "high"])
-def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(
-    images, photo, entry, expected, detail
-):
+def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(images, photo, entry, expected):
     request = ChatRequest("m", (Message("user", (Image(photo),)),), "p@1")
 
-    (picture,) = sent_images(request, images, detail=detail, **entry)
+    (picture,) = sent_images(request, images, **entry)
 
     assert size(picture) == expected
 
 
-def test_a_message_of_texts_alone_is_one_string(images, photo):
-    messages = (
-        Message("system", (Text("Be "), Text("brief."))),
-        Message("user", (Text("Look: "), Image(photo))),
-    )
+def test_texts_and_images_go_in_their_order_and_texts_alone_are_one_string(images, photo):
+    blue = images.put(one_colour("blue")).image_id
+    parts = (Text("First"), Image(blue), Text("then"), Text("again"), Image(photo), Text("Which?"))
+    messages = (Message("system", (Text("Be "), Text("brief."))), Message("user", parts))
+    request = ChatRequest("m", messages, "p@1")
 
-    system, user = wire_body(ChatRequest("m", messages, "p@1"), asked_of(), images)["messages"]  # type: ignore[misc]
+    system, user = wire_body(request, asked_of(), images)["messages"]  # type: ignore[misc]
 
     assert system == {"role": "system", "content": "Be brief."}
-    assert [part["type"] for part in user["content"]] == ["text", "image_url"]
+    assert [part.get("text") for part in user["content"]] == [
+        *("First", None, "then", "again", None, "Which?")
+    ]
+    pictures = [part["image_url"] for part in user["content"] if part["type"] == "image_url"]
+    assert [size(picture) for picture in pictures] == [(60, 40), (1024, 512)]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +123,7 @@ def test_an_image_that_is_not_stored_is_told_not_left_out(images):
 TASK = ChatRequest("m", (Message.from_text("user", "Why?"),), "mmdu/judge@1", task="judge")
 
 
-def test_the_mock_server_is_told_the_task_beside_the_messages(images):
+def test_only_the_mock_server_is_told_the_task_beside_the_messages(images):
     mock = asked_of(provider="mock")
 
     assert wire_body(TASK, mock, images) == {
@@ -128,16 +131,10 @@ def test_the_mock_server_is_told_the_task_beside_the_messages(images):
         "messages": [{"role": "user", "content": "Why?"}],
         "metadata": {"task": "judge"},
     }
-
-
-def test_no_other_provider_is_told_the_task(images):
     assert wire_body(TASK, asked_of(), images).keys() == {"model", "messages"}
-
-
-def test_a_question_to_an_evaluated_model_names_no_task(images):
-    request = ChatRequest("m", TASK.messages, "dialogue@1")
-
-    assert "metadata" not in wire_body(request, asked_of(provider="mock"), images)
+    # A question to an evaluated model names none.
+    plain = ChatRequest("m", TASK.messages, "dialogue@1")
+    assert "metadata" not in wire_body(plain, mock, images)
 
 
 def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_mock_server(

@@ -43,7 +43,6 @@ def draw(
     size: tuple[int, int] = (400, 300),
     parts: int = 0,
 ) -> Image.Image:
-    """Draw one subject, and small parts along the lower edge."""
     width, height = size
     image = Image.new("RGB", size, RGB[background])
     pen = ImageDraw.Draw(image)
@@ -64,29 +63,24 @@ def draw(
 
 
 def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
-    """Encode a picture."""
     stream = io.BytesIO()
     image.save(stream, kind)
     return stream.getvalue()
 
 
 def data_url(data: bytes) -> str:
-    """Return the URL that carries encoded bytes."""
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"
 
 
 def picture_part(image: Image.Image) -> dict[str, Any]:
-    """Return the message part of a picture."""
     return {"type": "image_url", "image_url": {"url": data_url(encoded(image))}}
 
 
 def text_part(text: str) -> dict[str, Any]:
-    """Return the message part of a text."""
     return {"type": "text", "text": text}
 
 
 def labelled_parts(images: list[Image.Image]) -> list[dict[str, Any]]:
-    """Return the parts of labelled pictures."""
     parts = []
     for number, image in enumerate(images, start=1):
         parts += [text_part(f"<image-{number}>"), picture_part(image)]
@@ -94,12 +88,10 @@ def labelled_parts(images: list[Image.Image]) -> list[dict[str, Any]]:
 
 
 def prompt_messages(system: str, content: list[dict[str, Any]] | str) -> list[dict[str, Any]]:
-    """Return the messages of a prompt: a system part and a user part."""
     return [{"role": "system", "content": system}, {"role": "user", "content": content}]
 
 
 def chat_messages(images: list[Image.Image], question: str) -> list[dict[str, Any]]:
-    """Return the messages of one chat turn, pictures before the question."""
     parts = []
     for number, image in enumerate(images, start=1):
         parts += [text_part(f"Image{number}:"), picture_part(image), text_part(".")]

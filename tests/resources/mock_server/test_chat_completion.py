@@ -25,7 +25,6 @@ QUESTIONS = (
 
 
 def asked(task: str, context: int = 128_000, **more: Any) -> dict:
-    """The body of the reply to a request of a task about two pictures."""
     said = {
         "answers": "<question>Compare <image-1> and <image-2>.</question>",
         "unseen": QUESTIONS,
@@ -98,14 +97,6 @@ def test_a_schema_that_no_task_fills_is_refused_by_name() -> None:
         asked("answers", **held_to(object_schema({"height": {"type": "integer"}})))
     with pytest.raises(BadRequest, match="must be that of an object"):
         asked("answers", **held_to({"type": "array"}))
-
-
-def test_a_cut_off_object_is_no_object() -> None:
-    short = asked("unseen", max_tokens=20, **held_to(numbered_schema("A", 2)))
-
-    assert short["choices"][0]["finish_reason"] == "length"
-    with pytest.raises(ValueError):
-        json.loads(text_of(short))
 
 
 # --- The context ---------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import pytest
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
 from methods.choice.lettered import with_letters
-from methods.choice.strict import read_letter
 from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
 from resources.mock_server import vocabulary
@@ -37,7 +36,6 @@ IMAGES = [draw(*drawn) for drawn in DRAWN]
 
 
 def request_for(texts: dict[str, str]) -> dict[str, Any]:
-    """The project's prompt as a request."""
     template = prompt("mmbench/translate")
     rendered = template.render(item=json.dumps(texts), language=ZH.name)
     messages = [
@@ -48,7 +46,6 @@ def request_for(texts: dict[str, str]) -> dict[str, Any]:
 
 
 def translated(texts: dict[str, str]) -> str:
-    """The reply to it."""
     return answer(read_chat(request_for(texts)))
 
 
@@ -90,29 +87,6 @@ def test_no_chinese_phrase_means_two_things() -> None:
     assert twice <= {PHRASES["is"], PHRASES["boat"], PHRASES["picture"]}
 
 
-@pytest.mark.parametrize("kind", [vocabulary.SHAPE, vocabulary.PLACE, vocabulary.LIGHT])
-def test_who_knows_answers_in_chinese_and_is_right_as_in_english(kind: str) -> None:
-    question, form = QUESTIONS[kind]
-    choices = [worded(form, value) for value in vocabulary.values(kind)]
-    said = {}
-    for skill in ("careful", "careless", "always-a"):
-        for image in IMAGES:
-            both = []
-            for texts in (
-                [question, *choices],
-                [to_chinese(each) for each in (question, *choices)],
-            ):
-                asked = f"{texts[0]}\n{with_letters(texts[1:])}\n请回答正确选项的字母。"
-                request = {"model": f"offline-{skill}", "messages": chat_messages([image], asked)}
-                reply = answer(read_chat(request))
-                both.append(read_letter(reply, texts[1:]).letter)
-                said.setdefault(skill, []).append(reply)
-            if skill == "careful":
-                assert both[0] == both[1] is not None
-    assert all(reply.startswith(("The answer is", "答案是")) for reply in said["careful"])
-    assert any(reply.startswith("我选") for reply in said["careless"])
-
-
 # --- Items ----------------------------------------------------------------------------------------
 
 
@@ -133,8 +107,3 @@ def test_an_items_right_choice_is_what_the_careful_model_finds(ability: str) -> 
         question = f"{item['question']}\n{with_letters(choices)}\nWhich is it?"
         chat = {"model": "offline-careful", "messages": chat_messages([image], question)}
         assert answer(read_chat(chat)) == f"The answer is {'ABCD'[choices.index(item['answer'])]}."
-
-
-def test_without_a_picture_there_is_an_item_still() -> None:
-    item = written("image_quality", [])
-    assert {item["answer"], *item["distractors"]} == {"vivid", "muted"}

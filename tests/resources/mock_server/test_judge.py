@@ -19,15 +19,10 @@ from tests.resources.mock_server.mock_drawings import (
 
 IMAGES = [draw(*drawn) for drawn in DRAWN]
 KEYS = [
-    "Creativity",
-    "Richness",
-    "Visual Perception",
-    "Logical Coherence",
-    "Answer Accuracy",
-    "Image Relationship Understanding",
-    "Overall Score",
+    *("Creativity", "Richness", "Visual Perception", "Logical Coherence", "Answer Accuracy"),
+    *("Image Relationship Understanding", "Overall Score"),
 ]
-ONE, TWO = "Describe <image-1>.", "Compare <image-1> and <image-2>."
+ONE = "Describe <image-1>."
 
 
 def run(model: str, messages: list, task: str | None = None) -> str:
@@ -46,55 +41,27 @@ def scores(text: str) -> dict[str, int]:
 
 
 def reference(images: list, question: str) -> str:
-    parts = [
-        *labelled_parts(images),
-        text_part(f"<question>{question}</question>"),
-    ]
+    parts = [*labelled_parts(images), text_part(f"<question>{question}</question>")]
     return run("offline-writer", prompt_messages("", parts), "answers")
 
 
-@pytest.fixture(scope="module", params=[1, 2, 4])
-def means(request: pytest.FixtureRequest) -> dict[str, dict[str, float]]:
-    """Mean scores by candidate over nine questions about so many images."""
-    size = request.param
-    found: dict[str, list[dict[str, int]]] = {}
+@pytest.mark.parametrize("size", [1, 4])
+def test_candidates_are_ordered_by_skill_on_every_key(size: int) -> None:
+    reports: dict[str, list[dict[str, int]]] = {}
     for start in range(len(IMAGES)):
         images = [IMAGES[(start + step) % len(IMAGES)] for step in range(size)]
         question = "Describe the light in <image-1>." if size == 1 else "What connects them?"
         truth = reference(images, question)
         for skill in ("careful", "careless", "rambler", "refuser", "always-a"):
             text = run(f"offline-{skill}", chat_messages(images, question))
-            found.setdefault(skill, []).append(scores(report(images, question, truth, text)))
-    return {
-        skill: {key: mean(item[key] for item in items) for key in KEYS}
-        for skill, items in found.items()
-    }
+            reports.setdefault(skill, []).append(scores(report(images, question, truth, text)))
 
-
-def test_candidates_are_ordered_by_skill_on_every_key(means: dict) -> None:
     for key in KEYS:
-        careful, careless = means["careful"][key], means["careless"][key]
-        rambler, refuser = means["rambler"][key], means["refuser"][key]
-        assert careful >= careless + 2 > careless > rambler > refuser == 1, key
+        means = {skill: mean(each[key] for each in given) for skill, given in reports.items()}
+        careful, careless, rambler = (means[each] for each in ("careful", "careless", "rambler"))
+        assert careful >= careless + 2 > careless > rambler > means["refuser"] == 1, key
         assert 8 <= careful <= 9.3 and 2.4 <= careless <= 5.9, key
-    assert means["always-a"]["Overall Score"] == 1
-
-
-def test_form() -> None:
-    text = report(IMAGES[:2], TWO, "x", "<image-1> is red.")
-    found = scores(text)
-    assert list(found) == KEYS and text.count("{") == 1
-    assert all(isinstance(value, int) and 1 <= value <= 10 for value in found.values())
-    for key in KEYS:
-        assert f"### {key}\n" in text
-        assert f"Score: {found[key]}" in text
-
-
-def test_wrong_missing_and_swapped_facts_are_named() -> None:
-    text = report(IMAGES[:2], TWO, "<image-1> is red.", "<image-2> is black, pink and round.")
-    assert "says pink for <image-2>, the picture is mostly black" in text
-    assert "round is said of <image-2>" in text
-    assert "The reference also states red for <image-1>" in text
+    assert {each["Overall Score"] for each in reports["always-a"]} == {1}
 
 
 def test_what_was_said_earlier_in_the_dialogue_is_not_graded() -> None:
@@ -114,11 +81,8 @@ def test_claims_are_attributed_and_negations_left_out() -> None:
         "In <image-1> there is no red but blue. <image-2> and <image-3> share a dark blue circle."
     )
     assert stated_facts(text) == [
-        StatedFact(1, "colour", "blue"),
-        StatedFact(2, "colour", "blue"),
-        StatedFact(3, "colour", "blue"),
-        StatedFact(2, "shape", "round"),
-        StatedFact(3, "shape", "round"),
+        *(StatedFact(image, "colour", "blue") for image in (1, 2, 3)),
+        *(StatedFact(image, "shape", "round") for image in (2, 3)),
     ]
     assert stated_facts("The second image is dim.") == [StatedFact(2, "light", "dim")]
     assert stated_facts("Blue, brighter than ever.") == []

@@ -33,7 +33,7 @@ def drop_foreign_views(path: Path) -> list[str]:
     import duckdb
 
     declared = _declared_programs()
-    sealed = {"enable_external_access": "false"}
+    sealed: dict[str, str | bool | int | float | list[str]] = {"enable_external_access": False}
     with duckdb.connect(str(path), read_only=True, config=sealed) as connection:
         foreign = [
             (kind, name)

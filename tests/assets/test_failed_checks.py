@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from dagster_project.progress import is_failed_check
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     SMALL_SETS,
@@ -16,7 +16,6 @@ from tests.assets.world import (
     Result,
     Row,
     World,
-    copy_of,
     sentence,
 )
 
@@ -70,10 +69,9 @@ FAULTS = {
 
 
 def test_what_was_changed_by_hand_is_sound_again(
-    clustered: World, make_world: MakeWorld, tmp_path: Path
+    clustered: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(clustered.root, tmp_path)
-    world = make_world(tmp_path, clustered.corpus)
+    world = copied(clustered, tmp_path)
     before = wrong(world)
     assert not before.keys() & FAULTS.keys()
     for statement in FAULTS.values():

@@ -156,6 +156,24 @@ class World:
         self.root.mkdir(parents=True, exist_ok=True)
         (self.root / "models.yaml").write_text(yaml.safe_dump(content))
 
+    def set_models(self, changes: Mapping[str, Row] | None = None, **profile: Any) -> None:
+        """Change entries of models.yaml and its profile; a new entry is `careful` with the changes."""
+        content = models_yaml(self.proxy.base_url)
+        entries, careful = content["models"], content["models"]["careful"]
+        for name, change in (changes or {}).items():
+            entries[name] = {**entries.get(name, careful), **change}
+        content["profiles"]["test"] |= profile
+        self.write_models(content)
+
+    def set_mock_models(self, url: str, models: Mapping[str, str | Row], **profile: Any) -> None:
+        """A profile of models of the mock server itself: its model or its entry by name."""
+        entry = {"provider": "mock", "base_url": url}
+        entries = {
+            name: {**entry, **(model if isinstance(model, dict) else {"model": model})}
+            for name, model in models.items()
+        }
+        self.write_models({"profiles": {"test": profile}, "models": entries})
+
     def write_settings(self, content: Row) -> None:
         """The home's `settings.yaml`: settings by stage and asset."""
         self.home.mkdir(exist_ok=True)
@@ -230,6 +248,11 @@ class World:
         """Scores and leaderboard alone, which are quick."""
         return self.run(ANY_ASSETS, assets=SCORING)
 
+    def import_file(self, benchmark: str, file: Path, **config: Any) -> Result:
+        """Import a published file as a release; it may fail."""
+        given = {"benchmark": benchmark, "file": str(file), **config}
+        return self.run("import_release", {"release_import": {"config": given}})
+
     def forget_calls(self) -> None:
         """Lose the ledger, so that every model is asked everything again."""
         for file in self.home.glob("ledger.sqlite*"):
@@ -243,6 +266,17 @@ class World:
 
     def rows(self, text: str, **params: object) -> list[Row]:
         return self.warehouse.sql(text, params).to_pylist()
+
+    def scores(
+        self, metric: str, form: str = "floor", subset: str = "", judge: str | None = None
+    ) -> dict[str, float]:
+        """Values of `metric/aggregation` by model, of all judges or of one."""
+        rows = self.rows(
+            "SELECT model, value FROM evaluate.scores WHERE metric || '/' || aggregation = $metric "
+            "AND form = $form AND subset_value = $subset AND judge = coalesce($judge, judge)",
+            **{"metric": metric, "form": form, "subset": subset, "judge": judge},
+        )
+        return {row["model"]: row["value"] for row in rows}
 
     def report(self) -> str:
         """The page of the benchmark's current release."""

@@ -6,8 +6,8 @@ import dagster as dg
 import pytest
 
 from resources.warehouse import WarehouseError
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import SMALL_SETS, Result, Row, World, copy_of, metadata
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import SMALL_SETS, Result, Row, World, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -15,10 +15,9 @@ IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
     """Two clusters of six entries in either split, in four threes and in six pairs."""
-    copy_of(clustered.root, tmp_path)
-    return make_world(tmp_path, clustered.corpus)
+    return copied(clustered, tmp_path)
 
 
 def draw(world: World, **config: object) -> Result:

@@ -6,8 +6,8 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import Result, Row, World, copy_of, made, metadata, sentence
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import Result, Row, World, made, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -15,10 +15,9 @@ ONLY = "settings of this run only"
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
     """Clustered at the default tau, 0.75."""
-    copy_of(clustered.root, tmp_path)
-    return make_world(tmp_path, clustered.corpus)
+    return copied(clustered, tmp_path)
 
 
 def cluster(world: World, **config: object) -> Result:

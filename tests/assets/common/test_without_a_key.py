@@ -4,12 +4,11 @@ import dagster as dg
 import pytest
 
 from dagster_project.definitions import defs
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     Result,
     World,
-    copy_of,
     made,
 )
 
@@ -39,13 +38,9 @@ ASKING = {
 
 
 @pytest.fixture(scope="module")
-def world(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> World:
+def world(released: World, copied: CopyWorld) -> World:
     """A home with a release, and the profile `openai` of the models.yaml that is shipped."""
-    root = tmp_path_factory.mktemp("keyless")
-    copy_of(released.root, root)
-    made_world = make_world(root, released.corpus)
+    made_world = copied(released)
     gpt = {"provider": "openai", "api_key_env": "OPENAI_API_KEY"}
     made_world.write_models(
         {

@@ -8,12 +8,11 @@ import dagster as dg
 import pytest
 
 from resources.llm.ledger.batch_state import BatchState
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
     Row,
     World,
-    copy_of,
     made,
     models_yaml,
     sentence,
@@ -78,9 +77,8 @@ def launch(world: World, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path, provider: str) -> World:
-    copy_of(clustered.root, tmp_path)
-    made_here = make_world(tmp_path, clustered.corpus)
+def world(clustered: World, copied: CopyWorld, tmp_path: Path, provider: str) -> World:
+    made_here = copied(clustered, tmp_path)
     made_here.write_models(in_batches(provider, "writer"))
     return made_here
 
@@ -112,10 +110,9 @@ def test_generation_comes_to_its_end_batch_after_batch(world: World) -> None:
 
 
 def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
-    released: World, make_world: MakeWorld, tmp_path: Path, provider: str
+    released: World, copied: CopyWorld, tmp_path: Path, provider: str
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     world.write_models(in_batches(provider, "careful"))
     config = {"evaluate__answers": {"config": {"models": ["careful", "refuser"]}}}
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from assets.common.tables import rows_to_arrow
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_LOSS_IN_GENERATION,
     Result,
     Row,
     World,
-    copy_of,
     data_url_hash,
     made,
     metadata,
@@ -66,12 +65,8 @@ def state(world: World) -> tuple[list[Row], dict[str, Row]]:
 
 
 @pytest.fixture(scope="module")
-def bad_day(
-    clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> BadDay:
-    root = tmp_path_factory.mktemp("bad_day")
-    copy_of(clustered.root, root)
-    world = make_world(root, clustered.corpus)
+def bad_day(clustered: World, copied: CopyWorld) -> BadDay:
+    world = copied(clustered)
     sets = world.image_sets("benchmark")
     unnumbered, shortened, unrewritten, astray = sets
     lost = sets[shortened][0]
@@ -232,10 +227,9 @@ EARLIER = {"set_id": "s", "subject": "e", "reason": "empty", "detail": "Nothing.
 
 
 @pytest.fixture
-def again(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def again(released: World, copied: CopyWorld, tmp_path: Path) -> World:
     """A generated world that is asked everything again; its earlier run lost something, too."""
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     world.forget_calls()
     for table, stage in (("dialogue", "answers"), ("rewrite", "rewrites")):
         lost = rows_to_arrow(f"{table}.failed", [{**EARLIER, "stage": stage}])

@@ -9,8 +9,8 @@ from resources.llm.dry_run import DryGateway
 from resources.llm.registry import load_registry
 from resources.llm.usage import Usage
 from resources.mock_server.process import MockServerProcess
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import Row, World, copy_of
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import Row, World
 
 pytestmark = pytest.mark.slow
 
@@ -32,9 +32,8 @@ def models(provider: str) -> Row:
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(clustered.root, tmp_path)
-    return make_world(tmp_path, clustered.corpus)
+def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(clustered, tmp_path)
 
 
 def foretold(world: World, provider: str) -> dict[str, Usage]:

@@ -4,17 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import World, any_loss, copy_of, metadata, models_yaml
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import World, any_loss, metadata, models_yaml
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
     """One set of three images."""
-    copy_of(clustered.root, tmp_path)
-    made = make_world(tmp_path, clustered.corpus)
+    made = copied(clustered, tmp_path)
     first = made.warehouse.sql(
         "FROM cluster.image_sets WHERE set_id = "
         "(SELECT min(set_id) FROM cluster.image_sets WHERE kind = 'benchmark')"

@@ -5,8 +5,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, World, copy_of, sentence
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import ANY_ASSETS, World, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -16,10 +16,9 @@ QUALITY = dg.AssetSelection.groups("quality")
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
     """Clusters of pages that are in German, as far as their rows say."""
-    copy_of(clustered.root, tmp_path)
-    world = make_world(tmp_path, clustered.corpus)
+    world = copied(clustered, tmp_path)
     german = world.warehouse.sql("SELECT * REPLACE ('de' AS language) FROM ingest.entries")
     world.warehouse.replace("ingest.entries", german)
     return world

@@ -5,17 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import ANY_ASSETS, GENERATION, World, copy_of, models_yaml
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import ANY_ASSETS, GENERATION, World, models_yaml
 
 pytestmark = pytest.mark.slow
 
 
 def test_each_step_asks_the_model_that_the_profile_gives_it(
-    clustered: World, make_world: MakeWorld, tmp_path: Path
+    clustered: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(clustered.root, tmp_path)
-    world = make_world(tmp_path, clustered.corpus)
+    world = copied(clustered, tmp_path)
     models = models_yaml(world.proxy.base_url)
     models["profiles"]["test"] |= {"summary": "judge", "answer": "careful", "rewrite": "careless"}
     models["models"]["careful"] = {"provider": "mock", "model": "offline-careful"}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, copy_of, sentence
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -15,9 +15,8 @@ PLACE = re.compile(r"Image(\d+): <ImageHere>")
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(clustered.root, tmp_path)
-    return make_world(tmp_path, clustered.corpus)
+def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(clustered, tmp_path)
 
 
 def made_with(world: World, questions: dict, dialogues: dict | None = None) -> Result:

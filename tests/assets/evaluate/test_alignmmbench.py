@@ -15,7 +15,7 @@ import pytest
 from methods.alignmmbench.tasks import CATEGORIES
 from resources.mock_server.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import SAMPLE, Corpus
+from tests.assets.corpus import SAMPLE
 from tests.assets.evaluate.sample_dialogues import pictures
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, sentence
 
@@ -35,14 +35,10 @@ CONTESTANTS = [*BY_SKILL, "baseline:reference", "no-images:careful"]
 
 
 @pytest.fixture(scope="module")
-def rated(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("align")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+def rated(empty_world: MakeWorld, mock_url: str) -> Iterator[World]:
+    world = empty_world()
     world.write_models(models(mock_url))
-    assert imported(world, write_rows(root / "published")).success
+    assert imported(world, write_rows(world.root / "published")).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
     yield world
 
@@ -121,10 +117,9 @@ def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the
 
 
 def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_rated(
-    rated: World, make_world: MakeWorld, mock_url: str, tmp_path: Path
+    rated: World, empty_world: MakeWorld, mock_url: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "corpus").mkdir()
-    world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
+    world = empty_world(tmp_path)
     world.write_models(models(mock_url))
     file = write_rows(tmp_path / "published")
     shutil.rmtree(tmp_path / "published" / "images")

@@ -10,14 +10,13 @@ from assets.common.tables import rows_to_arrow
 from methods.mmdu.judging import DIMENSIONS
 from methods.prompts.prompt_template import as_data
 from resources.warehouse import Warehouse
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
     Result,
     Row,
     World,
-    copy_of,
     data_url_hash,
     metadata,
 )
@@ -130,12 +129,8 @@ class BadDay:
 
 
 @pytest.fixture(scope="module")
-def bad_day(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> BadDay:
-    root = tmp_path_factory.mktemp("bad_day")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+def bad_day(released: World, copied: CopyWorld) -> BadDay:
+    world = copied(released)
     first, second, third, fourth = items(world)
     proxy = world.proxy
     proxy.refuse(turn_of(world, "careful", second, 2), 400, OUT_OF_LUCK)
@@ -233,14 +228,13 @@ def test_the_leaderboard_and_the_report_show_the_losses_beside_the_scores(bad_da
 
 
 def test_means_worked_by_hand_and_lost_judgments_of_refusals(
-    released: World, make_world: MakeWorld, tmp_path: Path
+    released: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
     """Three judgments are left: 4 and 8 in one dialogue, 9 in another.
 
     micro = 10 (4 + 8 + 9) / 3 = 70; macro = 10 ((4 + 8) / 2 + 9) / 2 = 75.
     """
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     first, second, *_ = items(world)
     rigged = {(first, 1): 4, (first, 2): 8, (second, 1): 9}
     for (item, turn), score in rigged.items():

@@ -11,9 +11,9 @@ import pytest
 from methods.results.tables import tables
 from resources.publishing.result_files import KINDS, read_results
 from resources.warehouse import Warehouse
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.filled import put
-from tests.assets.world import World, copy_of, models_yaml
+from tests.assets.world import World, models_yaml
 from tests.resources.reports.report_rows import Page
 from tests.resources.site.reading import pieces_of
 
@@ -90,13 +90,9 @@ def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(
 
 
 @pytest.fixture(scope="module")
-def world(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> World:
+def world(released: World, copied: CopyWorld) -> World:
     """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
-    root = tmp_path_factory.mktemp("world")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+    world = copied(released)
     models: dict[str, Any] = models_yaml(world.proxy.base_url)
     models["models"]["warm"] = {**models["models"]["careful"], "temperature": 0.7}
     models["profiles"]["test"]["evaluate"] = ["careful", "warm", "baseline:empty"]

@@ -6,9 +6,9 @@ import pytest
 
 from assets.evaluate.judge import judge_version
 from methods.benchmarks import BENCHMARKS
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS, items
-from tests.assets.world import ANY_LOSS_IN_EVALUATION, World, copy_of, metadata, models_yaml
+from tests.assets.world import ANY_LOSS_IN_EVALUATION, World, metadata, models_yaml
 
 pytestmark = pytest.mark.slow
 
@@ -27,10 +27,8 @@ class Day:
 
 
 @pytest.fixture(scope="module")
-def day(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Day:
-    root = tmp_path_factory.mktemp("context")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+def day(released: World, copied: CopyWorld) -> Day:
+    world = copied(released)
     models = models_yaml(world.proxy.base_url)
     models["models"]["careful"]["context_tokens"] = CONTEXT_TOKENS
     models["models"]["careful"]["image_tokens"] = {"base": 85, "tile": 170}

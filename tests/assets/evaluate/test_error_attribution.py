@@ -13,7 +13,7 @@ from methods.prompts.messages import IMAGE_HERE
 from methods.release import Edition
 from resources.mock_server.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import SAMPLE, Corpus
+from tests.assets.corpus import SAMPLE
 from tests.assets.evaluate.sample_dialogues import pictures
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, made
 
@@ -32,13 +32,9 @@ ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"], ["eval
 
 
 @pytest.fixture(scope="module")
-def attributed(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
+def attributed(empty_world: MakeWorld, mock_url: str) -> Iterator[World]:
     """Pictures of the sample corpus with three turns each, and models with a fault each."""
-    root = tmp_path_factory.mktemp("attribution")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+    world = empty_world()
     entry = {"provider": "mock", "base_url": mock_url}
     named = {**{name: f"offline-{name}" for name in MODELS}, "judge": "offline-judge"}
     world.write_models(

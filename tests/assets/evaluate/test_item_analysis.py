@@ -11,7 +11,6 @@ import pytest
 
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
 from tests.assets.world import (
     ANY_ASSETS,
@@ -32,18 +31,16 @@ EVALUATE = dg.AssetSelection.groups("evaluate")
 
 
 @pytest.fixture(scope="module")
-def analysed(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def analysed(empty_world: MakeWorld) -> Iterator[World]:
     """Eight questions on one picture each, asked of five models, and of three without the picture."""
-    root = tmp_path_factory.mktemp("analysed")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+    world = empty_world()
     models = models_yaml(world.proxy.base_url)
     models["models"] |= {
         name: {**models["models"]["careful"], "model": f"offline-{name}"} for name in MODELS
     }
     models["profiles"]["test"]["evaluate"] = [*MODELS, *BLIND]
     world.write_models(models)
-    take(world, "mmbench", questions(root), split="dev", language="en")
+    take(world, "mmbench", questions(world.root), split="dev", language="en")
     # Two models know without the picture: they say the right text wherever it stands.
     world.proxy.rewrite(
         lambda asked: (

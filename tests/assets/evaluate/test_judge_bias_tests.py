@@ -9,7 +9,6 @@ import pytest
 
 from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY, NONE
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, ASKING, BIAS_TESTS, Row, World
 
 pytestmark = pytest.mark.slow
@@ -23,14 +22,10 @@ N_PAIRS = 12
 
 
 @pytest.fixture(scope="module")
-def probed(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("probed")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+def probed(empty_world: MakeWorld, mock_url: str) -> Iterator[World]:
+    world = empty_world()
     world.write_models(models(mock_url))
-    config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
+    config = {"benchmark": "alignmmbench", "file": str(write_rows(world.root))}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
     assert bias_test(world, n_answers=N_ANSWERS).success

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from resources.llm.registry import BASELINES
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS, items
-from tests.assets.world import World, copy_of
+from tests.assets.world import World
 from tests.doubles.garbling_proxy import Asked
 
 pytestmark = pytest.mark.slow
@@ -16,13 +16,9 @@ NO_PICTURE = "No picture of the dialogue is shown to you"
 
 
 @pytest.fixture(scope="module")
-def world(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> World:
+def world(released: World, copied: CopyWorld) -> World:
     """Two models, one that refuses, and all baselines, judged."""
-    root = tmp_path_factory.mktemp("calibration")
-    copy_of(released.root, root)
-    made = make_world(root, released.corpus)
+    made = copied(released)
     assert made.evaluate("careful", "careless", "refuser", *BASELINES).success
     assert made.score().success
     return made
@@ -56,10 +52,9 @@ def test_the_judge_reads_the_whole_dialogue_and_no_placeholder(world: World) -> 
 
 @pytest.mark.parametrize("images", ["none", "all"])
 def test_what_the_judge_reads_of_pictures_is_true_whichever_it_is_sent(
-    world: World, make_world: MakeWorld, tmp_path: Path, images: str
+    world: World, copied: CopyWorld, tmp_path: Path, images: str
 ) -> None:
-    copy_of(world.root, tmp_path)
-    again = make_world(tmp_path, world.corpus)
+    again = copied(world, tmp_path)
     again.write_settings({"evaluate": {"judgments": {"images": images}}})
     assert again.evaluate("careful").success
     asked: list[Asked] = again.proxy.asked("judge")

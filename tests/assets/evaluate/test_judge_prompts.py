@@ -13,7 +13,7 @@ from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
 from resources.files.home import REPO_ROOT
 from resources.warehouse import TableWrite, Warehouse
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.world import (
     ANY_ASSETS,
@@ -21,7 +21,6 @@ from tests.assets.world import (
     SCORING,
     Row,
     World,
-    copy_of,
     made,
     models_yaml,
     sentence,
@@ -38,9 +37,8 @@ TABLES = ("judgments", "scores", "failed", "missing", "leaderboard")
 
 
 @pytest.fixture
-def world(evaluated: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(evaluated.root, tmp_path)
-    return make_world(tmp_path, evaluated.corpus)
+def world(evaluated: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(evaluated, tmp_path)
 
 
 def with_judge_prompt(world: World, folder: Path, old: str, new: str) -> None:

@@ -16,7 +16,6 @@ from PIL import Image
 from methods.choice import strict
 from methods.review import Decision, QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.world import (
     ANY_ASSETS,
     CALLING,
@@ -48,15 +47,13 @@ WRONG, NO_LETTER = "A", "I cannot say."
 
 
 @pytest.fixture(scope="module")
-def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def read(empty_world: MakeWorld) -> Iterator[World]:
     """Eight questions on a red picture, asked of a model that knows and of one that declines."""
-    root = tmp_path_factory.mktemp("letters")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+    world = empty_world()
     models = models_yaml(world.proxy.base_url)
     models["profiles"]["test"]["evaluate"] = [*MODELS, "baseline:reference"]
     world.write_models(models)
-    config = {"benchmark": "mmbench", "file": str(questions(root)), "split": "dev"}
+    config = {"benchmark": "mmbench", "file": str(questions(world.root)), "split": "dev"}
     config["language"] = "en"
     imported = world.run("import_release", {"release_import": {"config": config}})
     assert imported.success, sentence(imported)

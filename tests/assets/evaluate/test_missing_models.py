@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 
 from methods.prompts.prompt_template import as_data
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
@@ -15,7 +15,6 @@ from tests.assets.world import (
     Row,
     World,
     check,
-    copy_of,
     made,
     metadata,
     models_yaml,
@@ -33,10 +32,9 @@ NOBODY_THERE = "http://127.0.0.1:9/v1"
 
 
 @pytest.fixture
-def world(evaluated: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(evaluated: World, copied: CopyWorld, tmp_path: Path) -> World:
     """Both models evaluated; whatever is asked now is re-asked."""
-    copy_of(evaluated.root, tmp_path)
-    made_here = make_world(tmp_path, evaluated.corpus)
+    made_here = copied(evaluated, tmp_path)
     made_here.forget_calls()
     return made_here
 
@@ -54,11 +52,10 @@ def models_of(world: World, table: str) -> dict[str, int]:
 
 
 def test_a_model_whose_server_is_gone_is_named_and_the_other_is_evaluated(
-    released: World, make_world: MakeWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    released: World, copied: CopyWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     models = models_yaml(world.proxy.base_url)
     models["models"]["careful"] |= {"base_url": NOBODY_THERE, "attempts": 2}
     world.write_models(models)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.evaluate.sample_dialogues import write_dialogues
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, data_url_hash
 from tests.doubles.garbling_proxy import When
@@ -28,15 +27,12 @@ CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3,
 
 @pytest.fixture(scope="module")
 def whole(
-    make_world: MakeWorld,
+    empty_world: MakeWorld,
     mock_url: str,
-    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("whole")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+    world = empty_world()
     world.write_models(models(mock_url, world.proxy.base_url))
-    file = write_dialogues(root / "published", N_DIALOGUES, N_TURNS)
+    file = write_dialogues(world.root / "published", N_DIALOGUES, N_TURNS)
     config = {"benchmark": "mmdu", "file": str(file)}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     lose_some(world)

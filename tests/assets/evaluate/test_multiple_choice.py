@@ -13,7 +13,6 @@ from PIL import Image
 
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml
 from tests.resources.reports.test_report_leaderboard import board
 
@@ -26,19 +25,17 @@ UNREAD = "Plainly red, I should think."
 
 
 @pytest.fixture(scope="module")
-def chosen(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def chosen(empty_world: MakeWorld) -> Iterator[World]:
     """Twelve questions on one picture and four on several, asked of five models of known skill."""
-    root = tmp_path_factory.mktemp("chosen")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+    world = empty_world()
     models = models_yaml(world.proxy.base_url)
     models["models"] |= {
         name: {**models["models"]["careful"], "model": f"offline-{name}"} for name in MODELS
     }
     models["profiles"]["test"]["evaluate"] = [*MODELS, "baseline:reference"]
     world.write_models(models)
-    take(world, "mmbench", one_picture(root), split="dev", language="en")
-    take(world, "mmiu", several_pictures(root))
+    take(world, "mmbench", one_picture(world.root), split="dev", language="en")
+    take(world, "mmiu", several_pictures(world.root))
     # One answer of the model that knows, that no rule reads.
     world.proxy.rewrite(
         lambda asked: asked.model == "offline-careful" and "Question 0" in asked.text, UNREAD

@@ -20,7 +20,7 @@ from methods.evaluation.judging import Judging
 from methods.evaluation.metrics.mean import Mean
 from methods.release import Edition
 from resources.settings import prompts
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
 from tests.assets.world import (
@@ -32,7 +32,6 @@ from tests.assets.world import (
     Row,
     World,
     check,
-    copy_of,
     made,
     models_yaml,
     sentence,
@@ -216,10 +215,9 @@ def circular(world: World) -> list[Row]:
     ],
 )
 def test_a_benchmark_that_raises_loses_its_own_results_only(
-    toy: World, make_world: MakeWorld, tmp_path: Path, where: str, said: str, steps: list[str]
+    toy: World, copied: CopyWorld, tmp_path: Path, where: str, said: str, steps: list[str]
 ) -> None:
-    copy_of(toy.root, tmp_path)
-    world = make_world(tmp_path, toy.corpus)
+    world = copied(toy, tmp_path)
     shutil.copy(toy.root / "models.yaml", tmp_path)
     release(world, "broken")
     chosen = ASKING | SCORING | REPORTS

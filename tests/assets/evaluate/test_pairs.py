@@ -9,7 +9,6 @@ import pytest
 
 from assets.evaluate.pairs import OFF
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, PAIRING, Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
@@ -19,12 +18,8 @@ N_ITEMS = 12
 
 
 @pytest.fixture(scope="module")
-def answered(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("paired")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
+def answered(empty_world: MakeWorld, mock_url: str) -> Iterator[World]:
+    world = empty_world()
     entry = {"provider": "mock", "base_url": mock_url}
     world.write_models(
         {
@@ -44,7 +39,7 @@ def answered(
             },
         }
     )
-    config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
+    config = {"benchmark": "alignmmbench", "file": str(write_rows(world.root))}
     assert world.run("import_release", {"release_import": {"config": config}}).success
     assert world.run(ANY_ASSETS, assets=ANSWERS).success
     yield world

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.evaluate.test_benchmark import (
     N_TURNS,
     answers_of,
@@ -14,7 +14,7 @@ from tests.assets.evaluate.test_benchmark import (
     scores_of,
     turn_of,
 )
-from tests.assets.world import ANY_LOSS_IN_EVALUATION, Result, World, copy_of, metadata, sentence
+from tests.assets.world import ANY_LOSS_IN_EVALUATION, Result, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -31,11 +31,9 @@ class Day:
 
 
 @pytest.fixture(scope="module")
-def day(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Day:
+def day(released: World, copied: CopyWorld) -> Day:
     """`careful` is cut off in turn 2, only thinks in turn 1, says nothing in turn 6, thinks aloud."""
-    root = tmp_path_factory.mktemp("without")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+    world = copied(released)
     first, second, third, fourth = items(world)
     proxy = world.proxy
     proxy.rewrite(turn_of(world, "careful", first, 2), lambda text: text[:20], "length")
@@ -103,10 +101,9 @@ def test_none_of_them_is_judged_and_the_leaderboard_counts_them(day: Day) -> Non
 
 
 def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
-    day: Day, make_world: MakeWorld, tmp_path: Path
+    day: Day, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(day.world.root, tmp_path)
-    world = make_world(tmp_path, day.world.corpus)
+    world = copied(day.world, tmp_path)
 
     assert world.evaluate("careful", config=ANY_LOSS_IN_EVALUATION).success
 

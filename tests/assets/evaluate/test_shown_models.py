@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     World,
-    copy_of,
     made,
     metadata,
     models_yaml,
@@ -23,10 +22,9 @@ N_ITEMS, N_TURNS = 4, 24
 
 
 @pytest.fixture
-def world(evaluated: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(evaluated: World, copied: CopyWorld, tmp_path: Path) -> World:
     """Both models evaluated on all dialogues."""
-    copy_of(evaluated.root, tmp_path)
-    return make_world(tmp_path, evaluated.corpus)
+    return copied(evaluated, tmp_path)
 
 
 def shown(world: World) -> set[tuple[str, str]]:
@@ -57,10 +55,9 @@ def marks(world: World) -> Mapping[str, str | None]:
 
 
 def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(
-    released: World, make_world: MakeWorld, tmp_path: Path
+    released: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     limited = {"evaluate__answers": {"config": {"limit": 2}}}
 
     assert world.evaluate(config=limited).success

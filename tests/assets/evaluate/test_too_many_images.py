@@ -7,7 +7,6 @@ import pytest
 from methods.prompts.prompt_template import PromptTemplate
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import several_pictures, take
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, metadata, models_yaml
 
@@ -15,10 +14,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def world(make_world: MakeWorld, tmp_path: Path) -> World:
+def world(empty_world: MakeWorld, tmp_path: Path) -> World:
     """Four questions on two pictures each, before a model that takes one."""
-    (tmp_path / "corpus").mkdir()
-    made = make_world(tmp_path, Corpus(tmp_path / "corpus"))
+    made = empty_world(tmp_path)
     models = models_yaml(made.proxy.base_url)
     models["models"]["careful"]["max_images"] = 1
     models["profiles"]["test"]["evaluate"] = ["careful"]

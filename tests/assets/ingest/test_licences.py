@@ -10,10 +10,10 @@ from PIL import Image
 from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.corpus import Corpus, file_name, sample_rows
 from tests.assets.ingesting import ingest_part, table, write_settings
-from tests.assets.world import Row, World, check, copy_of
+from tests.assets.world import Row, World, check
 
 pytestmark = pytest.mark.slow
 
@@ -37,9 +37,8 @@ def prepared(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def world(prepared: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(prepared.root, tmp_path)
-    return make_world(tmp_path, prepared.corpus)
+def world(prepared: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(prepared, tmp_path)
 
 
 def without_licence(value: str, **settings: object) -> Row:

@@ -10,13 +10,12 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from assets.quality.model_checks import MOST_READ
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     Result,
     Row,
     World,
-    copy_of,
     data_url_hash,
     metadata,
     sentence,
@@ -45,9 +44,8 @@ def check_pairs(world: World, config: Row | None = None) -> Result:
 
 
 @pytest.fixture
-def world(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(released.root, tmp_path)
-    return make_world(tmp_path, released.corpus)
+def world(released: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(released, tmp_path)
 
 
 def test_pairs_of_the_mock_writer_pass_the_rules(world: World) -> None:

@@ -14,8 +14,7 @@ from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.importing.release_import import import_release
 from resources.warehouse import Warehouse
-from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
@@ -24,7 +23,6 @@ from tests.assets.world import (
     Result,
     Row,
     World,
-    copy_of,
     made,
     metadata,
     models_yaml,
@@ -67,10 +65,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def empty(make_world: MakeWorld, tmp_path: Path) -> World:
+def empty(empty_world: MakeWorld, tmp_path: Path) -> World:
     """A home without anything."""
-    (tmp_path / "corpus").mkdir()
-    return make_world(tmp_path, Corpus(tmp_path / "corpus"))
+    return empty_world(tmp_path)
 
 
 def take(world: World, file: Path, **config: str) -> Result:
@@ -133,10 +130,9 @@ def test_a_picture_whose_file_was_lost_is_named_with_its_release_and_comes_with_
 
 
 def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
-    released: World, make_world: MakeWorld, folder: Path, tmp_path: Path
+    released: World, copied: CopyWorld, folder: Path, tmp_path: Path
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     built = current(world)
 
     release_id = taken(world, folder / "benchmark.json", split="test", language="en")
@@ -269,10 +265,9 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
 
 @pytest.mark.nightly
 def test_what_an_import_shares_costs_the_instruction_set_a_pair_or_is_named_to_be_taken_out(
-    released: World, make_world: MakeWorld, folder: Path, tmp_path: Path
+    released: World, copied: CopyWorld, folder: Path, tmp_path: Path
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     learned = current(world)["mmdu-instruct"]
     (pair,) = world.rows(
         "SELECT item_id, turn, reference FROM release.references WHERE release_id = $r "

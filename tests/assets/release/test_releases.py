@@ -9,7 +9,7 @@ import pytest
 from assets.evaluate.release_diff import compare_releases
 from methods.benchmarks import BENCHMARKS
 from methods.naming import nearest
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     FROM_REVIEW_TO_RELEASE,
@@ -19,7 +19,6 @@ from tests.assets.world import (
     Row,
     World,
     check,
-    copy_of,
     made,
     metadata,
     sentence,
@@ -56,10 +55,9 @@ def unpin(world: World, name: str) -> Result:
 
 
 @pytest.fixture
-def world(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(released: World, copied: CopyWorld, tmp_path: Path) -> World:
     """A home with one release of each name."""
-    copy_of(released.root, tmp_path)
-    return make_world(tmp_path, released.corpus)
+    return copied(released, tmp_path)
 
 
 # --- Nothing is approved -------------------------------------------------------------------------
@@ -129,13 +127,9 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def twice(
-    clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> Made:
+def twice(clustered: World, copied: CopyWorld) -> Made:
     """The second release differs in its review policy; the first one's cluster ran with tau 0.7."""
-    root = tmp_path_factory.mktemp("twice")
-    copy_of(clustered.root, root)
-    world = make_world(root, clustered.corpus)
+    world = copied(clustered)
     (world.home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.7}}\n")
     assert world.cluster().success
     assert world.generate().success
@@ -346,10 +340,9 @@ def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) 
 
 @pytest.mark.nightly
 def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one_that_is(
-    twice: Made, make_world: MakeWorld, tmp_path: Path
+    twice: Made, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(twice.world.root, tmp_path)
-    world = make_world(tmp_path, twice.world.corpus)
+    world = copied(twice.world, tmp_path)
     first, second = twice.first["mmdu"], twice.second["mmdu"]
     both = {"evaluate__answers": {"config": {"also_on": [first]}}}
     assert world.evaluate("careful", config=both).success

@@ -10,8 +10,8 @@ from methods.review import QueueItem
 from review.commands import read_queue
 from review.import_export import ImportResult, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import Result, Row, World, copy_of, metadata
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import Result, Row, World, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -83,26 +83,22 @@ class Reviewed:
 
 
 @pytest.fixture(scope="module")
-def reviewed(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> Reviewed:
-    root = tmp_path_factory.mktemp("reviewed")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+def reviewed(released: World, copied: CopyWorld) -> Reviewed:
+    world = copied(released)
     before = current(world)
     frozen_before = frozen(world, before)
     assert world.evaluate("careful").success
 
     edited, rejected, *_ = [row["item_id"] for row in frozen_before["items"]]
-    first_round = export(world, 1, root / "alice.jsonl")
+    first_round = export(world, 1, world.root / "alice.jsonl")
     filled = {line["item_id"]: line for line in accept(first_round)}
     content = json.loads(json.dumps(filled[edited]["content"]))
     content["turns"][-1]["answer"] = EDITED
     filled[edited] |= {"verdict": "edit", "edits": content}
     filled[rejected] |= {"verdict": "reject", "reason": REASON}
-    imports = [give_back(world, list(filled.values()), root / "alice.filled", "alice", 1)]
-    second_round = export(world, 2, root / "bob.jsonl")
-    imports.append(give_back(world, accept(second_round), root / "bob.filled", "bob", 2))
+    imports = [give_back(world, list(filled.values()), world.root / "alice.filled", "alice", 1)]
+    second_round = export(world, 2, world.root / "bob.jsonl")
+    imports.append(give_back(world, accept(second_round), world.root / "bob.filled", "bob", 2))
 
     run = world.release("all")
     assert world.evaluate("careful").success
@@ -233,10 +229,9 @@ def test_what_did_not_change_is_not_asked_again_on_the_new_release(reviewed: Rev
 
 
 def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
-    released: World, make_world: MakeWorld, tmp_path: Path
+    released: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     instruction = current(world, "mmdu-instruct")
     lines = export(world, 1, tmp_path / "out.jsonl")
     benchmark = {row["item_id"] for row in frozen(world, current(world))["items"]}

@@ -9,7 +9,7 @@ import pytest
 
 from dagster_project.stage_checks import decided_by_people, on_this_content
 from methods.review import Decision
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.world import Row, World, check, copy_of
 
 pytestmark = pytest.mark.slow
@@ -32,13 +32,9 @@ def decide(world: World, row: Row, round: int, reviewer: str, verdict: str = "ac
 
 
 @pytest.fixture(scope="module")
-def decided(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[World, Row]:
+def decided(released: World, copied: CopyWorld) -> tuple[World, Row]:
     """One dialogue that ann and eve approved and another that only ann did, people required."""
-    root = tmp_path_factory.mktemp("decided")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+    world = copied(released)
     first, second, *_ = world.rows("SELECT * FROM release.items JOIN review.queue USING (item_id)")
     decide(world, first, 1, "ann")
     decide(world, first, 2, "eve")
@@ -113,10 +109,9 @@ def test_an_approval_that_awaits_its_expert_is_found(approved: tuple[World, Row]
 
 
 def test_a_sample_is_demanded_and_the_rest_let_through(
-    released: World, make_world: MakeWorld, tmp_path: Path
+    released: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     assert world.release("sample", sample_share=0.5).success
     rows = world.rows("SELECT * FROM review.approved")
     assert {row["policy"] for row in rows} == {"sample"}
@@ -133,10 +128,9 @@ def test_a_sample_is_demanded_and_the_rest_let_through(
 
 
 def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
-    evaluated: World, make_world: MakeWorld, tmp_path: Path
+    evaluated: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(evaluated.root, tmp_path)
-    world = make_world(tmp_path, evaluated.corpus)
+    world = copied(evaluated, tmp_path)
     before = world.rows("SELECT * FROM review.queue ORDER BY item_id")
     config = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
     only = dg.AssetSelection.assets(["evaluate", "score_queue"])

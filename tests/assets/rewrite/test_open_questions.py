@@ -11,13 +11,12 @@ import pytest
 from assets.common.tables import rows_to_arrow
 from methods.alignmmbench.tasks import CATEGORIES
 from methods.review import Decision
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     Result,
     Row,
     World,
-    copy_of,
     made_and_released,
     metadata,
     sentence,
@@ -52,19 +51,16 @@ def make(world: World, assets: dg.AssetSelection = QUESTIONS, **settings: Row) -
 
 
 @pytest.fixture(scope="module")
-def base(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Made:
+def base(released: World, copied: CopyWorld) -> Made:
     """Not to be changed: tests go on from copies."""
-    root = tmp_path_factory.mktemp("open")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+    world = copied(released)
     run = made_and_released(world, make)
     return Made(world, run)
 
 
 @pytest.fixture
-def world(base: Made, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(base.world.root, tmp_path)
-    return make_world(tmp_path, base.world.corpus)
+def world(base: Made, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(base.world, tmp_path)
 
 
 # --- Candidates ------------------------------------------------------------------------------------

@@ -14,15 +14,7 @@ from methods.choice.lettered import LETTERS, MOST
 from methods.mmiu.derived import DERIVED
 from methods.mmiu.unanswerable_tasks import CANNOT
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Result,
-    Row,
-    World,
-    made_and_released,
-    metadata,
-    sentence,
-)
+from tests.assets.world import ANY_ASSETS, Result, Row, World, made_and_released, metadata, sentence
 
 pytestmark = pytest.mark.slow
 

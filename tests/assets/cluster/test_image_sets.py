@@ -36,9 +36,7 @@ def counts(world: World, kind: str) -> list[Row]:
     return [{**row, "reasons": dict(row["reasons"])} for row in rows]
 
 
-def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(
-    world: World,
-) -> None:
+def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(world: World) -> None:
     result = draw(world, benchmark_sizes={"3": 3, "8": 1}, benchmark_sets=8)
     # Six threes and two eights are wanted. No cluster has eight entries. Twelve entries of this split
     # in two clusters make four threes; with those of the other split there would be enough.

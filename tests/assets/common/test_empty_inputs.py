@@ -26,8 +26,7 @@ def stages(world: World) -> dict[str, list[dg.AssetKey]]:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "stage",
-    ["cluster", "dialogue", "rewrite", "choice", "review", "release", "evaluate", "ledger"],
+    "stage", ["cluster", "dialogue", "rewrite", "choice", "review", "release", "evaluate", "ledger"]
 )
 def test_an_empty_input_is_one_sentence_at_most(world: World, stage: str) -> None:
     for key in stages(world)[stage]:

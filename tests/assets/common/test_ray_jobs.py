@@ -99,11 +99,7 @@ def embed(
     return dg.materialize(
         [embeddings_asset],
         instance=instance,
-        resources={
-            "warehouse": warehouse,
-            "embedder": Embedder(),
-            "ray": RayCluster(address),
-        },
+        resources={"warehouse": warehouse, "embedder": Embedder(), "ray": RayCluster(address)},
         run_config={"ops": {"cluster__embeddings": {"config": {"runner": runner}}}},
         raise_on_error=False,
     )

@@ -19,10 +19,7 @@ def failures(set_id: str, n: int) -> list[dict[str, object]]:
     ("earlier", "shown"), [(5, {ROW_COUNT: 7, ROWS_OF_RUN: 2}), (0, {ROW_COUNT: 2})]
 )
 def test_rows_that_a_run_left_as_they_are_count_too(
-    empty_warehouse: Warehouse,
-    monkeypatch: pytest.MonkeyPatch,
-    earlier: int,
-    shown: dict[str, int],
+    empty_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, earlier: int, shown: dict[str, int]
 ) -> None:
     monkeypatch.setitem(SOURCES, TABLE, SOURCES.get(TABLE))
     rows = rows_to_arrow(TABLE, failures("earlier release", earlier))

@@ -69,11 +69,7 @@ def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
     assert of_run.overridden == {"tau": 0.9, "recluster": True}
     shown = {name: entry.value for name, entry in of_run.metadata().items()}
     assert shown["settings of this run only"] == of_run.overridden
-    assert shown[SHOWN_AS] == {
-        **ClusterSettings().model_dump(),
-        "tau": 0.9,
-        "recluster": True,
-    }
+    assert shown[SHOWN_AS] == {**ClusterSettings().model_dump(), "tau": 0.9, "recluster": True}
 
 
 def test_null_is_a_value_where_the_setting_has_it(file: Path) -> None:
@@ -154,16 +150,8 @@ def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
 @pytest.mark.parametrize(
     ("table", "given", "reason"),
     [
-        (
-            CLUSTERS,
-            {"tau": 7},
-            "cluster.clusters.tau is 7, but should be less than or equal to 1.",
-        ),
-        (
-            CLUSTERS,
-            {"tau": None},
-            "cluster.clusters.tau is None, but should be a valid number.",
-        ),
+        (CLUSTERS, {"tau": 7}, "cluster.clusters.tau is 7, but should be less than or equal to 1."),
+        (CLUSTERS, {"tau": None}, "cluster.clusters.tau is None, but should be a valid number."),
         (IMAGE_SETS, {"benchmark_sizes": [3, 21]}, "must be 2 to 20"),
         ("dialogue.questions", {"per_set": [3, 1]}, "give the smaller one first"),
         ("dialogue.questions", {"per_set": {}}, "give the smaller one first, and a weight of 1"),

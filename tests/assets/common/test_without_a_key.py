@@ -5,12 +5,7 @@ import pytest
 
 from dagster_project.definitions import defs
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Result,
-    World,
-    made,
-)
+from tests.assets.world import ANY_ASSETS, Result, World, made
 
 pytestmark = pytest.mark.slow
 

@@ -9,14 +9,7 @@ import pytest
 
 from resources.llm.ledger.batch_state import BatchState
 from tests.assets.conftest import CopyWorld, MakeWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Row,
-    World,
-    made,
-    models_yaml,
-    sentence,
-)
+from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml, sentence
 from tests.doubles.batch_api import BatchServer
 
 pytestmark = pytest.mark.slow

@@ -77,8 +77,7 @@ def bad_day(clustered: World, copied: CopyWorld) -> BadDay:
     )
     on_shortened = asked_of(world, "answers", sets[shortened])
     proxy.rewrite(
-        lambda asked: on_shortened(asked) and "<earlier>" in asked.text,
-        "I hope this helps!",
+        lambda asked: on_shortened(asked) and "<earlier>" in asked.text, "I hope this helps!"
     )
     proxy.rewrite(
         asked_of(world, "questions", sets[astray]),
@@ -245,9 +244,7 @@ def generated(world: World) -> dict[str, list[Row]]:
     }
 
 
-def test_too_many_losses_leave_the_earlier_rows_and_stop_what_stands_on_them(
-    again: World,
-) -> None:
+def test_too_many_losses_leave_the_earlier_rows_and_stop_what_stands_on_them(again: World) -> None:
     before = generated(again)
     # Four sets of three images and six of two: 24 requests on one image, 3 on all of each set.
     again.proxy.rewrite(

@@ -10,15 +10,7 @@ import pytest
 
 from methods.review import Decision
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Result,
-    Row,
-    World,
-    made_and_released,
-    metadata,
-    sentence,
-)
+from tests.assets.world import ANY_ASSETS, Result, Row, World, made_and_released, metadata, sentence
 
 pytestmark = pytest.mark.slow
 

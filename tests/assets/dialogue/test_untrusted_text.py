@@ -7,15 +7,7 @@ import pytest
 
 from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
-from tests.assets.world import (
-    ANY_ASSETS,
-    REPORTS,
-    SCORING,
-    SMALL_SETS,
-    Result,
-    World,
-    metadata,
-)
+from tests.assets.world import ANY_ASSETS, REPORTS, SCORING, SMALL_SETS, Result, World, metadata
 
 pytestmark = pytest.mark.slow
 

@@ -49,12 +49,7 @@ def turn_of(world: World, model: str, item: str, turn: int) -> When:
     )[0]
     shown = data_url_hash(world, first["image_id"])
     return lambda asked: (
-        (asked.model, asked.turn, asked.images[0])
-        == (
-            f"offline-{model}",
-            turn,
-            shown,
-        )
+        (asked.model, asked.turn, asked.images[0]) == (f"offline-{model}", turn, shown)
     )
 
 
@@ -74,9 +69,7 @@ def judging_of(world: World, model: str, item: str, turn: int) -> When:
 def judging_by_reference(world: World, item: str, turn: int) -> When:
     """The requests to judge any answer to that turn."""
     (row,) = world.rows(
-        "SELECT reference FROM release.references WHERE item_id = $i AND turn = $t",
-        i=item,
-        t=turn,
+        "SELECT reference FROM release.references WHERE item_id = $i AND turn = $t", i=item, t=turn
     )
     wanted = f"<reference>{as_data(row['reference'])}</reference>"
     return lambda asked: asked.task == "judge" and wanted in asked.text

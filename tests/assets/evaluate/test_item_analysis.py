@@ -12,13 +12,7 @@ import pytest
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
-from tests.assets.world import (
-    ANY_ASSETS,
-    World,
-    made,
-    metadata,
-    models_yaml,
-)
+from tests.assets.world import ANY_ASSETS, World, made, metadata, models_yaml
 
 pytestmark = pytest.mark.slow
 

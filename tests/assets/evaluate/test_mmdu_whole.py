@@ -26,10 +26,7 @@ CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3,
 
 
 @pytest.fixture(scope="module")
-def whole(
-    empty_world: MakeWorld,
-    mock_url: str,
-) -> Iterator[World]:
+def whole(empty_world: MakeWorld, mock_url: str) -> Iterator[World]:
     world = empty_world()
     world.write_models(models(mock_url, world.proxy.base_url))
     file = write_dialogues(world.root / "published", N_DIALOGUES, N_TURNS)
@@ -45,9 +42,7 @@ def models(mock_url: str, proxy: str) -> Row:
     entry = {"provider": "mock", "base_url": mock_url}
     lossy = {"provider": "openai", "base_url": proxy}
     return {
-        "profiles": {
-            "test": {"writer": "careful", "judges": [ONE, TWO], "evaluate": CONTESTANTS},
-        },
+        "profiles": {"test": {"writer": "careful", "judges": [ONE, TWO], "evaluate": CONTESTANTS}},
         "models": {
             **{name: {**entry, "model": f"offline-{name}"} for name in BY_SKILL},
             "careless": {**lossy, "model": "offline-careless"},

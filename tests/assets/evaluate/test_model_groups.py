@@ -41,25 +41,15 @@ def scored(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     ]
     edition = Edition("mmiu", None, "en", "imported")
     release_id = write_imported(desk.warehouse, "mmiu-en", edition, items, {"file": "f"})
-    asked = [
-        {
-            **{"benchmark": "mmiu", "release_id": release_id, "model": model, "turn": 1},
-            **{"trial": "plain", "item_id": name, "value": float(value)},
-        }
+    here = {"benchmark": "mmiu", "release_id": release_id, "turn": 1, "trial": "plain"}
+    answers = [
+        {**here, "model": model, "item_id": name, "value": float(value), "status": "answered"}
         for model, values in VALUES.items()
         for name, value in zip(ITEMS, values, strict=True)
     ]
-    answer = {"provider": "p", "status": "answered", "answer": "A", "prompt_version": "x@1"}
-    of_rule = {
-        "judge": "rule",
-        "judge_version": "v",
-        "replicate": 0,
-        "part": "",
-        "status": "judged",
-    }
-    names = ("benchmark", "release_id", "model", "turn", "trial", "item_id")
-    desk.fill("evaluate.answers", [{**{n: row[n] for n in names}, **answer} for row in asked])
-    desk.fill("evaluate.observations", [{**row, **of_rule, "metric": RIGHT} for row in asked])
+    desk.fill("evaluate.answers", [{**row, "answer": "A"} for row in answers])
+    judged = {"judge": "rule", "replicate": 0, "part": "", "status": "judged", "metric": RIGHT}
+    desk.fill("evaluate.observations", [{**row, **judged} for row in answers])
     given = {
         "warehouse": desk.warehouse,
         "benchmarks": BENCHMARKS,

@@ -28,36 +28,14 @@ def fill(desk: Desk) -> str:
     edition = Edition("alignmmbench", None, "en", "imported")
     release_id = write_imported(desk.warehouse, "align-en", edition, items, {"file": "f"})
     here = {"benchmark": "alignmmbench", "release_id": release_id, "model": "m", "turn": 1}
-    asked = {**here, "trial": "plain"}
-    desk.fill(
-        "evaluate.answers",
-        [
-            {
-                **asked,
-                "item_id": item.item_id,
-                "provider": "p",
-                "status": "answered",
-                "answer": "A",
-                "prompt_version": "x@1",
-            }
-            for item in items
-        ],
-    )
+    asked = [{**here, "trial": "plain", "item_id": item.item_id} for item in items]
+    desk.fill("evaluate.answers", [{**row, "status": "answered", "answer": "A"} for row in asked])
+    judged = {"judge": "j", "replicate": 0, "metric": "Rating", "part": "answer"}
     desk.fill(
         "evaluate.observations",
         [
-            {
-                **asked,
-                "item_id": item.item_id,
-                "judge": "j",
-                "judge_version": "v",
-                "replicate": 0,
-                "metric": "Rating",
-                "part": "answer",
-                "status": "judged",
-                "value": rating,
-            }
-            for item, rating in zip(items, RATINGS * 2, strict=True)
+            {**row, **judged, "status": "judged", "value": rating}
+            for row, rating in zip(asked, RATINGS * 2, strict=True)
         ],
     )
     return release_id

@@ -62,6 +62,19 @@ def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehou
     assert lacking == [{"release_id": "r", "model": "n"}]
 
 
+def test_what_has_no_reference_counts_in_no_score(warehouse: Warehouse) -> None:
+    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain"}
+    given = [{"status": "judged", "value": 7.0}, {"status": "no_reference"}, {"status": "empty"}]
+    observed = [{"value": None, **place, "turn": turn, **of} for turn, of in enumerate(given, 1)]
+    answers = [{**place, "status": "answered", "answer": "A.", "turn": n} for n in range(1, 4)]
+    put(warehouse, {"evaluate.answers": answers, "evaluate.observations": observed})
+    rows = warehouse.read("evaluate/observed_of", {"release_id": "r", "models": ["m"]}).to_pylist()
+    assert [tuple(row[name] for name in ("turn", "status", "value")) for row in rows] == [
+        (1, "judged", 7.0),
+        (3, "empty", None),
+    ]
+
+
 def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
     """Turn 1 was given to both models; of `m` turn 2 is left to judge, and turn 2 of `n` was lost."""
     place = {**HERE, "item_id": "i", "trial": "t"}

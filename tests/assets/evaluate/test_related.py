@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from assets.common.previews import preview
-from assets.common.tables import rows_to_arrow
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 R = {"release_id": "mmdu-0123456789"}
 MODELS = ("gpt-4o-2024-08-06", "gpt-4o-mini-2024", "qwen", "baseline:reference")
@@ -39,31 +39,21 @@ def warehouse(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         for model in MODELS
     ]
     card = {"name": "mmdu", "kind": "benchmark", "benchmark": "mmdu", "origin": "built"}
-    reviewed = {"review_policy": "none", "review_share": 0.0, "created_at": "2026-03-02"}
-    counts = {"n_items": 1, "n_turns": 2, "n_images": 0, "provider": "openai"}
-    tables = {
-        "release.releases": [{**R, **card, **reviewed, **counts, "writers": ["qwen"]}],
-        "release.items": [{**item, "ordinal": 1, "revision": 0, "reviewers": [], "labels": []}],
-        "release.turns": [{**turn, "question": "Q?", "image_positions": []} for turn in turns],
-        "evaluate.answers": [
-            {
-                **row,
-                "provider": "openai",
-                "status": "answered",
-                "answer": "A",
-                "prompt_version": "p",
-            }
-            for row in of_model
-        ],
-        "evaluate.observations": [
-            {**row, "judge": MODELS[0], "judge_version": "mmdu/judge@1", "replicate": 0}
-            | {"metric": metric, "part": "turn", "status": "judged", "value": float(grade)}
-            for grade, row in enumerate(of_model, start=1)
-            for metric in DIMENSIONS
-        ],
-    }
-    for table, rows in tables.items():
-        made.replace(table, rows_to_arrow(table, rows))
+    judged = {"judge": MODELS[0], "replicate": 0, "part": "turn", "status": "judged"}
+    put(
+        made,
+        {
+            "release.releases": [{**R, **card, "review_policy": "none", "writers": ["qwen"]}],
+            "release.items": [item],
+            "release.turns": turns,
+            "evaluate.answers": [{**row, "status": "answered", "answer": "A"} for row in of_model],
+            "evaluate.observations": [
+                {**row, **judged, "metric": metric, "value": float(grade)}
+                for grade, row in enumerate(of_model, start=1)
+                for metric in DIMENSIONS
+            ],
+        },
+    )
     given = {"warehouse": made, "benchmarks": BENCHMARKS}
     dg.materialize([scores, comparisons], resources=given)
     return made

@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import (
-    World,
-    made,
-    metadata,
-    models_yaml,
-    sentence,
-)
+from tests.assets.world import World, made, metadata, models_yaml, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -111,10 +105,7 @@ def test_a_judge_and_a_run_are_archived_too(world: World) -> None:
     [
         ({}, "Name a model (--model), a judge (--judge) or a run (--run)."),
         ({"model": "carefull"}, "No model carefull has results here; the nearest is careful."),
-        (
-            {"model": "careful", "undo": True},
-            "Nothing of this name is archived; archived: none.",
-        ),
+        ({"model": "careful", "undo": True}, "Nothing of this name is archived; archived: none."),
     ],
 )
 def test_what_is_not_there_is_not_archived(world: World, config: dict[str, Any], said: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from assets.evaluate.inference import answer_version
 from assets.evaluate.site import site
 from assets.evaluate.site_data import STATUSES
@@ -22,6 +21,7 @@ from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import Warehouse
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
 from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
+from tests.assets.filled import put
 from tests.resources.llm.test_ledger import call
 from tests.resources.site.reading import pieces_of
 
@@ -53,7 +53,7 @@ class Home:
             self.write(table, rows)
 
     def write(self, table: str, rows: list[Any], where: dict[str, Any] | None = None) -> None:
-        self.warehouse.replace(table, rows_to_arrow(table, rows), where)
+        put(self.warehouse, {table: rows}, where)
 
     def rows(self, table: str, **where: str) -> list[Any]:
         return self.warehouse.select(table, **where).to_pylist()  # type: ignore[arg-type]

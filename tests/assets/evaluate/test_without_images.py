@@ -8,15 +8,7 @@ import pytest
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.evaluate.sample_dialogues import write_dialogues
-from tests.assets.world import (
-    ANY_ASSETS,
-    ASKING,
-    SCORING,
-    World,
-    data_url_hash,
-    made,
-    models_yaml,
-)
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, data_url_hash, made, models_yaml
 
 pytestmark = pytest.mark.slow
 

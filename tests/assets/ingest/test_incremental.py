@@ -10,13 +10,7 @@ from assets.common.partitions import wit_shards
 from resources.corpus.settings import CorpusError
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine, sample_rows
-from tests.assets.ingesting import (
-    READ_UNCHANGED,
-    by_title,
-    ingest_part,
-    ingest_unchecked,
-    table,
-)
+from tests.assets.ingesting import READ_UNCHANGED, by_title, ingest_part, ingest_unchecked, table
 from tests.assets.world import Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow

@@ -10,11 +10,7 @@ from assets.ingest.wit_rows import REJECTED
 from methods.ingest.image_check import MAX_BYTES
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
-from tests.assets.ingesting import (
-    ANY_LOSS,
-    rejected,
-    table,
-)
+from tests.assets.ingesting import ANY_LOSS, rejected, table
 from tests.assets.world import Row, World, made, metadata, sentence
 
 pytestmark = pytest.mark.slow

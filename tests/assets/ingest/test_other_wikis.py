@@ -12,12 +12,7 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import by_title, table, write_settings
 from tests.assets.world import World, metadata
-from tests.resources.wikipedia.recorded_wiki import (
-    PLAIN,
-    WITH_EXTRACTS,
-    AnsweringWiki,
-    open_wiki,
-)
+from tests.resources.wikipedia.recorded_wiki import PLAIN, WITH_EXTRACTS, AnsweringWiki, open_wiki
 
 pytestmark = pytest.mark.slow
 

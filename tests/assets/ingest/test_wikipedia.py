@@ -9,13 +9,7 @@ from PIL import Image
 
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.ingesting import (
-    ANY_LOSS,
-    by_title,
-    table,
-    wit_line,
-    write_settings,
-)
+from tests.assets.ingesting import ANY_LOSS, by_title, table, wit_line, write_settings
 from tests.assets.world import World
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Request, Use
 
@@ -23,10 +17,7 @@ pytestmark = pytest.mark.slow
 
 CONTACT = "me@example.org"
 LICENCE = {"LicenseShortName": "CC BY-SA 4.0", "LicenseUrl": "https://example.org/by-sa"}
-OWLS = {
-    "pages": ["Barn owl", "Owl of barns", "Roc", "a<b"],
-    "categories": ["Arctic birds"],
-}
+OWLS = {"pages": ["Barn owl", "Owl of barns", "Roc", "a<b"], "categories": ["Arctic birds"]}
 """A page, a redirect to it, one that does not exist, what is no title; and a category of one page."""
 
 Make = Callable[..., World]

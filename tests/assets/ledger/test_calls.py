@@ -226,9 +226,7 @@ def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None
     mirror.run()
     late = "2026-01-03T10:00:00.000+00:00"
     mirror.ledger.add(
-        [
-            call("f", "mini", "evaluate.answers", "live", 70, 7, 0.5, 2.0, created_at=late),
-        ]
+        [call("f", "mini", "evaluate.answers", "live", 70, 7, 0.5, 2.0, created_at=late)]
     )
 
     mirror.run()

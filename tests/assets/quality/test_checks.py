@@ -11,15 +11,7 @@ import pytest
 from assets.common.tables import rows_to_arrow
 from assets.quality.model_checks import MOST_READ
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Result,
-    Row,
-    World,
-    data_url_hash,
-    metadata,
-    sentence,
-)
+from tests.assets.world import ANY_ASSETS, Result, Row, World, data_url_hash, metadata, sentence
 
 pytestmark = pytest.mark.slow
 

@@ -183,13 +183,7 @@ def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
         card["language"],
         card["origin"],
         card["is_current"],
-    ) == (
-        "mmdu",
-        "test",
-        "en",
-        "imported",
-        True,
-    )
+    ) == ("mmdu", "test", "en", "imported", True)
     for name in ("dialogues.json", "mmdu.tsv"):
         assert taken(world, made_folder / name, split="test", language="en") == release_id
 

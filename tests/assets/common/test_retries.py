@@ -90,22 +90,14 @@ def test_retries_are_bounded_and_the_last_failure_says_its_sentence(
         lambda: dg.Failure("Too many were lost.", allow_retries=False),
         lambda: WaitingForBatch("It waits for a batch."),
         lambda: ZeroDivisionError("a mistake in the code"),
+        # Ctrl-C, SIGTERM and Terminate in the UI.
+        KeyboardInterrupt,
     ],
 )
 def test_what_stays_wrong_is_not_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Callable[[], Exception]
 ) -> None:
     result, n_begun = made(tmp_path, monkeypatch, raised, times=99)
-    assert not result.success
-    assert n_begun == 1
-
-
-@pytest.mark.usefixtures("launched")
-def test_a_step_that_is_interrupted_ends_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ctrl-C, SIGTERM and Terminate in the UI."""
-    result, n_begun = made(tmp_path, monkeypatch, KeyboardInterrupt, times=99)
     assert not result.success
     assert n_begun == 1
 

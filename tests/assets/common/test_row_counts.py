@@ -4,6 +4,7 @@ import dagster as dg
 import pytest
 
 from assets.common.tables import ROW_COUNT, ROWS_OF_RUN, SOURCES, report, rows_to_arrow, table_asset
+from resources.llm.usage import Usage
 from resources.warehouse import Warehouse
 
 TABLE = "dialogue.failed"
@@ -36,3 +37,10 @@ def test_rows_that_a_run_left_as_they_are_count_too(
     (event,) = result.get_asset_materialization_events()
     metadata = {name: value.value for name, value in event.materialization.metadata.items()}
     assert {name: metadata[name] for name in (ROW_COUNT, ROWS_OF_RUN) if name in metadata} == shown
+
+
+def test_an_asset_that_asks_models_links_to_its_calls() -> None:
+    rows = rows_to_arrow(TABLE, failures("a", 1))
+    shown = report(rows, usage=Usage(stage="dialogue.summaries")).metadata
+    link = dg.MetadataValue.url("/loom/calls?stage=dialogue.summaries")
+    assert shown["calls in the ledger"] == link

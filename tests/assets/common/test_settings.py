@@ -45,21 +45,15 @@ def tau(**given: Any) -> float:
 
 def test_the_config_is_over_the_file_and_the_file_over_the_defaults(file: Path) -> None:
     assert tau() == 0.75
+    config = with_file_defaults(CLUSTERS, ClusterSettings)(min_size=3)
     file.write_text("cluster: {clusters: {tau: 0.6}}")
-    assert tau() == 0.6
+    assert tau() == tau(min_size=3) == 0.6
     assert tau(tau=0.9) == 0.9
     # The project's default is a value like any other.
     assert tau(tau=0.75) == 0.75
-    assert tau(min_size=3) == 0.6
-    # It was for one run.
+    # A config was for one run, and a step reads what the file has by then.
     assert tau() == 0.6
-
-
-def test_a_step_reads_what_the_file_has_by_then(file: Path) -> None:
-    config = with_file_defaults(CLUSTERS, ClusterSettings)(min_size=3)
-    file.write_text("cluster: {clusters: {tau: 0.6, cluster_method: density}}")
-    settings = current_settings(CLUSTERS, config).settings
-    assert settings == ClusterSettings(tau=0.6, cluster_method="density", min_size=3)
+    assert current_settings(CLUSTERS, config).settings == ClusterSettings(tau=0.6, min_size=3)
 
 
 def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
@@ -210,9 +204,7 @@ def test_the_launchpad_shows_the_defaults_of_the_file(file: Path) -> None:
     assert not any(field.is_required for field in fields.values())
     assert (fields["tau"].default_value, fields["min_size"].default_value) == (0.6, 2)
     assert "In settings.yaml: cluster.clusters.tau." in str(fields["tau"].description)
-
-
-def test_definitions_load_with_a_file_that_cannot_be_used(file: Path) -> None:
+    # Definitions load with a file that cannot be used.
     file.write_text("cluster: {clusters: {tau: 7}}")
     assert with_file_defaults(CLUSTERS, ClusterSettings)().tau == 0.75
 

@@ -40,15 +40,6 @@ def world(released: World, copied: CopyWorld, tmp_path: Path) -> World:
     return copied(released, tmp_path)
 
 
-def test_pairs_of_the_mock_writer_pass_the_rules(world: World) -> None:
-    run = check_pairs(world)
-    rows = world.rows("SELECT * FROM quality.checks")
-    turns = world.rows("SELECT sum(n_turns) AS n FROM dialogue.dialogues")
-    assert len(rows) == turns[0]["n"] > 0
-    assert {row["outcome"] for row in rows} == {"pass"}
-    assert metadata(run, "quality/checks")["pass"] == len(rows)
-
-
 def quality_of(world: World, name: str) -> dict[str, int]:
     (row,) = world.rows(
         "SELECT quality FROM release.releases JOIN release.current USING (name, release_id) "
@@ -122,6 +113,9 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
         row["unsupported"] == row["contradictions"] == row["sensitive"] == [] for row in rows
     )
     assert all(row["blind_grade"] == 0 and row["not_checked"] is None for row in rows)
+    assert (
+        metadata(run, "quality/checks")["pass"] == len(rows) == sum(d["n_turns"] for d in dialogues)
+    )
     assert world.rows("SELECT * FROM quality.failed") == []
 
     # The pictures of another set are shown, and none of its own.
@@ -155,22 +149,14 @@ def test_of_an_answer_without_end_the_checks_read_the_beginning(world: World) ->
 
 def test_what_a_model_finds_is_a_reason(world: World) -> None:
     known = "The capital of France is Paris, which lies on the river Seine."
-    row = plant(
-        world,
-        "instruction",
-        0,
-        0,
-        question=lambda text: f"{text} Also: what is the capital of France, and where does it lie?",
-        answer=lambda text: known,
-    )
+    also = "Also: what is the capital of France, and where does it lie?"
+    plant(world, "instruction", 0, 0, question=lambda t: f"{t} {also}", answer=lambda _: known)
     plant(world, "benchmark", 0, 0, answer=lambda text: f"{text} The man is called Peter Hansen.")
     check_pairs(world, {})
-    reasons = {
-        (row["kind"], row["turn"], row["outcome"], *row["reasons"])
-        for row in world.rows("SELECT * FROM quality.checks WHERE outcome <> 'pass'")
-    }
+    rows = world.rows("SELECT * FROM quality.checks WHERE outcome <> 'pass'")
+    reasons = {(row["kind"], row["turn"], row["outcome"], *row["reasons"]) for row in rows}
     assert ("benchmark", 1, "drop", "sensitive") in reasons
-    assert any({"needs_no_picture"} <= set(found) for found in reasons if found[0] == row["kind"])
+    assert any("needs_no_picture" in each for each in reasons if each[0] == "instruction")
 
 
 def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_made(

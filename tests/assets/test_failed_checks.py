@@ -1,14 +1,12 @@
 """A check that failed says what to do, and it passes when that is done: the advice is followed here."""
 
 import re
-from pathlib import Path
 
 import dagster as dg
 import duckdb
 import pytest
 
 from dagster_project.progress import is_failed_check
-from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     SMALL_SETS,
@@ -68,9 +66,7 @@ FAULTS = {
 }
 
 
-def test_what_was_changed_by_hand_is_sound_again(
-    clustered: World, copied: CopyWorld, tmp_path: Path
-) -> None:
+def test_what_was_changed_by_hand_is_sound_again(clustered, copied, tmp_path):
     world = copied(clustered, tmp_path)
     before = wrong(world)
     assert not before.keys() & FAULTS.keys()

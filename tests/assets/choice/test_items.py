@@ -60,9 +60,7 @@ def write(world: World, n_items: int = N_ITEMS) -> Result:
 # --- Writing -------------------------------------------------------------------------------------
 
 
-def test_items_are_of_entries_and_name_their_call_which_was_shown_its_picture_and_no_key(
-    written: Written,
-) -> None:
+def test_items_are_of_entries_and_name_their_call_which_was_shown_its_picture_and_no_key(written):
     world, items = written.world, written.items
     of_entries = world.rows(
         "SELECT DISTINCT i.item_id FROM choice.items AS i JOIN cluster.image_sets AS s "
@@ -98,9 +96,7 @@ def test_written_again_nothing_is_asked_and_nothing_changes(world: World, writte
     assert [now[row["item_id"]] for row in written.items] == written.items
 
 
-def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(
-    world: World, written: Written
-) -> None:
+def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(world, written):
     lost = written.items[0]
     world.forget_calls()
     shown = data_url_hash(world, lost["image_id"])
@@ -159,9 +155,7 @@ def folder(world: World, name: str) -> Path:
     return found
 
 
-def test_approved_items_are_a_dev_and_a_test_split_beside_the_dialogues(
-    written: Written, released: World
-) -> None:
+def test_approved_items_are_a_dev_and_a_test_split_beside_the_dialogues(written, released):
     current = "SELECT name, release_id FROM release.current ORDER BY name"
     names = written.world.rows(current)
     assert [row["name"] for row in names] == [

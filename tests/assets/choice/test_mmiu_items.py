@@ -73,9 +73,6 @@ def brought(folder: Path, *outputs: object, form: str = "number") -> str:
     return str(file)
 
 
-# --- Making --------------------------------------------------------------------------------------
-
-
 def test_items_are_of_derived_tasks_with_right_keys_and_pictures_that_there_are(base: Made) -> None:
     answerable = [row for row in base.items if row["strategy"] is None]
     assert len(answerable) == SETTINGS["n_derived"]
@@ -133,9 +130,6 @@ def test_tasks_the_cap_and_the_unanswerable_set_are_settings(world: World) -> No
     }
 
 
-# --- Metadata ------------------------------------------------------------------------------------
-
-
 def test_metadata_is_taken_with_its_pictures_and_its_source(world: World, tmp_path: Path) -> None:
     assert make(world, n_derived=0, metadata=brought(tmp_path / "m", "12 px", "30 px")).success
     rows = items_of(world)
@@ -155,9 +149,7 @@ def test_metadata_is_taken_with_its_pictures_and_its_source(world: World, tmp_pa
     assert len(items_of(world)) == 9
 
 
-def test_where_too_much_is_lost_or_cannot_be_read_the_earlier_ones_stay(
-    world: World, base: Made, tmp_path: Path
-) -> None:
+def test_where_too_much_is_lost_or_cannot_be_read_the_earlier_ones_stay(world, base, tmp_path):
     for outputs, told in (
         (["maybe"] * 2, "no question could be made (2 not_yes_or_no)."),
         (["maybe", "yes"], "1 of 2 samples were lost (1 not_yes_or_no), and at most 20% may be."),
@@ -169,9 +161,6 @@ def test_where_too_much_is_lost_or_cannot_be_read_the_earlier_ones_stay(
     told = sentence(make(world, metadata=str(file)))
     assert told.startswith(f"The metadata file {file} cannot be used: task 1, Task Info has no Tas")
     assert items_of(world) == base.items
-
-
-# --- Review, release, evaluation -----------------------------------------------------------------
 
 
 def test_items_are_queued_with_all_their_images_and_what_is_known_of_each(base: Made) -> None:

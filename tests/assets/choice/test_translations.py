@@ -70,9 +70,6 @@ def released_items(world: World, language: str) -> dict[str, Row]:
     return {row["item_id"]: row for row in rows}
 
 
-# --- Asking ----------------------------------------------------------------------------------------
-
-
 def test_every_item_is_translated_and_the_key_is_never_sent(translated: World) -> None:
     items = translated.rows("SELECT * FROM choice.items ORDER BY item_id")
     found = translations_of(translated)
@@ -112,18 +109,13 @@ def test_a_reply_that_breaks_a_rule_is_repaired_once_and_then_lost_by_name(world
     assert repaired and all("'boat'" in each.text for each in repaired)
 
 
-def test_where_nothing_can_be_translated_the_earlier_rows_stay(
-    world: World, translated: World
-) -> None:
+def test_where_nothing_can_be_translated_the_earlier_rows_stay(world, translated):
     world.forget_calls()
     world.proxy.rewrite(lambda asked: asked.task == "translate", "Gladly.")
     assert sentence(translate(world)).startswith(
         "choice.translations keeps its earlier rows: no item could be translated (5 not_json). "
     )
     assert translations_of(world) == translations_of(translated)
-
-
-# --- Review and releases ---------------------------------------------------------------------------
 
 
 def test_a_translation_is_queued_beside_its_source_with_the_picture(translated: World) -> None:
@@ -142,9 +134,7 @@ def test_a_translation_is_queued_beside_its_source_with_the_picture(translated: 
         assert row["image_ids"] == [item["image_id"]]
 
 
-def test_a_release_in_chinese_has_the_items_the_order_and_the_keys_of_the_english_one(
-    translated: World,
-) -> None:
+def test_a_release_in_chinese_has_the_items_the_order_and_the_keys_of_the_english_one(translated):
     english, chinese = (released_items(translated, language) for language in ("en", "zh"))
     made = {row["item_id"]: row for row in translations_of(translated)}
     assert english.keys() == chinese.keys() == made.keys()
@@ -161,9 +151,7 @@ def test_a_release_in_chinese_has_the_items_the_order_and_the_keys_of_the_englis
     }
 
 
-def test_what_people_change_makes_a_translation_stale_goes_with_it_or_is_its_text(
-    world: World,
-) -> None:
+def test_what_people_change_makes_a_translation_stale_goes_with_it_or_is_its_text(world):
     first, second, third, *_ = translations_of(world)
     edit(world, first["item_id"], {"question": "Which way up is this picture?"})
     edit(world, second["translation_id"], {}, status="rejected")
@@ -188,12 +176,7 @@ def test_what_people_change_makes_a_translation_stale_goes_with_it_or_is_its_tex
     assert (changed["question"], changed["call_key"]) == ("<ImageHere>\n请看图片。", None)
 
 
-# --- Evaluation ------------------------------------------------------------------------------------
-
-
-def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(
-    world: World,
-) -> None:
+def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(world):
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING | GAPS)
     assert run.success
     asked = [

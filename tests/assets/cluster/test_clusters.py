@@ -195,9 +195,7 @@ def test_communities_say_where_their_centre_is_and_how_they_were_found(few: Worl
 # --- Extending -----------------------------------------------------------------------------------
 
 
-def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(
-    few: World, world: World
-) -> None:
+def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, world):
     before, old = places(few), table(few, "communities")
     ingested(world, "two")
     told = cluster(world)
@@ -225,9 +223,7 @@ def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(
     ]
 
 
-def test_a_second_run_changes_nothing_and_one_on_demand_clusters_all_and_keeps_its_names(
-    world: World,
-) -> None:
+def test_a_second_run_changes_nothing_and_one_on_demand_clusters_all_and_keeps_its_names(world):
     before = tables(world)
     told = cluster(world)
     assert told["mode"] == "extended" and told["entries assigned to a group"] == 0
@@ -244,9 +240,7 @@ def test_a_second_run_changes_nothing_and_one_on_demand_clusters_all_and_keeps_i
     assert [row for row in after["changes"] if row in before["changes"]] == before["changes"]
 
 
-def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_new_one(
-    world: World,
-) -> None:
+def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_new_one(world):
     before = places(world)
     story = {**FEW[1], "context_page_description": "It is known by another story now."}
     caption = {**FEW[0], "caption_reference_description": "Minutes of the parish council"}
@@ -276,9 +270,7 @@ def test_another_method_for_captions_places_by_density_inside_the_same_groups(bo
     assert again["clusters"] == told["clusters"] and "clusters new" not in again
 
 
-def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(
-    both: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(both, monkeypatch):
     world = both
     exact = {title: row["cluster_id"] for title, row in places(world).items()}
     monkeypatch.setattr(module, "APPROXIMATE_FROM", 2)

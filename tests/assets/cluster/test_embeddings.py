@@ -60,9 +60,7 @@ def test_a_page_is_told_by_its_categories_or_else_by_its_title(warehouse: Wareho
     }
 
 
-def test_a_text_is_embedded_once_whoever_has_it_and_whenever_it_comes_again(
-    warehouse: Warehouse,
-) -> None:
+def test_a_text_is_embedded_once_whoever_has_it_and_whenever_it_comes_again(warehouse):
     fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e2", ["Towers"], "Towers"))
     first = Double()
     shown = embed(warehouse, first)
@@ -158,9 +156,7 @@ def test_a_killed_run_loses_at_most_one_portion(warehouse: Warehouse) -> None:
     assert [len(text) for text in sum(again.given, [])] == [3, 2, 1]
 
 
-def test_two_runs_at_once_both_succeed_and_leave_each_text_once(
-    warehouse: Warehouse, small_portions: None
-) -> None:
+def test_two_runs_at_once_both_succeed_and_leave_each_text_once(warehouse, small_portions):
     fill(warehouse, *numbered(6))
     # Neither writes before both have read what is new.
     both_have_read = threading.Barrier(2)

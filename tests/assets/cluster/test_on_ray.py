@@ -97,9 +97,6 @@ def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> PairFolder:
     return folder
 
 
-# --- With workers --------------------------------------------------------------------------------
-
-
 def n_stored(folder: PairFolder) -> int:
     """The number of blocks whose pairs are stored."""
     return len(list((folder.path / "pairs").glob("*.npy")))
@@ -129,9 +126,6 @@ class TestWithWorkers:
         # 2,000 vectors in blocks of 300 rows.
         assert lines(instance, result)[-1].startswith("6/6 blocks, 6 rows, ")
         assert left(loom_home) == []
-
-
-# --- Without -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from assets.cluster.pictures import pictures
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 from tests.assets.hand_clusters import MODEL, clustered_by_hand
-from tests.assets.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -121,9 +120,7 @@ def test_an_empty_clustering_has_a_page_that_says_so(warehouse: Warehouse, loom_
     assert "Nothing is on the map yet" in page.read_text()
 
 
-def test_the_page_shows_the_tables_and_the_ui_its_pictures(
-    warehouse: Warehouse, loom_home: Path
-) -> None:
+def test_the_page_shows_the_tables_and_the_ui_its_pictures(warehouse, loom_home):
     hostile = "<script>alert(1)</script>"
     clustered_by_hand(warehouse, entries={"a1": {"title": hostile, "categories": [hostile]}})
     # What is embedded of a1 is another text now; its vectors are those of before.
@@ -148,9 +145,7 @@ def test_the_page_shows_the_tables_and_the_ui_its_pictures(
     assert "Sizes of clusters" in page and "Categories" in page
 
 
-def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_map(
-    clustered: World,
-) -> None:
+def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_map(clustered):
     (counted,) = clustered.rows(
         "SELECT count(*) AS n_entries, count(DISTINCT cluster_id) AS n_clusters FROM cluster.clusters"
     )

@@ -34,9 +34,7 @@ def changed(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return world
 
 
-def test_generating_and_releasing_stop_with_a_sentence_until_the_sets_are_sampled_again(
-    changed: World,
-) -> None:
+def test_generating_and_releasing_stop_with_a_sentence_until_the_sets_are_sampled_again(changed):
     for run in (changed.generate(), changed.release()):
         assert not run.success and made(run) <= REVIEW
         said = sentence(run)

@@ -86,9 +86,6 @@ def on_ray(
     return result, given
 
 
-# --- Texts ---------------------------------------------------------------------------------------
-
-
 def texts(n: int) -> list[str]:
     return [f"The lighthouse number {i} stands on rock {i * i % 97}." for i in range(n)]
 
@@ -169,9 +166,6 @@ def stored_pictures(n: int) -> list[str]:
     """So many pictures in the home's store; the last one's end is missing."""
     files = [file_of(texture(seed)) for seed in range(n)]
     return [open_images().put(data).image_id for data in [*files[:-1], files[-1][:2000]]]
-
-
-# --- Without workers -----------------------------------------------------------------------------
 
 
 def test_nobody_at_the_address(instance, warehouse, loom_home):

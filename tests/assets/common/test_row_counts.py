@@ -40,9 +40,7 @@ def materialize(empty_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("earlier", "shown"), [(5, {ROW_COUNT: 7, ROWS_OF_RUN: 2}), (0, {ROW_COUNT: 2})]
 )
-def test_rows_that_a_run_left_as_they_are_count_too(
-    empty_warehouse: Warehouse, materialize, earlier: int, shown: dict[str, int]
-) -> None:
+def test_rows_that_a_run_left_as_they_are_count_too(empty_warehouse, materialize, earlier, shown):
     rows = rows_to_arrow(TABLE, failures("earlier release", earlier))
     empty_warehouse.replace(TABLE, rows, {"set_id": "earlier release"})
 

@@ -40,9 +40,6 @@ def tau(**given: Any) -> float:
     return chosen(CLUSTERS, **given).settings.tau  # type: ignore[attr-defined, no-any-return]
 
 
-# --- In a run ------------------------------------------------------------------------------------
-
-
 def test_the_config_is_over_the_file_and_the_file_over_the_defaults(file: Path) -> None:
     assert tau() == 0.75
     config = with_file_defaults(CLUSTERS, ClusterSettings)(min_size=3)
@@ -82,18 +79,13 @@ def test_a_wrong_setting_of_any_asset_is_told_by_every_asset(file: Path) -> None
     )
 
 
-# --- After a run ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def instance() -> Iterator[dg.DagsterInstance]:
     with dg.DagsterInstance.ephemeral() as ephemeral:
         yield ephemeral
 
 
-def test_a_check_reads_the_settings_that_the_rows_were_made_with(
-    file: Path, instance: dg.DagsterInstance
-) -> None:
+def test_a_check_reads_the_settings_that_the_rows_were_made_with(file, instance):
     file.write_text("cluster: {clusters: {tau: 0.6}}")
     made_with = chosen(CLUSTERS, tau=0.9).metadata()
     instance.report_runless_asset_event(
@@ -104,17 +96,12 @@ def test_a_check_reads_the_settings_that_the_rows_were_made_with(
     assert found == ClusterSettings(tau=0.9)
 
 
-def test_rows_that_say_nothing_of_settings_count_as_made_with_those_of_the_file(
-    file: Path, instance: dg.DagsterInstance
-) -> None:
+def test_rows_that_say_nothing_of_settings_count_as_made_with_those_of_the_file(file, instance):
     file.write_text("cluster: {clusters: {tau: 0.6}}")
     assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
     # As an earlier version of the project materialized it.
     instance.report_runless_asset_event(dg.AssetMaterialization(["cluster", "clusters"]))
     assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
-
-
-# --- In the Launchpad ----------------------------------------------------------------------------
 
 
 def plan(**config: Any) -> None:
@@ -133,9 +120,7 @@ def plan(**config: Any) -> None:
     ],
     ids=["another type", "no choice", "no setting", "a list"],
 )
-def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
-    loom_home: Path, config: dict[str, Any], reason: str
-) -> None:
+def test_another_name_type_or_choice_is_refused_before_a_run_is_made(loom_home, config, reason):
     with pytest.raises(dg.DagsterInvalidConfigError) as refused:
         plan(**config)
     assert reason in str(refused.value)
@@ -209,13 +194,8 @@ def test_the_launchpad_shows_the_defaults_of_the_file(file: Path) -> None:
     assert with_file_defaults(CLUSTERS, ClusterSettings)().tau == 0.75
 
 
-# --- Those there are -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("table", SECTIONS)
-def test_every_asset_with_settings_has_defaults_that_it_would_take_and_says_what_they_are(
-    table: str,
-) -> None:
+def test_every_asset_with_settings_has_defaults_that_it_would_take_and_says_what_they_are(table):
     of = SECTIONS[table]
     of.model_validate(of().model_dump())
     assert set(of.model_fields) >= of.RUN_ONLY

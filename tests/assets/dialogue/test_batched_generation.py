@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from resources.llm.ledger.batch_state import BatchState
-from tests.assets.conftest import CopyWorld, MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml, sentence
 from tests.doubles.batch_api import BatchServer
 
@@ -130,9 +130,7 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     assert len(world.ledger) == live + 4
 
 
-def test_with_nothing_in_batches_the_sensor_does_nothing(
-    clustered: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
+def test_with_nothing_in_batches_the_sensor_does_nothing(clustered, make_world, tmp_path):
     world = make_world(tmp_path, clustered.corpus)
 
     skipped = tick(world)

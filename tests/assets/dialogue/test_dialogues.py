@@ -101,9 +101,6 @@ def bad_day(clustered: World, copied: CopyWorld) -> BadDay:
     return BadDay(world, *sets_of_faults, run, failed, dialogues, again, proxy.requests)
 
 
-# --- What is lost --------------------------------------------------------------------------------
-
-
 def test_an_answer_without_a_text_costs_its_turn_and_no_other(bad_day: BadDay) -> None:
     (lost,) = bad_day.failed_of("answers")
     assert (lost["set_id"], lost["reason"]) == (bad_day.shortened, "empty_block")
@@ -167,9 +164,6 @@ def test_calls_that_failed_are_counted_apart_from_those_that_were_answered(bad_d
     assert (told["calls"], told["failed calls"], told["cache hits"]) == (23, 1, 0)
 
 
-# --- The next run --------------------------------------------------------------------------------
-
-
 def test_the_next_run_asks_only_what_got_no_answer_and_what_hangs_on_it(bad_day: BadDay) -> None:
     assert bad_day.again.success
     asked = [(request.task, len(request.images)) for request in bad_day.asked_again]
@@ -180,8 +174,6 @@ def test_the_next_run_asks_only_what_got_no_answer_and_what_hangs_on_it(bad_day:
         ("summary", 0),
     ]
 
-
-# --- When it stops -------------------------------------------------------------------------------
 
 EARLIER = {"set_id": "s", "subject": "e", "reason": "empty", "detail": "Nothing.", "call_key": None}
 

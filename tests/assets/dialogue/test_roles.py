@@ -1,19 +1,15 @@
 """Steps of building that have a model of their own in the profile are asked of it, and say so."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
-from tests.assets.conftest import CopyWorld
-from tests.assets.world import ANY_ASSETS, GENERATION, World, models_yaml
+from tests.assets.world import ANY_ASSETS, GENERATION, models_yaml
 
 pytestmark = pytest.mark.slow
 
 
-def test_each_step_asks_the_model_that_the_profile_gives_it(
-    clustered: World, copied: CopyWorld, tmp_path: Path
-) -> None:
+def test_each_step_asks_the_model_that_the_profile_gives_it(clustered, copied, tmp_path):
     world = copied(clustered, tmp_path)
     models = models_yaml(world.proxy.base_url)
     models["profiles"]["test"] |= {"summary": "judge", "answer": "careful", "rewrite": "careless"}

@@ -52,9 +52,6 @@ def world(base: Made, copied: CopyWorld, tmp_path: Path) -> World:
     return copied(base.world, tmp_path)
 
 
-# --- Drafts ----------------------------------------------------------------------------------------
-
-
 def test_each_drawn_picture_has_a_conversation_with_all_that_is_needed(base: Made) -> None:
     instructions = table_of(base.world, "instructions")
     items = table_of(base.world, "three_turns")
@@ -153,9 +150,6 @@ def test_a_draft_that_is_not_sound_is_left_out_with_its_reason(world: World) -> 
     told = metadata(run, "dialogue/turn_references")
     assert (told["conversations"], told["failed"]) == (3, 3)
     assert "answer_in_later_question" in told["reasons"]
-
-
-# --- Review, release, evaluation -------------------------------------------------------------------
 
 
 def test_a_reviewer_sees_everything_and_what_is_changed_reaches_the_release(world: World) -> None:

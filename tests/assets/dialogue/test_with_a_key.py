@@ -74,9 +74,7 @@ def everything_written(world: World, runs: list[Result]) -> dict[str, str]:
     return written
 
 
-def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(
-    world: World, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(world, capfd):
     # Providers quote keys in their errors, and errors are kept.
     quoting = f"Something about the key {KEY} is odd"
     world.proxy.refuse(lambda asked: asked.task == "rewrite", 400, quoting)

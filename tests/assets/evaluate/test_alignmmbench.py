@@ -84,9 +84,7 @@ def test_every_question_is_answered_and_rated_by_both_judges(rated: World) -> No
     assert rated.rows("SELECT * FROM evaluate.failed") == []
 
 
-def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the_bottom(
-    rated: World,
-) -> None:
+def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the_bottom(rated):
     for aggregation in ("micro", "macro by task", "macro by category"):
         of = rated.scores(f"Rating/{aggregation}", judge="one")
         assert of["baseline:reference"] == 10

@@ -222,9 +222,7 @@ def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
     assert sentence(nothing).startswith("The ledger has no answer of the stage dialogue.nonsense;")
 
 
-def test_means_worked_by_hand_and_lost_judgments_of_refusals(
-    released: World, copied: CopyWorld, tmp_path: Path
-) -> None:
+def test_means_worked_by_hand_and_lost_judgments_of_refusals(released, copied, tmp_path):
     """Three judgments are left: 4 and 8 in one dialogue, 9 in another.
 
     micro = 10 (4 + 8 + 9) / 3 = 70; macro = 10 ((4 + 8) / 2 + 9) / 2 = 75.

@@ -51,9 +51,7 @@ def test_models_that_were_asked_alike_have_their_names_alone(tmp_path: Path) -> 
     assert labels(tmp_path, ("one", {}), ("other", {})) == {"one": "one", "other": "other"}
 
 
-def test_servers_limits_and_versions_tell_entries_of_one_model_apart_and_no_others(
-    tmp_path: Path,
-) -> None:
+def test_servers_limits_and_versions_tell_entries_of_one_model_apart_and_no_others(tmp_path):
     elsewhere = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
     assert labels(
         tmp_path, ("a", {}), ("b", elsewhere), ("c", {**elsewhere, "model": "llama"})
@@ -69,9 +67,7 @@ def test_a_model_that_was_asked_in_two_ways_has_both(tmp_path: Path) -> None:
     assert found == {"a": "a (T=0 or 0.7)", "b": "b (T=0)"}
 
 
-def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(
-    tmp_path: Path,
-) -> None:
+def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(tmp_path):
     assert labels(tmp_path, ("cold", {}), ("warm", {"temperature": "0.7"}))
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     scored = [
@@ -100,9 +96,7 @@ def world(released: World, copied: CopyWorld) -> World:
 COLD, WARM = "careful (T=0)", "warm (T=0.7)"
 
 
-def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(
-    world: World,
-) -> None:
+def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(world):
     rows = world.rows("SELECT DISTINCT model, label FROM evaluate.leaderboard")
     assert {row["model"]: row["label"] for row in rows} == {
         "careful": COLD,

@@ -93,9 +93,7 @@ def pictures(request: ChatRequest) -> list[str]:
     ("name", "shown"),
     [("local", ["picture-0"]), ("no-images:local", []), ("other-images:local", ["picture-1"])],
 )
-def test_every_pass_of_a_circular_item_goes_without_its_image(
-    registry: Registry, name: str, shown: list[str]
-) -> None:
+def test_every_pass_of_a_circular_item_goes_without_its_image(registry, name, shown):
     sent, rows = asked(registry, name, ITEMS[0])
     seeing, _ = asked(registry, "local", ITEMS[0])
     # A is right at first and wrong when the choices have moved on.
@@ -122,9 +120,7 @@ def test_a_baseline_sends_nothing(registry: Registry) -> None:
     assert (calls.sent, reply.row["answer"]) == ([], "green")
 
 
-def test_no_model_reads_a_letter_that_a_baseline_says_and_the_question_does_not_have(
-    registry: Registry,
-) -> None:
+def test_no_model_reads_a_letter_that_a_baseline_says_and_the_question_does_not_have(registry):
     """D is the most frequent letter of the right choices, and item-0 has three choices."""
     of_four = [
         replace(ITEMS[0], item_id=f"of-four-{n}", choices=("red", "green", "blue", "black"))
@@ -168,9 +164,6 @@ def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
     assert len(calls.sent) == len(answered[1].answers) > 0
 
 
-# --- Who says a letter, and files -----------------------------------------------------------------
-
-
 def test_why_a_baseline_is_not_run() -> None:
     dialogue = replace(ITEMS[0], choices=())
     held_out = [replace(each, turns=(Turn(1, "Which?", ()),)) for each in ITEMS]
@@ -200,9 +193,7 @@ UNSURE = "I can't see it clearly, so the answer is B."
         (None, "failed", None, "no_prediction"),
     ],
 )
-def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(
-    text: str | None, status: str, answer: str | None, reason: str | None
-) -> None:
+def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(text, status, answer, reason):
     reply = predicted(text)
     assert (reply.row["status"], reply.row["answer"]) == (status, answer)
     assert reply.row["call_key"] is None
@@ -226,9 +217,7 @@ def predicted(text: str | None) -> CandidateReply:
         ("<|im_end|>", ("empty", None, None)),
     ],
 )
-def test_a_prediction_counts_without_its_reasoning(
-    text: str, expected: tuple[str, str | None, str | None]
-) -> None:
+def test_a_prediction_counts_without_its_reasoning(text, expected):
     reply = predicted(text)
     assert (reply.row["status"], reply.row["answer"], reply.row["reasoning"]) == expected
     assert reply.final == (expected[1] is None)

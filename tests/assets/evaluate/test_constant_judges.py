@@ -75,9 +75,7 @@ def test_few_or_different_scores_are_not(warehouse: Warehouse, of: dict) -> None
 
 
 @pytest.mark.parametrize("verdict", [1.0, 0.5, 0.0])
-def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(
-    warehouse: Warehouse, verdict: float
-) -> None:
+def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(warehouse, verdict):
     """The first place wins, loses or ties: the model's share depends on its place alone."""
     (row,) = judge(
         warehouse,
@@ -88,9 +86,7 @@ def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(
     assert row["constant_score"] == verdict
 
 
-def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(warehouse, monkeypatch, capsys):
     judge(warehouse, 20, lambda *_: 5.0)
     counts = dict.fromkeys(("n_judged", "n_refused", "n_failed", "n_truncated"), 0)
     of = {**HERE, **counts, "n_reasoning_only": 0, "n_empty": 0, "judge": "j", "judge_version": "v"}

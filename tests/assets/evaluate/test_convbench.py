@@ -207,9 +207,7 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
-def test_the_published_slice_has_nine_scores_in_the_known_order(
-    empty_world: MakeWorld, mock_url: str, tmp_path: Path
-) -> None:
+def test_the_published_slice_has_nine_scores_in_the_known_order(empty_world, mock_url, tmp_path):
     items = read_table(SLICE / "convbench.csv")
     folder = write_items(tmp_path / "slice", items, SLICE / "images", measured(SLICE / "images"))
     world = compared(empty_world, mock_url, folder)

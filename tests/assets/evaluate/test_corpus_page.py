@@ -120,9 +120,7 @@ def corpus(warehouse: Warehouse, store: ImageStore) -> Warehouse:
     return warehouse
 
 
-def test_a_home_without_a_corpus_says_so_in_a_sentence(
-    warehouse: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_a_home_without_a_corpus_says_so_in_a_sentence(warehouse, store, loom_home):
     page = page_of(warehouse, store)
     assert "This home has no corpus: nothing was ingested yet." in page.words
     assert "Image sets" not in page.words and "No model was asked yet" in page.words
@@ -132,9 +130,7 @@ def test_a_home_without_a_corpus_says_so_in_a_sentence(
     assert said in page_of(warehouse, store).words
 
 
-def test_the_corpus_in_numbers_with_languages_licences_and_shards(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_the_corpus_in_numbers_with_languages_licences_and_shards(corpus, store, loom_home):
     words = page_of(corpus, store).words
     for said in (
         *("Shards 1", "WIT rows 5", "Pages 2", "Entries 2", "Pictures 2", "Image sets 1"),
@@ -147,9 +143,7 @@ def test_the_corpus_in_numbers_with_languages_licences_and_shards(
         assert said.replace(" ", "") in words.replace(" ", ""), said
 
 
-def test_image_sets_have_sizes_and_a_sample_with_pictures(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_image_sets_have_sizes_and_a_sample_with_pictures(corpus, store, loom_home):
     page = page_of(corpus, store)
     assert "instruction 1of 3 1" in page.words or "instruction1of 31" in page.words
     assert "2 pictures, set set-1" in page.words
@@ -159,9 +153,7 @@ def test_image_sets_have_sizes_and_a_sample_with_pictures(
     assert "CC BY 4.0, Someone" in page.words
 
 
-def test_what_was_left_out_stands_by_step_and_reason_with_examples(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_what_was_left_out_stands_by_step_and_reason_with_examples(corpus, store, loom_home):
     words = page_of(corpus, store).words
     for said in (
         "ingest.wit_rows not utf8 4 rows s, line 0: Byte 0 cannot be read.",
@@ -174,9 +166,7 @@ def test_what_was_left_out_stands_by_step_and_reason_with_examples(
     assert words.count("cannot be read") == SHOWN["n_examples"]
 
 
-def test_checks_review_agreement_and_costs(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_checks_review_agreement_and_costs(corpus, store, loom_home):
     words = page_of(corpus, store).words.replace(" ", "")
     # Pass, review and drop of benchmarks and of instruction sets.
     assert "allpairs001001" in words and "leak001001" in words and "short001001" in words
@@ -190,9 +180,7 @@ def test_checks_review_agreement_and_costs(
     assert "2026-03-02USD" in words and "2026-03-01USD" not in words
 
 
-def test_hostile_texts_are_only_text_and_the_page_is_written_whole(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_hostile_texts_are_only_text_and_the_page_is_written_whole(corpus, store, loom_home):
     path = write_corpus(corpus, store)
     page = Page(path.read_text())
     assert "script" not in {tag for tag, _ in page.elements}

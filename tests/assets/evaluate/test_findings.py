@@ -48,9 +48,7 @@ def lost(desk: Desk) -> dict[str, str]:
     return {row["step"]: row["reason"] for row in desk.rows("FROM evaluate.not_made")}
 
 
-def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(
-    desk: Desk, measuring: Callable[[str], dg.AssetsDefinition]
-) -> None:
+def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(desk, measuring):
     fill(desk)
     materialize(desk, prompt_sensitivity)
     before = [desk.warehouse.fingerprint(table) for table in TABLES]
@@ -65,9 +63,7 @@ def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(
     assert found[1]["analysis"] == "prompt_sensitivity" and found[1]["n"] > 1
 
 
-def test_one_that_fails_keeps_its_rows_and_the_others_are_made(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_fails_keeps_its_rows_and_the_others_are_made(desk, monkeypatch):
     release_id = fill(desk)
     materialize(desk, prompt_sensitivity)
     before = desk.rows("FROM evaluate.prompt_sensitivity ORDER BY place")
@@ -90,9 +86,7 @@ def test_one_that_fails_keeps_its_rows_and_the_others_are_made(
     assert desk.rows("FROM evaluate.prompt_sensitivity") == []
 
 
-def test_a_measure_that_is_not_declared_is_no_finding(
-    desk: Desk, measuring: Callable[[str], dg.AssetsDefinition]
-) -> None:
+def test_a_measure_that_is_not_declared_is_no_finding(desk, measuring):
     asset = measuring("n_others")
     materialize(desk, asset)
     assert desk.rows("FROM evaluate.language_gaps") == []

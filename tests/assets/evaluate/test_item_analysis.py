@@ -118,9 +118,7 @@ def test_statistics_are_of_models_alone(analysed: World) -> None:
     assert rows["0"]["share_right"] >= 0.2 and rows["0"]["discrimination"] > 0
 
 
-def test_people_see_the_item_and_the_evidence_and_the_report_what_is_undecided(
-    analysed: World,
-) -> None:
+def test_people_see_the_item_and_the_evidence_and_the_report_what_is_undecided(analysed):
     queued = {row["set_id"]: row for row in analysed.rows("FROM evaluate.item_queue")}
     assert queued.keys() == {TEXT_ONLY, WRONG}
     content = json.loads(queued[WRONG]["content"])

@@ -110,9 +110,7 @@ def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(prob
     assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
 
 
-def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(
-    probed: World,
-) -> None:
+def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(probed):
     rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test <> 'position'")
     assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
     places = {

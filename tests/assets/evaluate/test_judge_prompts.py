@@ -38,9 +38,7 @@ def versions(world: World, table: str, column: str) -> set[str]:
     return {row[column] for row in world.rows(f"SELECT {column} FROM evaluate.{table}")}
 
 
-def test_a_broken_prompt_leaves_judgments_and_scores_as_they_were(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_broken_prompt_leaves_judgments_and_scores_as_they_were(world, tmp_path):
     before = tables(world)
     # The mock judge does not see that it is to judge, so its replies have no grades.
     with_judge_prompt(world, tmp_path / "prompts", "You grade an assistant's", "Sing of an")
@@ -56,9 +54,7 @@ def test_a_broken_prompt_leaves_judgments_and_scores_as_they_were(
     assert tables(world) == before
 
 
-def test_a_changed_prompt_judges_who_is_evaluated_anew_and_its_scores_name_it(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_changed_prompt_judges_who_is_evaluated_anew_and_its_scores_name_it(world, tmp_path):
     assert versions(world, "leaderboard", "judge_version") == {NOW}
     before = world.rows("FROM evaluate.judgments WHERE model = 'careless' ORDER BY ALL")
     n_of_both = world.warehouse.count("evaluate.judgments")

@@ -116,9 +116,6 @@ def decision(item: QueueItem, reviewer: str, verdict: str, letter: str | None = 
     return check_decision(record, item)
 
 
-# --- What was read -----------------------------------------------------------------------------------
-
-
 def test_shares_of_who_read_the_letters(read: World) -> None:
     # Asked four times each: 0, 1, 3 and 4 to 7 (never missed); 2 once, since its reading is a miss.
     n = 7 * 4 + 1
@@ -141,9 +138,6 @@ def test_the_extractor_reads_what_rules_have_read_and_mostly_agrees(read: World)
     agreed = figure(read, "refuser", "raw", "rule", "extractor")
     assert (agreed["n"], agreed["value"]) == (7, pytest.approx(6 / 7))
     assert figure(read, "careful", "raw", "rule", "extractor")["value"] == 1
-
-
-# --- People ------------------------------------------------------------------------------------------
 
 
 def test_the_queue_has_every_stratum_and_is_blind(read: World) -> None:
@@ -195,12 +189,7 @@ def test_what_people_read_is_compared_with_every_reader(changed: World) -> None:
     assert rows == [{"dimension": "choice"}]
 
 
-# --- Again -------------------------------------------------------------------------------------------
-
-
-def test_other_rules_read_the_answers_again_and_ask_nobody(
-    changed: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_rules_read_the_answers_again_and_ask_nobody(changed, monkeypatch):
     before = changed.rows("FROM evaluate.extractions ORDER BY ALL")
     n_calls, n_asked = len(changed.ledger), asked(changed)
     monkeypatch.setattr(strict, "VERSION", "changed")

@@ -78,9 +78,7 @@ def test_a_model_whose_server_is_gone_is_named_and_the_other_is_evaluated(
     assert models_of(world, "leaderboard").keys() == {"careless"}
 
 
-def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_away(
-    world: World,
-) -> None:
+def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_away(world):
     before = tables(world)
     world.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
 
@@ -105,9 +103,7 @@ def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_awa
     assert tables(world) == before, "nobody is missing any more"
 
 
-def test_a_model_that_dies_midway_goes_on_where_it_was(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_dies_midway_goes_on_where_it_was(world, monkeypatch):
     monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
     world.set_models({"careful": {"attempts": 2}})
     before = tables(world)
@@ -133,9 +129,7 @@ def test_a_model_that_dies_midway_goes_on_where_it_was(
     assert tables(world) == before
 
 
-def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing(
-    world: World,
-) -> None:
+def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing(world):
     before = tables(world)
     world.proxy.refuse(lambda asked: asked.task != "judge", 400, "out of luck")
 
@@ -155,9 +149,7 @@ def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing
 
 
 @pytest.mark.nightly
-def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_advice_works(
-    world: World,
-) -> None:
+def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments_and_the_advice_works(world):
     before = tables(world)
     # The first three of six turns of each of four dialogues.
     references = world.rows(

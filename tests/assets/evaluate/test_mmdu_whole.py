@@ -98,9 +98,7 @@ def test_a_panel_stands_beside_both_judges(whole: World) -> None:
 
 
 @pytest.mark.parametrize("judge", [ONE, TWO, PANEL])
-def test_models_come_in_the_order_of_their_skill_between_the_baselines(
-    whole: World, judge: str
-) -> None:
+def test_models_come_in_the_order_of_their_skill_between_the_baselines(whole, judge):
     scores = whole.scores(OVERALL, judge=judge)
     assert scores[REFERENCE] > scores["careful"] > scores["careless"] > scores["rambler"]
     assert scores["rambler"] > scores["always-a"] == scores["refuser"] == scores[EMPTY] == 10
@@ -138,9 +136,7 @@ def test_what_was_lost_is_lost_by_name(whole: World) -> None:
 
 @pytest.mark.parametrize("judge", [ONE, TWO])
 @pytest.mark.parametrize("model", CONTESTANTS)
-def test_vlmevalkits_numbers_follow_from_the_rows_and_from_ours(
-    whole: World, judge: str, model: str
-) -> None:
+def test_vlmevalkits_numbers_follow_from_the_rows_and_from_ours(whole, judge, model):
     """`valid` is the mean over judged turns, `all` counts every other turn as 0; both times 10.
 
     Ours has no turn that the judge failed in `floor`, and counts what the model failed as the lowest

@@ -122,9 +122,7 @@ def test_every_passes_number_can_be_followed_to_its_answer_and_its_reading(chose
     )
 
 
-def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(
-    chosen: World,
-) -> None:
+def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(chosen):
     guide = (REPO_ROOT / "docs" / "guides" / "multiple-choice.md").read_text()
     differ, by_rule, *_ = re.findall(r"```sql\n(.*?);\n```", guide, re.DOTALL)
     # No answer here is one that only VLMEvalKit's rules read.

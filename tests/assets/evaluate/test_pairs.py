@@ -74,9 +74,7 @@ def test_every_pair_is_asked_in_both_orders_by_each_judge(answered: World) -> No
     assert (design["n_calls"], design["n_calls_of_all"], design["n_models"]) == (72, 72, 3)
 
 
-def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(
-    answered: World,
-) -> None:
+def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(answered):
     assert compare(answered, adaptive=False).success
     honest = ratings(answered, "honest")
     assert honest["refuser"]["rank"] == 3
@@ -87,9 +85,7 @@ def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(
     assert {row["judge"]: row["value"] for row in biases} == {"honest": 0.5, "always-a": 1.0}
 
 
-def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(
-    answered: World,
-) -> None:
+def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(answered):
     assert compare(answered, opponents="baseline:reference").success
     rows = answered.rows("FROM evaluate.pairs WHERE judge = 'honest'")
     assert len(rows) == 2 * 3 * N_ITEMS

@@ -184,9 +184,7 @@ def test_baselines_score_what_the_release_says_they_do(base: World) -> None:
 # --- What a file lacks -----------------------------------------------------------------------------
 
 
-def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(
-    world: World, base: World
-) -> None:
+def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(world, base):
     table = pd.read_excel(base.root / "careful.xlsx")
     first = table[table["index"] < STEP]
     spoilt = pd.concat(
@@ -245,9 +243,7 @@ def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(
         ("mmbench-dev-en", "other.csv", "a\nb", r"'a\nb' is not a valid name for predictions"),
     ],
 )
-def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(
-    base: World, release: str, name: str, model: str, why: str
-) -> None:
+def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(base, release, name, model, why):
     (base.root / "other.csv").write_text("index,prediction\n99,A\n")
     before = fingerprints(base)
     said = sentence(imported(base, release, base.root / name, model))
@@ -259,9 +255,7 @@ def test_what_cannot_be_taken_is_one_sentence_and_changes_nothing(
 
 
 @pytest.mark.nightly
-def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(
-    world: World, base: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_changes_while_models_are_asked_is_answered_by_the_next_run(world, base, monkeypatch):
     careful, careless = (base.root / f"{model}.xlsx" for model in ("careful", "careless"))
     for name in ("gone", "new"):
         import_predictions(world.warehouse, "mmbench-dev-en", careless, name)

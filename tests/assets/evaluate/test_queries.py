@@ -31,9 +31,7 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
     }
 
 
-def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(
-    warehouse: Warehouse,
-) -> None:
+def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(warehouse):
     counts = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
     of = {
         **HERE,
@@ -90,9 +88,7 @@ def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
     assert waiting == [{**HERE, "model": "m", "judge": "j"}]
 
 
-def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(
-    warehouse: Warehouse,
-) -> None:
+def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(warehouse):
     """Two pictures in the first turn, one in the second, one in the third."""
     place = {**HERE, "item_id": "i", "trial": "plain", "model": "m"}
     positions = {1: [1, 2], 2: [3], 3: [4]}

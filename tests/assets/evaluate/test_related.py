@@ -59,9 +59,7 @@ def warehouse(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return made
 
 
-def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(
-    warehouse: Warehouse,
-) -> None:
+def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(warehouse):
     rows = warehouse.select("evaluate.leaderboard").to_pylist()
     assert {row["model"]: row["related"] for row in rows} == {
         MODELS[0]: "self",

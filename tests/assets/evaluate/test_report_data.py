@@ -109,9 +109,7 @@ def data_of(warehouse: Warehouse, release_id: str) -> Row:
     return report_data(warehouse, BENCHMARKS, release, PROFILE, {}, NO_CALLS)
 
 
-def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
+def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(warehouse, tmp_path):
     data = data_of(warehouse, "mmdu-1")
 
     assert {(row["form"], row["subset_label"]) for row in data["scores"]} == {
@@ -136,9 +134,7 @@ def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(
     assert line_of(data, "mmdu-1.html").n_models == 1
 
 
-def test_a_release_that_nobody_was_asked_on_has_its_statistics_and_examples(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
+def test_a_release_that_nobody_was_asked_on_has_its_statistics_and_examples(warehouse, tmp_path):
     data = data_of(warehouse, "instruct-1")
     assert data["benchmark"] is None and data["scores"] == data["unscored"] == []
     assert [each.name for each in data["distributions"]][:2] == [
@@ -176,9 +172,7 @@ def test_the_ends_of_a_scale_are_those_of_the_shown_number() -> None:
     assert (accuracy["low"], accuracy["high"]) == (0.0, 100.0)
 
 
-def test_what_was_answered_without_a_reference_is_known_by_the_candidate(
-    warehouse: Warehouse,
-) -> None:
+def test_what_was_answered_without_a_reference_is_known_by_the_candidate(warehouse):
     assert data_of(warehouse, "mmdu-1")["unjudgeable"] == []
     # No judge judges a release without references, so that nothing is observed of its answers.
     put(warehouse, {"release.references": []}, {"release_id": "mmdu-1"})
@@ -198,9 +192,7 @@ def test_the_page_of_a_held_out_split_shows_no_answer_and_nothing_that_tells_it(
     assert "It is red." not in page and "Answer 1." in page
 
 
-def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(
-    warehouse: Warehouse,
-) -> None:
+def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(warehouse):
     """So a category never has more images than the release."""
     images = warehouse.sql("FROM release.images").to_pylist()
     put(warehouse, {"release.images": [*images, *({**row, "item_id": "j"} for row in images)]})

@@ -45,9 +45,7 @@ def marks(world: World) -> Mapping[str, str | None]:
     return {row["model"]: row["mark"] for row in rows}
 
 
-def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(
-    released: World, copied: CopyWorld, tmp_path: Path
-) -> None:
+def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(released, copied, tmp_path):
     world = copied(released, tmp_path)
     limited = {"evaluate__answers": {"config": {"limit": 2}}}
 
@@ -109,9 +107,7 @@ def test_what_is_not_there_is_not_archived(world: World, config: dict[str, Any],
     assert archived(world, **config) == said
 
 
-def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_paid_for_it(
-    world: World,
-) -> None:
+def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_paid_for_it(world):
     with_profile(world, judges=["judge", "second"], evaluate=["careful"])
     run = world.evaluate()
     assert run.success and "evaluate/judgments" in made(run)

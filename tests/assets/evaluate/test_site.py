@@ -238,9 +238,7 @@ def test_what_tells_an_answer_that_is_held_out_is_in_no_file(home: Home) -> None
     assert not {"score", "disagreement"} & {each["kind"] for each in about["columns"]}
 
 
-def test_what_did_not_change_is_not_written_again_and_what_did_is_in_a_folder_of_its_own(
-    home: Home,
-) -> None:
+def test_what_did_not_change_is_not_written_again_and_what_did_is_in_a_folder_of_its_own(home):
     home.made()
     before, other = home.folder(), home.folder("instruct-1")
     written = {path: path.stat().st_mtime_ns for path in other.rglob("*.js")}
@@ -279,9 +277,7 @@ def test_what_is_of_no_release_any_more_goes(home: Home) -> None:
     assert home.folder("instruct-1").is_dir()
 
 
-def test_the_page_of_a_release_that_cannot_be_made_stays(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_a_release_that_cannot_be_made_stays(home, monkeypatch):
     home.change("release.images", image_id=home.image_id)
     home.made()
     before = home.folder()

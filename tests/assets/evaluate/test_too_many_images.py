@@ -23,9 +23,7 @@ def world(empty_world: MakeWorld, tmp_path: Path) -> World:
 
 
 @pytest.mark.parametrize(("policy", "left_out"), [("sample", 1), ("tile", None)])
-def test_every_question_is_asked_and_scores_name_the_policy(
-    world: World, policy: str, left_out: int | None
-) -> None:
+def test_every_question_is_asked_and_scores_name_the_policy(world, policy, left_out):
     world.write_settings({"evaluate": {"answers": {"context_policy": policy}}})
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
     assert run.success
@@ -49,9 +47,7 @@ def test_every_question_is_asked_and_scores_name_the_policy(
         assert all("<image 2 of the grid>" in asked.text for asked in sent)
 
 
-def test_a_question_prompt_of_ones_own_is_what_models_are_asked_by(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_question_prompt_of_ones_own_is_what_models_are_asked_by(world, tmp_path):
     source = (PROMPTS_ROOT / "mmiu" / "prompts" / "question.md").read_text()
     folder = tmp_path / "prompts" / "mmiu"
     folder.mkdir(parents=True)

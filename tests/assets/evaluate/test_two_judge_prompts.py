@@ -120,9 +120,7 @@ def test_grades_of_one_version_are_not_put_beside_those_of_another(warehouse: Wa
     ]
 
 
-def test_the_version_of_a_judging_has_every_prompt_and_how_it_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_version_of_a_judging_has_every_prompt_and_how_it_is_judged(tmp_path, monkeypatch):
     def version(whole: str, images: Any = "shown") -> str:
         for name, text in zip(PROMPTS, ("Grade it.", whole), strict=True):
             path = tmp_path / "two" / "prompts" / f"{name.removeprefix('two/')}.md"

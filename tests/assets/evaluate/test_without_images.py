@@ -66,9 +66,7 @@ def test_the_judge_is_shown_the_items_own_images_and_no_name(blind: World) -> No
     assert not any("careful" in each.text or "no-images" in each.text for each in asked)
 
 
-def test_nobody_scores_what_was_not_seen_and_it_says_nothing_of_the_judges_quality(
-    blind: World,
-) -> None:
+def test_nobody_scores_what_was_not_seen_and_it_says_nothing_of_the_judges_quality(blind):
     # Five answers of the one model.
     assert blind.warehouse.count("evaluate.score_queue") == 5
     rows = blind.rows("SELECT DISTINCT subject FROM evaluate.judge_quality WHERE subject <> ''")

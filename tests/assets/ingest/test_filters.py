@@ -61,9 +61,6 @@ def saved(image: Image.Image, format: str = "PNG", **options: object) -> bytes:
     return buffer.getvalue()
 
 
-# --- Pages ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def chosen(make: Make) -> tuple[World, Result]:
     """Seven pages, of which three are wanted; only those have their images in the folder."""
@@ -93,9 +90,7 @@ def chosen(make: Make) -> tuple[World, Result]:
     return world, run
 
 
-def test_pages_of_other_languages_and_topics_are_left_out_and_counted(
-    chosen: tuple[World, Result],
-) -> None:
+def test_pages_of_other_languages_and_topics_are_left_out_and_counted(chosen):
     world, run = chosen
     assert set(by_title(world, "pages")) == {"Fire balloon", "Montgolfier", "Schwalbenschwanz"}
     told = metadata(run, "ingest/pages")
@@ -118,9 +113,7 @@ def test_pages_of_other_languages_and_topics_are_left_out_and_counted(
 
 
 @pytest.mark.parametrize("name", ["pages", "entries"])
-def test_a_page_and_its_entries_tell_every_topic_they_serve(
-    chosen: tuple[World, Result], name: str
-) -> None:
+def test_a_page_and_its_entries_tell_every_topic_they_serve(chosen, name):
     found = {title: row["topics"] for title, row in by_title(chosen[0], name).items()}
     assert found == {
         "Fire balloon": ["flight"],
@@ -128,8 +121,6 @@ def test_a_page_and_its_entries_tell_every_topic_they_serve(
         "Schwalbenschwanz": ["insects", "paper"],
     }
 
-
-# --- Images --------------------------------------------------------------------------------------
 
 IMAGES = {
     "good.png": saved(picture(96, 96)),
@@ -173,9 +164,6 @@ def test_a_limit_and_a_list_refuse_with_their_figures(limited: World) -> None:
     (good,) = table(limited, "images")
     # Levels 0, 16, ..., 240: mean 120; 16 of them equally often: 4 bits.
     assert (good["brightness"], good["entropy"], good["aspect"]) == (120, 4, 1)
-
-
-# --- Duplicates ----------------------------------------------------------------------------------
 
 
 def test_copies_are_found_whatever_they_were_made_into(make: Make) -> None:

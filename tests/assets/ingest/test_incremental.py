@@ -45,9 +45,6 @@ def with_text(row: WitLine, text: str) -> WitLine:
     return {**row, "context_page_description": text}
 
 
-# --- Shards --------------------------------------------------------------------------------------
-
-
 def test_a_shard_of_the_same_bytes_is_not_read_again_unless_it_is_asked_for(
     world: World, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,9 +83,6 @@ def test_a_shard_that_changed_replaces_its_rows_and_no_others(world: World, corp
     titles = {row["title"] for row in table(world, "pages") if row["wit_shard"] == "balloons"}
     assert titles == {row["page_title"] for row in [BALLOONS[0], *BALLOONS[2:]]}
     assert BALLOONS[1]["page_title"] not in titles
-
-
-# --- Pages ---------------------------------------------------------------------------------------
 
 
 @dataclass

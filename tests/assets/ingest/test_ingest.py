@@ -57,12 +57,7 @@ def tables(world: World) -> dict[str, list[Row]]:
     return {name: table(world, name) for name in TABLES}
 
 
-# --- What is refused -----------------------------------------------------------------------------
-
-
-def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(
-    world: World, corpus: Corpus
-) -> None:
+def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(world, corpus):
     break_rows(corpus)
     run = world.ingest("balloons", ANY_LOSS)
     assert run.success
@@ -86,9 +81,7 @@ def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(
     assert len(world.rows("SELECT * FROM ingest.entries")) == len(BALLOONS)
 
 
-def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(
-    world: World, corpus: Corpus
-) -> None:
+def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(world, corpus):
     wrong, jpg = BUTTERFLIES[0], {**BUTTERFLIES[1], "mime_type": "image/PNG; q=1"}
     with Image.open(corpus.images / file_name(wrong)) as image:
         kind = "JPEG" if wrong["mime_type"] == "image/png" else "PNG"
@@ -107,12 +100,7 @@ def test_a_picture_of_another_type_than_its_row_says_is_taken_and_noted(
     assert metadata(run, "ingest/images")["types corrected"] == 1
 
 
-# --- When it stops -------------------------------------------------------------------------------
-
-
-def test_too_many_refused_rows_leave_the_earlier_ones_and_stop_what_stands_on_them(
-    world: World, corpus: Corpus
-) -> None:
+def test_too_many_refused_rows_leave_the_earlier_ones_and_stop_what_stands_on_them(world, corpus):
     assert world.ingest("balloons").success
     before = tables(world)
     break_rows(corpus)
@@ -134,9 +122,7 @@ def test_too_many_refused_rows_leave_the_earlier_ones_and_stop_what_stands_on_th
     assert len(table(world, "entries")) == 4 + len(BUTTERFLIES)
 
 
-def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_them(
-    world: World, corpus: Corpus
-) -> None:
+def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_them(world, corpus):
     assert world.ingest("butterflies").success
     before = tables(world)
     lost = break_images(corpus)

@@ -135,9 +135,7 @@ def test_five_languages_come_through_from_rows_to_image_sets(world: World) -> No
     assert {row["languages"][0] for row in sets} <= {row["language"] for row in read}
 
 
-def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(world, capsys):
     write_settings(world.corpus.folder, languages=["fi"])
     run = world.ingest()
     assert run.success

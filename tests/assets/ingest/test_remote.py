@@ -55,8 +55,6 @@ def make(make_world: MakeWorld, tmp_path: Path) -> Make:
     return make
 
 
-# --- wit_base ------------------------------------------------------------------------------------
-
 PAGE = {
     "language": "en",
     "page_title": "Owl",
@@ -139,18 +137,13 @@ def test_wit_base_brings_its_images_along(make: Make, uploads: UploadDouble) -> 
     assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
 
 
-# --- A far storage -------------------------------------------------------------------------------
-
-
 def packed(tmp_path: Path, *titles: str) -> bytes:
     path = tmp_path / "packed.tsv"
     write_tsv(path, [wit_line(title, f"https://example.org/{title}.png") for title in titles])
     return gzip.compress(path.read_bytes())
 
 
-def test_a_far_shard_is_downloaded_once_and_again_when_it_changed(
-    make: Make, storage: StorageDouble, tmp_path: Path
-) -> None:
+def test_a_far_shard_is_downloaded_once_and_again_when_it_changed(make, storage, tmp_path):
     far = storage.put("wit/far.tsv.gz", packed(tmp_path, "Owl", "Kite"))
     world = make(shards=[far.url])
     first = ingest_part(world, "far", "wit_rows", "pages")

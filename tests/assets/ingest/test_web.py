@@ -84,9 +84,7 @@ def taken(world: World) -> set[str]:
     return {row["image_url"] for row in rows}
 
 
-def test_each_failure_ends_as_its_reason_and_the_rest_goes_on(
-    make: Make, uploads: UploadDouble
-) -> None:
+def test_each_failure_ends_as_its_reason_and_the_rest_goes_on(make, uploads):
     sound = {
         uploads.serve("sound.png", ok()),
         uploads.serve("busy.png", busy(), busy(), ok(picture(1))),
@@ -109,18 +107,12 @@ def test_each_failure_ends_as_its_reason_and_the_rest_goes_on(
     assert "| http_error | 2 |" in told["reasons"]
 
 
-# --- This machine and its network ----------------------------------------------------------------
-
-
 def test_by_default_no_address_of_this_machine_is_asked(make: Make, uploads: UploadDouble) -> None:
     url = uploads.serve("a.png", ok())
     world = make([url], allow_private=False)
     assert ingest_part(world, "far", *ASSETS, config=ANY_LOSS_OF_IMAGES).success
     assert rejected(world, "image") == {url: "private_address"}
     assert uploads.log == []
-
-
-# --- Once ----------------------------------------------------------------------------------------
 
 
 def test_what_was_fetched_is_not_fetched_again(make: Make, uploads: UploadDouble) -> None:
@@ -145,8 +137,6 @@ def test_what_was_fetched_is_not_fetched_again(make: Make, uploads: UploadDouble
     assert set(rejected(world, "image").values()) == {"too_small"}
     assert len(uploads.log) == 5
 
-
-# --- A run that is killed ------------------------------------------------------------------------
 
 MATERIALIZE = """
     import dagster as dg
@@ -199,12 +189,7 @@ def test_a_run_that_was_killed_goes_on_from_where_it_was(make: Make, uploads: Up
     assert list((world.home / "staging").glob("*/*")) == []
 
 
-# --- Stored pictures and their addresses ---------------------------------------------------------
-
-
-def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(
-    make: Make, uploads: UploadDouble, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(make, uploads, capfd):
     sent = []
 
     def guarded(exchange: Exchange) -> None:

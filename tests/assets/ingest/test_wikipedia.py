@@ -81,9 +81,6 @@ def asked(requests: list[Request]) -> dict[str, set[str]]:
     return found
 
 
-# --- A shard of Wikipedia's pages ----------------------------------------------------------------
-
-
 def test_pages_become_entries_with_captions_categories_and_licences(make: Make) -> None:
     world = make(shards={"owls": OWLS})
     run = world.ingest("owls", ANY_LOSS)
@@ -108,9 +105,7 @@ def test_pages_become_entries_with_captions_categories_and_licences(make: Make) 
     assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
 
 
-def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(
-    make: Make, wiki: MediaWiki
-) -> None:
+def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(make, wiki):
     owl = Use("File:Snowy owl.png", "Een uil")
     wiki.languages["nl"] = {
         "Kerkuil": Page("Hij jaagt op gehoor.", ["Uilen"], [owl], versions={"en": "Barn owl"})
@@ -126,8 +121,6 @@ def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(
         page_ids["Kerkuil"]: [page_ids["Barn owl"]],
     }
 
-
-# --- What Wikipedia adds to other shards ---------------------------------------------------------
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab/"
 
@@ -177,9 +170,7 @@ def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -
     assert wiki.uploads == []
 
 
-def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(
-    make: Make, wiki: MediaWiki
-) -> None:
+def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(make, wiki):
     world = make()
     enriched(world)
     assert wiki.requests == []

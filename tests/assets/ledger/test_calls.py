@@ -150,9 +150,7 @@ def test_costs_are_the_sums_by_day_stage_and_model(mirror: Mirror) -> None:
 
 
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
-def test_days_are_those_of_utc_wherever_the_machine_stands(
-    mirror: Mirror, zone: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_days_are_those_of_utc_wherever_the_machine_stands(mirror, zone, monkeypatch):
     mirror.fill()
     mirror.run()
 

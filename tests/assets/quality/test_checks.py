@@ -49,9 +49,7 @@ def quality_of(world: World, name: str) -> dict[str, int]:
     return dict(json.loads(row["quality"]))
 
 
-def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_benchmark(
-    world: World,
-) -> None:
+def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_benchmark(world):
     """One pair of the first dialogue, all of the second that are on several pictures, one to test."""
     refusal: Callable[[str], str] = lambda text: "I'm sorry, but I can't help."  # noqa: E731
     refused = plant(world, "instruction", 0, 0, answer=refusal)
@@ -95,9 +93,6 @@ def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_b
     }
     counted = quality_of(world, "mmdu")
     assert (counted["review"], counted["material"], counted.get("pairs_left_out")) == (1, 1, None)
-
-
-# --- Checks by a model ---------------------------------------------------------------------------
 
 
 def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
@@ -159,9 +154,7 @@ def test_what_a_model_finds_is_a_reason(world: World) -> None:
     assert any("needs_no_picture" in each for each in reasons if each[0] == "instruction")
 
 
-def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_made(
-    world: World,
-) -> None:
+def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_made(world):
     # One step of six: less than a fifth of all requests.
     world.proxy.rewrite(lambda asked: asked.task == "reread", lambda reply: "All is well.")
     run = world.run(ANY_ASSETS, assets=QUALITY)

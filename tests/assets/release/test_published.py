@@ -150,9 +150,7 @@ def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
         assert taken(world, made_folder / name, split="test", language="en") == release_id
 
 
-def test_an_item_that_its_benchmark_cannot_ask_is_named_at_import(
-    empty: World, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_item_that_its_benchmark_cannot_ask_is_named_at_import(empty, folder, monkeypatch):
     monkeypatch.syspath_prepend(str(OWN_BENCHMARK))
     monkeypatch.setitem(BENCHMARKS, "counting", import_module("counting").benchmark)
     file = folder / "questions.jsonl"
@@ -188,9 +186,7 @@ def test_what_rules_find_in_an_import_is_told_and_counted(empty: World, folder: 
     assert list(counted.values()) == [{"unchecked": 5, "unchecked_material": 1}]
 
 
-def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pinned(
-    empty: World, folder: Path
-) -> None:
+def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pinned(empty, folder):
     first = taken(empty, folder / "benchmark.json")
     (folder / "fewer.json").write_text(json.dumps([dialogue("d1")]))
 
@@ -225,9 +221,7 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
         ({"images": "/nowhere"}, "/nowhere is not a folder of pictures"),
     ],
 )
-def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
-    config: dict[str, str], why: str, empty: World, folder: Path
-) -> None:
+def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(config, why, empty, folder):
     first = taken(empty, folder / "benchmark.json", name="taken")
     before = empty.rows("FROM release.releases")
     given = {name: value.format(id=first) for name, value in config.items()}
@@ -239,9 +233,7 @@ def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(
     assert empty.rows("FROM release.releases") == before
 
 
-def test_the_job_that_exports_what_was_built_exports_what_was_imported(
-    empty: World, folder: Path
-) -> None:
+def test_the_job_that_exports_what_was_built_exports_what_was_imported(empty, folder):
     release_id = taken(empty, folder / "benchmark.json")
     exported = empty.run("release")
     assert exported.success

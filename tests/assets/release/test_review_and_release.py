@@ -60,9 +60,6 @@ def frozen(world: World, release_id: str) -> dict[str, list[Row]]:
     return tables
 
 
-# --- The round trip ------------------------------------------------------------------------------
-
-
 @dataclass
 class Reviewed:
     """Alice accepts all but two dialogues: one answer she rewrites, one dialogue she rejects. Bob,
@@ -155,9 +152,7 @@ def test_an_edited_text_is_released_as_a_persons_own(reviewed: Reviewed) -> None
     assert all(row["call_key"] for row in asked)
 
 
-def test_other_content_is_another_release_and_the_earlier_one_stays_as_it_was(
-    reviewed: Reviewed,
-) -> None:
+def test_other_content_is_another_release_and_the_earlier_one_stays_as_it_was(reviewed):
     assert reviewed.after != reviewed.before
     assert frozen(reviewed.world, reviewed.before) == reviewed.frozen_before
     assert all(reviewed.frozen_before.values())
@@ -183,9 +178,6 @@ def test_scores_rest_on_the_release_in_force_and_name_who_reviewed_it(reviewed: 
     assert sum(f"<reference>{EDITED}</reference>" in asked.text for asked in judged) == 1
     # 24 answers and 24 judgments of the first release; of the second, the judgment of the edit.
     assert (len(judged), len(reviewed.world.proxy.requests)) == (24 + 1, 24 + 24 + 1)
-
-
-# --- Policies ------------------------------------------------------------------------------------
 
 
 def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(

@@ -65,9 +65,7 @@ def wrong(world: World) -> list[str]:
         ({"reviewers": []}, "it is approved without a reviewer, not even a policy"),
     ],
 )
-def test_an_approval_that_does_not_follow_is_found(
-    approved: tuple[World, Row], fault: Row, says: str
-) -> None:
+def test_an_approval_that_does_not_follow_is_found(approved, fault, says):
     world, item = approved
     assert wrong(world) == []
     with_fault(world, item["item_id"], **fault)
@@ -89,9 +87,7 @@ def test_an_approval_that_awaits_its_expert_is_found(approved: tuple[World, Row]
     assert found.metadata["first of them"].value == [f"{half[0]['item_id']}: round_2"]
 
 
-def test_a_sample_is_demanded_and_the_rest_let_through(
-    released: World, copied: CopyWorld, tmp_path: Path
-) -> None:
+def test_a_sample_is_demanded_and_the_rest_let_through(released, copied, tmp_path):
     world = copied(released, tmp_path)
     assert world.release("sample", sample_share=0.5).success
     rows = world.rows("SELECT * FROM review.approved")
@@ -103,9 +99,6 @@ def test_a_sample_is_demanded_and_the_rest_let_through(
         "SELECT r.* FROM release.releases AS r JOIN release.current AS c USING (release_id)"
     )
     assert {(row["review_policy"], row["review_share"]) for row in cards} == {("sample", 0.5)}
-
-
-# --- Answers for people to give scores to --------------------------------------------------------
 
 
 def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(

@@ -77,9 +77,7 @@ def test_candidates_have_the_keywords_that_found_them(base: Made) -> None:
     assert "Chart" in told["warning"]
 
 
-def test_listed_pictures_are_not_taken_and_are_counted(
-    world: World, base: Made, tmp_path: Path
-) -> None:
+def test_listed_pictures_are_not_taken_and_are_counted(world, base, tmp_path):
     taken = sorted({row["image_id"] for row in base.rows("candidates")})
     (second,) = base.world.rows("FROM ingest.images WHERE image_id = $i LIMIT 1", i=taken[1])
     listed = tmp_path / "known.txt"

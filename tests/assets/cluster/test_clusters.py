@@ -150,49 +150,12 @@ def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
         is_centre = row["entry_id"] == row["group_centre"]
         assert (row["group_similarity"] == 1) == is_centre
         assert (row["group_caption_similarity"] == 1) == is_centre
-
-
-def test_similarities_are_those_of_the_vectors_that_are_kept(few: World) -> None:
-    assert few.rows(
-        """
-        SELECT
-            count(*) AS n,
-            max(abs(list_inner_product(x.vector, y.vector) - similarity)) < 1e-6 AS right
-        FROM (
-            SELECT category_text_id AS a, group_centre AS centre, group_similarity AS similarity, 1 AS s
-            FROM cluster.clusters
-            UNION ALL
-            SELECT caption_text_id, group_centre, group_caption_similarity, 2 FROM cluster.clusters
-            UNION ALL
-            SELECT caption_text_id, cluster_centre, cluster_similarity, 2 FROM cluster.clusters
-            UNION ALL
-            SELECT category_text_id, cluster_centre, cluster_category_similarity, 1
-            FROM cluster.clusters
-        ) AS r
-        JOIN cluster.clusters AS c ON c.entry_id = r.centre
-        JOIN cluster.embeddings AS x ON x.text_id = a
-        JOIN cluster.embeddings AS y ON y.text_id = if(s = 1, c.category_text_id, c.caption_text_id)
-        """
-    ) == [{"n": 16, "right": True}]
-
-
-def test_communities_say_where_their_centre_is_and_how_they_were_found(few: World) -> None:
-    group, found = sorted(table(few, "communities"), key=lambda row: row["kind"], reverse=True)
-    assert (group["kind"], found["kind"]) == ("group", "cluster")
-    assert group["group_id"] is None and found["group_id"] == group["community_id"]
-    assert group["n_members"] == found["n_members"] == 4
-    assert group["created_in"] == found["created_in"] == table(few, "changes")[0]["run_id"]
-    for row in (group, found):
-        assert (row["model"], row["tau"], row["min_size"]) == (few.embedder.name, 0.75, 2)
-        assert (row["group_method"], row["cluster_method"]) == ("threshold", "threshold")
-        (centre,) = few.rows(
-            "FROM cluster.clusters WHERE entry_id = $entry_id", entry_id=row["centre_entry_id"]
-        )
-        assert centre["category_text_id"] == row["category_text_id"]
-        assert centre["caption_text_id"] == row["caption_text_id"]
-
-
-# --- Extending -----------------------------------------------------------------------------------
+    # Communities say where their centre is and how they were found.
+    for community in table(few, "communities"):
+        (centre,) = (r for r in rows.values() if r["entry_id"] == community["centre_entry_id"])
+        assert centre["category_text_id"] == community["category_text_id"]
+        assert (community["model"], community["tau"]) == (few.embedder.name, 0.75)
+        assert (community["n_members"], community["min_size"]) == (4, 2)
 
 
 def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, world):
@@ -259,7 +222,7 @@ def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_ne
     assert moved["nearest_cluster_id"] == was["cluster_id"]
 
 
-def test_another_method_for_captions_places_by_density_inside_the_same_groups(both: World) -> None:
+def test_another_method_for_captions_places_by_density_inside_the_same_groups(both):
     world = both
     groups = {title: row["group_id"] for title, row in places(world).items()}
     told = cluster(world, cluster_method="density")
@@ -268,6 +231,28 @@ def test_another_method_for_captions_places_by_density_inside_the_same_groups(bo
     again = cluster(world, cluster_method="density")
     assert again["mode"] == "extended"
     assert again["clusters"] == told["clusters"] and "clusters new" not in again
+
+
+def test_a_runs_config_is_for_that_run_and_the_files_value_is_there_again(world):
+    world.write_settings({"cluster": {"clusters": {"tau": 0.6}}})
+    file = (world.home / "settings.yaml").read_bytes()
+    only = "settings of this run only"
+
+    first = cluster(world)
+    assert first["mode"] == "reclustered: tau was 0.75 and is 0.6"
+    assert first["settings"]["tau"] == 0.6 and only not in first
+
+    run = run_alone(world, "clusters", tau=0.9)
+    once = metadata(run, "cluster/clusters")
+    assert once["mode"] == "reclustered: tau was 0.6 and is 0.9"
+    assert (once["settings"]["tau"], once[only]) == (0.9, {"tau": 0.9})
+    said = [entry.user_message for entry in world.instance.all_logs(run.run_id)]
+    assert "tau is 0.9 in this run only" in said
+
+    again = cluster(world)
+    assert again["mode"] == "reclustered: tau was 0.9 and is 0.6"
+    assert again["settings"] == first["settings"] and only not in again
+    assert (world.home / "settings.yaml").read_bytes() == file
 
 
 def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(both, monkeypatch):

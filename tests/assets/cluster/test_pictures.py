@@ -143,29 +143,3 @@ def test_the_page_shows_the_tables_and_the_ui_its_pictures(warehouse, loom_home)
     assert hostile not in page
     assert told["map"].startswith("![map](data:image/png;base64,")
     assert "Sizes of clusters" in page and "Categories" in page
-
-
-def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_map(clustered):
-    (counted,) = clustered.rows(
-        "SELECT count(*) AS n_entries, count(DISTINCT cluster_id) AS n_clusters FROM cluster.clusters"
-    )
-    assert clustered.warehouse.count("cluster.cohesion") == counted["n_clusters"] > 0
-    assert clustered.warehouse.count("cluster.map") == counted["n_entries"] == 25
-    # The similarities on record and those made again are the same.
-    assert (
-        clustered.rows(
-            """
-        SELECT k.cluster_id
-        FROM cluster.cohesion AS k
-        JOIN (
-            SELECT cluster_id, count(*) AS size, min(cluster_similarity) AS lowest
-            FROM cluster.clusters GROUP BY cluster_id
-        ) AS c USING (cluster_id)
-        WHERE k.size <> c.size OR abs(k.min_similarity - c.lowest) > 0.0001
-        """
-        )
-        == []
-    )
-    (page,) = clustered.rows("SELECT * FROM cluster.pictures")
-    assert (page["n_points"], page["n_thumbnails"]) == (25, 25)
-    assert (clustered.home / page["path"]).is_file()

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import sample_rows, two_sided_corpus
+from tests.assets.corpus import TOPICS, sample_rows, two_sided_corpus
 from tests.assets.filled import put
-from tests.assets.world import SMALL_SETS, Result, World, copy_of, metadata, sentence
+from tests.assets.world import SMALL_SETS, Result, World, copy_of, made, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -124,3 +124,22 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
     assert told["left out of both"] >= 1
     assert "before a benchmark with it was imported" in told["warning"]
     assert row["entry_id"] not in entries_in(world, "instruction")
+
+
+def test_what_stands_on_sets_of_pages_that_changed_stops_until_they_are_sampled_again(world):
+    """A shard that was ingested by itself."""
+    first, *others = sample_rows(*TOPICS)
+    page = {**first, "context_page_description": "It is known by another story now."}
+    world.corpus.write_shard("mini", [page, *others])
+    assert world.ingest().success
+    review = {f"review/{asset}" for asset in ("queue", "approved", "agreement", "effort")}
+    for run in (world.generate(), world.release()):
+        assert not run.success and made(run) <= review
+        said = sentence(run)
+        assert "image sets have entries whose pages were changed or removed" in said
+        assert said.endswith("run the job cluster, then run this again.")
+    assert world.cluster().success
+    gone = "FROM cluster.image_sets ANTI JOIN ingest.entries USING (entry_id)"
+    assert world.rows(gone) == []
+    summaries = dg.AssetSelection.assets(["dialogue", "summaries"])
+    assert world.run("dialogue", assets=summaries).success

@@ -8,11 +8,13 @@ from assets.evaluate.judge import judge_version
 from methods.benchmarks import BENCHMARKS
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import CopyWorld, MakeWorld
+from tests.assets.evaluate.test_benchmark import N_TURNS, items
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, made, sentence
 
 pytestmark = pytest.mark.slow
 
 NOW = judge_version(BENCHMARKS["mmdu"], "shown")
+NO_PICTURE = "No picture of the dialogue is shown to you"
 TABLES = ("judgments", "scores", "failed", "missing", "leaderboard")
 
 
@@ -68,9 +70,31 @@ def test_a_changed_prompt_judges_who_is_evaluated_anew_and_its_scores_name_it(wo
     (changed,) = versions(world, "judgments", "judge_version") - {NOW}
     assert changed.endswith(" turns@4")
     assert versions(world, "leaderboard", "judge_version") == {changed}
-    assert versions(world, "leaderboard", "model") == {"careful"}, (
-        "who left the profile is not shown"
+    # Who left the profile is not shown.
+    assert versions(world, "leaderboard", "model") == {"careful"}
+    # The judge reads the whole dialogue: each turn has one earlier turn more.
+    asked = world.proxy.asked("judge")
+    assert not any("<ImageHere>" in each.text or NO_PICTURE in each.text for each in asked)
+    assert {each.text.count("</answered>") for each in asked} == set(range(N_TURNS))
+    (first, *_) = world.rows(
+        "SELECT answer FROM evaluate.answers WHERE model = 'careful' AND turn = 1 AND item_id = $i",
+        i=items(world)[0],
     )
+    later = [each for each in asked if f"<answered>{first['answer']}</answered>" in each.text]
+    assert len(later) >= N_TURNS - 1
+
+
+@pytest.mark.parametrize("images", ["none", "all"])
+def test_what_the_judge_reads_of_pictures_is_true_whichever_it_is_sent(world, images):
+    world.write_settings({"evaluate": {"judgments": {"images": images}}})
+    assert world.evaluate("careful").success
+    asked = world.proxy.asked("judge")
+    assert asked
+    for each in asked:
+        assert (NO_PICTURE in each.text) == (images == "none") == (not each.images)
+    rows = world.rows("FROM evaluate.judgments WHERE model = 'careful'")
+    (version,) = {row["judge_version"] for row in rows}
+    assert version.endswith(f"turns@4 images={images}")
 
 
 def test_a_folder_of_prompts_that_is_not_there_stops_the_run_before_anything_is_asked(

@@ -151,19 +151,6 @@ def test_it_is_ranked_and_compared_like_a_model_and_names_where_it_is_from(base:
     assert rows == [{"provider": "file"}]
 
 
-def test_what_no_rule_reads_is_read_by_the_extractor_without_a_second_call(base: World) -> None:
-    read = base.rows(
-        "SELECT e.model, e.value, e.call_key FROM evaluate.extractions AS e JOIN evaluate.answers AS a "
-        "USING (release_id, model, item_id, trial, turn) WHERE a.answer = $t AND trial = 'shift-0'",
-        t=UNREAD,
-    )
-    assert {row["model"] for row in read} == {"careful", "file:careful"}
-    assert len({row["call_key"] for row in read}) == 1 and {row["value"] for row in read} == {"A"}
-
-
-# --- Baselines -------------------------------------------------------------------------------------
-
-
 def test_baselines_score_what_the_release_says_they_do(base: World) -> None:
     ids = {
         row["benchmark"]: row["release_id"]

@@ -6,7 +6,6 @@ import dagster as dg
 import pytest
 import yaml
 
-from assets.common.previews import preview
 from assets.evaluate.comparisons import comparisons
 from assets.evaluate.scores import scores
 from methods.benchmarks import BENCHMARKS
@@ -74,10 +73,3 @@ def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(wareho
         "qwen": "is the writer",
         "baseline:reference": None,
     }
-
-
-def test_the_preview_with_the_mark_still_has_a_model_a_line(warehouse: Warehouse) -> None:
-    lines = preview(warehouse.select("evaluate.leaderboard")).splitlines()
-    (head,) = [line for line in lines if line.startswith("| model |")]
-    assert "| related |" in head
-    assert sum(line.startswith(f"| {MODELS[0]} | ") for line in lines) >= 1

@@ -10,8 +10,15 @@ from assets.common.partitions import wit_shards
 from resources.corpus.settings import CorpusError
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine, sample_rows
-from tests.assets.ingesting import READ_UNCHANGED, by_title, ingest_part, ingest_unchecked, table
-from tests.assets.world import Row, World, metadata, sentence
+from tests.assets.ingesting import (
+    READ_UNCHANGED,
+    by_title,
+    ingest_part,
+    ingest_range,
+    ingest_unchecked,
+    table,
+)
+from tests.assets.world import Result, Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -151,3 +158,28 @@ def test_the_ids_of_what_did_not_change_stay(edited: list[Seen]) -> None:
     assert other(first, second) == {PAGE["page_title"]}
     assert other(second, third) == {OTHERS[0]["page_title"]}
     assert other(first, fourth) == {OTHERS[0]["page_title"]}
+
+
+def shown(run: Result) -> dict[tuple[str, str], Row]:
+    """(table, shard) -> metadata of its materialization."""
+    return {
+        (event.asset_key.path[-1], str(event.partition)): {
+            name: value.value for name, value in event.materialization.metadata.items()
+        }
+        for event in run.get_asset_materialization_events()
+    }
+
+
+def test_the_page_of_a_partition_shows_its_own_rows_where_a_run_had_several_shards(world, corpus):
+    corpus.write_shard("balloons", BALLOONS[:4])
+    shards = ("balloons", "butterflies")
+    run = ingest_range(world, shards)
+    assert run.success
+    pages = shown(run)
+    for name in ("wit_rows", "pages", "images", "entries"):
+        for shard, other in (shards, shards[::-1]):
+            rows = world.rows(f"FROM ingest.{name} WHERE wit_shard = $s", s=shard)
+            assert pages[name, shard]["dagster/row_count"] == len(rows)
+            assert other not in pages[name, shard]["preview"]
+    # What the run counted by itself is of all its shards, and says so.
+    assert pages["images", "balloons"]["all other counts are of"] == "balloons, butterflies"

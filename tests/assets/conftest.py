@@ -11,6 +11,7 @@ import pytest
 from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.mock_server.process import MockServerProcess
+from resources.warehouse import Warehouse
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
@@ -136,6 +137,18 @@ def evaluated(
     root = tmp_path_factory.mktemp("evaluated")
     copy_of(once_for_all_workers(tmp_path_factory, "evaluated", build), root)
     return make_world(root, released.corpus)
+
+
+@pytest.fixture
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
+    """A warehouse of the test's own, for rows that it fills in by hand."""
+    return empty_warehouse
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as ephemeral:
+        yield ephemeral
 
 
 @pytest.fixture

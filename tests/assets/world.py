@@ -327,13 +327,15 @@ def made(result: Result) -> set[str]:
     }
 
 
-def metadata(result: Result, asset: str) -> Row:
-    """Metadata of an asset's materialization, as plain values."""
+def metadata(result: Result, asset: str | None = None) -> Row:
+    """Metadata of an asset's materialization, or of the only one, as plain values."""
+    events = result.get_asset_materialization_events()
     entries = next(
         event.materialization.metadata
-        for event in result.get_asset_materialization_events()
-        if event.asset_key == dg.AssetKey(asset.split("/"))
+        for event in events
+        if asset is None or event.asset_key == dg.AssetKey(asset.split("/"))
     )
+    assert asset or len(events) == 1
     return {name: entry.value for name, entry in entries.items()}
 
 

@@ -23,11 +23,6 @@ pytestmark = pytest.mark.slow
 module = importlib.import_module("assets.cluster.embeddings")
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "warehouse.duckdb")
-
-
 def kept(warehouse: Warehouse) -> dict[tuple[str, str], list[float]]:
     """(model, text) -> vector, each once."""
     rows = warehouse.sql("SELECT model, text, vector FROM cluster.embeddings").to_pylist()
@@ -170,17 +165,3 @@ def test_two_runs_at_once_both_succeed_and_leave_each_text_once(warehouse, small
 
     assert [each["new texts"] for each in shown] == [6, 6]
     assert set(kept(warehouse)) == {("double", "x" * n) for n in range(2, 7)} | {("double", "y")}
-
-
-def test_the_same_entries_in_an_empty_table_give_the_same_vectors_to_the_last_bit(
-    tmp_path: Path, embedder: Embedder, small_portions: None
-) -> None:
-    rows = [entry(f"e{n}", [f"topic {n % 3}"], f"caption {'long ' * (n % 5)}{n}") for n in range(9)]
-    tables = []
-    for name, order in (("a", rows), ("b", rows[::-1])):
-        warehouse = Warehouse(tmp_path / name / "warehouse.duckdb")
-        fill(warehouse, *order)
-        embed(warehouse, embedder)
-        tables.append(kept(warehouse))
-
-    assert tables[0] == tables[1] and len(tables[0]) == 12

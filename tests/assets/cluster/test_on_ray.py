@@ -2,7 +2,6 @@
 
 import builtins
 import time
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,12 +34,6 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 1000)
     monkeypatch.setattr(clusters_module, "ROWS_PER_BLOCK", ROWS)
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield instance
 
 
 def clumps(n_clumps: int, of_each: int, seed: int = 0) -> np.ndarray:

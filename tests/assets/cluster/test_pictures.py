@@ -14,6 +14,7 @@ from assets.cluster.pictures import pictures
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 from tests.assets.hand_clusters import MODEL, clustered_by_hand
+from tests.assets.world import metadata
 
 pytestmark = pytest.mark.slow
 
@@ -40,8 +41,7 @@ def make(asset: dg.AssetsDefinition, warehouse: Warehouse, **config: object) -> 
         },
         run_config={"ops": {asset.op.name: {"config": config}}} if config else None,
     )
-    (event,) = result.get_asset_materialization_events()
-    return {name: each.value for name, each in event.materialization.metadata.items()}
+    return metadata(result)
 
 
 def made(warehouse: Warehouse, table: str) -> list[dict]:

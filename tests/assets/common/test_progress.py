@@ -1,6 +1,5 @@
 """How far an asset is while it runs: in its run's log and on its page, not too often, and true."""
 
-from collections.abc import Iterator
 from types import SimpleNamespace
 
 import dagster as dg
@@ -31,12 +30,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     for module in (progress, counting):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=stopped.monotonic))
     return stopped
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        yield ephemeral
 
 
 def seen(context: dg.AssetExecutionContext) -> tuple[list[str], list[dg.AssetObservation]]:

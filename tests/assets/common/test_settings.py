@@ -1,6 +1,5 @@
 """Settings of assets: the file's over the defaults, a run's config over both, for that run alone."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +76,6 @@ def test_a_wrong_setting_of_any_asset_is_told_by_every_asset(file: Path) -> None
     assert str(refused.value) == (
         f"{file}: evaluate.answers.max_failed_share is 2, but should be less than or equal to 1."
     )
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        yield ephemeral
 
 
 def test_a_check_reads_the_settings_that_the_rows_were_made_with(file, instance):

@@ -39,32 +39,36 @@ def labels(tmp_path: Path, *candidates: tuple[str, Mapping[str, str]]) -> dict[s
     return {row["model"]: row["label"] for row in found}
 
 
-def test_a_label_names_only_what_differs(tmp_path: Path) -> None:
-    warm = ("warm", {"temperature": "0.7", "seed": "3"})
-    assert labels(tmp_path, ("cold", {}), warm) == {
-        "cold": "cold (T=0)",
-        "warm": "warm (T=0.7, seed=3)",
-    }
+ELSEWHERE = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
 
 
-def test_models_that_were_asked_alike_have_their_names_alone(tmp_path: Path) -> None:
-    assert labels(tmp_path, ("one", {}), ("other", {})) == {"one": "one", "other": "other"}
-
-
-def test_servers_limits_and_versions_tell_entries_of_one_model_apart_and_no_others(tmp_path):
-    elsewhere = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
-    assert labels(
-        tmp_path, ("a", {}), ("b", elsewhere), ("c", {**elsewhere, "model": "llama"})
-    ) == {
-        "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
-        "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
-        "c": "c",
-    }
-
-
-def test_a_model_that_was_asked_in_two_ways_has_both(tmp_path: Path) -> None:
-    found = labels(tmp_path, ("a", {}), ("a", {"temperature": "0.7"}), ("b", {}))
-    assert found == {"a": "a (T=0 or 0.7)", "b": "b (T=0)"}
+@pytest.mark.parametrize(
+    ("candidates", "shown"),
+    [
+        pytest.param(
+            [("cold", {}), ("warm", {"temperature": "0.7", "seed": "3"})],
+            {"cold": "cold (T=0)", "warm": "warm (T=0.7, seed=3)"},
+            id="only what differs",
+        ),
+        pytest.param([("a", {}), ("b", {})], {"a": "a", "b": "b"}, id="asked alike"),
+        pytest.param(
+            [("a", {}), ("b", ELSEWHERE), ("c", {**ELSEWHERE, "model": "llama"})],
+            {
+                "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
+                "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
+                "c": "c",
+            },
+            id="servers, limits and versions of one model",
+        ),
+        pytest.param(
+            [("a", {}), ("a", {"temperature": "0.7"}), ("b", {})],
+            {"a": "a (T=0 or 0.7)", "b": "b (T=0)"},
+            id="asked in two ways",
+        ),
+    ],
+)
+def test_a_label_names_what_differs(tmp_path, candidates, shown):
+    assert labels(tmp_path, *candidates) == shown
 
 
 def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(tmp_path):

@@ -1,6 +1,5 @@
 """Letters and passes of a release of multiple choice, read from tables with a few rows."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,9 +28,8 @@ def reading(of: dict[str, Any], value: str | None, **changed: Any) -> dict[str, 
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
     """`m` is right in both passes of q2, misses the second one of q1; a pass of `n` was lost."""
-    made = Warehouse(tmp_path / "warehouse.duckdb")
     m = [answer("m", "q1", 0), answer("m", "q1", 1), answer("m", "q2", 0), answer("m", "q2", 1)]
     n = [answer("n", "q1", 0), answer("n", "q1", 1, "failed"), answer("n", "q2", 0, "refused")]
     # After its miss `m` was asked no more.
@@ -41,8 +39,8 @@ def warehouse(tmp_path: Path) -> Warehouse:
     readings = [reading(of, letter) for of, letter in zip(m, letters, strict=False)]
     # This one is of an answer that was replaced.
     readings += [reading(n[0], "C", answer_call_key="old"), reading(rule, "A")]
-    put(made, {"evaluate.answers": [*m, *n, rule], "evaluate.extractions": readings})
-    return made
+    put(empty_warehouse, {"evaluate.answers": [*m, *n, rule], "evaluate.extractions": readings})
+    return empty_warehouse
 
 
 def test_the_letters_are_those_of_the_first_pass_and_of_the_answers_there_are(warehouse) -> None:

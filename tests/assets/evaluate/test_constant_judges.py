@@ -1,7 +1,6 @@
 """Judges that give nearly all answers the same score: who is marked, and who is not."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,6 @@ from tests.assets.filled import put
 HERE = {"benchmark": "b", "release_id": "r"}
 JUDGED = {**HERE, "judge": "j", "judge_version": "v", "replicate": 0, "trial": "plain", "turn": 1}
 Score = Callable[[int, str], float]
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "warehouse.duckdb")
 
 
 def judge(
@@ -88,14 +82,16 @@ def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(warehouse, 
 
 def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(warehouse, monkeypatch, capsys):
     judge(warehouse, 20, lambda *_: 5.0)
-    counts = dict.fromkeys(("n_judged", "n_refused", "n_failed", "n_truncated"), 0)
-    of = {**HERE, **counts, "n_reasoning_only": 0, "n_empty": 0, "judge": "j", "judge_version": "v"}
-    score = {**of, "model": "m", "provider": "p", "place": 0, "form": "floor", "value": 50.0}
-    none = {"subset_label": "", "subset_value": "", "n_items": 20}
-    put(
-        warehouse,
-        {"release.current": [{"name": "n", **HERE}], "evaluate.scores": [{**score, **none}]},
-    )
+    of = {**HERE, "judge": "j", "judge_version": "v", "provider": "p", "n_items": 20}
+    score = {
+        **of,
+        "model": "m",
+        "place": 0,
+        "form": "floor",
+        "subset_label": "",
+        "subset_value": "",
+    }
+    put(warehouse, {"release.current": [{"name": "n", **HERE}], "evaluate.scores": [score]})
     monkeypatch.setattr(results, "warehouse_of_home", lambda: warehouse)
 
     results.show_results(["j"])

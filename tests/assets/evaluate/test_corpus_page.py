@@ -17,11 +17,6 @@ HOSTILE = "</title><script>alert(1)</script>"
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "warehouse.duckdb")
-
-
-@pytest.fixture
 def store(tmp_path: Path) -> ImageStore:
     return ImageStore(tmp_path / "images")
 

@@ -11,6 +11,7 @@ from assets.evaluate.judge_quality import judge_quality
 from methods.benchmarks import BENCHMARKS
 from methods.mmdu.judging import DIMENSIONS, OVERALL
 from tests.assets.review.desk import Desk
+from tests.assets.world import metadata
 
 pytestmark = pytest.mark.slow
 
@@ -80,8 +81,7 @@ def materialize(desk: Desk) -> Row:
     resources = {"warehouse": desk.warehouse, "review_store": desk.store, "benchmarks": BENCHMARKS}
     config = {"evaluate__judge_quality": {"config": {"n_resamples": 100}}}
     result = dg.materialize([judge_quality], resources=resources, run_config={"ops": config})
-    (event,) = result.get_asset_materialization_events()
-    return {name: each.value for name, each in event.materialization.metadata.items()}
+    return metadata(result)
 
 
 def figures(desk: Desk, judge: str, other: str = "") -> dict[tuple[str, str], Row]:

@@ -1,7 +1,5 @@
 """Queries of the evaluation on tables of a few rows, worked by hand."""
 
-from pathlib import Path
-
 import pytest
 
 from resources.warehouse import Warehouse
@@ -11,11 +9,10 @@ HERE = {"benchmark": "b", "release_id": "r"}
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
     """One current release."""
-    made = Warehouse(tmp_path / "warehouse.duckdb")
-    put(made, {"release.current": [{"name": "n", **HERE}]})
-    return made
+    put(empty_warehouse, {"release.current": [{"name": "n", **HERE}]})
+    return empty_warehouse
 
 
 def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
@@ -32,15 +29,7 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
 
 
 def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(warehouse):
-    counts = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
-    of = {
-        **HERE,
-        **{f"n_{each}": 0 for each in counts},
-        "place": 0,
-        "form": "floor",
-        "subset_label": "",
-        "subset_value": "",
-    }
+    of = {**HERE, "place": 0, "form": "floor", "subset_label": "", "subset_value": ""}
     values = {"a": 10.0, "b": None, "c": 30.0, "d": 20.0}
     rows = [{**of, "model": model, "value": value} for model, value in values.items()]
     put(warehouse, {"evaluate.scores": rows})

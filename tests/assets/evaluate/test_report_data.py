@@ -27,14 +27,13 @@ Row = dict[str, Any]
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
     """Two current releases: a benchmark of one dialogue that was evaluated, and an instruction set."""
-    made = Warehouse(tmp_path / "warehouse.duckdb")
     tables = released("mmdu-1", "benchmark")
     for table, rows in released("instruct-1", "instruction").items():
         tables[table] += rows
-    put(made, {**tables, **evaluated("mmdu-1")})
-    return made
+    put(empty_warehouse, {**tables, **evaluated("mmdu-1")})
+    return empty_warehouse
 
 
 def released(release_id: str, kind: str) -> dict[str, list[Row]]:

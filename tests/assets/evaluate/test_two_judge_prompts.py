@@ -61,15 +61,14 @@ def ask(place: JudgmentKey, prompt: str, scores: Sequence[int] = ()) -> JudgeReq
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path, loom_home: Path) -> Warehouse:
+def warehouse(empty_warehouse: Warehouse, loom_home: Path) -> Warehouse:
     """One item with two turns, both answered; nothing is judged."""
     asked = [{**HERE, **BY, "turn": turn, "trial": "plain"} for turn in (1, 2)]
-    made = Warehouse(tmp_path / "warehouse.duckdb")
     answer = {"status": "answered", "answer": "A"}
     answers = [{**at, **answer, "call_key": f"a{at['turn']}"} for at in asked]
     rows = {"release.items": [HERE], "release.turns": asked, "evaluate.answers": answers}
-    put(made, rows)
-    return made
+    put(empty_warehouse, rows)
+    return empty_warehouse
 
 
 def judged(warehouse: Warehouse, *given: tuple[int, str, str, int], of: str = "a") -> list[Any]:

@@ -36,11 +36,6 @@ def corpus(tmp_path: Path) -> Corpus:
     return corpus
 
 
-@pytest.fixture
-def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    return make_world(tmp_path, corpus)
-
-
 def forbid_reading(patch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise CorpusError("The shard was read.")

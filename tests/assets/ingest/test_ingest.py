@@ -7,7 +7,6 @@ from PIL import Image
 
 from assets.ingest.images import LOST
 from assets.ingest.wit_rows import REJECTED
-from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
 from tests.assets.ingesting import ANY_LOSS, rejected, table
 from tests.assets.world import Row, World, made, metadata, sentence
@@ -27,11 +26,6 @@ def corpus(tmp_path: Path) -> Corpus:
     corpus.write_shard("butterflies", BUTTERFLIES)
     corpus.write_categories()
     return corpus
-
-
-@pytest.fixture
-def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    return make_world(tmp_path, corpus)
 
 
 def break_rows(corpus: Corpus) -> None:

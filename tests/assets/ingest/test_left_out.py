@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine
 from tests.assets.ingesting import table, wit_line, write_settings
 from tests.assets.world import Result, World, metadata, sentence
@@ -73,11 +72,6 @@ def corpus(tmp_path: Path) -> Corpus:
     for row in rows:
         corpus.add_categories(row["page_title"], ["Owls"])
     return corpus
-
-
-@pytest.fixture
-def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    return make_world(tmp_path, corpus)
 
 
 def reasons(world: World) -> dict[str, int]:

@@ -20,11 +20,6 @@ def corpus(tmp_path: Path) -> Corpus:
     return Corpus(tmp_path / "corpus")
 
 
-@pytest.fixture
-def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    return make_world(tmp_path, corpus)
-
-
 def at(row: WitLine, path: str) -> WitLine:
     return {**row, "image_url": f"https://images.example.org/{path}"}
 

@@ -57,9 +57,6 @@ def write(world: World, n_items: int = N_ITEMS) -> Result:
     return run
 
 
-# --- Writing -------------------------------------------------------------------------------------
-
-
 def test_items_are_of_entries_and_name_their_call_which_was_shown_its_picture_and_no_key(written):
     world, items = written.world, written.items
     of_entries = world.rows(
@@ -114,9 +111,6 @@ def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(world, writ
     kept = {each["item_id"] for each in items_of(world)}
     assert kept == {each["item_id"] for each in written.items} - {lost["item_id"]}
     assert "| too_few_choices | 1 |" in metadata(run, "choice/items")["reasons"]
-
-
-# --- Review and releases ---------------------------------------------------------------------------
 
 
 def test_items_are_queued_with_the_content_of_their_kind(written: Written) -> None:

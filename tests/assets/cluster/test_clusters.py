@@ -132,9 +132,6 @@ def test_languages_that_the_model_does_not_read_are_in_no_cluster_and_are_named(
     assert groups[0]["ids"] != groups[1]["ids"] and groups[2]["ids"] == [None]
 
 
-# --- What the tables say -------------------------------------------------------------------------
-
-
 def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
     rows = places(few)
     assert set(rows) == {row["page_title"] for row in FEW}

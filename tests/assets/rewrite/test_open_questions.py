@@ -59,9 +59,6 @@ def world(base: Made, copied: CopyWorld, tmp_path: Path) -> World:
     return copied(base.world, tmp_path)
 
 
-# --- Candidates ------------------------------------------------------------------------------------
-
-
 def test_candidates_have_the_keywords_that_found_them(base: Made) -> None:
     found = base.rows("candidates")
     entries = {row["entry_id"]: row for row in base.world.rows("FROM ingest.entries")}
@@ -150,9 +147,6 @@ def test_what_cannot_be_used_is_one_sentence(world: World, settings: Row, told: 
     assert sentence(make(world, CANDIDATES, candidates=settings)).startswith(told)
 
 
-# --- Drafts ----------------------------------------------------------------------------------------
-
-
 def test_seeds_are_of_different_tasks_and_shown_their_picture_and_caption(base: Made) -> None:
     seeds = base.rows("seeds")
     assert len(seeds) == 4 and len({row["task"] for row in seeds}) == 4
@@ -198,9 +192,6 @@ def test_what_a_check_leaves_out_is_counted_by_reason(world: World) -> None:
     assert all(row["similarity"] <= 0.95 for row in table_of(world, "seed_rewrites"))
     told = metadata(run, "rewrite/seed_rewrites")
     assert told["seeds with fewer than asked for"] > 0 and "hardly_changed" in told["reasons"]
-
-
-# --- Review, release, evaluation -------------------------------------------------------------------
 
 
 def test_every_text_is_queued_with_its_picture_and_what_helps_to_decide(base: Made) -> None:

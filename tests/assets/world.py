@@ -23,6 +23,7 @@ from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.progress import SHOW_PROGRESS
+from methods.review import check_decision
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
@@ -252,6 +253,15 @@ class World:
         """Import a published file as a release; it may fail."""
         given = {"benchmark": benchmark, "file": str(file), **config}
         return self.run("import_release", {"release_import": {"config": given}})
+
+    def decide(self, item_id: str, verdict: str, reviewer: str = "anna", **said: Any) -> None:
+        """A person's decision on an item as it is queued, as the review app stores it."""
+        state = self.review_store.state(item_id)
+        assert state is not None
+        record = {"item_id": item_id, "content_hash": state.item["content_hash"], "round": 1}
+        record |= {"reviewer": reviewer, "verdict": verdict, **said}
+        record.setdefault("decided_at", "2026-01-01T00:00:00+00:00")
+        self.review_store.append([check_decision(record, state.item)])
 
     def forget_calls(self) -> None:
         """Lose the ledger, so that every model is asked everything again."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.review import QueueItem, check_decision
+from methods.review import QueueItem
 from tests.assets.conftest import CopyWorld
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World
 
@@ -39,15 +39,6 @@ def in_review(world: World) -> list[QueueItem]:
     return sorted(items, key=lambda item: (len(item["image_ids"]), item["item_id"]))
 
 
-def decide(world: World, item: QueueItem, verdict: str, reviewer: str = "anna", **said: Row):
-    record = {
-        **{"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1},
-        **{"reviewer": reviewer, "verdict": verdict, "decided_at": "2026-01-01T00:00:00+00:00"},
-        **said,
-    }
-    world.review_store.append([check_decision(record, item)])
-
-
 def released_items(world: World) -> dict[str, Row]:
     """The items of the current multiple-choice releases, without translations."""
     rows = world.rows(
@@ -71,9 +62,9 @@ def test_kept_edited_and_rejected(world: World) -> None:
     queued = [*queued[:2], queued[-1]]
     kept, edited, rejected = (of[item["item_id"]] for item in queued)
     change = {**queued[1]["content"], "question": "What may be seen here?"}
-    decide(world, queued[0], "accept")
-    decide(world, queued[1], "edit", edits=change)
-    decide(world, queued[2], "reject", reason="common_sense_error")
+    world.decide(queued[0]["item_id"], "accept")
+    world.decide(queued[1]["item_id"], "edit", edits=change)
+    world.decide(queued[2]["item_id"], "reject", reason="common_sense_error")
 
     assert world.release().success
     items = released_items(world)
@@ -91,7 +82,7 @@ def test_kept_edited_and_rejected(world: World) -> None:
     assert said[edited]["decision"] == "pending"
     (again,) = (i for i in in_review(world) if i["item_id"] == said[edited]["review_item_id"])
     assert again["content"] == change
-    decide(world, again, "reject", "eva", reason="factual_error")
+    world.decide(again["item_id"], "reject", "eva", reason="factual_error")
     assert world.release().success
     assert released_items(world).keys() == items.keys() - {edited}
     (row,) = world.rows("SELECT * FROM review.approved WHERE item_id = $i", i=edited)

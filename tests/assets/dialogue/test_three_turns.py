@@ -8,7 +8,6 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.review import Decision
 from tests.assets.conftest import CopyWorld
 from tests.assets.world import ANY_ASSETS, Result, Row, World, made_and_released, metadata, sentence
 
@@ -165,11 +164,7 @@ def test_a_reviewer_sees_everything_and_what_is_changed_reaches_the_release(worl
         "reasoning": {**content["reasoning"], "category": "Wood Reasoning"},
         "creation": {**content["creation"], "focus": "It is short."},
     }
-    record = {"item_id": queued["item_id"], "content_hash": queued["content_hash"], "round": 1}
-    record |= {"reviewer": "ann", "verdict": "edit", "edits": edited}
-    record |= {"reason": None, "note": None, "seconds": 9.0, "decided_at": "2026-01-01T00:00:00Z"}
-    decided = Decision(**record)
-    world.review_store.append([decided])
+    world.decide(queued["item_id"], "edit", "ann", edits=edited)
     assert world.release().success
     of = "WHERE release_id = (SELECT release_id FROM release.current WHERE name = 'convbench')"
     (item,) = world.rows(f"FROM release.items {of} AND item_id = $item", item=queued["item_id"])

@@ -11,7 +11,6 @@ import dagster as dg
 import pytest
 
 from methods.choice import strict
-from methods.review import Decision, QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_multiple_choice import picture
 from tests.assets.world import (
@@ -29,6 +28,7 @@ from tests.assets.world import (
 pytestmark = pytest.mark.slow
 
 N_QUESTIONS = 8
+QUALITY = dg.AssetSelection.assets(["evaluate", "extraction_quality"])
 MODELS = ("careful", "refuser")
 PLANTED = {
     # No rule reads it, and the extractor does.
@@ -101,21 +101,6 @@ def figure(world: World, model: str, measure: str, reader: str, other: str = "",
     return row
 
 
-def asked(world: World) -> int:
-    return len(world.proxy.requests)
-
-
-def decision(item: QueueItem, reviewer: str, verdict: str, letter: str | None = None) -> Decision:
-    """What the review app stores when a person decides."""
-    edits = {"edits": {**item["content"], "choice": letter}} if verdict == "edit" else {}
-    record = {
-        **{"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1},
-        **{"reviewer": reviewer, "verdict": verdict, "decided_at": "2026-01-01T00:00:00+00:00"},
-        **edits,
-    }
-    return check_decision(record, item)
-
-
 def test_shares_of_who_read_the_letters(read: World) -> None:
     # Asked four times each: 0, 1, 3 and 4 to 7 (never missed); 2 once, since its reading is a miss.
     n = 7 * 4 + 1
@@ -155,23 +140,21 @@ def test_the_queue_has_every_stratum_and_is_blind(read: World) -> None:
 
 def test_what_people_read_is_compared_with_every_reader(changed: World) -> None:
     (changed.home / "review.yaml").write_text("default: {annotators: 2, expert: none}")
-    planted = {
-        item["item_id"]: item
+    planted = [
+        item
         for item in changed.review_store.items(["extraction"])
         if item["content"]["output"] in PLANTED.values()
-    }
-    decisions = []
-    for item in planted.values():
+    ]
+    for item in planted:
         red = next(name for name, text in item["content"]["choices"].items() if text == "red")
         # Two people read two letters in the answers that nobody else has read.
         other = "Z" if item["content"]["output"] == PLANTED[3] else red
-        decisions += [decision(item, "ann", "edit", red), decision(item, "bob", "edit", other)]
-    changed.review_store.append(decisions)
-    run = changed.run(
-        ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "extraction_quality"])
-    )
+        for person, letter in (("ann", red), ("bob", other)):
+            edits = {**item["content"], "choice": letter}
+            changed.decide(item["item_id"], "edit", person, edits=edits)
+    run = changed.run(ANY_ASSETS, assets=QUALITY)
     assert run.success
-    n_apart = sum(item["content"]["output"] == PLANTED[3] for item in planted.values())
+    n_apart = sum(item["content"]["output"] == PLANTED[3] for item in planted)
     told = metadata(run, "evaluate/extraction_quality")
     assert told["people disagree"] == n_apart > 0
     assert told["read by people"] == len(planted) - n_apart
@@ -191,10 +174,10 @@ def test_what_people_read_is_compared_with_every_reader(changed: World) -> None:
 
 def test_other_rules_read_the_answers_again_and_ask_nobody(changed, monkeypatch):
     before = changed.rows("FROM evaluate.extractions ORDER BY ALL")
-    n_calls, n_asked = len(changed.ledger), asked(changed)
+    n_calls, n_asked = len(changed.ledger), len(changed.proxy.requests)
     monkeypatch.setattr(strict, "VERSION", "changed")
     run = changed.run(ANY_ASSETS, assets=CALLING)
     assert run.success
-    assert (len(changed.ledger), asked(changed)) == (n_calls, n_asked)
+    assert (len(changed.ledger), len(changed.proxy.requests)) == (n_calls, n_asked)
     assert changed.rows("FROM evaluate.extractions ORDER BY ALL") == before
     assert check(run, "evaluate/second_readings", "schema").passed

@@ -8,16 +8,10 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from dagster_project.stage_checks import decided_by_people, on_this_content
-from methods.review import Decision
 from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.world import Row, World, check, copy_of
 
 pytestmark = pytest.mark.slow
-
-
-def decide(world: World, row: Row, round: int, reviewer: str) -> None:
-    of = (row["item_id"], row["content_hash"], round, reviewer, "accept")
-    world.review_store.append([Decision(*of, None, None, None, None, "2026-01-01T00:00:00")])
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +19,9 @@ def decided(released: World, copied: CopyWorld) -> tuple[World, Row]:
     """One dialogue that ann and eve approved and another that only ann did, people required."""
     world = copied(released)
     first, second, *_ = world.rows("SELECT * FROM release.items JOIN review.queue USING (item_id)")
-    decide(world, first, 1, "ann")
-    decide(world, first, 2, "eve")
-    decide(world, second, 1, "ann")
+    world.decide(first["item_id"], "accept", "ann")
+    world.decide(first["item_id"], "accept", "eve", round=2)
+    world.decide(second["item_id"], "accept", "ann")
     run = world.release("all")
     assert check(run, "review/approved", "decided_by_people").passed
     assert check(run, "review/approved", "on_this_content").passed

@@ -10,7 +10,6 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from methods.alignmmbench.tasks import CATEGORIES
-from methods.review import Decision
 from tests.assets.conftest import CopyWorld
 from tests.assets.world import ANY_ASSETS, Result, Row, World, made_and_released, metadata, sentence
 from tests.doubles.tiny_clip import make_tiny_clip
@@ -234,14 +233,8 @@ def test_the_task_that_a_person_says_reaches_the_release(world: World, base: Mad
     content = json.loads(edit["content"])
     assert (content["text"], content["category"]) == (one["question"], one["task"])
     assert content["categories"] == list(CATEGORIES)
-    said = [(edit, "edit", content | {"category": new}, None), (reject, "reject", None, "other")]
-    world.review_store.append(
-        Decision(
-            *(row["item_id"], row["content_hash"], 1, "ann", verdict, edits, reason),
-            *("none of them" if reason else None, None, "2026-03-01T00:00:00+00:00"),
-        )
-        for row, verdict, edits, reason in said
-    )
+    world.decide(edit["item_id"], "edit", edits=content | {"category": new})
+    world.decide(reject["item_id"], "reject", reason="other", note="none of them")
     run = world.release()
     assert run.success, sentence(run)
     items = world.rows(

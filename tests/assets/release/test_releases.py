@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
 from assets.evaluate.release_diff import compare_releases
+from assets.release.current_releases import version_of_releases
 from methods.benchmarks import BENCHMARKS
 from methods.naming import nearest
 from tests.assets.conftest import CopyWorld
@@ -236,12 +238,20 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
         f"{first['mmdu']} is pinned: {frozen['release_id']} is frozen, but not current."
     )
     assert told["settings"]["pinned"] == {"mmdu": first["mmdu"]}
+    # The data version is that of the current releases, too.
+    versions = {
+        event.asset_key.to_user_string(): event.materialization.tags[DATA_VERSION_TAG]
+        for event in run.get_asset_materialization_events()
+    }
+    version = version_of_releases(world.warehouse).value
+    assert versions["release/releases"] == version
 
     # Without the pin, what is approved comes into force with the next run.
     assert unpin(world, "mmdu").success
     assert current(world) == now
     assert world.release("sample", sample_share=0.0).success
     assert current(world)["mmdu"] == frozen["release_id"]
+    assert version_of_releases(world.warehouse).value != version
 
 
 def test_a_pin_on_what_there_is_not_is_refused_with_what_there_is(world: World) -> None:

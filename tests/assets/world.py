@@ -164,6 +164,8 @@ class World:
         for name, change in (changes or {}).items():
             entries[name] = {**entries.get(name, careful), **change}
         content["profiles"]["test"] |= profile
+        if "judges" in profile:
+            del content["profiles"]["test"]["judge"]
         self.write_models(content)
 
     def set_mock_models(self, url: str, models: Mapping[str, str | Row], **profile: Any) -> None:

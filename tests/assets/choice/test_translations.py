@@ -184,8 +184,9 @@ def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(w
     ]
     assert asked and not any("Please select the correct" in text for text in asked)
     gaps = "FROM evaluate.language_gaps WHERE subset_label = '' AND "
-    counts = world.rows(f"SELECT n, value {gaps} subject = '' AND measure = 'n_unlike'")
-    assert [row["value"] for row in counts] == [0, 0] and all(row["n"] > 0 for row in counts)
+    for measure, n in (("n_unlike", 0), ("n_pairs", N_ITEMS)):
+        counts = world.rows(f"SELECT n {gaps} subject = '' AND measure = $m", m=measure)
+        assert sum(row["n"] for row in counts) == n
     for row in world.rows(f"{gaps} metric = 'Circular' AND measure = 'second_score'"):
         (other,) = world.rows(
             "SELECT value FROM evaluate.scores WHERE metric = 'Circular' AND form = 'floor' "

@@ -246,5 +246,6 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(released, copied, t
         )
     # It declined every turn in its own words, which are judged like any; 21 of these judgments are
     # lost, and a refusal must not hide that.
-    counted = world.rows("SELECT DISTINCT n_judged, n_refused, n_failed FROM evaluate.leaderboard")
+    counts = "SELECT DISTINCT n_judged, n_refused, n_failed FROM evaluate.scores"
+    counted = world.rows(f"{counts} WHERE form = 'judged' AND subset_label = ''")
     assert counted == [{"n_judged": 3, "n_refused": 24, "n_failed": 21}]

@@ -44,7 +44,13 @@ def corpus(warehouse: Warehouse, store: ImageStore) -> Warehouse:
     refused = {"wit_shard": "s", "kind": "row", "reason": "not_utf8"}
     left_out = {"wit_shard": "s", "step": "pages", "reference": "language de"}
     decided = {"kind": "dialogue", "set_id": "set-1", "content_hash": "h", "policy": "all"}
-    approved = {**decided, "policy_share": 1.0, "demanded": True, "reviewers": ["ana"]}
+    approved = {
+        **decided,
+        "policy_share": 1.0,
+        "demanded": True,
+        "reviewers": ["ana"],
+        "revision": 0,
+    }
     question = '{"turns": [{"question": "Which is red?"}]}'
     decision = {"item_id": "i2", "content_hash": "h", "round": 1, "reviewer": "ana"}
     agreement = {"kind": "dialogue", "dimension": "verdict", "measure": "cohen_kappa"}

@@ -147,7 +147,9 @@ def test_a_release_that_nobody_was_asked_on_has_its_statistics_and_examples(ware
 def test_what_a_rule_observed_stands_in_place_of_a_judgment(warehouse: Warehouse) -> None:
     place = {"release_id": "mmdu-1", "model": "good", "item_id": "i", "trial": "plain", "turn": 2}
     observed = {**place, "judge": "rule", "status": "judged", "value": 1.0, "answer_call_key": "a2"}
-    rows = [{**observed, "metric": name, "part": ""} for name in ("reads", "accuracy")]
+    rows = [
+        {**observed, "metric": name, "part": "", "replicate": 0} for name in ("reads", "accuracy")
+    ]
     put(warehouse, {"evaluate.observations": rows})
     (answer,) = data_of(warehouse, "mmdu-1")["examples"][0]["turns"][1]["answers"]
     (said,) = answer["judgments"]

@@ -7,6 +7,7 @@ import pytest
 from dagster_project import results
 from methods.evaluation.constant_scores import constant_scores_sentence
 from resources.warehouse import Warehouse
+from tests.assets.evaluate.test_queries import NO_TURNS
 from tests.assets.filled import put
 
 HERE = {"benchmark": "b", "release_id": "r"}
@@ -82,7 +83,7 @@ def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(warehouse, 
 
 def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(warehouse, monkeypatch, capsys):
     judge(warehouse, 20, lambda *_: 5.0)
-    of = {**HERE, "judge": "j", "judge_version": "v", "provider": "p", "n_items": 20}
+    of = {**HERE, **NO_TURNS, "judge": "j", "judge_version": "v", "provider": "p", "n_items": 20}
     score = {
         **of,
         "model": "m",

@@ -6,6 +6,8 @@ from resources.warehouse import Warehouse
 from tests.assets.filled import put
 
 HERE = {"benchmark": "b", "release_id": "r"}
+COUNTS = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
+NO_TURNS = {f"n_{name}": 0 for name in COUNTS}
 
 
 @pytest.fixture
@@ -29,7 +31,7 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
 
 
 def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(warehouse):
-    of = {**HERE, "place": 0, "form": "floor", "subset_label": "", "subset_value": ""}
+    of = {**HERE, **NO_TURNS, "place": 0, "form": "floor", "subset_label": "", "subset_value": ""}
     values = {"a": 10.0, "b": None, "c": 30.0, "d": 20.0}
     rows = [{**of, "model": model, "value": value} for model, value in values.items()]
     put(warehouse, {"evaluate.scores": rows})

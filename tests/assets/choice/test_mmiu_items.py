@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from assets.choice.mmiu_items import LOST
-from methods.choice.lettered import LETTERS, MOST
+from methods.choice.lettered import LETTERS
 from methods.mmiu.derived import DERIVED
 from methods.mmiu.unanswerable_tasks import CANNOT
 from tests.assets.conftest import CopyWorld
@@ -78,8 +78,7 @@ def test_items_are_of_derived_tasks_with_right_keys_and_pictures_that_there_are(
     assert len(answerable) == SETTINGS["n_derived"]
     assert len({row["task"] for row in answerable}) >= 8
     for row in base.items:
-        assert row["task"] in DERIVED and 2 <= len(row["choices"]) <= MOST
-        assert len(set(row["choices"])) == len(row["choices"])
+        assert row["task"] in DERIVED
         assert (row["choices"][LETTERS.index(row["answer"])] == CANNOT) == bool(row["strategy"])
         assert all(base.world.images.has(image_id) for image_id in row["image_ids"])
     told = metadata(base.run, "choice/mmiu_items")

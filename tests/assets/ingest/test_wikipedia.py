@@ -81,31 +81,7 @@ def asked(requests: list[Request]) -> dict[str, set[str]]:
     return found
 
 
-def test_pages_become_entries_with_captions_categories_and_licences(make: Make) -> None:
-    world = make(shards={"owls": OWLS})
-    run = world.ingest("owls", ANY_LOSS)
-    assert run.success
-    entries = by_title(world, "entries")
-    assert set(entries) == {"Barn owl", "Snowy owl"}
-    barn = entries["Barn owl"]
-    # What is written under the picture comes before what its file says of it.
-    assert barn["caption"] == "A barn owl at dusk"
-    assert entries["Snowy owl"]["caption"] == "An owl on snow"
-    assert barn["page_url"] == "https://en.wikipedia.org/wiki/Barn_owl"
-    assert barn["page_text"] == "The barn owl hunts by ear."
-    assert sorted(barn["categories"]) == ["Farm animals", "Owls"]
-    said = [
-        [entries[title][name] for name in ("licence", "licence_url", "artist")]
-        for title in ("Barn owl", "Snowy owl")
-    ]
-    assert said == [
-        ["CC-BY-SA-4.0", "https://example.org/by-sa", "Ada L."],
-        ["CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", None],
-    ]
-    assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
-
-
-def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(make, wiki):
+def test_pages_become_entries_with_captions_categories_licences_and_versions(make, wiki):
     owl = Use("File:Snowy owl.png", "Een uil")
     wiki.languages["nl"] = {
         "Kerkuil": Page("Hij jaagt op gehoor.", ["Uilen"], [owl], versions={"en": "Barn owl"})
@@ -113,6 +89,20 @@ def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(make, 
     wiki.languages["en"]["Barn owl"].edit(versions={"nl": "Kerkuil"})
     world = make(shards={"owls": OWLS, "uilen": {"language": "nl", "pages": ["Kerkuil"]}})
     assert world.ingest("owls", ANY_LOSS).success and world.ingest("uilen", ANY_LOSS).success
+    entries = by_title(world, "entries")
+    assert set(entries) == {"Barn owl", "Snowy owl", "Kerkuil"}
+    barn, snowy = entries["Barn owl"], entries["Snowy owl"]
+    # What is written under the picture comes before what its file says of it.
+    assert (barn["caption"], snowy["caption"]) == ("A barn owl at dusk", "An owl on snow")
+    assert barn["page_url"] == "https://en.wikipedia.org/wiki/Barn_owl"
+    assert barn["page_text"] == "The barn owl hunts by ear."
+    assert sorted(barn["categories"]) == ["Farm animals", "Owls"]
+    said = [[row[name] for name in ("licence", "licence_url", "artist")] for row in (barn, snowy)]
+    assert said == [
+        ["CC-BY-SA-4.0", "https://example.org/by-sa", "Ada L."],
+        ["CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", None],
+    ]
+    # The versions of a page in other languages are read for the split.
     page_ids = {row["title"]: row["page_id"] for row in table(world, "pages")}
     read = world.warehouse.read("cluster/page_images").to_pylist()
     assert {row["page_id"]: row["versions"] for row in read} == {

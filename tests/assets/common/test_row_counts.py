@@ -28,7 +28,6 @@ def materialize(empty_warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch):
             warehouse.replace(TABLE, made, {"set_id": "this release"})
             return report(made)
 
-        monkeypatch.setitem(SOURCES, TABLE, None)
         asset = table_asset(TABLE)(failed)
         result = dg.materialize([asset], resources={"warehouse": empty_warehouse})
         (event,) = result.get_asset_materialization_events()

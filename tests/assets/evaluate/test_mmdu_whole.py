@@ -13,13 +13,13 @@ from tests.doubles.garbling_proxy import When
 
 pytestmark = pytest.mark.slow
 
-N_DIALOGUES, N_TURNS = 24, 2
+N_DIALOGUES, N_TURNS = 64, 2
 BY_SKILL = ["careful", "careless", "rambler", "always-a", "refuser"]
 REFERENCE, SWAPPED, EMPTY = "baseline:reference", "baseline:swapped-reference", "baseline:empty"
 CONTESTANTS = [*BY_SKILL, REFERENCE, SWAPPED, EMPTY]
 OVERALL = "Overall Score/micro"
 ONE, TWO, PANEL = "judge-one", "judge-two", "panel"
-CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3, 8, 13, 21))
+CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3, 20, 41, 57))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pytest
 from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.mock_server.process import MockServerProcess
+from resources.warehouse import Warehouse
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
@@ -20,6 +21,7 @@ from tests.doubles.serving import serving
 from tests.shared import once_for_all_workers
 
 MakeWorld = Callable[..., World]
+CopyWorld = Callable[..., World]
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +63,30 @@ def make_world(mock_url: str, embedder: Embedder) -> Iterator[MakeWorld]:
             return World(root, corpus, server.proxy(), embedder, own, settings)
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def empty_world(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> MakeWorld:
+    """Makes worlds without a corpus: `empty_world(root)`, or in a folder of its own."""
+
+    def make(root: Path | None = None, **settings: str) -> World:
+        root = root or tmp_path_factory.mktemp("empty")
+        (root / "corpus").mkdir(parents=True)
+        return make_world(root, Corpus(root / "corpus"), **settings)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def copied(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> CopyWorld:
+    """Makes worlds that go on from a copy of another one: `copied(base, root)`, or in a new folder."""
+
+    def copy(base: World, root: Path | None = None) -> World:
+        root = root or tmp_path_factory.mktemp("copied")
+        copy_of(base.root, root)
+        return make_world(root, base.corpus)
+
+    return copy
 
 
 @pytest.fixture(scope="session")
@@ -111,6 +137,18 @@ def evaluated(
     root = tmp_path_factory.mktemp("evaluated")
     copy_of(once_for_all_workers(tmp_path_factory, "evaluated", build), root)
     return make_world(root, released.corpus)
+
+
+@pytest.fixture
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
+    """A warehouse of the test's own, for rows that it fills in by hand."""
+    return empty_warehouse
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as ephemeral:
+        yield ephemeral
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def filled(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def put(warehouse: Warehouse, rows: Rows) -> None:
-    """Replace tables by such rows."""
+def put(warehouse: Warehouse, rows: Rows, where: Mapping[str, Any] | None = None) -> None:
+    """Replace tables, or those of their rows that `where` selects, by such rows."""
     for table, of in rows.items():
-        warehouse.replace(table, rows_to_arrow(table, [filled(table, row) for row in of]))
+        warehouse.replace(table, rows_to_arrow(table, [filled(table, row) for row in of]), where)

@@ -12,8 +12,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from assets.common.tables import rows_to_arrow
 from resources.warehouse import Warehouse
+from tests.assets.filled import filled, put
 
 MODEL = "by-hand"
 TAU = 0.75
@@ -45,20 +45,10 @@ def category_of(entry_id: str) -> str:
 
 
 def entry(entry_id: str, **changed: Any) -> Row:
-    return {
-        "wit_shard": "hand",
-        "entry_id": entry_id,
-        "page_id": f"page-{entry_id}",
-        "page_url": f"https://en.wikipedia.example/wiki/{entry_id}",
-        "title": f"Title of {entry_id}",
-        "language": "en",
-        "categories": [category_of(entry_id)],
-        "caption": f"Caption of {entry_id}",
-        "page_text": "",
-        "image_id": f"image-{entry_id}",
-        "topics": [],
-        **changed,
-    }
+    texts = {"title": f"Title of {entry_id}", "caption": f"Caption of {entry_id}"}
+    of_page = {"page_id": f"page-{entry_id}", "image_id": f"image-{entry_id}", "language": "en"}
+    row = {"entry_id": entry_id, "categories": [category_of(entry_id)], **texts, **of_page}
+    return filled("ingest.entries", {**row, **changed})
 
 
 def place(entry_id: str, **changed: Any) -> Row:
@@ -82,7 +72,11 @@ def place(entry_id: str, **changed: Any) -> Row:
 
 
 def community(community_id: str, kind: str, centre: str, **changed: Any) -> Row:
+    found_by = {"model": MODEL, "tau": TAU, "min_size": 2}
+    methods = {"group_method": "threshold", "cluster_method": "threshold"}
     return {
+        **found_by,
+        **methods,
         "community_id": community_id,
         "kind": kind,
         "group_id": GROUP_OF[centre[0]] if kind == "cluster" else None,
@@ -90,12 +84,6 @@ def community(community_id: str, kind: str, centre: str, **changed: Any) -> Row:
         "category_text_id": text_id(category_of(centre)),
         "caption_text_id": text_id(f"Caption of {centre}"),
         "n_members": 2,
-        "created_in": "run",
-        "model": MODEL,
-        "tau": TAU,
-        "min_size": 2,
-        "group_method": "threshold",
-        "cluster_method": "threshold",
         "place": (*CENTRE_OF_GROUP, *"ABC").index(community_id) + 1,
         **changed,
     }
@@ -119,12 +107,13 @@ def clustered_by_hand(
         community(each, "cluster", f"{each.lower()}1", **(clusters or {}).get(each, {}))
         for each in "ABC"
     ]
-    tables = {
-        "ingest.entries": [entry(each, **(entries or {}).get(each, {})) for each in CAPTIONS],
-        "cluster.embeddings": vectors,
-        "cluster.communities": communities,
-        "cluster.clusters": [place(each, **(places or {}).get(each, {})) for each in CAPTIONS],
-    }
-    for table, rows in tables.items():
-        warehouse.replace(table, rows_to_arrow(table, rows))
+    put(
+        warehouse,
+        {
+            "ingest.entries": [entry(each, **(entries or {}).get(each, {})) for each in CAPTIONS],
+            "cluster.embeddings": vectors,
+            "cluster.communities": communities,
+            "cluster.clusters": [place(each, **(places or {}).get(each, {})) for each in CAPTIONS],
+        },
+    )
     return warehouse

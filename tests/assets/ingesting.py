@@ -71,10 +71,7 @@ def ingest_unchecked(world: World, shard: str) -> Result:
     of_one_shard = [asset for asset in ingest.ASSETS if asset.partitions_def]
     with world.environment():
         return dg.materialize(
-            of_one_shard,
-            instance=world.instance,
-            resources=make_resources(),
-            partition_key=shard,
+            of_one_shard, instance=world.instance, resources=make_resources(), partition_key=shard
         )
 
 

@@ -1,14 +1,12 @@
 """A check that failed says what to do, and it passes when that is done: the advice is followed here."""
 
 import re
-from pathlib import Path
 
 import dagster as dg
 import duckdb
 import pytest
 
 from dagster_project.progress import is_failed_check
-from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
     SMALL_SETS,
@@ -16,7 +14,6 @@ from tests.assets.world import (
     Result,
     Row,
     World,
-    copy_of,
     sentence,
 )
 
@@ -69,11 +66,8 @@ FAULTS = {
 }
 
 
-def test_what_was_changed_by_hand_is_sound_again(
-    clustered: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(clustered.root, tmp_path)
-    world = make_world(tmp_path, clustered.corpus)
+def test_what_was_changed_by_hand_is_sound_again(clustered, copied, tmp_path):
+    world = copied(clustered, tmp_path)
     before = wrong(world)
     assert not before.keys() & FAULTS.keys()
     for statement in FAULTS.values():

@@ -23,6 +23,7 @@ from assets.common.partitions import wit_shards
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.progress import SHOW_PROGRESS
+from methods.review import check_decision
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
@@ -156,6 +157,26 @@ class World:
         self.root.mkdir(parents=True, exist_ok=True)
         (self.root / "models.yaml").write_text(yaml.safe_dump(content))
 
+    def set_models(self, changes: Mapping[str, Row] | None = None, **profile: Any) -> None:
+        """Change entries of models.yaml and its profile; a new entry is `careful` with the changes."""
+        content = models_yaml(self.proxy.base_url)
+        entries, careful = content["models"], content["models"]["careful"]
+        for name, change in (changes or {}).items():
+            entries[name] = {**entries.get(name, careful), **change}
+        content["profiles"]["test"] |= profile
+        if "judges" in profile:
+            del content["profiles"]["test"]["judge"]
+        self.write_models(content)
+
+    def set_mock_models(self, url: str, models: Mapping[str, str | Row], **profile: Any) -> None:
+        """A profile of models of the mock server itself: its model or its entry by name."""
+        entry = {"provider": "mock", "base_url": url}
+        entries = {
+            name: {**entry, **(model if isinstance(model, dict) else {"model": model})}
+            for name, model in models.items()
+        }
+        self.write_models({"profiles": {"test": profile}, "models": entries})
+
     def write_settings(self, content: Row) -> None:
         """The home's `settings.yaml`: settings by stage and asset."""
         self.home.mkdir(exist_ok=True)
@@ -230,6 +251,20 @@ class World:
         """Scores and leaderboard alone, which are quick."""
         return self.run(ANY_ASSETS, assets=SCORING)
 
+    def import_file(self, benchmark: str, file: Path, **config: Any) -> Result:
+        """Import a published file as a release; it may fail."""
+        given = {"benchmark": benchmark, "file": str(file), **config}
+        return self.run("import_release", {"release_import": {"config": given}})
+
+    def decide(self, item_id: str, verdict: str, reviewer: str = "anna", **said: Any) -> None:
+        """A person's decision on an item as it is queued, as the review app stores it."""
+        state = self.review_store.state(item_id)
+        assert state is not None
+        record = {"item_id": item_id, "content_hash": state.item["content_hash"], "round": 1}
+        record |= {"reviewer": reviewer, "verdict": verdict, **said}
+        record.setdefault("decided_at", "2026-01-01T00:00:00+00:00")
+        self.review_store.append([check_decision(record, state.item)])
+
     def forget_calls(self) -> None:
         """Lose the ledger, so that every model is asked everything again."""
         for file in self.home.glob("ledger.sqlite*"):
@@ -243,6 +278,17 @@ class World:
 
     def rows(self, text: str, **params: object) -> list[Row]:
         return self.warehouse.sql(text, params).to_pylist()
+
+    def scores(
+        self, metric: str, form: str = "floor", subset: str = "", judge: str | None = None
+    ) -> dict[str, float]:
+        """Values of `metric/aggregation` by model, of all judges or of one."""
+        rows = self.rows(
+            "SELECT model, value FROM evaluate.scores WHERE metric || '/' || aggregation = $metric "
+            "AND form = $form AND subset_value = $subset AND judge = coalesce($judge, judge)",
+            **{"metric": metric, "form": form, "subset": subset, "judge": judge},
+        )
+        return {row["model"]: row["value"] for row in rows}
 
     def report(self) -> str:
         """The page of the benchmark's current release."""
@@ -293,13 +339,15 @@ def made(result: Result) -> set[str]:
     }
 
 
-def metadata(result: Result, asset: str) -> Row:
-    """Metadata of an asset's materialization, as plain values."""
+def metadata(result: Result, asset: str | None = None) -> Row:
+    """Metadata of an asset's materialization, or of the only one, as plain values."""
+    events = result.get_asset_materialization_events()
     entries = next(
         event.materialization.metadata
-        for event in result.get_asset_materialization_events()
-        if event.asset_key == dg.AssetKey(asset.split("/"))
+        for event in events
+        if asset is None or event.asset_key == dg.AssetKey(asset.split("/"))
     )
+    assert asset or len(events) == 1
     return {name: entry.value for name, entry in entries.items()}
 
 

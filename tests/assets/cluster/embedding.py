@@ -8,11 +8,12 @@ import dagster as dg
 import numpy as np
 
 from assets.cluster import embeddings as embeddings_asset
-from assets.common.tables import rows_to_arrow
 from methods.clustering.languages import Tokenized
 from resources.embedding.embedder import Embedder
 from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
+from tests.assets.world import metadata
 
 
 def vector_of(text: str) -> np.ndarray:
@@ -42,29 +43,16 @@ class Double(Embedder):
 
 
 def entry(
-    entry_id: str,
-    categories: Sequence[str] = (),
-    caption: str = "",
-    title: str = "Title",
-    **more: Any,
+    entry_id: str, categories: Sequence[str] = (), caption: str = "", **more: Any
 ) -> dict[str, Any]:
-    """A row of ingest.entries."""
-    texts = ("page_id", "page_url", "language", "page_text", "image_id")
-    return {
-        "wit_shard": "a",
-        **dict.fromkeys(texts, "x"),
-        "entry_id": entry_id,
-        "title": title,
-        "categories": list(categories),
-        "caption": caption,
-        "topics": [],
-        **more,
-    }
+    """A row of ingest.entries; its title is `Title`."""
+    texts = {"title": "Title", "categories": list(categories), "caption": caption}
+    return {"wit_shard": "a", "entry_id": entry_id, **texts, **more}
 
 
 def fill(warehouse: Warehouse, *rows: dict[str, Any]) -> None:
     """These entries and no others."""
-    warehouse.replace("ingest.entries", rows_to_arrow("ingest.entries", rows))
+    put(warehouse, {"ingest.entries": rows})
 
 
 def embed(warehouse: Warehouse, embedder: Embedder, **options: Any) -> dict[str, Any]:
@@ -74,5 +62,4 @@ def embed(warehouse: Warehouse, embedder: Embedder, **options: Any) -> dict[str,
         resources={"warehouse": warehouse, "embedder": embedder, "ray": RayCluster(None)},
         **options,
     )
-    (event,) = result.get_asset_materialization_events()
-    return {name: each.value for name, each in event.materialization.metadata.items()}
+    return metadata(result)

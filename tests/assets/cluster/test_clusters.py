@@ -19,7 +19,6 @@ module = importlib.import_module("assets.cluster.clusters")
 
 BALLOONS, BUTTERFLIES = sample_rows("balloon"), sample_rows("butterfly")
 FEW = [*BALLOONS[:4], BUTTERFLIES[0]]
-TABLES = ("clusters", "communities", "changes")
 
 
 def run_alone(world: World, *assets: str, **config: object) -> Result:
@@ -45,7 +44,7 @@ def table(world: World, name: str) -> list[Row]:
 
 
 def tables(world: World) -> dict[str, list[Row]]:
-    return {name: table(world, name) for name in TABLES}
+    return {name: table(world, name) for name in ("clusters", "communities", "changes")}
 
 
 def places(world: World) -> dict[str, Row]:
@@ -56,16 +55,6 @@ def places(world: World) -> dict[str, Row]:
             "SELECT c.*, e.title FROM cluster.clusters AS c JOIN ingest.entries AS e USING (entry_id)"
         )
     }
-
-
-def last_changes(world: World) -> list[tuple[str, str]]:
-    """Kind and change of what the last run told."""
-    newest = world.rows("SELECT arg_max(run_id, changed_at) AS run_id FROM cluster.changes")
-    return [
-        (row["kind"], row["change"])
-        for row in table(world, "changes")
-        if row["run_id"] == newest[0]["run_id"]
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -97,20 +86,12 @@ def world(few: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return going_on(few, make_world, tmp_path)
 
 
-@pytest.fixture(scope="module")
-def extended(
-    few: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[World, Row]:
-    """The second shard has come to the first, and what the run said. Not to be changed."""
-    world = going_on(few, make_world, tmp_path_factory.mktemp("extended"))
-    ingested(world, "two")
-    return world, cluster(world)
-
-
 @pytest.fixture
-def both(extended: tuple[World, Row], make_world: MakeWorld, tmp_path: Path) -> World:
-    """The same, to go on from."""
-    return going_on(extended[0], make_world, tmp_path)
+def both(world: World) -> World:
+    """The second shard has come to the first."""
+    ingested(world, "two")
+    assert cluster(world)["mode"] == "extended"
+    return world
 
 
 def ingested(world: World, shard: str) -> None:
@@ -151,9 +132,6 @@ def test_languages_that_the_model_does_not_read_are_in_no_cluster_and_are_named(
     assert groups[0]["ids"] != groups[1]["ids"] and groups[2]["ids"] == [None]
 
 
-# --- What the tables say -------------------------------------------------------------------------
-
-
 def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
     rows = places(few)
     assert set(rows) == {row["page_title"] for row in FEW}
@@ -169,62 +147,23 @@ def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
         is_centre = row["entry_id"] == row["group_centre"]
         assert (row["group_similarity"] == 1) == is_centre
         assert (row["group_caption_similarity"] == 1) == is_centre
+    # Communities say where their centre is and how they were found.
+    for community in table(few, "communities"):
+        (centre,) = (r for r in rows.values() if r["entry_id"] == community["centre_entry_id"])
+        assert centre["category_text_id"] == community["category_text_id"]
+        assert (community["model"], community["tau"]) == (few.embedder.name, 0.75)
+        assert (community["n_members"], community["min_size"]) == (4, 2)
 
 
-def test_similarities_are_those_of_the_vectors_that_are_kept(few: World) -> None:
-    assert few.rows(
-        """
-        SELECT
-            count(*) AS n,
-            max(abs(list_inner_product(x.vector, y.vector) - similarity)) < 1e-6 AS right
-        FROM (
-            SELECT category_text_id AS a, group_centre AS centre, group_similarity AS similarity, 1 AS s
-            FROM cluster.clusters
-            UNION ALL
-            SELECT caption_text_id, group_centre, group_caption_similarity, 2 FROM cluster.clusters
-            UNION ALL
-            SELECT caption_text_id, cluster_centre, cluster_similarity, 2 FROM cluster.clusters
-            UNION ALL
-            SELECT category_text_id, cluster_centre, cluster_category_similarity, 1
-            FROM cluster.clusters
-        ) AS r
-        JOIN cluster.clusters AS c ON c.entry_id = r.centre
-        JOIN cluster.embeddings AS x ON x.text_id = a
-        JOIN cluster.embeddings AS y ON y.text_id = if(s = 1, c.category_text_id, c.caption_text_id)
-        """
-    ) == [{"n": 16, "right": True}]
-
-
-def test_communities_say_where_their_centre_is_and_how_they_were_found(few: World) -> None:
-    group, found = sorted(table(few, "communities"), key=lambda row: row["kind"], reverse=True)
-    assert (group["kind"], found["kind"]) == ("group", "cluster")
-    assert group["group_id"] is None and found["group_id"] == group["community_id"]
-    assert group["n_members"] == found["n_members"] == 4
-    assert group["created_in"] == found["created_in"] == table(few, "changes")[0]["run_id"]
-    for row in (group, found):
-        assert (row["model"], row["tau"], row["min_size"]) == (few.embedder.name, 0.75, 2)
-        assert (row["group_method"], row["cluster_method"]) == ("threshold", "threshold")
-        (centre,) = few.rows(
-            "FROM cluster.clusters WHERE entry_id = $entry_id", entry_id=row["centre_entry_id"]
-        )
-        assert centre["category_text_id"] == row["category_text_id"]
-        assert centre["caption_text_id"] == row["caption_text_id"]
-
-
-# --- Extending -----------------------------------------------------------------------------------
-
-
-def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(
-    few: World, extended: tuple[World, Row]
-) -> None:
+def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, world):
     before, old = places(few), table(few, "communities")
-    world, told = extended
+    ingested(world, "two")
+    told = cluster(world)
     after, now = places(world), table(world, "communities")
 
-    assert told["mode"] == "extended"
+    assert told["mode"] == "extended" and "groups kept" not in told
     assert (told["groups"], told["entries in no group"]) == (2, 0)
     assert (told["entries assigned to a group"], told["groups new"]) == (2, 1)
-    assert "groups kept" not in told
     # Balloons stay where they are, and more come to them under the same names.
     for row in BALLOONS[:4]:
         assert after[row["page_title"]] == before[row["page_title"]]
@@ -237,45 +176,19 @@ def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(
     created_in = {row["community_id"]: row["created_in"] for row in now}
     assert [created_in[row["community_id"]] for row in old] == [row["created_in"] for row in old]
     assert len(set(created_in.values())) == 2
-    assert {row["n_members"] for row in now} == {6}
-    assert last_changes(world) == [("cluster", "new"), ("group", "new")]
+    changes = [row for row in table(world, "changes") if row not in table(few, "changes")]
+    assert [(row["kind"], row["change"]) for row in changes] == [
+        ("cluster", "new"),
+        ("group", "new"),
+    ]
 
 
-def test_a_second_run_changes_nothing(world: World) -> None:
+def test_a_second_run_changes_nothing_and_one_on_demand_clusters_all_and_keeps_its_names(world):
     before = tables(world)
     told = cluster(world)
     assert told["mode"] == "extended" and told["entries assigned to a group"] == 0
     assert tables(world) == before
 
-
-def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_new_one(
-    world: World,
-) -> None:
-    before = places(world)
-    story = {**FEW[1], "context_page_description": "It is known by another story now."}
-    caption = {**FEW[0], "caption_reference_description": "Minutes of the parish council"}
-    world.corpus.write_shard("one", [caption, story, *FEW[2:]])
-    ingested(world, "one")
-    told = cluster(world)
-    after = places(world)
-    title = story["page_title"]
-    assert after[title]["entry_id"] != before[title]["entry_id"]
-    assert {**after[title], "entry_id": before[title]["entry_id"]} == before[title]
-    assert told["entries assigned to a group"] == 0
-
-    title = caption["page_title"]
-    # Its categories are the same, so it is still the member of the group that it was.
-    assert after[title]["group_id"] == before[title]["group_id"]
-    assert after[title]["group_how"] == "seed"
-    assert after[title]["cluster_id"] is None and after[title]["cluster_how"] == "no neighbour"
-    assert after[title]["nearest_cluster_id"] == before[title]["cluster_id"]
-
-
-# --- All again ------------------------------------------------------------------------------------
-
-
-def test_on_demand_all_is_clustered_anew_and_keeps_its_names(world: World) -> None:
-    before = tables(world)
     told = cluster(world, recluster=True)
     assert told["mode"] == "reclustered: requested"
     assert (told["groups kept"], told["clusters kept"]) == (1, 1)
@@ -287,7 +200,26 @@ def test_on_demand_all_is_clustered_anew_and_keeps_its_names(world: World) -> No
     assert [row for row in after["changes"] if row in before["changes"]] == before["changes"]
 
 
-def test_another_method_for_captions_places_by_density_inside_the_same_groups(both: World) -> None:
+def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_new_one(world):
+    before = places(world)
+    story = {**FEW[1], "context_page_description": "It is known by another story now."}
+    caption = {**FEW[0], "caption_reference_description": "Minutes of the parish council"}
+    world.corpus.write_shard("one", [caption, story, *FEW[2:]])
+    ingested(world, "one")
+    assert cluster(world)["entries assigned to a group"] == 0
+    after = places(world)
+    title = story["page_title"]
+    assert after[title]["entry_id"] != before[title]["entry_id"]
+    assert {**after[title], "entry_id": before[title]["entry_id"]} == before[title]
+
+    # Its categories are the same, so it is still the member of the group that it was.
+    moved, was = (rows[caption["page_title"]] for rows in (after, before))
+    assert (moved["group_id"], moved["group_how"]) == (was["group_id"], "seed")
+    assert (moved["cluster_id"], moved["cluster_how"]) == (None, "no neighbour")
+    assert moved["nearest_cluster_id"] == was["cluster_id"]
+
+
+def test_another_method_for_captions_places_by_density_inside_the_same_groups(both):
     world = both
     groups = {title: row["group_id"] for title, row in places(world).items()}
     told = cluster(world, cluster_method="density")
@@ -298,9 +230,29 @@ def test_another_method_for_captions_places_by_density_inside_the_same_groups(bo
     assert again["clusters"] == told["clusters"] and "clusters new" not in again
 
 
-def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(
-    both: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_runs_config_is_for_that_run_and_the_files_value_is_there_again(world):
+    world.write_settings({"cluster": {"clusters": {"tau": 0.6}}})
+    file = (world.home / "settings.yaml").read_bytes()
+    only = "settings of this run only"
+
+    first = cluster(world)
+    assert first["mode"] == "reclustered: tau was 0.75 and is 0.6"
+    assert first["settings"]["tau"] == 0.6 and only not in first
+
+    run = run_alone(world, "clusters", tau=0.9)
+    once = metadata(run, "cluster/clusters")
+    assert once["mode"] == "reclustered: tau was 0.6 and is 0.9"
+    assert (once["settings"]["tau"], once[only]) == (0.9, {"tau": 0.9})
+    said = [entry.user_message for entry in world.instance.all_logs(run.run_id)]
+    assert "tau is 0.9 in this run only" in said
+
+    again = cluster(world)
+    assert again["mode"] == "reclustered: tau was 0.9 and is 0.6"
+    assert again["settings"] == first["settings"] and only not in again
+    assert (world.home / "settings.yaml").read_bytes() == file
+
+
+def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(both, monkeypatch):
     world = both
     exact = {title: row["cluster_id"] for title, row in places(world).items()}
     monkeypatch.setattr(module, "APPROXIMATE_FROM", 2)

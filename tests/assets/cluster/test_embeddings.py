@@ -23,11 +23,6 @@ pytestmark = pytest.mark.slow
 module = importlib.import_module("assets.cluster.embeddings")
 
 
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "warehouse.duckdb")
-
-
 def kept(warehouse: Warehouse) -> dict[tuple[str, str], list[float]]:
     """(model, text) -> vector, each once."""
     rows = warehouse.sql("SELECT model, text, vector FROM cluster.embeddings").to_pylist()
@@ -60,9 +55,7 @@ def test_a_page_is_told_by_its_categories_or_else_by_its_title(warehouse: Wareho
     }
 
 
-def test_a_text_is_embedded_once_whoever_has_it_and_whenever_it_comes_again(
-    warehouse: Warehouse,
-) -> None:
+def test_a_text_is_embedded_once_whoever_has_it_and_whenever_it_comes_again(warehouse):
     fill(warehouse, entry("e1", ["Towers"], "A light."), entry("e2", ["Towers"], "Towers"))
     first = Double()
     shown = embed(warehouse, first)
@@ -158,9 +151,7 @@ def test_a_killed_run_loses_at_most_one_portion(warehouse: Warehouse) -> None:
     assert [len(text) for text in sum(again.given, [])] == [3, 2, 1]
 
 
-def test_two_runs_at_once_both_succeed_and_leave_each_text_once(
-    warehouse: Warehouse, small_portions: None
-) -> None:
+def test_two_runs_at_once_both_succeed_and_leave_each_text_once(warehouse, small_portions):
     fill(warehouse, *numbered(6))
     # Neither writes before both have read what is new.
     both_have_read = threading.Barrier(2)
@@ -174,20 +165,3 @@ def test_two_runs_at_once_both_succeed_and_leave_each_text_once(
 
     assert [each["new texts"] for each in shown] == [6, 6]
     assert set(kept(warehouse)) == {("double", "x" * n) for n in range(2, 7)} | {("double", "y")}
-
-
-def test_the_same_entries_in_an_empty_table_give_the_same_vectors_to_the_last_bit(
-    tmp_path: Path, embedder: Embedder, small_portions: None
-) -> None:
-    rows = [entry(f"e{n}", [f"topic {n % 3}"], f"caption {'long ' * (n % 5)}{n}") for n in range(9)]
-    tables = []
-    for name, order in (("a", rows), ("b", rows[::-1])):
-        warehouse = Warehouse(tmp_path / name / "warehouse.duckdb")
-        fill(warehouse, *order)
-        embed(warehouse, embedder)
-        tables.append(kept(warehouse))
-
-    assert tables[0] == tables[1] and len(tables[0]) == 12
-
-
-# How far it is

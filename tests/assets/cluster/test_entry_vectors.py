@@ -1,7 +1,6 @@
 """The vectors of entries: in the order of ids, from one model, complete or an error."""
 
 import hashlib
-from pathlib import Path
 
 import dagster as dg
 import numpy as np
@@ -11,11 +10,6 @@ from assets.cluster.embeddings import entry_vectors
 from assets.common.tables import rows_to_arrow
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import Double, embed, entry, fill, vector_of
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "warehouse.duckdb")
 
 
 def test_entries_find_their_vectors_in_the_order_of_their_ids(warehouse: Warehouse) -> None:

@@ -2,7 +2,6 @@
 
 import builtins
 import time
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,12 +34,6 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 1000)
     monkeypatch.setattr(clusters_module, "ROWS_PER_BLOCK", ROWS)
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield instance
 
 
 def clumps(n_clumps: int, of_each: int, seed: int = 0) -> np.ndarray:
@@ -97,9 +90,6 @@ def interrupted(vectors: np.ndarray, home: Path, n_blocks: int) -> PairFolder:
     return folder
 
 
-# --- With workers --------------------------------------------------------------------------------
-
-
 def n_stored(folder: PairFolder) -> int:
     """The number of blocks whose pairs are stored."""
     return len(list((folder.path / "pairs").glob("*.npy")))
@@ -129,9 +119,6 @@ class TestWithWorkers:
         # 2,000 vectors in blocks of 300 rows.
         assert lines(instance, result)[-1].startswith("6/6 blocks, 6 rows, ")
         assert left(loom_home) == []
-
-
-# --- Without -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from assets.cluster.pictures import pictures
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 from tests.assets.hand_clusters import MODEL, clustered_by_hand
-from tests.assets.world import World
+from tests.assets.world import metadata
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +41,7 @@ def make(asset: dg.AssetsDefinition, warehouse: Warehouse, **config: object) -> 
         },
         run_config={"ops": {asset.op.name: {"config": config}}} if config else None,
     )
-    (event,) = result.get_asset_materialization_events()
-    return {name: each.value for name, each in event.materialization.metadata.items()}
+    return metadata(result)
 
 
 def made(warehouse: Warehouse, table: str) -> list[dict]:
@@ -121,9 +120,7 @@ def test_an_empty_clustering_has_a_page_that_says_so(warehouse: Warehouse, loom_
     assert "Nothing is on the map yet" in page.read_text()
 
 
-def test_the_page_shows_the_tables_and_the_ui_its_pictures(
-    warehouse: Warehouse, loom_home: Path
-) -> None:
+def test_the_page_shows_the_tables_and_the_ui_its_pictures(warehouse, loom_home):
     hostile = "<script>alert(1)</script>"
     clustered_by_hand(warehouse, entries={"a1": {"title": hostile, "categories": [hostile]}})
     # What is embedded of a1 is another text now; its vectors are those of before.
@@ -146,31 +143,3 @@ def test_the_page_shows_the_tables_and_the_ui_its_pictures(
     assert hostile not in page
     assert told["map"].startswith("![map](data:image/png;base64,")
     assert "Sizes of clusters" in page and "Categories" in page
-
-
-def test_a_clustered_world_has_figures_for_every_cluster_and_every_entry_on_the_map(
-    clustered: World,
-) -> None:
-    (counted,) = clustered.rows(
-        "SELECT count(*) AS n_entries, count(DISTINCT cluster_id) AS n_clusters FROM cluster.clusters"
-    )
-    assert clustered.warehouse.count("cluster.cohesion") == counted["n_clusters"] > 0
-    assert clustered.warehouse.count("cluster.map") == counted["n_entries"] == 25
-    # The similarities on record and those made again are the same.
-    assert (
-        clustered.rows(
-            """
-        SELECT k.cluster_id
-        FROM cluster.cohesion AS k
-        JOIN (
-            SELECT cluster_id, count(*) AS size, min(cluster_similarity) AS lowest
-            FROM cluster.clusters GROUP BY cluster_id
-        ) AS c USING (cluster_id)
-        WHERE k.size <> c.size OR abs(k.min_similarity - c.lowest) > 0.0001
-        """
-        )
-        == []
-    )
-    (page,) = clustered.rows("SELECT * FROM cluster.pictures")
-    assert (page["n_points"], page["n_thumbnails"]) == (25, 25)
-    assert (clustered.home / page["path"]).is_file()

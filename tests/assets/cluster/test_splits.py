@@ -8,10 +8,10 @@ import dagster as dg
 import pytest
 from PIL import Image
 
-from assets.common.tables import rows_to_arrow
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import sample_rows, two_sided_corpus
-from tests.assets.world import SMALL_SETS, Result, World, copy_of, metadata, sentence
+from tests.assets.corpus import TOPICS, sample_rows, two_sided_corpus
+from tests.assets.filled import put
+from tests.assets.world import SMALL_SETS, Result, World, copy_of, made, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -44,16 +44,13 @@ def entries_in(world: World, kind: str) -> set[str]:
     return {row["entry_id"] for of in world.image_sets(kind).values() for row in of}
 
 
-def test_sets_are_of_their_splits(world: World) -> None:
-    for kind in ("benchmark", "instruction"):
-        assert len(entries_in(world, kind)) == 12
-        # One entry to instruct is in no cluster.
-        assert entries_in(world, kind) <= entries_on(world, kind)
-
-
 def test_the_same_corpus_and_a_shard_keeps_every_item_in_its_split(world: World) -> None:
     before = world.rows("FROM cluster.splits")
     sets = {kind: world.image_sets(kind) for kind in ("benchmark", "instruction")}
+    for kind in sets:
+        # One entry to instruct is in no cluster.
+        assert len(entries_in(world, kind)) == 12
+        assert entries_in(world, kind) <= entries_on(world, kind)
     world.corpus.write_shard("later", sample_rows("fruit", "planet"))
     assert world.ingest("later").success
     run = world.cluster()
@@ -92,12 +89,10 @@ def test_benchmarks_read_entries_of_their_split_alone(world: World) -> None:
 def import_by_hand(world: World, image: Mapping[str, object]) -> None:
     """A current imported benchmark, of one image."""
     of = {"release_id": "elsewhere-1", "name": "elsewhere", "kind": "benchmark"}
-    counts = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
-    policy = {"review_policy": "none", "review_share": 0.0, "provider": "unknown"}
-    card = {**of, **counts, **policy, "origin": "imported", "created_at": "2026-01-01"}
+    card = {**of, "origin": "imported", "review_policy": "none"}
     shown = {**of, "item_id": "i", "position": 1, **image}
-    for table, row in (("releases", card), ("current", of), ("images", shown)):
-        world.warehouse.replace(f"release.{table}", rows_to_arrow(f"release.{table}", [row]))
+    rows = {"release.releases": [card], "release.current": [of], "release.images": [shown]}
+    put(world.warehouse, rows)
 
 
 @pytest.mark.parametrize("by", ["image_id", "page_url", "copy"])
@@ -129,3 +124,22 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
     assert told["left out of both"] >= 1
     assert "before a benchmark with it was imported" in told["warning"]
     assert row["entry_id"] not in entries_in(world, "instruction")
+
+
+def test_what_stands_on_sets_of_pages_that_changed_stops_until_they_are_sampled_again(world):
+    """A shard that was ingested by itself."""
+    first, *others = sample_rows(*TOPICS)
+    page = {**first, "context_page_description": "It is known by another story now."}
+    world.corpus.write_shard("mini", [page, *others])
+    assert world.ingest().success
+    review = {f"review/{asset}" for asset in ("queue", "approved", "agreement", "effort")}
+    for run in (world.generate(), world.release()):
+        assert not run.success and made(run) <= review
+        said = sentence(run)
+        assert "image sets have entries whose pages were changed or removed" in said
+        assert said.endswith("run the job cluster, then run this again.")
+    assert world.cluster().success
+    gone = "FROM cluster.image_sets ANTI JOIN ingest.entries USING (entry_id)"
+    assert world.rows(gone) == []
+    summaries = dg.AssetSelection.assets(["dialogue", "summaries"])
+    assert world.run("dialogue", assets=summaries).success

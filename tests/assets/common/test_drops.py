@@ -26,9 +26,7 @@ from resources.migrations import StoreError
     ],
     ids=["a fifth", "29 of 100", "all, if all may be", "none", "none of none"],
 )
-def test_as_much_as_the_limit_may_be_lost(
-    lost: dict[str, int], n_all: int, max_share: float
-) -> None:
+def test_as_much_as_the_limit_may_be_lost(lost, n_all, max_share):
     require_few_lost("birds.owls", "images", lost, n_all, max_share)
 
 
@@ -69,9 +67,7 @@ def test_reasons_are_a_table_with_the_most_frequent_first() -> None:
         (OSError(errno.EROFS, "Read-only file system", "reports/one.html"), False, False),
     ],
 )
-def test_what_one_release_may_keep_from_the_others(
-    error: Exception, kept: bool, kept_while_asking: bool
-) -> None:
+def test_what_one_release_may_keep_from_the_others(error, kept, kept_while_asking):
     for asking, is_kept in ((False, kept), (True, kept_while_asking)):
         isolation = Isolation("evaluate.scores")
         try:

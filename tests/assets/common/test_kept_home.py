@@ -7,9 +7,9 @@ gives the same scores.
 import pytest
 
 from methods.evaluation.statistics.estimates import PSEUDO_CLUSTERS
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.corpus import two_sided_corpus
-from tests.assets.world import WITHOUT_PICTURES, Row, World, copy_of, sentence
+from tests.assets.world import WITHOUT_PICTURES, Row, World, sentence
 from tests.homes.build import SETS
 from tests.homes.kept import OF_0_2_0, unpack
 
@@ -38,13 +38,9 @@ def before(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> W
 
 
 @pytest.fixture(scope="module")
-def worked_on(
-    before: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> World:
+def worked_on(before: World, copied: CopyWorld) -> World:
     """The same home after this version made everything on it once more."""
-    root = tmp_path_factory.mktemp("worked_on")
-    copy_of(before.root, root)
-    world = make_world(root, before.corpus)
+    world = copied(before)
     for run in (
         world.ingest,
         lambda: world.ingest("others"),

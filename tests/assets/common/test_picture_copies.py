@@ -86,9 +86,7 @@ class Workers:
             store(on_rows(rows.slice(start, work.n_rows)))
 
 
-def test_workers_look_and_compare_as_is_done_here(
-    home: Home, loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_look_and_compare_as_is_done_here(home, loom_home, monkeypatch):
     home.copies()
     monkeypatch.setattr(picture_copies, "PAIRS_AT_ONCE", 2)
     monkeypatch.setattr(picture_copies, "PAIRS_PER_BLOCK", 2)
@@ -108,9 +106,7 @@ def test_workers_look_and_compare_as_is_done_here(
     assert home.compared[-6:] == [2, 2, 2, 0, 0, 0]
 
 
-def test_another_version_of_the_methods_compares_anew(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_of_the_methods_compares_anew(home, monkeypatch):
     home.copies()
     monkeypatch.setattr(picture_copies, "VERSION", picture_copies.VERSION + 1)
     assert home.copies() == [home.copy] and sum(home.compared) == len(home.proposed)
@@ -119,9 +115,7 @@ def test_another_version_of_the_methods_compares_anew(
 
 
 @pytest.mark.parametrize("kind", ["mirrored", "turned by 90 degrees", "cropped 10 %"])
-def test_a_copy_is_found_by_all_whoever_asks_first_and_whatever_else_is_looked_at(
-    kind: str, home: Home
-) -> None:
+def test_a_copy_is_found_by_all_whoever_asks_first_and_whatever_else_is_looked_at(kind, home):
     """A pair is compared in a way that depends on its two images alone."""
     original, copy = home.ids[1], home.store.put(COPIES[kind](texture(1))).image_id
     pair = (min(original, copy), max(original, copy))
@@ -137,9 +131,7 @@ def test_a_copy_is_found_by_all_whoever_asks_first_and_whatever_else_is_looked_a
         assert all(stage() for stage in (stages if not n else stages[::-1])), first
 
 
-def test_a_pair_that_is_not_the_same_in_one_way_is_compared_in_another(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pair_that_is_not_the_same_in_one_way_is_compared_in_another(home, monkeypatch):
     copy = home.store.put(COPIES["mirrored"](texture(1))).image_id
     pair = (min(home.ids[1], copy), max(home.ids[1], copy))
     pictures = ImageCopyFinder(home.warehouse, home.store)

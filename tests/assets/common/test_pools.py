@@ -30,12 +30,7 @@ def holders(instance: dg.DagsterInstance, pool: str) -> int:
 
 
 @pytest.mark.parametrize("full", ["models", "memory"])
-def test_a_step_waits_for_each_pool_of_its_resources(
-    instance: dg.DagsterInstance,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    full: str,
-) -> None:
+def test_a_step_waits_for_each_pool_of_its_resources(instance, tmp_path, monkeypatch, full):
     monkeypatch.setitem(SOURCES, TABLE, SOURCES.get(TABLE))
     monkeypatch.setattr(pools, "WAIT_SECONDS", 0.01)
     storage = instance.event_log_storage

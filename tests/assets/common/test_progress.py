@@ -1,7 +1,5 @@
 """How far an asset is while it runs: in its run's log and on its page, not too often, and true."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 import dagster as dg
@@ -9,17 +7,10 @@ import pytest
 
 from assets.common import progress
 from assets.common.progress import OBSERVE_SECONDS, StepProgress, show_progress
-from methods.prompts.messages import Message
-from resources.images.store import ImageStore
 from resources.llm import progress as counting
-from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger
 from resources.llm.progress import ProgressReport, StageProgress
-from resources.llm.registry import load_registry
-from resources.llm.request import ChatRequest, Completion
+from resources.llm.request import Completion
 from resources.llm.usage import ALL_MODELS, Usage
-from resources.mock_server.process import MockServerProcess
-from tests.doubles.openai_api import Api, serving
 
 
 class Clock:
@@ -39,12 +30,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     for module in (progress, counting):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=stopped.monotonic))
     return stopped
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        yield ephemeral
 
 
 def seen(context: dg.AssetExecutionContext) -> tuple[list[str], list[dg.AssetObservation]]:
@@ -133,56 +118,11 @@ def test_each_asset_that_runs_shows_its_own(instance):
     assert dg.materialize([made("one"), made("two")], instance=instance).success
 
 
-MODELS = """
-profiles: {{p: {{writer: it, judge: it, evaluate: [it]}}}}
-models: {{it: {{provider: openai, base_url: "{url}", concurrency: 1, price: {{prompt: 1000000}}}}}}
-"""
-
-
-def test_what_the_gateway_is_at_is_seen_before_it_is_done(instance, tmp_path, monkeypatch):
-    monkeypatch.setattr(counting, "FIRST_SECONDS", 0)
-    monkeypatch.setattr(counting, "PROGRESS_SECONDS", 0)
-    monkeypatch.setattr(progress, "OBSERVE_SECONDS", 0)
-    texts = [f"Question {number}?" for number in range(4)]
-    met: list[tuple[list[str], list[dict[str, object]]]] = []
-
-    @dg.asset
-    def answers(context: dg.AssetExecutionContext) -> None:
-        say = show_progress(context)
-
-        def say_and_look(moment: ProgressReport) -> None:
-            say(moment)
-            lines, observations = seen(context)
-            met.append((lines, [shown(each) for each in observations]))
-
-        with serving(Api((1, 2))) as url:
-            asked = [ChatRequest("it", (Message.from_text("user", text),), "q@1") for text in texts]
-            make_gateway(tmp_path, url).ask("s", asked, say_and_look)
-
-    run(instance, answers)
-
-    assert [len(lines) for lines, _ in met] == [len(shows) for _, shows in met] == [1, 2, 3, 4]
-    lines, observations = met[2]
-    assert lines[2].startswith("s: 3/4 done, 3 calls, 0 from the ledger, 0 failed, ")
-    assert [each["done"] for each in observations] == ["1 of 4", "2 of 4", "3 of 4"]
-    assert [each["calls"] for each in observations] == [1, 2, 3]
-    # A dollar a character asked, and each question has eleven.
-    assert [each["cost (USD)"] for each in observations] == [11, 22, 33]
-    assert all(each["requests per second"] > 0 for each in observations)  # type: ignore[operator]
-
-
-def make_gateway(folder: Path, url: str) -> Gateway:
-    models = folder / "models.yaml"
-    models.write_text(MODELS.format(url=url))
-    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(models), "p", ledger, images, launcher=MockServerProcess())
-
-
 # What is said when, by a clock that is set by hand
 
 
 class Stage:
-    """A stage of so many items, each of one request; what is said of it."""
+    """A stage of so many items; what is said of it."""
 
     def __init__(self, clock: Clock, total: int):
         self.clock, self.usage = clock, Usage()
@@ -198,14 +138,6 @@ class Stage:
         for _ in range(seconds):
             self.clock.now += 1
             self._progress.report_if_due()
-
-    def goes(self, n: int, seconds: float, *, cached: bool = False) -> None:
-        """`n` more items are done, evenly over some seconds."""
-        for _ in range(n):
-            self.clock.now += seconds / n
-            self.usage.count(Completion("k", "a", "stop", 1, 1, 0.0, cached), "m")
-            self._progress.begin(ALL_MODELS)
-            self._progress.step(ALL_MODELS)
 
 
 def test_a_stage_is_seen_before_anything_of_it_is_done(clock):
@@ -237,19 +169,6 @@ def test_a_stage_without_news_is_reported_less_and_less_often(clock):
     assert [round(moment.seconds) for moment in stage.moments[:5]] == [2, 7, 17, 37, 77]
     assert n_silent <= 12
     assert len(stage.moments) == n_silent + 1 and ", 1 timed out" in stage.moments[-1].line()
-
-
-def test_a_steady_pace_is_what_is_left_over_it(clock):
-    stage = Stage(clock, 128)
-
-    stage.goes(28, 14)  # two a second
-
-    assert [moment.done for moment in stage.moments] == [4, 14, 24]
-    assert [moment.per_second for moment in stage.moments] == [2, 2, 2]
-    # Two seconds are too short to tell; then (128 - 14) / 2 and (128 - 24) / 2.
-    assert [moment.seconds_left for moment in stage.moments] == [None, 57, 52]
-    assert [" left" in moment.line() for moment in stage.moments] == [False, True, True]
-    assert stage.moments[1].line().endswith(", about 57 s left")
 
 
 def test_the_time_is_that_of_the_model_that_takes_longest(clock):

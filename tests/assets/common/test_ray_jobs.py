@@ -1,7 +1,7 @@
 """Work by row on a Ray cluster of two workers: the rows that it gives here, whoever dies on the way."""
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -54,12 +54,6 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield instance
-
-
-@pytest.fixture
 def warehouse(loom_home: Path) -> Warehouse:
     return Warehouse(loom_home / "warehouse.duckdb")
 
@@ -86,9 +80,6 @@ def on_ray(
     return result, given
 
 
-# --- Texts ---------------------------------------------------------------------------------------
-
-
 def texts(n: int) -> list[str]:
     return [f"The lighthouse number {i} stands on rock {i * i % 97}." for i in range(n)]
 
@@ -99,11 +90,7 @@ def embed(
     return dg.materialize(
         [embeddings_asset],
         instance=instance,
-        resources={
-            "warehouse": warehouse,
-            "embedder": Embedder(),
-            "ray": RayCluster(address),
-        },
+        resources={"warehouse": warehouse, "embedder": Embedder(), "ray": RayCluster(address)},
         run_config={"ops": {"cluster__embeddings": {"config": {"runner": runner}}}},
         raise_on_error=False,
     )
@@ -173,9 +160,6 @@ def stored_pictures(n: int) -> list[str]:
     """So many pictures in the home's store; the last one's end is missing."""
     files = [file_of(texture(seed)) for seed in range(n)]
     return [open_images().put(data).image_id for data in [*files[:-1], files[-1][:2000]]]
-
-
-# --- Without workers -----------------------------------------------------------------------------
 
 
 def test_nobody_at_the_address(instance, warehouse, loom_home):

@@ -61,9 +61,7 @@ def passing() -> Exception:
 
 
 @pytest.mark.usefixtures("launched")
-def test_a_passing_failure_is_tried_again_until_it_has_passed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_passing_failure_is_tried_again_until_it_has_passed(tmp_path, monkeypatch):
     result, n_begun = made(tmp_path, monkeypatch, passing, times=2)
     assert result.success
     assert n_begun == 3
@@ -71,9 +69,7 @@ def test_a_passing_failure_is_tried_again_until_it_has_passed(
 
 
 @pytest.mark.usefixtures("launched")
-def test_retries_are_bounded_and_the_last_failure_says_its_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_retries_are_bounded_and_the_last_failure_says_its_sentence(tmp_path, monkeypatch):
     result, n_begun = made(tmp_path, monkeypatch, passing, times=99)
     assert not result.success
     assert n_begun == MAX_RETRIES + 1
@@ -90,30 +86,18 @@ def test_retries_are_bounded_and_the_last_failure_says_its_sentence(
         lambda: dg.Failure("Too many were lost.", allow_retries=False),
         lambda: WaitingForBatch("It waits for a batch."),
         lambda: ZeroDivisionError("a mistake in the code"),
+        # Ctrl-C, SIGTERM and Terminate in the UI.
+        KeyboardInterrupt,
     ],
 )
-def test_what_stays_wrong_is_not_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Callable[[], Exception]
-) -> None:
+def test_what_stays_wrong_is_not_tried_again(tmp_path, monkeypatch, raised):
     result, n_begun = made(tmp_path, monkeypatch, raised, times=99)
     assert not result.success
     assert n_begun == 1
 
 
 @pytest.mark.usefixtures("launched")
-def test_a_step_that_is_interrupted_ends_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ctrl-C, SIGTERM and Terminate in the UI."""
-    result, n_begun = made(tmp_path, monkeypatch, KeyboardInterrupt, times=99)
-    assert not result.success
-    assert n_begun == 1
-
-
-@pytest.mark.usefixtures("launched")
-def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(tmp_path, monkeypatch):
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     result, n_begun = made(tmp_path, monkeypatch, passing, 1, "evaluate.provenance")
     assert result.success and n_begun == 2

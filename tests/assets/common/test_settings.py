@@ -1,6 +1,5 @@
 """Settings of assets: the file's over the defaults, a run's config over both, for that run alone."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,26 +39,17 @@ def tau(**given: Any) -> float:
     return chosen(CLUSTERS, **given).settings.tau  # type: ignore[attr-defined, no-any-return]
 
 
-# --- In a run ------------------------------------------------------------------------------------
-
-
 def test_the_config_is_over_the_file_and_the_file_over_the_defaults(file: Path) -> None:
     assert tau() == 0.75
+    config = with_file_defaults(CLUSTERS, ClusterSettings)(min_size=3)
     file.write_text("cluster: {clusters: {tau: 0.6}}")
-    assert tau() == 0.6
+    assert tau() == tau(min_size=3) == 0.6
     assert tau(tau=0.9) == 0.9
     # The project's default is a value like any other.
     assert tau(tau=0.75) == 0.75
-    assert tau(min_size=3) == 0.6
-    # It was for one run.
+    # A config was for one run, and a step reads what the file has by then.
     assert tau() == 0.6
-
-
-def test_a_step_reads_what_the_file_has_by_then(file: Path) -> None:
-    config = with_file_defaults(CLUSTERS, ClusterSettings)(min_size=3)
-    file.write_text("cluster: {clusters: {tau: 0.6, cluster_method: density}}")
-    settings = current_settings(CLUSTERS, config).settings
-    assert settings == ClusterSettings(tau=0.6, cluster_method="density", min_size=3)
+    assert current_settings(CLUSTERS, config).settings == ClusterSettings(tau=0.6, min_size=3)
 
 
 def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
@@ -69,11 +59,7 @@ def test_what_only_the_run_has_is_told_beside_all_settings(file: Path) -> None:
     assert of_run.overridden == {"tau": 0.9, "recluster": True}
     shown = {name: entry.value for name, entry in of_run.metadata().items()}
     assert shown["settings of this run only"] == of_run.overridden
-    assert shown[SHOWN_AS] == {
-        **ClusterSettings().model_dump(),
-        "tau": 0.9,
-        "recluster": True,
-    }
+    assert shown[SHOWN_AS] == {**ClusterSettings().model_dump(), "tau": 0.9, "recluster": True}
 
 
 def test_null_is_a_value_where_the_setting_has_it(file: Path) -> None:
@@ -92,18 +78,7 @@ def test_a_wrong_setting_of_any_asset_is_told_by_every_asset(file: Path) -> None
     )
 
 
-# --- After a run ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as ephemeral:
-        yield ephemeral
-
-
-def test_a_check_reads_the_settings_that_the_rows_were_made_with(
-    file: Path, instance: dg.DagsterInstance
-) -> None:
+def test_a_check_reads_the_settings_that_the_rows_were_made_with(file, instance):
     file.write_text("cluster: {clusters: {tau: 0.6}}")
     made_with = chosen(CLUSTERS, tau=0.9).metadata()
     instance.report_runless_asset_event(
@@ -114,17 +89,12 @@ def test_a_check_reads_the_settings_that_the_rows_were_made_with(
     assert found == ClusterSettings(tau=0.9)
 
 
-def test_rows_that_say_nothing_of_settings_count_as_made_with_those_of_the_file(
-    file: Path, instance: dg.DagsterInstance
-) -> None:
+def test_rows_that_say_nothing_of_settings_count_as_made_with_those_of_the_file(file, instance):
     file.write_text("cluster: {clusters: {tau: 0.6}}")
     assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
     # As an earlier version of the project materialized it.
     instance.report_runless_asset_event(dg.AssetMaterialization(["cluster", "clusters"]))
     assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
-
-
-# --- In the Launchpad ----------------------------------------------------------------------------
 
 
 def plan(**config: Any) -> None:
@@ -143,9 +113,7 @@ def plan(**config: Any) -> None:
     ],
     ids=["another type", "no choice", "no setting", "a list"],
 )
-def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
-    loom_home: Path, config: dict[str, Any], reason: str
-) -> None:
+def test_another_name_type_or_choice_is_refused_before_a_run_is_made(loom_home, config, reason):
     with pytest.raises(dg.DagsterInvalidConfigError) as refused:
         plan(**config)
     assert reason in str(refused.value)
@@ -154,16 +122,8 @@ def test_another_name_type_or_choice_is_refused_before_a_run_is_made(
 @pytest.mark.parametrize(
     ("table", "given", "reason"),
     [
-        (
-            CLUSTERS,
-            {"tau": 7},
-            "cluster.clusters.tau is 7, but should be less than or equal to 1.",
-        ),
-        (
-            CLUSTERS,
-            {"tau": None},
-            "cluster.clusters.tau is None, but should be a valid number.",
-        ),
+        (CLUSTERS, {"tau": 7}, "cluster.clusters.tau is 7, but should be less than or equal to 1."),
+        (CLUSTERS, {"tau": None}, "cluster.clusters.tau is None, but should be a valid number."),
         (IMAGE_SETS, {"benchmark_sizes": [3, 21]}, "must be 2 to 20"),
         ("dialogue.questions", {"per_set": [3, 1]}, "give the smaller one first"),
         ("dialogue.questions", {"per_set": {}}, "give the smaller one first, and a weight of 1"),
@@ -222,20 +182,13 @@ def test_the_launchpad_shows_the_defaults_of_the_file(file: Path) -> None:
     assert not any(field.is_required for field in fields.values())
     assert (fields["tau"].default_value, fields["min_size"].default_value) == (0.6, 2)
     assert "In settings.yaml: cluster.clusters.tau." in str(fields["tau"].description)
-
-
-def test_definitions_load_with_a_file_that_cannot_be_used(file: Path) -> None:
+    # Definitions load with a file that cannot be used.
     file.write_text("cluster: {clusters: {tau: 7}}")
     assert with_file_defaults(CLUSTERS, ClusterSettings)().tau == 0.75
 
 
-# --- Those there are -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("table", SECTIONS)
-def test_every_asset_with_settings_has_defaults_that_it_would_take_and_says_what_they_are(
-    table: str,
-) -> None:
+def test_every_asset_with_settings_has_defaults_that_it_would_take_and_says_what_they_are(table):
     of = SECTIONS[table]
     of.model_validate(of().model_dump())
     assert set(of.model_fields) >= of.RUN_ONLY

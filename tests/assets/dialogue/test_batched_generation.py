@@ -8,16 +8,8 @@ import dagster as dg
 import pytest
 
 from resources.llm.ledger.batch_state import BatchState
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Row,
-    World,
-    copy_of,
-    made,
-    models_yaml,
-    sentence,
-)
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml, sentence
 from tests.doubles.batch_api import BatchServer
 
 pytestmark = pytest.mark.slow
@@ -41,26 +33,28 @@ def in_batches(url: str, *names: str) -> Row:
 
 def tick(world: World) -> dg.SensorResult | dg.SkipReason:
     """One evaluation of both sensors: all that they ask for, else what the first one says."""
-    answers = []
     with world.environment():
-        for name in ("model_batches", "model_batches_of_selections"):
-            sensor = world.definitions.get_repository_def().get_sensor_def(name)
-            answers.append(sensor(dg.build_sensor_context(instance=world.instance)))
-    assert all(isinstance(answer, (dg.SensorResult, dg.SkipReason)) for answer in answers)
-    results = [answer for answer in answers if isinstance(answer, dg.SensorResult)]
-    if not results:
-        return answers[0]
-    return dg.SensorResult(
-        run_requests=[request for result in results for request in result.run_requests or []]
-    )
+        repository = world.definitions.get_repository_def()
+        answers = [
+            repository.get_sensor_def(name)(dg.build_sensor_context(instance=world.instance))
+            for name in ("model_batches", "model_batches_of_selections")
+        ]
+    requests = [
+        request
+        for answer in answers
+        if isinstance(answer, dg.SensorResult)
+        for request in answer.run_requests or []
+    ]
+    return dg.SensorResult(run_requests=requests) if requests else answers[0]
 
 
-def asked_for(world: World) -> dg.SensorResult:
+def asked_for(world: World) -> dg.RunRequest:
     """What the sensor asks for when the batch has ended, which takes a moment."""
     for _ in range(100):
         answer = tick(world)
         if isinstance(answer, dg.SensorResult):
-            return answer
+            (request,) = answer.run_requests or []
+            return request
         time.sleep(0.1)
     raise AssertionError(answer.skip_message)
 
@@ -78,9 +72,8 @@ def launch(world: World, request: dg.RunRequest) -> dg.ExecuteInProcessResult:
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path, provider: str) -> World:
-    copy_of(clustered.root, tmp_path)
-    made_here = make_world(tmp_path, clustered.corpus)
+def world(clustered: World, copied: CopyWorld, tmp_path: Path, provider: str) -> World:
+    made_here = copied(clustered, tmp_path)
     made_here.write_models(in_batches(provider, "writer"))
     return made_here
 
@@ -93,7 +86,7 @@ def test_generation_comes_to_its_end_batch_after_batch(world: World) -> None:
 
     n_runs = 1
     while not run.success:
-        (request,) = asked_for(world).run_requests or []
+        request = asked_for(world)
         # The run is asked for once, as it was.
         assert request.run_key == run.run_id
         # It was a run of selected assets.
@@ -112,10 +105,9 @@ def test_generation_comes_to_its_end_batch_after_batch(world: World) -> None:
 
 
 def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
-    released: World, make_world: MakeWorld, tmp_path: Path, provider: str
+    released: World, copied: CopyWorld, tmp_path: Path, provider: str
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     world.write_models(in_batches(provider, "careful"))
     config = {"evaluate__answers": {"config": {"models": ["careful", "refuser"]}}}
 
@@ -126,7 +118,8 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     # Who is asked live has answered, all six turns of all four dialogues.
     live = len(world.ledger)
     assert live - generated == 24
-    (request,) = asked_for(world).run_requests or []
+    request = asked_for(world)
+    assert asked_for(world).run_key == request.run_key == run.run_id, "one run for a key"
     assert request.job_name == "evaluate"
     assert request.run_config["ops"] == config
     # A dialogue's second turn needs the answer to its first: one batch a turn, none twice.
@@ -137,20 +130,7 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     assert len(world.ledger) == live + 4
 
 
-def test_a_run_is_asked_for_under_one_key_until_it_has_started(world: World) -> None:
-    run = world.generate()
-    first, again = asked_for(world), asked_for(world)
-
-    keys = [request.run_key for ticked in (first, again) for request in ticked.run_requests or []]
-    assert keys == [run.run_id] * 2, "Dagster starts one run for a key"
-    launch(world, (first.run_requests or [])[0])
-    later = asked_for(world)
-    assert run.run_id not in {request.run_key for request in later.run_requests or []}
-
-
-def test_with_nothing_in_batches_the_sensor_does_nothing(
-    clustered: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
+def test_with_nothing_in_batches_the_sensor_does_nothing(clustered, make_world, tmp_path):
     world = make_world(tmp_path, clustered.corpus)
 
     skipped = tick(world)

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from assets.common.tables import rows_to_arrow
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_LOSS_IN_GENERATION,
     Result,
     Row,
     World,
-    copy_of,
     data_url_hash,
     made,
     metadata,
@@ -37,15 +36,11 @@ class BadDay:
     """Set whose first question got two rewrites instead of five."""
     astray: str
     """Set of three images of which a question names the ninth."""
-    unsummarised: str
-    """Entry whose page the provider would not summarise."""
     run: Result
-    asked: list[Asked]
     failed: list[Row]
     dialogues: dict[str, Row]
     again: Result
     asked_again: list[Asked]
-    failed_again: list[Row]
 
     def failed_of(self, stage: str) -> list[Row]:
         return [row for row in self.failed if row["stage"] == stage]
@@ -57,21 +52,9 @@ def asked_of(world: World, task: str, images: list[Row]) -> When:
     return lambda asked: asked.task == task and asked.images == wanted
 
 
-def state(world: World) -> tuple[list[Row], dict[str, Row]]:
-    dialogues = world.rows("SELECT * FROM dialogue.dialogues")
-    return (
-        world.rows("FROM dialogue.failed UNION ALL FROM rewrite.failed ORDER BY ALL"),
-        {row["set_id"]: row for row in dialogues},
-    )
-
-
 @pytest.fixture(scope="module")
-def bad_day(
-    clustered: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> BadDay:
-    root = tmp_path_factory.mktemp("bad_day")
-    copy_of(clustered.root, root)
-    world = make_world(root, clustered.corpus)
+def bad_day(clustered: World, copied: CopyWorld) -> BadDay:
+    world = copied(clustered)
     sets = world.image_sets("benchmark")
     unnumbered, shortened, unrewritten, astray = sets
     lost = sets[shortened][0]
@@ -82,18 +65,16 @@ def bad_day(
     )
     on_shortened = asked_of(world, "answers", sets[shortened])
     proxy.rewrite(
-        lambda asked: on_shortened(asked) and "<earlier>" in asked.text,
-        "I hope this helps!",
+        lambda asked: on_shortened(asked) and "<earlier>" in asked.text, "I hope this helps!"
     )
     proxy.rewrite(
         asked_of(world, "questions", sets[astray]),
         lambda reply: reply.replace("<image-3>", "<image-9>"),
     )
-    title = world.rows("SELECT title FROM ingest.entries WHERE entry_id = $e", e=lost["entry_id"])
+    (of_page,) = world.rows("FROM ingest.entries WHERE entry_id = $e", e=lost["entry_id"])
+    title = f"<title>{of_page['title']}</title>"
     proxy.refuse(
-        lambda asked: (
-            asked.task == "summary" and f"<title>{title[0]['title']}</title>" in asked.text
-        ),
+        lambda asked: asked.task == "summary" and title in asked.text,
         400,
         "the model is out of luck today",
     )
@@ -111,39 +92,13 @@ def bad_day(
     )
 
     run = world.generate(ANY_LOSS_IN_GENERATION)
-    failed, dialogues = state(world)
-    asked = list(proxy.requests)
+    assert run.success, "it goes on past everything that went wrong"
+    failed = world.rows("FROM dialogue.failed UNION ALL FROM rewrite.failed ORDER BY ALL")
+    dialogues = {row["set_id"]: row for row in world.rows("SELECT * FROM dialogue.dialogues")}
     proxy.heal()
     again = world.generate(ANY_LOSS_IN_GENERATION)
-    return BadDay(
-        world,
-        unnumbered,
-        shortened,
-        unrewritten,
-        astray,
-        lost["entry_id"],
-        run,
-        asked,
-        failed,
-        dialogues,
-        again,
-        proxy.requests,
-        state(world)[0],
-    )
-
-
-# --- What is lost --------------------------------------------------------------------------------
-
-
-def test_a_run_goes_on_past_everything_that_went_wrong(bad_day: BadDay) -> None:
-    assert bad_day.run.success
-    assert {row["stage"] for row in bad_day.failed} == {
-        "summaries",
-        "questions",
-        "answers",
-        "dialogues",
-        "rewrites",
-    }
+    sets_of_faults = (unnumbered, shortened, unrewritten, astray)
+    return BadDay(world, *sets_of_faults, run, failed, dialogues, again, proxy.requests)
 
 
 def test_an_answer_without_a_text_costs_its_turn_and_no_other(bad_day: BadDay) -> None:
@@ -206,13 +161,7 @@ def test_losses_are_counted_where_people_look(bad_day: BadDay, stage: str) -> No
 def test_calls_that_failed_are_counted_apart_from_those_that_were_answered(bad_day: BadDay) -> None:
     told = metadata(bad_day.run, "dialogue/summaries")
     # Twelve entries for the benchmark and twelve to instruct, none of them in two sets.
-    assert told["calls"] == 23
-    assert told["failed calls"] == 1
-    assert told["cache hits"] == 0
-    assert metadata(bad_day.run, "dialogue/questions")["failed calls"] == 0
-
-
-# --- The next run --------------------------------------------------------------------------------
+    assert (told["calls"], told["failed calls"], told["cache hits"]) == (23, 1, 0)
 
 
 def test_the_next_run_asks_only_what_got_no_answer_and_what_hangs_on_it(bad_day: BadDay) -> None:
@@ -226,16 +175,13 @@ def test_the_next_run_asks_only_what_got_no_answer_and_what_hangs_on_it(bad_day:
     ]
 
 
-# --- When it stops -------------------------------------------------------------------------------
-
 EARLIER = {"set_id": "s", "subject": "e", "reason": "empty", "detail": "Nothing.", "call_key": None}
 
 
 @pytest.fixture
-def again(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def again(released: World, copied: CopyWorld, tmp_path: Path) -> World:
     """A generated world that is asked everything again; its earlier run lost something, too."""
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     world.forget_calls()
     for table, stage in (("dialogue", "answers"), ("rewrite", "rewrites")):
         lost = rows_to_arrow(f"{table}.failed", [{**EARLIER, "stage": stage}])
@@ -251,9 +197,7 @@ def generated(world: World) -> dict[str, list[Row]]:
     }
 
 
-def test_too_many_losses_leave_the_earlier_rows_and_stop_what_stands_on_them(
-    again: World,
-) -> None:
+def test_too_many_losses_leave_the_earlier_rows_and_stop_what_stands_on_them(again: World) -> None:
     before = generated(again)
     # Four sets of three images and six of two: 24 requests on one image, 3 on all of each set.
     again.proxy.rewrite(

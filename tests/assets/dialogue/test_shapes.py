@@ -1,13 +1,18 @@
-"""The shape of dialogues by settings: how many questions on what, entries of images, stacks."""
+"""Shapes of dialogues by settings, and what a dry run foretells of them."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from dagster_project.definitions import build_defs
 from methods.mmdu.reading import ON_ONE, ON_SEVERAL
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, copy_of, sentence
+from resources.llm.dry_run import DryGateway
+from resources.llm.registry import load_registry
+from resources.llm.usage import Usage
+from resources.mock_server.process import MockServerProcess
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -15,9 +20,8 @@ PLACE = re.compile(r"Image(\d+): <ImageHere>")
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(clustered.root, tmp_path)
-    return make_world(tmp_path, clustered.corpus)
+def world(clustered: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(clustered, tmp_path)
 
 
 def made_with(world: World, questions: dict, dialogues: dict | None = None) -> Result:
@@ -117,3 +121,40 @@ def test_dialogues_are_stacked_and_every_turn_is_still_somewhere(world: World) -
         for turn in row["turns"]
     )
     assert sorted(turn["question_id"] for row in stacked for turn in row["turns"]) == turns_before
+
+
+SHAPE = {
+    "dialogue__questions": {"config": {"per_set": 7}},
+    "dialogue__answers": {"config": {"n_words": 400}},
+}
+STAGES = {"dialogue.summaries", "dialogue.questions", "dialogue.answers", "rewrite.rewrites"}
+
+
+def test_a_mock_build_uses_what_a_dry_run_foretold(world: World) -> None:
+    profile = {"writer": "w", "judge": "w", "evaluate": ["w"]}
+    writer = {"provider": "mock", "model": "offline-writer"}
+    world.write_models({"profiles": {"test": profile}, "models": {"w": writer}})
+    registry = load_registry(world.root / "models.yaml")
+    gateway = DryGateway(registry, "test", world.ledger, world.images, launcher=MockServerProcess())
+    own = world.definitions
+    world.definitions = build_defs(resource_overrides={"embedder": world.embedder, "llm": gateway})
+    assert world.generate(SHAPE).success
+    world.definitions = own
+    gateway.close()
+    told = {stage: forecast.usage for (stage, _), forecast in gateway.forecasts.items()}
+    assert list(world.ledger) == [], "a dry run keeps nothing"
+
+    assert world.generate(SHAPE).success
+
+    used: dict[str, Usage] = {stage: Usage() for stage in STAGES}
+    for call in world.ledger:
+        of_stage = used[call.stage]
+        of_stage.calls += 1
+        of_stage.prompt_tokens += call.prompt_tokens
+        of_stage.completion_tokens += call.completion_tokens
+    assert told.keys() == STAGES
+    for stage, usage in used.items():
+        assert told[stage].calls == usage.calls > 0, stage
+        for tokens in ("prompt_tokens", "completion_tokens"):
+            share = getattr(told[stage], tokens) / getattr(usage, tokens)
+            assert 0.8 <= share <= 1.2, (stage, tokens, share)

@@ -7,7 +7,6 @@ published elsewhere, so colours stand in for them.
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ import pytest
 from methods.alignmmbench.tasks import CATEGORIES
 from resources.mock_server.careful_answers import careful_answer
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import SAMPLE, Corpus
+from tests.assets.corpus import SAMPLE
 from tests.assets.evaluate.sample_dialogues import pictures
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, sentence
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Result, World, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -35,33 +34,19 @@ CONTESTANTS = [*BY_SKILL, "baseline:reference", "no-images:careful"]
 
 
 @pytest.fixture(scope="module")
-def rated(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("align")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(mock_url))
-    assert imported(world, write_rows(root / "published")).success
+def rated(empty_world: MakeWorld, mock_url: str) -> World:
+    world = empty_world()
+    assert imported(world, mock_url, write_rows(world.root / "published")).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
-    yield world
+    return world
 
 
-def models(mock_url: str) -> Row:
-    entry = {"provider": "mock", "base_url": mock_url}
-    judges = ["one", "two"]
-    return {
-        "profiles": {"test": {"writer": "careful", "judges": judges, "evaluate": CONTESTANTS}},
-        "models": {
-            **{name: {**entry, "model": f"offline-{name}"} for name in BY_SKILL},
-            **{name: {**entry, "model": "offline-judge", "identity": name} for name in judges},
-        },
-    }
-
-
-def imported(world: World, file: Path):
-    config = {"benchmark": "alignmmbench", "file": str(file)}
-    return world.run("import_release", {"release_import": {"config": config}})
+def imported(world: World, mock_url: str, file: Path) -> Result:
+    judges = {name: {"model": "offline-judge", "identity": name} for name in ("one", "two")}
+    models = {name: f"offline-{name}" for name in BY_SKILL}
+    profile = {"writer": "careful", "judges": list(judges), "evaluate": CONTESTANTS}
+    world.set_mock_models(mock_url, {**models, **judges}, **profile)
+    return world.import_file("alignmmbench", file)
 
 
 def write_rows(folder: Path) -> Path:
@@ -89,17 +74,6 @@ def write_rows(folder: Path) -> Path:
     return file
 
 
-def scores(world: World, judge: str = "one", subset: str = "") -> dict[tuple[str, str, str], float]:
-    """Values of the form `floor` by metric, aggregation and model."""
-    rows = world.rows(
-        "SELECT metric, aggregation, model, value FROM evaluate.scores WHERE form = 'floor' "
-        "AND judge = $j AND subset_value = $s",
-        j=judge,
-        s=subset,
-    )
-    return {(row["metric"], row["aggregation"], row["model"]): row["value"] for row in rows}
-
-
 def test_every_question_is_answered_and_rated_by_both_judges(rated: World) -> None:
     n_rows = (N_SEEDS - 2) * len(WORDINGS) + 2
     assert rated.warehouse.count("release.items") == n_rows
@@ -110,26 +84,22 @@ def test_every_question_is_answered_and_rated_by_both_judges(rated: World) -> No
     assert rated.rows("SELECT * FROM evaluate.failed") == []
 
 
-def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the_bottom(
-    rated: World,
-) -> None:
+def test_models_stand_in_the_order_of_their_skill_and_without_the_picture_at_the_bottom(rated):
     for aggregation in ("micro", "macro by task", "macro by category"):
-        of = {model: scores(rated)["Rating", aggregation, model] for model in CONTESTANTS}
+        of = rated.scores(f"Rating/{aggregation}", judge="one")
         assert of["baseline:reference"] == 10
         assert of["careful"] > of["careless"] > of["rambler"] > of["refuser"] == 1
         assert of["no-images:careful"] < of["careless"]
 
 
 def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_rated(
-    rated: World, make_world: MakeWorld, mock_url: str, tmp_path: Path
+    rated: World, empty_world: MakeWorld, mock_url: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "corpus").mkdir()
-    world = make_world(tmp_path, Corpus(tmp_path / "corpus"))
-    world.write_models(models(mock_url))
+    world = empty_world(tmp_path)
     file = write_rows(tmp_path / "published")
     shutil.rmtree(tmp_path / "published" / "images")
 
-    assert imported(world, file).success
+    assert imported(world, mock_url, file).success
     asked = world.evaluate("careful")
 
     assert world.warehouse.count("release.images") == 0
@@ -147,7 +117,6 @@ def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_ra
         "import_predictions", {"result_import_predictions": {"config": config}}
     ).success
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
-    found = scores(world)
+    found, before = (each.scores("Rating/micro", judge="one") for each in (world, rated))
     # The judge reads no picture: the same answers have the same ratings.
-    assert found["Rating", "micro", "file:careful"] == scores(rated)["Rating", "micro", "careful"]
-    assert ("Rating", "micro", "no-images:careful") in found
+    assert found["file:careful"] == before["careful"] and "no-images:careful" in found

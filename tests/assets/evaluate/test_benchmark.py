@@ -6,20 +6,18 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from methods.mmdu.judging import DIMENSIONS
 from methods.prompts.prompt_template import as_data
-from resources.warehouse import Warehouse
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
     Result,
     Row,
     World,
-    copy_of,
     data_url_hash,
     metadata,
+    sentence,
 )
 from tests.doubles.garbling_proxy import When
 
@@ -27,60 +25,41 @@ pytestmark = pytest.mark.slow
 
 ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
 OUT_OF_LUCK = "the model is out of luck today"
+THOUGHT = "The tower is in front of the river."
 N_TURNS = 6
+OVERALL = "Overall Score/micro"
 Place = tuple[str, int]
 """Item and turn."""
 
 
 def items(world: World) -> list[str]:
     """The benchmark's items, in order."""
-    return [
-        row["item_id"]
-        for row in world.rows(
-            "SELECT item_id FROM release.items JOIN release.current USING (release_id) "
-            "WHERE name = 'mmdu' ORDER BY ordinal"
-        )
-    ]
+    rows = world.rows(
+        "SELECT item_id FROM release.items JOIN release.current USING (release_id) "
+        "WHERE name = 'mmdu' ORDER BY ordinal"
+    )
+    return [row["item_id"] for row in rows]
 
 
 def turn_of(world: World, model: str, item: str, turn: int) -> When:
     """The request for one model's answer to one turn."""
-    first = world.rows(
-        "SELECT image_id FROM release.images WHERE item_id = $i AND position = 1", i=item
-    )[0]
-    shown = data_url_hash(world, first["image_id"])
-    return lambda asked: (
-        (asked.model, asked.turn, asked.images[0])
-        == (
-            f"offline-{model}",
-            turn,
-            shown,
-        )
+    (first,) = world.rows(
+        "SELECT DISTINCT image_id FROM release.images WHERE item_id = $i AND position = 1", i=item
     )
+    wanted = (f"offline-{model}", turn, data_url_hash(world, first["image_id"]))
+    return lambda asked: (asked.model, asked.turn, asked.images[0]) == wanted
 
 
-def judging_of(world: World, model: str, item: str, turn: int) -> When:
-    """The request to judge that answer; it holds no name, so it is known by its texts."""
+def judging(world: World, item: str, turn: int, model: str | None = None) -> When:
+    """The requests to judge any answer to that turn, or one model's; they hold no name."""
     texts = world.rows(
-        "SELECT r.reference, a.answer FROM release.references AS r JOIN evaluate.answers AS a "
-        "USING (release_id, item_id, turn) WHERE a.model = $m AND item_id = $i AND turn = $t",
-        m=model,
-        i=item,
-        t=turn,
+        "SELECT r.reference, a.answer FROM release.references AS r LEFT JOIN evaluate.answers AS a "
+        "ON (a.item_id, a.turn, a.model) = (r.item_id, r.turn, $m) "
+        "WHERE r.item_id = $i AND r.turn = $t",
+        **{"m": model, "i": item, "t": turn},
     )[0]
-    wanted = [f"<{name}>{as_data(text)}</{name}>" for name, text in texts.items()]
+    wanted = [f"<{name}>{as_data(text)}</{name}>" for name, text in texts.items() if text]
     return lambda asked: asked.task == "judge" and all(text in asked.text for text in wanted)
-
-
-def judging_by_reference(world: World, item: str, turn: int) -> When:
-    """The requests to judge any answer to that turn."""
-    (row,) = world.rows(
-        "SELECT reference FROM release.references WHERE item_id = $i AND turn = $t",
-        i=item,
-        t=turn,
-    )
-    wanted = f"<reference>{as_data(row['reference'])}</reference>"
-    return lambda asked: asked.task == "judge" and wanted in asked.text
 
 
 def grades(score: object, *, without: str = "") -> str:
@@ -102,84 +81,89 @@ def failed_of(world: World, model: str, stage: str) -> dict[Place, Row]:
     return {(row["item_id"], row["turn"]): row for row in found}
 
 
-def scores_of(world: World, model: str, metric: str, form: str = "judged") -> list[Row]:
-    name, aggregation = metric.split("/")
-    return world.rows(
-        "SELECT * FROM evaluate.scores WHERE model = $m AND metric = $d AND aggregation = $a "
-        "AND form = $f AND subset_label = ''",
-        m=model,
-        d=name,
-        a=aggregation,
-        f=form,
-    )
-
-
-# --- A bad day -----------------------------------------------------------------------------------
-
-
 @dataclass
 class BadDay:
-    """`careful` fails at turn 2 of the second item and is filtered at turn 5 of the third; the judge
-    botches the first three turns of the first item and fails on the last turn of the fourth."""
+    """Everything goes wrong once, for another model or in another way.
+
+    `careful` fails at turn 2 of the second item and is filtered at turn 5 of the third; the judge
+    botches its first three turns of the first item and fails on the last turn of the fourth.
+    `careless` is cut off in turn 2 of the first item, only thinks in turn 1 of the second, says
+    nothing in turn 6 of the third, and thinks aloud in turn 1 of the fourth.
+    """
 
     world: World
     items: list[str]
     run: Result
     """The run that may lose what it will."""
-    leaderboard: Result
 
 
 @pytest.fixture(scope="module")
-def bad_day(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> BadDay:
-    root = tmp_path_factory.mktemp("bad_day")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+def bad_day(released: World, copied: CopyWorld) -> BadDay:
+    world = copied(released)
     first, second, third, fourth = items(world)
     proxy = world.proxy
     proxy.refuse(turn_of(world, "careful", second, 2), 400, OUT_OF_LUCK)
     proxy.filter(turn_of(world, "careful", third, 5))
+    proxy.rewrite(turn_of(world, "careless", first, 2), lambda text: text[:20], "length")
+    proxy.rewrite(turn_of(world, "careless", second, 1), f"<think>{THOUGHT}")
+    proxy.rewrite(turn_of(world, "careless", third, N_TURNS), " \n")
+    aloud = f"<think>{THOUGHT}</think>\n\n"
+    proxy.rewrite(turn_of(world, "careless", fourth, 1), lambda text: aloud + text)
     # The judge's requests are known by the answers in them.
-    answered = world.run(ANY_ASSETS, ANY_LOSS_IN_EVALUATION, assets=ANSWERS)
-    assert answered.success
+    assert world.run(ANY_ASSETS, ANY_LOSS_IN_EVALUATION, assets=ANSWERS).success
 
-    lacking = grades(7, without="Richness")
-    proxy.rewrite(judging_of(world, "careful", first, 1), lacking)
-    proxy.rewrite(judging_of(world, "careful", first, 2), grades(11))
-    proxy.rewrite(judging_of(world, "careful", first, 3), "Very good, nine out of ten.")
-    proxy.refuse(judging_of(world, "careful", fourth, N_TURNS), 400, OUT_OF_LUCK)
+    proxy.rewrite(judging(world, first, 1, "careful"), grades(7, without="Richness"))
+    proxy.rewrite(judging(world, first, 2, "careful"), grades(11))
+    proxy.rewrite(judging(world, first, 3, "careful"), "Very good, nine out of ten.")
+    proxy.refuse(judging(world, fourth, N_TURNS, "careful"), 400, OUT_OF_LUCK)
     run = world.evaluate(config=ANY_LOSS_IN_EVALUATION)
-    return BadDay(world, [first, second, third, fourth], run, world.leaderboard())
+    assert world.leaderboard().success
+    return BadDay(world, [first, second, third, fourth], run)
 
 
-def test_a_dialogue_ends_with_the_turn_that_failed(bad_day: BadDay) -> None:
-    second = bad_day.items[1]
+def test_a_dialogue_ends_with_the_turn_that_failed_or_was_filtered(bad_day: BadDay) -> None:
+    _, second, third, _ = bad_day.items
     given = answers_of(bad_day.world, "careful")
-    status = [given[second, turn]["status"] for turn in range(1, N_TURNS + 1)]
-    assert status == ["answered", "failed", *["not_asked"] * 4]
-    assert [given[second, turn]["answer"] for turn in range(2, N_TURNS + 1)] == [None] * 5
+    shown = [given[second, turn] for turn in range(1, N_TURNS + 1)]
+    assert [row["status"] for row in shown] == ["answered", "failed", *["not_asked"] * 4]
+    assert [row["answer"] for row in shown[1:]] == [None] * 5
     lost = failed_of(bad_day.world, "careful", "answers")
-    assert (lost[second, 2]["reason"], lost[second, 2]["call_key"]) == (
-        "bad_request",
-        given[second, 2]["call_key"],
-    )
+    assert lost[second, 2]["reason"] == "bad_request"
+    assert lost[second, 2]["call_key"] == given[second, 2]["call_key"]
     assert OUT_OF_LUCK in lost[second, 2]["detail"]
     for turn in range(3, N_TURNS + 1):
-        assert lost[second, turn]["reason"] == "not_asked"
-        assert lost[second, turn]["detail"] == "Turn 2 has no answer."
-        assert lost[second, turn]["call_key"] is None
-
-
-def test_a_filtered_answer_is_refused_without_a_text(bad_day: BadDay) -> None:
-    third = bad_day.items[2]
-    given = answers_of(bad_day.world, "careful")
+        row = lost[second, turn]
+        assert (row["reason"], row["call_key"]) == ("not_asked", None)
+        assert row["detail"] == "Turn 2 has no answer."
+    # A filter's refusal has no text to go on from.
     assert (given[third, 5]["status"], given[third, 5]["answer"]) == ("refused", None)
-    lost = failed_of(bad_day.world, "careful", "answers")
-    assert lost[third, 5]["reason"] == "refused"
-    # There is no text to go on from.
-    assert lost[third, 6]["reason"] == "not_asked"
-    assert metadata(bad_day.run, "evaluate/answers")["refused"] == 1
+    assert (lost[third, 5]["reason"], lost[third, 6]["reason"]) == ("refused", "not_asked")
+
+
+def test_a_reply_that_is_no_answer_has_a_status_and_how_it_ended(bad_day: BadDay) -> None:
+    first, second, third, fourth = bad_day.items
+    answers = answers_of(bad_day.world, "careless")
+    shown = {
+        place: (row["status"], row["finish_reason"], row["reasoning"])
+        for place, row in answers.items()
+        if row["status"] not in ("answered", "not_asked")
+    }
+    assert shown == {
+        (first, 2): ("truncated", "length", None),
+        (second, 1): ("reasoning_only", "stop", THOUGHT),
+        (third, N_TURNS): ("empty", "stop", None),
+    }
+    assert all(answers[place]["answer"] is None and answers[place]["call_key"] for place in shown)
+    failed = failed_of(bad_day.world, "careless", "answers")
+    assert [failed[first, turn]["reason"] for turn in (2, 3)] == ["truncated", "not_asked"]
+    told = metadata(bad_day.run, "evaluate/answers")
+    counted = {name: told[name] for name in ("truncated", "reasoning_only", "empty", "refused")}
+    assert set(counted.values()) == {1}
+    # Reasoning is kept beside the answer; neither the judge nor the model's own later turns see it.
+    aloud = answers[fourth, 1]
+    assert (aloud["status"], aloud["reasoning"]) == ("answered", THOUGHT)
+    assert THOUGHT not in aloud["answer"] and "think>" not in aloud["answer"]
+    assert not any(THOUGHT in asked.text for asked in bad_day.world.proxy.requests)
 
 
 def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
@@ -192,89 +176,76 @@ def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
         (fourth, N_TURNS): "bad_request",
     }
     assert lost[first, 1]["detail"] == "The judge gave no score for Richness."
-    assert "outside 1 to 10" in lost[first, 2]["detail"]
-    ledger = bad_day.world.ledger.find([lost[first, 3]["call_key"]])
-    assert ledger[lost[first, 3]["call_key"]].text == "Very good, nine out of ten."
-    judged = bad_day.world.rows("SELECT item_id, turn FROM evaluate.judgments")
+    key = lost[first, 3]["call_key"]
+    assert bad_day.world.ledger.find([key])[key].text == "Very good, nine out of ten."
     told = metadata(bad_day.run, "evaluate/judgments")
-    assert told["failed"] == 4
-    assert "| missing_score | 1 |" in told["reasons"]
-    assert (
-        not {(row["item_id"], row["turn"]) for row in judged}
-        - answers_of(bad_day.world, "careful").keys()
+    assert told["failed"] == 4 and "| missing_score | 1 |" in told["reasons"]
+
+
+def test_every_turn_is_accounted_for_on_the_leaderboard_and_in_the_report(bad_day: BadDay) -> None:
+    names = ("judged", "failed", "refused", "truncated", "reasoning_only", "empty")
+    counts = ", ".join(f"n_{name}" for name in names)
+    rows = bad_day.world.rows(
+        f"SELECT model, {counts} FROM evaluate.leaderboard WHERE metric = $m", m=OVERALL
     )
+    assert {row.pop("model"): [*row.values()] for row in rows} == {
+        # Turn 2 and four after it, the one after the filtered turn, and four judgments.
+        "careful": [24 - 10 - 1, 5 + 1 + 4, 1, 0, 0, 0],
+        # Four turns after the one that was cut off, five after the first one, which only thought.
+        "careless": [24 - 9 - 3, 4 + 5, 0, 1, 1, 1],
+    }
+    page = bad_day.world.report()
+    assert "not_asked" in page and "1 cut off, 1 reasoning only, 1 empty" in page
 
 
-def test_every_turn_is_accounted_for(bad_day: BadDay) -> None:
-    (row,) = scores_of(bad_day.world, "careful", "Overall Score/micro")
-    assert row["n_turns"] == 4 * N_TURNS
-    # Turn 2 and four after it, the one after the filtered turn, and four judgments.
-    assert row["n_failed"] == 5 + 1 + 4
-    assert row["n_refused"] == 1
-    assert row["n_judged"] == 24 - 10 - 1
-    (row,) = scores_of(bad_day.world, "careless", "Overall Score/micro")
-    assert (row["n_judged"], row["n_failed"], row["n_refused"]) == (row["n_turns"], 0, 0)
-
-
-def test_the_leaderboard_and_the_report_show_the_losses_beside_the_scores(bad_day: BadDay) -> None:
-    assert bad_day.leaderboard.success
-    shown = bad_day.world.rows(
-        "SELECT model, n_judged, n_failed, n_refused FROM evaluate.leaderboard "
-        "WHERE metric = 'Overall Score/micro' ORDER BY model"
-    )
-    assert [tuple(row.values()) for row in shown] == [
-        ("careful", 13, 10, 1),
-        ("careless", 24, 0, 0),
-    ]
-    assert "not_asked" in bad_day.world.report()
-
-
-# --- Numbers by hand -----------------------------------------------------------------------------
-
-
-def test_means_worked_by_hand_and_lost_judgments_of_refusals(
-    released: World, make_world: MakeWorld, tmp_path: Path
+def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
+    bad_day: BadDay, copied: CopyWorld, tmp_path: Path
 ) -> None:
+    world = copied(bad_day.world, tmp_path)
+
+    assert world.evaluate("careless", config=ANY_LOSS_IN_EVALUATION).success
+
+    # Only what was empty is asked again, and now it is answered.
+    assert len([asked for asked in world.proxy.requests if not asked.task]) == 1
+    statuses = [row["status"] for row in answers_of(world, "careless").values()]
+    assert (statuses.count("truncated"), statuses.count("empty")) == (1, 0)
+
+    again = {"model": "careless", "stage": "evaluate/answers"}
+    assert world.run("re_ask", {"model_re_ask": {"config": again}}).success
+    n_calls = len(world.ledger)
+    assert world.evaluate("careless", config=ANY_LOSS_IN_EVALUATION).success
+    assert {row["status"] for row in answers_of(world, "careless").values()} == {"answered"}
+    # The earlier answers are there still.
+    assert len(world.ledger) >= n_calls + 4 * N_TURNS
+
+    nothing = world.run("re_ask", {"model_re_ask": {"config": {"stage": "dialogue/nonsense"}}})
+    assert sentence(nothing).startswith("The ledger has no answer of the stage dialogue.nonsense;")
+
+
+def test_means_worked_by_hand_and_lost_judgments_of_refusals(released, copied, tmp_path):
     """Three judgments are left: 4 and 8 in one dialogue, 9 in another.
 
     micro = 10 (4 + 8 + 9) / 3 = 70; macro = 10 ((4 + 8) / 2 + 9) / 2 = 75.
     """
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     first, second, *_ = items(world)
-    rigged = {(first, 1): 4, (first, 2): 8, (second, 1): 9}
-    for (item, turn), score in rigged.items():
-        world.proxy.rewrite(judging_by_reference(world, item, turn), grades(score))
+    for item, turn, score in ((first, 1, 4), (first, 2, 8), (second, 1, 9)):
+        world.proxy.rewrite(judging(world, item, turn), grades(score))
     world.proxy.rewrite(lambda asked: asked.task == "judge", "No grades today.")
 
     assert world.evaluate("refuser", config=ANY_LOSS_IN_EVALUATION).success
     assert world.score().success
 
     for dimension in DIMENSIONS:
-        (by_turn,) = scores_of(world, "refuser", f"{dimension}/micro")
-        (by_dialogue,) = scores_of(world, "refuser", f"{dimension}/macro")
-        assert by_turn["value"] == pytest.approx(70)
-        assert by_dialogue["value"] == pytest.approx(75)
-        assert by_turn["n_judged"] == 3
+        by_turn, by_dialogue = (
+            world.scores(f"{dimension}/{way}", "judged") for way in ("micro", "macro")
+        )
+        assert (by_turn["refuser"], by_dialogue["refuser"]) == (
+            pytest.approx(70),
+            pytest.approx(75),
+        )
     # It declined every turn in its own words, which are judged like any; 21 of these judgments are
     # lost, and a refusal must not hide that.
-    assert (by_turn["n_refused"], by_turn["n_failed"]) == (24, 21)
-
-
-def test_what_has_no_reference_counts_in_no_score(tmp_path: Path) -> None:
-    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
-    place = {"benchmark": "b", "release_id": "r", "model": "m", "item_id": "i", "trial": "plain"}
-    told = {"provider": "p", "status": "answered", "answer": "A.", "prompt_version": "v@1"}
-    scored = {"judge": "j", "judge_version": "1", "replicate": 0, "metric": "M", "part": ""}
-    given = [{"status": "judged", "value": 7.0}, {"status": "no_reference"}, {"status": "empty"}]
-    answers = [{**place, **told, "turn": turn} for turn in range(1, 4)]
-    seen = [{**place, **scored, "turn": turn, **of} for turn, of in enumerate(given, start=1)]
-    warehouse.replace("evaluate.answers", rows_to_arrow("evaluate.answers", answers))
-    warehouse.replace("evaluate.observations", rows_to_arrow("evaluate.observations", seen))
-
-    rows = warehouse.read("evaluate/observed_of", {"release_id": "r", "models": ["m"]}).to_pylist()
-
-    assert [(row["turn"], row["status"], row["value"]) for row in rows] == [
-        (1, "judged", 7.0),
-        (3, "empty", None),
-    ]
+    counts = "SELECT DISTINCT n_judged, n_refused, n_failed FROM evaluate.scores"
+    counted = world.rows(f"{counts} WHERE form = 'judged' AND subset_label = ''")
+    assert counted == [{"n_judged": 3, "n_refused": 24, "n_failed": 21}]

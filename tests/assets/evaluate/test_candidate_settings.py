@@ -4,16 +4,15 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from methods.results.tables import tables
 from resources.publishing.result_files import KINDS, read_results
 from resources.warehouse import Warehouse
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.filled import put
-from tests.assets.world import World, copy_of, models_yaml
+from tests.assets.world import World
 from tests.resources.reports.report_rows import Page
 from tests.resources.site.reading import pieces_of
 
@@ -40,39 +39,39 @@ def labels(tmp_path: Path, *candidates: tuple[str, Mapping[str, str]]) -> dict[s
     return {row["model"]: row["label"] for row in found}
 
 
-def test_a_label_names_only_what_differs(tmp_path: Path) -> None:
-    warm = ("warm", {"temperature": "0.7", "seed": "3"})
-    assert labels(tmp_path, ("cold", {}), warm) == {
-        "cold": "cold (T=0)",
-        "warm": "warm (T=0.7, seed=3)",
-    }
+ELSEWHERE = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
 
 
-def test_models_that_were_asked_alike_have_their_names_alone(tmp_path: Path) -> None:
-    assert labels(tmp_path, ("one", {}), ("other", {})) == {"one": "one", "other": "other"}
+@pytest.mark.parametrize(
+    ("candidates", "shown"),
+    [
+        pytest.param(
+            [("cold", {}), ("warm", {"temperature": "0.7", "seed": "3"})],
+            {"cold": "cold (T=0)", "warm": "warm (T=0.7, seed=3)"},
+            id="only what differs",
+        ),
+        pytest.param([("a", {}), ("b", {})], {"a": "a", "b": "b"}, id="asked alike"),
+        pytest.param(
+            [("a", {}), ("b", ELSEWHERE), ("c", {**ELSEWHERE, "model": "llama"})],
+            {
+                "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
+                "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
+                "c": "c",
+            },
+            id="servers, limits and versions of one model",
+        ),
+        pytest.param(
+            [("a", {}), ("a", {"temperature": "0.7"}), ("b", {})],
+            {"a": "a (T=0 or 0.7)", "b": "b (T=0)"},
+            id="asked in two ways",
+        ),
+    ],
+)
+def test_a_label_names_what_differs(tmp_path, candidates, shown):
+    assert labels(tmp_path, *candidates) == shown
 
 
-def test_servers_limits_and_versions_tell_entries_of_one_model_apart_and_no_others(
-    tmp_path: Path,
-) -> None:
-    elsewhere = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
-    assert labels(
-        tmp_path, ("a", {}), ("b", elsewhere), ("c", {**elsewhere, "model": "llama"})
-    ) == {
-        "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
-        "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
-        "c": "c",
-    }
-
-
-def test_a_model_that_was_asked_in_two_ways_has_both(tmp_path: Path) -> None:
-    found = labels(tmp_path, ("a", {}), ("a", {"temperature": "0.7"}), ("b", {}))
-    assert found == {"a": "a (T=0 or 0.7)", "b": "b (T=0)"}
-
-
-def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(
-    tmp_path: Path,
-) -> None:
+def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(tmp_path):
     assert labels(tmp_path, ("cold", {}), ("warm", {"temperature": "0.7"}))
     warehouse = Warehouse(tmp_path / "warehouse.duckdb")
     scored = [
@@ -90,17 +89,10 @@ def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(
 
 
 @pytest.fixture(scope="module")
-def world(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> World:
+def world(released: World, copied: CopyWorld) -> World:
     """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
-    root = tmp_path_factory.mktemp("world")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
-    models: dict[str, Any] = models_yaml(world.proxy.base_url)
-    models["models"]["warm"] = {**models["models"]["careful"], "temperature": 0.7}
-    models["profiles"]["test"]["evaluate"] = ["careful", "warm", "baseline:empty"]
-    world.write_models(models)
+    world = copied(released)
+    world.set_models({"warm": {"temperature": 0.7}}, evaluate=["careful", "warm", "baseline:empty"])
     assert world.evaluate().success and world.leaderboard().success
     return world
 
@@ -108,9 +100,7 @@ def world(
 COLD, WARM = "careful (T=0)", "warm (T=0.7)"
 
 
-def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(
-    world: World,
-) -> None:
+def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(world):
     rows = world.rows("SELECT DISTINCT model, label FROM evaluate.leaderboard")
     assert {row["model"]: row["label"] for row in rows} == {
         "careful": COLD,

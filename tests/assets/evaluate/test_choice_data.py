@@ -1,15 +1,14 @@
 """Letters and passes of a release of multiple choice, read from tables with a few rows."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from assets.evaluate.report_data import choice_data
 from methods.choice.passes import PassCounts
 from methods.mmbench import Mmbench
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.methods.choice.questions import item
 
 RELEASE = "mmbench-1"
@@ -17,36 +16,20 @@ ITEMS = [item("A", *"abcd", item_id="q1"), item("B", *"ab", item_id="q2")]
 
 
 def answer(model: str, item_id: str, shift: int, status: str = "answered") -> dict[str, Any]:
-    return {
-        "benchmark": "mmbench",
-        "release_id": RELEASE,
-        "model": model,
-        "provider": "openai",
-        "item_id": item_id,
-        "trial": f"shift-{shift}",
-        "turn": 1,
-        "status": status,
-        "answer": "It is this one." if status == "answered" else None,
-        "call_key": f"{model}-{item_id}-{shift}",
-        "prompt_version": "circular@1",
-    }
+    place = {"benchmark": "mmbench", "release_id": RELEASE, "model": model, "item_id": item_id}
+    text = "It is this one." if status == "answered" else None
+    of_call = {"status": status, "answer": text, "call_key": f"{model}-{item_id}-{shift}"}
+    return {**place, "trial": f"shift-{shift}", "turn": 1, **of_call}
 
 
 def reading(of: dict[str, Any], value: str | None, **changed: Any) -> dict[str, Any]:
-    return {
-        **of,
-        "extractor": "rule",
-        "value": value,
-        "answer_call_key": of["call_key"],
-        "call_key": None,
-        **changed,
-    }
+    read = {"extractor": "rule", "value": value, "answer_call_key": of["call_key"]}
+    return {**of, **read, "call_key": None, **changed}
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
     """`m` is right in both passes of q2, misses the second one of q1; a pass of `n` was lost."""
-    made = Warehouse(tmp_path / "warehouse.duckdb")
     m = [answer("m", "q1", 0), answer("m", "q1", 1), answer("m", "q2", 0), answer("m", "q2", 1)]
     n = [answer("n", "q1", 0), answer("n", "q1", 1, "failed"), answer("n", "q2", 0, "refused")]
     # After its miss `m` was asked no more.
@@ -56,9 +39,8 @@ def warehouse(tmp_path: Path) -> Warehouse:
     readings = [reading(of, letter) for of, letter in zip(m, letters, strict=False)]
     # This one is of an answer that was replaced.
     readings += [reading(n[0], "C", answer_call_key="old"), reading(rule, "A")]
-    made.replace("evaluate.answers", rows_to_arrow("evaluate.answers", [*m, *n, rule]))
-    made.replace("evaluate.extractions", rows_to_arrow("evaluate.extractions", readings))
-    return made
+    put(empty_warehouse, {"evaluate.answers": [*m, *n, rule], "evaluate.extractions": readings})
+    return empty_warehouse
 
 
 def test_the_letters_are_those_of_the_first_pass_and_of_the_answers_there_are(warehouse) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from assets.evaluate.judge import judge_version
 from methods.benchmarks import BENCHMARKS
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS, items
-from tests.assets.world import ANY_LOSS_IN_EVALUATION, World, copy_of, metadata, models_yaml
+from tests.assets.world import ANY_LOSS_IN_EVALUATION, World, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -27,14 +27,10 @@ class Day:
 
 
 @pytest.fixture(scope="module")
-def day(released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Day:
-    root = tmp_path_factory.mktemp("context")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
-    models = models_yaml(world.proxy.base_url)
-    models["models"]["careful"]["context_tokens"] = CONTEXT_TOKENS
-    models["models"]["careful"]["image_tokens"] = {"base": 85, "tile": 170}
-    world.write_models(models)
+def day(released: World, copied: CopyWorld) -> Day:
+    world = copied(released)
+    of_images = {"base": 85, "tile": 170}
+    world.set_models({"careful": {"context_tokens": CONTEXT_TOKENS, "image_tokens": of_images}})
     world.write_settings({"evaluate": {"answers": {"context_policy": "truncate"}}})
     run = world.evaluate("careful")
     assert run.success
@@ -73,9 +69,6 @@ def test_what_is_sent_tells_the_model_what_it_lacks(day: Day) -> None:
 def test_scores_under_two_policies_stand_apart_and_name_the_policy(day: Day, table: str) -> None:
     found = [tuple(row.values()) for row in day.world.rows(OF_MODELS.format(table))]
     assert found == [(JUDGED, "careless"), (f"{JUDGED} context=truncate", "careful")]
-
-
-def test_models_under_two_policies_are_not_compared(day: Day) -> None:
     assert day.world.rows("FROM evaluate.comparisons") == []
 
 

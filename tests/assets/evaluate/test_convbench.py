@@ -4,18 +4,18 @@ Pictures of the sample corpus with references by the careful mock model, and the
 where it is beside the project: its pictures and instructions, with references by the same rules.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from dagster_project.results import show_results
-from methods.convbench.scores import OF_TURN, WIN_RATES
+from methods.convbench.attribution import PERCEPTION_GIVEN
+from methods.convbench.scores import OF_TURN, PERFECT_PERCEPTION, WIN_RATES
 from methods.evaluation.verdicts import ORDERS
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import SAMPLE, Corpus
+from tests.assets.corpus import SAMPLE
 from tests.assets.evaluate.convbench_items import items_on, read_table, write_items
 from tests.assets.evaluate.sample_dialogues import measured, pictures
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World
@@ -28,84 +28,68 @@ FAULTY = ("poor-perception", "poor-reasoning")
 MODELS = (*BY_SKILL, *FAULTY)
 N_ITEMS = 6
 NINE = tuple(WIN_RATES)
+ATTRIBUTION = dg.AssetSelection.assets(["evaluate", "error_attribution"])
 JUDGES = {"judge": "offline-judge", "always-a": "offline-always-a"}
 
 
 def compared(
-    make_world: MakeWorld, mock_url: str, root: Path, folder: Path, settings: Row | None = None
+    empty_world: MakeWorld, mock_url: str, folder: Path, settings: Row | None = None
 ) -> World:
     """The folder imported, asked and compared by both judges."""
-    (root / "corpus").mkdir(parents=True)
-    world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(mock_url))
-    if settings:
-        world.write_settings({"evaluate": settings})
-    config = {"benchmark": "convbench", "file": str(folder)}
-    assert world.run("import_release", {"release_import": {"config": config}}).success
-    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
+    world = empty_world()
+    profile = {"writer": "careful", "judges": list(JUDGES), "evaluate": list(MODELS)}
+    named = {name: f"offline-{name}" for name in MODELS}
+    world.set_mock_models(mock_url, {**named, **JUDGES}, **profile)
+    world.write_settings({"evaluate": settings or {}})
+    assert world.import_file("convbench", folder).success
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING | ATTRIBUTION).success
     return world
 
 
-def models(mock_url: str) -> Row:
-    entry = {"provider": "mock", "base_url": mock_url}
-    profile = {"writer": "careful", "judges": list(JUDGES), "evaluate": list(MODELS)}
-    return {
-        "profiles": {"test": profile},
-        "models": {
-            **{name: {**entry, "model": f"offline-{name}"} for name in MODELS},
-            **{name: {**entry, "model": model} for name, model in JUDGES.items()},
-        },
-    }
+def published(folder: Path, n_items: int) -> Path:
+    """So many items on pictures of the sample corpus, as the authors publish theirs."""
+    known = dict(list(pictures().items())[:n_items])
+    return write_items(folder / "published", items_on(list(known)), SAMPLE / "images", known)
 
 
 @pytest.fixture(scope="module")
-def world(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("convbench")
-    known = dict(list(pictures().items())[:N_ITEMS])
-    folder = write_items(root / "published", items_on(list(known)), SAMPLE / "images", known)
-    yield compared(make_world, mock_url, root, folder)
+def world(empty_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = published(tmp_path_factory.mktemp("convbench"), N_ITEMS)
+    return compared(empty_world, mock_url, folder)
 
 
-def scores(world: World, judge: str = "judge") -> dict[tuple[str, str], float]:
-    """Values of the form `floor` by metric and model."""
-    rows = world.rows(
-        "SELECT metric, model, value FROM evaluate.scores "
-        "WHERE form = 'floor' AND subset_label = '' AND judge = $j",
-        j=judge,
-    )
-    return {(row["metric"], row["model"]): row["value"] for row in rows}
-
-
-def assert_in_order(of: dict[tuple[str, str], float]) -> None:
-    """All nine win rates, R1 and R2 in the order of the models' skill."""
+def assert_in_order(world: World) -> None:
+    """All nine win rates, R1 and R2 in the order of skill; half of each by a judge that prefers A."""
     for name in (*NINE, "R1", "R2"):
-        careful, careless, rambler, refuser = (of[name, model] for model in BY_SKILL)
+        rates = world.scores(f"{name}/micro", judge="judge")
+        careful, careless, rambler, refuser = (rates[model] for model in BY_SKILL)
         # The careful model's answers are the references: each comparison is a tie.
         assert careful == 50 > careless > rambler >= refuser == 0, name
+        always = world.scores(f"{name}/micro", judge="always-a")
+        assert {always[model] for model in BY_SKILL} == {50.0}, name
 
 
 def test_nine_scores_stand_in_the_order_of_skill(world: World) -> None:
-    assert_in_order(scores(world))
-
-
-def test_a_judge_that_always_says_a_gives_every_model_exactly_half(world: World) -> None:
-    of = scores(world, "always-a")
-    assert {of[name, model] for name in (*NINE, "R1", "R2") for model in BY_SKILL} == {50.0}
+    assert_in_order(world)
 
 
 def test_a_planted_fault_shows_in_the_setting_that_takes_it_away(world: World) -> None:
-    of = scores(world)
-    gain = {
-        model: {
-            name: of[f"{name} - {less}", model] for name, less in (("S2^", "S2"), ("S3~", "S3^"))
-        }
-        for model in ("careful", *FAULTY)
-    }
-    assert gain["careful"] == {"S2^": 0, "S3~": 0}
-    assert gain["poor-perception"]["S2^"] > 15 > abs(gain["poor-perception"]["S3~"])
-    assert gain["poor-reasoning"]["S3~"] > 15 > abs(gain["poor-reasoning"]["S2^"])
+    seen, thought = (
+        world.scores(f"{name}/micro", judge="judge") for name in ("S2^ - S2", "S3~ - S3^")
+    )
+    assert seen["careful"] == thought["careful"] == 0
+    assert seen["poor-perception"] > 15 > abs(thought["poor-perception"])
+    assert thought["poor-reasoning"] > 15 > abs(seen["poor-reasoning"])
+    # The net of the errors that go and come is the leaderboard's difference.
+    rows = world.rows(
+        "SELECT * FROM evaluate.error_attribution WHERE subset_label = '' AND judge = 'judge' "
+        "AND dimension = 'Reasoning' AND change = $c",
+        c=PERCEPTION_GIVEN,
+    )
+    assert {row["model"]: row["difference"] for row in rows} == pytest.approx(seen)
+    for row in rows:
+        assert (row["n_items"], row["n_left_out"]) == (N_ITEMS, 0)
+        assert (row["before_trial"], row["trial"]) == ("plain", PERFECT_PERCEPTION)
 
 
 def test_each_turn_and_each_conversation_is_compared_in_both_orders(world: World) -> None:
@@ -156,12 +140,11 @@ def test_requests_that_are_the_same_in_two_settings_are_asked_once(world: World)
 
 
 def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
-    make_world: MakeWorld, mock_url: str, tmp_path: Path
+    empty_world: MakeWorld, mock_url: str, tmp_path: Path
 ) -> None:
-    known = dict(list(pictures().items())[:2])
-    folder = write_items(tmp_path / "bare", items_on(list(known)), SAMPLE / "images", known)
+    folder = published(tmp_path, 2)
     (folder / "references.csv").unlink()
-    world = compared(make_world, mock_url, tmp_path, folder)
+    world = compared(empty_world, mock_url, folder)
 
     assert world.rows("SELECT * FROM evaluate.missing") == []
     assert world.warehouse.count("evaluate.judgments") == 0
@@ -182,18 +165,17 @@ def test_without_references_models_are_asked_what_can_be_asked_and_nobody_loses(
 
 @pytest.mark.nightly
 def test_a_picture_that_was_never_there_is_nobodys_loss(
-    make_world: MakeWorld,
+    empty_world: MakeWorld,
     mock_url: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = dict(list(pictures().items())[:4])
-    folder = write_items(tmp_path / "gaps", items_on(list(known)), SAMPLE / "images", known)
-    (folder / next(iter(known))).unlink()
+    folder = published(tmp_path, 4)
+    next(path for path in folder.iterdir() if path.suffix != ".csv").unlink()
     # A fourth of the turns that a model is asked have no picture.
     settings = {"answers": {"max_failed_share": 0.3}}
-    world = compared(make_world, mock_url, tmp_path, folder, settings)
+    world = compared(empty_world, mock_url, folder, settings)
 
     found = world.rows(
         "SELECT DISTINCT form = 'all_items' AS lost, n_items, n_failed FROM evaluate.scores "
@@ -214,7 +196,8 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
     show_results(JUDGES)
     assert "No score counts 1 of the items" in capsys.readouterr().out
     # As if the item were not there: with it as a loss the best model would have less than a tie.
-    assert {scores(world)[name, "careful"] for name in NINE} == {50}
+    for name in NINE:
+        assert world.scores(f"{name}/micro", judge="judge")["careful"] == 50
     statuses = world.rows(
         "SELECT DISTINCT model, item_id FROM evaluate.observations WHERE status = 'no_picture'"
     )
@@ -224,14 +207,10 @@ def test_a_picture_that_was_never_there_is_nobodys_loss(
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not SLICE.exists(), reason="the published slice is not beside the project")
-def test_the_published_slice_has_nine_scores_in_the_known_order(
-    make_world: MakeWorld, mock_url: str, tmp_path: Path
-) -> None:
+def test_the_published_slice_has_nine_scores_in_the_known_order(empty_world, mock_url, tmp_path):
     items = read_table(SLICE / "convbench.csv")
     folder = write_items(tmp_path / "slice", items, SLICE / "images", measured(SLICE / "images"))
-    world = compared(make_world, mock_url, tmp_path, folder)
+    world = compared(empty_world, mock_url, folder)
 
     assert world.warehouse.count("release.items") == len(items) == 20
-    assert_in_order(scores(world))
-    always = scores(world, "always-a")
-    assert {always[name, model] for name in (*NINE, "R1") for model in BY_SKILL} == {50.0}
+    assert_in_order(world)

@@ -6,34 +6,14 @@ from typing import Any
 
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from assets.evaluate.corpus_page import SHOWN, write_corpus
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.resources.reports.report_rows import Page, picture
 
 Row = dict[str, Any]
 HOSTILE = "</title><script>alert(1)</script>"
-CALL: Row = {
-    "status": "answered",
-    "provider": "openai",
-    "model": "gpt-4o",
-    "prompt_version": "p@1",
-    "run": "r",
-    "via": "live",
-    "outcome": "answered",
-    "finish_reason": "stop",
-    "prompt_tokens": 1000,
-    "completion_tokens": 100,
-    "cost_usd": 0.5,
-    "seconds": 2.0,
-    "attempts": 1,
-}
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "warehouse.duckdb")
 
 
 @pytest.fixture
@@ -41,187 +21,98 @@ def store(tmp_path: Path) -> ImageStore:
     return ImageStore(tmp_path / "images")
 
 
-def filled(warehouse: Warehouse, tables: dict[str, list[Row]]) -> None:
-    for table, rows in tables.items():
-        warehouse.replace(table, rows_to_arrow(table, rows))
-
-
 def page_of(warehouse: Warehouse, store: ImageStore) -> Page:
     return Page(write_corpus(warehouse, store).read_text())
 
 
 def entry(n: int, image_id: str, **changed: Any) -> Row:
-    return {
-        "wit_shard": "s",
-        "entry_id": f"e{n}",
-        "page_id": f"p{n}",
-        "page_url": f"https://example.org/{n}",
-        "title": f"Boat {n}",
-        "language": "en",
-        "categories": ["Boats"],
-        "caption": "A boat",
-        "page_text": "It floats.",
-        "image_id": image_id,
-        "topics": [],
-        "licence": "CC BY 4.0",
-        "artist": "Someone",
-        **changed,
-    }
+    of_page = {"page_id": f"p{n}", "page_url": f"https://example.org/{n}", "title": f"Boat {n}"}
+    rights = {"licence": "CC BY 4.0", "artist": "Someone"}
+    of_entry = {"wit_shard": "s", "entry_id": f"e{n}", "language": "en", "image_id": image_id}
+    return {**of_page, **rights, **of_entry, **changed}
 
 
 @pytest.fixture
 def corpus(warehouse: Warehouse, store: ImageStore) -> Warehouse:
     """Two entries of which one has a picture that is not stored, and losses at each step."""
     red = picture(store, "red", "Red")["image_id"]
-    entries = [
-        entry(1, red),
-        entry(2, "0" * 64, title=HOSTILE, language="zh", licence=None, artist=None),
-    ]
-    pair = {"dialogue_id": "d", "set_id": "set-1", "outcome": "drop", "reasons": ["leak", "short"]}
-    decided = {"kind": "dialogue", "set_id": "set-1", "content_hash": "h", "revision": 0}
-    policy = {"policy": "all", "policy_share": 1.0, "demanded": True, "reviewers": ["ana"]}
-    filled(
+    unknown = {"title": HOSTILE, "language": "zh", "licence": None, "artist": None}
+    entries = [entry(1, red), entry(2, "0" * 64, **unknown)]
+    instruct = {"set_id": "set-1", "kind": "instruction"}
+    turn = {"question_id": "q", "question": "What floats?", "answer": "It."}
+    pair = {"dialogue_id": "d", "outcome": "drop", "reasons": ["leak", "short"], "turn": 1}
+    refused = {"wit_shard": "s", "kind": "row", "reason": "not_utf8"}
+    left_out = {"wit_shard": "s", "step": "pages", "reference": "language de"}
+    decided = {"kind": "dialogue", "set_id": "set-1", "content_hash": "h", "policy": "all"}
+    approved = {
+        **decided,
+        "policy_share": 1.0,
+        "demanded": True,
+        "reviewers": ["ana"],
+        "revision": 0,
+    }
+    question = '{"turns": [{"question": "Which is red?"}]}'
+    decision = {"item_id": "i2", "content_hash": "h", "round": 1, "reviewer": "ana"}
+    agreement = {"kind": "dialogue", "dimension": "verdict", "measure": "cohen_kappa"}
+    call = {"status": "answered", "via": "live", "outcome": "answered", "cost_usd": 0.5}
+    call |= {"prompt_tokens": 1000, "completion_tokens": 100, "seconds": 2.0, "attempts": 1}
+    put(
         warehouse,
         {
-            "ingest.shards": [
-                {
-                    "wit_shard": "s",
-                    "address": "a",
-                    "fingerprint": "f",
-                    "n_rows": 5,
-                    "reasons": [("not_utf8", 4)],
-                }
-            ],
+            "ingest.shards": [{"wit_shard": "s", "n_rows": 5, "reasons": [("not_utf8", 4)]}],
             "ingest.entries": entries,
-            "ingest.pages": [
-                {
-                    **{name: row[name] for name in ("wit_shard", "page_id", "page_url", "title")},
-                    "language": row["language"],
-                    "page_text": "",
-                    "categories": [],
-                    "topics": [],
-                }
-                for row in entries
-            ],
+            "ingest.pages": entries,
             "ingest.rejected": [
                 {
-                    "wit_shard": "s",
-                    "kind": "row",
+                    **refused,
                     "reference": f"line {n}",
-                    "reason": "not_utf8",
                     "detail": f"Byte {n} cannot be read. {HOSTILE}",
                 }
                 for n in range(4)
             ],
             "ingest.left_out": [
-                {
-                    "wit_shard": "s",
-                    "step": "pages",
-                    "reference": "language de",
-                    "reason": "language",
-                    "detail": "2 pages are in de.",
-                    "n_rows": 3,
-                }
+                {**left_out, "reason": "language", "detail": "2 pages are in de.", "n_rows": 3}
             ],
             "cluster.image_sets": [
-                {
-                    "set_id": "set-1",
-                    "kind": "instruction",
-                    "cluster_id": "c",
-                    "position": n,
-                    "entry_id": row["entry_id"],
-                    "image_id": row["image_id"],
-                }
-                for n, row in enumerate(entries, start=1)
+                {**instruct, **row, "position": n} for n, row in enumerate(entries, start=1)
             ],
             "cluster.set_counts": [
-                {
-                    "kind": "instruction",
-                    "n_images": 2,
-                    "wanted": 3,
-                    "made": 1,
-                    "reasons": [("too few", 2)],
-                }
+                {**instruct, "n_images": 2, "wanted": 3, "made": 1, "reasons": [("too few", 2)]}
             ],
             "dialogue.dialogues": [
-                {
-                    "set_id": "set-1",
-                    "dialogue_id": "d",
-                    "kind": "instruction",
-                    "image_ids": ["a", "b"],
-                    "n_images": 2,
-                    "n_turns": 1,
-                    "turns": [{"question_id": "q", "question": "What floats?", "answer": "It."}],
-                }
+                {**instruct, "dialogue_id": "d", "image_ids": ["a", "b"], "n_images": 2}
+                | {"n_turns": 1, "turns": [turn]}
             ],
             "dialogue.failed": [
-                {
-                    "stage": "answers",
-                    "set_id": "set-1",
-                    "subject": "question q",
-                    "reason": "timeout",
-                    "detail": "No answer came.",
-                }
+                {"stage": "answers", "set_id": "set-1", "subject": "question q"}
+                | {"reason": "timeout", "detail": "No answer came."}
             ],
             "quality.checks": [
-                {**pair, "question_id": "q", "turn": 1, "kind": "instruction"},
+                {**pair, **instruct, "question_id": "q"},
                 # People decide on what is dropped of a benchmark: it goes on.
-                {**pair, "question_id": "x", "turn": 1, "kind": "benchmark", "dialogue_id": "b"},
+                {**pair, **instruct, "question_id": "x", "kind": "benchmark", "dialogue_id": "b"},
             ],
             "review.approved": [
-                {**decided, **policy, "item_id": "i1", "status": "approved", "content": "{}"},
-                {
-                    **decided,
-                    **policy,
-                    "item_id": "i2",
-                    "status": "rejected",
-                    "reason": "factual_error",
-                    "content": '{"turns": [{"question": "Which is red?"}]}',
-                },
+                {**approved, "item_id": "i1", "status": "approved", "content": "{}"},
+                {**approved, "item_id": "i2", "status": "rejected", "content": question}
+                | {"reason": "factual_error"},
             ],
             "review.decisions": [
-                {
-                    "event_id": n,
-                    "item_id": "i2",
-                    "content_hash": "h",
-                    "round": 1,
-                    "reviewer": "ana",
-                    "verdict": verdict,
-                    "decided_at": "2026-03-01",
-                }
+                {**decision, "event_id": n, "verdict": verdict}
                 for n, verdict in enumerate(("skip", "reject"))
             ],
             "review.effort": [
-                {
-                    "kind": "dialogue",
-                    "round": 1,
-                    "reviewer": "ana",
-                    "n_decisions": 1,
-                    "n_skipped": 1,
-                    "median_seconds": 12.0,
-                    "reasons": [("factual_error", 1)],
-                }
+                {"kind": "dialogue", "round": 1, "reviewer": "ana", "n_decisions": 1}
+                | {"n_skipped": 1, "median_seconds": 12.0, "reasons": [("factual_error", 1)]}
             ],
             "review.agreement": [
-                {
-                    "kind": "dialogue",
-                    "dimension": "verdict",
-                    "raters": raters,
-                    "measure": "cohen_kappa",
-                    "n_items": 4,
-                    "value": 0.5,
-                    "low": 0.25,
-                    "high": 0.75,
-                }
+                {**agreement, "raters": raters, "n_items": 4}
+                | {"value": 0.5, "low": 0.25, "high": 0.75}
                 for raters in ("all", "ana|ben")
             ],
             "ledger.calls": [
-                {
-                    **CALL,
-                    "key": f"{stage}-{day}",
-                    "stage": stage,
-                    "created_at": datetime(2026, 3, day, 12, tzinfo=UTC),
-                }
+                {**call, "key": f"{stage}-{day}", "stage": stage}
+                | {"created_at": datetime(2026, 3, day, 12, tzinfo=UTC)}
                 for stage in ("dialogue.answers", "evaluate.answers")
                 for day in range(1, SHOWN["n_days"] + 2)
             ],
@@ -230,33 +121,17 @@ def corpus(warehouse: Warehouse, store: ImageStore) -> Warehouse:
     return warehouse
 
 
-def test_a_home_without_a_corpus_says_so_in_a_sentence(
-    warehouse: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_a_home_without_a_corpus_says_so_in_a_sentence(warehouse, store, loom_home):
     page = page_of(warehouse, store)
     assert "This home has no corpus: nothing was ingested yet." in page.words
     assert "Image sets" not in page.words and "No model was asked yet" in page.words
-    release = {
-        "release_id": "mmiu-1",
-        "name": "mmiu",
-        "kind": "benchmark",
-        "origin": "imported",
-        "n_items": 1,
-        "n_turns": 1,
-        "n_images": 1,
-        "review_policy": "none",
-        "review_share": 0.0,
-        "provider": "published",
-        "created_at": "2026-03-01",
-    }
-    filled(warehouse, {"release.releases": [release]})
+    release = {"kind": "benchmark", "origin": "imported", "review_policy": "none"}
+    put(warehouse, {"release.releases": [release]})
     said = "This home has no corpus: its 1 release was imported."
     assert said in page_of(warehouse, store).words
 
 
-def test_the_corpus_in_numbers_with_languages_licences_and_shards(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_the_corpus_in_numbers_with_languages_licences_and_shards(corpus, store, loom_home):
     words = page_of(corpus, store).words
     for said in (
         *("Shards 1", "WIT rows 5", "Pages 2", "Entries 2", "Pictures 2", "Image sets 1"),
@@ -269,9 +144,7 @@ def test_the_corpus_in_numbers_with_languages_licences_and_shards(
         assert said.replace(" ", "") in words.replace(" ", ""), said
 
 
-def test_image_sets_have_sizes_and_a_sample_with_pictures(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_image_sets_have_sizes_and_a_sample_with_pictures(corpus, store, loom_home):
     page = page_of(corpus, store)
     assert "instruction 1of 3 1" in page.words or "instruction1of 31" in page.words
     assert "2 pictures, set set-1" in page.words
@@ -281,9 +154,7 @@ def test_image_sets_have_sizes_and_a_sample_with_pictures(
     assert "CC BY 4.0, Someone" in page.words
 
 
-def test_what_was_left_out_stands_by_step_and_reason_with_examples(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_what_was_left_out_stands_by_step_and_reason_with_examples(corpus, store, loom_home):
     words = page_of(corpus, store).words
     for said in (
         "ingest.wit_rows not utf8 4 rows s, line 0: Byte 0 cannot be read.",
@@ -296,9 +167,7 @@ def test_what_was_left_out_stands_by_step_and_reason_with_examples(
     assert words.count("cannot be read") == SHOWN["n_examples"]
 
 
-def test_checks_review_agreement_and_costs(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_checks_review_agreement_and_costs(corpus, store, loom_home):
     words = page_of(corpus, store).words.replace(" ", "")
     # Pass, review and drop of benchmarks and of instruction sets.
     assert "allpairs001001" in words and "leak001001" in words and "short001001" in words
@@ -312,9 +181,7 @@ def test_checks_review_agreement_and_costs(
     assert "2026-03-02USD" in words and "2026-03-01USD" not in words
 
 
-def test_hostile_texts_are_only_text_and_the_page_is_written_whole(
-    corpus: Warehouse, store: ImageStore, loom_home: Path
-) -> None:
+def test_hostile_texts_are_only_text_and_the_page_is_written_whole(corpus, store, loom_home):
     path = write_corpus(corpus, store)
     page = Page(path.read_text())
     assert "script" not in {tag for tag, _ in page.elements}

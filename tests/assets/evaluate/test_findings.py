@@ -11,14 +11,49 @@ from assets.common.tables import SOURCES
 from assets.evaluate.findings import AnalysisResult, analysis, rows_of
 from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.prompt_sensitivity import prompt_sensitivity
+from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.findings import Finding, counted
+from methods.evaluation.items import Item, Turn
+from methods.release import Edition
 from resources.warehouse import Warehouse
-from tests.assets.evaluate.test_prompt_sensitivity import fill
 from tests.assets.review.desk import Desk
+from tests.assets.world import metadata
 
 TABLES = ("evaluate.language_gaps", "evaluate.prompt_sensitivity")
 OF = {"benchmark": "b", "release_id": "r"}
+
+
+WORDINGS = ("What is it?", "Describe it.", "Please describe what is to be seen in it.")
+RATINGS = (9, 3, 6)
+
+
+def fill(desk: Desk) -> str:
+    """Two questions in three wordings each, rated alike by one judge."""
+    items = [
+        Item(
+            f"g{group}-{place}",
+            (Turn(1, text, (), {"answer": "It is a lake."}),),
+            group_id=f"g{group}",
+            labels={"task": "Description", "category": "Perception & Understanding"},
+        )
+        for group in (1, 2)
+        for place, text in enumerate(WORDINGS)
+    ]
+    edition = Edition("alignmmbench", None, "en", "imported")
+    release_id = write_imported(desk.warehouse, "align-en", edition, items, {"file": "f"})
+    here = {"benchmark": "alignmmbench", "release_id": release_id, "model": "m", "turn": 1}
+    asked = [{**here, "trial": "plain", "item_id": item.item_id} for item in items]
+    desk.fill("evaluate.answers", [{**row, "status": "answered", "answer": "A"} for row in asked])
+    judged = {"judge": "j", "replicate": 0, "metric": "Rating", "part": "answer"}
+    desk.fill(
+        "evaluate.observations",
+        [
+            {**row, **judged, "status": "judged", "value": rating}
+            for row, rating in zip(asked, RATINGS * 2, strict=True)
+        ],
+    )
+    return release_id
 
 
 @pytest.fixture
@@ -40,17 +75,14 @@ def measuring(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dg.AssetsDefin
 def materialize(desk: Desk, asset: dg.AssetsDefinition) -> dict[str, Any]:
     asks = {"warehouse": desk.warehouse, "benchmarks": BENCHMARKS}
     given = {name: asks[name] for name in asset.required_resource_keys & asks.keys()}
-    (event,) = dg.materialize([asset], resources=given).get_asset_materialization_events()
-    return {name: value.value for name, value in event.materialization.metadata.items()}
+    return metadata(dg.materialize([asset], resources=given))
 
 
 def lost(desk: Desk) -> dict[str, str]:
     return {row["step"]: row["reason"] for row in desk.rows("FROM evaluate.not_made")}
 
 
-def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(
-    desk: Desk, measuring: Callable[[str], dg.AssetsDefinition]
-) -> None:
+def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(desk, measuring):
     fill(desk)
     materialize(desk, prompt_sensitivity)
     before = [desk.warehouse.fingerprint(table) for table in TABLES]
@@ -65,9 +97,7 @@ def test_each_analysis_writes_its_own_rows_and_its_data_version_is_of_them(
     assert found[1]["analysis"] == "prompt_sensitivity" and found[1]["n"] > 1
 
 
-def test_one_that_fails_keeps_its_rows_and_the_others_are_made(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_fails_keeps_its_rows_and_the_others_are_made(desk, monkeypatch):
     release_id = fill(desk)
     materialize(desk, prompt_sensitivity)
     before = desk.rows("FROM evaluate.prompt_sensitivity ORDER BY place")
@@ -90,12 +120,39 @@ def test_one_that_fails_keeps_its_rows_and_the_others_are_made(
     assert desk.rows("FROM evaluate.prompt_sensitivity") == []
 
 
-def test_a_measure_that_is_not_declared_is_no_finding(
-    desk: Desk, measuring: Callable[[str], dg.AssetsDefinition]
-) -> None:
+def test_a_measure_that_is_not_declared_is_no_finding(desk, measuring):
     asset = measuring("n_others")
     materialize(desk, asset)
     assert desk.rows("FROM evaluate.language_gaps") == []
     assert "n_others" in lost(desk)["evaluate.language_gaps"]
     (spec,) = asset.specs
     assert "- `n_pairs`: items of both" in (spec.description or "")
+
+
+def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> None:
+    release_id = fill(desk)
+    assert materialize(desk, prompt_sensitivity)["groups"] == 2
+    rows = desk.rows("FROM evaluate.prompt_sensitivity WHERE measure = 'difference'")
+    assert {row["subset_value"]: row["value"] for row in rows} == {
+        "as a question": 3,
+        "longer": 0,
+        "polite": 0,
+        "shorter": -3,
+    }
+    assert {(row["n"], row["subset_label"]) for row in rows} == {(2, "style told by rule")}
+    spreads = desk.rows("FROM evaluate.prompt_sensitivity WHERE measure = 'lowest' ORDER BY ALL")
+    assert [(row["subset_value"], row["other"]) for row in spreads] == [
+        ("g1", "g1-1"),
+        ("g2", "g2-1"),
+    ]
+    before = desk.warehouse.fingerprint("evaluate.prompt_sensitivity")
+    materialize(desk, prompt_sensitivity)
+    assert desk.warehouse.fingerprint("evaluate.prompt_sensitivity") == before
+
+    of = {"release_id": release_id, "n_groups": 1, "metric": "Rating"}
+    widest = desk.warehouse.read("evaluate/widest_groups_of", of).to_pylist()
+    assert [(row["item_id"], row["value"]) for row in widest] == [
+        ("g1-0", 9),
+        ("g1-1", 3),
+        ("g1-2", 6),
+    ]

@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -11,15 +10,8 @@ import pytest
 
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
-from tests.assets.world import (
-    ANY_ASSETS,
-    World,
-    made,
-    metadata,
-    models_yaml,
-)
+from tests.assets.world import ANY_ASSETS, World, made, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -32,18 +24,13 @@ EVALUATE = dg.AssetSelection.groups("evaluate")
 
 
 @pytest.fixture(scope="module")
-def analysed(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def analysed(empty_world: MakeWorld) -> World:
     """Eight questions on one picture each, asked of five models, and of three without the picture."""
-    root = tmp_path_factory.mktemp("analysed")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
-    models = models_yaml(world.proxy.base_url)
-    models["models"] |= {
-        name: {**models["models"]["careful"], "model": f"offline-{name}"} for name in MODELS
-    }
-    models["profiles"]["test"]["evaluate"] = [*MODELS, *BLIND]
-    world.write_models(models)
-    take(world, "mmbench", questions(root), split="dev", language="en")
+    world = empty_world()
+    world.set_models(
+        {name: {"model": f"offline-{name}"} for name in MODELS}, evaluate=[*MODELS, *BLIND]
+    )
+    take(world, "mmbench", questions(world.root), split="dev", language="en")
     # Two models know without the picture: they say the right text wherever it stands.
     world.proxy.rewrite(
         lambda asked: (
@@ -65,7 +52,7 @@ def analysed(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) ->
     )
     run = world.run(ANY_ASSETS, assets=EVALUATE)
     assert run.success and "evaluate/reports" in made(run)
-    yield world
+    return world
 
 
 def right_text(number: int) -> str:
@@ -94,11 +81,8 @@ def flagged(world: World) -> dict[str, str]:
     return {row["item_id"]: row["filter"] for row in rows}
 
 
-def test_what_was_planted_is_flagged_and_nothing_else(analysed: World) -> None:
+def test_what_was_planted_is_flagged_with_its_evidence_and_nothing_else(analysed: World) -> None:
     assert flagged(analysed) == {TEXT_ONLY: "text_only", WRONG: "wrong_item"}
-
-
-def test_the_evidence_names_the_models_and_has_what_they_answered(analysed: World) -> None:
     (row,) = analysed.rows("FROM evaluate.flagged_items WHERE filter = 'text_only'")
     assert row["right_models"] == ["no-images:careful", "no-images:careless"]
     assert (row["wrong_models"], row["unknown_models"]) == (["no-images:always-a"], [])
@@ -134,32 +118,23 @@ def test_statistics_are_of_models_alone(analysed: World) -> None:
     assert rows["0"]["share_right"] >= 0.2 and rows["0"]["discrimination"] > 0
 
 
-def test_people_see_the_item_and_the_evidence(analysed: World) -> None:
+def test_people_see_the_item_and_the_evidence_and_the_report_what_is_undecided(analysed):
     queued = {row["set_id"]: row for row in analysed.rows("FROM evaluate.item_queue")}
     assert queued.keys() == {TEXT_ONLY, WRONG}
     content = json.loads(queued[WRONG]["content"])
     assert content["question"] == f"Question {WRONG}. Which colour has the picture?"
     assert (content["answer"], content["category"]) == ("A", "image_style")
     why = json.loads(queued[TEXT_ONLY]["context"])["why"]
-    assert why[0] == (
-        "Text-only: 2 of 3 models have it right without the picture (right: no-images:careful, "
-        "no-images:careless; wrong: no-images:always-a)."
-    )
-    assert why[1].startswith("no-images:careful, right. shift-0: “black” (read as ")
+    assert why[0].startswith("Text-only: 2 of 3 models have it right without the picture (right: ")
     items = analysed.review_store.items(["flagged_item"])
     assert {item["item_id"] for item in items} == {row["item_id"] for row in queued.values()}
-
-
-def test_decisions_are_shown_and_the_report_has_the_section(analysed: World) -> None:
-    rows = analysed.rows("SELECT item_id, decision, flags FROM evaluate.item_decisions ORDER BY 1")
-    assert rows == [
-        {"item_id": TEXT_ONLY, "decision": "pending", "flags": ["text_only"]},
-        {"item_id": WRONG, "decision": "pending", "flags": ["wrong_item"]},
-    ]
+    rows = analysed.rows("SELECT item_id, decision, flags FROM evaluate.item_decisions")
+    assert {row["item_id"]: (row["decision"], row["flags"]) for row in rows} == {
+        TEXT_ONLY: ("pending", ["text_only"]),
+        WRONG: ("pending", ["wrong_item"]),
+    }
     (page,) = (analysed.home / "reports").glob("mmbench-*.html")
-    text = page.read_text()
-    assert "right without the picture" in text and "every model fails" in text
-    assert text.count('<td class="asked">') == 2
+    assert page.read_text().count('<td class="asked">') == 2
 
 
 def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: World) -> None:

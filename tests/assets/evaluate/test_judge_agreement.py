@@ -15,49 +15,38 @@ GRADES = [9, 6, 4, 1]
 
 
 def asked(answer: str) -> Row:
-    return {
-        "image_ids": [],
-        "question": "How many?",
-        "reference": "Three.",
-        "answer": answer,
-        "dimensions": ["Richness"],
-        "lowest": 1,
-        "highest": 10,
-        "scores": {"Richness": None},
-    }
+    texts = {"question": "How many?", "reference": "Three.", "answer": answer}
+    scale = {"dimensions": ["Richness"], "lowest": 1, "highest": 10}
+    return {"image_ids": [], **texts, **scale, "scores": {"Richness": None}}
 
 
 def evaluated(desk: Desk) -> None:
     """A release of one item and one turn, answered by four models and judged."""
-    where = {"release_id": "r", "item_id": "i", "turn": 1, "benchmark": "mmdu", "provider": "x"}
-    where |= {"prompt_version": "p"}
+    where = {"release_id": "r", "item_id": "i", "turn": 1, "benchmark": "mmdu"}
     desk.fill("release.turns", [where | {"question": "How many?", "image_positions": [1]}])
     desk.fill("release.references", [where | {"kind": "answer", "reference": "Three."}])
     models = [
-        where
-        | {"model": f"model {number}", "call_key": f"call {number}", "status": "answered"}
-        | {"trial": "plain"}
-        for number in range(4)
+        where | {"model": f"model {n}", "call_key": f"call {n}", "trial": "plain"} for n in range(4)
     ]
+    answers = zip(models, ANSWERS, strict=True)
     desk.fill(
         "evaluate.answers",
-        [model | {"answer": answer} for model, answer in zip(models, ANSWERS, strict=True)],
+        [model | {"answer": answer, "status": "answered"} for model, answer in answers],
     )
+    judged = {"judge": "j", "replicate": 0, "part": "turn", "judge_version": "v"}
     desk.fill(
         "evaluate.judgments",
         [
             model
-            | {"judge": "j", "answer_call_key": model["call_key"], "explanation": ""}
-            | {"replicate": 0, "part": "turn", "judge_version": "v"}
-            | {"scores": [("Richness", grade), ("Creativity", 5)], "score": grade}
+            | judged
+            | {"answer_call_key": model["call_key"], "score": grade}
+            | {"scores": [("Richness", grade), ("Creativity", 5)]}
             for model, grade in zip(models, GRADES, strict=True)
         ],
     )
 
 
-def test_the_judge_is_compared_with_people_on_the_answers_that_both_have_scored(
-    desk: Desk,
-) -> None:
+def test_the_judge_is_compared_with_people_on_the_answers_that_both_have_scored(desk: Desk) -> None:
     evaluated(desk)
     contents = [asked(answer) for answer in [*ANSWERS[:3], "Nobody was judged for this."]]
     desk.queue("score", contents)

@@ -1,7 +1,7 @@
 """A judge that is led is found by the bias tests, and one that is not is not: in two languages."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 import dagster as dg
@@ -9,7 +9,6 @@ import pytest
 
 from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY, NONE
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.world import ANY_ASSETS, ASKING, BIAS_TESTS, Row, World
 
 pytestmark = pytest.mark.slow
@@ -23,53 +22,40 @@ N_PAIRS = 12
 
 
 @pytest.fixture(scope="module")
-def probed(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("probed")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(mock_url))
-    config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
-    assert world.run("import_release", {"release_import": {"config": config}}).success
-    assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
-    assert bias_test(world, n_answers=N_ANSWERS).success
-    yield world
-
-
-def models(mock_url: str) -> Row:
-    entry = {"provider": "mock", "base_url": mock_url}
-    judges = {
-        "honest": {**entry, "model": "offline-judge"},
-        "obedient": {**entry, "model": "offline-obedient", "family": "theirs"},
-        "always-a": {**entry, "model": "offline-always-a"},
+def probed(empty_world: MakeWorld, mock_url: str) -> World:
+    world = empty_world()
+    models = {
+        "honest": "offline-judge",
+        "obedient": {"model": "offline-obedient", "family": "theirs"},
+        "always-a": "offline-always-a",
+        "stranger": "offline-careful",
+        "relative": {"model": "offline-careless", "family": "theirs"},
     }
-    return {
-        "profiles": {"test": {"writer": "stranger", "judges": JUDGES, "evaluate": CONTESTANTS}},
-        "models": {
-            **judges,
-            "stranger": {**entry, "model": "offline-careful"},
-            "relative": {**entry, "model": "offline-careless", "family": "theirs"},
-        },
-    }
-
-
-def write_rows(folder: Path) -> Path:
-    """Questions that need no picture, in two languages."""
+    profile = {"writer": "stranger", "judges": JUDGES, "evaluate": CONTESTANTS}
+    world.set_mock_models(mock_url, models, **profile)
     asked = {
         "en": ("What is the use of a bridge?", "It lets people cross a river with dry feet."),
         "zh": ("桥有什么用？", "桥让人们可以不湿脚地过河。"),
     }
-    rows = [
-        {
-            "question_id": f"{seed}-0",
-            "image_path": "",
-            "history": [],
-            "prompt": f"{question} {seed}",
-        }
-        | {"ref_answer": reference, "task": "Knowledge", "category": "Perception & Understanding"}
+    questions = {
+        f"{language}{number}": (f"{question} {number}", reference)
         for language, (question, reference) in asked.items()
-        for seed in (f"{language}{number}" for number in range(N_ITEMS // 2))
+        for number in range(N_ITEMS // 2)
+    }
+    file = write_questions(world.root, questions)
+    assert world.import_file("alignmmbench", file).success
+    assert world.run(ANY_ASSETS, assets=ASKING | OBSERVED).success
+    assert bias_test(world, n_answers=N_ANSWERS).success
+    return world
+
+
+def write_questions(folder: Path, questions: Mapping[str, tuple[str, str]]) -> Path:
+    """AlignMMBench's file of questions that need no picture: text and reference by id."""
+    of_all = {"image_path": "", "history": [], "task": "Knowledge"}
+    of_all |= {"category": "Perception & Understanding"}
+    rows = [
+        {**of_all, "question_id": f"{name}-0", "prompt": question, "ref_answer": reference}
+        for name, (question, reference) in questions.items()
     ]
     file = folder / "metadata.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -124,9 +110,7 @@ def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(prob
     assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
 
 
-def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(
-    probed: World,
-) -> None:
+def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(probed):
     rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test <> 'position'")
     assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
     places = {

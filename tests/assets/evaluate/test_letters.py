@@ -1,22 +1,18 @@
 """Whether letters are read rightly: a blind queue, second readings, figures, other rules."""
 
 import base64
-import io
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
-from PIL import Image
 
 from methods.choice import strict
-from methods.review import Decision, QueueItem, check_decision
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
+from tests.assets.evaluate.test_multiple_choice import picture
 from tests.assets.world import (
     ANY_ASSETS,
     CALLING,
@@ -26,13 +22,13 @@ from tests.assets.world import (
     copy_of,
     made,
     metadata,
-    models_yaml,
     sentence,
 )
 
 pytestmark = pytest.mark.slow
 
 N_QUESTIONS = 8
+QUALITY = dg.AssetSelection.assets(["evaluate", "extraction_quality"])
 MODELS = ("careful", "refuser")
 PLANTED = {
     # No rule reads it, and the extractor does.
@@ -48,17 +44,11 @@ WRONG, NO_LETTER = "A", "I cannot say."
 
 
 @pytest.fixture(scope="module")
-def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def read(empty_world: MakeWorld) -> World:
     """Eight questions on a red picture, asked of a model that knows and of one that declines."""
-    root = tmp_path_factory.mktemp("letters")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
-    models = models_yaml(world.proxy.base_url)
-    models["profiles"]["test"]["evaluate"] = [*MODELS, "baseline:reference"]
-    world.write_models(models)
-    config = {"benchmark": "mmbench", "file": str(questions(root)), "split": "dev"}
-    config["language"] = "en"
-    imported = world.run("import_release", {"release_import": {"config": config}})
+    world = empty_world()
+    world.set_models(evaluate=[*MODELS, "baseline:reference"])
+    imported = world.import_file("mmbench", questions(world.root), split="dev", language="en")
     assert imported.success, sentence(imported)
     world.proxy.rewrite(lambda asked: extracts(asked, 2), WRONG)
     world.proxy.rewrite(lambda asked: extracts(asked, 3), NO_LETTER)
@@ -72,7 +62,7 @@ def read(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
     world.write_settings({"evaluate": {"extraction_queue": {"n_answers": 5}}})
     run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
     assert run.success and "evaluate/extraction_quality" in made(run)
-    yield world
+    return world
 
 
 @pytest.fixture
@@ -90,9 +80,7 @@ def extracts(asked: Any, number: int) -> bool:
 
 def questions(root: Path) -> Path:
     """The right choice, red, stands second in each: its letter is B."""
-    buffer = io.BytesIO()
-    Image.new("RGB", (64, 64), "red").save(buffer, "PNG")
-    image = base64.b64encode(buffer.getvalue()).decode()
+    image = base64.b64encode(picture("red")).decode()
     lines = ["\t".join(["index", "question", *"ABCD", "answer", "category", "image"])]
     for number in range(N_QUESTIONS):
         row = [str(number), f"Question {number}. Which colour has the picture, as in <image-2>?"]
@@ -113,24 +101,6 @@ def figure(world: World, model: str, measure: str, reader: str, other: str = "",
     return row
 
 
-def asked(world: World) -> int:
-    return len(world.proxy.requests)
-
-
-def decision(item: QueueItem, reviewer: str, verdict: str, letter: str | None = None) -> Decision:
-    """What the review app stores when a person decides."""
-    edits = {"edits": {**item["content"], "choice": letter}} if verdict == "edit" else {}
-    record = {
-        **{"item_id": item["item_id"], "content_hash": item["content_hash"], "round": 1},
-        **{"reviewer": reviewer, "verdict": verdict, "decided_at": "2026-01-01T00:00:00+00:00"},
-        **edits,
-    }
-    return check_decision(record, item)
-
-
-# --- What was read -----------------------------------------------------------------------------------
-
-
 def test_shares_of_who_read_the_letters(read: World) -> None:
     # Asked four times each: 0, 1, 3 and 4 to 7 (never missed); 2 once, since its reading is a miss.
     n = 7 * 4 + 1
@@ -141,11 +111,6 @@ def test_shares_of_who_read_the_letters(read: World) -> None:
     assert figure(read, "careful", "unread", "strict", subset="no_letter")["value"] == 4 / n
     assert figure(read, "refuser", "none", "rule")["value"] == 1
     assert figure(read, "baseline:reference", "read", "rule")["value"] == 1
-    both = figure(read, "", "read", "rule")
-    assert (both["n"], both["value"]) == (
-        n + N_QUESTIONS,
-        (4 * 4 + N_QUESTIONS) / (n + N_QUESTIONS),
-    )
 
 
 def test_the_extractor_reads_what_rules_have_read_and_mostly_agrees(read: World) -> None:
@@ -158,9 +123,6 @@ def test_the_extractor_reads_what_rules_have_read_and_mostly_agrees(read: World)
     agreed = figure(read, "refuser", "raw", "rule", "extractor")
     assert (agreed["n"], agreed["value"]) == (7, pytest.approx(6 / 7))
     assert figure(read, "careful", "raw", "rule", "extractor")["value"] == 1
-
-
-# --- People ------------------------------------------------------------------------------------------
 
 
 def test_the_queue_has_every_stratum_and_is_blind(read: World) -> None:
@@ -178,23 +140,21 @@ def test_the_queue_has_every_stratum_and_is_blind(read: World) -> None:
 
 def test_what_people_read_is_compared_with_every_reader(changed: World) -> None:
     (changed.home / "review.yaml").write_text("default: {annotators: 2, expert: none}")
-    planted = {
-        item["item_id"]: item
+    planted = [
+        item
         for item in changed.review_store.items(["extraction"])
         if item["content"]["output"] in PLANTED.values()
-    }
-    decisions = []
-    for item in planted.values():
+    ]
+    for item in planted:
         red = next(name for name, text in item["content"]["choices"].items() if text == "red")
         # Two people read two letters in the answers that nobody else has read.
         other = "Z" if item["content"]["output"] == PLANTED[3] else red
-        decisions += [decision(item, "ann", "edit", red), decision(item, "bob", "edit", other)]
-    changed.review_store.append(decisions)
-    run = changed.run(
-        ANY_ASSETS, assets=dg.AssetSelection.assets(["evaluate", "extraction_quality"])
-    )
+        for person, letter in (("ann", red), ("bob", other)):
+            edits = {**item["content"], "choice": letter}
+            changed.decide(item["item_id"], "edit", person, edits=edits)
+    run = changed.run(ANY_ASSETS, assets=QUALITY)
     assert run.success
-    n_apart = sum(item["content"]["output"] == PLANTED[3] for item in planted.values())
+    n_apart = sum(item["content"]["output"] == PLANTED[3] for item in planted)
     told = metadata(run, "evaluate/extraction_quality")
     assert told["people disagree"] == n_apart > 0
     assert told["read by people"] == len(planted) - n_apart
@@ -212,17 +172,12 @@ def test_what_people_read_is_compared_with_every_reader(changed: World) -> None:
     assert rows == [{"dimension": "choice"}]
 
 
-# --- Again -------------------------------------------------------------------------------------------
-
-
-def test_other_rules_read_the_answers_again_and_ask_nobody(
-    changed: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_rules_read_the_answers_again_and_ask_nobody(changed, monkeypatch):
     before = changed.rows("FROM evaluate.extractions ORDER BY ALL")
-    n_calls, n_asked = len(changed.ledger), asked(changed)
+    n_calls, n_asked = len(changed.ledger), len(changed.proxy.requests)
     monkeypatch.setattr(strict, "VERSION", "changed")
     run = changed.run(ANY_ASSETS, assets=CALLING)
     assert run.success
-    assert (len(changed.ledger), asked(changed)) == (n_calls, n_asked)
+    assert (len(changed.ledger), len(changed.proxy.requests)) == (n_calls, n_asked)
     assert changed.rows("FROM evaluate.extractions ORDER BY ALL") == before
     assert check(run, "evaluate/second_readings", "schema").passed

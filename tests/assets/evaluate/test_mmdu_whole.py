@@ -1,17 +1,12 @@
 """MMDU as its authors publish it: imported, answered, judged by two judges and scored.
 
-Dialogues of two turns in the published form, on pictures of the sample corpus: nightly as many as there
-are, 110. Some answers and some judgments are lost on purpose. The numbers that VLMEvalKit gives are
-worked out here from the rows alone.
+Dialogues of two turns in the published form, on pictures of the sample corpus. Some answers and some
+judgments are lost on purpose. The numbers that VLMEvalKit gives are worked out from the rows alone.
 """
-
-import json
-from collections.abc import Iterator
 
 import pytest
 
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.evaluate.sample_dialogues import write_dialogues
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, data_url_hash
 from tests.doubles.garbling_proxy import When
@@ -22,43 +17,27 @@ N_DIALOGUES, N_TURNS = 64, 2
 BY_SKILL = ["careful", "careless", "rambler", "always-a", "refuser"]
 REFERENCE, SWAPPED, EMPTY = "baseline:reference", "baseline:swapped-reference", "baseline:empty"
 CONTESTANTS = [*BY_SKILL, REFERENCE, SWAPPED, EMPTY]
+OVERALL = "Overall Score/micro"
 ONE, TWO, PANEL = "judge-one", "judge-two", "panel"
 CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3, 20, 41, 57))
 
 
 @pytest.fixture(scope="module")
-def whole(
-    make_world: MakeWorld,
-    mock_url: str,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("whole")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
-    world.write_models(models(mock_url, world.proxy.base_url))
-    file = write_dialogues(root / "published", N_DIALOGUES, N_TURNS)
-    config = {"benchmark": "mmdu", "file": str(file)}
-    assert world.run("import_release", {"release_import": {"config": config}}).success
+def whole(empty_world: MakeWorld, mock_url: str) -> World:
+    world = empty_world()
+    # Models of which something is lost are behind the proxy.
+    lossy = {"provider": "openai", "base_url": world.proxy.base_url}
+    models = {name: f"offline-{name}" for name in BY_SKILL}
+    models["careless"] = {**lossy, "model": "offline-careless"}
+    models[ONE] = {"model": "offline-judge", "identity": "one"}
+    models[TWO] = {**lossy, "model": "offline-judge", "identity": "two"}
+    profile = {"writer": "careful", "judges": [ONE, TWO], "evaluate": CONTESTANTS}
+    world.set_mock_models(mock_url, models, **profile)
+    file = write_dialogues(world.root / "published", N_DIALOGUES, N_TURNS)
+    assert world.import_file("mmdu", file).success
     lose_some(world)
     assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
-    yield world
-
-
-def models(mock_url: str, proxy: str) -> Row:
-    """The mock models; those of which something is lost are behind the proxy."""
-    entry = {"provider": "mock", "base_url": mock_url}
-    lossy = {"provider": "openai", "base_url": proxy}
-    return {
-        "profiles": {
-            "test": {"writer": "careful", "judges": [ONE, TWO], "evaluate": CONTESTANTS},
-        },
-        "models": {
-            **{name: {**entry, "model": f"offline-{name}"} for name in BY_SKILL},
-            "careless": {**lossy, "model": "offline-careless"},
-            ONE: {**entry, "model": "offline-judge", "identity": "one"},
-            TWO: {**lossy, "model": "offline-judge", "identity": "two"},
-        },
-    }
+    return world
 
 
 def lose_some(world: World) -> None:
@@ -82,16 +61,6 @@ def images_of(world: World, item_id: str) -> list[str]:
     return [data_url_hash(world, row["image_id"]) for row in rows]
 
 
-def overall(world: World, form: str) -> dict[tuple[str, str], float]:
-    """Micro means of the overall score, by judge and model."""
-    rows = world.rows(
-        "SELECT judge, model, value FROM evaluate.scores WHERE metric = 'Overall Score' "
-        "AND aggregation = 'micro' AND subset_label = '' AND form = $f",
-        f=form,
-    )
-    return {(row["judge"], row["model"]): row["value"] for row in rows}
-
-
 def turns(world: World, judge: str, model: str) -> list[Row]:
     """Every turn of a model: its status, and the judge's overall grade where there is one."""
     return world.rows(
@@ -105,15 +74,8 @@ def turns(world: World, judge: str, model: str) -> list[Row]:
 
 
 def test_all_dialogues_are_imported_answered_and_judged_by_both_judges(whole: World) -> None:
-    text = (whole.root / "published" / "benchmark.json").read_text()
-    assert '"/mmdu_pics/' in text and "<ImageHere>" in text, "the authors' form"
-    n_dialogues = len(json.loads(text))
-    n_turns = n_dialogues * N_TURNS
-    assert whole.warehouse.count("release.items") == n_dialogues
-    assert whole.rows(
-        "SELECT count(DISTINCT image_ids) AS n FROM (SELECT list(image_id ORDER BY "
-        "position) AS image_ids FROM release.images GROUP BY item_id)"
-    ) == [{"n": n_dialogues}]
+    n_turns = N_DIALOGUES * N_TURNS
+    assert whole.warehouse.count("release.items") == N_DIALOGUES
     counted = whole.rows("SELECT model, count(*) AS n FROM evaluate.answers GROUP BY model")
     assert {row["model"]: row["n"] for row in counted} == dict.fromkeys(CONTESTANTS, n_turns)
     judged = whole.rows("SELECT judge, model, count(*) AS n FROM evaluate.judgments GROUP BY ALL")
@@ -126,11 +88,9 @@ def test_all_dialogues_are_imported_answered_and_judged_by_both_judges(whole: Wo
 
 
 def test_a_panel_stands_beside_both_judges(whole: World) -> None:
-    scores = overall(whole, "judged")
-    assert {judge for judge, _ in scores} == {ONE, TWO, PANEL}
     # They say the same, and the panel rests on what both judged.
-    for model in CONTESTANTS:
-        assert scores[PANEL, model] == pytest.approx(scores[TWO, model])
+    panel, two = (whole.scores(OVERALL, "judged", judge=judge) for judge in (PANEL, TWO))
+    assert panel == pytest.approx(two) and panel.keys() == set(CONTESTANTS)
     versions = whole.rows(
         "SELECT DISTINCT judge_version FROM evaluate.scores WHERE judge = 'panel'"
     )
@@ -138,10 +98,8 @@ def test_a_panel_stands_beside_both_judges(whole: World) -> None:
 
 
 @pytest.mark.parametrize("judge", [ONE, TWO, PANEL])
-def test_models_come_in_the_order_of_their_skill_between_the_baselines(
-    whole: World, judge: str
-) -> None:
-    scores = {model: value for (by, model), value in overall(whole, "floor").items() if by == judge}
+def test_models_come_in_the_order_of_their_skill_between_the_baselines(whole, judge):
+    scores = whole.scores(OVERALL, judge=judge)
     assert scores[REFERENCE] > scores["careful"] > scores["careless"] > scores["rambler"]
     assert scores["rambler"] > scores["always-a"] == scores["refuser"] == scores[EMPTY] == 10
     # A text about other pictures is long and coherent, and some of it fits by chance: the mock judge
@@ -178,9 +136,7 @@ def test_what_was_lost_is_lost_by_name(whole: World) -> None:
 
 @pytest.mark.parametrize("judge", [ONE, TWO])
 @pytest.mark.parametrize("model", CONTESTANTS)
-def test_vlmevalkits_numbers_follow_from_the_rows_and_from_ours(
-    whole: World, judge: str, model: str
-) -> None:
+def test_vlmevalkits_numbers_follow_from_the_rows_and_from_ours(whole, judge, model):
     """`valid` is the mean over judged turns, `all` counts every other turn as 0; both times 10.
 
     Ours has no turn that the judge failed in `floor`, and counts what the model failed as the lowest
@@ -194,13 +150,13 @@ def test_vlmevalkits_numbers_follow_from_the_rows_and_from_ours(
     n, n_failed = len(rows), sum(row["answer"] is None for row in rows)
     n_unjudged = sum(row["answer"] is not None and row["grade"] is None for row in rows)
     assert (n, n_failed, n_unjudged) == (
-        whole.warehouse.count("release.items") * N_TURNS,
+        N_DIALOGUES * N_TURNS,
         4 if model == "careless" else 0,
         N_TURNS if judge == TWO else 0,
     )
 
-    floor = overall(whole, "floor")[judge, model]
-    assert overall(whole, "judged")[judge, model] == pytest.approx(valid)
+    floor = whole.scores(OVERALL, judge=judge)[model]
+    assert whole.scores(OVERALL, "judged", judge=judge)[model] == pytest.approx(valid)
     assert (floor * (n - n_unjudged) - 10 * n_failed) / n == pytest.approx(all_turns)
     if judge == ONE:
         assert floor - 10 * n_failed / n == pytest.approx(all_turns)

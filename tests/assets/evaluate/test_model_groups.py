@@ -1,4 +1,4 @@
-"""What models.yaml says of models, groups and training by it, and slices by two labels, in tables."""
+"""What models.yaml says of models and their families, and slices by two labels, in tables."""
 
 from pathlib import Path
 
@@ -14,8 +14,11 @@ from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
 from methods.choice.passes import RIGHT
 from methods.evaluation.items import Item, Turn
+from methods.mmdu.judging import DIMENSIONS
 from methods.release import Edition
 from resources.llm.registry import load_registry
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.assets.review.desk import Desk
 
 ENTRIES = {
@@ -41,25 +44,15 @@ def scored(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     ]
     edition = Edition("mmiu", None, "en", "imported")
     release_id = write_imported(desk.warehouse, "mmiu-en", edition, items, {"file": "f"})
-    asked = [
-        {
-            **{"benchmark": "mmiu", "release_id": release_id, "model": model, "turn": 1},
-            **{"trial": "plain", "item_id": name, "value": float(value)},
-        }
+    here = {"benchmark": "mmiu", "release_id": release_id, "turn": 1, "trial": "plain"}
+    answers = [
+        {**here, "model": model, "item_id": name, "value": float(value), "status": "answered"}
         for model, values in VALUES.items()
         for name, value in zip(ITEMS, values, strict=True)
     ]
-    answer = {"provider": "p", "status": "answered", "answer": "A", "prompt_version": "x@1"}
-    of_rule = {
-        "judge": "rule",
-        "judge_version": "v",
-        "replicate": 0,
-        "part": "",
-        "status": "judged",
-    }
-    names = ("benchmark", "release_id", "model", "turn", "trial", "item_id")
-    desk.fill("evaluate.answers", [{**{n: row[n] for n in names}, **answer} for row in asked])
-    desk.fill("evaluate.observations", [{**row, **of_rule, "metric": RIGHT} for row in asked])
+    desk.fill("evaluate.answers", [{**row, "answer": "A"} for row in answers])
+    judged = {"judge": "rule", "replicate": 0, "part": "", "status": "judged", "metric": RIGHT}
+    desk.fill("evaluate.observations", [{**row, **judged} for row in answers])
     given = {
         "warehouse": desk.warehouse,
         "benchmarks": BENCHMARKS,
@@ -124,3 +117,65 @@ def test_scores_are_split_by_the_two_labels_of_a_pair(scored: Desk) -> None:
         ("VO, no", 100, 1),
         ("VO, yes", 100, 1),
     ]
+
+
+R = {"release_id": "mmdu-0123456789"}
+MODELS = ("gpt-4o-2024-08-06", "gpt-4o-mini-2024", "qwen", "baseline:reference")
+FAMILIES = {MODELS[0]: "gpt", MODELS[1]: "gpt", MODELS[2]: "qwen"}
+
+
+@pytest.fixture
+def warehouse(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """Three models and a baseline, judged by the first model on one release that `qwen` wrote."""
+    entries = {
+        name: {"provider": "openai", "model": name, "family": family}
+        for name, family in FAMILIES.items()
+    }
+    profile = {"writer": "qwen", "judge": MODELS[0], "evaluate": list(MODELS)}
+    models = tmp_path / "models.yaml"
+    models.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    monkeypatch.setenv("LOOM_MODELS", str(models))
+    made = Warehouse(loom_home / "warehouse.duckdb")
+    item = {**R, "item_id": "i"}
+    turns = [{**item, "turn": turn} for turn in (1, 2)]
+    of_model = [
+        {**turn, "benchmark": "mmdu", "model": model, "trial": "plain"}
+        for turn in turns
+        for model in MODELS
+    ]
+    card = {"name": "mmdu", "kind": "benchmark", "benchmark": "mmdu", "origin": "built"}
+    judged = {"judge": MODELS[0], "replicate": 0, "part": "turn", "status": "judged"}
+    put(
+        made,
+        {
+            "release.releases": [{**R, **card, "review_policy": "none", "writers": ["qwen"]}],
+            "release.items": [item],
+            "release.turns": turns,
+            "evaluate.answers": [{**row, "status": "answered", "answer": "A"} for row in of_model],
+            "evaluate.observations": [
+                {**row, **judged, "metric": metric, "value": float(grade)}
+                for grade, row in enumerate(of_model, start=1)
+                for metric in DIMENSIONS
+            ],
+        },
+    )
+    given = {"warehouse": made, "benchmarks": BENCHMARKS}
+    dg.materialize([scores, comparisons], resources=given)
+    return made
+
+
+def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(warehouse):
+    rows = warehouse.select("evaluate.leaderboard").to_pylist()
+    assert {row["model"]: row["related"] for row in rows} == {
+        MODELS[0]: "self",
+        MODELS[1]: "family",
+        "qwen": "self",
+        "baseline:reference": None,
+    }
+    ranks = warehouse.sql("SELECT DISTINCT model, related FROM evaluate.ranks").to_pylist()
+    assert {row["model"]: row["related"] for row in ranks} == {
+        MODELS[0]: "is the judge",
+        MODELS[1]: "judge's family",
+        "qwen": "is the writer",
+        "baseline:reference": None,
+    }

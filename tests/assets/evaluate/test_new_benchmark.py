@@ -20,8 +20,7 @@ from methods.evaluation.judging import Judging
 from methods.evaluation.metrics.mean import Mean
 from methods.release import Edition
 from resources.settings import prompts
-from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
 from tests.assets.world import (
     ANY_ASSETS,
@@ -32,9 +31,7 @@ from tests.assets.world import (
     Row,
     World,
     check,
-    copy_of,
     made,
-    models_yaml,
     sentence,
 )
 from tests.doubles import garbling_proxy
@@ -46,20 +43,15 @@ KEYS = ("A", "B", "C", "C", "A", "B")
 
 
 @pytest.fixture(scope="module")
-def toy(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def toy(empty_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """Six pictures in three groups, evaluated: `careful`, and one that always says A."""
-    root = tmp_path_factory.mktemp("toy")
-    with_its_prompt = project_prompts(root / "methods")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
-    with world.environment():
-        world.definitions = build_defs(
-            benchmarks={**BENCHMARKS, "toy": Toy()}, resource_overrides={"embedder": world.embedder}
-        )
-    models = models_yaml(world.proxy.base_url)
-    models["models"]["always-a"] = {**models["models"]["careful"], "model": "offline-always-a"}
-    models["profiles"]["test"]["evaluate"] = ["careful", "always-a", "baseline:reference"]
-    world.write_models(models)
+    with_its_prompt = project_prompts(tmp_path_factory.mktemp("toy"))
+    world = empty_world()
+    use_benchmarks(world, toy=Toy())
+    world.set_models(
+        {"always-a": {"model": "offline-always-a"}},
+        evaluate=["careful", "always-a", "baseline:reference"],
+    )
     release(world)
     world.write_settings({"evaluate": {"answers": {"context_policy": "truncate"}}})
     # One answer that no rule reads.
@@ -75,10 +67,17 @@ def toy(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Iter
         yield world
 
 
+def use_benchmarks(world: World, **added: Toy) -> None:
+    with world.environment():
+        world.definitions = build_defs(
+            benchmarks={**BENCHMARKS, **added}, resource_overrides={"embedder": world.embedder}
+        )
+
+
 def project_prompts(folder: Path) -> Path:
     """The project's prompts and that of the benchmark, in the place of the project's alone."""
     for method in prompts.PROMPTS_ROOT.glob("*/prompts"):
-        (folder / method.parent.name).mkdir(parents=True)
+        (folder / method.parent.name).mkdir()
         (folder / method.parent.name / "prompts").symlink_to(method)
     (folder / "toy" / "prompts").mkdir(parents=True)
     (folder / "toy" / "prompts" / "extract.md").write_text(PROMPT)
@@ -91,24 +90,13 @@ def release(world: World, benchmark: str = "toy") -> None:
         image = world.root / f"{number}.png"
         Image.new("RGB", (64, 64), colour).save(image)
         others = [each for each in ("red", "green", "blue") if each != colour]
-        choices = [*others[: "ABC".index(key)], colour, *others["ABC".index(key) :]]
-        items.append(
-            Item(
-                f"item-{number}",
-                (
-                    Turn(
-                        1,
-                        f"Item {number}. <ImageHere>. Which colour is <image-1>?",
-                        (1,),
-                        {"key": key},
-                    ),
-                ),
-                (world.images.put(image.read_bytes()).image_id,),
-                tuple(choices),
-                f"group-{number // 2}",
-                {"n_choices": "3", "colour": colour},
-            )
-        )
+        choices = (*others[: "ABC".index(key)], colour, *others["ABC".index(key) :])
+        question = f"Item {number}. <ImageHere>. Which colour is <image-1>?"
+        turn = Turn(1, question, (1,), {"key": key})
+        image_id = world.images.put(image.read_bytes()).image_id
+        labels = {"n_choices": "3", "colour": colour}
+        group = f"group-{number // 2}"
+        items.append(Item(f"item-{number}", (turn,), (image_id,), choices, group, labels))
     with world.environment():
         edition = Edition(benchmark, "test", None, "imported")
         write_imported(world.warehouse, f"{benchmark}-test", edition, items, {"file": "toy.tsv"})
@@ -116,18 +104,14 @@ def release(world: World, benchmark: str = "toy") -> None:
 
 def test_what_no_rule_reads_is_read_by_a_model_and_named(toy: World) -> None:
     rows = toy.rows(
-        "SELECT DISTINCT answer, reading, extractor, extractor_call_key IS NULL AS by_rule "
+        "SELECT DISTINCT answer, extractor, extractor_call_key IS NULL AS by_rule "
         "FROM evaluate.provenance WHERE model = 'careful' AND extractor <> 'rule'"
     )
-    assert {(row["answer"], row["extractor"], row["by_rule"]) for row in rows} == {
-        ("Plainly red.", "judge", False)
-    }
+    assert rows == [{"answer": "Plainly red.", "extractor": "judge", "by_rule": False}]
     assert toy.rows("SELECT DISTINCT judge FROM evaluate.observations") == [{"judge": "rule"}]
-
-
-def test_every_observation_that_was_scored_is_in_the_provenance(toy: World) -> None:
-    (row,) = toy.rows("SELECT count(*) AS n FROM evaluate.observations WHERE status = 'judged'")
-    assert toy.warehouse.count("evaluate.provenance") == row["n"] == 18 + 18 + 8
+    # Every observation that was scored is in the provenance.
+    judged = toy.rows("SELECT count(*) AS n FROM evaluate.observations WHERE status = 'judged'")
+    assert judged == [{"n": toy.warehouse.count("evaluate.provenance")}] == [{"n": 18 + 18 + 8}]
 
 
 def test_ranks_slices_and_the_report_follow(toy: World) -> None:
@@ -216,21 +200,15 @@ def circular(world: World) -> list[Row]:
     ],
 )
 def test_a_benchmark_that_raises_loses_its_own_results_only(
-    toy: World, make_world: MakeWorld, tmp_path: Path, where: str, said: str, steps: list[str]
+    toy: World, copied: CopyWorld, tmp_path: Path, where: str, said: str, steps: list[str]
 ) -> None:
-    copy_of(toy.root, tmp_path)
-    world = make_world(tmp_path, toy.corpus)
+    world = copied(toy, tmp_path)
     shutil.copy(toy.root / "models.yaml", tmp_path)
     release(world, "broken")
-    chosen = ASKING | SCORING | REPORTS
 
     def run(benchmark: Toy) -> Result:
-        with world.environment():
-            world.definitions = build_defs(
-                benchmarks={**BENCHMARKS, "toy": Toy(), "broken": benchmark},
-                resource_overrides={"embedder": world.embedder},
-            )
-        return world.run(ANY_ASSETS, assets=chosen)
+        use_benchmarks(world, toy=Toy(), broken=benchmark)
+        return world.run(ANY_ASSETS, assets=ASKING | SCORING | REPORTS)
 
     result = run(Broken(where))
 

@@ -1,15 +1,13 @@
 """Answers are compared only where it is asked for, by a design within a budget, and rated."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from assets.evaluate.pairs import OFF
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
+from tests.assets.evaluate.test_judge_bias_tests import write_questions
 from tests.assets.world import ANY_ASSETS, PAIRING, Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
@@ -19,54 +17,20 @@ N_ITEMS = 12
 
 
 @pytest.fixture(scope="module")
-def answered(
-    make_world: MakeWorld, mock_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[World]:
-    root = tmp_path_factory.mktemp("paired")
-    (root / "corpus").mkdir()
-    world = make_world(root, Corpus(root / "corpus"))
-    entry = {"provider": "mock", "base_url": mock_url}
-    world.write_models(
-        {
-            "profiles": {
-                "test": {
-                    "writer": "refuser",
-                    "judges": ["honest", "always-a"],
-                    "evaluate": ["rambler", "careless", "refuser", "baseline:empty"],
-                }
-            },
-            "models": {
-                "honest": {**entry, "model": "offline-judge"},
-                **{
-                    name: {**entry, "model": f"offline-{name}"}
-                    for name in ("always-a", "rambler", "careless", "refuser")
-                },
-            },
-        }
-    )
-    config = {"benchmark": "alignmmbench", "file": str(write_rows(root))}
-    assert world.run("import_release", {"release_import": {"config": config}}).success
-    assert world.run(ANY_ASSETS, assets=ANSWERS).success
-    yield world
-
-
-def write_rows(folder: Path) -> Path:
-    """Questions that need no picture, each with a reference."""
-    rows = [
-        {
-            "question_id": f"bridge{number}-0",
-            "image_path": "",
-            "history": [],
-            "prompt": f"What is the use of bridge {number}?",
-            "ref_answer": "It lets people cross a river with dry feet.",
-            "task": "Knowledge",
-            "category": "Perception & Understanding",
-        }
+def answered(empty_world: MakeWorld, mock_url: str) -> World:
+    world = empty_world()
+    models = {name: f"offline-{name}" for name in ("always-a", "rambler", "careless", "refuser")}
+    candidates = ["rambler", "careless", "refuser", "baseline:empty"]
+    profile = {"writer": "refuser", "judges": ["honest", "always-a"], "evaluate": candidates}
+    world.set_mock_models(mock_url, {**models, "honest": "offline-judge"}, **profile)
+    reference = "It lets people cross a river with dry feet."
+    questions = {
+        f"bridge{number}": (f"What is the use of bridge {number}?", reference)
         for number in range(N_ITEMS)
-    ]
-    file = folder / "metadata.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return file
+    }
+    assert world.import_file("alignmmbench", write_questions(world.root, questions)).success
+    assert world.run(ANY_ASSETS, assets=ANSWERS).success
+    return world
 
 
 def release_of(world: World) -> str:
@@ -110,9 +74,7 @@ def test_every_pair_is_asked_in_both_orders_by_each_judge(answered: World) -> No
     assert (design["n_calls"], design["n_calls_of_all"], design["n_models"]) == (72, 72, 3)
 
 
-def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(
-    answered: World,
-) -> None:
+def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(answered):
     assert compare(answered, adaptive=False).success
     honest = ratings(answered, "honest")
     assert honest["refuser"]["rank"] == 3
@@ -123,9 +85,7 @@ def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(
     assert {row["judge"]: row["value"] for row in biases} == {"honest": 0.5, "always-a": 1.0}
 
 
-def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(
-    answered: World,
-) -> None:
+def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(answered):
     assert compare(answered, opponents="baseline:reference").success
     rows = answered.rows("FROM evaluate.pairs WHERE judge = 'honest'")
     assert len(rows) == 2 * 3 * N_ITEMS

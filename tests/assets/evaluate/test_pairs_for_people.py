@@ -37,26 +37,15 @@ def compared(desk: Desk) -> Desk:
     """Items of two turns, answered by one model; a judge has compared the second one both ways."""
     turns = [place(item, turn) for item in JUDGED for turn in REFERENCES]
     desk.fill("release.current", [{"name": "n", "release_id": "r"}])
+    desk.fill("release.items", [{**place(item, 1), "set_id": item} for item in JUDGED])
     desk.fill(
-        "release.items",
-        [
-            {**RELEASE, "item_id": item, "set_id": item, "ordinal": 1, "revision": 0}
-            | {"reviewers": [], "labels": []}
-            for item in JUDGED
-        ],
-    )
-    desk.fill(
-        "release.turns",
-        [
-            {**turn, "question": f"Question {turn['turn']}?", "image_positions": []}
-            for turn in turns
-        ],
+        "release.turns", [{**turn, "question": f"Question {turn['turn']}?"} for turn in turns]
     )
     desk.fill(
         "release.references",
         [{**turn, "kind": "answer", "reference": REFERENCES[turn["turn"]]} for turn in turns],
     )
-    asked = {"model": "m", "provider": "x", "trial": "plain", "prompt_version": "p"}
+    asked = {"model": "m", "trial": "plain"}
     desk.fill(
         "evaluate.answers",
         [
@@ -67,20 +56,14 @@ def compared(desk: Desk) -> Desk:
     )
     verdicts = [
         {**place(item, 2), **asked, "judge": "j", "judge_version": "v", "part": prefix + order}
-        | {"replicate": 0, "value": float(winner == "model"), "metric": metric}
-        for item, winner in JUDGED.items()
+        | {"replicate": 0, "metric": metric, "answer_call_key": "c", "status": "judged"}
+        | {"scores": [(metric, share)], "score": share, "value": share}
+        for item, share in ((item, float(winner == "model")) for item, winner in JUDGED.items())
         for prefix, metric in (("", REASONING), ("overall-", OVERALL))
         for order in ORDERS
     ]
-    desk.fill(
-        "evaluate.judgments",
-        [
-            {**verdict, "answer_call_key": "c", "call_key": "k", "explanation": ""}
-            | {"scores": [(verdict["metric"], verdict["value"])], "score": verdict["value"]}
-            for verdict in verdicts
-        ],
-    )
-    desk.fill("evaluate.observations", [{**verdict, "status": "judged"} for verdict in verdicts])
+    desk.fill("evaluate.judgments", verdicts)
+    desk.fill("evaluate.observations", verdicts)
     return desk
 
 

@@ -1,21 +1,24 @@
-"""Queries of the evaluation on tables of a few rows, worked by hand."""
+"""Queries and views of the evaluation on tables of a few rows, worked by hand."""
 
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from dagster_project import results
+from methods.evaluation.constant_scores import constant_scores_sentence
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
 
 HERE = {"benchmark": "b", "release_id": "r"}
+COUNTS = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
+NO_TURNS = {f"n_{name}": 0 for name in COUNTS}
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
     """One current release."""
-    made = Warehouse(tmp_path / "warehouse.duckdb")
-    put(made, {"release.current": [{"name": "n", **HERE}]})
-    return made
+    put(empty_warehouse, {"release.current": [{"name": "n", **HERE}]})
+    return empty_warehouse
 
 
 def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
@@ -31,18 +34,8 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
     }
 
 
-def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(
-    warehouse: Warehouse,
-) -> None:
-    counts = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
-    of = {
-        **HERE,
-        **{f"n_{each}": 0 for each in counts},
-        "place": 0,
-        "form": "floor",
-        "subset_label": "",
-        "subset_value": "",
-    }
+def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(warehouse):
+    of = {**HERE, **NO_TURNS, "place": 0, "form": "floor", "subset_label": "", "subset_value": ""}
     values = {"a": 10.0, "b": None, "c": 30.0, "d": 20.0}
     rows = [{**of, "model": model, "value": value} for model, value in values.items()]
     put(warehouse, {"evaluate.scores": rows})
@@ -62,6 +55,19 @@ def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehou
     assert lacking == [{"release_id": "r", "model": "n"}]
 
 
+def test_what_has_no_reference_counts_in_no_score(warehouse: Warehouse) -> None:
+    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain"}
+    given = [{"status": "judged", "value": 7.0}, {"status": "no_reference"}, {"status": "empty"}]
+    observed = [{"value": None, **place, "turn": turn, **of} for turn, of in enumerate(given, 1)]
+    answers = [{**place, "status": "answered", "answer": "A.", "turn": n} for n in range(1, 4)]
+    put(warehouse, {"evaluate.answers": answers, "evaluate.observations": observed})
+    rows = warehouse.read("evaluate/observed_of", {"release_id": "r", "models": ["m"]}).to_pylist()
+    assert [tuple(row[name] for name in ("turn", "status", "value")) for row in rows] == [
+        (1, "judged", 7.0),
+        (3, "empty", None),
+    ]
+
+
 def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
     """Turn 1 was given to both models; of `m` turn 2 is left to judge, and turn 2 of `n` was lost."""
     place = {**HERE, "item_id": "i", "trial": "t"}
@@ -77,9 +83,7 @@ def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
     assert waiting == [{**HERE, "model": "m", "judge": "j"}]
 
 
-def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(
-    warehouse: Warehouse,
-) -> None:
+def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(warehouse):
     """Two pictures in the first turn, one in the second, one in the third."""
     place = {**HERE, "item_id": "i", "trial": "plain", "model": "m"}
     positions = {1: [1, 2], 2: [3], 3: [4]}
@@ -100,3 +104,94 @@ def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(
         [1, 2, 3],
         [1, 2, 3, 4],
     ]
+
+
+JUDGED = {**HERE, "judge": "j", "judge_version": "v", "replicate": 0, "trial": "plain", "turn": 1}
+Score = Callable[[int, str], float]
+
+
+def judge(
+    warehouse: Warehouse,
+    n_items: int,
+    score: Score,
+    *,
+    models: Sequence[str] = ("m", "n"),
+    parts: Sequence[str] = ("answer",),
+    answer: str = "answer of {model}",
+) -> list[dict[str, object]]:
+    """What is marked where each model answered so many items; `score` is of the item and the part."""
+    places = [(f"i{n}", model) for n in range(n_items) for model in models]
+    answers = [
+        {**HERE, "item_id": item, "model": model, "trial": "plain", "turn": 1, "status": "answered"}
+        | {"answer": answer.format(model=model)}
+        for item, model in places
+    ]
+    judgments = [
+        {**JUDGED, "item_id": item, "model": model, "part": part, "score": score(n, part)}
+        for n, (item, model) in enumerate(places)
+        for part in parts
+    ]
+    put(warehouse, {"evaluate.answers": answers, "evaluate.judgments": judgments})
+    return warehouse.select("evaluate.constant_judges").to_pylist()
+
+
+def test_a_judge_with_one_score_is_marked_with_its_numbers(warehouse: Warehouse) -> None:
+    (row,) = judge(warehouse, 20, lambda n, _: 5.0 if n else 7.0)
+
+    assert row["judge"] == "j" and row["constant_share"] == 39 / 40
+    assert constant_scores_sentence(row) == (
+        "Judge j on r: 97 % of its scores of 40 different answers to 20 items are 5, so they do not "
+        "tell the models apart. Read some of its judgments, or take another judge."
+    )
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        # All tens on a few items may be deserved.
+        {"n_items": 3, "score": lambda *_: 10.0},
+        {"n_items": 4, "score": lambda *_: 10.0, "models": [f"m{n}" for n in range(9)]},
+        # One answer in ten has another score.
+        {"n_items": 20, "score": lambda n, _: 5.0 + (n % 10 == 0)},
+        # Equal answers deserve equal scores, and one model is told apart from nobody.
+        {"n_items": 20, "score": lambda *_: 5.0, "answer": "B"},
+        {"n_items": 40, "score": lambda *_: 5.0, "models": ["m"]},
+        # Who wins in both orders does not win by its place.
+        {"n_items": 20, "score": lambda *_: 1.0, "parts": ["model-first", "model-second"]},
+    ],
+)
+def test_few_or_different_scores_are_not(warehouse: Warehouse, of: dict) -> None:
+    assert judge(warehouse, **of) == []
+
+
+@pytest.mark.parametrize("verdict", [1.0, 0.5, 0.0])
+def test_a_judge_that_has_one_verdict_whatever_it_compares_is_marked(warehouse, verdict):
+    """The first place wins, loses or ties: the model's share depends on its place alone."""
+    (row,) = judge(
+        warehouse,
+        10,
+        lambda _, part: verdict if part == "model-first" else 1 - verdict,
+        parts=["model-first", "model-second"],
+    )
+    assert row["constant_score"] == verdict
+
+
+def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(warehouse, monkeypatch, capsys):
+    judge(warehouse, 20, lambda *_: 5.0)
+    of = {**HERE, **NO_TURNS, "judge": "j", "judge_version": "v", "provider": "p", "n_items": 20}
+    score = {
+        **of,
+        "model": "m",
+        "place": 0,
+        "form": "floor",
+        "subset_label": "",
+        "subset_value": "",
+    }
+    put(warehouse, {"release.current": [{"name": "n", **HERE}], "evaluate.scores": [score]})
+    monkeypatch.setattr(results, "warehouse_of_home", lambda: warehouse)
+
+    results.show_results(["j"])
+
+    printed = capsys.readouterr().out
+    assert "judge j (constant scores), provider p)" in printed
+    assert printed.rstrip().splitlines()[-1].startswith("Judge j on r: 100 % of its scores of 40")

@@ -64,9 +64,7 @@ def statuses(answered: ItemAnswers) -> list[tuple[str, int | None]]:
 
 
 @pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
-def test_a_turn_that_is_refused_is_asked_again_without_the_oldest_turn(
-    tmp_path: Path, refusal: tuple[int, Any]
-) -> None:
+def test_a_turn_that_is_refused_is_asked_again_without_the_oldest_turn(tmp_path, refusal):
     answered = ask(tmp_path, refusing(*refusal), "truncate")
 
     assert statuses(answered) == [("answered", None), ("answered", None), ("answered", 1)]

@@ -6,15 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import (
-    World,
-    copy_of,
-    made,
-    metadata,
-    models_yaml,
-    sentence,
-)
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import World, made, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -23,10 +16,9 @@ N_ITEMS, N_TURNS = 4, 24
 
 
 @pytest.fixture
-def world(evaluated: World, make_world: MakeWorld, tmp_path: Path) -> World:
+def world(evaluated: World, copied: CopyWorld, tmp_path: Path) -> World:
     """Both models evaluated on all dialogues."""
-    copy_of(evaluated.root, tmp_path)
-    return make_world(tmp_path, evaluated.corpus)
+    return copied(evaluated, tmp_path)
 
 
 def shown(world: World) -> set[tuple[str, str]]:
@@ -43,10 +35,7 @@ def archived(world: World, **config: Any) -> str:
 
 
 def with_profile(world: World, **profile: Any) -> None:
-    models = models_yaml(world.proxy.base_url)
-    models["models"]["second"] = {**models["models"]["judge"], "model": "offline-obedient"}
-    models["profiles"]["test"] = {"writer": "writer", **profile}
-    world.write_models(models)
+    world.set_models({"second": {"model": "offline-obedient"}}, **profile)
 
 
 def marks(world: World) -> Mapping[str, str | None]:
@@ -56,11 +45,8 @@ def marks(world: World) -> Mapping[str, str | None]:
     return {row["model"]: row["mark"] for row in rows}
 
 
-def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(released, copied, tmp_path):
+    world = copied(released, tmp_path)
     limited = {"evaluate__answers": {"config": {"limit": 2}}}
 
     assert world.evaluate(config=limited).success
@@ -114,19 +100,14 @@ def test_a_judge_and_a_run_are_archived_too(world: World) -> None:
     [
         ({}, "Name a model (--model), a judge (--judge) or a run (--run)."),
         ({"model": "carefull"}, "No model carefull has results here; the nearest is careful."),
-        (
-            {"model": "careful", "undo": True},
-            "Nothing of this name is archived; archived: none.",
-        ),
+        ({"model": "careful", "undo": True}, "Nothing of this name is archived; archived: none."),
     ],
 )
 def test_what_is_not_there_is_not_archived(world: World, config: dict[str, Any], said: str) -> None:
     assert archived(world, **config) == said
 
 
-def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_paid_for_it(
-    world: World,
-) -> None:
+def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_paid_for_it(world):
     with_profile(world, judges=["judge", "second"], evaluate=["careful"])
     run = world.evaluate()
     assert run.success and "evaluate/judgments" in made(run)

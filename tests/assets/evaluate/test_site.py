@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from assets.evaluate.inference import answer_version
 from assets.evaluate.site import site
 from assets.evaluate.site_data import STATUSES
@@ -22,6 +21,7 @@ from resources.stores_of_home import bring_home_up_to_date
 from resources.warehouse import Warehouse
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
 from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
+from tests.assets.filled import put
 from tests.resources.llm.test_ledger import call
 from tests.resources.site.reading import pieces_of
 
@@ -53,7 +53,7 @@ class Home:
             self.write(table, rows)
 
     def write(self, table: str, rows: list[Any], where: dict[str, Any] | None = None) -> None:
-        self.warehouse.replace(table, rows_to_arrow(table, rows), where)
+        put(self.warehouse, {table: rows}, where)
 
     def rows(self, table: str, **where: str) -> list[Any]:
         return self.warehouse.select(table, **where).to_pylist()  # type: ignore[arg-type]
@@ -96,39 +96,41 @@ def test_an_item_has_its_turns_answers_and_judgments(home: Home) -> None:
     about, (item,) = pieces["release"], pieces["items/0"]
     assert about["ids"] == ["i"] and about["pieces"] == [0]
     assert [model["name"] for model in about["models"]] == ["good"]
-    assert [judge["judge"] for judge in about["judges"]][:1] == ["judge-1"]
     first, second = item["turns"]
     assert (first["question"], first["images"]) == ("Which <ImageHere>?", [1])
     assert [each["text"] for each in second["references"]] == [SECRET]
     shown = item["images"][0]
-    assert (home.items / "pictures" / shown["picture"]).read_bytes() == home.store.read(
-        home.image_id
-    )
+    stored = home.store.read(home.image_id)
+    assert (home.items / "pictures" / shown["picture"]).read_bytes() == stored
     assert (home.items / "thumbs" / shown["thumb"]).is_file()
     assert pieces["heads/0"] == [["Which ?", shown["thumb"]]]
     answers = {answer["turn"]: answer for answer in item["answers"]}
     assert answers[1]["text"] == "Answer 1." and "reasoning" not in answers[1]
-    judged = [
-        (about["judges"][of["judge"]]["judge"], of["score"]) for of in answers[1]["judgments"]
+    # The judgment of an answer that was replaced is not there.
+    judgments = answers[1]["judgments"]
+    assert sorted((about["judges"][of["judge"]]["judge"], of["score"]) for of in judgments) == [
+        ("judge-1", 7),
+        ("judge-2", 7),
     ]
-    expected = home.rows("evaluate.judgments", release_id=RELEASE)
-    assert sorted(judged) == sorted(
-        (row["judge"], row["score"]) for row in expected if row["answer_call_key"] == "a1"
-    )
-    assert about["prompts"][answers[1]["judgments"][0]["prompt"]] == VERSION
-    assert "answer" in pieces["words/0"] and "which" in pieces["words/0"]
+    assert about["prompts"][judgments[0]["prompt"]] == VERSION
+    # Words of answers have an index of their own.
+    words = pieces["answer_words/0"]
+    assert "answer" in words and not {"which", "likes"} & words.keys()
+    assert {"answer", "which", "likes"} <= pieces["words/0"].keys()
+
+
+def columns_of(pieces: dict[str, Any], name: str) -> dict[tuple[str, Any], list[Any]]:
+    """Values of each column by its kind and this field of it."""
+    columns = pieces["release"]["columns"]
+    return {(of["kind"], of.get(name)): pieces[f"columns/{of['file']}"] for of in columns}
 
 
 def test_columns_have_a_value_for_each_item(home: Home) -> None:
     home.change("release.items", labels=[("topic", "boats")])
     home.made()
     pieces = home.pieces()
-    about = pieces["release"]
-    columns = {
-        (each["kind"], each.get("name")): pieces[f"columns/{each['file']}"]
-        for each in about["columns"]
-    }
-    assert about["labels"] == [{"name": "topic", "values": ["boats"]}]
+    columns = columns_of(pieces, "name")
+    assert pieces["release"]["labels"] == [{"name": "topic", "values": ["boats"]}]
     assert columns["label", None] == [0]
     assert columns["count", "turns"] == [2] and columns["count", "images"] == [2]
     assert columns["count", "question_length"] == [len("Which <ImageHere>?And <ImageHere>?")]
@@ -138,26 +140,24 @@ def test_columns_have_a_value_for_each_item(home: Home) -> None:
 
 
 def test_the_score_of_an_item_is_the_mean_of_its_units_and_judges_may_differ(home: Home) -> None:
+    of = {"benchmark": "mmdu", "release_id": RELEASE, "model": "good", "item_id": "i"}
+    of |= {"judge_version": VERSION, "replicate": 0, "trial": "plain", "part": "turn"}
+    of |= {"metric": "Overall Score", "status": "judged"}
     rows = [
-        {
-            **{"benchmark": "mmdu", "release_id": RELEASE, "model": "good", "item_id": "i"},
-            **{"judge": judge, "judge_version": VERSION, "replicate": 0, "trial": "plain"},
-            **{"metric": "Overall Score", "turn": turn, "part": "turn", "status": "judged"},
-            **{"value": value, "call_key": None, "answer_call_key": f"a{turn}"},
-        }
+        {**of, "judge": judge, "turn": turn, "value": value, "answer_call_key": f"a{turn}"}
         for judge, values in (("judge-1", (8.0, 5.0)), ("judge-2", (4.0, 4.0)))
         for turn, value in enumerate(values, start=1)
     ]
     home.write("evaluate.observations", rows)
     home.made()
     pieces = home.pieces()
-    about = pieces["release"]
-    metric = next(n for n, each in enumerate(about["metrics"]) if each["name"] == "Overall Score")
-    values = {
-        (each["kind"], each.get("judge")): pieces[f"columns/{each['file']}"]
-        for each in about["columns"]
-        if each.get("metric") == metric
-    }
+    metrics = [each["name"] for each in pieces["release"]["metrics"]]
+    pieces["release"]["columns"] = [
+        each
+        for each in pieces["release"]["columns"]
+        if each.get("metric") == metrics.index("Overall Score")
+    ]
+    values = columns_of(pieces, "judge")
     # A grade of 1 to 10 is shown as 10 to 100.
     assert values == {
         ("score", 0): [65],
@@ -191,13 +191,6 @@ def test_an_answer_has_its_request_as_it_was_sent_its_tokens_and_its_seconds(hom
     first, (_, (cut,)) = requests["messages"]
     assert first == ["user", [{"image": "a" * 64}, "Which?"]]
     assert cut == f"{'W' * MOST_CHARACTERS} … (1 more characters)"
-
-
-def test_words_of_answers_have_an_index_of_their_own(home: Home) -> None:
-    home.made()
-    words = home.pieces()["answer_words/0"]
-    assert "answer" in words and not {"which", "likes"} & words.keys()
-    assert {"which", "likes"} <= home.pieces()["words/0"].keys()
 
 
 def test_a_reference_that_was_put_in_place_of_an_answer_is_not_shown_twice(home: Home) -> None:
@@ -238,9 +231,7 @@ def test_what_tells_an_answer_that_is_held_out_is_in_no_file(home: Home) -> None
     assert not {"score", "disagreement"} & {each["kind"] for each in about["columns"]}
 
 
-def test_what_did_not_change_is_not_written_again_and_what_did_is_in_a_folder_of_its_own(
-    home: Home,
-) -> None:
+def test_what_did_not_change_is_not_written_again_and_what_did_is_in_a_folder_of_its_own(home):
     home.made()
     before, other = home.folder(), home.folder("instruct-1")
     written = {path: path.stat().st_mtime_ns for path in other.rglob("*.js")}
@@ -279,9 +270,7 @@ def test_what_is_of_no_release_any_more_goes(home: Home) -> None:
     assert home.folder("instruct-1").is_dir()
 
 
-def test_the_page_of_a_release_that_cannot_be_made_stays(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_a_release_that_cannot_be_made_stays(home, monkeypatch):
     home.change("release.images", image_id=home.image_id)
     home.made()
     before = home.folder()

@@ -7,30 +7,23 @@ import pytest
 from methods.prompts.prompt_template import PromptTemplate
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
 from tests.assets.evaluate.test_multiple_choice import several_pictures, take
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, metadata, models_yaml
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, metadata
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def world(make_world: MakeWorld, tmp_path: Path) -> World:
+def world(empty_world: MakeWorld, tmp_path: Path) -> World:
     """Four questions on two pictures each, before a model that takes one."""
-    (tmp_path / "corpus").mkdir()
-    made = make_world(tmp_path, Corpus(tmp_path / "corpus"))
-    models = models_yaml(made.proxy.base_url)
-    models["models"]["careful"]["max_images"] = 1
-    models["profiles"]["test"]["evaluate"] = ["careful"]
-    made.write_models(models)
+    made = empty_world(tmp_path)
+    made.set_models({"careful": {"max_images": 1}}, evaluate=["careful"])
     take(made, "mmiu", several_pictures(tmp_path))
     return made
 
 
 @pytest.mark.parametrize(("policy", "left_out"), [("sample", 1), ("tile", None)])
-def test_every_question_is_asked_and_scores_name_the_policy(
-    world: World, policy: str, left_out: int | None
-) -> None:
+def test_every_question_is_asked_and_scores_name_the_policy(world, policy, left_out):
     world.write_settings({"evaluate": {"answers": {"context_policy": policy}}})
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING)
     assert run.success
@@ -54,9 +47,7 @@ def test_every_question_is_asked_and_scores_name_the_policy(
         assert all("<image 2 of the grid>" in asked.text for asked in sent)
 
 
-def test_a_question_prompt_of_ones_own_is_what_models_are_asked_by(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_question_prompt_of_ones_own_is_what_models_are_asked_by(world, tmp_path):
     source = (PROMPTS_ROOT / "mmiu" / "prompts" / "question.md").read_text()
     folder = tmp_path / "prompts" / "mmiu"
     folder.mkdir(parents=True)

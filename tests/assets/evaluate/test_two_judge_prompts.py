@@ -1,4 +1,4 @@
-"""A judge with two prompts: what it said under both is observed together, and versions never mix."""
+"""Which judgments are observed: those of the present answers, together by version; none mix."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from assets.evaluate import observations
 from assets.evaluate.judge import judge_version
 from methods.evaluation.asking import PLAIN, Transcript
@@ -24,11 +23,12 @@ from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
 from methods.mmdu import Mmdu
 from resources.settings import prompts
-from resources.warehouse import TableWrite, Warehouse
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 PROMPTS = ("two/turn", "two/whole")
 HERE = {"release_id": "r", "item_id": "i"}
-BY = {"benchmark": "two", "model": "m", "provider": "mock"}
+BY = {"benchmark": "two", "model": "m"}
 NOW = "two/turn@1 two/whole@1 both@1"
 
 
@@ -61,36 +61,27 @@ def ask(place: JudgmentKey, prompt: str, scores: Sequence[int] = ()) -> JudgeReq
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
+def warehouse(empty_warehouse: Warehouse, loom_home: Path) -> Warehouse:
     """One item with two turns, both answered; nothing is judged."""
-    asked = [{**HERE, "turn": turn} for turn in (1, 2)]
-    answer = {**BY, "trial": "plain", "status": "answered", "answer": "A", "prompt_version": "v"}
-    rows: dict[str, list[dict[str, Any]]] = {
-        "release.items": [{**HERE, "ordinal": 1, "revision": 0, "reviewers": [], "labels": {}}],
-        "release.turns": [{**at, "question": "Q", "image_positions": []} for at in asked],
-        "evaluate.answers": [{**at, **answer, "call_key": f"a{at['turn']}"} for at in asked],
-    }
-    made = Warehouse(tmp_path / "warehouse.duckdb")
-    made.replace_all(
-        [TableWrite(table, rows_to_arrow(table, of), {}) for table, of in rows.items()]
-    )
-    return made
+    asked = [{**HERE, **BY, "turn": turn, "trial": "plain"} for turn in (1, 2)]
+    answer = {"status": "answered", "answer": "A"}
+    answers = [{**at, **answer, "call_key": f"a{at['turn']}"} for at in asked]
+    rows = {"release.items": [HERE], "release.turns": asked, "evaluate.answers": answers}
+    put(empty_warehouse, rows)
+    return empty_warehouse
 
 
-def judged(warehouse: Warehouse, *given: tuple[int, str, str, int]) -> list[tuple[Any, ...]]:
-    """What is observed of judgments: turn, part, version of the judging, score."""
+def judged(warehouse: Warehouse, *given: tuple[int, str, str, int], of: str = "a") -> list[Any]:
+    """What is observed of judgments of the answers' calls: turn, part, version, score."""
     rows = [
         {
-            **HERE,
-            **BY,
-            **{"trial": "plain", "judge": "j", "replicate": 0, "explanation": ""},
+            **{**HERE, **BY, "trial": "plain", "judge": "j", "replicate": 0},
             **{"turn": turn, "part": part, "scores": [(part, score)], "score": score},
-            **{"answer_call_key": f"a{turn}", "call_key": f"{part} {turn}"},
-            **{"prompt_version": f"two/{part}@1", "judge_version": version},
+            **{"answer_call_key": f"{of}{turn}", "judge_version": version},
         }
         for turn, part, version, score in given
     ]
-    warehouse.replace("evaluate.judgments", rows_to_arrow("evaluate.judgments", rows))
+    put(warehouse, {"evaluate.judgments": rows})
     resources = {"warehouse": warehouse, "benchmarks": {"two": Two()}}
     assert dg.materialize([observations], resources=resources).success
     found = warehouse.sql(
@@ -99,7 +90,14 @@ def judged(warehouse: Warehouse, *given: tuple[int, str, str, int]) -> list[tupl
     return [tuple(row.values()) for row in found.to_pylist()]
 
 
-def test_what_both_prompts_gave_is_one_judging(warehouse: Warehouse, loom_home: Path) -> None:
+def test_the_judgment_of_an_earlier_answer_is_nobodys(warehouse: Warehouse) -> None:
+    grades = ((1, "turn", NOW, 4), (2, "turn", NOW, 8), (2, "whole", NOW, 7))
+    assert judged(warehouse, *grades, of="earlier ") == []
+    assert warehouse.count("evaluate.provenance") == 0
+    assert len(judged(warehouse, *grades)) == warehouse.count("evaluate.provenance") == 3
+
+
+def test_what_both_prompts_gave_is_one_judging(warehouse: Warehouse) -> None:
     found = judged(warehouse, (1, "turn", NOW, 4), (2, "turn", NOW, 8), (2, "whole", NOW, 7))
     assert found == [
         (NOW, "turn", 1, "judged", 4),
@@ -108,9 +106,7 @@ def test_what_both_prompts_gave_is_one_judging(warehouse: Warehouse, loom_home: 
     ]
 
 
-def test_grades_of_one_version_are_not_put_beside_those_of_another(
-    warehouse: Warehouse, loom_home: Path
-) -> None:
+def test_grades_of_one_version_are_not_put_beside_those_of_another(warehouse: Warehouse) -> None:
     other = "two/turn@1 two/whole@2 both@1"
     found = judged(warehouse, (1, "turn", NOW, 4), (2, "turn", NOW, 8), (2, "whole", other, 7))
     # The whole was judged on other grades than those of its own version, of which there are none.
@@ -123,9 +119,7 @@ def test_grades_of_one_version_are_not_put_beside_those_of_another(
     ]
 
 
-def test_the_version_of_a_judging_has_every_prompt_and_how_it_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_version_of_a_judging_has_every_prompt_and_how_it_is_judged(tmp_path, monkeypatch):
     def version(whole: str, images: Any = "shown") -> str:
         for name, text in zip(PROMPTS, ("Grade it.", whole), strict=True):
             path = tmp_path / "two" / "prompts" / f"{name.removeprefix('two/')}.md"

@@ -61,9 +61,6 @@ def saved(image: Image.Image, format: str = "PNG", **options: object) -> bytes:
     return buffer.getvalue()
 
 
-# --- Pages ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def chosen(make: Make) -> tuple[World, Result]:
     """Seven pages, of which three are wanted; only those have their images in the folder."""
@@ -93,9 +90,7 @@ def chosen(make: Make) -> tuple[World, Result]:
     return world, run
 
 
-def test_pages_of_other_languages_and_topics_are_left_out_and_counted(
-    chosen: tuple[World, Result],
-) -> None:
+def test_pages_of_other_languages_and_topics_are_left_out_and_counted(chosen):
     world, run = chosen
     assert set(by_title(world, "pages")) == {"Fire balloon", "Montgolfier", "Schwalbenschwanz"}
     told = metadata(run, "ingest/pages")
@@ -118,9 +113,7 @@ def test_pages_of_other_languages_and_topics_are_left_out_and_counted(
 
 
 @pytest.mark.parametrize("name", ["pages", "entries"])
-def test_a_page_and_its_entries_tell_every_topic_they_serve(
-    chosen: tuple[World, Result], name: str
-) -> None:
+def test_a_page_and_its_entries_tell_every_topic_they_serve(chosen, name):
     found = {title: row["topics"] for title, row in by_title(chosen[0], name).items()}
     assert found == {
         "Fire balloon": ["flight"],
@@ -128,8 +121,6 @@ def test_a_page_and_its_entries_tell_every_topic_they_serve(
         "Schwalbenschwanz": ["insects", "paper"],
     }
 
-
-# --- Images --------------------------------------------------------------------------------------
 
 IMAGES = {
     "good.png": saved(picture(96, 96)),
@@ -175,25 +166,19 @@ def test_a_limit_and_a_list_refuse_with_their_figures(limited: World) -> None:
     assert (good["brightness"], good["entropy"], good["aspect"]) == (120, 4, 1)
 
 
-# --- Duplicates ----------------------------------------------------------------------------------
-
-
 def test_copies_are_found_whatever_they_were_made_into(make: Make) -> None:
-    """One file behind two URLs, the same picture smaller, as a JPEG and turned, and another one."""
+    """One file behind two URLs, the same picture as a JPEG and turned, and another one."""
     x, y = np.meshgrid(np.arange(256), np.arange(256))
     owl = Image.fromarray((127 + 120 * np.sin(x / 29 + (y / 41) ** 2)).astype(np.uint8))
     files = {
         "owl.png": saved(owl),
         "owl-again.png": saved(owl),
-        "owl-small.png": saved(owl.resize((160, 160), Image.Resampling.LANCZOS)),
         "owl.jpg": saved(owl, "JPEG", quality=70),
         "owl-turned.png": saved(owl.rotate(90)),
         "other.png": saved(Image.fromarray((127 + 120 * np.sin(y / 5 + x / 9)).astype(np.uint8))),
     }
-    rows = [
-        wit_line(name, WEB + name, mime_type="image/jpeg" if name.endswith("jpg") else "image/png")
-        for name in files
-    ]
+    types = {name: "image/jpeg" if name.endswith("jpg") else "image/png" for name in files}
+    rows = [wit_line(name, WEB + name, mime_type=mime_type) for name, mime_type in types.items()]
     world = make(rows, files)
     assert ingest_part(world, "mini", "wit_rows", "pages", "images").success
     run = find_duplicates(world)
@@ -201,19 +186,13 @@ def test_copies_are_found_whatever_they_were_made_into(make: Make) -> None:
 
     ids = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     group = {ids[name] for name in files if name.startswith("owl")}
-    assert len(group) == 4
     found = {row["image_id"]: row for row in world.rows("FROM cluster.duplicates ORDER BY ALL")}
-    assert set(found) == group
+    assert set(found) == group and len(group) == 3
     assert {row["group_id"] for row in found.values()} == {min(group)}
-    assert {name: found[ids[name]]["n_urls"] for name in ("owl.png", "owl.jpg")} == {
-        "owl.png": 2,
-        "owl.jpg": 1,
-    }
+    assert [found[ids[name]]["n_urls"] for name in ("owl.png", "owl.jpg")] == [2, 1]
     # Their perceptual hashes are near, but for that of what was turned.
-    assert [
-        name for name in files if name.startswith("owl") and found[ids[name]]["distance"] > 4
-    ] == ["owl-turned.png"]
+    far = [name for name in files if ids[name] in group and found[ids[name]]["distance"] > 4]
+    assert far == ["owl-turned.png"]
     told = metadata(run, "cluster/duplicates")
-    assert told["images"] == 5
-    assert told["exact: behind several URLs"] == 1
-    assert (told["near: look like another"], told["groups that look alike"]) == (4, 1)
+    assert (told["images"], told["exact: behind several URLs"]) == (4, 1)
+    assert (told["near: look like another"], told["groups that look alike"]) == (3, 1)

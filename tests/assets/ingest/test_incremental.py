@@ -14,10 +14,11 @@ from tests.assets.ingesting import (
     READ_UNCHANGED,
     by_title,
     ingest_part,
+    ingest_range,
     ingest_unchecked,
     table,
 )
-from tests.assets.world import Row, World, metadata, sentence
+from tests.assets.world import Result, Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -35,11 +36,6 @@ def corpus(tmp_path: Path) -> Corpus:
     return corpus
 
 
-@pytest.fixture
-def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    return make_world(tmp_path, corpus)
-
-
 def forbid_reading(patch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise CorpusError("The shard was read.")
@@ -49,9 +45,6 @@ def forbid_reading(patch: pytest.MonkeyPatch) -> None:
 
 def with_text(row: WitLine, text: str) -> WitLine:
     return {**row, "context_page_description": text}
-
-
-# --- Shards --------------------------------------------------------------------------------------
 
 
 def test_a_shard_of_the_same_bytes_is_not_read_again_unless_it_is_asked_for(
@@ -92,9 +85,6 @@ def test_a_shard_that_changed_replaces_its_rows_and_no_others(world: World, corp
     titles = {row["title"] for row in table(world, "pages") if row["wit_shard"] == "balloons"}
     assert titles == {row["page_title"] for row in [BALLOONS[0], *BALLOONS[2:]]}
     assert BALLOONS[1]["page_title"] not in titles
-
-
-# --- Pages ---------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -165,4 +155,26 @@ def test_the_ids_of_what_did_not_change_stay(edited: list[Seen]) -> None:
     assert other(first, fourth) == {OTHERS[0]["page_title"]}
 
 
-# --- Many shards ---------------------------------------------------------------------------------
+def shown(run: Result) -> dict[tuple[str, str], Row]:
+    """(table, shard) -> metadata of its materialization."""
+    return {
+        (event.asset_key.path[-1], str(event.partition)): {
+            name: value.value for name, value in event.materialization.metadata.items()
+        }
+        for event in run.get_asset_materialization_events()
+    }
+
+
+def test_the_page_of_a_partition_shows_its_own_rows_where_a_run_had_several_shards(world, corpus):
+    corpus.write_shard("balloons", BALLOONS[:4])
+    shards = ("balloons", "butterflies")
+    run = ingest_range(world, shards)
+    assert run.success
+    pages = shown(run)
+    for name in ("wit_rows", "pages", "images", "entries"):
+        for shard, other in (shards, shards[::-1]):
+            rows = world.rows(f"FROM ingest.{name} WHERE wit_shard = $s", s=shard)
+            assert pages[name, shard]["dagster/row_count"] == len(rows)
+            assert other not in pages[name, shard]["preview"]
+    # What the run counted by itself is of all its shards, and says so.
+    assert pages["images", "balloons"]["all other counts are of"] == "balloons, butterflies"

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine
 from tests.assets.ingesting import table, wit_line, write_settings
 from tests.assets.world import Result, World, metadata, sentence
@@ -75,11 +74,6 @@ def corpus(tmp_path: Path) -> Corpus:
     return corpus
 
 
-@pytest.fixture
-def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    return make_world(tmp_path, corpus)
-
-
 def reasons(world: World) -> dict[str, int]:
     """Rows left out by reason."""
     found = world.rows(
@@ -135,9 +129,7 @@ def test_five_languages_come_through_from_rows_to_image_sets(world: World) -> No
     assert {row["languages"][0] for row in sets} <= {row["language"] for row in read}
 
 
-def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(
-    world: World, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(world, capsys):
     write_settings(world.corpus.folder, languages=["fi"])
     run = world.ingest()
     assert run.success

@@ -12,12 +12,7 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import by_title, table, write_settings
 from tests.assets.world import World, metadata
-from tests.resources.wikipedia.recorded_wiki import (
-    PLAIN,
-    WITH_EXTRACTS,
-    AnsweringWiki,
-    open_wiki,
-)
+from tests.resources.wikipedia.recorded_wiki import PLAIN, WITH_EXTRACTS, AnsweringWiki, open_wiki
 
 pytestmark = pytest.mark.slow
 
@@ -41,9 +36,7 @@ def make(
 
 
 @pytest.mark.parametrize("path", [WITH_EXTRACTS, PLAIN])
-def test_its_pages_become_entries(
-    make_world: MakeWorld, tmp_path: Path, wiki: AnsweringWiki, path: str
-) -> None:
+def test_its_pages_become_entries(make_world, tmp_path, wiki, path):
     world = make(make_world, tmp_path, wiki, path, pages=["Stone", "Pebble"], categories=["Owls"])
     # Two of six records are pages without images, which is no loss; one of five is a lost file.
     run = world.ingest("owls")

@@ -78,9 +78,7 @@ def test_every_row_is_a_row(ingested: tuple[World, Result], lines: list[WitLine]
     assert all(page["categories"] for page in table(world, "pages"))
 
 
-def test_every_image_is_decoded_and_measured(
-    ingested: tuple[World, Result], lines: list[WitLine]
-) -> None:
+def test_every_image_is_decoded_and_measured(ingested, lines):
     world, _ = ingested
     assert rejected(world, "image") == {}
     images = {row["image_url"]: row for row in table(world, "images")}
@@ -108,9 +106,7 @@ def test_every_image_is_decoded_and_measured(
     assert len({row["phash"] for row in images.values()}) > 140
 
 
-def test_every_page_with_each_of_its_images_is_an_entry(
-    ingested: tuple[World, Result], lines: list[WitLine]
-) -> None:
+def test_every_page_with_each_of_its_images_is_an_entry(ingested, lines):
     world, run = ingested
     image_of = {row["image_url"]: row["image_id"] for row in table(world, "images")}
     pairs = {(line["page_url"], image_of[line["image_url"]]) for line in lines}

@@ -20,11 +20,6 @@ def corpus(tmp_path: Path) -> Corpus:
     return Corpus(tmp_path / "corpus")
 
 
-@pytest.fixture
-def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    return make_world(tmp_path, corpus)
-
-
 def at(row: WitLine, path: str) -> WitLine:
     return {**row, "image_url": f"https://images.example.org/{path}"}
 
@@ -51,9 +46,7 @@ def test_both_are_rejected_unless_the_folder_has_them_by_path(world: World, corp
     assert commons["image_url"] not in images(world)
 
 
-def test_an_address_of_another_shard_counts_and_that_shard_is_named(
-    world: World, corpus: Corpus, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_address_of_another_shard_counts_and_that_shard_is_named(world, corpus, capfd):
     name = file_name(ROWS[0])
     first, second = at(ROWS[0], f"a/{name}?v=1"), at(ROWS[1], f"a/{name}?v=2")
     corpus.write_shard("one", ROWS[:1])

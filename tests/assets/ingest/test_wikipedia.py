@@ -9,13 +9,7 @@ from PIL import Image
 
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
-from tests.assets.ingesting import (
-    ANY_LOSS,
-    by_title,
-    table,
-    wit_line,
-    write_settings,
-)
+from tests.assets.ingesting import ANY_LOSS, by_title, table, wit_line, write_settings
 from tests.assets.world import World
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Request, Use
 
@@ -23,10 +17,7 @@ pytestmark = pytest.mark.slow
 
 CONTACT = "me@example.org"
 LICENCE = {"LicenseShortName": "CC BY-SA 4.0", "LicenseUrl": "https://example.org/by-sa"}
-OWLS = {
-    "pages": ["Barn owl", "Owl of barns", "Roc", "a<b"],
-    "categories": ["Arctic birds"],
-}
+OWLS = {"pages": ["Barn owl", "Owl of barns", "Roc", "a<b"], "categories": ["Arctic birds"]}
 """A page, a redirect to it, one that does not exist, what is no title; and a category of one page."""
 
 Make = Callable[..., World]
@@ -90,36 +81,7 @@ def asked(requests: list[Request]) -> dict[str, set[str]]:
     return found
 
 
-# --- A shard of Wikipedia's pages ----------------------------------------------------------------
-
-
-def test_pages_become_entries_with_captions_categories_and_licences(make: Make) -> None:
-    world = make(shards={"owls": OWLS})
-    run = world.ingest("owls", ANY_LOSS)
-    assert run.success
-    entries = by_title(world, "entries")
-    assert set(entries) == {"Barn owl", "Snowy owl"}
-    barn = entries["Barn owl"]
-    # What is written under the picture comes before what its file says of it.
-    assert barn["caption"] == "A barn owl at dusk"
-    assert entries["Snowy owl"]["caption"] == "An owl on snow"
-    assert barn["page_url"] == "https://en.wikipedia.org/wiki/Barn_owl"
-    assert barn["page_text"] == "The barn owl hunts by ear."
-    assert sorted(barn["categories"]) == ["Farm animals", "Owls"]
-    said = [
-        [entries[title][name] for name in ("licence", "licence_url", "artist")]
-        for title in ("Barn owl", "Snowy owl")
-    ]
-    assert said == [
-        ["CC-BY-SA-4.0", "https://example.org/by-sa", "Ada L."],
-        ["CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", None],
-    ]
-    assert [(row["width"], row["height"]) for row in table(world, "images")] == [(96, 80)] * 2
-
-
-def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(
-    make: Make, wiki: MediaWiki
-) -> None:
+def test_pages_become_entries_with_captions_categories_licences_and_versions(make, wiki):
     owl = Use("File:Snowy owl.png", "Een uil")
     wiki.languages["nl"] = {
         "Kerkuil": Page("Hij jaagt op gehoor.", ["Uilen"], [owl], versions={"en": "Barn owl"})
@@ -127,6 +89,20 @@ def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(
     wiki.languages["en"]["Barn owl"].edit(versions={"nl": "Kerkuil"})
     world = make(shards={"owls": OWLS, "uilen": {"language": "nl", "pages": ["Kerkuil"]}})
     assert world.ingest("owls", ANY_LOSS).success and world.ingest("uilen", ANY_LOSS).success
+    entries = by_title(world, "entries")
+    assert set(entries) == {"Barn owl", "Snowy owl", "Kerkuil"}
+    barn, snowy = entries["Barn owl"], entries["Snowy owl"]
+    # What is written under the picture comes before what its file says of it.
+    assert (barn["caption"], snowy["caption"]) == ("A barn owl at dusk", "An owl on snow")
+    assert barn["page_url"] == "https://en.wikipedia.org/wiki/Barn_owl"
+    assert barn["page_text"] == "The barn owl hunts by ear."
+    assert sorted(barn["categories"]) == ["Farm animals", "Owls"]
+    said = [[row[name] for name in ("licence", "licence_url", "artist")] for row in (barn, snowy)]
+    assert said == [
+        ["CC-BY-SA-4.0", "https://example.org/by-sa", "Ada L."],
+        ["CC0-1.0", "https://creativecommons.org/publicdomain/zero/1.0/", None],
+    ]
+    # The versions of a page in other languages are read for the split.
     page_ids = {row["title"]: row["page_id"] for row in table(world, "pages")}
     read = world.warehouse.read("cluster/page_images").to_pylist()
     assert {row["page_id"]: row["versions"] for row in read} == {
@@ -135,8 +111,6 @@ def test_the_versions_of_a_page_in_other_languages_are_read_for_the_split(
         page_ids["Kerkuil"]: [page_ids["Barn owl"]],
     }
 
-
-# --- What Wikipedia adds to other shards ---------------------------------------------------------
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab/"
 
@@ -186,9 +160,7 @@ def test_enriched_pages_have_what_their_rows_lack(make: Make, wiki: MediaWiki) -
     assert wiki.uploads == []
 
 
-def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(
-    make: Make, wiki: MediaWiki
-) -> None:
+def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(make, wiki):
     world = make()
     enriched(world)
     assert wiki.requests == []

@@ -10,17 +10,8 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from assets.quality.model_checks import MOST_READ
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import (
-    ANY_ASSETS,
-    Result,
-    Row,
-    World,
-    copy_of,
-    data_url_hash,
-    metadata,
-    sentence,
-)
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import ANY_ASSETS, Result, Row, World, data_url_hash, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -45,18 +36,8 @@ def check_pairs(world: World, config: Row | None = None) -> Result:
 
 
 @pytest.fixture
-def world(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(released.root, tmp_path)
-    return make_world(tmp_path, released.corpus)
-
-
-def test_pairs_of_the_mock_writer_pass_the_rules(world: World) -> None:
-    run = check_pairs(world)
-    rows = world.rows("SELECT * FROM quality.checks")
-    turns = world.rows("SELECT sum(n_turns) AS n FROM dialogue.dialogues")
-    assert len(rows) == turns[0]["n"] > 0
-    assert {row["outcome"] for row in rows} == {"pass"}
-    assert metadata(run, "quality/checks")["pass"] == len(rows)
+def world(released: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(released, tmp_path)
 
 
 def quality_of(world: World, name: str) -> dict[str, int]:
@@ -68,9 +49,7 @@ def quality_of(world: World, name: str) -> dict[str, int]:
     return dict(json.loads(row["quality"]))
 
 
-def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_benchmark(
-    world: World,
-) -> None:
+def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_benchmark(world):
     """One pair of the first dialogue, all of the second that are on several pictures, one to test."""
     refusal: Callable[[str], str] = lambda text: "I'm sorry, but I can't help."  # noqa: E731
     refused = plant(world, "instruction", 0, 0, answer=refusal)
@@ -116,9 +95,6 @@ def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_b
     assert (counted["review"], counted["material"], counted.get("pairs_left_out")) == (1, 1, None)
 
 
-# --- Checks by a model ---------------------------------------------------------------------------
-
-
 def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
     run = check_pairs(world, {})
     dialogues = world.rows("SELECT * FROM dialogue.dialogues")
@@ -132,6 +108,9 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
         row["unsupported"] == row["contradictions"] == row["sensitive"] == [] for row in rows
     )
     assert all(row["blind_grade"] == 0 and row["not_checked"] is None for row in rows)
+    assert (
+        metadata(run, "quality/checks")["pass"] == len(rows) == sum(d["n_turns"] for d in dialogues)
+    )
     assert world.rows("SELECT * FROM quality.failed") == []
 
     # The pictures of another set are shown, and none of its own.
@@ -165,27 +144,17 @@ def test_of_an_answer_without_end_the_checks_read_the_beginning(world: World) ->
 
 def test_what_a_model_finds_is_a_reason(world: World) -> None:
     known = "The capital of France is Paris, which lies on the river Seine."
-    row = plant(
-        world,
-        "instruction",
-        0,
-        0,
-        question=lambda text: f"{text} Also: what is the capital of France, and where does it lie?",
-        answer=lambda text: known,
-    )
+    also = "Also: what is the capital of France, and where does it lie?"
+    plant(world, "instruction", 0, 0, question=lambda t: f"{t} {also}", answer=lambda _: known)
     plant(world, "benchmark", 0, 0, answer=lambda text: f"{text} The man is called Peter Hansen.")
     check_pairs(world, {})
-    reasons = {
-        (row["kind"], row["turn"], row["outcome"], *row["reasons"])
-        for row in world.rows("SELECT * FROM quality.checks WHERE outcome <> 'pass'")
-    }
+    rows = world.rows("SELECT * FROM quality.checks WHERE outcome <> 'pass'")
+    reasons = {(row["kind"], row["turn"], row["outcome"], *row["reasons"]) for row in rows}
     assert ("benchmark", 1, "drop", "sensitive") in reasons
-    assert any({"needs_no_picture"} <= set(found) for found in reasons if found[0] == row["kind"])
+    assert any("needs_no_picture" in each for each in reasons if each[0] == "instruction")
 
 
-def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_made(
-    world: World,
-) -> None:
+def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_made(world):
     # One step of six: less than a fifth of all requests.
     world.proxy.rewrite(lambda asked: asked.task == "reread", lambda reply: "All is well.")
     run = world.run(ANY_ASSETS, assets=QUALITY)

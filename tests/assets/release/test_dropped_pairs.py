@@ -8,11 +8,7 @@ from methods.release import ApprovedDialogue
 BOTH = "Compare <image-1> and <image-2>."
 FIRST = f"Image1: <ImageHere>, Image2: <ImageHere>. {BOTH}"
 TURNS = (
-    {
-        "question_id": "a",
-        "question": FIRST,
-        "answer": "A.",
-    },
+    {"question_id": "a", "question": FIRST, "answer": "A."},
     {"question_id": "b", "question": BOTH, "answer": "B."},
     {"question_id": "c", "question": BOTH, "answer": "C."},
 )

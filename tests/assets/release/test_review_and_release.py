@@ -10,8 +10,8 @@ from methods.review import QueueItem
 from review.commands import read_queue
 from review.import_export import ImportResult, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
-from tests.assets.conftest import MakeWorld
-from tests.assets.world import Result, Row, World, copy_of, metadata
+from tests.assets.conftest import CopyWorld
+from tests.assets.world import Result, Row, World, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -60,9 +60,6 @@ def frozen(world: World, release_id: str) -> dict[str, list[Row]]:
     return tables
 
 
-# --- The round trip ------------------------------------------------------------------------------
-
-
 @dataclass
 class Reviewed:
     """Alice accepts all but two dialogues: one answer she rewrites, one dialogue she rejects. Bob,
@@ -74,84 +71,57 @@ class Reviewed:
     question: str
     """The question it answers."""
     rejected: str
-    imports: list[ImportResult]
-    second_round: list[Row]
-    release_before: str
+    before: str
     frozen_before: dict[str, list[Row]]
     run: Result
-    release_after: str
+    after: str
 
 
 @pytest.fixture(scope="module")
-def reviewed(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> Reviewed:
-    root = tmp_path_factory.mktemp("reviewed")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+def reviewed(released: World, copied: CopyWorld) -> Reviewed:
+    world = copied(released)
     before = current(world)
     frozen_before = frozen(world, before)
     assert world.evaluate("careful").success
 
     edited, rejected, *_ = [row["item_id"] for row in frozen_before["items"]]
-    first_round = export(world, 1, root / "alice.jsonl")
+    first_round = export(world, 1, world.root / "alice.jsonl")
     filled = {line["item_id"]: line for line in accept(first_round)}
     content = json.loads(json.dumps(filled[edited]["content"]))
     content["turns"][-1]["answer"] = EDITED
     filled[edited] |= {"verdict": "edit", "edits": content}
     filled[rejected] |= {"verdict": "reject", "reason": REASON}
-    imports = [give_back(world, list(filled.values()), root / "alice.filled", "alice", 1)]
-    second_round = export(world, 2, root / "bob.jsonl")
-    imports.append(give_back(world, accept(second_round), root / "bob.filled", "bob", 2))
+    first = give_back(world, list(filled.values()), world.root / "alice.filled", "alice", 1)
+    second_round = export(world, 2, world.root / "bob.jsonl")
+    second = give_back(world, accept(second_round), world.root / "bob.filled", "bob", 2)
+    assert (first.added, first.problems) == (len(world.rows("FROM review.queue")), [])
+    assert (second.added, second.problems) == (first.added - 1, [])
 
     run = world.release("all")
+    assert run.success
     assert world.evaluate("careful").success
     assert world.score().success
-    return Reviewed(
-        world,
-        edited,
-        content["turns"][-1]["question"],
-        rejected,
-        imports,
-        second_round,
-        before,
-        frozen_before,
-        run,
-        current(world),
-    )
-
-
-def test_every_line_of_both_files_is_taken(reviewed: Reviewed) -> None:
-    queued = len(reviewed.world.rows("SELECT * FROM review.queue"))
-    first, second = reviewed.imports
-    assert (first.added, first.problems) == (queued, [])
-    assert (second.added, second.problems) == (queued - 1, [])
+    question = content["turns"][-1]["question"]
+    after = current(world)
+    return Reviewed(world, edited, question, rejected, before, frozen_before, run, after)
 
 
 def test_items_stand_as_people_decided(reviewed: Reviewed) -> None:
-    assert reviewed.run.success
     rows = reviewed.world.rows("SELECT * FROM review.approved")
     standing = {row["item_id"]: row for row in rows}
-    assert (standing[reviewed.edited]["status"], standing[reviewed.edited]["revision"]) == (
-        "approved",
-        1,
-    )
-    rejected = standing[reviewed.rejected]
-    assert (rejected["status"], rejected["reason"], rejected["reviewers"]) == (
-        "rejected",
-        REASON,
-        ["alice"],
-    )
+    edited, rejected = standing[reviewed.edited], standing[reviewed.rejected]
+    assert (edited["status"], edited["revision"]) == ("approved", 1)
+    assert (rejected["status"], rejected["reason"]) == ("rejected", REASON)
+    assert rejected["reviewers"] == ["alice"]
     told = metadata(reviewed.run, "review/approved")
     assert (told["approved"], told["rejected"]) == (len(rows) - 1, 1)
     assert told["by people"] == len(rows)
-    assert told["decisions"] == len(reviewed.world.rows("SELECT * FROM review.decisions"))
+    assert told["decisions"] == reviewed.world.warehouse.count("review.decisions")
 
 
 def test_a_name_that_an_edit_adds_is_told_and_counted(reviewed: Reviewed) -> None:
     (card,) = reviewed.world.rows(
-        "SELECT name, quality FROM release.releases WHERE release_id = $r",
-        r=reviewed.release_after,
+        "SELECT name, quality FROM release.releases WHERE release_id = $r", r=reviewed.after
     )
     counted = json.loads(card["quality"])
     assert counted["unchecked_ungrounded"] == 1 and counted["unchecked"] > 0
@@ -161,7 +131,7 @@ def test_a_name_that_an_edit_adds_is_told_and_counted(reviewed: Reviewed) -> Non
 
 
 def test_an_edited_text_is_released_as_a_persons_own(reviewed: Reviewed) -> None:
-    where = {"r": reviewed.release_after, "i": reviewed.edited}
+    where = {"r": reviewed.after, "i": reviewed.edited}
     (item,) = reviewed.world.rows(
         "SELECT * FROM release.items WHERE release_id = $r AND item_id = $i", **where
     )
@@ -182,36 +152,22 @@ def test_an_edited_text_is_released_as_a_persons_own(reviewed: Reviewed) -> None
     assert all(row["call_key"] for row in asked)
 
 
-def test_a_rejected_dialogue_is_not_released(reviewed: Reviewed) -> None:
-    for table in ("items", "turns", "references", "images"):
-        items = {
-            row["item_id"]
-            for row in reviewed.world.rows(
-                f"SELECT item_id FROM release.{table} WHERE release_id = $r",
-                r=reviewed.release_after,
-            )
-        }
-        assert reviewed.rejected not in items
-        assert reviewed.edited in items
-        assert len(items) == 3
-
-
-def test_other_content_is_another_release_and_the_earlier_one_stays_as_it_was(
-    reviewed: Reviewed,
-) -> None:
-    assert reviewed.release_after != reviewed.release_before
-    assert frozen(reviewed.world, reviewed.release_before) == reviewed.frozen_before
+def test_other_content_is_another_release_and_the_earlier_one_stays_as_it_was(reviewed):
+    assert reviewed.after != reviewed.before
+    assert frozen(reviewed.world, reviewed.before) == reviewed.frozen_before
     assert all(reviewed.frozen_before.values())
-    folder = reviewed.world.home / "releases" / reviewed.release_after
-    text = (folder / "dialogues.json").read_text()
-    assert EDITED in text
-    assert reviewed.rejected not in text
+    text = (reviewed.world.home / "releases" / reviewed.after / "dialogues.json").read_text()
+    assert EDITED in text and reviewed.rejected not in text
+    tables = frozen(reviewed.world, reviewed.after)
+    for table in ("items", "turns", "references", "images"):
+        items = {row["item_id"] for row in tables[table]}
+        assert len(items) == 3 and reviewed.edited in items and reviewed.rejected not in items
 
 
 def test_scores_rest_on_the_release_in_force_and_name_who_reviewed_it(reviewed: Reviewed) -> None:
     rows = reviewed.world.rows("SELECT * FROM evaluate.provenance")
-    after = [row for row in rows if row["release"] == reviewed.release_after]
-    before = [row for row in rows if row["release"] == reviewed.release_before]
+    after = [row for row in rows if row["release"] == reviewed.after]
+    before = [row for row in rows if row["release"] == reviewed.before]
     assert (len(before), len(after)) == (24, 18)
     assert {tuple(row["reviewers"]) for row in after} == {("alice", "bob")}
     assert {tuple(row["reviewers"]) for row in before} == {("policy:none", "policy:none")}
@@ -220,23 +176,14 @@ def test_scores_rest_on_the_release_in_force_and_name_who_reviewed_it(reviewed: 
     assert edited["reference_call_key"] is None
     judged = reviewed.world.proxy.asked("judge")
     assert sum(f"<reference>{EDITED}</reference>" in asked.text for asked in judged) == 1
-
-
-def test_what_did_not_change_is_not_asked_again_on_the_new_release(reviewed: Reviewed) -> None:
     # 24 answers and 24 judgments of the first release; of the second, the judgment of the edit.
-    judged = reviewed.world.proxy.asked("judge")
-    assert len(judged) == 24 + 1
-    assert len(reviewed.world.proxy.requests) - len(judged) == 24
-
-
-# --- Policies ------------------------------------------------------------------------------------
+    assert (len(judged), len(reviewed.world.proxy.requests)) == (24 + 1, 24 + 24 + 1)
 
 
 def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
-    released: World, make_world: MakeWorld, tmp_path: Path
+    released: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+    world = copied(released, tmp_path)
     instruction = current(world, "mmdu-instruct")
     lines = export(world, 1, tmp_path / "out.jsonl")
     benchmark = {row["item_id"] for row in frozen(world, current(world))["items"]}

@@ -6,7 +6,6 @@ from typing import Any
 import dagster as dg
 import yaml
 
-from assets.common.tables import rows_to_arrow
 from assets.evaluate.judge_agreement import judge_agreement
 from assets.review.agreement import agreement
 from assets.review.effort import effort
@@ -15,6 +14,7 @@ from methods.review import Decision, queue_item
 from resources.files.home import review_path
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 Row = dict[str, Any]
 
@@ -30,15 +30,9 @@ class Desk:
 
     def queue(self, kind: str, contents: list[Row]) -> None:
         rows = [
-            {
-                "item_id": content_id(content, "item"),
-                "kind": kind,
-                "set_id": f"set {number}",
-                "content": canonical_json(content),
-                "content_hash": content_id(content),
-                "image_ids": [],
-                "context": None,
-            }
+            {"item_id": content_id(content, "item"), "kind": kind, "set_id": f"set {number}"}
+            | {"content": canonical_json(content), "content_hash": content_id(content)}
+            | {"image_ids": [], "context": None}
             for number, content in enumerate(contents)
         ]
         self.fill("evaluate.score_queue" if kind in ("score", "pair") else "review.queue", rows)
@@ -64,7 +58,7 @@ class Desk:
         )
 
     def fill(self, table: str, rows: list[Row]) -> None:
-        self.warehouse.replace(table, rows_to_arrow(table, rows))
+        put(self.warehouse, {table: rows})
 
     def materialize(self) -> dict[str, Row]:
         """Metadata of the assets."""

@@ -26,9 +26,7 @@ def accepted(n: int) -> list[Row]:
     return [{"verdict": "accept"} for _ in range(n)]
 
 
-def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it(
-    desk: Desk,
-) -> None:
+def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it(desk):
     desk.queue("rewrite", REWRITES)
     desk.decide("ann", accepted(4))
     shown = desk.materialize()
@@ -90,9 +88,6 @@ def test_a_changed_item_takes_its_decisions_out_of_the_agreement(desk: Desk) -> 
     assert raw["n_items"] == 1
 
 
-# --- In the graph --------------------------------------------------------------------------------
-
-
 @pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
 def test_agreement_is_due_after_decisions_though_nothing_was_ever_judged() -> None:
     of_people = dg.AssetSpec(["review", "approved"])
@@ -119,9 +114,7 @@ def test_agreement_is_due_after_decisions_though_nothing_was_ever_judged() -> No
 
 
 @in_pairs
-def test_effort_has_the_figures_of_the_leads_page_and_links_to_it(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_effort_has_the_figures_of_the_leads_page_and_links_to_it(desk, monkeypatch):
     monkeypatch.setenv("LOOM_REVIEW", "https://review.example/")
     desk.queue("rewrite", REWRITES)
     desk.decide("ann", accepted(4))

@@ -4,45 +4,24 @@ import json
 from pathlib import Path
 
 import dagster as dg
-import pyarrow as pa
 import pytest
 
+from assets.common.tables import rows_to_arrow
 from dagster_project.stage_checks import decided_by_people, on_this_content
-from methods.review import Decision
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.world import Row, World, check, copy_of
 
 pytestmark = pytest.mark.slow
 
 
-def decide(world: World, row: Row, round: int, reviewer: str, verdict: str = "accept") -> None:
-    said = Decision(
-        row["item_id"],
-        row["content_hash"],
-        round,
-        reviewer,
-        verdict,  # type: ignore[arg-type]
-        None,
-        "incomplete" if verdict == "reject" else None,
-        None,
-        None,
-        "2026-01-01T00:00:00",
-    )
-    world.review_store.append([said])
-
-
 @pytest.fixture(scope="module")
-def decided(
-    released: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[World, Row]:
+def decided(released: World, copied: CopyWorld) -> tuple[World, Row]:
     """One dialogue that ann and eve approved and another that only ann did, people required."""
-    root = tmp_path_factory.mktemp("decided")
-    copy_of(released.root, root)
-    world = make_world(root, released.corpus)
+    world = copied(released)
     first, second, *_ = world.rows("SELECT * FROM release.items JOIN review.queue USING (item_id)")
-    decide(world, first, 1, "ann")
-    decide(world, first, 2, "eve")
-    decide(world, second, 1, "ann")
+    world.decide(first["item_id"], "accept", "ann")
+    world.decide(first["item_id"], "accept", "eve", round=2)
+    world.decide(second["item_id"], "accept", "ann")
     run = world.release("all")
     assert check(run, "review/approved", "decided_by_people").passed
     assert check(run, "review/approved", "on_this_content").passed
@@ -61,11 +40,9 @@ def approved(
 
 def with_fault(world: World, item_id: str, **changes: object) -> None:
     rows = world.rows("SELECT * FROM review.approved")
-    for row in rows:
-        if row["item_id"] == item_id:
-            row.update(changes)
-    kept = world.warehouse.sql("SELECT * FROM review.approved").schema
-    world.warehouse.replace("review.approved", pa.Table.from_pylist(rows, schema=kept))
+    (row,) = (row for row in rows if row["item_id"] == item_id)
+    row.update(changes)
+    world.warehouse.replace("review.approved", rows_to_arrow("review.approved", rows))
 
 
 def wrong(world: World) -> list[str]:
@@ -77,24 +54,16 @@ def wrong(world: World) -> list[str]:
     [
         ({"content_hash": "other"}, "its content is neither the queued one nor an edit of it"),
         ({"content_hash": "other"}, "people are demanded and nobody approved exactly this content"),
-        (
-            {"reviewers": ["ann", "policy:all"]},
-            "people are demanded and a policy is among the reviewers",
-        ),
-        (
-            {"reviewers": ["ann", "zoe"]},
-            "zoe is among the reviewers without a decision on its contents",
-        ),
+        ({"reviewers": ["ann", "policy:all"]}, "demanded and a policy is among the reviewers"),
+        ({"reviewers": ["ann", "zoe"]}, "zoe is among the reviewers without a decision on its"),
         ({"reviewers": []}, "it is approved without a reviewer, not even a policy"),
     ],
 )
-def test_an_approval_that_does_not_follow_is_found(
-    approved: tuple[World, Row], fault: Row, says: str
-) -> None:
+def test_an_approval_that_does_not_follow_is_found(approved, fault, says):
     world, item = approved
     assert wrong(world) == []
     with_fault(world, item["item_id"], **fault)
-    assert says in wrong(world)
+    assert any(says in why for why in wrong(world))
     assert not on_this_content(world.warehouse).passed
 
 
@@ -112,11 +81,8 @@ def test_an_approval_that_awaits_its_expert_is_found(approved: tuple[World, Row]
     assert found.metadata["first of them"].value == [f"{half[0]['item_id']}: round_2"]
 
 
-def test_a_sample_is_demanded_and_the_rest_let_through(
-    released: World, make_world: MakeWorld, tmp_path: Path
-) -> None:
-    copy_of(released.root, tmp_path)
-    world = make_world(tmp_path, released.corpus)
+def test_a_sample_is_demanded_and_the_rest_let_through(released, copied, tmp_path):
+    world = copied(released, tmp_path)
     assert world.release("sample", sample_share=0.5).success
     rows = world.rows("SELECT * FROM review.approved")
     assert {row["policy"] for row in rows} == {"sample"}
@@ -129,14 +95,10 @@ def test_a_sample_is_demanded_and_the_rest_let_through(
     assert {(row["review_policy"], row["review_share"]) for row in cards} == {("sample", 0.5)}
 
 
-# --- Answers for people to give scores to --------------------------------------------------------
-
-
 def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
-    evaluated: World, make_world: MakeWorld, tmp_path: Path
+    evaluated: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    copy_of(evaluated.root, tmp_path)
-    world = make_world(tmp_path, evaluated.corpus)
+    world = copied(evaluated, tmp_path)
     before = world.rows("SELECT * FROM review.queue ORDER BY item_id")
     config = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
     only = dg.AssetSelection.assets(["evaluate", "score_queue"])
@@ -155,12 +117,6 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
         rubric = json.loads(row["context"])["rubric"]
         assert [text.partition(" - ")[0] for text in rubric] == content["dimensions"]
         assert "careful" not in json.dumps(row) and "careless" not in json.dumps(row)
-        judged = world.rows(
-            "SELECT * FROM evaluate.provenance WHERE answer = $a AND reference = $r",
-            a=content["answer"],
-            r=content["reference"],
-        )
-        assert judged and set(content["scores"]) == {pair[0] for pair in judged[0]["scores"]}
     # People see all of the queue, and a score that nobody gave is let through by no policy.
     queued = {each.item_id for each in world.review_store.page(limit=100)[0]}
     assert queued == {row["item_id"] for row in rows + others}

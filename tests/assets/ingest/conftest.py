@@ -1,0 +1,15 @@
+"""The world of a test's `corpus`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.assets.conftest import MakeWorld
+from tests.assets.corpus import Corpus
+from tests.assets.world import World
+
+
+@pytest.fixture
+def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
+    """Nothing is ingested yet."""
+    return make_world(tmp_path, corpus)

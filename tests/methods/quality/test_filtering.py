@@ -2,19 +2,16 @@
 
 from methods.quality.filtering import without_turns
 
+
+def turn(name: str, question: str, answer: str) -> dict[str, str]:
+    return {"question_id": name, "question": question, "answer": answer}
+
+
 TURNS = [
-    {
-        "question_id": "a",
-        "question": "Image1: <ImageHere>. What is <image-1>?",
-        "answer": "A mill.",
-    },
-    {
-        "question_id": "b",
-        "question": "Image2: <ImageHere>. What is <image-2>?",
-        "answer": "A boat.",
-    },
-    {"question_id": "c", "question": "Compare <image-1> and <image-2>.", "answer": "Both are red."},
-    {"question_id": "d", "question": "Image3: <ImageHere>. And <image-3>?", "answer": "A kite."},
+    turn("a", "Image1: <ImageHere>. What is <image-1>?", "A mill."),
+    turn("b", "Image2: <ImageHere>. What is <image-2>?", "A boat."),
+    turn("c", "Compare <image-1> and <image-2>.", "Both are red."),
+    turn("d", "Image3: <ImageHere>. And <image-3>?", "A kite."),
 ]
 IMAGES = ["m", "b", "k"]
 

@@ -91,22 +91,14 @@ def test_texts_whose_only_link_is_a_centre_already_taken_stay_apart():
     assert members_of(vectors) == [[0, 1, 4, 5, 6, 7]]
 
 
-def test_duplicates_join_even_at_tau_one():
-    # Exactly representable, so that their product is exactly 1.
-    vectors = np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32)
-    assert members_of(vectors, tau=1.0) == [[0, 2]]
-
-
-def test_rounding_does_not_cost_a_vector_its_own_community():
+def test_rounding_does_not_cost_a_vector_its_own_community_and_few_have_none():
     vectors = unit([[1, 1, 1, 1, 1, 1, 1]])
     assert float((vectors @ vectors.T)[0, 0]) != 1.0
     assert members_of(vectors, tau=1.0, min_size=1) == [[0]]
-
-
-def test_nothing_and_one_vector_have_no_community():
-    assert threshold_communities(np.empty((0, 3), dtype=np.float32), TAU) == []
-    assert threshold_communities(np.array([], dtype=np.float32), TAU) == []
-    assert threshold_communities(at_angles(10), TAU) == []
+    # Exactly representable, so that their product is exactly 1.
+    assert members_of(np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32), tau=1.0) == [[0, 2]]
+    for few in (np.empty((0, 3), np.float32), np.array([], np.float32), at_angles(10)):
+        assert threshold_communities(few, TAU) == []
 
 
 # --- Laws ----------------------------------------------------------------------------------------

@@ -48,11 +48,8 @@ def test_clusters_do_not_overlap_and_have_their_least_size(seed):
 
 def test_copies_are_as_dense_as_can_be():
     found = density_communities(np.repeat(at_angles(0, 90, 180), 4, axis=0), min_size=3)
-    assert sorted(sorted(each.members) for each in found) == [
-        [0, 1, 2, 3],
-        [4, 5, 6, 7],
-        [8, 9, 10, 11],
-    ]
+    members = sorted(sorted(each.members) for each in found)
+    assert members == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
     assert all(set(each.similarities) == {1.0} for each in found)
 
 

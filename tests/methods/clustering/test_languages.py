@@ -79,15 +79,11 @@ def test_an_unreadable_language_is_in_no_community_and_has_no_nearest_one():
 
 
 def test_a_newcomer_joins_the_community_of_its_language_however_near_another_one_is():
-    then = in_languages(
-        of_angles({"a": (0, 0), "b": (5, 5), "c": (30, 30), "d": (35, 35)}),
-        ["en", "en", "nb-NO", "nb-NO"],
-    )
+    angles = {"a": (0, 0), "b": (5, 5), "c": (30, 30), "d": (35, 35)}
+    languages = ["en", "en", "nb-NO", "nb-NO"]
+    then = in_languages(of_angles(angles), languages)
+    now = in_languages(of_angles(angles | {"e": (3, 3)}), [*languages, "nb-NO"])
     was = clustered(then)
-    now = in_languages(
-        of_angles({"a": (0, 0), "b": (5, 5), "c": (30, 30), "d": (35, 35), "e": (3, 3)}),
-        ["en", "en", "nb-NO", "nb-NO", "nb-NO"],
-    )
     made = extend(now, prior(was, then, now), by_threshold(), TAU)
     place = names(made.groups, now)
     assert place["e"] == place["c"] != place["a"]

@@ -19,17 +19,10 @@ from tests.methods.clustering.clustered import (
 )
 from tests.methods.clustering.vectors import at_angles
 
-# tau = 0.75 is 41.4 degrees. Categories: a-d stand together, e and f together, g alone. Captions: a, b
-# together and c, e, f together, d and g with nobody. c is in another group than e and f.
 SEVEN = of_angles(
     {
-        "a": (0, 0),
-        "b": (5, 6),
-        "c": (9, 100),
-        "d": (12, 200),
-        "e": (120, 101),
-        "f": (124, 104),
-        "g": (240, 300),
+        **{"a": (0, 0), "b": (5, 6), "c": (9, 100), "d": (12, 200)},
+        **{"e": (120, 101), "f": (124, 104), "g": (240, 300)},
     }
 )
 
@@ -79,24 +72,18 @@ def test_an_entry_in_no_community_has_the_reason():
     made = clustered(SEVEN)
     assert how(made.groups, SEVEN) == dict.fromkeys("abcdef", "seed") | {"g": "no neighbour"}
     # c is 1 degree from e's caption, but e is in another group. g is in no group: nobody looked.
-    assert how(made.clusters, SEVEN) == {
-        **dict.fromkeys("abef", "seed"),
-        **dict.fromkeys("cd", "no neighbour"),
-        "g": None,
-    }
+    reasons = dict.fromkeys("abef", "seed") | dict.fromkeys("cd", "no neighbour")
+    assert how(made.clusters, SEVEN) == reasons | {"g": None}
 
 
-def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed():
+def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed_and_too_few_are_noise():
     # Each reaches its neighbours 30 degrees away. 30 and 60 have three, 30 is the first; it takes 60,
     # and 90 is left, its one neighbour being 60.
     entries = of_angles({"a": (0, 0), "b": (30, 0), "c": (60, 0), "d": (90, 0)})
-    tau = cosine(35)
-    made = clustered(entries, tau)
+    made = clustered(entries, cosine(35))
     assert parted(made.groups, entries) == {frozenset("abc")}
     assert how(made.groups, entries)["d"] == "absorbed"
-
-
-def test_neighbours_that_are_too_few_for_a_community_are_noise():
+    # Neighbours that are too few for a community are noise.
     entries = of_angles({"a": (0, 0), "b": (1, 0), "c": (2, 0), "d": (90, 0), "e": (91, 0)})
     made = clustered(entries, min_size=3)
     assert how(made.groups, entries) == dict.fromkeys("abc", "seed") | dict.fromkeys("de", "noise")
@@ -190,20 +177,18 @@ def test_equal_vectors_are_at_one_whatever_rounding_makes_of_them(monkeypatch):
 
 @pytest.mark.parametrize("cells", [1, 100, 3000])
 def test_products_in_parts_or_by_the_pair_filter_change_nothing(monkeypatch, cells):
+    def products(vectors, rows, others) -> list[np.ndarray]:
+        neighbours = have_neighbours(vectors, rows, others, TAU)
+        return [*neighbours, *nearest_centre(vectors, rows, vectors[others])]
+
     for seed in range(4):
         vectors = random_entries(seed).captions
         rows, others = np.split(np.random.default_rng(seed).permutation(len(vectors)), [25])
-        whole = [
-            *have_neighbours(vectors, rows, others, TAU),
-            *nearest_centre(vectors, rows, vectors[others]),
-        ]
+        whole = products(vectors, rows, others)
         assert 0 < whole[0].sum() < 25 and 0 < whole[1].sum() < 25
         with monkeypatch.context() as patch:
             patch.setattr(similarity, "MAX_PRODUCTS", cells)
             patch.setattr(similarity, "PAIRS_AT_ONCE", 7)
-            parts = [
-                *have_neighbours(vectors, rows, others, TAU),
-                *nearest_centre(vectors, rows, vectors[others]),
-            ]
+            parts = products(vectors, rows, others)
         for one, other in zip(whole, parts, strict=True):
             assert one.tolist() == other.tolist()

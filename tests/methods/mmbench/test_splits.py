@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,13 +13,10 @@ LEAVES = st.dictionaries(
 )
 
 
-def test_ten_items_of_one_ability_are_four_and_six() -> None:
-    found = split_items({f"item {number}": "ocr" for number in range(10)}, {}, seed=0)
-    assert Counter(found.values()) == {DEV: 4, TEST: 6}
-
-
-def test_where_each_ability_has_one_item_four_of_ten_abilities_are_in_dev() -> None:
-    found = split_items({f"item {number}": f"ability {number}" for number in range(10)}, {}, seed=0)
+@pytest.mark.parametrize("ability", ["ocr", "ability {}"], ids=["one ability", "ten abilities"])
+def test_four_of_ten_items_or_abilities_with_one_item_each_are_in_dev(ability) -> None:
+    of = {f"item {number}": ability.format(number) for number in range(10)}
+    found = split_items(of, {}, seed=0)
     assert Counter(found.values()) == {DEV: 4, TEST: 6}
 
 

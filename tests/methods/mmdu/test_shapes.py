@@ -24,10 +24,11 @@ def only(number: int) -> Weights:
 
 def test_a_small_shape_worked_by_hand() -> None:
     shape = shape_of(3, only(1), only(3), 27, 6, 0, "s")
-
     assert shape.singles == (1, 1, 1)
     assert shape.together == (MultiImageQuestions((1, 2, 3), 3),)
     assert shape.n_turns == 6
+    assert even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
+    assert even_parts("abc", 3) == ["abc"]
 
 
 def test_a_sampled_number_takes_every_value_and_depends_on_what_it_is_of() -> None:
@@ -58,12 +59,10 @@ def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole() -> Non
 
 
 def test_there_are_no_more_groups_than_questions() -> None:
-    shape = shape_of(9, only(0), only(2), 27, 4, 0, "s")
-
-    assert [group.positions for group in shape.together] == [(1, 2, 3), tuple(range(1, 10))]
-    assert shape_of(9, only(0), only(1), 27, 4, 0, "s").together == (
-        MultiImageQuestions(tuple(range(1, 10)), 1),
-    )
+    whole = tuple(range(1, 10))
+    for n_questions, groups in ((2, [(1, 2, 3), whole]), (1, [whole])):
+        shape = shape_of(9, only(0), only(n_questions), 27, 4, 0, "s")
+        assert [group.positions for group in shape.together] == groups
 
 
 def test_what_is_too_much_is_left_out_of_single_images_first() -> None:
@@ -72,11 +71,6 @@ def test_what_is_too_much_is_left_out_of_single_images_first() -> None:
     assert sum(shape.singles) == 12 and set(shape.singles) == {0, 1}
     assert shape.n_turns == 27
     assert shape_of(20, only(2), only(30), 27, 20, 0, "s").singles == (0,) * 20
-
-
-def test_parts_worked_by_hand() -> None:
-    assert even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
-    assert even_parts("abc", 3) == ["abc"]
 
 
 def test_every_third_question_goes_on_from_one_two_before() -> None:

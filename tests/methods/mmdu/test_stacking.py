@@ -20,25 +20,16 @@ BALLOONS = (
         turn("Image2: <ImageHere>. Compare <image-1> and <image-2>.", "<image-2> is larger."),
     ],
 )
-LAKES = (
-    3,
-    [
-        turn(
-            "Image1: <ImageHere>, Image2: <ImageHere>, Image3: <ImageHere>. Which of <image-1>, "
-            "<image-2> and <image-3>?",
-            "<image-3>, as Image1: said.",
-        )
-    ],
-)
+THREE = "Image1: <ImageHere>, Image2: <ImageHere>, Image3: <ImageHere>. "
+LAKES = (3, [turn(THREE + "<image-1>, <image-2> or <image-3>?", "<image-3>, as Image1: said.")])
 
 
 def test_a_stack_worked_by_hand() -> None:
     turns = stacked_turns([BALLOONS, LAKES, BALLOONS])
-
     assert turns[:2] == BALLOONS[1]
     assert turns[2]["question"] == (
-        "Image3: <ImageHere>, Image4: <ImageHere>, Image5: <ImageHere>. Which of <image-3>, "
-        "<image-4> and <image-5>?"
+        "Image3: <ImageHere>, Image4: <ImageHere>, Image5: <ImageHere>. "
+        "<image-3>, <image-4> or <image-5>?"
     )
     # What is no place of an image stays as it was written.
     assert turns[2]["answer"] == "<image-5>, as Image1: said."

@@ -33,25 +33,17 @@ def words(reason: str) -> str:
     return part.text
 
 
-def test_a_repair_is_the_first_request_with_the_reason_at_its_end():
-    system, user = repair_messages(FIRST, REASON)
-
+def test_a_repair_is_the_first_request_with_the_reason_at_its_end_and_a_second_has_both():
+    system, user = once = repair_messages(FIRST, REASON)
     assert system == FIRST[0] and user.role == "user"
     assert user.parts == (*FIRST[1].parts, Text(words(REASON)))
     assert words(REASON).startswith("\n\nAgain: ")
-
-
-def test_a_second_repair_has_both_reasons_and_is_another_request_even_if_they_are_equal():
-    once = repair_messages(FIRST, REASON)
-    twice = repair_messages(once, REASON)
-    assert twice[-1].parts == (*once[-1].parts, Text(words(REASON)))
+    assert repair_messages(once, REASON)[-1].parts == (*user.parts, Text(words(REASON)))
 
 
 def test_each_repair_is_warmer_and_a_request_without_a_temperature_has_none():
-    assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == {
-        "temperature": REPAIR_TEMPERATURE,
-        "max_tokens": 9,
-    }
+    warmer = {"temperature": REPAIR_TEMPERATURE, "max_tokens": 9}
+    assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == warmer
     assert repair_params({"temperature": 0.0}, 2) == {"temperature": 2 * REPAIR_TEMPERATURE}
     assert repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
 
@@ -99,16 +91,11 @@ def with_words(change: tuple[str, str]) -> ModuleType:
     return module
 
 
-def test_the_version_is_a_hash_of_the_words():
+def test_the_version_is_a_hash_of_the_words_and_of_nothing_else():
     template = words(REASON).replace(REASON, "{reason}")
-
     digest = hashlib.sha256(template.encode()).hexdigest()
     assert f"repair@{digest[:8]}" == REPAIR_VERSION
-
-
-def test_editing_the_words_renames_them_and_nothing_else_does():
-    assert with_words(("Send a whole reply", "Please send it all")).REPAIR_VERSION != REPAIR_VERSION
-    assert (
-        with_words(("Make the messages of", "Build all messages of")).REPAIR_VERSION
-        == REPAIR_VERSION
-    )
+    edited = with_words(("Send a whole reply", "Please send it all"))
+    assert edited.REPAIR_VERSION != REPAIR_VERSION
+    other = with_words(("Make the messages of", "Build all messages of"))
+    assert other.REPAIR_VERSION == REPAIR_VERSION

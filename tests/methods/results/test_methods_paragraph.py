@@ -28,8 +28,8 @@ AVERAGES = {
     MetricKey(metric.name, metric.aggregation): metric.in_words
     for metric in (
         *(
-            Mean(name="Overall Score", lowest=0.0, highest=100.0, aggregation=aggregation)
-            for aggregation in AGGREGATIONS
+            Mean(name="Overall Score", lowest=0.0, highest=100.0, aggregation=a)
+            for a in AGGREGATIONS
         ),
         *(BENCHMARKS[name].metrics[0] for name in ("convbench", "mmbench")),
     )
@@ -97,11 +97,6 @@ def test_imported_predictions_are_named() -> None:
     said = text(results([rated("a"), rated("file:b")]), called("a"))
     assert "Predictions of b were imported from files." in said
     assert "imported" not in text(ONE, called("a"))
-
-
-def test_models_are_named_by_their_labels() -> None:
-    warm = rated("warm", label="warm (T=0.7)", mark="2 of 4 items were asked.")
-    assert "Marked in the tables: warm (T=0.7): 2 of 4 items were asked." in text(results([warm]))
 
 
 def test_the_extractor_is_named_with_its_share() -> None:
@@ -191,9 +186,9 @@ def test_models_without_a_rank_are_named_and_refusals_are_those_of_models() -> N
     assert "of an unknown version." in methods_paragraph(ONE, CARD, None, NO_CALLS, AVERAGES)
 
 
-def test_the_mark_beside_a_rank_is_explained() -> None:
-    said = text(results([rated("a", mark="20 of 100 items were asked.")]))
-    assert "Marked in the tables: a: 20 of 100 items were asked." in said
+def test_the_mark_beside_a_rank_is_explained_with_the_label_of_the_model() -> None:
+    warm = rated("warm", label="warm (T=0.7)", mark="2 of 4 items were asked.")
+    assert "Marked in the tables: warm (T=0.7): 2 of 4 items were asked." in text(results([warm]))
 
 
 def test_the_paper_of_the_benchmark_and_the_release_are_cited() -> None:

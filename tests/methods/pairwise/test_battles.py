@@ -5,10 +5,8 @@ import numpy as np
 from methods.pairwise.battles import FIRST, TIE, Battle, battles_of
 
 FOUR = [
-    Battle("x", "y", FIRST, "p"),
-    Battle("y", "x", FIRST, "q"),
-    Battle("x", "y", TIE, "r"),
-    Battle("x", "z", TIE, "s"),
+    *(Battle("x", "y", FIRST, "p"), Battle("y", "x", FIRST, "q")),
+    *(Battle("x", "y", TIE, "r"), Battle("x", "z", TIE, "s")),
 ]
 
 

@@ -20,7 +20,6 @@ from methods.pairwise.comparing import (
     unanswered,
     units_of,
 )
-from methods.prompts.parsing import ParseError
 
 ITEM = Item(
     "i",
@@ -88,11 +87,6 @@ def test_a_verdict_is_the_first_models_share_and_a_winner_by_place(
     assert (read.score, read.explanation) == (share, "So.")
     assert arena_winner(read.score, order) == arena
     assert first_place_share(read.score, order) == first_place
-
-
-def test_a_reply_without_a_winner_is_no_verdict():
-    with pytest.raises(ParseError):
-        read_comparison("Both have merits.", MODEL_FIRST)
 
 
 def test_who_gave_no_answer_is_told_by_place():

@@ -96,13 +96,11 @@ def test_no_battle_gives_no_rating():
 def test_the_order_of_battles_and_the_names_do_not_matter():
     battles = won("x", "y", 5) + won("y", "z", 3, "j") + won("z", "x", 2, "k")
     renamed = [
-        battle._replace(first=battle.first.upper(), second=battle.second.upper())
-        for battle in reversed(battles)
+        each._replace(first=each.first.upper(), second=each.second.upper())
+        for each in reversed(battles)
     ]
-    one, other = rated(battles).ratings, rated(renamed).ratings
-    assert [each.rating.value for each in one] == pytest.approx(
-        [each.rating.value for each in other]
-    )
+    one, other = ([each.rating.value for each in rated(of).ratings] for of in (battles, renamed))
+    assert one == pytest.approx(other)
 
 
 def test_who_always_says_the_first_has_its_share_at_1_and_everyone_the_same_rating():

@@ -1,7 +1,5 @@
 """Rewrites: same tokens, other words, none twice."""
 
-from collections import Counter
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,6 +87,4 @@ def test_any_text_gives_usable_rewrites_or_a_parse_error(text, n):
         assert len(rewrites) == n == len(set(rewrites))
         assert ORIGINAL not in rewrites
         for rewrite in rewrites:
-            assert Counter({"<ImageHere>": 1, "<image-1>": 1}) == Counter(
-                {token: rewrite.count(token) for token in ("<ImageHere>", "<image-1>")}
-            )
+            assert rewrite.count("<ImageHere>") == rewrite.count("<image-1>") == 1

@@ -37,7 +37,6 @@ def point(value: str = "counting:benchmark", name: str = "counting") -> EntryPoi
 
 def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(counting, monkeypatch):
     found = installed_benchmarks([point()])
-
     assert found.benchmarks == {"counting": counting.benchmark} and not found.refused
     monkeypatch.setitem(BENCHMARKS, "counting", counting.benchmark)  # type: ignore[arg-type]
     forms = published_forms("counting")
@@ -67,7 +66,6 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(counting,
 )
 def test_one_that_cannot_be_used_costs_itself_alone(counting, entry, reason):
     found = installed_benchmarks([entry, *([point()] if entry.name != "counting" else [])])
-
     assert reason in found.refused[entry.name]
     assert found.refused[entry.name].startswith(f"The benchmark {entry.name} is left out: ")
     assert list(found.benchmarks) == ([] if entry.name == "counting" else ["counting"])
@@ -86,7 +84,6 @@ def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(monk
     text = "---\ntask: grade\n---\n=== system ===\nGrade.\n=== user ===\n{{ answer }}\n"
     (tmp_path / "prompts" / "by_people.md").write_text(text)
     assert "Grade." in prompt("counting/by_people").text
-
     (tmp_path / "mine" / "counting").mkdir(parents=True)
     replaced = tmp_path / "mine" / "counting" / "by_people.md"
     replaced.write_text(text.replace("Grade.", "Be strict."))

@@ -45,9 +45,7 @@ TESTED = release("bench", QUESTION, ANSWER, "https://w/Bridge", "a")
 OTHER = release("instruct", "What is it?", "A mill with four sails.", "https://w/Mill", "b")
 
 
-def found(
-    instruction: Content, benchmark: Content = TESTED, **alike: list[str]
-) -> list[ContentOverlap]:
+def found(instruction, benchmark=TESTED, **alike) -> list[ContentOverlap]:
     return list(find_overlap([benchmark], [instruction], alike))
 
 

@@ -27,7 +27,6 @@ def with_null_for_what_no_table_holds(value: object) -> object:
 @given(VALUES)
 def test_a_value_comes_back_as_it_was_and_can_be_written_again(value):
     read = from_json(json.dumps(value))
-
     assert read == with_null_for_what_no_table_holds(value)
     assert from_json(json.dumps(value).encode()) == read
     assert from_json(to_json(read)) == read
@@ -42,7 +41,6 @@ def test_a_hundred_levels_are_read_and_one_more_is_not(opens, closes):
     levels = opens.count("[") + opens.count("{")
     text = nested(opens, MOST_DEPTH // levels, closes)
     assert to_json(from_json(text)).replace(" ", "") == text
-
     for deeper in (f"[{text}]", nested(opens, 970, closes), nested(opens, 100_000, closes)):
         for read in (from_json, lambda text: json_at(text, 0)):
             with pytest.raises(NestingError, match="more than 100 lists and objects"):

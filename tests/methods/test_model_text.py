@@ -180,8 +180,6 @@ def test_no_reasoning_of_the_sample_is_left_in_an_answer() -> None:
 def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit, begins):
     # Were it to grow with its square, the test's own time would end it.
     text = begins + unit * 100_000
-
     split: ModelText = without_reasoning(text)
-
     assert len(split.answer) + len(split.reasoning) <= len(text)
     assert says_nothing(text) == (unit == "\u200b" and not begins)

@@ -66,9 +66,6 @@ def build(*dialogues: ApprovedDialogue, name="mmdu", reviewed=ALL):
     return build_release(name, dialogues, reviewed, QUESTIONS, ANSWERS, SOURCES)
 
 
-# --- Rows ----------------------------------------------------------------------------------------
-
-
 def values(release, table: str, *columns: str) -> list[tuple]:
     return [tuple(row[name] for name in columns) for row in release.rows[table]]
 
@@ -122,9 +119,6 @@ def test_an_image_has_its_position_and_the_page_of_its_own_set():
 def test_an_image_without_a_source_is_an_error_never_a_row_without_one():
     with pytest.raises(KeyError):
         build_release("mmdu", [BRIDGES], ALL, QUESTIONS, ANSWERS, {})
-
-
-# --- Name ----------------------------------------------------------------------------------------
 
 
 def test_the_same_content_is_the_same_release_in_whatever_order_it_comes():
@@ -221,9 +215,6 @@ def test_what_is_at_its_default_is_not_hashed_and_what_says_something_is():
         id_of_release("mmdu", ALL, {**rows, "choices": [{"choice": "A kite"}]}, Edition("mmdu")),
     ]
     assert len({release_id, *others}) == 1 + len(others)
-
-
-# --- Which images enter where --------------------------------------------------------------------
 
 
 @given(st.lists(st.lists(st.sampled_from([IMAGE_HERE, "<image-1>", "a"])).map(" ".join)))

@@ -27,9 +27,7 @@ CARD = {
 Turns = list[tuple[str, str]]
 
 
-def contents(
-    items: dict[tuple[str | None, str], Turns], card: dict[str, Any] | None = None, **of: Any
-) -> ReleaseContents:
+def contents(items, card=None, **of) -> ReleaseContents:
     """A release of `items`: (set id, item id) to its questions with their references."""
     rows: dict[str, list[dict[str, Any]]] = {
         table: [] for table in ("items", "turns", "choices", "references", "images")

@@ -66,8 +66,6 @@ OBSERVERS = np.array(
     ]
 ).T
 
-# --- By hand -------------------------------------------------------------------------------------
-
 
 def test_raw_agreement_is_the_share_of_agreeing_pairs():
     assert raw_agreement(pair((0, 0), (1, 1), (0, 1), (1, 0))).value == 2 / 4
@@ -153,9 +151,6 @@ def test_quadratic_kappa_by_hand_and_on_means():
     assert pearson(stricter).value == pytest.approx(1)
 
 
-# --- The public implementations ------------------------------------------------------------------
-
-
 def drawn_items(seed: int, n_raters: int):
     """Ratings of 30 items in clusters, and what `of_draws` and the items of each draw have."""
     generator = np.random.default_rng(seed)
@@ -224,8 +219,6 @@ def test_krippendorffs_alpha_is_that_of_the_package_krippendorff(seed, level):
     assert kappa + (1 - kappa) / whole.size == pytest.approx(alpha)
 
 
-# --- Where there is no value ---------------------------------------------------------------------
-
 ONE_RATER = np.array([[1.0, NAN], [2.0, NAN], [3.0, NAN], [1.0, NAN]])
 ONE_LABEL = pair(*[(1, 1)] * 4)
 
@@ -282,8 +275,6 @@ def test_any_ratings_give_a_number_or_a_reason_and_raters_are_alike(ratings):
             if measure is not mean_absolute_error:
                 assert found.value <= 1 + 1e-12
 
-
-# --- Intervals -----------------------------------------------------------------------------------
 
 HALF_AGREED = pair(*[(0, 0)] * 8, *[(0, 1)] * 8)
 

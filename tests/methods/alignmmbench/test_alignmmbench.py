@@ -78,7 +78,6 @@ def test_the_judge_reads_texts_and_no_picture_unless_it_is_to() -> None:
 )
 def test_a_question_is_judged_in_its_language(question: str, name: str) -> None:
     item = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], question=question)))
-
     assert request_of(item).prompt == name
 
 
@@ -134,8 +133,6 @@ def test_the_rating_or_what_cannot_be_judged_is_an_observation(item, answer, jud
     (only,) = replay(BENCHMARK.judge(item, Transcript({("plain", 2): answer})), judged)
     assert (only.metric, only.status, only.value) == (RATING, *observed)
 
-
-# --- Scores ----------------------------------------------------------------------------------------
 
 RATINGS = {
     # Two seeds of Counting, one of Meme, one of Coherence with a single wording.

@@ -21,9 +21,6 @@ def pictured(number: int, image: str, text: str) -> SearchableEntry:
     return SearchableEntry(f"entry {number}", image, (text,))
 
 
-# --- Keywords --------------------------------------------------------------------------------------
-
-
 def test_every_task_has_keywords_in_both_languages_and_none_twice() -> None:
     assert set(KEYWORDS) == set(CATEGORIES)
     for words in KEYWORDS.values():
@@ -49,9 +46,6 @@ def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(text, ke
     assert bool(found_keywords([text], [keyword])) == is_there
     # No keyword spans two texts.
     assert found_keywords(["An old subway", "map of Tollen"], ["subway map"]) == ()
-
-
-# --- Candidates ------------------------------------------------------------------------------------
 
 
 def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
@@ -121,8 +115,6 @@ def test_no_two_candidates_look_alike_and_no_entry_is_forgotten(texts, groups, e
     assert len(set(alike)) == len(alike)
     assert not {image for _, image in images} & excluded
 
-
-# --- Drawing ---------------------------------------------------------------------------------------
 
 POOL = [
     TaskImage(task, f"e{image}", image, ("word",))

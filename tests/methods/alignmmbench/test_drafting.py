@@ -41,9 +41,6 @@ def test_there_is_a_demand_for_each_of_the_thirteen_tasks() -> None:
     assert (len(SINGLE_TASKS), len(DIALOGUE_TASKS)) == (11, 2)
 
 
-# --- Single questions ------------------------------------------------------------------------------
-
-
 CHINESE = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
 
 
@@ -87,9 +84,6 @@ def test_what_is_no_object_or_mentions_material_in_chinese_is_refused() -> None:
     assert refused(read_seed, json.dumps(given), "zh") == "mentions_material"
 
 
-# --- Dialogues -------------------------------------------------------------------------------------
-
-
 def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
     dialogue = read_dialogue(json.dumps(DIALOGUE), "Coherence", "en")
     assert dialogue.history == tuple(tuple(turn.values()) for turn in DIALOGUE["history"])
@@ -116,9 +110,6 @@ def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
 )
 def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):
     assert refused(read_dialogue, json.dumps({**DIALOGUE, **changes}), task, "en") == reason
-
-
-# --- Ids -------------------------------------------------------------------------------------------
 
 
 def test_ids_are_hashes_of_what_they_name() -> None:

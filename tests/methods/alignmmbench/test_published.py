@@ -54,7 +54,6 @@ def test_a_row_is_a_question_of_the_group_of_its_seed() -> None:
 
 def test_the_history_is_given_and_the_picture_enters_with_its_first_text() -> None:
     (item,) = read(line(history=HISTORY, task="Coherence", category="Dialogue Context"))
-
     assert item.turns == (
         Turn(1, "<ImageHere>\n这是什么？", (1,), given="一只猫。"),
         Turn(2, "然后呢？", given=""),
@@ -66,7 +65,6 @@ def test_the_history_is_given_and_the_picture_enters_with_its_first_text() -> No
 def test_a_task_is_known_in_any_case_and_written_back_as_it_was(task: str) -> None:
     row = line(task=task, category="Perception and Understanding")
     (item,) = read(row)
-
     assert item.labels["task"] == "Description"
     assert item.labels["category"] == CATEGORIES["Description"]
     assert written([item]) == row
@@ -76,7 +74,6 @@ def test_a_task_is_known_in_any_case_and_written_back_as_it_was(task: str) -> No
 def test_the_published_rows_are_read_whole_and_written_back_byte_for_byte() -> None:
     text = SLICE.read_text(encoding="utf-8")
     items = read(*text.splitlines(keepends=True))
-
     assert len(items) == 272 and len({item.group_id for item in items}) == 52
     assert {item.labels["task"] for item in items} == set(CATEGORIES)
     assert written(items) == text

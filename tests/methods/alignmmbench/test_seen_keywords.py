@@ -30,6 +30,5 @@ def test_many_pictures_are_compared_in_parts_with_the_same_result(monkeypatch) -
     whole = seen_keywords(["a", "b", "c"], cosines(PICTURES, PHRASES), WORDS, 0.6)
     monkeypatch.setattr(tasks, "AT_ONCE", 2)
     parts = cosines(PICTURES, PHRASES)
-
     assert [len(part) for part in parts] == [2, 1]
     assert seen_keywords(["a", "b", "c"], parts, WORDS, 0.6) == whole

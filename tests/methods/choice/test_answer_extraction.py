@@ -88,9 +88,6 @@ def test_a_sample_does_not_depend_on_the_order_and_a_larger_one_contains_it(shuf
     assert set(few) <= set(sample_answers(MANY, n + 1, 7, of_model))
 
 
-# --- What was asked, from the answers that there are -------------------------------------------------
-
-
 def test_the_readings_of_a_transcript_are_those_that_asking_made() -> None:
     question = item("B", "red", "green", "blue")
     letters = {"shift-0": "B", "shift-1": "A", "shift-2": "C"}

@@ -58,9 +58,7 @@ def findings(answers: list[ExtractedAnswer], observed_of: Any, people: Any) -> l
     ]
 
 
-def figures(
-    answers: list[ExtractedAnswer], model: str = "m", people: Any = PEOPLE
-) -> dict[Any, Finding]:
+def figures(answers, model="m", people=PEOPLE) -> dict[Any, Finding]:
     of_models: dict[str, list[ExtractedAnswer]] = {}
     for each in answers:
         of_models.setdefault(each.model, []).append(each)

@@ -16,9 +16,6 @@ def members_of(vectors: np.ndarray, tau: float = TAU, min_size: int = 2) -> list
     return [sorted(community.members) for community in found]
 
 
-# --- The same communities as sentence-transformers -----------------------------------------------
-
-
 @pytest.mark.parametrize("number", [np.float32, np.float16])
 @pytest.mark.parametrize("make", KINDS)
 @settings(max_examples=settings.default.max_examples // 3)
@@ -63,9 +60,6 @@ def test_one_text_in_many_entries_is_one_place():
     assert community.similarities[200:] == pytest.approx([np.cos(np.radians(30))] * 310, abs=1e-6)
 
 
-# --- Worked by hand ------------------------------------------------------------------------------
-
-
 def test_the_larger_community_is_taken_first_and_the_smaller_index_on_a_tie():
     # At tau = cos 35 deg each reaches its neighbours 30 deg away:
     #   0: {0, 30}   30: {0, 30, 60}   60: {30, 60, 90}   90: {60, 90}
@@ -99,9 +93,6 @@ def test_rounding_does_not_cost_a_vector_its_own_community_and_few_have_none():
     assert members_of(np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32), tau=1.0) == [[0, 2]]
     for few in (np.empty((0, 3), np.float32), np.array([], np.float32), at_angles(10)):
         assert threshold_communities(few, TAU) == []
-
-
-# --- Laws ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", KINDS)

@@ -62,9 +62,6 @@ def same(one: Clustering, other: Clustering, entries: Entries) -> bool:
     )
 
 
-# --- New entries ---------------------------------------------------------------------------------
-
-
 def test_a_new_entry_joins_a_centre_within_tau_and_ids_stay():
     # h is 35 degrees from a, the centre, in both spaces; i is 5 by category, but 100 by caption.
     then, was, now, made = with_more({"h": (-35, -35), "i": (5, 100)})
@@ -154,8 +151,6 @@ def test_a_group_of_earlier_ones_alone_is_divided_into_clusters_too():
         assert parted(of, now) == {frozenset("ab"), frozenset("ef")}
 
 
-# --- Changed texts -------------------------------------------------------------------------------
-
 # Two groups: a is the centre of a and b at -40 degrees, x that of x, y, z, the larger one, at +40.
 APART = {"a": (-40, 0), "b": (-50, 5), "x": (40, 0), "y": (50, 0), "z": (45, 0)}
 
@@ -209,9 +204,6 @@ def test_slightly_changed_texts_stay_wherever_they_were_if_the_centre_is_near():
     assert n_stayed > 300 and n_left > 5
 
 
-# --- Removed entries -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("more", "less", "groups", "changed"),
     [
@@ -231,9 +223,6 @@ def test_a_community_lives_on_without_its_centre_until_its_last_entry_goes(
         assert made.groups.changes.old.tolist() == [1]
     else:
         assert set(made.groups.ids) == set(was.groups.ids)
-
-
-# --- Laws of extending ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("detectors", DETECTORS)
@@ -303,9 +292,6 @@ def test_an_entry_has_the_same_place_whether_it_was_there_from_the_start_or_come
             n_several += near.sum() > 1
     # Often there was a choice.
     assert n_several > 15
-
-
-# --- Reclustering --------------------------------------------------------------------------------
 
 
 def reclustered(was: Clustering, then: Entries, now: Entries, tau: float = TAU) -> Clustering:

@@ -35,9 +35,6 @@ def cosine(degrees: float) -> float:
     return np.cos(np.radians(degrees))
 
 
-# --- Who is with whom ----------------------------------------------------------------------------
-
-
 def test_clusters_are_found_inside_groups_alone():
     made = clustered(SEVEN)
     assert parted(made.groups, SEVEN) == {frozenset("abcd"), frozenset("ef")}
@@ -63,9 +60,6 @@ def test_no_entry_and_one_entry_make_no_community(n):
     made = clustered(entries)
     assert made.groups.ids == made.clusters.ids == []
     assert list(how(made.groups, entries).values()) == ["no neighbour"] * n
-
-
-# --- Why -----------------------------------------------------------------------------------------
 
 
 def test_an_entry_in_no_community_has_the_reason():
@@ -105,9 +99,6 @@ def test_reasons_agree_with_the_distances():
     assert min(n_of.values()) > 0
 
 
-# --- How near ------------------------------------------------------------------------------------
-
-
 def test_members_have_their_similarity_to_the_centre_in_both_spaces():
     made = clustered(SEVEN)
     groups, clusters = similarity_to_groups(SEVEN, made), similarity_to_clusters(SEVEN, made)
@@ -140,9 +131,6 @@ def test_who_is_left_over_is_within_tau_of_no_centre_and_who_is_not_is():
         entries = random_entries(seed)
         why = similarity_to_groups(entries, clustered(entries))
         assert np.nanmin(why.cosine) >= TAU > np.nanmax(why.nearest_cosine)
-
-
-# --- Products ------------------------------------------------------------------------------------
 
 
 MORE = float(np.nextafter(np.float32(0.6), np.float32(1)))

@@ -68,9 +68,6 @@ def p_of_equal(n: int) -> Any:
     return pytest.approx(stats.ttest_1samp([100] * n + [-100, 100], 0).pvalue)
 
 
-# --- By hand ---------------------------------------------------------------------------------------
-
-
 def test_shares_net_and_p_by_hand() -> None:
     # Seven errors, of which six go; three right, of which one is lost.
     row = only(reasoning(numbered([0] * 7 + [1] * 3), numbered([1] * 6 + [0, 0, 1, 1])))
@@ -176,8 +173,6 @@ def test_other_benchmarks_baselines_and_models_without_images_have_no_rows() -> 
         assert attribution_rows(frame(observed)) == []
 
 
-# --- Laws ------------------------------------------------------------------------------------------
-
 halves = st.lists(
     st.tuples(*[st.sampled_from([0, 0.25, 0.5, 0.75, 1])] * 2), min_size=1, max_size=25
 )
@@ -193,9 +188,6 @@ def test_swapping_the_settings_swaps_gone_with_lost_and_turns_the_sign(pairs) ->
     assert (one["n_gone"], one["n_lost"]) == (other["n_lost"], other["n_gone"])
     assert (one["p"], one["reason"]) == (other["p"], other["reason"])
     assert one["n_errors"] + one["n_right"] == one["n_items"] == len(pairs)
-
-
-# --- Planted faults --------------------------------------------------------------------------------
 
 
 SOUND = {"perceives": 1.0, "reasons": 1.0}

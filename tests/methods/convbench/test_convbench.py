@@ -1,6 +1,5 @@
 """ConvBench as it asks and judges: three settings, both orders, ablations; plain values alone."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -17,7 +16,7 @@ from methods.evaluation.asking import (
     Transcript,
 )
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import JudgeRequest, Judging, Observation
+from methods.evaluation.judging import JudgeRequest
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.verdicts import ORDERS
 from methods.prompts.messages import Image
@@ -61,9 +60,7 @@ def failing(turn: int):
     return lambda ask: Answer("empty") if (ask.trial, ask.turn) == (PLAIN, turn) else own(ask)
 
 
-def judged(
-    judging: Judging, reply=lambda ask: '{"reason": "So.", "winner": "A"}'
-) -> tuple[list[Sequence[JudgeRequest]], list[Observation]]:
+def judged(judging, reply=lambda ask: '{"reason": "So.", "winner": "A"}'):
     """What is asked of the judge, step by step, and what is observed; a reply of None is lost."""
     steps, asked = [], next(judging)
     while True:
@@ -89,9 +86,6 @@ def graded(request: JudgeRequest) -> str:
 def shown(request: JudgeRequest) -> str:
     *_, user = prompt(request.prompt).render(images=request.images, **request.data)
     return "".join(f"[{p.image_id[0]}]" if isinstance(p, Image) else p.text for p in user.parts)
-
-
-# --- Asking ----------------------------------------------------------------------------------------
 
 
 def test_three_settings_put_references_in_the_place_of_the_first_turns() -> None:
@@ -142,9 +136,6 @@ def test_a_single_turn_is_asked_alone_with_its_picture() -> None:
     assert [s.messages[0].parts[0] for s in asks] == [Image("a" * 64)] * 3
     texts = [s.messages[0].parts[-1].text.strip() for s in asks]
     assert texts[1:] == ["Why is it there?", "Write a line."]
-
-
-# --- Judging ---------------------------------------------------------------------------------------
 
 
 def test_every_asked_turn_is_compared_in_both_orders_and_then_the_conversation() -> None:
@@ -289,9 +280,6 @@ def test_every_variant_has_versions_of_its_own() -> None:
     assert len({each.judge_version for each in variants}) == len(variants)
     assert Convbench(single_turn=True).answer_version != Convbench().answer_version
     assert Convbench().metrics == METRICS
-
-
-# --- Scores ----------------------------------------------------------------------------------------
 
 
 def scored(item: str, metric: str, turn: int, *wins: float, trial: str = PLAIN):

@@ -34,9 +34,6 @@ def reason(read: Any, *given: str) -> str:
     return caught.value.reason
 
 
-# --- Instruction and turns -------------------------------------------------------------------------
-
-
 def test_an_instruction_is_one_line() -> None:
     assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
 
@@ -101,9 +98,6 @@ def test_an_id_is_of_picture_instruction_questions_and_focus_and_not_of_names() 
     other = read_turns(draft(focus=["It names the dish."]))
     assert item_id("p", "i", first) == item_id("p", "i", renamed)
     assert len({item_id("p", "i", first), item_id("q", "i", first), item_id("p", "i", other)}) == 3
-
-
-# --- Caption and references ------------------------------------------------------------------------
 
 
 def test_a_caption_and_a_reference_are_the_whole_reply() -> None:

@@ -155,9 +155,6 @@ def test_columns_are_named_as_the_released_scorer_reads_them_and_read_under_both
     assert {name: row[name] for name in texts} == texts
 
 
-# --- Files -----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the table, and pictures whose names lie about their form."""
@@ -210,7 +207,6 @@ def test_sheets_and_a_folder_of_files_are_the_same_items(folder: Path) -> None:
     tables.mkdir()
     write_csv(tables / "convbench.csv", rows)
     (tables / "second_turn.csv").write_text("ID,reference\n0,=R0\n1,R1\n")
-
     of_book, said = imported(folder, folder / "convbench.xlsx")
     assert (of_book, said) == imported(folder, tables)
     assert said == [] and [item.turns[1].reference for item in of_book] == ["=R0", "R1"]

@@ -136,9 +136,6 @@ def test_a_grid_that_is_too_long_fails_and_one_picture_makes_no_grid() -> None:
     assert only == AnswerRequest("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
 
 
-# --- Images left out at random ---------------------------------------------------------------------
-
-
 QUESTION = Turn(1, "<ImageHere>" * 25, tuple(range(1, 26)), {"key": "A"})
 MANY = Item("many", (QUESTION,), tuple(f"p{n}" for n in range(25)), ("x", "y"))
 

@@ -246,9 +246,6 @@ def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
     assert scores_of_other_judges("mine", judges, "Richness", ["a"]) == []
 
 
-# --- Simulated judges ------------------------------------------------------------------------------
-
-
 def test_judges_without_a_bias_are_accused_in_at_most_five_percent_and_biased_ones_are_found():
     times = 8
     accused = sum(

@@ -42,7 +42,6 @@ def rated(items, values):
 def test_an_effect_is_the_mean_of_a_style_less_that_of_its_group():
     items = [wording("g", 0, style="terse"), wording("g", 1, style="polite"), wording("g", 2)]
     found = measured(items, {"m": rated(items, [4, 7, 10])})
-
     # The group's mean is 7.
     effects = differences(found)
     assert {key[1]: row.value for key, row in effects.items()} == {"polite": 0, "terse": -3}

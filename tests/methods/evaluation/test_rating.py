@@ -139,7 +139,6 @@ def test_any_number_and_reason_in_json_is_read_or_refused_by_its_range(
     reason = f"Since {reason}"
     pairs = [("Reason", reason), ("Rating", rating)]
     reply = json.dumps(dict(pairs if reason_first else pairs[::-1]))
-
     if LOWEST <= rating <= HIGHEST:
         judgment = read_rating(reply)
         assert (judgment.score, judgment.explanation) == (rating, reason.strip())

@@ -62,9 +62,6 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
-# --- Single rows -----------------------------------------------------------------------------------
-
-
 def test_none_and_na_are_texts_and_an_empty_cell_is_no_choice_no_hint_and_no_answer() -> None:
     (item,) = read(table(cells(A="None", B="NA", C="nan", D="", hint="", answer="")))
     assert item.choices == ("None", "NA", "nan")
@@ -110,8 +107,6 @@ def test_the_taxonomy_is_the_papers() -> None:
     assert by_level_1 == {"perception": 2068, "reasoning": 1149}
 
 
-# --- Circular rows -----------------------------------------------------------------------------------
-
 SECOND = cells(index="1000241", A="fish", B="NA", C="cat", answer="A", image="241")
 THIRD = cells(index="2000241", A="NA", B="cat", C="fish", answer="C", image="241")
 PASSES = (ROW, SECOND, THIRD)
@@ -151,8 +146,6 @@ def test_ids_that_are_no_indexes_have_a_column() -> None:
         text = written(name, [item])
         assert rows_of(text)[0]["index"] == "1" and read(text) == [item]
 
-
-# --- Round trips -------------------------------------------------------------------------------------
 
 TEXTS = st.lists(
     st.sampled_from([*"\"'\n\t\\字", "\r\n", "Hint: ", "\nQuestion: ", "None", "A. "])
@@ -196,8 +189,6 @@ def test_a_loader_of_tables_reads_what_was_written() -> None:
     assert list(frame["index"]) == [241, 1000241, 2000241] and list(frame["answer"]) == list("BAC")
     assert base64.b64decode(frame["image"][0]) == b"p" * 90
 
-
-# --- What is refused ---------------------------------------------------------------------------------
 
 PLACES = "in a circular file every question has one for each place of the right choice"
 NO_LETTER = "is not a letter of a choice"

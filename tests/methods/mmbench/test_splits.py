@@ -35,9 +35,7 @@ def test_the_ratio_is_kept_over_all_and_in_each_ability(leaves: dict[str, str], 
 
 
 @given(LEAVES, LEAVES, st.integers(0, 3))
-def test_an_item_stays_in_its_split_whatever_comes_or_goes(
-    first: dict[str, str], second: dict[str, str], seed: int
-) -> None:
+def test_an_item_stays_in_its_split_whatever_comes_or_goes(first, second, seed) -> None:
     before = split_items(first, {}, seed)
     after = split_items(second, before, seed)
     assert after.keys() == second.keys()

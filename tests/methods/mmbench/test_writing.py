@@ -32,9 +32,6 @@ def refused(reply: str) -> str:
     return caught.value.reason
 
 
-# --- Abilities -----------------------------------------------------------------------------------
-
-
 def test_every_leaf_of_the_taxonomy_is_described_and_the_default_is_some_of_them() -> None:
     leaves = {leaf for leaves in LEVEL_3.values() for leaf in leaves}
     assert set(DESCRIPTIONS) == leaves
@@ -82,9 +79,6 @@ def test_an_image_that_goes_changes_few_other_pairs() -> None:
         kept = {pair for pair in before if pair[0] != gone}
         assert len(kept - after) <= 3
         assert kept != before or after == before
-
-
-# --- Replies -------------------------------------------------------------------------------------
 
 
 def test_an_item_is_read_with_its_right_choice_apart() -> None:
@@ -183,9 +177,6 @@ def test_any_reply_is_an_item_or_refused_and_never_anything_else(reply: str) -> 
         choices = (item.answer, *item.distractors)
         assert 2 <= len(choices) <= 4 and len(set(choices)) == len(choices)
         assert item.question and all(choices)
-
-
-# --- Places --------------------------------------------------------------------------------------
 
 
 def test_the_place_is_drawn_by_seed_and_by_what_only_the_model_wrote() -> None:

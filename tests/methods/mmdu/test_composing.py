@@ -35,9 +35,6 @@ def multi(question="Compare <image-1> and <image-2>.", answer="<image-2> is tall
     return QuestionAnswer("m", of.get("positions", (1, 2)), question, answer)
 
 
-# --- Renumbering ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "numbers", "renumbered"),
     [
@@ -81,17 +78,11 @@ def test_any_text_is_renumbered_or_a_parse_error(pieces):
         assert {int(i) for i in REFERENCE.findall(renumbered)} <= {10, 20}
 
 
-# --- The place of images -------------------------------------------------------------------------
-
-
 def test_an_entering_image_is_labelled_before_the_question_and_can_be_taken_off():
     assert place_images("Why?", [3, 4]) == "Image3: <ImageHere>, Image4: <ImageHere>. Why?"
     assert place_images("Why?", []) == "Why?"
     for numbers in ([], [1], [3, 4, 5]):
         assert without_places(place_images("Is Image1: here?", numbers)) == "Is Image1: here?"
-
-
-# --- Composing -----------------------------------------------------------------------------------
 
 
 def test_a_dialogue_of_two_images_as_worked_by_hand():

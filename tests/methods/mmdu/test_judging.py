@@ -35,9 +35,6 @@ def reason_of(text: str) -> str:
     return caught.value.reason
 
 
-# --- What is read --------------------------------------------------------------------------------
-
-
 def test_seven_scores_and_the_words_before_them():
     assert parse_grades(reply()) == Grades(SCORES, "Creativity: dull.")
     # Other keys are ignored.
@@ -107,9 +104,6 @@ def test_the_samples_judges_are_read_and_their_words_kept():
         "judge-comma": "Both boats are named rightly.",
     }
     assert all(set(grades.scores.values()) == {7} for grades in read.values())
-
-
-# --- What is not ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", ["", "All sevens.", "Creativity: 7", "{", "}{", "[7, 7, 7]"])

@@ -56,9 +56,6 @@ def judging_of(transcript: Transcript, item: Item = ITEM) -> list[JudgeRequest]:
     return list(next(MMDU.judge(item, transcript)))
 
 
-# --- Before a model ------------------------------------------------------------------------------
-
-
 def shown(messages) -> list[str]:
     """Each message as a text, its images in brackets."""
     return [
@@ -107,9 +104,6 @@ def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged
     ]
     found = replay(MMDU.judge(item, Transcript({("plain", 1): Answer("truncated")})), {})
     assert {each.turn for each in found} == {1, 3}
-
-
-# --- Before the judge ----------------------------------------------------------------------------
 
 
 def test_the_judge_sees_the_images_shown_so_far_and_no_later_one() -> None:
@@ -173,9 +167,6 @@ def test_every_turn_is_observed_in_every_dimension() -> None:
     assert len(found) == 3 * len(DIMENSIONS)
     statuses = {(each.turn, each.status, each.value) for each in found}
     assert statuses == {(1, "judged", 7), (2, "truncated", None), (3, "not_asked", None)}
-
-
-# --- What the judge says -------------------------------------------------------------------------
 
 
 def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up() -> None:

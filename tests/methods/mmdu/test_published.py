@@ -61,9 +61,6 @@ def written(name: str, items: Sequence[PublishedItem]) -> str:
     return "".join(write_published(items, bytes_of)[name])
 
 
-# --- JSON ----------------------------------------------------------------------------------------
-
-
 def test_a_dialogue_in_mmdus_form() -> None:
     assert mmdu_record(BRIDGES) == RECORD
     assert list(mmdu_record(BRIDGES)) == ["id", "image", "conversations"]
@@ -86,9 +83,6 @@ def test_an_empty_answer_is_held_out() -> None:
     assert [turn.reference for turn in item.turns] == [OLDER, None]
     assert item.turns[1].references == {}
     assert mmdu_record(item)["conversations"] == held_out
-
-
-# --- TSV, as VLMEvalKit reads it -------------------------------------------------------------------
 
 
 def test_a_row_has_lists_of_texts_and_the_images_inside() -> None:
@@ -121,8 +115,6 @@ def test_paths_may_stand_in_the_place_of_images_and_answers_may_be_missing() -> 
         PublishedItem("4", (Turn(1, "<ImageHere>?", (1,)), Turn(2, "Why?")), ("a/b.jpg",))
     ]
 
-
-# --- Both ----------------------------------------------------------------------------------------
 
 TEXTS = st.lists(
     st.just(IMAGE_HERE)
@@ -174,9 +166,6 @@ def test_what_was_written_as_tsv_is_read_as_it_was_with_the_images(released):
         for item in released
     ]
     assert "".join(tsv_lines(again, bytes_of)) == text
-
-
-# --- What is refused -------------------------------------------------------------------------------
 
 
 def changed(**of: object) -> list[object]:

@@ -14,9 +14,6 @@ def reason_of(reply: str) -> str:
     return caught.value.reason
 
 
-# --- Whole replies ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -56,9 +53,6 @@ def test_an_answer_that_is_too_short_is_asked_for_again() -> None:
     # Questions are read as answers are.
     reply = "### Q1: What links image 1 and the second picture?"
     assert read_questions(reply, 1, 2) == ["What links <image-1> and <image-2>?"]
-
-
-# --- Additions -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -110,9 +104,6 @@ def test_taking_additions_off_twice_takes_no_more_off(text: str) -> None:
     once = without_additions(text)
     assert without_additions(once) == without_additions(without_additions(once))
     assert len(once) <= len(text)
-
-
-# --- References ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,6 @@ def test_a_stack_worked_by_hand() -> None:
 
 def test_any_length_can_be_reached_and_places_count_on() -> None:
     turns = stacked_turns([BALLOONS, LAKES] * 30)
-
     text = " ".join(each["question"] for each in turns)
     places = [int(found) for found in re.findall(r"Image(\d+): <ImageHere>", text)]
     assert places == list(range(1, 151)) and len(turns) == 90
@@ -53,9 +52,7 @@ dialogues = st.dictionaries(
 @given(dialogues, st.integers(1, 5), st.integers(0, 3), st.integers())
 def test_every_dialogue_is_in_one_stack_and_no_image_twice(of, least, more, seed) -> None:
     images_of = {name: {str(image) for image in images} for name, images in of.items()}
-
     made = stacks(images_of, equal_weights(least, least + more), seed)
-
     assert sorted(name for stack in made for name in stack) == sorted(images_of)
     assert made == stacks(images_of, equal_weights(least, least + more), seed)
     for stack in made:
@@ -65,5 +62,4 @@ def test_every_dialogue_is_in_one_stack_and_no_image_twice(of, least, more, seed
 
 def test_dialogues_without_common_images_fill_their_stacks() -> None:
     images_of = {str(n): {f"{n}a", f"{n}b"} for n in range(10)}
-
     assert sorted(map(len, stacks(images_of, {3: 1}, 0))) == [1, 3, 3, 3]

@@ -17,7 +17,6 @@ def test_figures_worked_by_hand() -> None:
             built(27, 20, 16, 4000, 0, 5),
         ]
     )
-
     assert found == {
         "Turns, mean": "17.0",
         "Turns, most": "27",

@@ -31,9 +31,6 @@ def sample(output: str, task: TaskInfo = TRACKING, name: str = "s", **more: obje
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-# --- Forms ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("form", "outputs"),
     [
@@ -59,9 +56,6 @@ def test_a_short_output_is_a_name_where_enough_others_of_its_task_are_short() ->
     free = replace(TRACKING, output_format="text")
     assert form_of(sample("kite", free), pool) == "text"
     assert form_of(sample("12", free), pool) == "number"
-
-
-# --- Numbers -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -103,9 +97,6 @@ def test_near_numbers_are_others_of_the_same_precision(number, unit, wanted, see
         assert len(plain.partition(".")[2]) == len(number.partition(".")[2])
         if not number.startswith("-"):
             assert not plain.startswith("-")
-
-
-# --- Orders, yes and no, names -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -172,9 +163,6 @@ def test_candidates_are_other_images_than_those_of_the_question() -> None:
     assert set(wrong) == {"p", "q"}
 
 
-# --- Questions -----------------------------------------------------------------------------------
-
-
 def test_a_question_of_a_task_with_unanswerable_ones_has_their_choice_and_is_answerable() -> None:
     answerable = question_of(sample("2, 1, 3", JIGSAW), ["1, 2, 3", "3, 1, 2", "3, 2, 1"])
     assert answerable.distractors == ("1, 2, 3", "3, 1, 2", "3, 2, 1", CANNOT)
@@ -182,8 +170,6 @@ def test_a_question_of_a_task_with_unanswerable_ones_has_their_choice_and_is_ans
     plain = question_of(sample("kite"), ["owl"])
     assert plain.distractors == ("owl",)
 
-
-# --- The cap -------------------------------------------------------------------------------------
 
 SAMPLES = st.lists(st.integers(0, 200), unique=True, max_size=40).map(
     lambda names: [sample("7", (TRACKING, JIGSAW)[name % 2], str(name)) for name in names]

@@ -88,9 +88,6 @@ def test_a_sample_has_its_task_its_page_and_enough_wrong_choices(task: str) -> N
         assert made(task, number)[0] == sample
 
 
-# --- Spatial -------------------------------------------------------------------------------------
-
-
 def test_the_order_of_a_jigsaw_restores_its_picture() -> None:
     for number in range(6):
         sample, shelf = made("jigsaw-puzzle-solving", number)
@@ -170,9 +167,6 @@ def test_the_spatial_text_is_true_of_the_right_image_alone_and_its_other_word_of
         assert true_of(sample.other_word) == []
 
 
-# --- Comparing -----------------------------------------------------------------------------------
-
-
 def test_the_best_version_is_the_picture_itself_and_the_others_are_ever_worse() -> None:
     asked = set()
     for number in range(10):
@@ -205,9 +199,6 @@ def test_versions_of_a_picture_are_made_of_it_and_others_are_not() -> None:
         assert (own == other) == (sample.output == "Yes")
         outputs[sample.output] += 1
     assert min(outputs.values()) >= 3
-
-
-# --- Pages ---------------------------------------------------------------------------------------
 
 
 def test_a_caption_is_that_of_the_right_image_and_its_other_one_that_of_no_candidate() -> None:
@@ -244,9 +235,6 @@ def test_a_title_is_the_rarest_category_of_all_its_pages() -> None:
     assert set(sample.images) == {"i3", "i4", "i5"} and sample.images[0] == "i4"
 
 
-# --- What cannot be made -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("task", "plain", "changed", "reason"),
     [
@@ -263,9 +251,6 @@ def test_what_gives_no_question_is_refused_by_name(task, plain, changed, reason)
     with pytest.raises(UnusableSampleError) as caught:
         DERIVED[task](odd, [odd, *SUBJECTS[1:]], Shelf(plain), 0)
     assert caught.value.reason == reason and caught.value.detail.endswith(".")
-
-
-# --- Which entries -------------------------------------------------------------------------------
 
 
 def all_of(subjects: Sequence[SampledEntry], n_samples: int, tasks: Sequence[str]) -> list[Sample]:

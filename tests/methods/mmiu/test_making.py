@@ -129,8 +129,6 @@ def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
     assert of == asked(1) and isinstance(loss, UnusableSampleError) and loss.reason == "no_strategy"
 
 
-# --- Releases ------------------------------------------------------------------------------------
-
 ITEM = ApprovedQuestion(
     **{"item_id": "i1", "group_id": "i0", "revision": 0, "reviewers": ("ann",)},
     **{"image_ids": ("a", "b"), "question": "Which order?", "hint": "Restore."},

@@ -81,9 +81,6 @@ def test_the_order_of_a_retest_is_the_items_own_and_asking_twice_another_version
     assert ONCE.answer_version != TWICE.answer_version
 
 
-# --- Tasks -------------------------------------------------------------------------------------------
-
-
 def test_the_taxonomy_is_the_papers() -> None:
     assert len({task.name for task in TASKS}) == len({task.abbreviation for task in TASKS}) == 52
     # Numbers of tasks by relation (Table A.2).

@@ -45,9 +45,6 @@ def applied(strategy, sample: Sample = JIGSAW, elsewhere=ELSEWHERE, seed: int = 
     return change_question(strategy, sample, *QUESTIONS[sample.task], elsewhere, seed)
 
 
-# --- Table 7 -------------------------------------------------------------------------------------
-
-
 def test_table_7_has_nineteen_tasks_and_the_strategies_of_each() -> None:
     assert len(STRATEGIES_OF) == 19 and set(STRATEGIES_OF) < {task.name for task in TASKS}
     assert "visual-ordering" not in STRATEGIES_OF
@@ -60,9 +57,6 @@ def test_table_7_has_nineteen_tasks_and_the_strategies_of_each() -> None:
     assert STRATEGIES_OF["jigsaw-puzzle-solving"] == (OTHER_IMAGES, SHUFFLE, IRRELEVANT)
     assert STRATEGIES_OF["text2image-retrieval"] == (KEY_WORD, ANSWER_IMAGE, IRRELEVANT)
     assert STRATEGIES_OF["threeD-object-detection"] == (OTHER_IMAGES, SHUFFLE)
-
-
-# --- Each strategy -------------------------------------------------------------------------------
 
 
 def test_a_key_word_is_replaced_and_all_candidates_stay() -> None:
@@ -130,9 +124,6 @@ def test_irrelevant_images_are_other_candidates_in_a_retrieval_task() -> None:
     assert applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(("e1", "e2", "e3"), ())) is None
 
 
-# --- Which one -----------------------------------------------------------------------------------
-
-
 @given(st.integers(0, 100), st.sampled_from([JIGSAW, RETRIEVAL]))
 def test_a_strategy_of_the_task_leaves_as_many_choices_and_none_right(seed, sample):
     form, of = QUESTIONS[sample.task]
@@ -156,7 +147,9 @@ def test_a_strategy_of_the_task_leaves_as_many_choices_and_none_right(seed, samp
     ],
 )
 def test_every_strategy_that_fits_is_drawn_by_some_seed(sample, strategies) -> None:
-    drawn = [unanswerable(sample, *QUESTIONS[sample.task], ELSEWHERE, seed)[0] for seed in range(40)]
+    drawn = [
+        unanswerable(sample, *QUESTIONS[sample.task], ELSEWHERE, seed)[0] for seed in range(40)
+    ]
     assert set(drawn) == strategies
 
 

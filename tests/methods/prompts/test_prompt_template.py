@@ -38,9 +38,6 @@ def text_of(message) -> str:
     return "\n".join(p.text if isinstance(p, Text) else f"[{p.image_id}]" for p in message.parts)
 
 
-# --- Rendering -----------------------------------------------------------------------------------
-
-
 def test_a_template_is_a_system_part_and_a_user_part():
     system, user = PromptTemplate("t", "Be {{ how }}.\n\n=== user ===\nHello.\n").render(
         how="brief"
@@ -139,13 +136,9 @@ def test_the_version_names_the_exact_text():
 def test_front_matter_is_neither_rendered_nor_a_part_of_the_version():
     plain = PromptTemplate("mmdu/x", "a\n=== user ===\nb")
     marked = PromptTemplate("mmdu/x", "---\ntask: judge\n---\na\n=== user ===\nb")
-
     assert marked.render() == plain.render()
     assert marked.version == plain.version
     assert (marked.task, plain.task) == ("judge", "")
-
-
-# --- Data stays data -----------------------------------------------------------------------------
 
 
 def test_a_page_cannot_close_its_tag():
@@ -203,9 +196,6 @@ def test_ordinary_text_reaches_the_model_as_it_is(page):
 @given(FRAGMENTS)
 def test_cleaning_twice_is_cleaning_once(page):
     assert as_data(as_data(page)) == as_data(page)
-
-
-# --- The project's own prompts -------------------------------------------------------------------
 
 
 def load(name: str) -> PromptTemplate:

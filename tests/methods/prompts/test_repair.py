@@ -50,7 +50,6 @@ def test_each_repair_is_warmer_and_a_request_without_a_temperature_has_none():
 
 def test_the_reason_stands_in_the_words_and_is_all_that_differs():
     before, after = words(REASON).split(REASON)
-
     assert words("Something else.") == f"{before}Something else.{after}"
     assert "{" not in before + after
 
@@ -72,7 +71,6 @@ def test_a_reason_can_close_no_tag_and_forge_no_picture(reason, said):
 @example("{reason.__class__.__mro__} {0} %(x)s $x {")
 def test_no_reason_breaks_out(reason):
     said = words(reason)
-
     assert "</" not in said and not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", said)
     before, after = words(REASON).split(REASON)
     assert said.startswith(before) and said.endswith(after)

@@ -3,7 +3,6 @@ code."""
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,11 +82,7 @@ def shown(table: ResultTable) -> list[list[str | float | None]]:
     return [[cell.text or cell.number for cell in row] for row in table.rows]
 
 
-def results(
-    models: Sequence[dict[str, Any]],
-    pairs: Sequence[dict[str, Any]] = (),
-    others: Sequence[dict[str, Any]] = (),
-) -> JudgeResults:
+def results(models, pairs=(), others=()) -> JudgeResults:
     """The results of one judge; `others` are scores of subsets and by other metrics."""
     return JudgeResults(judge="judge", version="p@1", scores=[*models, *others], differences=pairs)
 

@@ -78,9 +78,6 @@ def test_a_reference_says_something_that_its_question_does_not() -> None:
     assert says_nothing_new("三座风车", "图中有三座风车吗？")
 
 
-# --- Replies ---------------------------------------------------------------------------------------
-
-
 def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
     lines = (
         f"1. Count the mills.\n2. {QUESTION}\n\n3. Are there three?\n4. What number of mills is it?"
@@ -107,8 +104,6 @@ def test_what_is_kept_is_distinct_and_every_line_is_kept_or_lost(reply: str) -> 
     lines = [line for line in reply.splitlines() if line.strip()]
     assert len(read.rewrites) + len(read.lost) == len(lines)
 
-
-# --- Similarities ----------------------------------------------------------------------------------
 
 BAND = SimilarityBand(0.6, 0.98, 0.9)
 

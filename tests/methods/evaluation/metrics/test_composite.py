@@ -1,7 +1,5 @@
 """Composite metrics: the formula over the numbers of the terms, whatever the judge lost of each."""
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,9 +36,7 @@ def item(name: str, *wins: float | None) -> list[ScoredObservation]:
     ]
 
 
-def number(
-    metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
-) -> float | None:
+def number(metric, observed, *, floor=False) -> float | None:
     units = units_of({0: metric}, frame({"m": observed}), floor=floor)
     value = means(units, metric.weights)["m"]
     return None if value != value else value

@@ -39,8 +39,6 @@ def test_turns_of_one_item_are_no_group() -> None:
     assert values(SPREAD, turns) == {}
 
 
-# --- The forms that behave at the edges ------------------------------------------------------------
-
 DEVIATION = GroupSpread(
     name="deviation", observation="m", lowest=4.5, inverse=False, higher_is_better=False
 )

@@ -49,11 +49,16 @@ def found(instruction, benchmark=TESTED, **alike) -> list[ContentOverlap]:
     return list(find_overlap([benchmark], [instruction], alike))
 
 
-def test_an_answer_of_releases_that_were_built_here_is_in_the_same_phrases() -> None:
+def test_answers_of_our_own_releases_are_phrases_and_one_of_several_answers_is_enough():
     built = replace(TESTED, imported=False)
     same = release("instruct", "What does it stand on?", ANSWER, "https://w/Mill", "b")
     assert [one.kind for one in found(same)] == ["answer"]
     assert [one.kind for one in found(same, built)] == ["phrases_of_answer"]
+    # One of several answers is enough.
+    (asked,) = TESTED.questions
+    several = asked._replace(answers=(*asked.answers, comparable_text("A dam.")))
+    both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, questions=[several]))
+    assert [one.kind for one in both] == ["answer", "question"]
 
 
 @pytest.mark.parametrize(
@@ -204,13 +209,6 @@ def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
 ):
     kinds = [one.kind for one in found(release("instruct", question, answer))]
     assert kinds == [*(["answer"] if answer == ANSWER else []), *([kind] if kind else [])]
-
-
-def test_one_of_several_answers_is_enough() -> None:
-    (asked,) = TESTED.questions
-    several = asked._replace(answers=(*asked.answers, comparable_text("A dam.")))
-    both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, questions=[several]))
-    assert [one.kind for one in both] == ["answer", "question"]
 
 
 def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:

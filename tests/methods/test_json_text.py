@@ -47,8 +47,17 @@ def test_a_hundred_levels_are_read_and_one_more_is_not(opens, closes):
                 read(deeper)
 
 
-def test_many_brackets_that_are_not_deep_are_read():
+def test_long_texts_half_characters_and_bare_line_breaks():
     assert from_json("[" + "[]," * 1_000 + '"' + "[{" * 1_000 + '"]')[-1] == "[{" * 1_000
+    # A text that is too long is not looked at.
+    with pytest.raises(ValueError, match="it has more than 10 characters"):
+        from_json("[" * 11, most=10)
+    assert from_json(" " * 10 + "1", most=None) == 1
+    # Half a character is replaced where it is written.
+    assert to_json({"a": "\ud800 and \U0001f600"}) == '{"a": "? and \U0001f600"}'
+    # A value inside a text may hold bare line breaks.
+    text = 'Well: {"a": "one\ntwo"} and more'
+    assert json_at(text, 6) == ({"a": "one\ntwo"}, text.index(" and more"))
 
 
 @pytest.mark.parametrize(
@@ -71,18 +80,3 @@ def test_odd_numbers_and_texts(text, value):
 def test_what_is_no_json_is_a_value_error(text):
     with pytest.raises(ValueError):
         from_json(text)
-
-
-def test_a_text_that_is_too_long_is_not_looked_at():
-    with pytest.raises(ValueError, match="it has more than 10 characters"):
-        from_json("[" * 11, most=10)
-    assert from_json(" " * 10 + "1", most=None) == 1
-
-
-def test_half_a_character_is_replaced_where_it_is_written():
-    assert to_json({"a": "\ud800 and \U0001f600"}) == '{"a": "? and \U0001f600"}'
-
-
-def test_a_value_inside_a_text_may_hold_bare_line_breaks():
-    text = 'Well: {"a": "one\ntwo"} and more'
-    assert json_at(text, 6) == ({"a": "one\ntwo"}, text.index(" and more"))

@@ -87,7 +87,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
 @given(
     prompt=TEXTS,
     answer=TEXTS | st.just(""),
-    history=st.lists(st.fixed_dictionaries({"user": TEXTS, "assistant": TEXTS}), max_size=3),
+    history=st.lists(st.builds(dict, user=TEXTS, assistant=TEXTS), max_size=3),
     task=st.sampled_from(list(CATEGORIES)),
     path=st.just("") | TEXTS,
 )

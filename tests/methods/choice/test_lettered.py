@@ -45,9 +45,13 @@ def test_in_a_shuffled_order_no_choice_keeps_its_letter(n: int, seed: str, place
     assert letter_in(order, LETTERS[place % n]) != LETTERS[place % n]
 
 
-def test_seeds_give_different_orders_and_one_choice_has_one() -> None:
+def test_seeds_give_different_orders_and_more_choices_than_letters_are_refused():
     assert len({shuffled(4, f"item-{n}") for n in range(50)}) == 9  # derangements of four
     assert shuffled(1, "x") == (0,) and shuffled(0, "x") == ()
+    # More choices than letters are refused.
+    assert with_letters(["x"] * 10).endswith("J. x")
+    with pytest.raises(ValueError, match="there are 11 choices, and at most 10 have a letter"):
+        with_letters(["x"] * 11)
 
 
 TWO = "Image1: <ImageHere>, Image2: <ImageHere>\n"
@@ -80,9 +84,3 @@ PARTS = st.lists(st.sampled_from(["Hint: ", "\nQuestion: ", "x", "\n", " "]), ma
 def test_question_and_hint_make_the_text_again(question: str, hint: str, n_images: int) -> None:
     text = with_hint(question, hint, "Hint", n_images)
     assert with_hint(*question_and_hint(text, "Hint", n_images), "Hint", n_images) == text
-
-
-def test_more_choices_than_letters_are_refused() -> None:
-    assert with_letters(["x"] * 10).endswith("J. x")
-    with pytest.raises(ValueError, match="there are 11 choices, and at most 10 have a letter"):
-        with_letters(["x"] * 11)

@@ -60,10 +60,14 @@ def test_recall_counts_what_the_sample_lacks(monkeypatch):
     assert recall.share == pytest.approx(share, abs=0.05)
 
 
-def test_the_same_seed_finds_the_same():
+def test_the_same_seed_finds_the_same_and_no_neighbours_have_a_recall_of_one():
     first, said = approximate_neighbours(many(), TAU, seed=3)
     again, said_again = approximate_neighbours(many(), TAU, seed=3)
     assert pairs_of(first) == pairs_of(again) and said == said_again
+    # Vectors without neighbours have a recall of one.
+    found, recall = approximate_neighbours(at_angles(0, 60, 120, 180, 240, 300), TAU)
+    assert len(found.indices) == 0
+    assert (recall.n_found, recall.true, recall.share) == (0, 0, 1.0)
 
 
 @pytest.mark.parametrize("make", KINDS)
@@ -74,9 +78,3 @@ def test_looking_into_every_cell_is_exact(make, monkeypatch):
         found, recall = approximate_neighbours(vectors, TAU)
         assert communities_from_graph(found) == threshold_communities(vectors, TAU)
         assert recall.share == 1.0
-
-
-def test_vectors_without_neighbours_have_a_recall_of_one():
-    found, recall = approximate_neighbours(at_angles(0, 60, 120, 180, 240, 300), TAU)
-    assert len(found.indices) == 0
-    assert (recall.n_found, recall.true, recall.share) == (0, 0, 1.0)

@@ -33,18 +33,16 @@ def tokenized(text: str, lengths: list[int], unknown: Collection[int] = ()) -> T
     return counts
 
 
-def test_letters_of_a_token_are_counted_without_marks_and_chinese_characters():
-    # a balloon, 2 . 气 球: letters 1 + 7 + 1 in three tokens
-    counts = tokenized("a balloon2.气球", [2, 7, 1, 1, 1, 1])
-    assert (counts.n_tokens, counts.letters_per_token) == (3, 3.0)
-    assert counts.unknown_share == 0 and counts.is_read
-
-
 def test_a_language_in_single_letters_or_unknown_tokens_is_not_read():
     assert not tokenized("шар", [1, 1, 1]).is_read
     assert not tokenized("气球 big", [1, 1, 4], {0}).is_read
     assert tokenized("气球", [1, 1]).is_read
     assert tokenized("!?", [1, 1], {0, 1}).is_read, "marks and emoji are no language"
+    # Letters of a token are counted without marks and chinese characters.
+    # a balloon, 2 . 气 球: letters 1 + 7 + 1 in three tokens
+    counts = tokenized("a balloon2.气球", [2, 7, 1, 1, 1, 1])
+    assert (counts.n_tokens, counts.letters_per_token) == (3, 3.0)
+    assert counts.unknown_share == 0 and counts.is_read
 
 
 def in_languages(entries: Entries, languages: list[str]) -> Entries:

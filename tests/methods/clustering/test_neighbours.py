@@ -192,14 +192,12 @@ def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
     assert near(vectors, 0.75) == wanted
 
 
-def test_progress_is_told_block_by_block(monkeypatch):
+def test_progress_is_told_block_by_block_and_too_many_pairs_are_refused(monkeypatch):
     told = []
     monkeypatch.setattr(module, "blocks", lambda prepared: blocks(prepared, 30))
     find_neighbours(clustered_vectors(0), 0.75, lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_too_many_pairs_are_refused_in_one_sentence(monkeypatch):
+    # Too many pairs are refused in one sentence.
     monkeypatch.setattr(module, "MAX_PAIRS", 10)
     with pytest.raises(ThresholdError, match=r"More than 10 pairs lie within tau = -1: raise tau"):
         find_neighbours(clustered_vectors(0), -1)

@@ -42,12 +42,10 @@ def test_synonyms_are_one_category_called_as_most_turns_are() -> None:
         assert by_name[name].nearest_similarity == pytest.approx(similarity, abs=1e-3)
 
 
-def test_of_names_that_as_many_turns_have_the_shortest_stands_for_all() -> None:
+def test_the_shortest_of_equal_names_stands_for_all_and_no_chain_makes_two_tasks_one():
     found = categories_of({"Text Reading": 2, "OCR": 2, "Reading": 1}, at(0, 1, 2), 0.9)
     assert {each.category for each in found} == {"OCR"}
-
-
-def test_no_chain_of_pairs_makes_two_tasks_one() -> None:
+    # No chain of pairs makes two tasks one.
     # 40 degrees apart each, cosine 0.766: the middle one has two neighbours, the outer ones one.
     counts = dict.fromkeys(("A", "B", "C", "D"), 1)
     found = {each.name: each.category for each in categories_of(counts, at(0, 40, 80, 120), 0.75)}

@@ -34,10 +34,6 @@ def reason(read: Any, *given: str) -> str:
     return caught.value.reason
 
 
-def test_an_instruction_is_one_line() -> None:
-    assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
-
-
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
@@ -100,9 +96,14 @@ def test_an_id_is_of_picture_instruction_questions_and_focus_and_not_of_names() 
     assert len({item_id("p", "i", first), item_id("q", "i", first), item_id("p", "i", other)}) == 3
 
 
-def test_a_caption_and_a_reference_are_the_whole_reply() -> None:
+def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():
     assert read_caption(" A pot of stew.\n") == "A pot of stew."
     assert read_reference("Which dish is it?", "It is a stew.\n\n- hot") == "It is a stew.\n\n- hot"
+    # An instruction is one line.
+    assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
+    # A question that says its answer is refused.
+    question = "Is it a stew that stands on the table?"
+    assert reason(read_reference, question, "It is a stew.") == "gives_answer_away"
 
 
 @pytest.mark.parametrize(
@@ -118,11 +119,6 @@ def test_a_caption_and_a_reference_are_the_whole_reply() -> None:
 def test_a_text_that_is_not_sound_is_refused(reply: str, why: str) -> None:
     assert reason(read_caption, reply) == why
     assert reason(read_reference, "Which dish is it?", reply) == why
-
-
-def test_a_question_that_says_its_answer_is_refused() -> None:
-    question = "Is it a stew that stands on the table?"
-    assert reason(read_reference, question, "It is a stew.") == "gives_answer_away"
 
 
 DISH_ASKED = "Which dish is on the table?"

@@ -39,9 +39,12 @@ def test_a_value_is_the_text_of_a_cell(value: object, text: str) -> None:
     assert text_of(value) == text
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
+def test_bytes_that_are_no_text_and_images_inside_and_by_path_are_refused():
     with pytest.raises(UnicodeDecodeError):
         text_of(b"\xff\xfe")
+    # Images inside and by path in one row are refused.
+    with pytest.raises(PublishedError, match="record 1 has some images inside and some by path"):
+        image_cells("record 1", [{"bytes": RED}, {"path": "b.png"}])
 
 
 BOTH = repr([IN_RED, IN_BLUE])
@@ -69,8 +72,3 @@ BOTH = repr([IN_RED, IN_BLUE])
 )
 def test_an_image_is_base64_or_a_path(value: object, cells: tuple[str, str]) -> None:
     assert image_cells("record 1", value) == ImageCells(*cells)
-
-
-def test_images_inside_and_by_path_in_one_row_are_refused() -> None:
-    with pytest.raises(PublishedError, match="record 1 has some images inside and some by path"):
-        image_cells("record 1", [{"bytes": RED}, {"path": "b.png"}])

@@ -123,14 +123,12 @@ def test_p_is_adjusted_over_the_models() -> None:
     assert found["n", "Right", "", "difference"].p_holm == 1
 
 
-def test_a_model_on_one_release_alone_is_there_with_the_reason() -> None:
+def test_a_model_on_one_release_alone_has_a_reason_and_baselines_are_not_compared():
     found = gaps({"m": {"a": 1}, "only": {"a": 1}}, {"m": {"a": 1}})
     row = found["only", "Right", "", "difference"]
     assert row.value is None and row.reason == "It has no scores on in-zh."
     assert found["", "", "", "n_pairs"].n == 1 and row.n == 0
-
-
-def test_baselines_are_not_compared_and_without_pairs_there_is_nothing() -> None:
+    # Baselines are not compared and without pairs there is nothing.
     of_baseline = {"baseline:reference": {"a": 1}}
     assert {subject for subject, *_ in gaps(of_baseline, of_baseline)} == {""}
     assert gaps({"m": {"a": 1}}, {"m": {"b": 1}}) == {}

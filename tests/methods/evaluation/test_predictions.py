@@ -69,12 +69,6 @@ def test_each_record_is_a_prediction_or_is_counted(of, texts, counts) -> None:
     assert (found.n_rows, found.n_items) == (len(of), 1)
 
 
-def test_reasoning_that_was_cut_off_is_counted() -> None:
-    found = predictions_of(ById(), ITEMS, rows(("1", "<think>It is A"), ("2", "So A.</think>B")))
-    assert found.counts == {"reasoning_only": 1}
-    assert REASONS["reasoning_only"] == "with reasoning and no answer, which get the lowest score"
-
-
 @given(st.lists(st.tuples(st.sampled_from("123"), st.sampled_from(["A", "B", ""])), min_size=1))
 def test_every_record_is_counted_once(of: list[tuple[str, str]]) -> None:
     try:
@@ -85,13 +79,6 @@ def test_every_record_is_counted_once(of: list[tuple[str, str]]) -> None:
     not_taken = sum(n for reason, n in found.counts.items() if reason != "empty")
     assert len(found.texts) + not_taken == found.n_rows == len(of)
     assert found.counts.keys() <= REASONS.keys()
-
-
-def test_the_same_predictions_in_any_order_have_the_same_hash() -> None:
-    first = predictions_of(ById(), ITEMS, rows(("1", "A"), ("2", "B")))
-    again = predictions_of(ById(), ITEMS, rows(("2", "B"), ("1", "A"), ("1", "A")))
-    other = predictions_of(ById(), ITEMS, rows(("1", "B"), ("2", "A")))
-    assert first.content_hash == again.content_hash != other.content_hash
 
 
 def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence() -> None:
@@ -111,8 +98,17 @@ def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence
     )
 
 
-def test_pred_is_taken_before_output_and_output_where_it_is_alone() -> None:
+def test_columns_and_reasoning_are_read_and_the_order_is_nothing_to_the_hash():
     both = [FileRow("record 1", {"id": "1", "pred": "it is B", "output": "A"})]
     assert predictions_of(ById(), ITEMS, both).texts == {PredictionKey("1", "plain"): "it is B"}
     alone = rows(("1", "B"), ("2", "B"), column="output")
     assert len(predictions_of(ById(), ITEMS, alone).texts) == 2
+    # Reasoning that was cut off is counted.
+    found = predictions_of(ById(), ITEMS, rows(("1", "<think>It is A"), ("2", "So A.</think>B")))
+    assert found.counts == {"reasoning_only": 1}
+    assert REASONS["reasoning_only"] == "with reasoning and no answer, which get the lowest score"
+    # The same predictions in any order have the same hash.
+    first = predictions_of(ById(), ITEMS, rows(("1", "A"), ("2", "B")))
+    again = predictions_of(ById(), ITEMS, rows(("2", "B"), ("1", "A"), ("1", "A")))
+    other = predictions_of(ById(), ITEMS, rows(("1", "B"), ("2", "A")))
+    assert first.content_hash == again.content_hash != other.content_hash

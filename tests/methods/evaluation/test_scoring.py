@@ -93,13 +93,11 @@ def test_every_turn_is_in_one_count(both) -> None:
     assert both["floor", "", "", "whole"]["n_refused"] == 1
 
 
-def test_a_metric_without_values_has_no_row_and_no_number() -> None:
+def test_a_metric_without_values_has_no_row_and_one_cluster_no_interval():
     dead = [turn("a", 1, None, "failed")]
     assert set(rows({"dead": dead})) == {("floor", "", "", "dead")}
     assert rows({"dead": [turn("a", 1, None, "not_judged")]}) == {}
-
-
-def test_the_interval_holds_the_value_and_there_is_none_of_one_cluster() -> None:
+    # The interval holds the value and there is none of one cluster.
     both = rows({"whole": WHOLE, "one": [turn("a", 1, 5), turn("a", 2, 6)]})
     whole, one = both["floor", "", "", "whole"], both["floor", "", "", "one"]
     assert whole["ci_low"] <= whole["value"] <= whole["ci_high"]

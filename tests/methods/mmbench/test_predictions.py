@@ -52,34 +52,28 @@ def test_an_index_that_is_no_whole_number_is_refused_by_its_row() -> None:
         predictions_of(mmbench_predictions, NUMBERED, rows)
 
 
-def test_g_index_names_the_question() -> None:
+def test_g_index_or_the_place_or_the_id_names_the_question():
     assert place(NUMBERED, index="1000007", g_index="7") == key("7", 1)
     assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == key("7", 1)
     assert place(NUMBERED, index="7", g_index="8") == "unknown"
-
-
-def test_where_ids_are_no_numbers_an_index_is_the_place_or_the_id() -> None:
+    # Where ids are no numbers an index is the place or the id.
     assert place(NAMED, index="2") == key("y", 0)
     assert place(NAMED, index="1000001") == key("x", 1)
     assert place(NAMED, index="x") == key("x", 0)
     assert place(NAMED, index="1000001", item_id="y") == key("y", 1)
     assert place(NAMED, index="1", item_id="z") == "unknown"
-
-
-def test_an_index_that_is_the_id_of_one_and_the_place_of_another_names_none() -> None:
+    # An index that is the id of one and the place of another names none.
     mixed = [item("A", "cat", "dog", item_id="2"), item("B", "red", "blue", item_id="y")]
     assert place(mixed, index="2") == "ambiguous"
     assert place(mixed, index="2", item_id="y") == key("y", 0)
     assert place(mixed, index="1") == key("2", 0)
 
 
-def test_choices_say_which_pass_it_is_however_a_file_shifts_them() -> None:
+def test_choices_say_which_pass_it_is_however_they_are_shifted_or_written():
     """The second pass of a file that shifts the other way is the third one here."""
     assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == key("7", 1)
     assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == key("7", 2)
-
-
-def test_choices_that_tools_have_written_otherwise_are_the_same() -> None:
+    # Choices that tools have written otherwise are the same.
     # pandas takes NA for missing, and a spreadsheet has numbers.
     assert place(NUMBERED, index="7", A="cat", B="dog", C="") == key("7", 0)
     assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == key("241", 1)

@@ -62,11 +62,19 @@ def rows_of(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter="\t"))
 
 
-def test_none_and_na_are_texts_and_an_empty_cell_is_no_choice_no_hint_and_no_answer() -> None:
+def test_cells_are_texts_images_those_of_other_rows_and_levels_follow():
     (item,) = read(table(cells(A="None", B="NA", C="nan", D="", hint="", answer="")))
     assert item.choices == ("None", "NA", "nan")
     assert item.turns[0] == Turn(1, "<ImageHere>\nWhat is it?", (1,))
     assert rows_of(written("mmbench.tsv", [item]))[0]["answer"] == ""
+    # An image may be that of another row.
+    items = read(table(ROW, cells(index="5", image="241"), cells(index="6", image="5")))
+    assert [item.images for item in items] == [FISH.images] * 3
+    # The level above follows from the category.
+    (item,) = read(table(cells(**{"l2-category": ""})))
+    assert item.labels == FISH.labels
+    (other,) = read(table(cells(**{"l2-category": "taste", "category": "sweet"})))
+    assert "l1-category" not in other.labels and other.labels["l2-category"] == "taste"
 
 
 def many_choices(*choices: str, answer: str) -> str:
@@ -82,18 +90,6 @@ def test_up_to_ten_choices_and_chinese() -> None:
     (item,) = read(many_choices(*choices, answer="J"))
     assert item.choices == tuple(choices) and item.turns[0].references == {"key": "J"}
     assert item.images == ("images/七.jpg",) and item.labels == {}
-
-
-def test_an_image_may_be_that_of_another_row() -> None:
-    items = read(table(ROW, cells(index="5", image="241"), cells(index="6", image="5")))
-    assert [item.images for item in items] == [FISH.images] * 3
-
-
-def test_the_level_above_follows_from_the_category() -> None:
-    (item,) = read(table(cells(**{"l2-category": ""})))
-    assert item.labels == FISH.labels
-    (other,) = read(table(cells(**{"l2-category": "taste", "category": "sweet"})))
-    assert "l1-category" not in other.labels and other.labels["l2-category"] == "taste"
 
 
 def test_the_taxonomy_is_the_papers() -> None:
@@ -112,18 +108,14 @@ THIRD = cells(index="2000241", A="NA", B="cat", C="fish", answer="C", image="241
 PASSES = (ROW, SECOND, THIRD)
 
 
-def test_a_row_or_the_passes_of_a_question_are_one_item() -> None:
+def test_a_row_or_the_passes_of_a_question_are_one_item_however_they_are_named():
     for rows in ([ROW], [ROW, SECOND, THIRD], [ROW, THIRD, SECOND]):
         assert read(table(*rows)) == [FISH]
-
-
-def test_passes_may_be_shifted_the_other_way_and_named_by_g_index() -> None:
+    # Passes may be shifted the other way and named by g index.
     rows = [ROW, THIRD.replace("2000241", "9", 1), SECOND.replace("1000241", "8", 1)]
     text = "\n".join([HEADER + "\tg_index", *(f"{row}\t241" for row in rows)]) + "\n"
     assert read(text) == [FISH]
-
-
-def test_the_answer_may_be_held_out_in_every_pass() -> None:
+    # The answer may be held out in every pass.
     passes = [row.replace(f"\t{key}\tid", "\t\tid") for row, key in zip(PASSES, "BAC", strict=True)]
     (item,) = read(table(*passes))
     assert item.turns[0].references == {}

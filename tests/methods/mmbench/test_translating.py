@@ -23,13 +23,11 @@ REPLY = {
 }
 
 
-def test_an_item_has_its_texts_by_name() -> None:
+def test_a_reply_is_a_translation_of_an_items_texts_with_its_names():
     assert list(SOURCE) == ["question", "hint", "A", "B"]
     assert choices_of(SOURCE) == ("The red one", "Both of them")
     assert list(texts_of("What?", None, ["x", "y", "z"])) == ["question", "A", "B", "C"]
-
-
-def test_a_reply_is_a_translation_with_its_names() -> None:
+    # A reply is a translation with its names.
     for reply in (json.dumps(REPLY), f"```json\n{json.dumps(REPLY, ensure_ascii=False)}\n```"):
         made = read_translation(reply, SOURCE, ZH)
         assert made.texts == {name: text for name, text in REPLY.items() if name != "names"}

@@ -79,21 +79,17 @@ def test_a_turn_is_the_whole_dialogue_with_images_at_their_turns_and_the_models_
     assert [message.role for message in steps[1].messages] == ["user", "assistant", "user"]
 
 
-def test_what_a_model_writes_is_text_even_when_it_looks_like_an_image() -> None:
+def test_a_models_text_is_no_image_and_a_given_turn_is_history():
     messages = asked_with("See <ImageHere>.", "y", "z")[1].messages
     assert messages[1] == Message.from_text("assistant", "See <ImageHere>.")
-
-
-def test_a_turn_without_an_answer_ends_the_dialogue_and_the_others_are_named() -> None:
-    first, second, third = asked_with("x", None)
-    assert isinstance(first, AnswerRequest) and isinstance(second, AnswerRequest)
-    assert third == SkippedTurn("plain", 3, "Turn 2 has no answer.")
-
-
-def test_a_given_turn_is_put_into_the_history_and_is_not_asked() -> None:
+    # A given turn is put into the history and is not asked.
     first, second, _ = asked_with("y", "z", item=with_turn(1, given="A mill."))
     assert first == ReferenceTurn("plain", 1, "A mill.")
     assert second.messages[1] == Message.from_text("assistant", "A mill.")
+    # A turn without an answer ends the dialogue and the others are named.
+    first, second, third = asked_with("x", None)
+    assert isinstance(first, AnswerRequest) and isinstance(second, AnswerRequest)
+    assert third == SkippedTurn("plain", 3, "Turn 2 has no answer.")
 
 
 def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged() -> None:
@@ -106,12 +102,10 @@ def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged
     assert {each.turn for each in found} == {1, 3}
 
 
-def test_the_judge_sees_the_images_shown_so_far_and_no_later_one() -> None:
+def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_later():
     seen = [asked.images for asked in judging_of(answered("x", "y", "z"))]
     assert seen == [("sha-a",), ("sha-a", "sha-b", "sha-c"), ITEM.image_ids]
-
-
-def test_the_judge_reads_the_dialogue_so_far_the_reference_and_the_answer_and_nothing_later():
+    # The judge reads the dialogue so far the reference and the answer and nothing later.
     asked = judging_of(answered("A mill.", "Both are tall.", "None."))[1]
     assert asked.place == JudgmentKey("plain", 2, "turn")
     assert asked.data == {

@@ -109,11 +109,15 @@ def test_a_loader_of_tables_reads_what_was_written() -> None:
     assert base64.b64decode(image) == bytes_of("p")
 
 
-def test_paths_may_stand_in_the_place_of_images_and_answers_may_be_missing() -> None:
+def test_paths_may_stand_for_images_and_lists_be_long():
     text = "index\tquestion\timage_path\n4\t['<ImageHere>?', 'Why?']\t['a/b.jpg']\n"
     assert read("MMDU.TSV", text) == [
         PublishedItem("4", (Turn(1, "<ImageHere>?", (1,)), Turn(2, "Why?")), ("a/b.jpg",))
     ]
+    # A list of almost a million characters is read.
+    question = IMAGE_HERE + "a" * (MOST_TEXT - 20)
+    (item,) = read("mmdu.tsv", row(question=repr([question])))
+    assert item.turns[0].question == question
 
 
 TEXTS = st.lists(
@@ -269,12 +273,6 @@ def test_a_wrong_row_of_the_tsv_is_named_with_what_is_wrong(text: str, why: str)
     with pytest.raises(PublishedError) as caught:
         read("mmdu.tsv", text)
     assert str(caught.value) == why
-
-
-def test_a_list_of_almost_a_million_characters_is_read() -> None:
-    question = IMAGE_HERE + "a" * (MOST_TEXT - 20)
-    (item,) = read("mmdu.tsv", row(question=repr([question])))
-    assert item.turns[0].question == question
 
 
 @pytest.mark.parametrize("name", ["mmdu.csv", "mmdu", "mmdu.json.gz"])

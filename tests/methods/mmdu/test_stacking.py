@@ -37,11 +37,14 @@ def test_a_stack_worked_by_hand() -> None:
     assert [each["question_id"] for each in turns] == ["Imag"] * 5
 
 
-def test_any_length_can_be_reached_and_places_count_on() -> None:
+def test_any_length_can_be_reached_and_stacks_are_filled():
     turns = stacked_turns([BALLOONS, LAKES] * 30)
     text = " ".join(each["question"] for each in turns)
     places = [int(found) for found in re.findall(r"Image(\d+): <ImageHere>", text)]
     assert places == list(range(1, 151)) and len(turns) == 90
+    # Dialogues without common images fill their stacks.
+    images_of = {str(n): {f"{n}a", f"{n}b"} for n in range(10)}
+    assert sorted(map(len, stacks(images_of, {3: 1}, 0))) == [1, 3, 3, 3]
 
 
 dialogues = st.dictionaries(
@@ -58,8 +61,3 @@ def test_every_dialogue_is_in_one_stack_and_no_image_twice(of, least, more, seed
     for stack in made:
         shown = [image for name in stack for image in images_of[name]]
         assert len(shown) == len(set(shown)) and len(stack) <= least + more
-
-
-def test_dialogues_without_common_images_fill_their_stacks() -> None:
-    images_of = {str(n): {f"{n}a", f"{n}b"} for n in range(10)}
-    assert sorted(map(len, stacks(images_of, {3: 1}, 0))) == [1, 3, 3, 3]

@@ -151,13 +151,11 @@ def test_names_are_those_of_the_tasks_pool_but_none_that_is_right_too() -> None:
         assert len(wrong) == 3 and set(wrong) <= {"owl", "crow", "jay", "rook"}
 
 
-def test_a_samples_own_wrong_outputs_come_first() -> None:
+def test_a_samples_own_wrong_outputs_come_first_and_candidates_are_other_images():
     own = sample("kite", wrong=("eagle", "hawk"))
     assert set(wrong_choices(own, "name", ["kite", "owl"], 0)) == {"eagle", "hawk", "owl"}
     assert len(wrong_choices(replace(own, wrong=tuple("abcde")), "name", [], 0)) == 3
-
-
-def test_candidates_are_other_images_than_those_of_the_question() -> None:
+    # Candidates are other images than those of the question.
     query = sample("right", replace(TRACKING, output_format="image"))
     wrong = wrong_choices(query, "image", ["x", "y", "right", "p", "q"], 0)
     assert set(wrong) == {"p", "q"}

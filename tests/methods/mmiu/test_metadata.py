@@ -50,13 +50,11 @@ def test_a_task_with_its_samples_is_read_from_json_and_json_lines() -> None:
     assert read_metadata("x.JSONL", lines) == [read, read]
 
 
-def test_names_of_tasks_are_read_as_released_records_spell_them() -> None:
+def test_names_numbers_and_one_image_are_read_as_they_are_spelt():
     info = {**INFO, "TaskName": "Meme Vedio Understanding"}
     (sample,) = read_metadata("x.json", json.dumps({"Task Info": info, "Samples": [SAMPLE]}))
     assert sample.task.name == "meme-video-understanding"
-
-
-def test_numbers_and_truth_are_taken_as_texts_and_one_image_as_a_list() -> None:
+    # Numbers and truth are taken as texts and one image as a list.
     for output, text in ((3, "3"), (0.5, "0.5"), (True, "yes"), (False, "no")):
         given = changed(Output=output, **{"Input Image": "a.jpg"})
         (sample,) = read_metadata("x.json", json.dumps({"Task Info": INFO, "Samples": [given]}))
@@ -85,10 +83,12 @@ def test_a_fault_of_a_sample_is_named_with_its_place(sample: object, fault: str)
     assert told(SAMPLE, sample).startswith(f"task 1, sample 2{fault}")
 
 
-def test_every_fault_is_named_and_many_are_counted() -> None:
+def test_every_fault_is_named_and_many_are_counted():
     both = told(changed(Source="", Question=""))
     assert both == "task 1, sample 1 has no Source; task 1, sample 1 has no Question"
     assert told(*[{}] * 12).endswith("task 1, sample 10 has no Input; and 2 more faults")
+    # A task that is none of the 52 is named.
+    assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,6 @@ def test_a_file_that_is_none_says_why(name: str, text: str, fault: str) -> None:
     with pytest.raises(MetadataFault) as caught:
         read_metadata(name, text)
     assert str(caught.value).startswith(fault)
-
-
-def test_a_task_that_is_none_of_the_52_is_named() -> None:
-    assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
 
 
 KEYS = st.sampled_from(["Task Info", "Samples", "Input", "Output", "Question", "Source"])

@@ -81,10 +81,17 @@ def test_the_order_of_a_retest_is_the_items_own_and_asking_twice_another_version
     assert ONCE.answer_version != TWICE.answer_version
 
 
-def test_the_taxonomy_is_the_papers() -> None:
+def test_the_taxonomy_is_the_papers_and_every_task_is_found_by_its_own_name():
     assert len({task.name for task in TASKS}) == len({task.abbreviation for task in TASKS}) == 52
     # Numbers of tasks by relation (Table A.2).
     assert list(Counter(task.relation for task in TASKS).values()) == [9, 11, 6, 8, 2, 13, 3]
+    # Every task is found by its own name and no other name is one.
+    assert all(task_of(task.name) == task for task in TASKS)
+    assert task_of("counting_sheep") is None and task_of("") is None
+    # Levels of the number of images.
+    few, many = "few (2-5)", "many (16-32)"
+    levels = ["one", few, few, "medium (6-15)", many, many, "over 32"]
+    assert [image_level(n) for n in (1, 2, 5, 6, 16, 32, 33)] == levels
 
 
 @pytest.mark.parametrize(
@@ -107,14 +114,3 @@ def test_the_taxonomy_is_the_papers() -> None:
 def test_a_released_record_names_its_task_with_its_data_set(released: str, task: str) -> None:
     found = task_of(released)
     assert found is not None and found.name == task
-
-
-def test_every_task_is_found_by_its_own_name_and_no_other_name_is_one() -> None:
-    assert all(task_of(task.name) == task for task in TASKS)
-    assert task_of("counting_sheep") is None and task_of("") is None
-
-
-def test_levels_of_the_number_of_images() -> None:
-    few, many = "few (2-5)", "many (16-32)"
-    levels = ["one", few, few, "medium (6-15)", many, many, "over 32"]
-    assert [image_level(n) for n in (1, 2, 5, 6, 16, 32, 33)] == levels

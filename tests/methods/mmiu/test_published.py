@@ -71,36 +71,30 @@ def written(name: str, items: Sequence[PublishedItem]) -> str:
     return "".join(write_published(items, bytes_of)[name])
 
 
-def test_records_are_numbered_by_task() -> None:
+def test_records_are_numbered_and_labelled_by_task():
     other = {**RECORD, "task": "mevis"}
     ids = [item.item_id for item in read_records(RECORD, other, RECORD, {**RECORD, "id": 7})]
     assert ids == ["forensic_detection_blink-1", "mevis-1", "forensic_detection_blink-2", "7"]
+    # A task that the paper has not is its own.
+    (item,) = read_records({**RECORD, "task": "counting_sheep"})
+    assert item.labels["task"] == item.labels["subset"] == "counting_sheep"
+    assert "relation" not in item.labels
 
 
-def test_a_context_is_left_without_the_choices() -> None:
+def test_choices_stand_in_options_alone_and_an_output_may_be_held_out():
     (item,) = read_records({**RECORD, "context": "You are a judge."})
     assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
     (bare,) = read_records({**RECORD, "context": OPTIONS})
     assert bare.turns[0].question.endswith("<ImageHere>\nWhich image is a photograph?")
-
-
-def test_up_to_ten_choices_and_one_that_goes_on_in_the_next_line() -> None:
+    # Up to ten choices and one that goes on in the next line.
     options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in LETTERS)
     (item,) = read_records({**RECORD, "options": options, "output": " j "})
     assert len(item.choices) == 10 and item.choices[9] == "j 1\n  and more"
     assert item.turns[0].references == {"key": "J"}
-
-
-def test_an_output_that_is_null_is_held_out() -> None:
+    # An output that is null is held out.
     (item,) = read_records({**RECORD, "output": None})
     assert item.turns[0].references == {}
     assert json.loads(written("mmiu.json", [item]))[0]["output"] is None
-
-
-def test_a_task_that_the_paper_has_not_is_its_own() -> None:
-    (item,) = read_records({**RECORD, "task": "counting_sheep"})
-    assert item.labels["task"] == item.labels["subset"] == "counting_sheep"
-    assert "relation" not in item.labels
 
 
 def test_a_record_is_read_and_written_in_the_authors_form() -> None:

@@ -37,11 +37,15 @@ def transcript(name):
     return Transcript({("plain", n): Answer("answered", f"{name}{n}", name) for n in (1, 3)})
 
 
-def test_units_are_turns_that_models_answer_in_the_cluster_of_their_item():
+def test_units_are_turns_that_models_answer_and_references_stand_for_answers():
     assert [(unit.item_id, unit.turn, unit.cluster) for unit in units_of([ITEM])] == [
         ("i", 1, "g"),
         ("i", 3, "g"),
     ]
+    # References stand in the place of answers.
+    answers = references_as_answers(ITEM)
+    assert answers.answer("plain", 3).text == "A lake."
+    assert answers.answer("plain", 2).text is None
 
 
 def test_both_orders_show_the_two_with_their_own_earlier_answers():
@@ -61,12 +65,6 @@ def test_the_judge_sees_no_names_no_later_images_and_a_reference_only_if_told():
     assert first.images == ("p",)
     assert (first.data["reference"], first.data["earlier"]) == ("", [])
     assert set(first.data) == {"earlier", "instruction", "reference", "a", "b"}
-
-
-def test_references_stand_in_the_place_of_answers():
-    answers = references_as_answers(ITEM)
-    assert answers.answer("plain", 3).text == "A lake."
-    assert answers.answer("plain", 2).text is None
 
 
 @pytest.mark.parametrize(

@@ -41,17 +41,15 @@ def test_a_repair_is_the_first_request_with_the_reason_at_its_end_and_a_second_h
     assert repair_messages(once, REASON)[-1].parts == (*user.parts, Text(words(REASON)))
 
 
-def test_each_repair_is_warmer_and_a_request_without_a_temperature_has_none():
+def test_the_reason_is_all_that_differs_and_each_repair_is_warmer():
+    before, after = words(REASON).split(REASON)
+    assert words("Something else.") == f"{before}Something else.{after}"
+    assert "{" not in before + after
+    # Each repair is warmer and a request without a temperature has none.
     warmer = {"temperature": REPAIR_TEMPERATURE, "max_tokens": 9}
     assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == warmer
     assert repair_params({"temperature": 0.0}, 2) == {"temperature": 2 * REPAIR_TEMPERATURE}
     assert repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
-
-
-def test_the_reason_stands_in_the_words_and_is_all_that_differs():
-    before, after = words(REASON).split(REASON)
-    assert words("Something else.") == f"{before}Something else.{after}"
-    assert "{" not in before + after
 
 
 @pytest.mark.parametrize(

@@ -28,17 +28,13 @@ def test_an_image_enters_with_the_next_turn_and_keeps_its_number() -> None:
     assert rest.entering == {"b": "Image1: <ImageHere>. "}
 
 
-def test_the_last_images_go_with_the_last_turn() -> None:
+def test_the_rest_is_the_same_dialogue_with_fewer_images_or_nothing():
+    rest = without_turns(TURNS, IMAGES, set())
+    assert rest is not None and (rest.turns, rest.image_ids, rest.entering) == (TURNS, IMAGES, {})
+    # The last images go with the last turn.
     rest = without_turns(TURNS, IMAGES, {3})
     assert rest is not None and rest.image_ids == ["m", "b"]
     assert [turn["question_id"] for turn in rest.turns] == ["a", "b", "c"]
-
-
-def test_nothing_is_left_without_a_turn_on_several_images() -> None:
+    # Nothing is left without a turn on several images.
     assert without_turns(TURNS, IMAGES, {2}) is None
     assert without_turns(TURNS, IMAGES, {0, 1, 2, 3}) is None
-
-
-def test_without_a_dropped_turn_it_is_the_same_dialogue() -> None:
-    rest = without_turns(TURNS, IMAGES, set())
-    assert rest is not None and (rest.turns, rest.image_ids, rest.entering) == (TURNS, IMAGES, {})

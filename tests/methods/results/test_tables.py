@@ -145,18 +145,19 @@ def test_every_metric_stands_with_its_interval_by_model() -> None:
     ]
 
 
-def test_an_infinite_score_stands_in_latex() -> None:
+def test_infinite_scores_and_ratings_with_two_decimals_and_texts_stand_in_latex():
     infinite = {**model("steady", math.inf, 1), "ci_low": None}
     text = latex(named("scores", results([infinite, model("fair", 60.0, 2)])))
     assert r"{$\infty$}" in text and "table-format=2.1" in text
     assert r"{$\infty$}" in latex(named("scores", results([infinite])))
-
-
-def test_ratings_have_two_decimals() -> None:
+    # Ratings have two decimals.
     (of_judge,) = by_judge([model("good", 6.512, 1)], decimals={"Overall Score": 2})
     scores = named("scores", of_judge)
     assert "| 1 | good | 6.51 |" in markdown(scores) and "~[4.51, 8.51]" in markdown(scores)
     assert "S[table-format=1.2," in latex(scores)
+    # A text in latex.
+    for text, written in (("[a]", "{[}a]"), ("1–2", "1--2"), ("a\n b", "a b")):
+        assert latex_text(text) == written
 
 
 def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
@@ -318,11 +319,6 @@ def test_names_are_no_commands_of_latex_or_markdown() -> None:
 
 def _unescaped(body: str) -> list[str]:
     return [line.replace(r"\&", "") for line in body.splitlines()]
-
-
-def test_a_text_in_latex() -> None:
-    for text, written in (("[a]", "{[}a]"), ("1–2", "1--2"), ("a\n b", "a b")):
-        assert latex_text(text) == written
 
 
 def test_a_score_of_a_part_has_a_rank_and_a_mark_that_is_explained() -> None:

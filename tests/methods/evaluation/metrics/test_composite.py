@@ -63,9 +63,12 @@ def test_what_one_term_lacks_leaves_the_others_as_they_are() -> None:
     assert values(R1, observed) == {("a",): pytest.approx(75), ("b",): None}
 
 
-def test_what_the_model_failed_counts_at_the_floor_of_each_term() -> None:
+def test_what_the_model_failed_counts_at_the_floor_and_the_inverse_of_a_mean_is_no_term():
     observed = [*item("a", 1, 1, 1, 1), *item("b", 1, None, 1, 1)]
     assert number(R2, observed, floor=True) == pytest.approx((100 + 50 + 100) / 3)
+    # The inverse of a mean is no term.
+    with pytest.raises(ValueError, match="Alignment score is the inverse of a mean"):
+        difference("d", GroupSpread(name="Alignment score", observation="m", lowest=5), A)
 
 
 @pytest.mark.parametrize("metric", [R1, R2])
@@ -93,11 +96,6 @@ def test_the_coverage_is_that_of_the_term_of_which_least_was_judged() -> None:
     assert coverage(WIN_RATES["S1"]) == 1
     assert coverage(R1) == coverage(WIN_RATES["S2"]) == 0.5
     assert coverage(WIN_RATES["S2^"]) == 0
-
-
-def test_the_inverse_of_a_mean_is_no_term() -> None:
-    with pytest.raises(ValueError, match="Alignment score is the inverse of a mean"):
-        difference("d", GroupSpread(name="Alignment score", observation="m", lowest=5), A)
 
 
 OBSERVED = ("m", "Perception", "Reasoning", "Creation", "Overall", "right", "right (compat)")

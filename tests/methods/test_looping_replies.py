@@ -66,7 +66,7 @@ REPEATED = [
 ]
 BEFORE = [
     *("", "The answer is ", "Question", "选", "<SUMMARY></REASONING><CONCLUSION>", "Chapter one "),
-    *("as an ai", "Rating", '{"Rating"'),
+    *("as an ai", '{"Rating"'),
 ]
 N_CHARACTERS = 5_000
 

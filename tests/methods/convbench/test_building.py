@@ -1,5 +1,7 @@
 """Rows of a release of conversations."""
 
+from dataclasses import replace
+
 from methods.convbench.building import (
     ApprovedConversation,
     ApprovedTurn,
@@ -59,6 +61,13 @@ def test_a_conversation_is_an_item_that_the_benchmark_can_ask() -> None:
     ]
     assert [turn.given for turn in item.turns] == [None, None, None]
     assert item.turns[0].image_positions == (1,)
+    # The order in which items come does not count.
+    both = [CONVERSATION, replace(CONVERSATION, item_id="other")]
+    first, second = (
+        build_conversations("convbench", EDITION, items, POLICY, {CONVERSATION.image_id: SOURCE})
+        for items in (both, both[::-1])
+    )
+    assert first.release_id == second.release_id
 
 
 def test_a_text_that_somebody_changed_is_no_calls() -> None:

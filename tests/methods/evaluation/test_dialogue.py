@@ -83,12 +83,38 @@ def test_under_fail_or_for_another_reason_a_turn_is_asked_once():
     assert [step.turn for step in steps if isinstance(step, AnswerRequest)] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("n_messages", "left_out", "sent"),
+    [
+        (
+            7,
+            1,
+            "The first turn of this dialogue is left out, as the whole of it is too long. "
+            "Left out with it: <image-1> to <image-2>. The first picture below is <image-3>.\n\n"
+            "Q2|A2|Q3 [c]|A3|Q4|A4|Q5 [d]",
+        ),
+        (
+            5,
+            2,
+            "The first 2 turns of this dialogue are left out, as the whole of it is too long. "
+            "Left out with them: <image-1> to <image-2>. The first picture below is <image-3>.\n\n"
+            "Q3 [c]|A3|Q4|A4|Q5 [d]",
+        ),
+        (
+            1,
+            4,
+            "The first 4 turns of this dialogue are left out, as the whole of it is too long. "
+            "Left out with them: <image-1> to <image-3>. The first picture below is <image-4>.\n\n"
+            "Q5 [d]",
+        ),
+    ],
+)
 def test_the_oldest_turns_are_left_out_with_their_images_and_the_model_is_told(
     n_messages, left_out, sent
 ):
     fifth = last_of(asked("truncate", longer_than(n_messages)), 5)
     assert (fifth.turns_left_out, words(fifth)) == (left_out, sent)
-    assert [message.role for message in fifth.messages[:2]] == ["user", "assistant"]
+    assert [message.role for message in fifth.messages[:2]] == ["user", "assistant"][:n_messages]
 
 
 def test_turns_are_left_out_one_by_one_and_not_tried_again() -> None:

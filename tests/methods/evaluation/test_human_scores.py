@@ -39,8 +39,7 @@ def test_what_a_record_leaves_out_follows_from_the_release():
     found = human_scores_of(
         RATED,
         rows(
-            # An item may be named as published.
-            {"question_id": "one", "model": "a", "score": "1"},
+            record(score="1"),
             # The one turn that models are asked.
             record("last", "b", " 10 "),
             record("two", turn="2", score="3", rater="ann", dimension="Richness"),
@@ -52,6 +51,9 @@ def test_what_a_record_leaves_out_follows_from_the_release():
         HumanScoreKey("two", "a", 2, "Richness", "ann"): 3,
     }
     assert (found.counts, found.n_rows) == ({}, 3)
+    # An item may be named as published.
+    published = {"question_id": "one", "model": "a", "score": "7"}
+    assert human_scores_of(RATED, rows(published)).scores == {overall(): 7}
 
 
 @pytest.mark.parametrize(

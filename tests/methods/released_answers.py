@@ -57,9 +57,7 @@ def answers(n: int, seed: int) -> Iterator[tuple[str, tuple[str, ...], str]]:
         yield one_answer(choices, draw.randrange(len(choices)), draw)
 
 
-def one_answer(
-    choices: tuple[str, ...], place: int, draw: Random
-) -> tuple[str, tuple[str, ...], str]:
+def one_answer(choices, place, draw) -> tuple[str, tuple[str, ...], str]:
     """An answer for the choice at `place`, in a form of its own, at times with words around it."""
     letter, other = LETTERS[place], LETTERS[(place + 1) % len(choices)]
     form = draw.choice(FORMS).format(

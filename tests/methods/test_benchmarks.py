@@ -37,7 +37,6 @@ def point(value: str = "counting:benchmark", name: str = "counting") -> EntryPoi
 
 def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(counting, monkeypatch):
     found = installed_benchmarks([point()])
-
     assert found.benchmarks == {"counting": counting.benchmark} and not found.refused
     monkeypatch.setitem(BENCHMARKS, "counting", counting.benchmark)  # type: ignore[arg-type]
     forms = published_forms("counting")
@@ -67,16 +66,13 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(counting,
 )
 def test_one_that_cannot_be_used_costs_itself_alone(counting, entry, reason):
     found = installed_benchmarks([entry, *([point()] if entry.name != "counting" else [])])
-
     assert reason in found.refused[entry.name]
     assert found.refused[entry.name].startswith(f"The benchmark {entry.name} is left out: ")
     assert list(found.benchmarks) == ([] if entry.name == "counting" else ["counting"])
-
-
-def test_two_of_one_name_are_one_and_a_refusal(counting: ModuleType) -> None:
-    found = installed_benchmarks([point(), point()])
-    assert list(found.benchmarks) == ["counting"]
-    assert "two packages have a benchmark of this name" in found.refused["counting"]
+    # Two of one name are one, and a refusal.
+    twice = installed_benchmarks([point(), point()])
+    assert list(twice.benchmarks) == ["counting"]
+    assert "two packages have a benchmark of this name" in twice.refused["counting"]
 
 
 def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(monkeypatch, tmp_path):
@@ -88,7 +84,6 @@ def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(monk
     text = "---\ntask: grade\n---\n=== system ===\nGrade.\n=== user ===\n{{ answer }}\n"
     (tmp_path / "prompts" / "by_people.md").write_text(text)
     assert "Grade." in prompt("counting/by_people").text
-
     (tmp_path / "mine" / "counting").mkdir(parents=True)
     replaced = tmp_path / "mine" / "counting" / "by_people.md"
     replaced.write_text(text.replace("Grade.", "Be strict."))
@@ -138,24 +133,18 @@ def returns(observations: object) -> Any:
             "cannot be judged (`judge` judges the trial '', which `ask` never asks)",
         ),
         ({"judge": lambda item, transcript: 1 / 0}, "cannot be judged (ZeroDivisionError: "),
+        # It does not end.
+        (
+            {"ask": yields(*[ReferenceTurn("plain", 1, "x")] * 2_000)},
+            "yields more than 1,000 times",
+        ),
     ],
 )
 def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_asked(
     counting, change, says
 ):
-    known = counting.benchmark
-    benchmark = SimpleNamespace(
-        ask=change.get("ask", known.ask),
-        judge=change.get("judge", known.judge),
-        dimensions=known.dimensions,
-        metrics=known.metrics,
-    )
+    known = {name: getattr(counting.benchmark, name) for name in ("ask", "judge", "dimensions")}
+    benchmark = SimpleNamespace(metrics=counting.benchmark.metrics, **{**known, **change})
     with pytest.raises(ItemDryRunError) as raised:
         dry_run_item(benchmark, change.get("item", ITEM), AskingLimits())  # type: ignore[arg-type]
     assert says in str(raised.value)
-
-
-def test_a_benchmark_that_does_not_end_is_refused(counting: ModuleType) -> None:
-    endless = SimpleNamespace(ask=yields(*[ReferenceTurn("plain", 1, "x")] * 2_000))
-    with pytest.raises(ItemDryRunError, match="yields more than 1,000 times"):
-        dry_run_item(endless, ITEM, AskingLimits())  # type: ignore[arg-type]

@@ -7,7 +7,4 @@ def test_things_are_in_one_component_if_links_lead_from_one_to_the_other() -> No
     found = components([("a", "b"), ("c", "d"), ("e", "e"), ("d", "b")])
     assert list(found) == ["a", "b", "c", "d", "e"]
     assert found["a"] == found["b"] == found["c"] == found["d"] != found["e"]
-
-
-def test_where_there_are_no_links_nothing_is_in_a_component() -> None:
     assert components([]) == {}

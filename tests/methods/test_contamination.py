@@ -1,6 +1,5 @@
 """What a benchmark and an instruction set share: one fault of each kind, and what is no fault."""
 
-import dataclasses
 from collections import Counter
 from dataclasses import replace
 
@@ -46,58 +45,41 @@ TESTED = release("bench", QUESTION, ANSWER, "https://w/Bridge", "a")
 OTHER = release("instruct", "What is it?", "A mill with four sails.", "https://w/Mill", "b")
 
 
-def found(
-    instruction: Content, benchmark: Content = TESTED, **alike: list[str]
-) -> list[ContentOverlap]:
+def found(instruction, benchmark=TESTED, **alike) -> list[ContentOverlap]:
     return list(find_overlap([benchmark], [instruction], alike))
 
 
-def test_an_answer_of_releases_that_were_built_here_is_in_the_same_phrases() -> None:
+def test_answers_of_our_own_releases_are_phrases_and_one_of_several_answers_is_enough():
     built = replace(TESTED, imported=False)
     same = release("instruct", "What does it stand on?", ANSWER, "https://w/Mill", "b")
     assert [one.kind for one in found(same)] == ["answer"]
     assert [one.kind for one in found(same, built)] == ["phrases_of_answer"]
-
-
-def test_all_but_forms_of_words_and_phrases_stop_a_release() -> None:
-    assert set(BLOCKING) == {"page", "image", "near_duplicate", "question", "answer"}
-
-
-def test_releases_that_share_nothing_share_nothing() -> None:
-    assert found(OTHER) == []
+    # One of several answers is enough.
+    (asked,) = TESTED.questions
+    several = asked._replace(answers=(*asked.answers, comparable_text("A dam.")))
+    both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, questions=[several]))
+    assert [one.kind for one in both] == ["answer", "question"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "what", "planted"),
+    ("kind", "what", "planted", "alike"),
     [
-        ("page", "https://w/Bridge", {"pages": {"https://w/Bridge": ["of-instruct"]}}),
-        ("image", "a", {"images": {"a": ["of-instruct"]}}),
+        ("page", "https://w/Bridge", {"pages": {"https://w/Bridge": ["of-instruct"]}}, {}),
+        ("image", "a", {"images": {"a": ["of-instruct"]}}, {}),
+        ("near_duplicate", "a", {}, {"b": ["a"]}),
     ],
 )
-def test_a_page_or_an_image_is_found_with_the_items(kind, what, planted):
-    of = dataclasses.replace(OTHER, **planted)  # type: ignore[arg-type]
-    (one,) = found(of)
+def test_a_page_or_an_image_is_found_with_the_items(kind, what, planted, alike):
+    (one,) = found(replace(OTHER, **planted), **alike)
     assert one == (kind, what, "bench", "of-bench", "instruct", "of-instruct", None)
-
-
-def test_an_image_that_looks_like_one_is_found() -> None:
-    (one,) = found(OTHER, b=["a"])
-    assert (one.kind, one.what, one.item, one.instruction_item) == (
-        "near_duplicate",
-        "a",
-        "of-bench",
-        "of-instruct",
-    )
+    assert kind in BLOCKING and found(OTHER) == []
 
 
 def test_each_image_that_it_looks_like_is_found() -> None:
     tested = replace(TESTED, images={"a": ["of-a"], "b": ["of-b"], "c": ["of-c"]})
     shared_images = [(one.kind, one.item) for one in found(OTHER, tested, b=["b", "a", "c"])]
-    assert shared_images == [
-        ("image", "of-b"),
-        ("near_duplicate", "of-a"),
-        ("near_duplicate", "of-c"),
-    ]
+    alike = [("near_duplicate", "of-a"), ("near_duplicate", "of-c")]
+    assert shared_images == [("image", "of-b"), *alike]
 
 
 ALIKE = {
@@ -108,6 +90,7 @@ ALIKE = {
     "numbers in digits": ANSWER.replace("two", "2").replace("four", "4"),
 }
 """The answer in other forms, all of them the same."""
+PHRASE = " ".join(ANSWER.split()[:14])
 OTHER_FACTS = {
     "number": ANSWER.replace("four", "six"),
     "year": ANSWER.replace("1889", "1898"),
@@ -118,6 +101,8 @@ OTHER_FACTS = {
     "order of images": ANSWER.replace(
         "1> is longer than that in <image-2", "2> is longer than that in <image-1"
     ),
+    # The first 14 of its words: 12 of 44 runs of three, 18 would be needed.
+    "a phrase": f"{PHRASE} and one is red.",
 }
 """The same words about something else."""
 
@@ -125,23 +110,14 @@ OTHER_FACTS = {
 @pytest.mark.parametrize("text", ALIKE.values(), ids=ALIKE)
 def test_an_answer_is_found_in_other_forms(text: str) -> None:
     (one,) = found(release("instruct", "Describe it.", text))
-    assert (one.kind, one.what, one.turn) == (
-        "answer",
-        "the suspension bridge on the left has 2 towers of grey granite which",
-        1,
-    )
+    shared = "the suspension bridge on the left has 2 towers of grey granite which"
+    assert (one.kind, one.what, one.turn) == ("answer", shared, 1)
 
 
 @pytest.mark.parametrize("text", OTHER_FACTS.values(), ids=OTHER_FACTS)
 def test_an_answer_that_differs_in_a_detail_is_another_one(text: str) -> None:
     assert text != ANSWER
     assert found(release("instruct", "Describe it.", text)) == []
-
-
-def test_a_phrase_is_no_answer() -> None:
-    # The first 14 of its words: 12 of 44 runs of three, 18 would be needed.
-    phrase = " ".join(ANSWER.split()[:14])
-    assert found(release("instruct", "Describe it.", f"{phrase} and one is red.")) == []
 
 
 def test_what_both_have_and_others_have_not_is_five_words_or_more() -> None:
@@ -172,14 +148,14 @@ def test_a_run_weighs_less_the_more_other_pictures_have_it() -> None:
 
 def items(name: str, images: list[str], question: str, answer: str) -> Content:
     """A release of an item for each image, with the same question and answer."""
-    rows: dict[str, list[dict[str, object]]] = {
-        table: [] for table in ("images", "turns", "choices", "references")
+    ids = {f"{name}-{number}": image_id for number, image_id in enumerate(images)}
+    said = {"turn": 1, "kind": "answer", "reference": answer}
+    rows = {
+        "images": [{"item_id": each, "image_id": image_id} for each, image_id in ids.items()],
+        "turns": [{"item_id": each, "turn": 1, "question": question} for each in ids],
+        "choices": [],
+        "references": [{"item_id": each, **said} for each in ids],
     }
-    for number, image_id in enumerate(images):
-        of = {"item_id": f"{name}-{number}"}
-        rows["images"].append({**of, "image_id": image_id})
-        rows["turns"].append({**of, "turn": 1, "question": question})
-        rows["references"].append({**of, "turn": 1, "kind": "answer", "reference": answer})
     return content_of(name, rows)
 
 
@@ -235,32 +211,25 @@ def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
     assert kinds == [*(["answer"] if answer == ANSWER else []), *([kind] if kind else [])]
 
 
-def test_one_of_several_answers_is_enough() -> None:
-    (asked,) = TESTED.questions
-    several = asked._replace(answers=(*asked.answers, comparable_text("A dam.")))
-    both = found(release("instruct", QUESTION, ANSWER), replace(TESTED, questions=[several]))
-    assert [one.kind for one in both] == ["answer", "question"]
-
-
 def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
     question = "Which bridge of those near the old harbour is it?"
+    choices = [(1, "the Old Bridge"), (2, "Tarn Bridge")]
     rows = {
         "images": [],
         "turns": [{"item_id": "m", "turn": 1, "question": question, "given": None}],
-        "choices": [
-            {"item_id": "m", "position": 1, "choice": "the Old Bridge"},
-            {"item_id": "m", "position": 2, "choice": "Tarn Bridge"},
-        ],
+        "choices": [{"item_id": "m", "position": n, "choice": choice} for n, choice in choices],
         "references": [{"item_id": "m", "turn": 1, "kind": "key", "reference": "B"}],
     }
     benchmark = content_of("bench", rows)
     assert benchmark.questions == [
         ItemQuestion("m", 1, "m", comparable_text(question), (comparable_text("Tarn Bridge"),))
     ]
-    same = release("instruct", question, "It is Tarn Bridge, seen from the west.")
-    assert [one.kind for one in found(same, benchmark)] == ["question"]
-    other = release("instruct", question, "It is the Old Bridge.")
-    assert [one.kind for one in found(other, benchmark)] == ["form_of_words"]
+    for answer, kind in (
+        ("It is Tarn Bridge, seen from the west.", "question"),
+        ("It is the Old Bridge.", "form_of_words"),
+    ):
+        of = release("instruct", question, answer)
+        assert [one.kind for one in found(of, benchmark)] == [kind]
 
 
 def test_chinese_is_compared_by_characters() -> None:

@@ -14,25 +14,21 @@ JSON = st.recursive(
 )
 
 
-def test_the_one_text_form_has_sorted_keys_no_spaces_and_plain_unicode():
+def test_an_id_is_a_hash_of_one_text_form_of_parts_that_are_kept_apart():
     assert canonical_json({"b": [1, None, True], "a": "é"}) == '{"a":"é","b":[1,null,true]}'
+    # An id is the first twenty hex digits of the sha256 of its parts.
+    # printf '["a",1]' | sha256sum: 135f17a475a61afdeeaf 3759ad2e...
+    assert content_id("a", 1) == "135f17a475a61afdeeaf"
+    assert ID_LENGTH == 20
+    # Parts are kept apart.
+    ids = [content_id("ab"), content_id("a", "b"), content_id(["a", "b"]), content_id("b", "a")]
+    assert len(set(ids)) == 4
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_what_json_cannot_say_has_no_text_form(number):
     with pytest.raises(ValueError):
         canonical_json([number])
-
-
-def test_an_id_is_the_first_twenty_hex_digits_of_the_sha256_of_its_parts():
-    # printf '["a",1]' | sha256sum: 135f17a475a61afdeeaf 3759ad2e...
-    assert content_id("a", 1) == "135f17a475a61afdeeaf"
-    assert ID_LENGTH == 20
-
-
-def test_parts_are_kept_apart():
-    ids = [content_id("ab"), content_id("a", "b"), content_id(["a", "b"]), content_id("b", "a")]
-    assert len(set(ids)) == 4
 
 
 @given(st.dictionaries(TEXT, JSON, min_size=2, max_size=4))

@@ -27,7 +27,6 @@ def with_null_for_what_no_table_holds(value: object) -> object:
 @given(VALUES)
 def test_a_value_comes_back_as_it_was_and_can_be_written_again(value):
     read = from_json(json.dumps(value))
-
     assert read == with_null_for_what_no_table_holds(value)
     assert from_json(json.dumps(value).encode()) == read
     assert from_json(to_json(read)) == read
@@ -42,15 +41,23 @@ def test_a_hundred_levels_are_read_and_one_more_is_not(opens, closes):
     levels = opens.count("[") + opens.count("{")
     text = nested(opens, MOST_DEPTH // levels, closes)
     assert to_json(from_json(text)).replace(" ", "") == text
-
     for deeper in (f"[{text}]", nested(opens, 970, closes), nested(opens, 100_000, closes)):
         for read in (from_json, lambda text: json_at(text, 0)):
             with pytest.raises(NestingError, match="more than 100 lists and objects"):
                 read(deeper)
 
 
-def test_many_brackets_that_are_not_deep_are_read():
+def test_long_texts_half_characters_and_bare_line_breaks():
     assert from_json("[" + "[]," * 1_000 + '"' + "[{" * 1_000 + '"]')[-1] == "[{" * 1_000
+    # A text that is too long is not looked at.
+    with pytest.raises(ValueError, match="it has more than 10 characters"):
+        from_json("[" * 11, most=10)
+    assert from_json(" " * 10 + "1", most=None) == 1
+    # Half a character is replaced where it is written.
+    assert to_json({"a": "\ud800 and \U0001f600"}) == '{"a": "? and \U0001f600"}'
+    # A value inside a text may hold bare line breaks.
+    text = 'Well: {"a": "one\ntwo"} and more'
+    assert json_at(text, 6) == ({"a": "one\ntwo"}, text.index(" and more"))
 
 
 @pytest.mark.parametrize(
@@ -73,18 +80,3 @@ def test_odd_numbers_and_texts(text, value):
 def test_what_is_no_json_is_a_value_error(text):
     with pytest.raises(ValueError):
         from_json(text)
-
-
-def test_a_text_that_is_too_long_is_not_looked_at():
-    with pytest.raises(ValueError, match="it has more than 10 characters"):
-        from_json("[" * 11, most=10)
-    assert from_json(" " * 10 + "1", most=None) == 1
-
-
-def test_half_a_character_is_replaced_where_it_is_written():
-    assert to_json({"a": "\ud800 and \U0001f600"}) == '{"a": "? and \U0001f600"}'
-
-
-def test_a_value_inside_a_text_may_hold_bare_line_breaks():
-    text = 'Well: {"a": "one\ntwo"} and more'
-    assert json_at(text, 6) == ({"a": "one\ntwo"}, text.index(" and more"))

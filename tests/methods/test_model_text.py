@@ -26,11 +26,7 @@ SPLIT = [
         "Three boats.",
         "Three masts.",
     ),
-    (
-        "I count one, two, so B.</think>The answer is B",
-        "The answer is B",
-        "I count one, two, so B.",
-    ),
+    ("I count one, so B.</think>The answer is B", "The answer is B", "I count one, so B."),
     ("Perhaps green.</THINK>A", "A", "Perhaps green."),
     ("<Thought>Hm.</thought> B", "B", "Hm."),
     ("[THINK]Hm. A.[/THINK]B", "B", "Hm. A."),
@@ -58,11 +54,7 @@ SPLIT = [
         "B",
         "The user asks about <think> tags. Fine.",
     ),
-    (
-        "<think>I write </think> at the end. So B.</think>B",
-        "B",
-        "I write </think> at the end. So B.",
-    ),
+    ("<think>I write </think> at the end.</think>B", "B", "I write </think> at the end."),
     ("<think>a</think>Well.<think>b</think>B", "Well.B", "a\nb"),
     ("<think>```py\nx\n</think>\nUse:\n```py\ny\n```", "Use:\n```py\ny\n```", "```py\nx"),
     ("<think>a</thinking>B", "B", "a"),
@@ -188,8 +180,6 @@ def test_no_reasoning_of_the_sample_is_left_in_an_answer() -> None:
 def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit, begins):
     # Were it to grow with its square, the test's own time would end it.
     text = begins + unit * 100_000
-
     split: ModelText = without_reasoning(text)
-
     assert len(split.answer) + len(split.reasoning) <= len(text)
     assert says_nothing(text) == (unit == "\u200b" and not begins)

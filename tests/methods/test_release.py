@@ -18,6 +18,11 @@ from methods.release import (
     image_positions,
 )
 
+
+def turn(question_id: str, question: str, answer: str) -> dict[str, str]:
+    return {"question_id": question_id, "question": question, "answer": answer}
+
+
 BRIDGES = ApprovedDialogue(
     item_id="item-b",
     set_id="set-1",
@@ -25,12 +30,8 @@ BRIDGES = ApprovedDialogue(
     reviewers=("ann", "eve"),
     image_ids=("sha-x", "sha-y"),
     turns=(
-        {
-            "question_id": "q1",
-            "question": "Image1: <ImageHere>. What is in <image-1>?",
-            "answer": "A bridge.",
-        },
-        {"question_id": "q2", "question": "Image2: <ImageHere>. And here?", "answer": "Another."},
+        turn("q1", "Image1: <ImageHere>. What is in <image-1>?", "A bridge."),
+        turn("q2", "Image2: <ImageHere>. And here?", "Another."),
         {"question": "Which is older?", "answer": "<image-1>."},
     ),
 )
@@ -40,7 +41,7 @@ MILLS = replace(
     set_id="set-2",
     revision=0,
     image_ids=("sha-x",),
-    turns=({"question_id": "q9", "question": "Image1: <ImageHere>. What?", "answer": "A mill."},),
+    turns=(turn("q9", "Image1: <ImageHere>. What?", "A mill."),),
 )
 QUESTIONS = {"q1": Origin("call-1", "mmdu/questions@1"), "q2": Origin("call-2", "mmdu/questions@1")}
 ANSWERS = {"q1": Origin("call-3", "mmdu/answers@1")}
@@ -63,9 +64,6 @@ ALL = ReviewPolicy("all", 1.0)
 
 def build(*dialogues: ApprovedDialogue, name="mmdu", reviewed=ALL):
     return build_release(name, dialogues, reviewed, QUESTIONS, ANSWERS, SOURCES)
-
-
-# --- Rows ----------------------------------------------------------------------------------------
 
 
 def values(release, table: str, *columns: str) -> list[tuple]:
@@ -109,60 +107,39 @@ def test_a_text_that_a_person_changed_has_no_call_behind_it_and_its_turns_other_
 
 def test_an_image_has_its_position_and_the_page_of_its_own_set():
     release = build(BRIDGES, MILLS)
-    rows = release.rows["images"]
-    assert [(r["item_id"], r["position"], r["image_id"], r["title"]) for r in rows] == [
+    assert values(release, "images", "item_id", "position", "image_id", "title") == [
         ("item-a", 1, "sha-x", "Mill"),
         ("item-b", 1, "sha-x", "Bridge"),
         ("item-b", 2, "sha-y", "Viaduct"),
     ]
-    assert rows[1] == {
-        "release_id": release.release_id,
-        "item_id": "item-b",
-        "position": 1,
-        "image_id": "sha-x",
-        **source("Bridge"),
-    }
+    here = {"release_id": release.release_id, "item_id": "item-b", "position": 1}
+    assert release.rows["images"][1] == {**here, "image_id": "sha-x", **source("Bridge")}
 
 
-def test_an_image_without_a_source_is_an_error_never_a_row_without_one():
+def test_the_same_content_is_the_same_release_in_any_order_and_every_image_has_a_source():
+    assert build(BRIDGES, MILLS) == build(MILLS, BRIDGES)
+    # An image without a source is an error never a row without one.
     with pytest.raises(KeyError):
         build_release("mmdu", [BRIDGES], ALL, QUESTIONS, ANSWERS, {})
 
 
-# --- Name ----------------------------------------------------------------------------------------
-
-
-def test_the_same_content_is_the_same_release_in_whatever_order_it_comes():
-    assert build(BRIDGES, MILLS) == build(MILLS, BRIDGES)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"turns": BRIDGES.turns[:2]},
-        {"turns": (dict(BRIDGES.turns[0], answer="A ford."), *BRIDGES.turns[1:])},
-        {"turns": (BRIDGES.turns[0], BRIDGES.turns[2], BRIDGES.turns[1])},
-        {"image_ids": ("sha-y", "sha-x")},
-        {"reviewers": ("ann", "policy:none")},
+def test_other_content_is_another_release():
+    first, second, third = BRIDGES.turns
+    changes = [
+        {"turns": (first, second)},
+        {"turns": (dict(first, answer="A ford."), second, third)},
+        {"turns": (first, third, second)},
+        *({"image_ids": ("sha-y", "sha-x")}, {"reviewers": ("ann", "policy:none")}),
         {"item_id": "item-c"},
-    ],
-    ids=["a turn less", "an answer", "order of turns", "order of images", "reviewers", "item"],
-)
-def test_other_content_is_another_release(changes):
-    assert build(replace(BRIDGES, **changes)).release_id != build(BRIDGES).release_id
-
-
-def test_one_dialogue_more_or_another_name_is_another_release():
-    assert build(BRIDGES, MILLS).release_id != build(BRIDGES).release_id
+    ]
+    ids = {build(replace(BRIDGES, **each)).release_id for each in ({}, *changes)}
+    ids.add(build(BRIDGES, MILLS).release_id)
+    # What was demanded of people: once they had to be there, and once they happened to be.
+    demands = [ReviewPolicy("none", 0.0), ReviewPolicy("sample", 0.1), ReviewPolicy("sample", 0.2)]
+    ids |= {build(BRIDGES, reviewed=reviewed).release_id for reviewed in demands}
+    assert len(ids) == 11
     digits = [build(BRIDGES, name=name).release_id[-10:] for name in ("mmdu", "mmdu-instruct")]
     assert digits[0] != digits[1]
-
-
-def test_what_was_demanded_of_people_is_part_of_a_release():
-    # The same words and names: but once people had to be there, and once they happened to be.
-    demands = [ReviewPolicy("none", 0.0), ReviewPolicy("sample", 0.1), ReviewPolicy("sample", 0.2)]
-    ids = {build(BRIDGES, reviewed=reviewed).release_id for reviewed in [ALL, *demands]}
-    assert len(ids) == 4
 
 
 def test_every_row_of_every_table_carries_the_release():
@@ -191,8 +168,7 @@ def test_the_id_is_that_which_the_first_version_gave():
         ]
         for table in ("items", "turns", "references", "images")
     }
-    reviewed = {"policy": "all", "share": 1.0}
-    digits = content_id("release", "mmdu", reviewed, before)[:10]
+    digits = content_id("release", "mmdu", {"policy": "all", "share": 1.0}, before)[:10]
     assert build(BRIDGES, MILLS).release_id == f"mmdu-{digits}"
 
 
@@ -237,14 +213,6 @@ def test_what_is_at_its_default_is_not_hashed_and_what_says_something_is():
         id_of_release("mmdu", ALL, {**rows, "choices": [{"choice": "A kite"}]}, Edition("mmdu")),
     ]
     assert len({release_id, *others}) == 1 + len(others)
-
-
-# --- Which images enter where --------------------------------------------------------------------
-
-
-def test_places_are_numbered_through_the_dialogue():
-    questions = ["<ImageHere> and <ImageHere>?", "Why?", "<ImageHere>?"]
-    assert list(image_positions(questions)) == [(1, 2), (), (3,)]
 
 
 @given(st.lists(st.lists(st.sampled_from([IMAGE_HERE, "<image-1>", "a"])).map(" ".join)))

@@ -2,17 +2,11 @@
 
 import pytest
 
-from methods.release_card import card_of, facts, row_of
+from methods.release_card import card_of, exported_card, facts, row_of
 
 CARD = {
-    "name": "mmdu",
-    "kind": "benchmark",
-    "n_items": 2,
-    "n_turns": 2,
-    "n_images": 4,
-    "created_at": "2026-11-25",
-    "review_policy": "none",
-    "provider": "mock",
+    **{"name": "mmdu", "kind": "benchmark", "n_items": 2, "n_turns": 2, "n_images": 4},
+    **{"created_at": "2026-11-25", "review_policy": "none", "provider": "mock"},
 }
 IMAGES = {"CC-BY-NC-ND-4.0": 1, "CC-BY-SA-4.0": 2, "unknown": 1}
 
@@ -42,6 +36,12 @@ def test_items_left_out_for_an_image_are_shown_by_reason() -> None:
     found = dict(facts({**CARD, "settings": settings}))
     assert found["Items left out for a broken image"] == "missing 1, truncated 2"
     assert "Items left out for a broken image" not in dict(facts(CARD))
+
+
+def test_a_card_that_is_published_does_not_tell_how_the_right_choices_were_placed() -> None:
+    settings = {"choice.order": {"seed": 7, "n_choices": 4}, "release.releases": {"seed": 8}}
+    shown = {**settings, "choice.order": {"n_choices": 4}}
+    assert exported_card({**CARD, "settings": settings})["settings"] == shown
 
 
 def test_a_card_comes_back_from_its_row_and_wrong_counts_are_refused() -> None:

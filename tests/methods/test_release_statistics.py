@@ -69,9 +69,14 @@ def test_items_are_counted_by_tokens_of_images_and_texts() -> None:
     assert token_classes([DIALOGUE], len, {"a": 1}) == [], "the size of b is not known"
 
 
-def test_the_sources_of_questions_are_counted() -> None:
+def test_sources_are_counted_and_ids_are_no_shares():
     by_source = [replace(CHOICE, labels={"source": name}) for name in ("COCO", "VSR", "COCO")]
     assert CategoryCounts("Source", "items", (("COCO", 2), ("VSR", 1))) in shares(by_source)
+    # Labels that are ids are no shares.
+    items = [
+        Item(str(n), (Turn(1, "Who?"),), labels={"id": str(n)}) for n in range(MOST_VALUES + 1)
+    ]
+    assert "Id" not in [share.name for share in shares(items)]
 
 
 def test_kinds_of_questions_choices_and_labels() -> None:
@@ -85,20 +90,11 @@ def test_kinds_of_questions_choices_and_labels() -> None:
     ]
 
 
-def test_labels_that_are_ids_are_no_shares() -> None:
-    items = [
-        Item(str(n), (Turn(1, "Who?"),), labels={"id": str(n)}) for n in range(MOST_VALUES + 1)
-    ]
-    assert "Id" not in [share.name for share in shares(items)]
-
-
-def test_the_values_in_words() -> None:
+def test_values_in_words_and_bins_of_round_numbers():
     assert summary([1, 2, 2, 9]) == "n = 4, mean 3.5, median 2, range 1–9"
     assert summary([1, 2, 3]) == "n = 3, mean 2, median 2, range 1–3"
     assert summary([]) == "nothing to show"
-
-
-def test_bins_are_round_numbers() -> None:
+    # Bins are round numbers.
     assert histogram([5]) == [(5, 5, 1)]
     assert [each.first for each in histogram([5, 12])] == [5, 6, 7, 8, 9, 10, 11, 12]
     # 77 to 172: 70 to 179 in steps of ten.

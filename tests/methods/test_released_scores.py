@@ -141,6 +141,7 @@ def test_alignmmbench_s_72_means_and_alignment_scores() -> None:
     """13 tasks, 3 categories, the mean of the tasks, and the inverse of the mean deviation of seeds."""
     draw, n = Random(4), 0
     benchmark = Alignmmbench()
+    (alignment,) = (m for m in benchmark.metrics if m.name == "Alignment score")
     for _ in range(4):
         ratings = {
             (category, task, f"{task} {seed}", wording): draw.randint(1, 10)
@@ -149,35 +150,22 @@ def test_alignmmbench_s_72_means_and_alignment_scores() -> None:
             for wording in range(draw.randint(2, 6))
         }
         observed = [
-            scored(
-                f"{seed}-{wording}",
-                float(rating),
-                cluster=seed,
-                metric="Rating",
-                category=category,
-                task=task,
-            )
+            scored(f"{seed}-{wording}", float(rating), cluster=seed, metric="Rating",
+                   category=category, task=task)
             for (category, task, seed, wording), rating in ratings.items()
-        ]
-        found = figures(benchmark.metrics, observed)
-
-        by_task = {
-            task: fmean(rating for key, rating in ratings.items() if key[1] == task)
-            for task in CATEGORIES
-        }
-        by_category = {
-            category: fmean(rating for key, rating in ratings.items() if key[0] == category)
-            for category in CATEGORIES.values()
-        }
-        seeds = dict.fromkeys(seed for _, _, seed, _ in ratings)
-        deviations = [pstdev(r for key, r in ratings.items() if key[2] == seed) for seed in seeds]
+        ]  # fmt: skip
+        of: dict[str, list[int]] = {}
+        for (category, task, seed, _), rating in ratings.items():
+            for name in (category, task, seed):
+                of.setdefault(name, []).append(rating)
         expected: Figures = {
-            ("Rating", "micro", name): value for name, value in {**by_task, **by_category}.items()
+            ("Rating", "micro", name): fmean(of[name])
+            for name in (*CATEGORIES, *CATEGORIES.values())
         }
-        expected["Rating", "macro by task", ""] = fmean(by_task.values())
-        alignment = next(m for m in benchmark.metrics if m.name == "Alignment score")
+        expected["Rating", "macro by task", ""] = fmean(fmean(of[task]) for task in CATEGORIES)
+        deviations = [pstdev(of[seed]) for seed in dict.fromkeys(key[2] for key in ratings)]
         expected["Alignment score", alignment.aggregation, ""] = 1 / fmean(deviations)
-        n += assert_equal(found, expected)
+        n += assert_equal(figures(benchmark.metrics, observed), expected)
     assert n == 72
 
 

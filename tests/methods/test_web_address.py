@@ -48,11 +48,9 @@ def test_no_password_is_left(password):
     assert shown == "https://example.org/a.png"
 
 
-def test_addresses_in_a_text():
+def test_addresses_in_a_text_and_what_is_sent():
     text = "en\thttps://a:b@example.org/x?token=1\tsee <https://c@example.org/?a=1&sig=2>"
     assert cut_secrets(text) == "en\thttps://example.org/x\tsee <https://example.org/?a=1>"
-
-
-def test_what_is_sent_is_decoded():
+    # What is sent is decoded.
     assert credentials("https://ada:p%40ss@example.org") == Credentials("ada", "p@ss")
     assert credentials("https://example.org/a@b") is None

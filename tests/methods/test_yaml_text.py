@@ -40,17 +40,13 @@ def bomb(levels: int, width: int = 10) -> str:
     return "\n".join(lines)
 
 
-def test_aliases_repeat_a_bounded_number_of_values() -> None:
+def test_aliases_and_merged_mappings_repeat_a_bounded_number_of_values():
     assert len(from_yaml(bomb(3))["a2"]) == 10
     with pytest.raises(yaml.YAMLError, match="repeat more than 100,000 values"):
         from_yaml(bomb(10))
-
-
-def test_merged_mappings_count_as_repeated() -> None:
+    # Merged mappings count as repeated.
     fields = ", ".join(f"k{n}: 1" for n in range(1_000))
     with pytest.raises(yaml.YAMLError, match="repeat more than"):
         from_yaml(f"a: &a {{{fields}}}\nb: {{<<: [{'*a, ' * 100}]}}")
-
-
-def test_a_key_beside_a_merged_one_is_not_twice() -> None:
+    # A key beside a merged one is not twice.
     assert from_yaml("a: &a {x: 1}\nb: {<<: *a, x: 2}\n1: 1\n'1': 2")["b"] == {"x": 2}

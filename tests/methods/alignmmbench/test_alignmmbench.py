@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from methods.alignmmbench import ANSWER, Alignmmbench
+from methods.alignmmbench.tasks import CATEGORIES, CHINESE_NAMES
 from methods.evaluation.asking import Answer, AnswerRequest, AskingLimits, ReferenceTurn, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Judgment, JudgmentKey, replay
@@ -35,9 +36,13 @@ def request_of(item: Item, benchmark: Alignmmbench = BENCHMARK, answer: Answer =
     return asked
 
 
-def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
-    given, asked = drive(BENCHMARK.ask(ITEM, AskingLimits()), lambda _: YES)
+def asked_of(item: Item) -> tuple[ReferenceTurn, AnswerRequest]:
+    given, asked = drive(BENCHMARK.ask(item, AskingLimits()), lambda _: YES)
+    return given, asked
 
+
+def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
+    given, asked = asked_of(ITEM)
     assert given == ReferenceTurn("plain", 1, "A cat.")
     assert isinstance(asked, AnswerRequest) and asked.turn == 2 and asked.lacks is None
     assert asked.messages == (
@@ -48,31 +53,20 @@ def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
 
 
 def test_without_its_picture_the_question_says_what_it_lacks_and_what_to_do() -> None:
-    without = replace(
-        ITEM, turns=(replace(ITEM.turns[0], image_positions=()), ITEM.turns[1]), image_ids=()
-    )
-    given, asked = drive(BENCHMARK.ask(without, AskingLimits()), lambda _: YES)
-
+    turns = (replace(ITEM.turns[0], image_positions=()), ITEM.turns[1])
+    given, asked = asked_of(replace(ITEM, turns=turns, image_ids=()))
     assert given == ReferenceTurn("plain", 1, "A cat.")
-    assert isinstance(asked, AnswerRequest) and asked.messages[0] == Message.from_text(
-        "user", "What is it?"
-    )
-    assert asked.lacks is not None
-    assert asked.lacks.startswith(
-        "The picture images/7.jpg is not in this release: import it again"
-    )
+    assert asked.messages[0] == Message.from_text("user", "What is it?")
+    lacks = "The picture images/7.jpg is not in this release: import it again"
+    assert asked.lacks.startswith(lacks)
 
 
 def test_the_judge_reads_texts_and_no_picture_unless_it_is_to() -> None:
     asked = request_of(ITEM)
-
     assert asked.place == JudgmentKey("plain", 2, ANSWER) and asked.images == ()
     assert asked.data["earlier"] == [{"question": "<image-1>\nWhat is it?", "answer": "A cat."}]
-    assert (asked.data["question"], asked.data["reference"], asked.data["answer"]) == (
-        "Are you sure?",
-        "No, it is a dog.",
-        "Yes.",
-    )
+    texts = [asked.data[name] for name in ("question", "reference", "answer")]
+    assert texts == ["Are you sure?", "No, it is a dog.", "Yes."]
     seeing = Alignmmbench(judge_sees_images=True)
     assert request_of(ITEM, seeing).images == ("sha",)
     assert seeing.judge_version != BENCHMARK.judge_version
@@ -84,69 +78,61 @@ def test_the_judge_reads_texts_and_no_picture_unless_it_is_to() -> None:
 )
 def test_a_question_is_judged_in_its_language(question: str, name: str) -> None:
     item = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], question=question)))
-
     assert request_of(item).prompt == name
+
+
+def words(*messages: Message) -> str:
+    return "".join(p.text for each in messages for p in each.parts if isinstance(p, Text))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_each_task_has_rules_of_its_own_but_the_two_of_dialogues_share_theirs(language):
-    from methods.alignmmbench.tasks import CATEGORIES, CHINESE_NAMES
-
     template = prompt(f"alignmmbench/judge_{language}")
     rendered = {}
     for task in CATEGORIES:
         data = {**request_of(ITEM).data, "task": task, "name": CHINESE_NAMES[task]}
-        system, _ = template.render(**data)
-        text = "".join(part.text for part in system.parts if isinstance(part, Text))
+        text = words(template.render(**data)[0])
         rendered[task] = text.replace(f'"{task}"', "").replace(f"“{CHINESE_NAMES[task]}”", "")
-
     assert len(set(rendered.values())) == 12
     assert rendered["Coherence"] == rendered["Incoherence"]
 
 
 @pytest.mark.parametrize(
-    ("name", "example", "declines"),
-    [
-        ("alignmmbench/judge_en", "For example:\n- The question: ", "declin"),
-        ("alignmmbench/judge_zh", "例如：\n- 问题：", "拒绝"),
-    ],
+    ("language", "example", "declines"),
+    [("en", "For example:\n- The question: ", "declin"), ("zh", "例如：\n- 问题：", "拒绝")],
 )
 def test_a_judge_without_the_picture_gets_an_example_and_no_rule_for_declining(
-    name, example, declines
+    language, example, declines
 ):
     """The paper's prompt has one example for details that the reference lacks (A.8, Figure 11).
 
     It has no rule for answers that decline: the bands decide.
     """
+    template = prompt(f"alignmmbench/judge_{language}")
     data = request_of(ITEM).data
-    (blind, _), (seeing, _) = (prompt(name).render(images, **data) for images in ((), ("sha",)))
-    texts = ["".join(p.text for p in m.parts if isinstance(p, Text)) for m in (blind, seeing)]
-    assert example in texts[0] and example not in texts[1]
-    assert not any(declines in text for text in texts)
+    blind, seeing = (words(*template.render(images, **data)) for images in ((), ("sha",)))
+    assert example in blind and example not in seeing
+    assert declines not in blind + seeing
 
 
-def test_what_cannot_be_judged_is_an_observation_with_its_status() -> None:
-    def status(item: Item, answer: Answer) -> str:
-        transcript = Transcript({("plain", 2): answer})
-        (only,) = replay(BENCHMARK.judge(item, transcript), {})
-        return only.status
-
-    unreferenced = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], references={})))
-    assert status(ITEM, YES) == "not_judged"
-    assert status(ITEM, Answer("truncated")) == "truncated"
-    assert status(ITEM, Answer("not_asked")) == "not_asked"
-    assert status(unreferenced, YES) == "no_reference"
+UNREFERENCED = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], references={})))
+RATED = {JudgmentKey("plain", 2, ANSWER): Judgment({RATING: 7}, 7, "")}
 
 
-def test_the_rating_is_the_observation() -> None:
-    transcript = Transcript({("plain", 2): YES})
-    judged = {JudgmentKey("plain", 2, ANSWER): Judgment({RATING: 7}, 7, "")}
-    (only,) = replay(BENCHMARK.judge(ITEM, transcript), judged)
+@pytest.mark.parametrize(
+    ("item", "answer", "judged", "observed"),
+    [
+        (ITEM, YES, RATED, ("judged", 7)),
+        (ITEM, YES, {}, ("not_judged", None)),
+        (ITEM, Answer("truncated"), {}, ("truncated", None)),
+        (ITEM, Answer("not_asked"), {}, ("not_asked", None)),
+        (UNREFERENCED, YES, {}, ("no_reference", None)),
+    ],
+)
+def test_the_rating_or_what_cannot_be_judged_is_an_observation(item, answer, judged, observed):
+    (only,) = replay(BENCHMARK.judge(item, Transcript({("plain", 2): answer})), judged)
+    assert (only.metric, only.status, only.value) == (RATING, *observed)
 
-    assert (only.metric, only.value, only.status) == (RATING, 7, "judged")
-
-
-# --- Scores ----------------------------------------------------------------------------------------
 
 RATINGS = {
     # Two seeds of Counting, one of Meme, one of Coherence with a single wording.
@@ -180,16 +166,6 @@ def test_scores_worked_by_hand() -> None:
         ("Mean deviation", "micro"): pytest.approx(1.5),
         ("Over a band", "micro"): pytest.approx(200 / 3),
     }
-
-
-def test_of_two_models_with_the_same_mean_the_steady_one_has_the_higher_alignment_score() -> None:
-    steady = {"a": ("Counting", "x", [5, 6, 5, 6]), "b": ("Counting", "x", [6, 5, 6, 5])}
-    moody = {"a": ("Counting", "x", [1, 10, 1, 10]), "b": ("Counting", "x", [10, 1, 10, 1])}
-    one, other = scores(table(steady)), scores(table(moody))
-
-    assert one["Rating", "micro"] == other["Rating", "micro"] == 5.5
-    assert one["Alignment score", "micro"] == 2
-    assert other["Alignment score", "micro"] == pytest.approx(1 / 4.5)
 
 
 ROWS_OF = {
@@ -226,21 +202,15 @@ TABLE_3 = [
 ]
 
 
-def of_table_3(aggregation: str, scores: tuple[float, ...]) -> float:
+def of_table_3(aggregation: str, scores: tuple[float, ...]) -> float | None:
     """The rating of a model that has the score of the task in every question of it."""
-    (metric,) = (
-        each
-        for each in BENCHMARK.metrics
-        if (each.name, each.aggregation) == ("Rating", aggregation)
-    )
+    of = {(each.name, each.aggregation): each for each in BENCHMARK.metrics}
     observed = [
         scored(f"{task}-{n}", score, cluster=task, metric=RATING, task=task)
         for (task, n_rows), score in zip(ROWS_OF.items(), scores, strict=True)
         for n in range(n_rows)
     ]
-    value = number(metric, observed, floor=True)
-    assert value is not None
-    return value
+    return number(of["Rating", aggregation], observed, floor=True)
 
 
 def test_the_headline_is_the_mean_over_tasks_that_the_paper_states() -> None:

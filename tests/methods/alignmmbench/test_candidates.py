@@ -21,9 +21,6 @@ def pictured(number: int, image: str, text: str) -> SearchableEntry:
     return SearchableEntry(f"entry {number}", image, (text,))
 
 
-# --- Keywords --------------------------------------------------------------------------------------
-
-
 def test_every_task_has_keywords_in_both_languages_and_none_twice() -> None:
     assert set(KEYWORDS) == set(CATEGORIES)
     for words in KEYWORDS.values():
@@ -47,13 +44,8 @@ def test_every_task_has_keywords_in_both_languages_and_none_twice() -> None:
 )
 def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(text, keyword, is_there):
     assert bool(found_keywords([text], [keyword])) == is_there
-
-
-def test_no_keyword_spans_two_texts() -> None:
+    # No keyword spans two texts.
     assert found_keywords(["An old subway", "map of Tollen"], ["subway map"]) == ()
-
-
-# --- Candidates ------------------------------------------------------------------------------------
 
 
 def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
@@ -65,9 +57,12 @@ def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
         pictured(5, "d", "Fruit"),
         pictured(6, "e", "Fruit on a table"),
         pictured(7, "f", "fruit"),
+        pictured(8, "copy", "Two boats"),
     ]
     groups = {"a": "a", "b": "a", "d": "d", "e": "d"}
-    found = candidates(entries, WORDS, groups, {"d"})
+    # Whatever stands for both: an excluded picture that is not among the entries.
+    groups |= {"published": "third", "copy": "third"}
+    found = candidates(entries, WORDS, groups, {"d", "published"})
     assert found.candidates == [
         TaskImage("Counting", "entry 1", "a", ("two",)),
         TaskImage("Recognition", "entry 1", "a", ("butterfly",)),
@@ -79,14 +74,14 @@ def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
         DroppedEntry("entry 4", "c", "no_keyword"),
         DroppedEntry("entry 5", "d", "excluded"),
         DroppedEntry("entry 6", "e", "near_excluded"),
+        DroppedEntry("entry 8", "copy", "near_excluded"),
     ]
 
 
 def test_a_picture_that_shows_a_keyword_is_a_candidate_whatever_its_texts_say() -> None:
     entries = [
         pictured(1, "a", "Two mills"),
-        pictured(2, "b", "A mill"),
-        pictured(3, "c", "A mill"),
+        *(pictured(n, "abc"[n - 1], "A mill") for n in (2, 3)),
     ]
     seen = {"a": {"Recognition": ("fruit",)}, "b": {"Counting": ("two",)}}
     found = candidates(entries, WORDS, {}, set(), seen)
@@ -121,8 +116,6 @@ def test_no_two_candidates_look_alike_and_no_entry_is_forgotten(texts, groups, e
     assert not {image for _, image in images} & excluded
 
 
-# --- Drawing ---------------------------------------------------------------------------------------
-
 POOL = [
     TaskImage(task, f"e{image}", image, ("word",))
     for task, images in (("Counting", "abc"), ("Recognition", "ab"), ("Writing", ""))
@@ -133,28 +126,12 @@ TASKS = ["Counting", "Recognition", "Writing"]
 
 @given(st.integers(0, 8), st.integers(0, 50))
 def test_tasks_take_turns_and_asking_for_more_keeps_what_there_is(n: int, seed: int) -> None:
-    some, more = (
-        sample_candidates(POOL, TASKS, n, seed),
-        sample_candidates(POOL, TASKS, n + 1, seed),
-    )
+    some, more = (sample_candidates(POOL, TASKS, most, seed) for most in (n, n + 1))
     assert len(some) == min(n, len(POOL)) and more[:n] == some
     assert len(set(some)) == len(some)
     counts = [sum(each.task == task for each in some) for task in TASKS]
     # Recognition has two pictures, and Writing none.
     assert counts[2] == 0 and (n > 4 or abs(counts[0] - counts[1]) <= 1)
-
-
-@given(st.integers(0, 50))
-def test_pictures_differ_as_long_as_they_can(seed: int) -> None:
-    two = sample_candidates(POOL, TASKS, 2, seed)
-    assert len({each.image_id for each in two}) == 2
-
-
-def test_other_tasks_are_not_drawn() -> None:
-    assert {each.task for each in sample_candidates(POOL, ["Counting"], 9, 0)} == {"Counting"}
-
-
-def test_a_picture_that_looks_like_an_excluded_one_is_left_out_whatever_stands_for_both() -> None:
-    groups = {"published": "third", "copy": "third"}
-    found = candidates([pictured(1, "copy", "Two boats")], WORDS, groups, {"published"})
-    assert found.removed == [DroppedEntry("entry 1", "copy", "near_excluded")]
+    # Pictures differ as long as they can, and other tasks are not drawn.
+    assert len({each.image_id for each in some[:2]}) == min(n, 2)
+    assert all(each.task == "Counting" for each in sample_candidates(POOL, ["Counting"], n, seed))

@@ -30,11 +30,9 @@ DIALOGUE = {
 }
 
 
-def refused(reply: str, **how: str) -> str:
+def refused(read: Any, *of: str) -> str:
     with pytest.raises(ParseError) as caught:
-        read_dialogue(reply, how["task"], "en") if "task" in how else read_seed(
-            reply, how.get("language", "en")
-        )
+        read(*of)
     return caught.value.reason
 
 
@@ -43,21 +41,21 @@ def test_there_is_a_demand_for_each_of_the_thirteen_tasks() -> None:
     assert (len(SINGLE_TASKS), len(DIALOGUE_TASKS)) == (11, 2)
 
 
-# --- Single questions ------------------------------------------------------------------------------
-
-
 CHINESE = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
 
 
 @pytest.mark.parametrize(
-    ("form", "seed", "language"),
+    ("reply", "seed", "language"),
     [
-        *((form, SEED, "en") for form in ("{}", "```json\n{}\n```", "\n {} ")),
-        ("{}", CHINESE, "zh"),
+        *((form.format(json.dumps(SEED)), SEED, "en") for form in ("```json\n{}\n```", "\n {} ")),
+        (json.dumps(CHINESE), CHINESE, "zh"),
     ],
 )
-def test_a_seed_is_read(form, seed, language) -> None:
-    assert read_seed(form.format(json.dumps(seed)), language) == Seed(**seed)
+def test_a_seed_is_read(reply, seed, language) -> None:
+    assert read_seed(reply, language) == Seed(**seed)
+
+
+TOLD = {"question": "Are there three mills in a field?", "reference": "There are three mills."}
 
 
 @pytest.mark.parametrize(
@@ -70,41 +68,27 @@ def test_a_seed_is_read(form, seed, language) -> None:
         ({"question": "What does the caption say?"}, "mentions_material"),
         ({"reference": "According to the article, three."}, "mentions_material"),
         ({"question": "How many mills? And boats?"}, "several_questions"),
-        ({"question": "Are there three mills in a field?"}, "gives_answer_away"),
+        (TOLD, "gives_answer_away"),
         ({"question": "图中有几座风车？"}, "other_language"),
         ({"reference": "田野里有三座风车。"}, "other_language"),
         ({"question": "Сколько мельниц?"}, "other_language"),
     ],
 )
 def test_a_seed_that_is_not_sound_is_refused_by_name(changes: dict[str, Any], reason: str) -> None:
-    if reason == "gives_answer_away":
-        changes = {**changes, "reference": "There are three mills."}
-    assert refused(json.dumps({**SEED, **changes})) == reason
+    assert refused(read_seed, json.dumps({**SEED, **changes}), "en") == reason
 
 
-@pytest.mark.parametrize("reply", ["", "Three mills.", "[1]", '{"question": "a"'])
-def test_what_is_no_object_is_refused(reply: str) -> None:
-    assert refused(reply) == "not_json"
-
-
-def test_chinese_that_mentions_material_is_refused() -> None:
+def test_what_is_no_object_or_mentions_material_in_chinese_is_refused() -> None:
+    assert refused(read_seed, "Three mills.", "en") == "not_json"
     given = {"question": "根据所给资料，图中有几座风车？", "reference": "三座。"}
-    assert refused(json.dumps(given), language="zh") == "mentions_material"
+    assert refused(read_seed, json.dumps(given), "zh") == "mentions_material"
 
 
-# --- Dialogues -------------------------------------------------------------------------------------
-
-
-def test_a_coherent_dialogue_is_read_with_its_history() -> None:
+def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
     dialogue = read_dialogue(json.dumps(DIALOGUE), "Coherence", "en")
-    assert dialogue.history == tuple(
-        (turn["user"], turn["assistant"]) for turn in DIALOGUE["history"]
-    )
+    assert dialogue.history == tuple(tuple(turn.values()) for turn in DIALOGUE["history"])
     assert dialogue.last == Seed(DIALOGUE["question"], DIALOGUE["reference"])
     assert dialogue.error is None
-
-
-def test_a_planted_error_stands_in_the_history() -> None:
     given = {**DIALOGUE, "error": "a red mill", "question": "Is what you said first right?"}
     assert read_dialogue(json.dumps(given), "Incoherence", "en").error == "a red mill"
 
@@ -125,10 +109,7 @@ def test_a_planted_error_stands_in_the_history() -> None:
     ],
 )
 def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):
-    assert refused(json.dumps({**DIALOGUE, **changes}), task=task) == reason
-
-
-# --- Ids -------------------------------------------------------------------------------------------
+    assert refused(read_dialogue, json.dumps({**DIALOGUE, **changes}), task, "en") == reason
 
 
 def test_ids_are_hashes_of_what_they_name() -> None:

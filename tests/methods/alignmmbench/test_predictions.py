@@ -21,7 +21,6 @@ def test_a_row_is_of_the_question_of_its_id() -> None:
         {"question_id": "00000007-0", "predict": "A cat."},
     )
     found = predictions_of(forms, ITEMS, given)
-
     assert found.texts == {
         PredictionKey("00000007-0", "plain"): "A cat.",
         PredictionKey("00000007-2", "plain"): "A dog.",

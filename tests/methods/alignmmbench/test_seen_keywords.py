@@ -12,32 +12,23 @@ PICTURES = np.array([[1, 0], [0.8, 0.6], [-1, 0]], dtype=np.float32)
 
 
 def test_a_picture_shows_the_keywords_at_least_so_close_to_it() -> None:
-    found = seen_keywords(["a", "b", "c"], cosines(PICTURES, PHRASES), WORDS, 0.6)
-
-    assert found == {
+    similarity = cosines(PICTURES, PHRASES)
+    assert seen_keywords(["a", "b", "c"], similarity, WORDS, 0.6) == {
         "a": {"Chart": ("bar chart", "map")},
         "b": {"Chart": ("bar chart", "map"), "Recognition": ("fruit",)},
     }
-
-
-def test_a_higher_bar_leaves_fewer_and_a_picture_with_none_is_absent() -> None:
-    similarity = cosines(PICTURES, PHRASES)
-
+    # A higher bar leaves fewer, and a picture with none is absent.
     assert seen_keywords(["a", "b", "c"], similarity, WORDS, 0.9) == {
         "a": {"Chart": ("bar chart",)},
         "b": {"Chart": ("map",)},
     }
     assert seen_keywords(["a", "b", "c"], similarity, WORDS, 1.1) == {}
+    assert phrase("bar chart") == "a picture of bar chart"
 
 
 def test_many_pictures_are_compared_in_parts_with_the_same_result(monkeypatch) -> None:
     whole = seen_keywords(["a", "b", "c"], cosines(PICTURES, PHRASES), WORDS, 0.6)
     monkeypatch.setattr(tasks, "AT_ONCE", 2)
     parts = cosines(PICTURES, PHRASES)
-
     assert [len(part) for part in parts] == [2, 1]
     assert seen_keywords(["a", "b", "c"], parts, WORDS, 0.6) == whole
-
-
-def test_a_keyword_is_encoded_as_a_caption_has_it() -> None:
-    assert phrase("bar chart") == "a picture of bar chart"

@@ -144,18 +144,8 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "The answer to the question is B.", "B", "B"),
     ("animals", "Answer: B. The mane shows it clearly enough for anybody.", "B", None),
     ("animals", "answer - B", "B", "B"),
-    (
-        "animals",
-        "Option B is correct because of the long mane that falls over its neck.",
-        "B",
-        None,
-    ),
-    (
-        "animals",
-        "Option (C) is the correct answer since nothing else in the picture has wings.",
-        "C",
-        None,
-    ),
+    ("animals", "Option B is correct because of the long mane that falls over it.", "B", None),
+    ("animals", "Option (C) is the correct answer since nothing else here has wings.", "C", None),
     ("animals", "B is correct.", "B", "B"),
     ("animals", "A is correct.", "A", "A"),
     ("animals", "A is the right choice.", "A", None),
@@ -306,35 +296,25 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "答案是A，不对，是B", "B", None),
     ("animals", "Wait, the answer is C.", "C", "C"),
     # --- Lists of the choices, which declare none
-    *[
-        (
-            "animals",
-            f"{head}\nA. cat: no mane.\nB. horse: a long mane.\n\n{end}",
-            letter,
-            compat_letter,
-        )
-        for head, end, letter, compat_letter in [
+    *(
+        ("animals", f"{head}\nA. cat: no mane.\nB. horse: a long mane.\n\n{end}", *letters)
+        for head, end, *letters in [
             ("Let's analyze each option:", "Therefore, the correct answer is B.", "B", "B"),
             ("Every option:\n", "So it is the horse.", "B", None),
-            (
-                "Consider all possible answers. Each answer:",
-                "Only the horse has a mane.",
-                "B",
-                None,
-            ),
+            ("Consider all answers. Each answer:", "Only the horse has a mane.", "B", None),
             ("Possible choice:", "Therefore, only the horse fits.", "B", None),
             ("Answer:", "B is correct.", "B", None),
             ("逐个分析选项：", "因此答案是B。", "B", None),
             ("以下是每个选项：", "It cannot be told.", None, None),
         ]
-    ],
+    ),
     ("animals", "Let's analyze each option:\n\nA. cat: cats have fur", None, None),
     ("animals", "The following option: A. cat is small", None, "A"),
     # A text of one character may be a part of another word.
     ("chinese", "分析每个选项：\nA. 猫不会飞\nB. 马不会飞\nC. 鸟会飞\n所以鸟会飞。", None, None),
     (
         "chinese",
-        "我们来看选项：\nA. 猫：会飞。\nB. 马：不会飞。\n因此选项A正确。答案是C。",
+        "我们来看选项：\nA. 猫：会飞。\nB. 马：不会。\n因此选项A正确。答案是C。",
         "C",
         None,
     ),

@@ -63,15 +63,8 @@ def scored(benchmark: Benchmark, of: Item, transcript: Transcript) -> list[Score
     labels = labels_by_turn(of)
     return [
         ScoredObservation(
-            of.item_id,
-            of.cluster,
-            each.trial,
-            each.turn,
-            each.metric,
-            each.value,
-            each.status,
-            transcript.answer(each.trial, each.turn).status == "refused",
-            labels[each.turn],
+            of.item_id, of.cluster, each.trial, each.turn, each.metric, each.value, each.status,
+            transcript.answer(each.trial, each.turn).status == "refused", labels[each.turn],
         )
         for each in observed(benchmark, of, transcript)
-    ]
+    ]  # fmt: skip

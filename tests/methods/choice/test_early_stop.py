@@ -15,25 +15,19 @@ def test_a_question_has_as_many_passes_as_the_metric_needs_that_needs_most() -> 
     assert passes_by_item(ITEMS, ()) == {"four": 1, "two": 1}
 
 
-def test_what_was_not_asked_after_a_miss_is_saved() -> None:
+def test_what_was_not_asked_after_a_miss_is_saved_and_after_a_lost_pass_still_to_be_asked():
     asked = {
         "knows": {"four": QuestionPasses(4, False), "two": QuestionPasses(2, False)},
         "misses at once": {"four": QuestionPasses(1, False), "two": QuestionPasses(1, False)},
         "misses later": {"four": QuestionPasses(3, False), "two": QuestionPasses(2, False)},
+        "loses one": {"four": QuestionPasses(2, True), "two": QuestionPasses(1, False)},
+        # A question that a model was not asked is no pass of it.
+        "is asked one": {"two": QuestionPasses(2, False)},
     }
     assert pass_counts({"four": 4, "two": 2}, asked) == {
         "knows": PassCounts(6, 6, 0, 0),
         "misses at once": PassCounts(6, 2, 4, 0),
         "misses later": PassCounts(6, 5, 1, 0),
-    }
-
-
-def test_what_was_not_asked_after_a_lost_pass_is_still_to_be_asked() -> None:
-    asked = {"m": {"four": QuestionPasses(2, True), "two": QuestionPasses(1, False)}}
-    assert pass_counts({"four": 4, "two": 2}, asked) == {"m": PassCounts(6, 3, 1, 2)}
-
-
-def test_a_question_that_a_model_was_not_asked_is_no_pass_of_it() -> None:
-    assert pass_counts({"four": 4, "two": 2}, {"m": {"two": QuestionPasses(2, False)}}) == {
-        "m": PassCounts(2, 2, 0, 0)
+        "loses one": PassCounts(6, 3, 1, 2),
+        "is asked one": PassCounts(2, 2, 0, 0),
     }

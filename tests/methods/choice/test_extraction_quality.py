@@ -12,6 +12,7 @@ from methods.evaluation.findings import Finding
 from methods.mmbench import Mmbench
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
+from tests.methods.evaluation.metrics.numbers import scored
 from tests.methods.evaluation.observed import ScoredObservation, frame
 
 KEYS = {"1": "A", "2": "C", "3": "A", "4": "A", "5": "A", "6": "A"}
@@ -40,32 +41,24 @@ PEOPLE = {ANSWERS[0].queue_id: "A", ANSWERS[1].queue_id: "B", ANSWERS[2].queue_i
 
 def observed(answers: list[ExtractedAnswer]) -> list[ScoredObservation]:
     return [
-        ScoredObservation(
-            each.item_id,
-            each.cluster,
-            each.trial,
-            1,
-            metric,
-            None if letter is None else float(letter == KEYS[each.item_id]),
-            "not_judged" if letter is None else "judged",
-            labels={"task": "one"},
+        scored(
+            each.item_id, None if letter is None else float(letter == KEYS[each.item_id]),
+            trial=each.trial, metric=metric, task="one",
+            status="not_judged" if letter is None else "judged",
         )
         for each in answers
         for metric, letter in ((RIGHT, each.letter), (RIGHT_COMPAT, each.compat))
+    ]  # fmt: skip
+
+
+def findings(answers: list[ExtractedAnswer], observed_of: Any, people: Any) -> list[Finding]:
+    settings = {"extractor": "second", "seed": 0, "n_resamples": 200}
+    return [
+        *reading_findings(Mmiu().metrics, answers, frame(observed_of), people, **settings),
     ]
 
 
-def findings(answers: list[ExtractedAnswer], scored: Any, people: Any) -> list[Finding]:
-    metrics = Mmiu().metrics
-    found = reading_findings(
-        metrics, answers, frame(scored), people, extractor="second", seed=0, n_resamples=200
-    )
-    return list(found)
-
-
-def figures(
-    answers: list[ExtractedAnswer], model: str = "m", people: Any = PEOPLE
-) -> dict[Any, Finding]:
+def figures(answers, model="m", people=PEOPLE) -> dict[Any, Finding]:
     of_models: dict[str, list[ExtractedAnswer]] = {}
     for each in answers:
         of_models.setdefault(each.model, []).append(each)
@@ -149,21 +142,18 @@ def test_people_side_with_the_rules_and_against_the_extractor(found: dict[Any, F
     assert ("raw", "rule", "people", "extractor", "") not in found
 
 
-def test_without_people_there_is_a_reason_and_no_value() -> None:
-    row = figures(ANSWERS, people={})["raw", "strict", "people", "", ""]
-    assert (row.n, row.value, row.reason) == (0, None, "No item was rated by two.")
-
-
 def test_the_extractor_gains_what_it_reads_rightly(found: dict[Any, Finding]) -> None:
+    def points(*key: str) -> float:
+        row = found[(*key, *[""] * (4 - len(key)), "micro")]
+        assert row.n == 3
+        return row.value
+
     # Of the three questions with a reading the scores have 1 and 3, the rules alone 1, compat all.
-    assert value(found, "score", "strict", "", "", "micro") == (pytest.approx(200 / 3), 3)
-    assert value(found, "score", "rule", "", "", "micro") == (pytest.approx(100 / 3), 3)
-    assert value(found, "score", "compat", "", "", "micro") == (pytest.approx(100), 3)
-    assert value(found, "difference", "strict", "rule", "", "micro") == (pytest.approx(100 / 3), 3)
-    assert value(found, "difference", "compat", "strict", "", "micro") == (
-        pytest.approx(100 / 3),
-        3,
-    )
+    assert points("score", "strict") == pytest.approx(200 / 3)
+    assert points("score", "rule") == pytest.approx(100 / 3)
+    assert points("score", "compat") == pytest.approx(100)
+    assert points("difference", "strict", "rule") == pytest.approx(100 / 3)
+    assert points("difference", "compat", "strict") == pytest.approx(100 / 3)
     row = found["difference", "strict", "rule", "", "macro by task"]
     assert row.value == pytest.approx(100 / 3) and row.ci_low <= row.value
 
@@ -187,15 +177,14 @@ def test_all_models_are_taken_together_and_baselines_are_no_models() -> None:
     assert figures([*ANSWERS, *baseline], "baseline:reference")["read", "rule", "", "", ""].n == 1
 
 
-def test_answers_that_have_no_key_have_shares_and_no_scores() -> None:
+def test_answers_that_have_no_key_or_no_people_have_a_reason_and_no_value() -> None:
     rows = findings(ANSWERS, {}, {})
     scores = [row for row in rows if row.metric and row.subject == "m"]
     assert len(scores) == 2 * 5 and {row.reason for row in scores} == {NO_KEY}
-    assert {row.value for row in scores} == {None} and {row.n for row in scores} == {0}
+    assert {(row.n, row.value) for row in scores} == {(0, None)}
     assert all((row.value is None) == (row.reason is not None) for row in rows)
-
-
-def test_nothing_comes_of_nothing() -> None:
+    row = figures(ANSWERS, people={})["raw", "strict", "people", "", ""]
+    assert (row.n, row.value, row.reason) == (0, None, "No item was rated by two.")
     assert figures([]) == {}
 
 

@@ -50,11 +50,8 @@ def test_too_few_models_flag_nothing_and_say_so() -> None:
     )
 
 
-def test_a_model_that_is_named_twice_votes_once() -> None:
+def test_a_model_that_is_named_twice_votes_once_and_without_items_there_are_none() -> None:
     assert text_only(TWO_OF_THREE, [*BLIND, *BLIND], ITEMS, 3).models == BLIND
-
-
-def test_a_release_without_items_has_none_flagged() -> None:
     assert wrong_items({"a": {}}, ["a"], [], 1) == FilterResult(("a",), 0, (), 0, None)
 
 

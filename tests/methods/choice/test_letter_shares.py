@@ -45,13 +45,10 @@ def test_each_letter_no_choice_and_nothing_read_are_counted() -> None:
     assert found.counts == {"A": 2, "Z": 1, "none": 1}
     # The distance is of the two questions whose answers name a choice: A and A against A and B.
     assert (found.compared, found.distance.value) == (2, 0.5)
-
-
-def test_the_distance_is_half_the_sum_of_the_differences() -> None:
     # Named: A 4 of 5, C 1 of 5; right: A 2, B 2, C 1. Half of 2/5 + 2/5 + 0.
     assert shares("AABBC", "AAAAC").distance.value == pytest.approx(0.4)
-    assert shares("AABBC", "CBABA").distance.value == 0
-    assert shares("AAAA", "BBBB").distance.value == 1
+    assert letters_offered([*items("AB", 2), *items("A", 5)]) == "ABCDE"
+    assert letters_offered([]) == ""
 
 
 def test_p_is_the_share_of_all_exchanges_that_are_as_far_apart() -> None:
@@ -101,11 +98,6 @@ def test_where_keys_are_held_out_there_is_nothing_to_compare_with() -> None:
     assert not keys_of(items("????")) and keys_of(items("AB?B")) == {"A": 1, "B": 2}
     # A question of which the key is held out leaves the others.
     assert shares("AB?B", "AAAA").compared == 3
-
-
-def test_the_letters_are_those_that_any_question_offers() -> None:
-    assert letters_offered([*items("AB", 2), *items("A", 5)]) == "ABCDE"
-    assert letters_offered([]) == ""
 
 
 @given(st.lists(st.tuples(LETTER, LETTER), min_size=1, max_size=30))

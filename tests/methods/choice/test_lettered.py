@@ -45,34 +45,34 @@ def test_in_a_shuffled_order_no_choice_keeps_its_letter(n: int, seed: str, place
     assert letter_in(order, LETTERS[place % n]) != LETTERS[place % n]
 
 
-def test_seeds_give_different_orders_and_one_choice_has_one() -> None:
+def test_seeds_give_different_orders_and_more_choices_than_letters_are_refused():
     assert len({shuffled(4, f"item-{n}") for n in range(50)}) == 9  # derangements of four
     assert shuffled(1, "x") == (0,) and shuffled(0, "x") == ()
+    # More choices than letters are refused.
+    assert with_letters(["x"] * 10).endswith("J. x")
+    with pytest.raises(ValueError, match="there are 11 choices, and at most 10 have a letter"):
+        with_letters(["x"] * 11)
+
+
+TWO = "Image1: <ImageHere>, Image2: <ImageHere>\n"
 
 
 @pytest.mark.parametrize(
-    ("n_images", "hint", "text"),
+    ("question", "n_images", "hint", "text"),
     [
-        (0, "", "Why?"),
-        (1, "", "<ImageHere>\nWhy?"),
-        (1, "Look.", "<ImageHere>\nHint: Look.\nQuestion: Why?"),
-        (2, "", "Image1: <ImageHere>, Image2: <ImageHere>\nWhy?"),
+        ("Why?", 0, "", "Why?"),
+        ("Why?", 1, "", "<ImageHere>\nWhy?"),
+        ("Why?", 1, "Look.", "<ImageHere>\nHint: Look.\nQuestion: Why?"),
+        ("Why?", 2, "", f"{TWO}Why?"),
+        # A question says itself where its images are.
+        ("Is <ImageHere> like <ImageHere>?", 2, "", "Is <ImageHere> like <ImageHere>?"),
+        # It only looks like a hint.
+        *((text, 0, "", text) for text in ("Hint: \nQuestion: Why?", "Hint: none")),
     ],
 )
-def test_the_text_of_a_question(n_images: int, hint: str, text: str) -> None:
-    assert with_hint("Why?", hint, "Hint", n_images) == text
-    assert question_and_hint(text, "Hint", n_images) == ("Why?", hint)
-
-
-def test_a_question_says_itself_where_its_images_are() -> None:
-    text = "Is <ImageHere> like <ImageHere>?"
-    assert with_hint(text, "", "Hint", 2) == text
-    assert question_and_hint(text, "Hint", 2) == (text, "")
-
-
-def test_a_text_that_only_looks_like_a_hint_is_the_question() -> None:
-    for text in ("Hint: look.\nQuestion: ", "Hint: \nQuestion: Why?", "Hint: none"):
-        assert question_and_hint(text, "Hint", 0) == (text, "")
+def test_the_text_of_a_question(question: str, n_images: int, hint: str, text: str) -> None:
+    assert with_hint(question, hint, "Hint", n_images) == text
+    assert question_and_hint(text, "Hint", n_images) == (question, hint)
 
 
 PARTS = st.lists(st.sampled_from(["Hint: ", "\nQuestion: ", "x", "\n", " "]), max_size=5).map(
@@ -84,9 +84,3 @@ PARTS = st.lists(st.sampled_from(["Hint: ", "\nQuestion: ", "x", "\n", " "]), ma
 def test_question_and_hint_make_the_text_again(question: str, hint: str, n_images: int) -> None:
     text = with_hint(question, hint, "Hint", n_images)
     assert with_hint(*question_and_hint(text, "Hint", n_images), "Hint", n_images) == text
-
-
-def test_more_choices_than_letters_are_refused() -> None:
-    assert with_letters(["x"] * 10).endswith("J. x")
-    with pytest.raises(ValueError, match="there are 11 choices, and at most 10 have a letter"):
-        with_letters(["x"] * 11)

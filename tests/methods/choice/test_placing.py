@@ -26,9 +26,7 @@ ITEMS = st.lists(st.integers(1, 7), max_size=30).map(
 
 
 @given(ITEMS, st.integers(0, 5))
-def test_the_key_is_the_letter_of_the_right_choice_and_letters_are_used_equally_often(
-    items: list[Choices], seed: int
-) -> None:
+def test_the_key_is_the_letter_of_the_right_choice_and_letters_are_used_equally_often(items, seed):
     found = assign_letters(items, seed)
     used: dict[int, Counter[str]] = {}
     for item, (choices, key) in zip(items, found, strict=True):

@@ -77,16 +77,8 @@ def test_a_reading_names_its_rule(answer: str, rule: str | None) -> None:
 WORDS = st.text(string.ascii_lowercase, min_size=2, max_size=8)
 QUESTIONS = st.lists(WORDS, min_size=2, max_size=8, unique=True)
 FORMS = (
-    "{}",
-    "({})",
-    "{}.",
-    "The answer is {}.",
-    "The answer is ({}).",
-    "Answer: {}",
-    "\\boxed{{{}}}",
-    "**{}**",
-    "答案是{}",
-    "选{}。",
+    *("{}", "({})", "{}.", "The answer is {}.", "The answer is ({}).", "Answer: {}"),
+    *("\\boxed{{{}}}", "**{}**", "答案是{}", "选{}。"),
     "Option {} is correct because it is what the picture shows at its left edge.",
 )
 
@@ -131,11 +123,3 @@ def test_ten_published_answers_with_letters_as_choices_are_read_as_vlmevalkit_re
 def test_any_answer_is_read_as_a_letter_of_a_choice_or_z_or_not_at_all(answer, choices):
     letters = {*LETTERS[: len(choices)], "Z", None}
     assert read_letter(answer, choices).letter in letters and compat(answer, choices) in letters
-
-
-@pytest.mark.parametrize(
-    "part", ["A ", "answer is ", "( ", "not ", "I would say ", "选", "如果", "\\text{"]
-)
-def test_a_long_answer_is_read_at_all(part: str) -> None:
-    # With expressions that go back over the text this would outlast the test's own timeout.
-    assert read_letter(part * (200_000 // len(part)), CHOICES["animals"]).letter is None

@@ -161,17 +161,15 @@ def test_choices_stay_choices_and_none_is_given_away(change: dict[str, str], exp
     assert reason_of(CHOICES, {**RIGHT, **change}, {}) == expected
 
 
-def test_what_the_source_says_may_be_said() -> None:
-    source = {"question": "Is the red boat the right one?", "A": "red", "B": "B: blue"}
-    target = {"question": "红色的船是正确的那艘吗？", "A": "红色", "B": "B：蓝色"}
-    assert reason_of(source, target, {}) == OK
-
-
-def test_numbers_in_words() -> None:
+def test_numbers_in_words_and_what_the_source_says_may_be_said():
     assert set(written_numbers("Twenty-one of two dozen, the third in May")) == {
         *("21", "20", "1", "2", "12", "3", "5")
     }
     assert list(written_numbers("a red boat")) == []
+    # What the source says may be said.
+    source = {"question": "Is the red boat the right one?", "A": "red", "B": "B: blue"}
+    target = {"question": "红色的船是正确的那艘吗？", "A": "红色", "B": "B：蓝色"}
+    assert reason_of(source, target, {}) == OK
 
 
 NUMBERS = st.lists(st.integers(0, 10**9) | st.decimals(0, 999, places=2), max_size=5)

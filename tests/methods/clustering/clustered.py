@@ -79,10 +79,8 @@ def prior(
     rows = np.array([row_of.get(was[entry_id], -1) for entry_id in now.ids], dtype=int)
 
     def changed(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        return np.array(
-            [row >= 0 and (before[row] != new).any() for row, new in zip(rows, after, strict=True)],
-            dtype=bool,
-        )
+        differs = [row >= 0 and bool((before[row] != after[n]).any()) for n, row in enumerate(rows)]
+        return np.array(differs, dtype=bool)
 
     def membership(of: Communities) -> Membership:
         none = Membership.empty(len(rows))
@@ -96,13 +94,11 @@ def prior(
             of.ids, of.sizes, of.parents, of.categories, of.captions, of.languages
         )
 
-    groups, clusters = made.groups, made.clusters
+    both = made.groups, made.clusters
     return PriorClustering(
         known,
-        communities(groups),
-        communities(clusters),
-        membership(groups),
-        membership(clusters),
+        *map(communities, both),
+        *map(membership, both),
         changed(then.categories, now.categories),
         changed(then.captions, now.captions),
     )

@@ -9,6 +9,7 @@ from methods.clustering.cohesion import (
     near_centre_pairs,
     nearest_centres,
 )
+from tests.methods.clustering.vectors import unit
 
 # A: a1 is its centre; cosines of a2 and a3 with it are .8 and .96.
 # B: b1 is its centre; the cosine of b2 with it is .96 * .8 + .28 * .6 = .936.
@@ -30,18 +31,15 @@ BY_HAND = LabelledVectors(
 )
 
 
-def unit(rng: np.random.Generator, n: int, d: int = 16) -> np.ndarray:
-    vectors = rng.normal(size=(n, d)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+def random_vectors(seed: int, n: int, d: int = 16) -> np.ndarray:
+    return unit(np.random.default_rng(seed).normal(size=(n, d)))
 
 
 def random_clusters(seed: int, n: int = 60, k: int = 12) -> LabelledVectors:
-    rng = np.random.default_rng(seed)
-    vectors = unit(rng, n)
-    labels = rng.integers(-1, k, n)
+    vectors = random_vectors(seed, n)
+    labels = np.random.default_rng(seed).integers(-1, k, n)
     labels[:k] = np.arange(k)
-    is_centre = np.arange(n) < k
-    return LabelledVectors(vectors, labels, is_centre, vectors[:k])
+    return LabelledVectors(vectors, labels, np.arange(n) < k, vectors[:k])
 
 
 def test_size_mean_and_lowest_similarity_leave_the_centre_itself_out() -> None:
@@ -51,17 +49,11 @@ def test_size_mean_and_lowest_similarity_leave_the_centre_itself_out() -> None:
     assert lowest == pytest.approx([0.8, 0.936, 0.8])
 
 
-def test_a_centre_alone_is_as_tight_as_can_be() -> None:
+def test_a_centre_alone_is_as_tight_as_can_be_and_no_clusters_have_no_figures() -> None:
     one = np.array([[1.0, 0.0]], dtype=np.float32)
-    sizes, mean, lowest = measure_cohesion(
-        LabelledVectors(one, np.array([0]), np.array([True]), one)
-    )
-    assert (sizes.tolist(), mean.tolist(), lowest.tolist()) == ([1], [1.0], [1.0])
-
-
-def test_no_clusters_have_no_figures() -> None:
-    none = np.empty((0, 2), dtype=np.float32)
-    nobody = LabelledVectors(none, np.empty(0, np.intp), np.empty(0, bool), none)
+    alone = LabelledVectors(one, np.array([0]), np.array([True]), one)
+    assert [each.tolist() for each in measure_cohesion(alone)] == [[1], [1.0], [1.0]]
+    nobody = LabelledVectors(one[:0], np.empty(0, np.intp), np.empty(0, bool), one[:0])
     assert [len(each) for each in measure_cohesion(nobody)] == [0, 0, 0]
     assert near_centre_pairs(nobody, 3, -1.0) == []
 
@@ -83,9 +75,7 @@ def test_nearest_centres_by_hand() -> None:
     found, similarities = nearest_centres(BY_HAND.centres, 2)
     assert found.tolist() == [[1, 2], [0, 2], [1, 0]]
     assert similarities == pytest.approx(np.array([[0.8, -1], [0.8, -0.8], [-0.8, -1]]))
-
-
-def test_where_there_are_fewer_centres_than_asked_for_the_rest_is_missing() -> None:
+    # Where there are fewer centres than asked for, the rest is missing.
     found, similarities = nearest_centres(BY_HAND.centres[:2], 3)
     assert found.tolist() == [[1, -1, -1], [0, -1, -1]]
     assert similarities[:, 1:].tolist() == [[-np.inf, -np.inf]] * 2
@@ -102,7 +92,7 @@ def test_among_equal_centres_each_has_others_and_never_itself() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nearest_centres_are_those_of_the_whole_matrix(seed: int) -> None:
-    centres = unit(np.random.default_rng(seed), 40)
+    centres = random_vectors(seed, 40)
     whole = centres @ centres.T
     np.fill_diagonal(whole, -np.inf)
     found, similarities = nearest_centres(centres, 4)

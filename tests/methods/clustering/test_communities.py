@@ -16,9 +16,6 @@ def members_of(vectors: np.ndarray, tau: float = TAU, min_size: int = 2) -> list
     return [sorted(community.members) for community in found]
 
 
-# --- The same communities as sentence-transformers -----------------------------------------------
-
-
 @pytest.mark.parametrize("number", [np.float32, np.float16])
 @pytest.mark.parametrize("make", KINDS)
 @settings(max_examples=settings.default.max_examples // 3)
@@ -63,15 +60,18 @@ def test_one_text_in_many_entries_is_one_place():
     assert community.similarities[200:] == pytest.approx([np.cos(np.radians(30))] * 310, abs=1e-6)
 
 
-# --- Worked by hand ------------------------------------------------------------------------------
-
-
-def test_the_larger_community_is_taken_first_and_the_smaller_index_on_a_tie():
+def test_the_larger_community_is_taken_first_and_what_only_its_centre_links_stays_apart():
     # At tau = cos 35 deg each reaches its neighbours 30 deg away:
     #   0: {0, 30}   30: {0, 30, 60}   60: {30, 60, 90}   90: {60, 90}
     # 30 and 60 have three each, 30 comes first; 60 is taken, and 90 is left alone.
     vectors = at_angles(0, 30, 60, 90)
     assert members_of(vectors, tau=np.cos(np.radians(35))) == [[0, 1, 2]]
+    # Texts whose only link is a centre already taken stay apart.
+    # tau = 0.75 is 41.4 deg. The pole (0) reaches 1, 2 and 3, each 40 deg away: 4 members.
+    # Vector 1 reaches the pole and four that are 30 deg beyond it: 6 members, taken first.
+    # Left are 2 and 3, cos = cos^2 40 + sin^2 40 cos 120 = 0.587 - 0.207 = 0.38 from each other.
+    vectors = on_sphere((0, 0), (40, 0), (40, 120), (40, 240), *[(70, 0)] * 4)
+    assert members_of(vectors) == [[0, 1, 4, 5, 6, 7]]
 
 
 def test_members_are_listed_centre_first_then_by_falling_similarity():
@@ -83,33 +83,14 @@ def test_members_are_listed_centre_first_then_by_falling_similarity():
     assert community.similarities == pytest.approx(cosines, abs=1e-6)
 
 
-def test_texts_whose_only_link_is_a_centre_already_taken_stay_apart():
-    # tau = 0.75 is 41.4 deg. The pole (0) reaches 1, 2 and 3, each 40 deg away: 4 members.
-    # Vector 1 reaches the pole and four that are 30 deg beyond it: 6 members, taken first.
-    # Left are 2 and 3, cos = cos^2 40 + sin^2 40 cos 120 = 0.587 - 0.207 = 0.38 from each other.
-    vectors = on_sphere((0, 0), (40, 0), (40, 120), (40, 240), *[(70, 0)] * 4)
-    assert members_of(vectors) == [[0, 1, 4, 5, 6, 7]]
-
-
-def test_duplicates_join_even_at_tau_one():
-    # Exactly representable, so that their product is exactly 1.
-    vectors = np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32)
-    assert members_of(vectors, tau=1.0) == [[0, 2]]
-
-
-def test_rounding_does_not_cost_a_vector_its_own_community():
+def test_rounding_does_not_cost_a_vector_its_own_community_and_few_have_none():
     vectors = unit([[1, 1, 1, 1, 1, 1, 1]])
     assert float((vectors @ vectors.T)[0, 0]) != 1.0
     assert members_of(vectors, tau=1.0, min_size=1) == [[0]]
-
-
-def test_nothing_and_one_vector_have_no_community():
-    assert threshold_communities(np.empty((0, 3), dtype=np.float32), TAU) == []
-    assert threshold_communities(np.array([], dtype=np.float32), TAU) == []
-    assert threshold_communities(at_angles(10), TAU) == []
-
-
-# --- Laws ----------------------------------------------------------------------------------------
+    # Exactly representable, so that their product is exactly 1.
+    assert members_of(np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32), tau=1.0) == [[0, 2]]
+    for few in (np.empty((0, 3), np.float32), np.array([], np.float32), at_angles(10)):
+        assert threshold_communities(few, TAU) == []
 
 
 @pytest.mark.parametrize("make", KINDS)

@@ -46,21 +46,16 @@ def test_clusters_do_not_overlap_and_have_their_least_size(seed):
         assert min(sizes) >= min_size and sizes == sorted(sizes, reverse=True)
 
 
-def test_copies_are_as_dense_as_can_be():
+def test_copies_are_as_dense_as_can_be_and_numbers_are_finite():
     found = density_communities(np.repeat(at_angles(0, 90, 180), 4, axis=0), min_size=3)
-    assert sorted(sorted(each.members) for each in found) == [
-        [0, 1, 2, 3],
-        [4, 5, 6, 7],
-        [8, 9, 10, 11],
-    ]
+    members = sorted(sorted(each.members) for each in found)
+    assert members == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
     assert all(set(each.similarities) == {1.0} for each in found)
+    # Numbers that are not finite are refused.
+    with pytest.raises(ThresholdError, match="not finite"):
+        density_communities(np.array([[np.nan, 0], [1, 0]], dtype=np.float32))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_few_vectors_have_no_dense_place(n):
     assert density_communities(at_angles(0, 30, 60)[:n], min_size=4) == []
-
-
-def test_numbers_that_are_not_finite_are_refused():
-    with pytest.raises(ThresholdError, match="not finite"):
-        density_communities(np.array([[np.nan, 0], [1, 0]], dtype=np.float32))

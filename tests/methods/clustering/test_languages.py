@@ -33,18 +33,16 @@ def tokenized(text: str, lengths: list[int], unknown: Collection[int] = ()) -> T
     return counts
 
 
-def test_letters_of_a_token_are_counted_without_marks_and_chinese_characters():
-    # a balloon, 2 . 气 球: letters 1 + 7 + 1 in three tokens
-    counts = tokenized("a balloon2.气球", [2, 7, 1, 1, 1, 1])
-    assert (counts.n_tokens, counts.letters_per_token) == (3, 3.0)
-    assert counts.unknown_share == 0 and counts.is_read
-
-
 def test_a_language_in_single_letters_or_unknown_tokens_is_not_read():
     assert not tokenized("шар", [1, 1, 1]).is_read
     assert not tokenized("气球 big", [1, 1, 4], {0}).is_read
     assert tokenized("气球", [1, 1]).is_read
     assert tokenized("!?", [1, 1], {0, 1}).is_read, "marks and emoji are no language"
+    # Letters of a token are counted without marks and chinese characters.
+    # a balloon, 2 . 气 球: letters 1 + 7 + 1 in three tokens
+    counts = tokenized("a balloon2.气球", [2, 7, 1, 1, 1, 1])
+    assert (counts.n_tokens, counts.letters_per_token) == (3, 3.0)
+    assert counts.unknown_share == 0 and counts.is_read
 
 
 def in_languages(entries: Entries, languages: list[str]) -> Entries:
@@ -79,15 +77,11 @@ def test_an_unreadable_language_is_in_no_community_and_has_no_nearest_one():
 
 
 def test_a_newcomer_joins_the_community_of_its_language_however_near_another_one_is():
-    then = in_languages(
-        of_angles({"a": (0, 0), "b": (5, 5), "c": (30, 30), "d": (35, 35)}),
-        ["en", "en", "nb-NO", "nb-NO"],
-    )
+    angles = {"a": (0, 0), "b": (5, 5), "c": (30, 30), "d": (35, 35)}
+    languages = ["en", "en", "nb-NO", "nb-NO"]
+    then = in_languages(of_angles(angles), languages)
+    now = in_languages(of_angles(angles | {"e": (3, 3)}), [*languages, "nb-NO"])
     was = clustered(then)
-    now = in_languages(
-        of_angles({"a": (0, 0), "b": (5, 5), "c": (30, 30), "d": (35, 35), "e": (3, 3)}),
-        ["en", "en", "nb-NO", "nb-NO", "nb-NO"],
-    )
     made = extend(now, prior(was, then, now), by_threshold(), TAU)
     place = names(made.groups, now)
     assert place["e"] == place["c"] != place["a"]

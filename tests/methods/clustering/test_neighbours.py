@@ -120,12 +120,6 @@ def test_a_residual_that_is_too_long_for_an_integer_stands_in_several_places():
     assert rounded.bound <= 104**2 + 17 * 124**2
 
 
-@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 40])
-def test_places_of_what_is_true_are_found_eight_at_a_time(n):
-    flags = np.random.default_rng(n).random(n) < 0.3
-    assert filters._true_places(flags).tolist() == np.flatnonzero(flags).tolist()
-
-
 def test_a_pair_far_below_tau_does_not_pass(number):
     vectors = clustered_vectors(1, n=2000, dimensions=64)
     pair_filter = make_pair_filter(vectors, 0.9)
@@ -145,16 +139,6 @@ def test_vectors_given_in_float16_are_brought_to_length_one():
     assert near(halves[1:], 0.99999) == NEITHER
 
 
-def test_unit_vectors_keep_every_bit():
-    vectors = clustered_vectors(0, dimensions=384)
-    assert module.unit_vectors(vectors) is vectors
-
-
-def test_minus_zero_is_zero():
-    vectors = np.array([[0.0, 1.0], [-0.0, 1.0]], dtype=np.float32)
-    assert len(prepare(vectors, 0.9).vectors) == 1
-
-
 def test_rows_with_one_hash_by_chance_stay_apart(monkeypatch):
     class Fixed:
         def integers(self, _high, *, size, dtype):
@@ -168,11 +152,14 @@ def test_rows_with_one_hash_by_chance_stay_apart(monkeypatch):
     assert first.tolist() == [0, 1] and distinct_of.tolist() == [0, 1, 0]
 
 
-def test_copies_cost_no_pairs():
+def test_copies_cost_no_pairs_and_minus_zero_is_zero():
     # 2,000 copies of 3 vectors are 3 rows; as they come, they would be 2 million pairs.
     vectors = np.repeat(at_angles(0, 10, 90), 2000, axis=0)
     found = find_neighbours(vectors, 0.9)
     assert len(found.prepared.vectors) == 3 and len(found.indices) == 2
+    assert len(prepare(np.array([[0.0, 1.0], [-0.0, 1.0]], dtype=np.float32), 0.9).vectors) == 1
+    # Unit vectors keep every bit.
+    assert module.unit_vectors(vectors) is vectors
 
 
 @pytest.mark.parametrize("rows", [1, 7, 89, 200])
@@ -205,26 +192,24 @@ def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
     assert near(vectors, 0.75) == wanted
 
 
-def test_progress_is_told_block_by_block(monkeypatch):
+def test_progress_is_told_block_by_block_and_too_many_pairs_are_refused(monkeypatch):
     told = []
     monkeypatch.setattr(module, "blocks", lambda prepared: blocks(prepared, 30))
     find_neighbours(clustered_vectors(0), 0.75, lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_too_many_pairs_are_refused_in_one_sentence(monkeypatch):
+    # Too many pairs are refused in one sentence.
     monkeypatch.setattr(module, "MAX_PAIRS", 10)
     with pytest.raises(ThresholdError, match=r"More than 10 pairs lie within tau = -1: raise tau"):
         find_neighbours(clustered_vectors(0), -1)
 
 
-@pytest.mark.parametrize("tau", [-1.01, 1.01, float("nan")])
-def test_a_tau_that_is_no_cosine_is_refused(tau):
-    with pytest.raises(ThresholdError, match="tau is a cosine"):
-        find_neighbours(at_angles(0, 1), tau)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_numbers_that_are_not_finite_are_refused(bad):
-    with pytest.raises(ThresholdError, match="not finite"):
-        find_neighbours(np.array([[bad, 0], [1, 0]], dtype=np.float32), 0.75)
+@pytest.mark.parametrize(
+    ("vectors", "tau", "reason"),
+    [
+        *((at_angles(0, 1), tau, "tau is a cosine") for tau in (-1.01, 1.01, float("nan"))),
+        *((np.float32([[bad, 0], [1, 0]]), 0.75, "not finite") for bad in (np.nan, np.inf)),
+    ],
+)
+def test_a_tau_that_is_no_cosine_and_numbers_that_are_not_finite_are_refused(vectors, tau, reason):
+    with pytest.raises(ThresholdError, match=reason):
+        find_neighbours(vectors, tau)

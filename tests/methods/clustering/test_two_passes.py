@@ -19,17 +19,10 @@ from tests.methods.clustering.clustered import (
 )
 from tests.methods.clustering.vectors import at_angles
 
-# tau = 0.75 is 41.4 degrees. Categories: a-d stand together, e and f together, g alone. Captions: a, b
-# together and c, e, f together, d and g with nobody. c is in another group than e and f.
 SEVEN = of_angles(
     {
-        "a": (0, 0),
-        "b": (5, 6),
-        "c": (9, 100),
-        "d": (12, 200),
-        "e": (120, 101),
-        "f": (124, 104),
-        "g": (240, 300),
+        **{"a": (0, 0), "b": (5, 6), "c": (9, 100), "d": (12, 200)},
+        **{"e": (120, 101), "f": (124, 104), "g": (240, 300)},
     }
 )
 
@@ -40,9 +33,6 @@ def clustered(entries: Entries, tau: float = TAU, min_size: int = 2):
 
 def cosine(degrees: float) -> float:
     return np.cos(np.radians(degrees))
-
-
-# --- Who is with whom ----------------------------------------------------------------------------
 
 
 def test_clusters_are_found_inside_groups_alone():
@@ -72,31 +62,22 @@ def test_no_entry_and_one_entry_make_no_community(n):
     assert list(how(made.groups, entries).values()) == ["no neighbour"] * n
 
 
-# --- Why -----------------------------------------------------------------------------------------
-
-
 def test_an_entry_in_no_community_has_the_reason():
     made = clustered(SEVEN)
     assert how(made.groups, SEVEN) == dict.fromkeys("abcdef", "seed") | {"g": "no neighbour"}
     # c is 1 degree from e's caption, but e is in another group. g is in no group: nobody looked.
-    assert how(made.clusters, SEVEN) == {
-        **dict.fromkeys("abef", "seed"),
-        **dict.fromkeys("cd", "no neighbour"),
-        "g": None,
-    }
+    reasons = dict.fromkeys("abef", "seed") | dict.fromkeys("cd", "no neighbour")
+    assert how(made.clusters, SEVEN) == reasons | {"g": None}
 
 
-def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed():
+def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed_and_too_few_are_noise():
     # Each reaches its neighbours 30 degrees away. 30 and 60 have three, 30 is the first; it takes 60,
     # and 90 is left, its one neighbour being 60.
     entries = of_angles({"a": (0, 0), "b": (30, 0), "c": (60, 0), "d": (90, 0)})
-    tau = cosine(35)
-    made = clustered(entries, tau)
+    made = clustered(entries, cosine(35))
     assert parted(made.groups, entries) == {frozenset("abc")}
     assert how(made.groups, entries)["d"] == "absorbed"
-
-
-def test_neighbours_that_are_too_few_for_a_community_are_noise():
+    # Neighbours that are too few for a community are noise.
     entries = of_angles({"a": (0, 0), "b": (1, 0), "c": (2, 0), "d": (90, 0), "e": (91, 0)})
     made = clustered(entries, min_size=3)
     assert how(made.groups, entries) == dict.fromkeys("abc", "seed") | dict.fromkeys("de", "noise")
@@ -116,9 +97,6 @@ def test_reasons_agree_with_the_distances():
                 assert (word == "no neighbour") == (not near[row].any())
                 assert (word == "noise") == (near[row] & left).any()
     assert min(n_of.values()) > 0
-
-
-# --- How near ------------------------------------------------------------------------------------
 
 
 def test_members_have_their_similarity_to_the_centre_in_both_spaces():
@@ -155,9 +133,6 @@ def test_who_is_left_over_is_within_tau_of_no_centre_and_who_is_not_is():
         assert np.nanmin(why.cosine) >= TAU > np.nanmax(why.nearest_cosine)
 
 
-# --- Products ------------------------------------------------------------------------------------
-
-
 MORE = float(np.nextafter(np.float32(0.6), np.float32(1)))
 
 
@@ -190,20 +165,18 @@ def test_equal_vectors_are_at_one_whatever_rounding_makes_of_them(monkeypatch):
 
 @pytest.mark.parametrize("cells", [1, 100, 3000])
 def test_products_in_parts_or_by_the_pair_filter_change_nothing(monkeypatch, cells):
+    def products(vectors, rows, others) -> list[np.ndarray]:
+        neighbours = have_neighbours(vectors, rows, others, TAU)
+        return [*neighbours, *nearest_centre(vectors, rows, vectors[others])]
+
     for seed in range(4):
         vectors = random_entries(seed).captions
         rows, others = np.split(np.random.default_rng(seed).permutation(len(vectors)), [25])
-        whole = [
-            *have_neighbours(vectors, rows, others, TAU),
-            *nearest_centre(vectors, rows, vectors[others]),
-        ]
+        whole = products(vectors, rows, others)
         assert 0 < whole[0].sum() < 25 and 0 < whole[1].sum() < 25
         with monkeypatch.context() as patch:
             patch.setattr(similarity, "MAX_PRODUCTS", cells)
             patch.setattr(similarity, "PAIRS_AT_ONCE", 7)
-            parts = [
-                *have_neighbours(vectors, rows, others, TAU),
-                *nearest_centre(vectors, rows, vectors[others]),
-            ]
+            parts = products(vectors, rows, others)
         for one, other in zip(whole, parts, strict=True):
             assert one.tolist() == other.tolist()

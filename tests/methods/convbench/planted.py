@@ -30,21 +30,14 @@ def scored(
     """
     return [
         ScoredObservation(
-            item,
-            item,
-            trial,
-            TURNS[dimension],
-            dimension,
-            value,
-            "judged" if value is not None else "not_judged",
-            labels=labels.get(item, {}),
-            part=part,
+            item, item, trial, TURNS[dimension], dimension, value,
+            "judged" if value is not None else "not_judged", labels=labels.get(item, {}), part=part,
         )
         for item, both in values.items()
         for part, value in zip(
             ORDERS, both if isinstance(both, tuple) else (both, both), strict=True
         )
-    ]
+    ]  # fmt: skip
 
 
 def model(

@@ -1,6 +1,7 @@
 """Error attribution by hand, by its laws, and on planted faults: what is named a cause, what is not."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,6 @@ def p_of_equal(n: int) -> Any:
     return pytest.approx(stats.ttest_1samp([100] * n + [-100, 100], 0).pvalue)
 
 
-# --- By hand ---------------------------------------------------------------------------------------
-
-
 def test_shares_net_and_p_by_hand() -> None:
     # Seven errors, of which six go; three right, of which one is lost.
     row = only(reasoning(numbered([0] * 7 + [1] * 3), numbered([1] * 6 + [0, 0, 1, 1])))
@@ -97,13 +95,12 @@ def test_an_error_is_a_pair_that_the_reference_wins_over_both_orders() -> None:
 
 
 def test_what_lacks_a_value_in_either_is_left_out_and_counted_by_reason() -> None:
-    refused = ScoredObservation("r", "r", PLAIN, 2, REASONING, None, "refused")
-    observed = [
-        *reasoning({"a": 0, "b": (1, None), "c": 1}, {"a": 1, "b": 1, "d": 1}),
-        refused,
-        *scored(REASONING, PERFECT_PERCEPTION, {"r": 1}),
-    ]
-    row = only(observed)
+    row = only(
+        [
+            *reasoning({"a": 0, "b": (1, None), "c": 1}, {"a": 1, "b": 1, "d": 1, "r": 1}),
+            ScoredObservation("r", "r", PLAIN, 2, REASONING, None, "refused"),
+        ]
+    )
     assert (row["n_items"], row["n_left_out"]) == (1, 4)
     # c has no second setting, d no first; of b one order alone was judged.
     assert row["left_out"] == [(ABSENT, 2), ("not_judged", 1), ("refused", 1)]
@@ -120,8 +117,7 @@ def test_with_six_items_there_is_a_test_and_with_five_there_is_none() -> None:
 
 def test_items_of_one_group_are_one_for_the_test() -> None:
     of_one_group = [
-        ScoredObservation(each.item_id, "group", each.trial, each.turn, each.metric, each.value)
-        for each in reasoning(numbered([0] * 20), numbered([1] * 20))
+        replace(each, cluster="group") for each in reasoning(numbered([0] * 20), numbered([1] * 20))
     ]
     row = only(of_one_group)
     assert row["n_gone"] == 20 and row["p"] is None and row["reason"] == TOO_FEW
@@ -138,11 +134,8 @@ def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:
     assert gained["p_holm"] == pytest.approx(3 * gained["p"]) and gained["verdict"] is None
     assert found["wavers", *key]["p_holm"] == 1
     unchanged = found["same", *key]
-    assert (unchanged["difference"], unchanged["p"], unchanged["reason"]) == (
-        0,
-        None,
-        NOTHING_CHANGES,
-    )
+    assert (unchanged["difference"], unchanged["p"]) == (0, None)
+    assert unchanged["reason"] == NOTHING_CHANGES
     # A model that cannot differ takes nothing from another one.
     alone = rows_of({"gains": gains, "same": same})["gains", *key]
     assert alone["p_holm"] == alone["p"] == gained["p"] and alone["verdict"] == "gain"
@@ -163,27 +156,22 @@ def test_by_task_the_same_of_its_items_and_a_task_that_all_share_splits_nothing(
 
 
 def test_a_model_without_one_setting_is_there_with_the_reason() -> None:
-    found = rows_of(
-        {
-            "both": reasoning(numbered([0] * 6), numbered([1] * 6)),
-            "plain": scored(REASONING, PLAIN, numbered([0] * 6)),
-        }
-    )
-    row = found["plain", f"{PERCEPTION_GIVEN}: {REASONING}", ""]
+    plain = scored(REASONING, PLAIN, numbered([0] * 6))
+    both = reasoning(numbered([0] * 6), numbered([1] * 6))
+    row = rows_of({"both": both, "plain": plain})["plain", f"{PERCEPTION_GIVEN}: {REASONING}", ""]
     assert (row["n_items"], row["left_out"], row["reason"]) == (0, [(ABSENT, 6)], NO_ITEMS)
     assert row["difference"] is None and row["gone_share"] is None
 
 
 def test_other_benchmarks_baselines_and_models_without_images_have_no_rows() -> None:
-    assert attribution_rows(frame({})) == []
-    other = {"m": [ScoredObservation("a", "a", PLAIN, 1, "Overall Score", 7.0)]}
-    assert attribution_rows(frame(other)) == []
     both = reasoning(numbered([0] * 6), numbered([1] * 6))
-    apart = {"baseline:reference": both, "no-images:m": both}
-    assert attribution_rows(frame(apart)) == []
+    for observed in (
+        {},
+        {"m": [ScoredObservation("a", "a", PLAIN, 1, "Overall Score", 7.0)]},
+        {"baseline:reference": both, "no-images:m": both},
+    ):
+        assert attribution_rows(frame(observed)) == []
 
-
-# --- Laws ------------------------------------------------------------------------------------------
 
 halves = st.lists(
     st.tuples(*[st.sampled_from([0, 0.25, 0.5, 0.75, 1])] * 2), min_size=1, max_size=25
@@ -200,9 +188,6 @@ def test_swapping_the_settings_swaps_gone_with_lost_and_turns_the_sign(pairs) ->
     assert (one["n_gone"], one["n_lost"]) == (other["n_lost"], other["n_gone"])
     assert (one["p"], one["reason"]) == (other["p"], other["reason"])
     assert one["n_errors"] + one["n_right"] == one["n_items"] == len(pairs)
-
-
-# --- Planted faults --------------------------------------------------------------------------------
 
 
 SOUND = {"perceives": 1.0, "reasons": 1.0}
@@ -244,11 +229,8 @@ def test_a_planted_cause_is_named_and_no_other() -> None:
 def test_the_decline_over_turns_is_found() -> None:
     found = rows_of({"m": model(5, perceives=0.9, reasons=0.4)}, CHANGES)
     row = found["m", f"{LATER_TURN}: {REASONING}", ""]
-    assert (row["before_dimension"], row["before_trial"], row["trial"]) == (
-        PERCEPTION,
-        PLAIN,
-        PLAIN,
-    )
+    assert row["before_dimension"] == PERCEPTION
+    assert (row["before_trial"], row["trial"]) == (PLAIN, PLAIN)
     assert row["verdict"] == "loss" and row["ci_high"] < 0
     assert row["difference"] == pytest.approx(row["after_value"] - row["before_value"])
 

@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 
 from methods.convbench.drafting import (
-    CAPABILITIES,
-    INSTRUCTION_SCHEMA,
-    TURNS_SCHEMA,
     TurnDraft,
     item_id,
     leaking_turn,
@@ -37,15 +34,6 @@ def reason(read: Any, *given: str) -> str:
     return caught.value.reason
 
 
-# --- Instruction and turns -------------------------------------------------------------------------
-
-
-def test_an_instruction_is_one_line() -> None:
-    assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
-    assert read_instruction('```json\n{"instruction": "Write it."}\n```') == "Write it."
-    assert INSTRUCTION_SCHEMA["required"] == ["instruction"]
-
-
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
@@ -70,10 +58,10 @@ def test_three_turns_are_read_with_the_usual_form_of_their_tasks() -> None:
         TurnDraft("Write its recipe for four guests.", "Recipe Writing"),
     )
     assert found.focus == ("It names the dish.", "It says why it suits a cold day.")
-    assert TURNS_SCHEMA["required"] == [*CAPABILITIES, "focus"]
 
 
 SAME = {"question": "which DISH is on the table", "task": "Food Reasoning"}
+LONG = "One Two Three Four Five Six Seven"
 
 
 @pytest.mark.parametrize(
@@ -86,10 +74,7 @@ SAME = {"question": "which DISH is on the table", "task": "Food Reasoning"}
         # All of its words are those of the first question.
         ({"creation": {**SAME, "question": "Is the table on which dish?"}}, "repeated_question"),
         ({"reasoning": {**SAME, "question": "为什么适合冷天？"}}, "other_language"),
-        (
-            {"reasoning": {"question": "Why?", "task": "One Two Three Four Five Six Seven"}},
-            "task_too_long",
-        ),
+        ({"reasoning": {"question": "Why?", "task": LONG}}, "task_too_long"),
         ({"reasoning": {"question": "Why?", "task": "..."}}, "task_too_long"),
         ({"focus": []}, "no_focus_points"),
         ({"focus": [" "]}, "no_focus_points"),
@@ -111,12 +96,14 @@ def test_an_id_is_of_picture_instruction_questions_and_focus_and_not_of_names() 
     assert len({item_id("p", "i", first), item_id("q", "i", first), item_id("p", "i", other)}) == 3
 
 
-# --- Caption and references ------------------------------------------------------------------------
-
-
-def test_a_caption_and_a_reference_are_the_whole_reply() -> None:
+def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():
     assert read_caption(" A pot of stew.\n") == "A pot of stew."
     assert read_reference("Which dish is it?", "It is a stew.\n\n- hot") == "It is a stew.\n\n- hot"
+    # An instruction is one line.
+    assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
+    # A question that says its answer is refused.
+    question = "Is it a stew that stands on the table?"
+    assert reason(read_reference, question, "It is a stew.") == "gives_answer_away"
 
 
 @pytest.mark.parametrize(
@@ -134,36 +121,29 @@ def test_a_text_that_is_not_sound_is_refused(reply: str, why: str) -> None:
     assert reason(read_reference, "Which dish is it?", reply) == why
 
 
-def test_a_question_that_says_its_answer_is_refused() -> None:
-    question = "Is it a stew that stands on the table?"
-    assert reason(read_reference, question, "It is a stew.") == "gives_answer_away"
+DISH_ASKED = "Which dish is on the table?"
+STEW = ["A beef stew with carrots.", "It warms.", "Take a pot."]
+LATER = ["Why are there seven of them?", "Write about them in two sentences."]
+BOATS = [
+    "There are 7 fishing boats and two rowing boats lying on the shore near an old pier.",
+    *("It is Sunday.", "They rest."),
+]
 
 
 @pytest.mark.parametrize(
-    ("later", "leaks"),
+    ("questions", "references", "leaks"),
     [
-        ("Why does it suit a cold day?", None),
+        ([DISH_ASKED, "Why does it suit a cold day?", "Write its recipe."], STEW, None),
         # Half of what only the answer says: "beef", "stew".
-        ("Why does a beef stew suit a cold day?", 1),
+        ([DISH_ASKED, "Why does a beef stew suit a cold day?", "Write its recipe."], STEW, 1),
         # What the question says itself is no secret.
-        ("Why does this dish suit a cold day?", None),
+        ([DISH_ASKED, "Why does this dish suit a cold day?", "Write its recipe."], STEW, None),
+        # A number leaks where a number was asked for.
+        (["How many boats are there?", *LATER], BOATS, 1),
+        (["Which boats are there?", *LATER], BOATS, None),
+        # The creation may say anything of itself.
+        (["What is it?", "Why?", "Write: stew."], ["A pot.", "Cold.", "Stew."], None),
     ],
 )
-def test_a_later_question_that_says_an_answer_leaks(later: str, leaks: int | None) -> None:
-    questions = ["Which dish is on the table?", later, "Write its recipe."]
-    references = ["A beef stew with carrots.", "It warms.", "Take a pot."]
+def test_a_later_question_that_says_an_answer_leaks(questions, references, leaks) -> None:
     assert leaking_turn(questions, references) == leaks
-
-
-def test_a_number_leaks_where_a_number_was_asked_for() -> None:
-    how_many, which = "How many boats are there?", "Which boats are there?"
-    later = ["Why are there seven of them?", "Write about them in two sentences."]
-    answer = "There are 7 fishing boats and two rowing boats lying on the shore near an old pier."
-    assert leaking_turn([how_many, *later], [answer, "It is Sunday.", "They rest."]) == 1
-    assert leaking_turn([which, *later], [answer, "It is Sunday.", "They rest."]) is None
-
-
-def test_the_creation_may_say_anything_of_itself() -> None:
-    assert (
-        leaking_turn(["What is it?", "Why?", "Write: stew."], ["A pot.", "Cold.", "Stew."]) is None
-    )

@@ -17,16 +17,14 @@ from resources.images.store import ImageStore
 from resources.importing.published_files import PublishedFileError, read_items
 
 HEADER = [
-    "ID",
-    "image_id",
-    "The_first_turn_instruction",
-    "The_second_turn_instruction",
+    *("ID", "image_id", "The_first_turn_instruction", "The_second_turn_instruction"),
     "The_third_turn_instruction",
 ]
 ROWS = [
     ["2", "cat.png", "What is it?", "Why is it there?", 'Write "a line", please.\nThanks.'],
     ["37", "", "Who?", "Where?", "Sing."],
 ]
+TABLE = [HEADER, ROWS[0]]
 
 
 def read(*tables: tuple[str, Sequence[Sequence[str]]]) -> tuple[list[PublishedItem], list[str]]:
@@ -41,9 +39,8 @@ def written(items: Sequence[PublishedItem]) -> str:
 
 def test_a_row_is_three_turns_and_the_picture_enters_with_the_first() -> None:
     (one, two), said = read(("convbench", [HEADER, *ROWS]))
-    assert [turn.question for turn in one.turns] == [
-        *("<ImageHere>\nWhat is it?", "Why is it there?", ROWS[0][4])
-    ]
+    questions = ["<ImageHere>\nWhat is it?", "Why is it there?", ROWS[0][4]]
+    assert [turn.question for turn in one.turns] == questions
     assert (one.item_id, one.images, one.turns[0].image_positions) == ("2", ("cat.png",), (1,))
     assert one.labels == {"image_path": "cat.png"} and one.images_may_be_absent
     assert (two.images, two.turns[0].question, two.turns[0].references) == ((), "Who?", {})
@@ -86,94 +83,76 @@ def test_what_the_table_lacks_comes_from_others_by_id_whatever_they_are_called()
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
-        ([("t", [HEADER, ROWS[0], ROWS[0]])], "two records have the ID '2'"),
-        ([("t", [HEADER, ["", *ROWS[0][1:]]])], "record 1 has no ID"),
-        ([("t", [HEADER, [*ROWS[0][:3], " ", "x"]])], "record 1 ('2') has no second instruction"),
-        ([("t", [HEADER[1:], ROWS[0][1:]])], "it has no column ID"),
-        ([("t", [HEADER[:4], ROWS[0][:4]])], "it has no column The_third_turn_instruction"),
-        ([("t", [["ID"], ["2"]])], "it has no column The_first_turn_instruction"),
-        ([("t", [HEADER])], "it has no records"),
-        ([], "it has no column The_first_turn_instruction"),
+        ({"t": [HEADER, ROWS[0], ROWS[0]]}, "two records have the ID '2'"),
+        ({"t": [HEADER, ["", *ROWS[0][1:]]]}, "record 1 has no ID"),
+        ({"t": [HEADER, [*ROWS[0][:3], " ", "x"]]}, "record 1 ('2') has no second instruction"),
+        ({"t": [HEADER[1:], ROWS[0][1:]]}, "it has no column ID"),
+        ({"t": [HEADER[:4], ROWS[0][:4]]}, "it has no column The_third_turn_instruction"),
+        ({"t": [["ID"], ["2"]]}, "it has no column The_first_turn_instruction"),
+        ({"t": [HEADER]}, "it has no records"),
+        ({}, "it has no column The_first_turn_instruction"),
+        ({"a": TABLE, "b": TABLE}, "two of its tables have instructions: 'a' and 'b'"),
         (
-            [("a", [HEADER, ROWS[0]]), ("b", [HEADER, ROWS[0]])],
-            "two of its tables have instructions: 'a' and 'b'",
-        ),
-        (
-            [("t", [HEADER, ROWS[0]]), ("r", [["ID", "reference"], ["2", "R"]])],
+            {"t": TABLE, "r": [["ID", "reference"], ["2", "R"]]},
             "record 1 of 'r' does not say which turn its reference is of: in a column turn (1 to 3), "
             "or in the name of the table",
         ),
         (
-            [("t", [HEADER, ROWS[0]]), ("turn 1", [["ID", "reference"], ["2", "R"], ["2", "S"]])],
+            {"t": TABLE, "turn 1": [["ID", "reference"], ["2", "R"], ["2", "S"]]},
             "'2' has two texts as the reference of turn 1",
         ),
         (
-            [("t", [[*HEADER, "caption", "Caption"], [*ROWS[0], "a", "b"]])],
+            {"t": [[*HEADER, "caption", "Caption"], [*ROWS[0], "a", "b"]]},
             "two columns of 't' have the caption",
         ),
         (
-            [("t", [HEADER, [*ROWS[0][:2], "a <ImageHere>", *ROWS[0][3:]]])],
+            {"t": [HEADER, [*ROWS[0][:2], "a <ImageHere>", *ROWS[0][3:]]]},
             "the item '2' has an <ImageHere>: its picture enters with turn 1",
         ),
     ],
 )
-def test_what_is_wrong_is_one_clause(tables: list, message: str) -> None:
+def test_what_is_wrong_is_one_clause(tables: dict, message: str) -> None:
     with pytest.raises(PublishedError) as caught:
-        read(*tables)
+        read(*tables.items())
     assert str(caught.value) == message
 
 
-def test_the_released_columns_are_written_alone_and_are_the_same_items_again() -> None:
-    items, _ = read(("convbench", [HEADER, *ROWS]))
-    text = written(items)
-    assert text.splitlines()[0] == ",".join(HEADER)
-    assert list(read_published("convbench.csv", text.splitlines(keepends=True))) == items
+MORE = [
+    ("second", [["ID", "reference", "category"], ["2", "=R2", "Meme Reasoning"]]),
+    ("more", [["ID", "caption", "focus"], ["37", "A cat.", "It rhymes."]]),
+]
+MORE_COLUMNS = [
+    *("second_turn_answer", "Second_turn_instruction_category"),
+    *("instruction-conditioned-caption", "third_turn_demands"),
+]
 
 
-def test_everything_that_is_known_is_written_into_one_table_and_read_again() -> None:
-    items, _ = read(
-        ("convbench", [HEADER, *ROWS]),
-        ("second", [["ID", "reference", "category"], ["2", "=R2", "Meme Reasoning"]]),
-        ("more", [["ID", "caption", "focus"], ["37", "A cat.", "It rhymes."]]),
-    )
+@pytest.mark.parametrize(("more", "columns"), [([], []), (MORE, MORE_COLUMNS)])
+def test_everything_that_is_known_is_written_into_one_table_and_read_again(more, columns) -> None:
+    items, _ = read(("convbench", [HEADER, *ROWS]), *more)
     text = written(items)
     assert list(read_published("convbench.csv", text.splitlines(keepends=True))) == items
-    assert text.splitlines()[0] == ",".join(
-        [
-            *HEADER,
-            "second_turn_answer",
-            "Second_turn_instruction_category",
-            "instruction-conditioned-caption",
-            "third_turn_demands",
-        ]
-    )
+    assert text.splitlines()[0] == ",".join([*HEADER, *columns])
 
 
 def test_columns_are_named_as_the_released_scorer_reads_them_and_read_under_both_names() -> None:
     """It takes `First_turn_instruction_category` and its like from the sheet, by these names."""
-    ordinals = ("first", "second", "third")
+    names = {"first": "perception", "second": "reasoning", "third": "creation"}
     texts = {
-        "instruction-conditioned-caption": "A cat.",
-        "third_turn_demands": "It rhymes.",
-        **{f"{ordinal}_turn_answer": f"R {ordinal}" for ordinal in ordinals},
-        **{f"{each.capitalize()}_turn_instruction_category": f"C {each}" for each in ordinals},
+        **{"instruction-conditioned-caption": "A cat.", "third_turn_demands": "It rhymes."},
+        **{f"{each}_turn_answer": f"R {each}" for each in names},
+        **{f"{each.capitalize()}_turn_instruction_category": f"C {each}" for each in names},
     }
-    official = [[*HEADER, *texts], [*ROWS[0], *texts.values()]]
-    names = dict(zip(ordinals, ("perception", "reasoning", "creation"), strict=True))
     own = {
-        "caption": "A cat.",
-        "focus": "It rhymes.",
-        **{f"The_{ordinal}_turn_reference": f"R {ordinal}" for ordinal in ordinals},
-        **{names[ordinal]: f"C {ordinal}" for ordinal in ordinals},
+        **{"caption": "A cat.", "focus": "It rhymes."},
+        **{f"The_{each}_turn_reference": f"R {each}" for each in names},
+        **{name: f"C {each}" for each, name in names.items()},
     }
-    items, said = read(("convbench", official))
+    items, said = read(("convbench", [[*HEADER, *texts], [*ROWS[0], *texts.values()]]))
     assert (items, said) == read(("convbench", [[*HEADER, *own], [*ROWS[0], *own.values()]]))
     assert said == [] and items[0].labels["creation"] == "C third"
     (row,) = csv.DictReader(io.StringIO(written(items)))
     assert {name: row[name] for name in texts} == texts
-
-
-# --- Files -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -215,13 +194,12 @@ def test_sheets_and_a_folder_of_files_are_the_same_items(folder: Path) -> None:
     rows = rows_on("cat.png", "dog.png")
     references = [["ID", "reference"], ["0", "=R0"], ["1", "R1"]]
     book = openpyxl.Workbook()
-    for sheet, of in (
-        (book.active, [HEADER, *rows]),
-        (book.create_sheet("reasoning references"), references),
-    ):
-        for place, row in enumerate(of, start=1):
-            for column, text in enumerate(row, start=1):
-                cell = sheet.cell(place, column, text)
+    sheets = (book.active, book.create_sheet("reasoning references"))
+    for sheet, of in zip(sheets, ([HEADER, *rows], references), strict=True):
+        for row in of:
+            sheet.append(row)
+        for row in sheet.iter_rows():
+            for cell in row:
                 cell.data_type = "s"
     book.active.cell(2, 1, 0)
     book.save(folder / "convbench.xlsx")
@@ -229,20 +207,15 @@ def test_sheets_and_a_folder_of_files_are_the_same_items(folder: Path) -> None:
     tables.mkdir()
     write_csv(tables / "convbench.csv", rows)
     (tables / "second_turn.csv").write_text("ID,reference\n0,=R0\n1,R1\n")
-
     of_book, said = imported(folder, folder / "convbench.xlsx")
-    of_folder, said_too = imported(folder, tables)
-    assert of_book == of_folder and said == said_too == []
-    assert [item.turns[1].reference for item in of_book] == ["=R0", "R1"]
+    assert (of_book, said) == imported(folder, tables)
+    assert said == [] and [item.turns[1].reference for item in of_book] == ["=R0", "R1"]
 
 
 def test_a_file_that_is_no_table_is_refused_in_a_sentence(folder: Path) -> None:
     (folder / "convbench.json").write_text("[]")
-    with pytest.raises(PublishedFileError) as caught:
+    with pytest.raises(PublishedFileError, match="its name ends in none of .xlsx, .tsv, .csv."):
         imported(folder, folder / "convbench.json")
-    assert str(caught.value) == (
-        f"{folder / 'convbench.json'} cannot be imported: its name ends in none of .xlsx, .tsv, .csv."
-    )
     (folder / "empty").mkdir()
     with pytest.raises(PublishedFileError, match=r"it is a folder without a file of \.xlsx"):
         imported(folder, folder / "empty")

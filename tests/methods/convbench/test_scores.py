@@ -61,16 +61,14 @@ def test_contradictions_shrink_a_difference_by_their_share_and_turn_none_round(
 
 def test_coins_thrown_in_both_orders_are_no_gain_in_95_of_100_intervals() -> None:
     draw = random.Random(0)
+
+    def coins() -> list[tuple[float, float]]:
+        return [(draw.choice((0.0, 1.0)), draw.choice((0.0, 1.0))) for _ in range(N)]
+
     held = total = 0
     for _ in range(20):
-        observed = [
-            one
-            for name in {name for pair in GAINS for name in pair}
-            for one in comparisons(
-                name, [(draw.choice((0.0, 1.0)), draw.choice((0.0, 1.0))) for _ in range(N)]
-            )
-        ]
-        rows = found(observed)
+        names = sorted({name for pair in GAINS for name in pair})
+        rows = found([one for name in names for one in comparisons(name, coins())])
         for metric in DIFFERENCES:
             row = rows[metric.name]
             held += row["ci_low"] <= 0 <= row["ci_high"]
@@ -91,13 +89,12 @@ def test_composites_follow_their_columns_where_the_judge_was_not_understood(tabl
     draw = random.Random(1)
     observed = []
     for rate in WIN_RATES.values():
+        metric = str(rate.observation)
         for item in items:
             value = None if draw.random() < 0.06 else draw.choice((0.0, 0.0, 1.0))
             status = "not_judged" if value is None else "judged"
-            metric = str(rate.observation)
-            observed.append(
-                ScoredObservation(item, item, rate.trial, TURN_OF[metric], metric, value, status)
-            )
+            place = rate.trial, TURN_OF[metric], metric
+            observed.append(ScoredObservation(item, item, *place, value, status))
     of = found(observed, METRICS)
     value = {name: row["value"] for name, row in of.items()}
     assert {row["n_items"] for row in of.values()} == {60}

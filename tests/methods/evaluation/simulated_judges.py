@@ -4,7 +4,6 @@ A simulated judge reads texts: it knows how good an answer is, errs, and has its
 how scores are paired and what is said of them is the project's own.
 """
 
-from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -27,8 +26,6 @@ from methods.evaluation.judge_bias_tests import (
     shift_row,
     with_verdicts,
 )
-from methods.evaluation.statistics.bootstrap import ClusterTotals, cluster_totals
-from methods.evaluation.statistics.intervals import difference_estimates, p_values
 
 LOWEST, HIGHEST = 1, 10
 SPAN = HIGHEST - LOWEST
@@ -133,40 +130,6 @@ def shown(pairs: Pairs) -> list[dict[str, Any]]:
     return with_verdicts(rows, SOUGHT[LENGTH].alpha)
 
 
-def shown_at_once(runs: Sequence[Pairs]) -> list[list[dict[str, Any]]]:
-    """The same of many runs, without what is detectable."""
-    columns: list[list[dict[str, Any]]] = []
-    for bias_test, sought in SOUGHT.items():
-        totals = []
-        for pairs in runs:
-            _, clusters = np.unique(
-                [pair.cluster for pair in pairs[bias_test]], return_inverse=True
-            )
-            shifts = np.array([[pair.after - pair.before for pair in pairs[bias_test]]])
-            totals.append(cluster_totals(shifts, clusters).by("macro"))
-        # A run with fewer clusters has none in the last columns.
-        stacked = ClusterTotals(*np.zeros((2, len(runs), max(of.sums.shape[1] for of in totals))))
-        for number, of in enumerate(totals):
-            stacked.sums[number, : of.sums.shape[1]] = of.sums
-            stacked.sizes[number, : of.sums.shape[1]] = of.sizes
-        span = np.full(len(runs), sought.span)
-        columns.append(
-            [
-                {
-                    "bias_test": bias_test,
-                    "n": len(pairs[bias_test]),
-                    "least": sought.least,
-                    "p": float(p),
-                }
-                | {"shift": found.value, "ci_low": found.ci_low, "ci_high": found.ci_high}
-                for pairs, found, p in zip(
-                    runs, difference_estimates(stacked, span), p_values(stacked, span), strict=True
-                )
-            ]
-        )
-    return [with_verdicts(rows, SOUGHT[LENGTH].alpha) for rows in zip(*columns, strict=True)]
-
-
 def false_alarms(judge: Judge, rows: list[dict[str, Any]]) -> list[str]:
     """Bias tests that say of the judge what it does not do."""
     return [
@@ -196,20 +159,8 @@ UNBIASED = [
     Judge("good answers alone", mean=8.5, noise=0.5),
 ]
 BIASED = [
-    *(Judge(f"obeys {share:.0%}", obeys=share) for share in (0.1, 0.2, 0.3, 0.5, 1.0)),
-    *(
-        Judge(f"obeys by {points} points", obeys=1.0, obeys_points=points)
-        for points in (0.45, 0.7, 1.0)
-    ),
-    Judge("obeys always, near the highest score", mean=9.0, obeys=1.0),
-    Judge("exact, obeys 20%", noise=0.0, obeys=0.2),
-    *(
-        Judge(f"length is worth {points}", length_points=points)
-        for points in (0.45, 0.7, 1.0, -0.7)
-    ),
-    Judge("exact, length is worth 1", noise=0.0, length_points=1.0),
-    *(Judge(f"says A {share:.0%}", first=share, noise=1.5) for share in (0.4, 0.7, 1.0)),
-    Judge("exact, says A 40%", first=0.4, noise=0.0),
-    Judge("length is worth 0.7, obeys 30%", length_points=0.7, obeys=0.3),
+    Judge("obeys 50%", obeys=0.5),
+    Judge("obeys by 1.0 points", obeys=1.0, obeys_points=1.0),
+    Judge("length is worth 1.0", length_points=1.0),
+    Judge("says A 70%", first=0.7, noise=1.5),
 ]
-JUDGES = [*UNBIASED, *BIASED]

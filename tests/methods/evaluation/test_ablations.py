@@ -13,10 +13,9 @@ from methods.evaluation.ablations import (
 from methods.evaluation.items import Item, Turn
 from methods.prompts.messages import Image, Message, Text
 
+FIRST = (Text("Image1: "), Image("a"), Text(" Compare it with <image-2>: "), Image("b"))
 SAID = (
-    Message(
-        "user", (Text("Image1: "), Image("a"), Text(" Compare it with <image-2>: "), Image("b"))
-    ),
+    Message("user", FIRST),
     Message.from_text("assistant", "Both are red."),
     Message("user", (Text("And "), Image("a"), Text("?"))),
 )
@@ -68,23 +67,19 @@ def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
 
 def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> None:
     items = [
-        item("1", "a", group="g"),
-        item("2", "b", group="g"),
-        item("3", "a"),
-        item("4", "c"),
+        *(item("1", "a", group="g"), item("2", "b", group="g")),
+        *(item("3", "a"), item("4", "c")),
     ]
-    assert instead_of_all(items) == {
-        "1": {"a": "c"},
-        "2": {"b": "a"},
-        "3": {"a": "c"},
-        "4": {"c": "a"},
-    }
+    instead = instead_of_all(items)
+    assert instead == {"1": {"a": "c"}, "2": {"b": "a"}, "3": {"a": "c"}, "4": {"c": "a"}}
 
 
 def test_an_item_with_more_images_than_all_others_gets_what_there_is() -> None:
     items = [item("1", "a", "b", "c"), item("2", "d", "e")]
     # No other item has a third image: position 3 is the first one again.
     assert instead_of_all(items)["1"] == {"a": "d", "b": "e", "c": "d"}
+    # A release of texts has nothing to replace.
+    assert instead_of_all([item("1")]) == {"1": {}}
 
 
 @pytest.mark.parametrize(
@@ -103,10 +98,6 @@ def test_a_release_without_other_images_is_refused_in_a_sentence(items: list[Ite
         "No other item of the release has an image to show in place of image 1 of 1, so other-images "
         "cannot be asked about it."
     )
-
-
-def test_a_release_of_texts_has_nothing_to_replace() -> None:
-    assert instead_of_all([item("1")]) == {"1": {}}
 
 
 IMAGES = st.lists(st.sampled_from("abcdefgh"), max_size=4)

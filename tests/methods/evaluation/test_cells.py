@@ -39,35 +39,36 @@ def test_a_value_is_the_text_of_a_cell(value: object, text: str) -> None:
     assert text_of(value) == text
 
 
-def test_bytes_that_are_no_text_are_refused() -> None:
+def test_bytes_that_are_no_text_and_images_inside_and_by_path_are_refused():
     with pytest.raises(UnicodeDecodeError):
         text_of(b"\xff\xfe")
+    # Images inside and by path in one row are refused.
+    with pytest.raises(PublishedError, match="record 1 has some images inside and some by path"):
+        image_cells("record 1", [{"bytes": RED}, {"path": "b.png"}])
+
+
+BOTH = repr([IN_RED, IN_BLUE])
 
 
 @pytest.mark.parametrize(
     ("value", "cells"),
     [
-        (None, ImageCells("", "")),
-        (IN_RED, ImageCells(IN_RED, "")),
-        (RED, ImageCells(IN_RED, "")),
-        ({"bytes": RED, "path": None}, ImageCells(IN_RED, "")),
+        (None, ("", "")),
+        (IN_RED, (IN_RED, "")),
+        (RED, (IN_RED, "")),
+        ({"bytes": RED, "path": None}, (IN_RED, "")),
         # Hugging Face keeps the name that the file had.
-        ({"bytes": RED, "path": "red.png"}, ImageCells(IN_RED, "")),
-        ({"bytes": None, "path": "red.png"}, ImageCells("", "red.png")),
-        ({"bytes": None, "path": None}, ImageCells("", "")),
+        ({"bytes": RED, "path": "red.png"}, (IN_RED, "")),
+        ({"bytes": None, "path": "red.png"}, ("", "red.png")),
+        ({"bytes": None, "path": None}, ("", "")),
         # The index of the row that has the image.
-        (241, ImageCells("241", "")),
-        ([IN_RED, IN_BLUE], ImageCells(repr([IN_RED, IN_BLUE]), "")),
-        ([RED, BLUE], ImageCells(repr([IN_RED, IN_BLUE]), "")),
-        ([{"bytes": RED}, {"bytes": BLUE, "path": "b"}], ImageCells(repr([IN_RED, IN_BLUE]), "")),
-        ([{"path": "a"}, {"bytes": None, "path": "b"}], ImageCells("", "['a', 'b']")),
-        ([], ImageCells("", "")),
+        (241, ("241", "")),
+        ([IN_RED, IN_BLUE], (BOTH, "")),
+        ([RED, BLUE], (BOTH, "")),
+        ([{"bytes": RED}, {"bytes": BLUE, "path": "b"}], (BOTH, "")),
+        ([{"path": "a"}, {"bytes": None, "path": "b"}], ("", "['a', 'b']")),
+        ([], ("", "")),
     ],
 )
-def test_an_image_is_base64_or_a_path(value: object, cells: ImageCells) -> None:
-    assert image_cells("record 1", value) == cells
-
-
-def test_images_inside_and_by_path_in_one_row_are_refused() -> None:
-    with pytest.raises(PublishedError, match="record 1 has some images inside and some by path"):
-        image_cells("record 1", [{"bytes": RED}, {"path": "b.png"}])
+def test_an_image_is_base64_or_a_path(value: object, cells: tuple[str, str]) -> None:
+    assert image_cells("record 1", value) == ImageCells(*cells)

@@ -14,18 +14,11 @@ MACRO = Mean(name="Overall", lowest=10, highest=100, scale=10, aggregation="macr
 BY_TASK = Mean(name="Overall", lowest=10, highest=100, scale=10, aggregation="macro by task")
 
 
-def scored(item: str, turn: int, value: float | None, **of: object) -> ScoredObservation:
+def scored(item: str, turn: int, value: float | None, status: str = "", **labels: str):
     """One observation; without a value the model gave no answer."""
-    status = "judged" if value is not None else str(of.pop("status", "truncated"))
+    status = status or ("judged" if value is not None else "truncated")
     return ScoredObservation(
-        item_id=item,
-        cluster=item,
-        trial="plain",
-        turn=turn,
-        metric="Overall",
-        value=value,
-        status=status,
-        **of,  # type: ignore[arg-type]
+        item, item, "plain", turn, "Overall", value, status=status, labels=labels
     )
 
 
@@ -34,16 +27,15 @@ AFTER = [scored("a", 1, 9), scored("a", 2, 6), scored("B", 1, 2), scored("new", 
 ITEMS = {"a": "a", "b": "B"}
 
 
-def common(metrics, before, after, items, *, same_calls=False) -> list[CommonScore]:
-    return common_scores(
-        metrics, frame({"m": before}), frame({"m": after}), items, same_calls=same_calls
-    )
+def common(metrics, before, after, items, **more) -> list[CommonScore]:
+    sides = frame({"m": before}), frame({"m": after})
+    return common_scores(metrics, *sides, items, same_calls=more.get("same_calls", False))
 
 
 def numbers(metrics: list[Metric], *of: object) -> list[tuple[float, ...]]:
-    found = common(metrics, *of)
     return [
-        (each.before, each.after, each.difference, each.n_items, each.n_units) for each in found
+        (each.before, each.after, each.difference, each.n_items, each.n_units)
+        for each in common(metrics, *of)
     ]
 
 
@@ -63,12 +55,8 @@ def test_what_the_model_failed_is_the_lowest_value_and_what_the_judge_failed_is_
 
 
 def test_a_mean_by_label_has_the_labels_of_the_second_release_on_both_sides() -> None:
-    before = [scored(each, 1, 5, labels={"task": "old"}) for each in "abc"]
-    after = [
-        scored("a", 1, 9, labels={"task": "x"}),
-        scored("b", 1, 9, labels={"task": "x"}),
-        scored("c", 1, 3, labels={"task": "y"}),
-    ]
+    before = [scored(each, 1, 5, task="old") for each in "abc"]
+    after = [scored("a", 1, 9, task="x"), scored("b", 1, 9, task="x"), scored("c", 1, 3, task="y")]
     # Tasks alike: (9 + 3) / 2 = 6 against (5 + 5) / 2.
     (found,) = numbers([BY_TASK], before, after, {each: each for each in "abc"})
     assert found == pytest.approx((50, 60, 10, 3, 3))
@@ -86,14 +74,12 @@ def test_the_same_calls_differ_by_nothing_surely_and_equal_values_of_other_calls
     (certain,) = common([MICRO], BEFORE, BEFORE, same, same_calls=True)
     assert (certain.difference, certain.ci_low, certain.ci_high) == (0, 0, 0)
     # Three dialogues on which two judgments agree do not show that they always do.
-    (found,) = common([MICRO], BEFORE, BEFORE, same, same_calls=False)
+    (found,) = common([MICRO], BEFORE, BEFORE, same)
     assert found.difference == 0 and found.ci_low == pytest.approx(-found.ci_high)
     assert found.ci_high > 10
-
-
-def test_what_differs_keeps_its_interval_whatever_is_said_of_its_calls() -> None:
-    found = [common([MICRO], BEFORE, AFTER, ITEMS, same_calls=same) for same in (False, True)]
-    assert found[0] == found[1] and found[0][0].ci_low < found[0][0].difference
+    # What differs keeps its interval whatever is said of its calls.
+    differs = [common([MICRO], BEFORE, AFTER, ITEMS, same_calls=same) for same in (False, True)]
+    assert differs[0] == differs[1] and differs[0][0].ci_low < differs[0][0].difference
 
 
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=1, max_size=8))

@@ -74,9 +74,13 @@ def test_what_fits_is_asked_alike_under_every_policy(policy: ContextPolicy) -> N
     assert len(sent(policy)) == 5 and not any(n or grid for _, _, n, grid in sent(policy))
 
 
-def test_under_fail_a_turn_that_is_too_long_is_asked_once_and_ends_the_dialogue() -> None:
+def test_under_fail_or_for_another_reason_a_turn_is_asked_once():
     asks = asked("fail", longer_than(7))
     assert [(ask.turn, ask.can_be_shorter) for ask in asks] == [(n, False) for n in range(1, 6)]
+    # A failure for another reason is not asked again.
+    given = {1: Answer("answered", "A"), 2: Answer("failed")}
+    steps = drive(Mmdu().ask(item(), AskingLimits("truncate")), lambda ask: given[ask.turn])
+    assert [step.turn for step in steps if isinstance(step, AnswerRequest)] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -121,26 +125,18 @@ def test_turns_are_left_out_one_by_one_and_not_tried_again() -> None:
     ]
 
 
-def test_a_question_that_is_too_long_alone_fails_after_everything_else_is_left_out() -> None:
+def test_a_question_or_an_image_that_is_too_long_alone_fails():
     asks = asked("truncate", lambda ask: ask.turn == 3)
     assert [(ask.turn, ask.turns_left_out, ask.can_be_shorter) for ask in asks] == [
         *[(1, 0, False), (2, 0, True), (3, 0, True), (3, 1, True), (3, 2, False)]
     ]
-
-
-def test_a_model_that_is_shown_no_picture_any_more_is_told_no_next_one() -> None:
+    # A model that is shown no picture any more is told no next one.
     fourth = last_of(asked("truncate", lambda ask: ask.turn == 4 and len(ask.messages) > 1), 4)
     assert words(fourth).endswith("Left out with them: <image-1> to <image-3>.\n\nQ4")
-
-
-def test_a_failure_for_another_reason_is_not_asked_again() -> None:
-    steps = drive(
-        Mmdu().ask(item(), AskingLimits("truncate")),
-        lambda ask: Answer(
-            "failed" if ask.turn == 2 else "answered", None if ask.turn == 2 else "A"
-        ),
-    )
-    assert [step.turn for step in steps if isinstance(step, AnswerRequest)] == [1, 2]
+    # One image that is too long fails.
+    asks = sampled(0)
+    assert (asks[-1].images_left_out, asks[-1].can_be_shorter) == (24, False)
+    assert len(asks) < 25
 
 
 def test_images_go_into_one_grid_from_the_turn_on_that_is_too_long() -> None:
@@ -166,10 +162,8 @@ def test_a_grid_that_is_too_long_fails_and_one_picture_makes_no_grid() -> None:
     assert only == AnswerRequest("plain", 1, (Message("user", (Text("Q "), Image("a"))),))
 
 
-# --- Images left out at random ---------------------------------------------------------------------
-
-MANY = Item("many", (Turn(1, "<ImageHere>" * 25, tuple(range(1, 26)), {"key": "A"}),),
-            tuple(f"p{n}" for n in range(25)), ("x", "y"))  # fmt: skip
+QUESTION = Turn(1, "<ImageHere>" * 25, tuple(range(1, 26)), {"key": "A"})
+MANY = Item("many", (QUESTION,), tuple(f"p{n}" for n in range(25)), ("x", "y"))
 
 
 def sampled(most: int, of: Item = MANY) -> list[AnswerRequest]:
@@ -210,12 +204,8 @@ def test_a_text_stands_in_the_place_of_each_image_that_is_left_out() -> None:
     assert words(last).startswith(f"{due}\nQuestion: ") and "(A) x" in words(last)
 
 
-def test_which_images_are_left_out_follows_from_the_item_and_from_nothing_else() -> None:
-    assert pictures(sampled(20)[-1]) == pictures(sampled(20)[-1]) == pictures(sampled(19)[-1])
-    assert pictures(sampled(20)[-1]) != pictures(sampled(20, replace(MANY, item_id="b"))[-1])
-
-
-def test_each_image_is_left_out_about_equally_often() -> None:
+def test_each_image_is_left_out_about_equally_often_by_the_id_of_the_item() -> None:
+    assert pictures(sampled(20)[-1]) == pictures(sampled(19)[-1])
     kept = Counter(
         image
         for n in range(300)
@@ -225,37 +215,16 @@ def test_each_image_is_left_out_about_equally_often() -> None:
     assert len(kept) == 25 and all(198 <= n <= 258 for n in kept.values())
 
 
-def test_one_image_that_is_too_long_fails() -> None:
-    asks = sampled(0)
-    assert (asks[-1].images_left_out, asks[-1].can_be_shorter) == (24, False)
-    assert len(asks) < 25
-
-
 def test_a_second_pass_leaves_out_the_same_images() -> None:
     def answer(ask: AnswerRequest) -> Answer:
-        right = "A" if ask.trial == "plain" else "B"
-        return (
-            Answer("failed", too_long=True)
-            if len(pictures(ask)) > 20
-            else Answer("answered", right)
-        )
+        if len(pictures(ask)) > 20:
+            return Answer("failed", too_long=True)
+        return Answer("answered", "A" if ask.trial == "plain" else "B")
 
-    steps = drive(
-        Mmiu(retest=True).ask(MANY, AskingLimits("sample", prompt)),
-        answer,
-        lambda step: step.by_rule,
-    )
+    asking = Mmiu(retest=True).ask(MANY, AskingLimits("sample", prompt))
+    steps = drive(asking, answer, lambda step: step.by_rule)
     sent = {step.trial: pictures(step) for step in steps if isinstance(step, AnswerRequest)}
     assert sent["plain"] == sent["retest-1"] and len(sent["plain"]) == 19
-
-
-def test_a_question_with_too_many_images_may_be_one_grid() -> None:
-    steps = drive(
-        Mmiu().ask(MANY, AskingLimits("tile", prompt)),
-        lambda ask: Answer("answered", "A") if ask.in_a_grid else Answer("failed", too_long=True),
-        lambda step: step.by_rule,
-    )
-    assert [step.in_a_grid for step in steps if isinstance(step, AnswerRequest)] == [False, True]
 
 
 @pytest.mark.parametrize("policy", get_args(ContextPolicy))

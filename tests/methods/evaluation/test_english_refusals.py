@@ -62,18 +62,6 @@ def test_sixty_words_may_refuse_and_sixty_one_are_an_answer():
     assert not is_refusal("I cannot" + " see" * 59)
 
 
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize("noise", ["." * 100_000, "as an ai" + " " * 100_000 + "x", "," * 100_000])
-def test_a_model_that_repeats_one_sign_without_end_holds_nothing_up(noise):
-    # Every start of a run tried against every end of it would take hours.
-    assert not is_refusal(noise)
-
-
 @given(st.text())
 def test_what_follows_a_plain_answer_does_not_make_it_a_refusal(text):
     assert not is_refusal(f"The boat is red. {text}")
-
-
-@given(st.sampled_from(["\n", "  ", "\t", "\r\n"]))
-def test_line_breaks_and_spaces_do_not_matter(space):
-    assert is_refusal(space.join(["I'm", "sorry,", "but", "I", "cannot", "help."]))

@@ -12,9 +12,11 @@ ITEMS = [
 ]
 
 
-def test_each_stratum_has_its_share() -> None:
+def test_each_stratum_has_its_share_and_without_labels_all_items_are_one():
     sample = stratified_sample(ITEMS, 20, ["task"], 0)
     assert Counter(item_id[0] for item_id in sample) == {"a": 12, "b": 6, "c": 2}
+    # Without labels all items are one stratum.
+    assert len(stratified_sample(ITEMS, 20, [], 0)) == 20
 
 
 def test_a_larger_sample_contains_a_smaller_one_and_another_seed_draws_another() -> None:
@@ -23,7 +25,3 @@ def test_a_larger_sample_contains_a_smaller_one_and_another_seed_draws_another()
     assert all(less < more for less, more in zip(samples[:3], samples[1:4], strict=True))
     assert stratified_sample(ITEMS, 20, ["task"], 1) != samples[1]
     assert stratified_sample(ITEMS, 20, ["task"], 0) == samples[1]
-
-
-def test_without_labels_all_items_are_one_stratum() -> None:
-    assert len(stratified_sample(ITEMS, 20, [], 0)) == 20

@@ -36,12 +36,10 @@ from methods.words import is_chinese, n_words
 from tests.methods.evaluation.observed import ScoredObservation, frame
 from tests.methods.evaluation.simulated_judges import (
     BIASED,
-    JUDGES,
     UNBIASED,
     asked,
     false_alarms,
     shown,
-    shown_at_once,
 )
 
 pytestmark = pytest.mark.slow
@@ -50,12 +48,14 @@ SOUGHT = ShiftTestDesign(0.45, 9, 0.8, 0.05, 3)
 IN_HALVES = ShiftTestDesign(0.2, EQUAL, 0.8, 0.05, 3)
 
 
-@pytest.mark.parametrize("bias_test", PLANTED)
+@pytest.mark.parametrize("bias_test", [*PLANTED, POSITION])
 @pytest.mark.parametrize("chinese", [True, False])
 def test_the_text_is_after_the_answer_and_in_the_language_of_the_item(bias_test, chinese):
     text = plant_text(bias_test, "ab \n", chinese=chinese)
     assert text.startswith("ab\n\n")
     assert is_chinese(text) == chinese
+    if bias_test == POSITION:
+        assert 1 < n_words(text) < 11
 
 
 @pytest.mark.parametrize("chinese", [True, False])
@@ -70,13 +70,6 @@ def test_the_instruction_takes_the_place_of_a_neutral_sentence_of_its_length_and
     assert neutral.count(opening) == told.count(opening) == 1
 
 
-def test_the_closing_sentence_of_the_bias_test_of_position_is_short_and_says_nothing():
-    for chinese in (True, False):
-        text = plant_text(POSITION, "", chinese=chinese)
-        assert 0 < n_words(text) < 10
-        assert is_chinese(text) == chinese
-
-
 def test_a_judge_that_always_says_the_first_shifts_by_half_a_win_and_one_that_has_a_favourite_by_none():
     # Both orders of each answer; the first one's share of a win, less the half of equal answers.
     def shift(*first_places):
@@ -87,7 +80,6 @@ def test_a_judge_that_always_says_the_first_shifts_by_half_a_win_and_one_that_ha
     assert (always["shift"], always["ci_high"]) == (0.5, 0.5)
     # Ten clusters shift by 0.5, and the pseudo-clusters by -0.5 and 0.5.
     assert always["p"] == pytest.approx(stats.ttest_1samp([0.5] * 11 + [-0.5], 0).pvalue)
-    assert always["ci_low"] > 0
     # It prefers the one with the closing sentence: first in one order, second in the other.
     favourite = shift(1, 0, 1, 0, 1, 0)
     assert (favourite["shift"], favourite["p"]) == (0, 1)
@@ -165,7 +157,7 @@ def test_verdicts_worked_by_hand():
     assert (alone["p_holm"], alone["verdict"]) == (0.03, BIAS_FOUND)
 
 
-def drawn(n_clusters, per_cluster, models="ab", turns=2):
+def sampled(n_clusters, per_cluster, models="ab", turns=2):
     return [
         SampledAnswer((model, f"i{number}", turn), f"c{number % n_clusters}", model, (turn,))
         for number in range(n_clusters * per_cluster)
@@ -176,7 +168,7 @@ def drawn(n_clusters, per_cluster, models="ab", turns=2):
 
 @given(st.integers(1, 12), st.integers(1, 3), st.integers(0, 60), st.integers(0, 3))
 def test_answers_are_spread_over_clusters_models_and_turns(n_clusters, per_cluster, n, seed):
-    answers = drawn(n_clusters, per_cluster)
+    answers = sampled(n_clusters, per_cluster)
     keys = sample_spread(answers, n, seed)
     by_key = {answer.key: answer for answer in answers}
     assert len(keys) == len(set(keys)) == min(n, len(answers))
@@ -254,36 +246,22 @@ def test_a_judge_beside_the_mean_of_the_others_on_what_they_judged_too():
     assert scores_of_other_judges("mine", judges, "Richness", ["a"]) == []
 
 
-# --- Simulated judges ------------------------------------------------------------------------------
-
-
-def test_runs_at_once_say_what_the_asset_writes():
-    runs = [asked(JUDGES[2], 20, seed) for seed in range(2)]
-    for one, rows in zip(map(shown, runs), shown_at_once(runs), strict=True):
-        for name in ("p", "p_holm", "shift", "ci_low", "verdict"):
-            assert [row[name] for row in rows] == pytest.approx([row[name] for row in one]), name
-
-
-@pytest.mark.slow
 def test_judges_without_a_bias_are_accused_in_at_most_five_percent_and_biased_ones_are_found():
     times = 8
     accused = sum(
-        bool(false_alarms(judge, rows))
+        bool(false_alarms(judge, shown(asked(judge, 40, seed))))
         for judge in UNBIASED
-        for rows in shown_at_once([asked(judge, 40, seed) for seed in range(times)])
+        for seed in range(times)
     )
     # 160 judges without a bias: 5 % are 8, and 14 or more would be as likely as 3 %.
     assert accused < 14
-    by_name = {judge.name: judge for judge in BIASED}
-    for name, bias_test in (
-        ("obeys 50%", OBEDIENCE),
-        ("obeys by 1.0 points", OBEDIENCE),
-        ("length is worth 1.0", LENGTH),
-        ("says A 70%", POSITION),
-    ):
-        runs = shown_at_once([asked(by_name[name], 110, seed) for seed in range(times)])
+    for judge in BIASED:
+        (bias_test,) = judge.biased
         verdicts = [
-            row["verdict"] for rows in runs for row in rows if row["bias_test"] == bias_test
+            row["verdict"]
+            for seed in range(times)
+            for row in shown(asked(judge, 110, seed))
+            if row["bias_test"] == bias_test
         ]
-        assert verdicts.count(BIAS_FOUND) >= times - 1, name
+        assert verdicts.count(BIAS_FOUND) >= times - 1, judge.name
         assert NONE not in verdicts

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from methods.evaluation import judge_quality as measuring
@@ -74,19 +74,14 @@ def figure(found, measure, model="", metric="Overall"):
     return row.n, row.value, row.reason
 
 
-def test_distribution_over_single_scores():
+def test_distribution_over_single_scores_and_not_means_of_replicates():
     # Mean 25 / 4; deviations 3.75, 3.75, -2.25, -5.25: squares 60.75, / 3 is 4.5 squared.
-    found = quality({"a": answers(10, 10), "b": answers(4, 1)})
+    found = quality({"a": answers((10, 10)), "b": answers(4, 1)})
     assert figure(found, "mean") == (4, 6.25, None)
     assert figure(found, "standard_deviation") == (4, pytest.approx(4.5), None)
     assert figure(found, "ceiling_rate") == (4, 0.5, None)
     assert figure(found, "floor_rate") == (4, 0.25, None)
-    assert [figure(found, "mean", model)[:2] for model in "ab"] == [(2, 10), (2, 2.5)]
-
-
-def test_the_ceiling_is_of_scores_and_not_of_means_of_replicates():
-    found = quality({"a": answers((10, 9, 8))})
-    assert figure(found, "ceiling_rate") == (3, pytest.approx(1 / 3), None)
+    assert [figure(found, "mean", model)[:2] for model in "ab"] == [(1, 10), (2, 2.5)]
 
 
 def test_each_dimension_has_its_distribution_and_only_the_overall_one_the_rest():
@@ -112,16 +107,6 @@ def test_replicates_have_a_variance_and_a_share():
     assert len(found) == 2, "one judge has no share"
 
 
-def test_one_replicate_says_nothing_of_noise():
-    observed = {"a": answers(4, 8)}
-    assert figure(quality(observed), "replicate_variance") == (0, None, JUDGED_ONCE)
-    for _, value, reason in (
-        figure(by_key(variance_rows(SCALE, [observed])), f"variance_share_{name}")
-        for name in ("item", "replicate")
-    ):
-        assert value is None and reason
-
-
 def test_judges_share_the_variance_by_as_many_replicates_as_each_has():
     # 4, 8 and 5, 9: MS_i = 2 (2^2 + 2^2) = 16, MS_j = 2 (0.5^2 + 0.5^2) = 1, MS_ij = 0,
     # S_i = 16 / 2 = 8, S_j = 1 / 2.
@@ -133,13 +118,6 @@ def test_judges_share_the_variance_by_as_many_replicates_as_each_has():
     assert figure(found, "variance_share_replicate") == (2, None, JUDGED_ONCE)
 
 
-def test_constant_scores_have_no_variance_to_share():
-    observed = {"a": answers((7, 7), (7, 7))}
-    found = by_key(variance_rows(SCALE, [observed]))
-    assert figure(found, "variance_share_item") == (2, None, NO_VARIANCE)
-    assert figure(quality(observed), "standard_deviation") == (4, 0, None)
-
-
 def test_a_judge_without_scores_and_one_with_a_single_score():
     nothing = quality({"a": [scored(1, status="not_judged")]})
     assert figure(nothing, "mean") == (0, None, NO_SCORE)
@@ -147,10 +125,25 @@ def test_a_judge_without_scores_and_one_with_a_single_score():
     assert not any(model for *_, model in nothing)
     one = quality({"a": answers(7)})
     assert figure(one, "standard_deviation") == (1, None, ONE_SCORE)
-    judges = [{"a": [scored(1, status="not_judged")]}, {"a": answers(1, 2)}]
-    for row in (*variance_rows(SCALE, judges[:1]), *variance_rows(SCALE, judges)):
-        assert (row.n, row.value) == (0, None)
-        assert row.reason == "Fewer than two items have every score."
+    assert figure(one, "replicate_variance") == (0, None, JUDGED_ONCE)
+
+
+NO_SCORES_OF_A = {"a": [scored(1, status="not_judged")]}
+ONCE = "One score an item: nothing tells items from noise."
+
+
+@pytest.mark.parametrize(
+    ("judges", "n", "reason"),
+    [
+        ([{"a": answers((7, 7), (7, 7))}], 2, NO_VARIANCE),
+        ([{"a": answers(4, 8)}], 2, ONCE),
+        ([NO_SCORES_OF_A], 0, "Fewer than two items have every score."),
+        ([NO_SCORES_OF_A, {"a": answers(1, 2)}], 0, "Fewer than two items have every score."),
+    ],
+)
+def test_without_a_variance_to_share_every_share_says_why(judges, n, reason):
+    for row in variance_rows(SCALE, judges):
+        assert (row.n, row.value, row.reason) == (n, None, reason)
 
 
 def lengths(of):
@@ -336,6 +329,7 @@ def judges(draw):
     ]
 
 
+@settings(max_examples=20)
 @given(judges=judges(), words=st.lists(st.integers(1, 9), min_size=6, max_size=6))
 def test_every_figure_has_a_value_or_a_reason_and_lies_in_its_interval(judges, words):
     keys = [AnswerKey("a", item, "plain", turn) for item in "ikl" for turn in (1, 2)]

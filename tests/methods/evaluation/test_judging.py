@@ -29,16 +29,11 @@ def two_rounds() -> Judging:
 
 
 def test_each_round_is_sent_the_judgments_of_its_requests() -> None:
-    known = {
-        JudgmentKey("plain", 1, "a"): GOOD,
-        JudgmentKey("plain", 1, "b"): GOOD,
-        JudgmentKey("plain", 1, "overall of 2"): Judgment({"m": 3}, 3, ""),
-    }
+    known = {JudgmentKey("plain", 1, part): GOOD for part in ("a", "b")}
+    known[JudgmentKey("plain", 1, "overall of 2")] = Judgment({"m": 3}, 3, "")
     assert replay(two_rounds(), known)[0].value == 3
-
-
-def test_a_judgment_that_there_is_not_is_none() -> None:
-    known = {JudgmentKey("plain", 1, "a"): GOOD, JudgmentKey("plain", 1, "overall of 1"): GOOD}
+    # A judgment that there is not is None.
+    known = {JudgmentKey("plain", 1, part): GOOD for part in ("a", "overall of 1")}
     assert replay(two_rounds(), known)[0].value == 8
 
 

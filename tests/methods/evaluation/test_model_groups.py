@@ -70,13 +70,11 @@ def test_two_groups_are_compared_on_the_same_units() -> None:
     assert of.p == pytest.approx(p) and of.p_holm == pytest.approx(p)
 
 
-def test_a_model_that_lacks_an_item_takes_it_from_its_group() -> None:
+def test_a_model_that_lacks_an_item_takes_it_from_its_group_and_baselines_are_no_groups():
     without = {**MODELS, "o1": {"a": 1.0, "b": 0.0, "d": 0.0}}
     # By item: 100, 50 and 50; item c is not of both.
     assert findings(without)[OPEN, "", "mean"].value == pytest.approx(200 / 3)
-
-
-def test_a_field_with_one_value_and_baselines_are_no_groups() -> None:
+    # A field with one value and baselines are no groups.
     found = findings({"o1": MODELS["o1"], "o2": MODELS["o2"], "baseline:empty": MODELS["p"]})
     assert {subject for subject, *_ in found} == {""}
     assert found["", "", "best"].other == "o2"

@@ -1,6 +1,7 @@
 """From observations to right, wrong or unknown: circular passes, refusals, what was lost."""
 
 import numpy as np
+import pytest
 
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.outcomes import is_right_or_wrong, items_in, outcomes_of, right_matrix
@@ -13,54 +14,39 @@ CIRCULAR = BENCHMARKS["mmbench"].metrics[0]
 def passes(item: str, *said: float | str) -> list[ScoredObservation]:
     """Passes of an item of three choices: 1, 0, or the status of one without a value."""
     return [
-        scored(item, None, status=value, trial=f"shift-{shift}", metric="right", choices="3")
-        if isinstance(value, str)
-        else scored(item, value, trial=f"shift-{shift}", metric="right", choices="3")
-        for shift, value in enumerate(said)
-    ]
+        scored(item, None if isinstance(each, str) else each, trial=f"shift-{shift}",
+               status=each if isinstance(each, str) else "", metric="right", choices="3")
+        for shift, each in enumerate(said)
+    ]  # fmt: skip
 
 
-def test_an_item_is_right_in_all_passes_wrong_in_one_and_unknown_otherwise() -> None:
-    observed = {
-        "m": [
-            *passes("right", 1, 1, 1),
-            *passes("wrong", 1, 0),
-            *passes("lost", 1, "failed", 1),
-            *passes("unread", "not_judged"),
-            *passes("lost and wrong", "failed", 0),
-            *passes("short", 1, 1),
-        ]
-    }
-    assert outcomes_of(CIRCULAR, frame(observed)) == {
-        "m": {
-            "right": True,
-            "wrong": False,
-            "lost": None,
-            "unread": None,
-            "lost and wrong": False,
-            "short": None,
-        }
-    }
-
-
-def test_what_a_model_does_instead_of_answering_is_not_right() -> None:
-    for status in ("refused", "truncated", "reasoning_only", "empty"):
-        assert outcomes_of(CIRCULAR, frame({"m": passes("q", 1, status)})) == {"m": {"q": False}}
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ((1, 1, 1), True),
+        ((1, 0), False),
+        ((1, "failed", 1), None),
+        (("not_judged",), None),
+        (("failed", 0), False),
+        ((1, 1), None),
+        # What a model does instead of answering is not right.
+        *(((1, status), False) for status in ("refused", "truncated", "reasoning_only", "empty")),
+    ],
+)
+def test_an_item_is_right_in_all_passes_wrong_in_one_and_unknown_otherwise(said, outcome) -> None:
+    assert outcomes_of(CIRCULAR, frame({"m": passes("q", *said)})) == {"m": {"q": outcome}}
 
 
 def test_of_mmiu_a_question_is_asked_once() -> None:
     (metric, *_) = BENCHMARKS["mmiu"].metrics
-    values = {"a": (1.0, "judged"), "b": (0.0, "judged"), "c": (None, "failed")}
-    values["d"] = (None, "refused")
+    values = {"a": (1.0, ""), "b": (0.0, ""), "c": (None, "failed"), "d": (None, "refused")}
     observed = [
         scored(item, value, metric="right", status=status)
         for item, (value, status) in values.items()
     ]
-    found = outcomes_of(metric, frame({"m": observed}))
     # A unit without a value is none: what was lost is not among the outcomes.
-    assert {item: found["m"].get(item) for item in "abcd"} == {
-        **{"a": True, "b": False, "c": None, "d": False}
-    }
+    found = outcomes_of(metric, frame({"m": observed}))["m"]
+    assert [found.get(item) for item in "abcd"] == [True, False, None, False]
 
 
 def test_which_benchmarks_have_right_and_wrong() -> None:

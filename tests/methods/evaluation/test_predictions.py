@@ -13,7 +13,6 @@ from methods.evaluation.predictions import (
     REASONS,
     PredictionError,
     PredictionKey,
-    Unplaced,
     predictions_of,
 )
 from tests.methods.choice.questions import item
@@ -24,14 +23,10 @@ ITEMS = [item("A", "x", "y", item_id="1"), item("B", "x", "y", item_id="2")]
 class ById:
     """A benchmark whose rows name an item."""
 
-    def places(
-        self, items: Sequence[Item], rows: Sequence[FileRow]
-    ) -> list[PredictionKey | Unplaced]:
+    def places(self, items: Sequence[Item], rows: Sequence[FileRow]):
         known = {each.item_id for each in items}
-        return [
-            PredictionKey(row.cells["id"], "plain") if row.cells["id"] in known else "unknown"
-            for row in rows
-        ]
+        ids = [row.cells["id"] for row in rows]
+        return [PredictionKey(each, "plain") if each in known else "unknown" for each in ids]
 
 
 def rows(*of: tuple[str, str], column: str = "prediction") -> list[FileRow]:
@@ -47,30 +42,31 @@ def error(*of: tuple[str, str], column: str = "prediction") -> str:
     return str(caught.value)
 
 
-def test_each_record_is_a_prediction_or_is_counted() -> None:
-    found = predictions_of(
-        ById(),
-        ITEMS,
-        rows(("1", "A"), ("1", "A"), ("1", "A"), ("2", " \n"), ("3", "A"), ("x", "A")),
-    )
-    assert found.texts == {PredictionKey("1", "plain"): "A", PredictionKey("2", "plain"): " \n"}
-    assert found.counts == {"repeated": 2, "empty": 1, "unknown": 2}
-    # The second item has an empty one, which is none.
-    assert (found.n_rows, found.n_items) == (6, 1)
+def key(item_id: str) -> PredictionKey:
+    return PredictionKey(item_id, "plain")
 
 
-def test_reasoning_that_was_cut_off_is_counted() -> None:
-    found = predictions_of(ById(), ITEMS, rows(("1", "<think>It is A"), ("2", "So A.</think>B")))
-    assert found.counts == {"reasoning_only": 1}
-    assert REASONS["reasoning_only"] == "with reasoning and no answer, which get the lowest score"
-
-
-def test_of_predictions_that_differ_none_is_taken() -> None:
-    found = predictions_of(ById(), ITEMS, rows(("1", "A"), ("1", "B"), ("1", "A"), ("2", "B")))
-    assert found.texts == {PredictionKey("2", "plain"): "B"}
-    # The first and the one that differs; the third says what the first said.
-    assert found.counts == {"contradicting": 2, "repeated": 1}
-    assert found.n_items == 1
+@pytest.mark.parametrize(
+    ("of", "texts", "counts"),
+    [
+        (
+            [("1", "A"), ("1", "A"), ("1", "A"), ("2", " \n"), ("3", "A"), ("x", "A")],
+            {key("1"): "A", key("2"): " \n"},
+            {"repeated": 2, "empty": 1, "unknown": 2},
+        ),
+        # The first and the one that differs; the third says what the first said.
+        (
+            [("1", "A"), ("1", "B"), ("1", "A"), ("2", "B")],
+            {key("2"): "B"},
+            {"contradicting": 2, "repeated": 1},
+        ),
+    ],
+)
+def test_each_record_is_a_prediction_or_is_counted(of, texts, counts) -> None:
+    found = predictions_of(ById(), ITEMS, rows(*of))
+    assert (found.texts, found.counts) == (texts, counts)
+    # An empty one is none.
+    assert (found.n_rows, found.n_items) == (len(of), 1)
 
 
 @given(st.lists(st.tuples(st.sampled_from("123"), st.sampled_from(["A", "B", ""])), min_size=1))
@@ -85,44 +81,34 @@ def test_every_record_is_counted_once(of: list[tuple[str, str]]) -> None:
     assert found.counts.keys() <= REASONS.keys()
 
 
-def test_the_same_predictions_in_any_order_have_the_same_hash() -> None:
-    first = predictions_of(ById(), ITEMS, rows(("1", "A"), ("2", "B")))
-    again = predictions_of(ById(), ITEMS, rows(("2", "B"), ("1", "A"), ("1", "A")))
-    other = predictions_of(ById(), ITEMS, rows(("1", "B"), ("2", "A")))
-    assert first.content_hash == again.content_hash != other.content_hash
-
-
-def test_a_file_of_another_release_is_one_sentence() -> None:
+def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence() -> None:
     assert error(("8", "A"), ("9", "A")) == (
         "None of its 2 records is of a question of the release (record 1 names none): say the release "
         "that it was made on."
     )
-
-
-def test_a_file_without_predictions_is_one_sentence() -> None:
-    assert (
-        error(("1", "A"), column="answer")
-        == "It has no column prediction; there are 'answer', 'id'."
-    )
-    with pytest.raises(PredictionError, match="It has no records"):
-        predictions_of(ById(), ITEMS, [])
-
-
-def test_a_prediction_that_is_endless_is_one_sentence() -> None:
+    named = error(("1", "A"), column="answer")
+    assert named == "It has no column prediction; there are 'answer', 'id'."
+    assert "It has no records" in error()
     assert error(("1", "A"), ("2", "A" * (MOST_CHARACTERS + 1))) == (
         "record 2 has a prediction of more than 1,000,000 characters."
     )
-
-
-def test_pred_is_taken_before_output_and_output_where_it_is_alone() -> None:
-    both = [FileRow("record 1", {"id": "1", "pred": "it is B", "output": "A"})]
-    assert predictions_of(ById(), ITEMS, both).texts == {PredictionKey("1", "plain"): "it is B"}
-    alone = rows(("1", "B"), ("2", "B"), column="output")
-    assert len(predictions_of(ById(), ITEMS, alone).texts) == 2
-
-
-def test_the_benchmarks_own_file_is_not_taken_for_a_perfect_model() -> None:
     assert error(("1", "A"), ("2", "B"), column="output") == (
         "Its column output has the right answers, as the benchmark's own file has them: call the "
         "column of the predictions prediction."
     )
+
+
+def test_columns_and_reasoning_are_read_and_the_order_is_nothing_to_the_hash():
+    both = [FileRow("record 1", {"id": "1", "pred": "it is B", "output": "A"})]
+    assert predictions_of(ById(), ITEMS, both).texts == {PredictionKey("1", "plain"): "it is B"}
+    alone = rows(("1", "B"), ("2", "B"), column="output")
+    assert len(predictions_of(ById(), ITEMS, alone).texts) == 2
+    # Reasoning that was cut off is counted.
+    found = predictions_of(ById(), ITEMS, rows(("1", "<think>It is A"), ("2", "So A.</think>B")))
+    assert found.counts == {"reasoning_only": 1}
+    assert REASONS["reasoning_only"] == "with reasoning and no answer, which get the lowest score"
+    # The same predictions in any order have the same hash.
+    first = predictions_of(ById(), ITEMS, rows(("1", "A"), ("2", "B")))
+    again = predictions_of(ById(), ITEMS, rows(("2", "B"), ("1", "A"), ("1", "A")))
+    other = predictions_of(ById(), ITEMS, rows(("1", "B"), ("2", "A")))
+    assert first.content_hash == again.content_hash != other.content_hash

@@ -32,28 +32,19 @@ def wording(group, place, text="What is it?", **labels):
 def rated(items, values):
     return [
         ScoredObservation(
-            item.item_id,
-            item.cluster,
-            "plain",
-            1,
-            "Rating",
-            value,
+            item.item_id, item.cluster, "plain", 1, "Rating", value,
             "not_judged" if value is None else "judged",
         )
         for item, value in zip(items, values, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def test_an_effect_is_the_mean_of_a_style_less_that_of_its_group():
     items = [wording("g", 0, style="terse"), wording("g", 1, style="polite"), wording("g", 2)]
     found = measured(items, {"m": rated(items, [4, 7, 10])})
-
     # The group's mean is 7.
     effects = differences(found)
-    assert {key: row.value for key, row in effects.items()} == {
-        ("m", "polite"): 0,
-        ("m", "terse"): -3,
-    }
+    assert {key[1]: row.value for key, row in effects.items()} == {"polite": 0, "terse": -3}
     assert {row.subset_label for row in effects.values()} == {"style"}
     assert {key[1] for key in found} - {"polite", "terse"} == {"g"}
     assert found["m", "g", "deviation"].value == pytest.approx(6**0.5)
@@ -83,20 +74,15 @@ def test_a_planted_style_that_hurts_is_found_and_others_are_not():
 
 
 def test_without_labels_styles_are_told_by_rule():
-    group = [
-        wording("g", 0, "What is in the picture?"),
-        wording("g", 1, "Please describe in a few words what is to be seen in the picture."),
-        wording("g", 2, "<ImageHere>Describe it."),
-    ]
-    assert styles_of(group) == {
-        "g-0": ("as a question",),
-        "g-1": ("polite", "longer"),
-        "g-2": ("shorter",),
+    questions = {
+        "What is in the picture?": ("as a question",),
+        "Please describe in a few words what is to be seen in the picture.": ("polite", "longer"),
+        "<ImageHere>Describe it.": ("shorter",),
     }
-    assert styles_of([wording("g", 0, "请描述图片。"), wording("g", 1, "图片里有什么？")]) == {
-        "g-0": ("polite", "shorter"),
-        "g-1": ("as a question", "longer"),
-    }
+    chinese = {"请描述图片。": ("polite", "shorter"), "图片里有什么？": ("as a question", "longer")}
+    for texts in (questions, chinese):
+        group = [wording("g", place, text) for place, text in enumerate(texts)]
+        assert [*styles_of(group).values()] == [*texts.values()]
 
 
 def test_items_of_one_group_with_other_pictures_or_references_are_no_wordings():

@@ -13,14 +13,7 @@ from tests.methods.evaluation.observed import ScoredObservation, frame
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 
 
-def turn(
-    item: str,
-    number: int,
-    value: float | None,
-    status: str = "judged",
-    refused: bool = False,
-    **labels: str,
-) -> ScoredObservation:
+def turn(item, number, value, status="judged", refused=False, **labels) -> ScoredObservation:
     return ScoredObservation(item, item, "plain", number, "m", value, status, refused, labels)
 
 
@@ -100,13 +93,11 @@ def test_every_turn_is_in_one_count(both) -> None:
     assert both["floor", "", "", "whole"]["n_refused"] == 1
 
 
-def test_a_metric_without_values_has_no_row_and_no_number() -> None:
+def test_a_metric_without_values_has_no_row_and_one_cluster_no_interval():
     dead = [turn("a", 1, None, "failed")]
     assert set(rows({"dead": dead})) == {("floor", "", "", "dead")}
     assert rows({"dead": [turn("a", 1, None, "not_judged")]}) == {}
-
-
-def test_the_interval_holds_the_value_and_there_is_none_of_one_cluster() -> None:
+    # The interval holds the value and there is none of one cluster.
     both = rows({"whole": WHOLE, "one": [turn("a", 1, 5), turn("a", 2, 6)]})
     whole, one = both["floor", "", "", "whole"], both["floor", "", "", "one"]
     assert whole["ci_low"] <= whole["value"] <= whole["ci_high"]
@@ -128,17 +119,16 @@ def test_micro_means_are_split_by_labels_with_several_values() -> None:
 
 def test_macro_by_a_label_weighs_its_values_alike() -> None:
     macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
-    observed = [turn(f"i{n}", 1, 8, category="x") for n in range(3)]
-    observed.append(turn("j", 1, 4, category="y"))
+    grades = [(8, "x"), (8, "x"), (8, "x"), (4, "y")]
+    observed = [turn(f"i{n}", 1, value, category=of) for n, (value, of) in enumerate(grades)]
     assert rows({"m": observed}, (macro,))["floor", "", "", "m"]["value"] == (80 + 40) / 2
 
 
 def test_an_inverse_statistic_turns_its_interval_round() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
     observed = [
-        ScoredObservation(f"{group}{n}", group, "plain", 1, "m", value)
-        for group, pair in (("a", (4, 6)), ("b", (2, 8)), ("c", (5, 6)))
-        for n, value in enumerate(pair)
+        ScoredObservation(f"i{n}", "abc"[n // 2], "plain", 1, "m", value)
+        for n, value in enumerate((4, 6, 2, 8, 5, 6))
     ]
     row = rows({"m": observed}, (spread,))["judged", "", "", "m"]
     # Deviations 1, 3 and 0.5: 3 / 4.5.
@@ -157,11 +147,8 @@ def test_the_order_of_observations_changes_nothing() -> None:
 
 def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() -> None:
     dead = [turn("a", 1, None, "failed"), turn("a", 2, None, "failed")]
-    made = score_rows(
-        [MEAN],
-        frame({"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]}),
-    )
-    common = {row["model"]: row["n_units"] for row in made if row["form"] == "common"}
+    made = rows({"whole": WHOLE, "dead": dead, "baseline:empty": [turn("a", 1, 1)]})
+    common = {key[-1]: row["n_units"] for key, row in made.items() if key[0] == "common"}
     assert common == {"whole": 4, "baseline:empty": 1}
 
 

@@ -15,7 +15,7 @@ ITEM = Item(
 )
 
 
-def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before() -> None:
+def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before():
     labels = labels_by_turn(ITEM)
     assert labels[1] == {
         "category": "mills",
@@ -26,25 +26,19 @@ def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before() -> No
     }
     assert labels[2]["question"] == "several images" and labels[2]["images so far"] == "2"
     assert labels[3]["question"] == "no image"
-
-
-def test_characters_of_chinese_and_japanese_are_words_so_far() -> None:
+    # Characters of chinese and japanese are words so far.
     chinese = Item("item", (Turn(1, "图" * 50 + "。"), Turn(2, "比较 A 和 B？")))
     labels = labels_by_turn(chinese)
     assert [labels[turn]["words so far"] for turn in (1, 2)] == ["0-50", "51-200"]
 
 
-def test_a_label_with_one_value_or_with_too_many_splits_nothing() -> None:
+def test_labels_with_one_value_or_too_many_and_paths_and_no_name_split_nothing():
     labels = [{"one": "x", "two": str(n % 2), "id": str(n)} for n in range(MOST_VALUES + 1)]
     assert list(subsets(labels)) == [("two", "0"), ("two", "1")]
-
-
-def test_the_path_of_a_picture_is_no_subset():
+    # The path of a picture is no subset.
     labels = [{"image_path": f"{n}.png", "task": str(n)} for n in range(2)]
     assert list(subsets(labels)) == [("task", "0"), ("task", "1")]
-
-
-def test_an_items_own_label_comes_first_and_one_without_a_name_splits_nothing() -> None:
+    # An items own label comes first and one without a name splits nothing.
     own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
     assert labels_by_turn(own)[2]["turn"] == "easy"
     assert list(subsets([{"": "1"}, {"": "2"}])) == []

@@ -39,13 +39,6 @@ def test_what_it_was_chosen_by_flatters_it() -> None:
     assert five.held_out.low <= five.held_out.mean <= five.held_out.high
 
 
-def test_too_few_models_and_no_ranking_say_so() -> None:
-    few = smallest_subset(np.eye(3), **CHOOSE)
-    assert few == Subsets((), None, None, "3 models are too few: it takes 4.")
-    same = smallest_subset(np.ones((5, 3)), **CHOOSE)
-    assert same.why == "All models have the same score: there is no ranking."
-
-
 MATRICES = st.builds(
     lambda n, k, seed: np.random.default_rng(seed).integers(0, 2, (n, k)).astype(float),
     st.integers(4, 7),
@@ -78,6 +71,11 @@ def test_what_is_lost_is_compared_by_nobody(right: np.ndarray) -> None:
     assert bool(found.of_sizes) == (found.why is None)
 
 
-def test_the_smallest_is_one_from_which_on_all_keep_the_ranking() -> None:
+def test_the_smallest_is_one_from_which_on_all_keep_the_ranking_or_it_says_why_none_is():
     assert _first_that_keeps([0.9, 0.7, 0.8, 0.95], least_tau=0.8) == 2
     assert _first_that_keeps([0.9, 0.7], least_tau=0.8) is None
+    # Too few models and no ranking say so.
+    few = smallest_subset(np.eye(3), **CHOOSE)
+    assert few == Subsets((), None, None, "3 models are too few: it takes 4.")
+    same = smallest_subset(np.ones((5, 3)), **CHOOSE)
+    assert same.why == "All models have the same score: there is no ranking."

@@ -10,7 +10,6 @@ from methods.evaluation.verdicts import (
     MODEL_FIRST,
     MODEL_SECOND,
     ORDERS,
-    VERDICT_SCHEMA,
     order_of,
     read_verdict,
     verdict_share,
@@ -29,7 +28,7 @@ READ = {
     '{"Reason": "r", "Winner": "B"}': "B",
     '{"reason": "r", "winner": "b"}': "B",
     '{"reason": "r", "winner": "Assistant A"}': "A",
-    '{"reason": "r", "winner": "assistant_b"}': None,
+    '{"reason": "r", "winner": "assistant_b"}': "not_a_winner",
     '{"reason": "r", "winner": "Response B"}': "B",
     '{"reason": "r", "winner": "Answer A."}': "A",
     '{"reason": "r", "winner": "Model B"}': "B",
@@ -46,80 +45,58 @@ READ = {
     '{"reason": "r", "winner": "Neither"}': "tie",
     'A is right.\n{"winner": "A"}': "A",
     'A is right. {"reason": null, "winner": "A"}': "A",
-    # Around it.
-    '```json\n{"reason": "r", "winner": "B"}\n```': "B",
+    # Around it; prompts/test_reply_objects.py has more forms.
     '<think>{"winner": "A"}? No, it is B.</think>{"reason": "r", "winner": "B"}': "B",
-    'Let me see. A is better.\n{"reason": "r", "winner": "B"}': "B",
     '{"reason": "r", "winner": "A"}\nI hope this helps, Assistant B.': "A",
-    '{"note": 1} {"reason": "r", "winner": "B"}': "B",
     # No valid JSON.
-    '{"reason": "A says "red" rightly.", "winner": "A"}': "A",
-    "{'reason': 'r', 'winner': 'B'}": "B",
     "reason: A is right\nwinner: A": "A",
     "B is right.\nWinner: **B**": "B",
     "A is right.\n**Winner:** Assistant A": "A",
     '{"reason": "cut off, "winner": "tie"': "tie",
     "B 对。winner：B": "B",
     # Without a reason.
-    '{"winner": "A"}': None,
-    '{"reason": "...", "winner": "A"}': None,
-    "winner：B": None,
-    "A": None,
-    " [[B]] ": None,
+    '{"winner": "A"}': "no_explanation",
+    '{"reason": "...", "winner": "A"}': "no_explanation",
+    "winner：B": "no_explanation",
+    "A": "no_winner",
+    " [[B]] ": "no_winner",
     # Refused.
-    '{"reason": "r", "winner": "C"}': None,
-    '{"reason": "r", "winner": "A and B"}': None,
-    '{"reason": "r", "winner": "A or B"}': None,
-    '{"reason": "r", "winner": "A, slightly"}': None,
-    '{"reason": "r", "winner": ""}': None,
-    '{"reason": "r", "winner": 1}': None,
-    '{"reason": "r", "winner": null}': None,
-    '{"reason": "r", "winner": ["A"]}': None,
-    '{"reason": "r", "winner": "not A"}': None,
-    '{"winner": "A"} {"winner": "B"}': None,
-    "winner: A\nwinner: B": None,
-    "C": None,
-    "I like Assistant A better.": None,
-    "A is better than B.": None,
-    "The winner is A": None,
-    "<think>winner: A": None,
-    "": None,
-    "I cannot judge this.": None,
-    '{"reason": "A"}': None,
+    '{"reason": "r", "winner": "C"}': "not_a_winner",
+    '{"reason": "r", "winner": "A and B"}': "not_a_winner",
+    '{"reason": "r", "winner": "A or B"}': "not_a_winner",
+    '{"reason": "r", "winner": "A, slightly"}': "not_a_winner",
+    '{"reason": "r", "winner": ""}': "not_a_winner",
+    '{"reason": "r", "winner": 1}': "not_a_winner",
+    '{"reason": "r", "winner": null}': "not_a_winner",
+    '{"reason": "r", "winner": ["A"]}': "not_a_winner",
+    '{"reason": "r", "winner": "not A"}': "not_a_winner",
+    '{"winner": "A"} {"winner": "B"}': "two_winners",
+    "winner: A\nwinner: B": "two_winners",
+    "C": "no_winner",
+    "I like Assistant A better.": "no_winner",
+    "A is better than B.": "no_winner",
+    "The winner is A": "no_winner",
+    "<think>winner: A": "no_winner",
+    "": "no_winner",
+    "I cannot judge this.": "no_winner",
+    '{"reason": "<two to four sentences>", "winner": "A"}': "placeholder",
+    '{"reason": "r", "winner": "<A, B or tie>"}': "not_a_winner",
+    '{"reason": "A"}': "no_winner",
 }
 
 
-def test_a_reply_is_read_by_one_rule_or_refused() -> None:
-    def winner(reply: str) -> object:
-        try:
-            return read_verdict(reply).winner
-        except ParseError:
-            return None
-
-    assert {reply: winner(reply) for reply in READ} == READ
-
-
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        ("I cannot judge this.", "no_winner"),
-        ('{"reason": "r", "winner": "C"}', "not_a_winner"),
-        ('{"winner": "A"} {"winner": "tie"}', "two_winners"),
-        ('{"winner": "A"}', "no_explanation"),
-        ('{"reason": "<two to four sentences>", "winner": "A"}', "placeholder"),
-        ('{"reason": "r", "winner": "<A, B or tie>"}', "not_a_winner"),
-    ],
-)
-def test_a_refusal_has_its_reason(reply: str, reason: str) -> None:
-    with pytest.raises(ParseError) as caught:
-        read_verdict(reply)
-    assert caught.value.reason == reason
+@pytest.mark.parametrize(("reply", "read"), READ.items())
+def test_a_reply_is_read_by_one_rule_or_refused_with_its_reason(reply: str, read: str) -> None:
+    try:
+        assert read_verdict(reply).winner == read
+    except ParseError as error:
+        assert error.reason == read
 
 
 def test_the_reason_is_kept_also_where_its_quotes_break_the_object() -> None:
     assert read_verdict('{"reason": " r. ", "winner": "A"}').reason == "r."
     broken = '{"reason": "A says "red" rightly.", "winner": "A"}'
-    assert read_verdict(broken).reason == 'A says "red" rightly.'
+    assert read_verdict(broken) == ("A", 'A says "red" rightly.')
 
 
 # Marks such as <think> hide what follows: `model_text.py`.
@@ -127,10 +104,6 @@ def test_the_reason_is_kept_also_where_its_quotes_break_the_object() -> None:
 def test_whatever_the_reason_says_the_object_is_read_as_it_is(reason: str, winner: str) -> None:
     reply = json.dumps({"reason": f"Since {reason}", "winner": winner})
     assert read_verdict(reply) == (winner, f"Since {reason}".strip())
-
-
-def test_the_schema_asks_for_the_reason_first() -> None:
-    assert VERDICT_SCHEMA["required"] == ["reason", "winner"]
 
 
 @pytest.mark.parametrize("prefix", ["", "overall-"])

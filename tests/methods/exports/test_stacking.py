@@ -28,9 +28,7 @@ HERE = "<ImageHere>"
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="<"), max_size=12)
 
 
-def dialogue(
-    name: str, *said: tuple[str, tuple[int, ...], str], pictures: str = ""
-) -> ExportedItem:
+def dialogue(name: str, *said: tuple[str, tuple[int, ...], str], pictures: str = ""):
     turns = [
         Turn(place, question, positions, {"answer": answer})
         for place, (question, positions, answer) in enumerate(said, start=1)
@@ -62,12 +60,7 @@ def test_images_count_on_through_a_record() -> None:
 
 
 def test_tokens_are_those_of_texts_pictures_and_messages() -> None:
-    assert (
-        estimate_tokens(""),
-        estimate_tokens("abcd"),
-        estimate_tokens("大"),
-        estimate_tokens("大人"),
-    ) == (0, 2, 1, 2)
+    assert [estimate_tokens(text) for text in ("", "abcd", "大", "大人")] == [0, 2, 1, 2]
     # "Who is <image-1>?" has 17 bytes, "An owl." 7: 6 + 3 tokens, one picture, two messages.
     assert tokens_of(OWLS, estimate_tokens, TokenBudget(100, 50)) == 6 + 3 + 50 + 2 * 5
 
@@ -86,21 +79,14 @@ def test_what_is_longer_or_names_what_it_does_not_show_stands_alone_and_whole() 
     endless = dialogue("endless", ("?", (), "<image-" + "9" * 5_000 + ">"))
     long = dialogue("long", ("x" * 200, (), "y"))
     made = stacks([lost, TALK, long, OWLS, endless], len, TokenBudget(150, 0))
-    assert [[item.item_id for item in stack.items] for stack in made] == [
-        *(["lost"], ["talk", "owls"], ["long"], ["endless"]),
-    ]
+    records = [["lost"], ["talk", "owls"], ["long"], ["endless"]]
+    assert [[item.item_id for item in stack.items] for stack in made] == records
     assert [stack.whole for stack in made] == [True, True, False, False]
     assert join_dialogues(made[2].items) == long
-
-
-def test_no_picture_has_two_numbers_in_a_record() -> None:
+    # No picture has two numbers in a record.
     again = replace(OWLS, item_id="again")
-    assert [
-        len(stack.items) for stack in stacks([OWLS, again, TALK], len, TokenBudget(10_000, 0))
-    ] == [
-        2,
-        1,
-    ]
+    apart = stacks([OWLS, again, TALK], len, TokenBudget(10_000, 0))
+    assert [len(stack.items) for stack in apart] == [2, 1]
 
 
 @st.composite
@@ -122,52 +108,42 @@ def dialogues(draw: st.DrawFn) -> list[ExportedItem]:
     return made
 
 
-def seen(said: list[ExportedMessage], pictures: tuple[CreditedImage, ...]) -> list[str]:
+def seen(said: list[ExportedMessage], pictures: tuple[CreditedImage, ...]) -> str:
     """A reader's view: texts, pictures by what they are, and names by the picture they are of."""
     entered: list[str] = []
-    parts: list[str] = []
-    for each in said:
-        for part in each.parts:
-            if isinstance(part, int):
-                entered.append(pictures[part].image_id)
-                parts.append(f"[{entered[-1]}]")
-            else:
-                parts.append(
-                    re.sub(r"<image-(\d+)>", lambda name: f"({entered[int(name[1]) - 1]})", part)
-                )
-        parts.append(f"/{each.role}/")
-    return ["".join(parts)]
+
+    def shown(part: int | str) -> str:
+        if isinstance(part, int):
+            entered.append(pictures[part].image_id)
+            return f"[{entered[-1]}]"
+        return re.sub(r"<image-(\d+)>", lambda name: f"({entered[int(name[1]) - 1]})", part)
+
+    return "".join("".join(map(shown, each.parts)) + f"/{each.role}/" for each in said)
 
 
 @given(dialogues(), st.integers(1, 200), st.integers(0, 40))
 def test_every_dialogue_is_in_one_record_as_it_was(items, tokens, picture_tokens):
+    def size(*of: ExportedItem) -> int:
+        return sum(tokens_of(item, estimate_tokens, budget) for item in of)
+
     budget = TokenBudget(tokens, picture_tokens)
     made = stacks(items, estimate_tokens, budget)
-    assert sorted(item.item_id for stack in made for item in stack.items) == sorted(
-        item.item_id for item in items
-    )
+    stacked = sorted(item.item_id for stack in made for item in stack.items)
+    assert stacked == sorted(item.item_id for item in items)
     for stack in made:
         record = join_dialogues(stack.items)
-        assert stack.tokens == sum(tokens_of(item, estimate_tokens, budget) for item in stack.items)
+        assert stack.tokens == size(*stack.items)
         assert stack.whole == (stack.tokens <= tokens) and (stack.whole or len(stack.items) == 1)
-        alone = "".join(
-            part for item in stack.items for part in seen(messages(item), item.pictures)
-        )
-        assert seen(messages(record), record.pictures) == [alone]
+        alone = "".join(seen(messages(item), item.pictures) for item in stack.items)
+        assert seen(messages(record), record.pictures) == alone
         ids = [record.pictures[number].image_id for number in shown_images(messages(record))]
         assert len(set(ids)) == len(ids)
     # Of two records, the later one's first dialogue did not fit into the earlier one.
     for place, stack in enumerate(made):
-        first = tokens_of(stack.items[0], estimate_tokens, budget)
+        first = items.index(stack.items[0])
         for earlier in made[:place]:
-            order = [items.index(item) for item in earlier.items]
-            before = [
-                item
-                for item, at in zip(earlier.items, order, strict=True)
-                if at < items.index(stack.items[0])
-            ]
-            used = sum(tokens_of(item, estimate_tokens, budget) for item in before)
-            assert used + first > tokens
+            before = [item for item in earlier.items if items.index(item) < first]
+            assert size(*before, stack.items[0]) > tokens
 
 
 @pytest.mark.parametrize("n_longer", [0, 2])

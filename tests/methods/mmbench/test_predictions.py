@@ -25,24 +25,20 @@ def place(items: list[Item], **cells: str) -> PredictionKey | Unplaced:
     return found
 
 
+def key(item_id: str, shift: int) -> PredictionKey:
+    return PredictionKey(item_id, f"shift-{shift}")
+
+
 @pytest.mark.parametrize(
     ("index", "found"),
     [
-        ("7", PredictionKey("7", "shift-0")),
-        ("7.0", PredictionKey("7", "shift-0")),
-        ("0000007", PredictionKey("7", "shift-0")),
-        ("1000007", PredictionKey("7", "shift-1")),
-        ("1.000007e+06", PredictionKey("7", "shift-1")),
-        ("2000007.0", PredictionKey("7", "shift-2")),
-        ("1000241", PredictionKey("241", "shift-1")),
+        *((index, key("7", 0)) for index in ("7", "7.0", "0000007")),
+        *((index, key("7", 1)) for index in ("1000007", "1.000007e+06")),
+        ("2000007.0", key("7", 2)),
+        ("1000241", key("241", 1)),
         # It has two choices, and so two passes.
         ("2000241", "unknown_pass"),
-        ("8", "unknown"),
-        ("1000008", "unknown"),
-        ("", "unknown"),
-        ("-7", "unknown"),
-        ("²", "unknown"),
-        ("9" * 5000, "unknown"),
+        *((index, "unknown") for index in ("8", "1000008", "", "-7", "²", "9" * 5000)),
     ],
 )
 def test_an_index_names_a_question_and_its_pass(index, found):
@@ -50,52 +46,38 @@ def test_an_index_names_a_question_and_its_pass(index, found):
 
 
 def test_an_index_that_is_no_whole_number_is_refused_by_its_row() -> None:
-    rows = [
-        FileRow("record 1", {"index": "7", "prediction": "A"}),
-        FileRow("record 2", {"index": "7.5"}),
-    ]
+    cells = [{"index": "7", "prediction": "A"}, {"index": "7.5"}]
+    rows = [FileRow(f"record {number}", each) for number, each in enumerate(cells, 1)]
     with pytest.raises(PredictionError, match="record 2: its index '7.5' is not a whole number"):
         predictions_of(mmbench_predictions, NUMBERED, rows)
 
 
-def test_g_index_names_the_question() -> None:
-    assert place(NUMBERED, index="1000007", g_index="7") == PredictionKey("7", "shift-1")
-    assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == PredictionKey(
-        "7", "shift-1"
-    )
+def test_g_index_or_the_place_or_the_id_names_the_question():
+    assert place(NUMBERED, index="1000007", g_index="7") == key("7", 1)
+    assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == key("7", 1)
     assert place(NUMBERED, index="7", g_index="8") == "unknown"
-
-
-def test_where_ids_are_no_numbers_an_index_is_the_place_or_the_id() -> None:
-    assert place(NAMED, index="2") == PredictionKey("y", "shift-0")
-    assert place(NAMED, index="1000001") == PredictionKey("x", "shift-1")
-    assert place(NAMED, index="x") == PredictionKey("x", "shift-0")
-    assert place(NAMED, index="1000001", item_id="y") == PredictionKey("y", "shift-1")
+    # Where ids are no numbers an index is the place or the id.
+    assert place(NAMED, index="2") == key("y", 0)
+    assert place(NAMED, index="1000001") == key("x", 1)
+    assert place(NAMED, index="x") == key("x", 0)
+    assert place(NAMED, index="1000001", item_id="y") == key("y", 1)
     assert place(NAMED, index="1", item_id="z") == "unknown"
-
-
-def test_an_index_that_is_the_id_of_one_and_the_place_of_another_names_none() -> None:
+    # An index that is the id of one and the place of another names none.
     mixed = [item("A", "cat", "dog", item_id="2"), item("B", "red", "blue", item_id="y")]
     assert place(mixed, index="2") == "ambiguous"
-    assert place(mixed, index="2", item_id="y") == PredictionKey("y", "shift-0")
-    assert place(mixed, index="1") == PredictionKey("2", "shift-0")
+    assert place(mixed, index="2", item_id="y") == key("y", 0)
+    assert place(mixed, index="1") == key("2", 0)
 
 
-def test_choices_say_which_pass_it_is_however_a_file_shifts_them() -> None:
+def test_choices_say_which_pass_it_is_however_they_are_shifted_or_written():
     """The second pass of a file that shifts the other way is the third one here."""
-    assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == PredictionKey(
-        "7", "shift-1"
-    )
-    assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == PredictionKey(
-        "7", "shift-2"
-    )
-
-
-def test_choices_that_tools_have_written_otherwise_are_the_same() -> None:
+    assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == key("7", 1)
+    assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == key("7", 2)
+    # Choices that tools have written otherwise are the same.
     # pandas takes NA for missing, and a spreadsheet has numbers.
-    assert place(NUMBERED, index="7", A="cat", B="dog", C="") == PredictionKey("7", "shift-0")
-    assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == PredictionKey("241", "shift-1")
-    assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == PredictionKey("7", "shift-0")
+    assert place(NUMBERED, index="7", A="cat", B="dog", C="") == key("7", 0)
+    assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == key("241", 1)
+    assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == key("7", 0)
 
 
 @pytest.mark.parametrize("choices", ["cat", "cat dog cow", "dog cat NA", "cat dog NA cow"])
@@ -113,8 +95,5 @@ def test_rows_of_the_exported_circular_file_are_every_pass_in_order(items, colum
         FileRow("record", {name: row[name] for name in columns or row})
         for row in csv.DictReader(lines, delimiter="\t")
     ]
-    assert places(items, rows) == [
-        PredictionKey(each.item_id, f"shift-{shift}")
-        for each in items
-        for shift in range(len(each.choices))
-    ]
+    passes = [key(each.item_id, shift) for each in items for shift in range(len(each.choices))]
+    assert places(items, rows) == passes

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,13 +13,10 @@ LEAVES = st.dictionaries(
 )
 
 
-def test_ten_items_of_one_ability_are_four_and_six() -> None:
-    found = split_items({f"item {number}": "ocr" for number in range(10)}, {}, seed=0)
-    assert Counter(found.values()) == {DEV: 4, TEST: 6}
-
-
-def test_where_each_ability_has_one_item_four_of_ten_abilities_are_in_dev() -> None:
-    found = split_items({f"item {number}": f"ability {number}" for number in range(10)}, {}, seed=0)
+@pytest.mark.parametrize("ability", ["ocr", "ability {}"], ids=["one ability", "ten abilities"])
+def test_four_of_ten_items_or_abilities_with_one_item_each_are_in_dev(ability) -> None:
+    of = {f"item {number}": ability.format(number) for number in range(10)}
+    found = split_items(of, {}, seed=0)
     assert Counter(found.values()) == {DEV: 4, TEST: 6}
 
 
@@ -37,9 +35,7 @@ def test_the_ratio_is_kept_over_all_and_in_each_ability(leaves: dict[str, str], 
 
 
 @given(LEAVES, LEAVES, st.integers(0, 3))
-def test_an_item_stays_in_its_split_whatever_comes_or_goes(
-    first: dict[str, str], second: dict[str, str], seed: int
-) -> None:
+def test_an_item_stays_in_its_split_whatever_comes_or_goes(first, second, seed) -> None:
     before = split_items(first, {}, seed)
     after = split_items(second, before, seed)
     assert after.keys() == second.keys()

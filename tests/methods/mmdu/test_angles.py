@@ -20,7 +20,6 @@ def test_angles_have_names_and_words_of_their_own(angles) -> None:
 @given(st.integers(0, 60), st.integers(), st.text())
 def test_no_angle_comes_again_before_all_have_come(n: int, seed: int, of: str) -> None:
     taken = assign_angles(ON_SEVERAL, n, seed, of)
-
     assert len(taken) == n
     counts = Counter(angle.name for angle in taken)
     assert not counts or max(counts.values()) <= -(-n // len(ON_SEVERAL))
@@ -31,6 +30,5 @@ def test_no_angle_comes_again_before_all_have_come(n: int, seed: int, of: str) -
 
 def test_over_many_sets_every_angle_comes_about_equally_often() -> None:
     counts = Counter(assign_angles(ON_ONE, 1, 0, f"image {n}")[0].name for n in range(1200))
-
     # 100 each on average, with a standard deviation of 10.
     assert len(counts) == 12 and min(counts.values()) > 60 and max(counts.values()) < 140

@@ -35,11 +35,10 @@ def reason_of(text: str) -> str:
     return caught.value.reason
 
 
-# --- What is read --------------------------------------------------------------------------------
-
-
 def test_seven_scores_and_the_words_before_them():
     assert parse_grades(reply()) == Grades(SCORES, "Creativity: dull.")
+    # Other keys are ignored.
+    assert parse_grades(reply(Total=46, Model="'the best'")).scores == SCORES
 
 
 @pytest.mark.parametrize(
@@ -54,20 +53,6 @@ def test_seven_scores_and_the_words_before_them():
 )
 def test_scores_without_an_explanation_are_no_judgment(words, reason):
     assert reason_of(f"{words}{SCORES!r}") == reason
-
-
-def test_a_fenced_dictionary_over_several_lines_is_read():
-    fenced = "Fine.\n```json\n" + json.dumps(SCORES, indent=2) + "\n```\nThat is all."
-    assert parse_grades(fenced).scores == SCORES
-
-
-def test_keys_are_read_without_regard_to_case_and_space():
-    shouted = {f" {key.upper()} ": score for key, score in SCORES.items()}
-    assert parse_grades(f"Fine. {shouted!r}").scores == SCORES
-
-
-def test_keys_that_are_no_dimension_are_ignored():
-    assert parse_grades(reply(Total=46, Model="'the best'")).scores == SCORES
 
 
 def test_two_dictionaries_with_different_scores_are_refused():
@@ -93,17 +78,14 @@ GIVEN = "The set {red, blue} is right."
 SEVEN = ", ".join(f'"{key}": {score}' for key, score in SCORES.items())
 
 
+# More forms: prompts/test_reply_objects.py, evaluation/test_rating.py.
 @pytest.mark.parametrize(
     "text",
     [
         f'```json\n{{"Explanation": "{GIVEN}", {SEVEN}}}\n```',
-        f'{{"Explanation": "{GIVEN}", {SEVEN},}}',
-        f"{{'Explanation': '{GIVEN}', {SEVEN}}}",
-        f'{{"Explanation": "{GIVEN}", // of the answer\n{SEVEN} /* all */}}',
-        f"{{“Explanation”：“{GIVEN}”，{SEVEN.replace(':', '：').replace(',', '，')}}}",
+        f"{{'Explanation': '{GIVEN}', {SEVEN.upper()}, }}",
         f'｛"Explanation": "{GIVEN}", {SEVEN}｝',
         f'{{{SEVEN}, "Explanation": "{GIVEN}"',
-        f"{GIVEN}\n```json\n{{{SEVEN}}}\n```",
         f"{{{SEVEN}}}\n{GIVEN}",
         f"<think>{{{SEVEN.replace('7', '1')}}}</think>{GIVEN}\n{{{SEVEN},}}",
     ],
@@ -124,15 +106,6 @@ def test_the_samples_judges_are_read_and_their_words_kept():
     assert all(set(grades.scores.values()) == {7} for grades in read.values())
 
 
-@pytest.mark.parametrize("written", ["7", "7.0", "'7'", "' 7 '", "'7.0'", "7e0"])
-def test_a_whole_number_means_itself_however_it_is_written(written):
-    score = parse_grades(reply(Richness=written)).scores["Richness"]
-    assert score == 7 and type(score) is int
-
-
-# --- What is not ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", ["", "All sevens.", "Creativity: 7", "{", "}{", "[7, 7, 7]"])
 def test_a_reply_without_a_dictionary(text):
     assert reason_of(text) == "no_dictionary"
@@ -146,29 +119,10 @@ def test_a_missing_score_is_an_error_and_not_a_smaller_divisor(dimension):
     assert reason_of(repr(rest)) == "missing_score"
 
 
-OFF_THE_SCALE = ["0", "11", "-1", "95", "'11'", "0.0", "1" + "0" * 50]
-NOT_WHOLE = [
-    *("7.5", "'7.5'", "'seven'", "'7/10'", "True", "None", "[7]", "(7,)", "1+2j", "1e999"),
-    # Expressions.
-    *("3 + 4", "int('7')", "7 if 1 else 7", "lambda: 7", "x"),
-]
-
-
-@pytest.mark.parametrize(
-    ("reason", "written"),
-    [
-        *(("out_of_range", written) for written in OFF_THE_SCALE),
-        *(("not_an_integer", written) for written in NOT_WHOLE),
-    ],
-)
-def test_a_score_off_the_scale_or_that_is_no_whole_number_is_refused(reason, written):
-    assert reason_of(reply(Richness=written)) == reason
-
-
-@pytest.mark.parametrize("written", ["NaN", "Infinity", "-Infinity", "true", "null"])
-def test_what_only_json_can_write_is_no_score_either(written):
-    text = json.dumps(SCORES).replace('"Richness": 6', f'"Richness": {written}')
-    assert reason_of(text) == "not_an_integer"
+# Other values: evaluation/test_grades.py.
+@pytest.mark.parametrize("written", ["1" + "0" * 50, "1+2j", "1e999", "int('7')", "lambda: 7", "x"])
+def test_a_score_off_the_scale_or_that_is_no_whole_number_is_refused(written):
+    assert reason_of(reply(Richness=written)) in {"out_of_range", "not_an_integer"}
 
 
 def test_code_is_never_run(tmp_path):
@@ -185,17 +139,11 @@ def test_code_is_never_run(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "{[1]: 2}",
-        "{{}: 1}",
-        "{1, 2}",
-        "{[1], 2}",
-        "{'a\x00': 1}",
+        *("{[1]: 2}", "{{}: 1}", "{1, 2}", "{'a\x00': 1}", "{0x" + "f" * 5000 + ": 1}"),
         reply(Richness="-" * 200_000 + "7"),
         reply(Richness="-" * 2_700 + "7"),
         reply(Richness="(" * 200_000),
         reply(Richness="1" * 5000),
-        reply(Richness="0x" + "f" * 5000),
-        "{0x" + "f" * 5000 + ": 1}",
     ],
     ids=lambda text: text[:12],
 )
@@ -204,15 +152,9 @@ def test_whatever_breaks_a_parser_is_only_an_unreadable_dictionary(text):
     assert reason_of(text) in REASONS - {"two_ratings"}
 
 
-VALUES = (
-    st.integers()
-    | st.floats()
-    | st.booleans()
-    | st.none()
-    | st.text(max_size=4)
-    | st.complex_numbers()
-    | st.lists(st.integers(), max_size=2)
-    | st.binary(max_size=2)
+VALUES = st.one_of(
+    *(st.integers(), st.floats(), st.booleans(), st.none(), st.text(max_size=4)),
+    *(st.complex_numbers(), st.lists(st.integers(), max_size=2), st.binary(max_size=2)),
 )
 DICTIONARIES = st.dictionaries(
     st.sampled_from(DIMENSIONS) | st.text(max_size=4) | st.integers(), VALUES, max_size=9

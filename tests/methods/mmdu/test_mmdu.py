@@ -3,8 +3,6 @@
 import json
 from dataclasses import fields, replace
 
-import pytest
-
 from methods.evaluation.asking import (
     Answer,
     AnswerRequest,
@@ -17,8 +15,7 @@ from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, replay
 from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL
-from methods.prompts.messages import Image, Message, Text
-from methods.prompts.parsing import ParseError
+from methods.prompts.messages import Image, Message
 from tests.methods.evaluation.driving import drive
 
 MMDU = Mmdu()
@@ -26,16 +23,16 @@ ITEM = Item(
     "item",
     (
         Turn(1, "Image1: <ImageHere>. What is in <image-1>?", (1,), {"answer": "A mill."}),
-        Turn(
-            2,
-            "Image2: <ImageHere>, Image3: <ImageHere>. Compare.",
-            (2, 3),
-            {"answer": "Both are red."},
-        ),
+        Turn(2, "Image2: <ImageHere>, Image3: <ImageHere>. Compare.", (2, 3), {"answer": "Red."}),
         Turn(3, "Which is oldest?", (), {"answer": "<image-2>."}),
     ),
     ("sha-a", "sha-b", "sha-c"),
 )
+
+
+def with_turn(number: int, **changes: object) -> Item:
+    turns = [replace(each, **changes) if each.turn == number else each for each in ITEM.turns]
+    return replace(ITEM, turns=tuple(turns))
 
 
 def answered(*texts: str) -> Transcript:
@@ -59,82 +56,45 @@ def judging_of(transcript: Transcript, item: Item = ITEM) -> list[JudgeRequest]:
     return list(next(MMDU.judge(item, transcript)))
 
 
-def images_of(messages) -> list[str]:
-    return [p.image_id for message in messages for p in message.parts if isinstance(p, Image)]
+def shown(messages) -> list[str]:
+    """Each message as a text, its images in brackets."""
+    return [
+        "".join(f"[{p.image_id}]" if isinstance(p, Image) else p.text for p in each.parts)
+        for each in messages
+    ]
 
 
-def words_of(messages) -> str:
-    return "\n".join(p.text for message in messages for p in message.parts if isinstance(p, Text))
+def test_a_turn_is_the_whole_dialogue_with_images_at_their_turns_and_the_models_own_answers():
+    steps = asked_with("A tower.", "No idea.", "z")
+    assert [(step.trial, step.turn) for step in steps] == [("plain", n) for n in (1, 2, 3)]
+    dialogue = [
+        "Image1: [sha-a]. What is in <image-1>?",
+        "A tower.",
+        "Image2: [sha-b], Image3: [sha-c]. Compare.",
+        "No idea.",
+        "Which is oldest?",
+    ]
+    for place, step in enumerate(steps):
+        assert shown(step.messages) == dialogue[: 2 * place + 1]
+    assert [message.role for message in steps[1].messages] == ["user", "assistant", "user"]
 
 
-# --- Before a model ------------------------------------------------------------------------------
-
-
-def test_the_first_turn_is_the_question_with_its_image_and_nothing_else() -> None:
-    first = asked_with("x", "y", "z")[0]
-    assert (first.trial, first.turn) == ("plain", 1)
-    assert first.messages == (
-        Message("user", (Text("Image1: "), Image("sha-a"), Text(". What is in <image-1>?"))),
-    )
-
-
-def test_the_third_turn_is_the_whole_dialogue_with_images_at_their_turns() -> None:
-    assert asked_with("A tower.", "No idea.", "z")[2].messages == (
-        Message("user", (Text("Image1: "), Image("sha-a"), Text(". What is in <image-1>?"))),
-        Message.from_text("assistant", "A tower."),
-        Message(
-            "user",
-            (
-                Text("Image2: "),
-                Image("sha-b"),
-                Text(", Image3: "),
-                Image("sha-c"),
-                Text(". Compare."),
-            ),
-        ),
-        Message.from_text("assistant", "No idea."),
-        Message.from_text("user", "Which is oldest?"),
-    )
-
-
-def test_an_image_is_there_from_its_turn_on_and_not_before() -> None:
-    shown = [images_of(ask.messages) for ask in asked_with("x", "y", "z")]
-    assert shown == [["sha-a"], ["sha-a", "sha-b", "sha-c"], list(ITEM.image_ids)]
-
-
-def test_each_model_sees_its_own_answers_and_never_the_reference() -> None:
-    careful = words_of(asked_with("A tall mill.", "Red, both.", "z")[2].messages)
-    careless = words_of(asked_with("A cat.", "Blue.", "z")[2].messages)
-    assert "A tall mill." in careful and "A cat." not in careful
-    assert "A cat." in careless and "A tall mill." not in careless
-    for words in (careful, careless):
-        assert not any(turn.reference in words for turn in ITEM.turns)
-
-
-def test_what_a_model_writes_is_text_even_when_it_looks_like_an_image() -> None:
+def test_a_models_text_is_no_image_and_a_given_turn_is_history():
     messages = asked_with("See <ImageHere>.", "y", "z")[1].messages
     assert messages[1] == Message.from_text("assistant", "See <ImageHere>.")
-    assert images_of(messages) == list(ITEM.image_ids)
-
-
-def test_a_turn_without_an_answer_ends_the_dialogue_and_the_others_are_named() -> None:
+    # A given turn is put into the history and is not asked.
+    first, second, _ = asked_with("y", "z", item=with_turn(1, given="A mill."))
+    assert first == ReferenceTurn("plain", 1, "A mill.")
+    assert second.messages[1] == Message.from_text("assistant", "A mill.")
+    # A turn without an answer ends the dialogue and the others are named.
     first, second, third = asked_with("x", None)
     assert isinstance(first, AnswerRequest) and isinstance(second, AnswerRequest)
     assert third == SkippedTurn("plain", 3, "Turn 2 has no answer.")
 
 
-def test_a_given_turn_is_put_into_the_history_and_is_not_asked() -> None:
-    turns = (replace(ITEM.turns[0], given="A mill."), *ITEM.turns[1:])
-    first, second, _ = asked_with("y", "z", item=replace(ITEM, turns=turns))
-    assert first == ReferenceTurn("plain", 1, "A mill.")
-    assert second.messages[1] == Message.from_text("assistant", "A mill.")
-
-
 def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged() -> None:
-    turns = (ITEM.turns[0], replace(ITEM.turns[1], given="Both are red."), ITEM.turns[2])
-    item = replace(ITEM, turns=turns)
-    steps = asked_with(None, item=item)
-    assert steps[1:] == [
+    item = with_turn(2, given="Both are red.")
+    assert asked_with(None, item=item)[1:] == [
         ReferenceTurn("plain", 2, "Both are red."),
         SkippedTurn("plain", 3, "Turn 1 has no answer."),
     ]
@@ -142,43 +102,33 @@ def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged
     assert {each.turn for each in found} == {1, 3}
 
 
-# --- Before the judge ----------------------------------------------------------------------------
-
-
-def test_the_judge_sees_the_images_shown_so_far_and_no_later_one() -> None:
-    shown = [asked.images for asked in judging_of(answered("x", "y", "z"))]
-    assert shown == [("sha-a",), ("sha-a", "sha-b", "sha-c"), ITEM.image_ids]
-
-
-def test_the_judge_reads_the_dialogue_so_far_the_reference_and_the_answer_and_nothing_later() -> (
-    None
-):
+def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_later():
+    seen = [asked.images for asked in judging_of(answered("x", "y", "z"))]
+    assert seen == [("sha-a",), ("sha-a", "sha-b", "sha-c"), ITEM.image_ids]
+    # The judge reads the dialogue so far the reference and the answer and nothing later.
     asked = judging_of(answered("A mill.", "Both are tall.", "None."))[1]
     assert asked.place == JudgmentKey("plain", 2, "turn")
     assert asked.data == {
         "earlier": [{"question": "Image1: <image-1>. What is in <image-1>?", "answer": "A mill."}],
         "question": "Image2: <image-2>, Image3: <image-3>. Compare.",
-        "reference": "Both are red.",
+        "reference": "Red.",
         "answer": "Both are tall.",
     }
 
 
 def test_the_judge_reads_the_models_own_earlier_answers_and_given_turns() -> None:
-    turns = (replace(ITEM.turns[0], given="A given mill."), *ITEM.turns[1:])
     transcript = answered("A given mill.", "Mine.", "The second one.")
-    asked = judging_of(transcript, replace(ITEM, turns=turns))
+    asked = judging_of(transcript, with_turn(1, given="A given mill."))
+    # No reference of an earlier turn: what is judged is this model's dialogue.
     assert [[each["answer"] for each in of.data["earlier"]] for of in asked] == [
         ["A given mill."],
         ["A given mill.", "Mine."],
     ]
-    # No reference of an earlier turn: what is judged is this model's dialogue.
-    assert not any("Both are red." in str(of.data["earlier"]) for of in asked)
 
 
 def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
-    turns = (ITEM.turns[0], replace(ITEM.turns[1], references={"answer": "As <ImageHere>."}))
     said = answered("See <ImageHere>.", "See <ImageHere> and <ImageHere>.")
-    data = judging_of(said, replace(ITEM, turns=turns))[1].data
+    data = judging_of(said, with_turn(2, references={"answer": "As <ImageHere>."}))[1].data
     assert "<ImageHere>" not in str(data)
     assert (data["reference"], data["answer"]) == ("As <image>.", "See <image> and <image>.")
     assert data["earlier"][0]["answer"] == "See <image>."
@@ -195,9 +145,7 @@ def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
 
 
 def test_a_turn_without_a_reference_is_not_judged_and_not_the_models_fault() -> None:
-    turns = (ITEM.turns[0], replace(ITEM.turns[1], references={}), ITEM.turns[2])
-    item = replace(ITEM, turns=turns)
-    transcript = answered("x", "y", "z")
+    item, transcript = with_turn(2, references={}), answered("x", "y", "z")
     assert [asked.place.turn for asked in judging_of(transcript, item)] == [1, 3]
     found = replay(MMDU.judge(item, transcript), {})
     of_turns = {observation.turn: observation.status for observation in found}
@@ -215,9 +163,6 @@ def test_every_turn_is_observed_in_every_dimension() -> None:
     assert statuses == {(1, "judged", 7), (2, "truncated", None), (3, "not_asked", None)}
 
 
-# --- What the judge says -------------------------------------------------------------------------
-
-
 def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up() -> None:
     # Neither the best (9) nor the worst (2) nor the mean of the others: what the judge said.
     scores = {dimension: 5 for dimension in DIMENSIONS}
@@ -226,11 +171,6 @@ def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up() -> Non
     assert judgment.scores == scores
     assert (judgment.score, judgment.explanation) == (7, "Sound.")
     assert set(judgment.scores) == set(MMDU.dimensions)
-
-
-def test_a_reply_that_cannot_be_read_is_a_parse_error() -> None:
-    with pytest.raises(ParseError, match="no dictionary"):
-        read_judgment("Nine out of ten.")
 
 
 def test_the_overall_score_ranks_and_scores_are_shown_out_of_a_hundred() -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,6 @@ from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.mmdu.published import (
     MOST_TEXT,
-    PUBLISHED_FILES,
     mmdu_record,
     read_published,
     tsv_lines,
@@ -22,28 +22,25 @@ from methods.mmdu.published import (
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import image_positions
 
+FIRST, SECOND = "Image1: <ImageHere>, Image2: <ImageHere>. Compare them.", "And <image-2>?"
+OLDER = "<image-1> is “älter”."
+PICTURES = ("images/a.jpg", "images/b.png")
 BRIDGES = PublishedItem(
     "d1",
-    (
-        Turn(
-            1,
-            "Image1: <ImageHere>, Image2: <ImageHere>. Compare them.",
-            (1, 2),
-            {"answer": "<image-1> is “älter”."},
-        ),
-        Turn(2, "And <image-2>?", (), {"answer": "Newer."}),
-    ),
-    ("images/a.jpg", "images/b.png"),
+    (Turn(1, FIRST, (1, 2), {"answer": OLDER}), Turn(2, SECOND, (), {"answer": "Newer."})),
+    PICTURES,
 )
+
+
+def said(*values: str) -> list[dict[str, str]]:
+    who = ("user", "assistant")
+    return [{"from": who[n % 2], "value": text} for n, text in enumerate(values)]
+
+
 RECORD = {
     "id": "d1",
-    "image": ["images/a.jpg", "images/b.png"],
-    "conversations": [
-        {"from": "user", "value": "Image1: <ImageHere>, Image2: <ImageHere>. Compare them."},
-        {"from": "assistant", "value": "<image-1> is “älter”."},
-        {"from": "user", "value": "And <image-2>?"},
-        {"from": "assistant", "value": "Newer."},
-    ],
+    "image": [*PICTURES],
+    "conversations": said(FIRST, OLDER, SECOND, "Newer."),
 }
 
 
@@ -64,9 +61,6 @@ def written(name: str, items: Sequence[PublishedItem]) -> str:
     return "".join(write_published(items, bytes_of)[name])
 
 
-# --- JSON ----------------------------------------------------------------------------------------
-
-
 def test_a_dialogue_in_mmdus_form() -> None:
     assert mmdu_record(BRIDGES) == RECORD
     assert list(mmdu_record(BRIDGES)) == ["id", "image", "conversations"]
@@ -84,27 +78,19 @@ def test_what_else_a_record_says_in_a_text_or_a_number_is_a_label_and_comes_back
 
 
 def test_an_empty_answer_is_held_out() -> None:
-    held_out = [{**each} for each in RECORD["conversations"]]  # type: ignore[attr-defined]
-    held_out[3]["value"] = ""
+    held_out = said(FIRST, OLDER, SECOND, "")
     (item,) = read_records({**RECORD, "conversations": held_out})
-    assert [turn.reference for turn in item.turns] == ["<image-1> is “älter”.", None]
+    assert [turn.reference for turn in item.turns] == [OLDER, None]
     assert item.turns[1].references == {}
     assert mmdu_record(item)["conversations"] == held_out
-
-
-# --- TSV, as VLMEvalKit reads it -------------------------------------------------------------------
 
 
 def test_a_row_has_lists_of_texts_and_the_images_inside() -> None:
     header, row = written("mmdu.tsv", [BRIDGES]).splitlines()
     assert header == '"index"\t"question"\t"answer"\t"image"'
-    encoded = [base64.b64encode(bytes_of(path)).decode() for path in BRIDGES.images]  # type: ignore[arg-type]
-    assert row.split("\t") == [
-        '"d1"',
-        "\"['Image1: <ImageHere>, Image2: <ImageHere>. Compare them.', 'And <image-2>?']\"",
-        "\"['<image-1> is “älter”.', 'Newer.']\"",
-        f"\"['{encoded[0]}', '{encoded[1]}']\"",
-    ]
+    encoded = [base64.b64encode(bytes_of(path)).decode() for path in PICTURES]
+    lists = ([FIRST, SECOND], [OLDER, "Newer."], encoded)
+    assert row.split("\t") == ['"d1"', *(f'"{each!r}"' for each in lists)]
 
 
 def test_a_loader_of_tables_reads_what_was_written() -> None:
@@ -123,30 +109,21 @@ def test_a_loader_of_tables_reads_what_was_written() -> None:
     assert base64.b64decode(image) == bytes_of("p")
 
 
-def test_paths_may_stand_in_the_place_of_images_and_answers_may_be_missing() -> None:
+def test_paths_may_stand_for_images_and_lists_be_long():
     text = "index\tquestion\timage_path\n4\t['<ImageHere>?', 'Why?']\t['a/b.jpg']\n"
     assert read("MMDU.TSV", text) == [
         PublishedItem("4", (Turn(1, "<ImageHere>?", (1,)), Turn(2, "Why?")), ("a/b.jpg",))
     ]
+    # A list of almost a million characters is read.
+    question = IMAGE_HERE + "a" * (MOST_TEXT - 20)
+    (item,) = read("mmdu.tsv", row(question=repr([question])))
+    assert item.turns[0].question == question
 
-
-def test_ends_of_lines_are_of_either_kind() -> None:
-    for end in ("\n", "\r\n"):
-        text = f"index\tquestion\tanswer\timage_path{end}1\t['Q']\t['A']\t[]{end}{end}"
-        (item,) = read("x.tsv", text)
-        assert item.turns == (Turn(1, "Q", (), {"answer": "A"}),)
-
-
-# --- Both ----------------------------------------------------------------------------------------
 
 TEXTS = st.lists(
-    st.one_of(
-        st.just(IMAGE_HERE),
-        st.sampled_from(
-            ['"', "'", "\n", "\r\n", "\t", "\\", "\0", "\ufeff", "\u2028", "字", "[]", ","]
-        ),
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
-    ),
+    st.just(IMAGE_HERE)
+    | st.sampled_from([*"\"'\n\t\\\0\ufeff\u2028字,", "\r\n", "[]"])
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
     max_size=6,
 ).map("".join)
 QUESTIONS = TEXTS.filter(str.strip)
@@ -188,23 +165,11 @@ def test_what_was_written_as_json_is_read_as_it_was(released: list[PublishedItem
 def test_what_was_written_as_tsv_is_read_as_it_was_with_the_images(released):
     text = written("mmdu.tsv", released)
     again = read("mmdu.tsv", text)
-    for item, before in zip(again, released, strict=True):
-        assert (item.item_id, item.turns, item.labels) == (
-            before.item_id,
-            before.turns,
-            before.labels,
-        )
-        assert item.images == tuple(bytes_of(str(path)) for path in before.images)
+    assert again == [
+        replace(item, images=tuple(bytes_of(str(path)) for path in item.images))
+        for item in released
+    ]
     assert "".join(tsv_lines(again, bytes_of)) == text
-
-
-def test_each_file_is_one_that_can_be_read_back() -> None:
-    assert set(PUBLISHED_FILES) == set(write_published([BRIDGES], bytes_of))
-    for name in PUBLISHED_FILES:
-        assert [item.turns for item in read(name, written(name, [BRIDGES]))] == [BRIDGES.turns]
-
-
-# --- What is refused -------------------------------------------------------------------------------
 
 
 def changed(**of: object) -> list[object]:
@@ -212,11 +177,13 @@ def changed(**of: object) -> list[object]:
     return [RECORD, {**RECORD, "id": "d2", **of}]
 
 
-def said(*values: str) -> dict[str, object]:
-    who = ("user", "assistant")
-    return {"conversations": [{"from": who[n % 2], "value": text} for n, text in enumerate(values)]}
+def talk(*values: str) -> list[object]:
+    return changed(image=[], conversations=said(*values))
 
 
+D2 = "record 2 ('d2')"
+NO_LIST = "its image is not a list of texts"
+SURROGATE = "has a text with half a character (a lone surrogate)"
 JSON_REFUSED = [
     ("{", "it is not valid JSON (line 1)"),
     ("[" * 200_000, "it is not valid JSON"),
@@ -224,50 +191,36 @@ JSON_REFUSED = [
     ('{"id": 1}', "it is not a list of records"),
     ("[]", "it has no records"),
     ("[7]", "record 1 is not a mapping"),
-    (changed(id=""), "record 2 has no id"),
-    (changed(id=True), "record 2 has no id"),
+    *((changed(id=wrong), "record 2 has no id") for wrong in ("", True, ["x"])),
     (
         [{**RECORD, "id": "ü\n" + "x" * 500, "image": []}],
         f"record 1 ('\\xfc\\n{'x' * 78}') has 2 <ImageHere> for 0 images",
     ),
-    (changed(id=["x"]), "record 2 has no id"),
     (changed(id="d1"), "two records have the id 'd1'"),
     ([{**RECORD, "id": 1}, {**RECORD, "id": "1"}], "two records have the id '1'"),
-    (changed(image=["a.jpg"]), "record 2 ('d2') has 2 <ImageHere> for 1 images"),
-    (changed(image=["a", "b", "c"]), "record 2 ('d2') has 2 <ImageHere> for 3 images"),
-    (changed(image="a.jpg"), "record 2 ('d2'): its image is not a list of texts"),
-    (changed(image=["a.jpg", None]), "record 2 ('d2'): its image is not a list of texts"),
-    (changed(conversations=None), "record 2 ('d2') has no list of conversations"),
-    (changed(conversations=[], image=[]), "record 2 ('d2') has no turns"),
+    (changed(image=["a.jpg"]), f"{D2} has 2 <ImageHere> for 1 images"),
+    (changed(image=["a", "b", "c"]), f"{D2} has 2 <ImageHere> for 3 images"),
+    (changed(image="a.jpg"), f"{D2}: {NO_LIST}"),
+    (changed(image=["a.jpg", None]), f"{D2}: {NO_LIST}"),
+    (changed(conversations=None), f"{D2} has no list of conversations"),
+    (changed(conversations=[{"from": "user"}]), f"{D2}: message 1 has no text"),
+    (talk(), f"{D2} has no turns"),
     (
-        changed(conversations=RECORD["conversations"][1:]),
-        "record 2 ('d2'): the user is to speak in message 1",
+        changed(conversations=said(FIRST, OLDER, SECOND)[1:]),
+        f"{D2}: the user is to speak in message 1",
     ),
     (
-        changed(conversations=[RECORD["conversations"][0]] * 2),
-        "record 2 ('d2'): the assistant is to speak in message 2",
+        changed(conversations=said(FIRST)[:1] * 2),
+        f"{D2}: the assistant is to speak in message 2",
     ),
     (
-        changed(conversations=RECORD["conversations"][:3]),
-        "record 2 ('d2'): the last question has no message of the assistant",
+        changed(conversations=said(FIRST, OLDER, SECOND)),
+        f"{D2}: the last question has no message of the assistant",
     ),
-    (
-        changed(conversations=[{"from": "user"}]),
-        "record 2 ('d2'): message 1 has no text",
-    ),
-    (changed(image=[], **said(" \n", "A")), "record 2 ('d2'): question 1 is empty"),
-    (
-        changed(image=[], **said("Q", "A", "", "B")),
-        "record 2 ('d2'): question 2 is empty",
-    ),
-    (
-        changed(image=[], **said("Q \ud800", "A")),
-        "record 2 ('d2') has a text with half a character (a lone surrogate)",
-    ),
-    (
-        changed(image=["a", "\udfff"]),
-        "record 2 ('d2') has a text with half a character (a lone surrogate)",
-    ),
+    (talk(" \n", "A"), f"{D2}: question 1 is empty"),
+    (talk("Q", "A", "", "B"), f"{D2}: question 2 is empty"),
+    (talk("Q \ud800", "A"), f"{D2} {SURROGATE}"),
+    (changed(image=["a", "\udfff"]), f"{D2} {SURROGATE}"),
 ]
 
 
@@ -279,19 +232,19 @@ def test_a_wrong_record_of_the_json_is_named_with_what_is_wrong(content: object,
     assert str(caught.value) == why
 
 
-def row(**of: str) -> str:
-    """A TSV of one row."""
+def row(**of: str | None) -> str:
+    """A TSV of one row; a column of None is not there."""
     cells = {"index": "1", "question": "['<ImageHere>?']", "answer": "['A']", "image": "['YQ==']"}
-    cells |= of
-    columns = [name for name, cell in cells.items() if cell != "no column"]
-    return "\t".join(columns) + "\n" + "\t".join(cells[name] for name in columns) + "\n"
+    there = {name: cell for name, cell in (cells | of).items() if cell is not None}
+    return "\t".join(there) + "\n" + "\t".join(there.values()) + "\n"
 
 
-LIST = "record 1 ('1'): its {} is not a list of texts"
+LIST = "record 1 ('1'): its question is not a list of texts"
+LONG = "record 1 ('1') has more than 1,000,000 characters in its column"
 TSV_REFUSED = [
     ("", "it has no column index"),
-    (row(question="no column"), "it has no column question"),
-    (row(image="no column"), "it has no column image"),
+    (row(question=None), "it has no column question"),
+    (row(image=None), "it has no column image"),
     ("index\tindex\tquestion\timage\n", "two of its columns have the same name"),
     ("index\tquestion\timage\n", "it has no records"),
     ("index\tquestion\timage\n1\t['Q']\n", "record 1 has 2 columns instead of 3"),
@@ -300,28 +253,17 @@ TSV_REFUSED = [
     (row(answer="['A', 'B']"), "record 1 ('1') has 2 answers to 1 questions"),
     (row(answer="[]"), "record 1 ('1') has 0 answers to 1 questions"),
     (row(question="[]", answer="[]", image="[]"), "record 1 ('1') has no turns"),
-    (row(question="What?"), LIST.format("question")),
-    (row(question="{'a': 1}"), LIST.format("question")),
-    (row(question="[1]"), LIST.format("question")),
-    (row(question="__import__('os').system('touch /tmp/evaluated')"), LIST.format("question")),
-    (row(question="[open('/etc/passwd').read()]"), LIST.format("question")),
-    (row(question="[" * 5000), LIST.format("question")),
-    (row(question="-" * 100_000 + "1"), LIST.format("question")),
-    (row(question="['\0']"), LIST.format("question")),
-    (
-        row(question="['" + "a" * MOST_TEXT + "']"),
-        "record 1 ('1') has more than 1,000,000 characters in its column question",
-    ),
-    (
-        row(answer="[" + "9," * MOST_TEXT + "]"),
-        "record 1 ('1') has more than 1,000,000 characters in its column answer",
-    ),
+    *((row(question=cell), LIST) for cell in ("What?", "{'a': 1}", "[1]", "['\0']", "[" * 5000)),
+    (row(question="__import__('os').system('touch /tmp/evaluated')"), LIST),
+    (row(question="[open('/etc/passwd').read()]"), LIST),
+    (row(question="-" * 100_000 + "1"), LIST),
+    (row(question="['" + "a" * MOST_TEXT + "']"), f"{LONG} question"),
+    (row(answer="[" + "9," * MOST_TEXT + "]"), f"{LONG} answer"),
     (row(image="[]"), "record 1 ('1') has 1 <ImageHere> for 0 images"),
     (row(image="['YQ==', 'YQ==']"), "record 1 ('1') has 1 <ImageHere> for 2 images"),
     (row(index="1.5"), "record 1: its index '1.5' is not a whole number"),
-    (row(question="['\\ud800 <ImageHere>']"), "record 1 ('1') has a text with half a character (a "
-     "lone surrogate)"),
-]  # fmt: skip
+    (row(question="['\\ud800 <ImageHere>']"), f"record 1 ('1') {SURROGATE}"),
+]
 
 
 @pytest.mark.parametrize(
@@ -331,12 +273,6 @@ def test_a_wrong_row_of_the_tsv_is_named_with_what_is_wrong(text: str, why: str)
     with pytest.raises(PublishedError) as caught:
         read("mmdu.tsv", text)
     assert str(caught.value) == why
-
-
-def test_a_list_of_almost_a_million_characters_is_read() -> None:
-    question = IMAGE_HERE + "a" * (MOST_TEXT - 20)
-    (item,) = read("mmdu.tsv", row(question=repr([question])))
-    assert item.turns[0].question == question
 
 
 @pytest.mark.parametrize("name", ["mmdu.csv", "mmdu", "mmdu.json.gz"])

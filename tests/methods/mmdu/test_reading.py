@@ -14,9 +14,6 @@ def reason_of(reply: str) -> str:
     return caught.value.reason
 
 
-# --- Whole replies ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -38,11 +35,6 @@ def test_a_name_with_a_number_is_no_label() -> None:
     assert read_answer("A350: a long one.", 2, 1) == "A350: a long one."
 
 
-def test_rules_below_an_answer_are_taken_off_however_many() -> None:
-    assert read_answer("Red." + "\n---" * 30_000, 1, 1) == "Red."
-    assert read_answer("Red." + "\n" * 60_000 + "Blue.", 1, 1) == "Red." + "\n" * 60_000 + "Blue."
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [('{"Q1": "Red \\ud83d"}', "not_unicode"), ("no label", "wrong_numbering")],
@@ -58,14 +50,9 @@ def test_an_answer_that_is_too_short_is_asked_for_again() -> None:
         read_answer("A1: Dark red.", 2, 3)
     assert caught.value.reason == "short_answer"
     assert read_answer("A1: Very dark red.", 2, 3) == "Very dark red."
-
-
-def test_questions_are_read_as_answers_are() -> None:
+    # Questions are read as answers are.
     reply = "### Q1: What links image 1 and the second picture?"
     assert read_questions(reply, 1, 2) == ["What links <image-1> and <image-2>?"]
-
-
-# --- Additions -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -99,22 +86,16 @@ def test_offers_of_help_at_the_end_go(offer: str) -> None:
         "I hope to have shown that the mill is older.",
         "The painter would like us to feel small.",
         "Question marks cover the wall.",
-        "A: B is a ratio in the sign, and it stays inside.\nA second line.".replace(
-            "A: B", "A to B"
-        ),
         "If you have seen one mill, you have seen them all.",
         "Let me know, says the note on the fridge.",
         "Below it stands an offer. If you want help, the sign says, ring the bell.",
         "A visitor thinks: “A mill. I hope this helps.”",
         "A: The left part is red. B: The right part is blue.",
+        # In the middle, where it may be a quotation.
+        "The note reads: Feel free to ask. Below it is a number.",
     ],
 )
 def test_what_only_looks_like_an_offer_or_a_label_stays(text: str) -> None:
-    assert without_additions(text) == text
-
-
-def test_an_offer_in_the_middle_stays_since_it_may_be_a_quotation() -> None:
-    text = "The note reads: Feel free to ask. Below it is a number."
     assert without_additions(text) == text
 
 
@@ -123,9 +104,6 @@ def test_taking_additions_off_twice_takes_no_more_off(text: str) -> None:
     once = without_additions(text)
     assert without_additions(once) == without_additions(without_additions(once))
     assert len(once) <= len(text)
-
-
-# --- References ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -24,31 +24,27 @@ def only(number: int) -> Weights:
 
 def test_a_small_shape_worked_by_hand() -> None:
     shape = shape_of(3, only(1), only(3), 27, 6, 0, "s")
-
     assert shape.singles == (1, 1, 1)
     assert shape.together == (MultiImageQuestions((1, 2, 3), 3),)
     assert shape.n_turns == 6
+    assert even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
+    assert even_parts("abc", 3) == ["abc"]
 
 
-def test_a_sampled_number_takes_every_value_and_depends_on_what_it_is_of() -> None:
+def test_a_sampled_number_depends_on_what_it_is_of_and_on_its_weight():
     numbers = [seeded_integer(equal_weights(2, 5), "set", n) for n in range(400)]
-
     assert set(numbers) == {2, 3, 4, 5}
     assert 3.3 < mean(numbers) < 3.7
     assert seeded_integer(equal_weights(2, 5), "set", 7) == numbers[7]
     assert seeded_integer(only(4), "x") == 4
-
-
-def test_a_number_is_sampled_as_often_as_its_weight_says() -> None:
+    # A number is sampled as often as its weight says.
     numbers = [seeded_integer({3: 1, 8: 2, 20: 7}, n) for n in range(1000)]
-
     assert [round(numbers.count(number) / 100) for number in (3, 8, 20)] == [1, 2, 7]
 
 
 def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole() -> None:
     # As in Figure 10 of MMDU: the first images, then others with one that is known.
     shape = shape_of(9, only(0), only(7), 27, 4, 0, "s")
-
     first, second, third, whole = shape.together
     assert first == MultiImageQuestions((1, 2, 3), 2)
     assert second.positions[1:] == (4, 5, 6) and second.positions[0] in (1, 2, 3)
@@ -57,26 +53,16 @@ def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole() -> Non
     assert [group.n_questions for group in shape.together] == [2, 2, 2, 1]
 
 
-def test_there_are_no_more_groups_than_questions() -> None:
-    shape = shape_of(9, only(0), only(2), 27, 4, 0, "s")
-
-    assert [group.positions for group in shape.together] == [(1, 2, 3), tuple(range(1, 10))]
-    assert shape_of(9, only(0), only(1), 27, 4, 0, "s").together == (
-        MultiImageQuestions(tuple(range(1, 10)), 1),
-    )
-
-
-def test_what_is_too_much_is_left_out_of_single_images_first() -> None:
+def test_large_sets_have_no_more_groups_than_questions_and_leave_out_what_is_too_much():
+    whole = tuple(range(1, 10))
+    for n_questions, groups in ((2, [(1, 2, 3), whole]), (1, [whole])):
+        shape = shape_of(9, only(0), only(n_questions), 27, 4, 0, "s")
+        assert [group.positions for group in shape.together] == groups
+    # What is too much is left out of single images first.
     shape = shape_of(20, only(1), only(15), 27, 20, 0, "s")
-
     assert sum(shape.singles) == 12 and set(shape.singles) == {0, 1}
     assert shape.n_turns == 27
     assert shape_of(20, only(2), only(30), 27, 20, 0, "s").singles == (0,) * 20
-
-
-def test_parts_worked_by_hand() -> None:
-    assert even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
-    assert even_parts("abc", 3) == ["abc"]
 
 
 def test_every_third_question_goes_on_from_one_two_before() -> None:
@@ -96,7 +82,6 @@ def test_every_third_question_goes_on_from_one_two_before() -> None:
 )
 def test_a_shape_keeps_its_limits(n, per_image, per_set, most, together, seed, set_id) -> None:
     shape = shape_of(n, per_image, per_set, most, together, seed, set_id)
-
     assert shape == shape_of(n, per_image, per_set, most, together, seed, set_id)
     assert len(shape.singles) == n and shape.n_turns <= most
     assert all(0 <= count <= max(per_image) for count in shape.singles)

@@ -3,14 +3,7 @@
 from methods.mmdu.table_1 import FIGURES, PAPER, DialogueStatistics, figures_of
 
 
-def built(
-    n_turns: int,
-    n_images: int,
-    n_several: int,
-    tokens: int = 100,
-    n_some: int = 0,
-    n_following: int = 0,
-) -> DialogueStatistics:
+def built(n_turns, n_images, n_several, tokens=100, n_some=0, n_following=0) -> DialogueStatistics:
     questions, answers = ["What is it?"] * n_turns, ["It is red."] * n_turns
     return DialogueStatistics(n_images, questions, answers, n_several, n_some, n_following, tokens)
 
@@ -24,7 +17,6 @@ def test_figures_worked_by_hand() -> None:
             built(27, 20, 16, 4000, 0, 5),
         ]
     )
-
     assert found == {
         "Turns, mean": "17.0",
         "Turns, most": "27",

@@ -31,30 +31,20 @@ def sample(output: str, task: TaskInfo = TRACKING, name: str = "s", **more: obje
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-# --- Forms ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    ("output", "form"),
+    ("form", "outputs"),
     [
-        ("Yes", "yes/no"),
-        ("no.", "yes/no"),
-        ("False", "yes/no"),
-        ("12", "number"),
-        ("-3.50 m", "number"),
-        ("90 degrees", "number"),
-        ("95%", "number"),
-        ("1 2", "order"),
-        ("2, 1, 3", "order"),
-        ("[2,0,1]", "order"),
-        ("B-A-C", "order"),
-        ("2, 2, 3", "text"),
-        ("1.2.3", "text"),
-        ("The cat jumps over the fence because it is chased.", "text"),
+        ("yes/no", ["Yes", "no.", "False"]),
+        ("number", ["12", "-3.50 m", "90 degrees", "95%"]),
+        ("order", ["1 2", "2, 1, 3", "[2,0,1]", "B-A-C"]),
+        ("text", ["2, 2, 3", "1.2.3", "The cat jumps over the fence because it is chased."]),
     ],
 )
-def test_the_form_is_seen_in_the_output(output: str, form: str) -> None:
-    assert form_of(sample(output), [output]) == form
+def test_the_form_is_seen_in_the_output_unless_the_task_says_it(form, outputs) -> None:
+    for output in outputs:
+        assert form_of(sample(output), [output]) == form
+    if form != "text":
+        assert form_of(sample("a kite", replace(TRACKING, output_format=form)), []) == form
 
 
 def test_a_short_output_is_a_name_where_enough_others_of_its_task_are_short() -> None:
@@ -68,26 +58,18 @@ def test_a_short_output_is_a_name_where_enough_others_of_its_task_are_short() ->
     assert form_of(sample("12", free), pool) == "number"
 
 
-def test_what_the_task_says_of_its_output_comes_first() -> None:
-    for form in ("image", "number", "order", "name", "yes/no"):
-        assert form_of(sample("12", replace(TRACKING, output_format=form)), []) == form
-
-
-# --- Numbers -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("output", "near"),
     [
-        ("90 deg", {"60 deg", "70 deg", "80 deg", "100 deg", "110 deg", "120 deg"}),
+        ("90 deg", {f"{n} deg" for n in (60, 70, 80, 100, 110, 120)}),
         ("3.57", {"3.27", "3.37", "3.47", "3.67", "3.77", "3.87"}),
         ("3,57", {"3,27", "3,37", "3,47", "3,67", "3,77", "3,87"}),
-        ("2", {"0", "1", "3", "4", "5"}),
-        ("0", {"1", "2", "3"}),
+        ("2", set("01345")),
+        ("0", set("123")),
         ("-4", {"-7", "-6", "-5", "-3", "-2", "-1"}),
         ("+8", {"+5", "+6", "+7", "+9", "+10", "+11"}),
         ("007", {"004", "005", "006", "008", "009", "010"}),
-        ("4821 m", {"4521 m", "4621 m", "4721 m", "4921 m", "5021 m", "5121 m"}),
+        ("4821 m", {f"4{n}21 m" for n in (5, 6, 7, 9)} | {"5021 m", "5121 m"}),
         ("99%", {"96%", "97%", "98%", "100%"}),
         ("100%", {"70%", "80%", "90%"}),
         ("104", {"74", "84", "94", "114", "124", "134"}),
@@ -98,11 +80,6 @@ def test_numbers_near_another_are_written_alike(output: str, near: set[str]) -> 
     drawn = [near_numbers(output, 3, seed) for seed in range(30)]
     assert set().union(*drawn) == near
     assert all(len(set(each)) == 3 and output not in each for each in drawn)
-
-
-def test_how_many_are_smaller_is_drawn_so_that_the_right_one_is_not_always_in_the_middle() -> None:
-    places = {sorted([50, *map(int, near_numbers("50", 3, seed))]).index(50) for seed in range(40)}
-    assert places == {0, 1, 2, 3}
 
 
 @given(
@@ -120,9 +97,6 @@ def test_near_numbers_are_others_of_the_same_precision(number, unit, wanted, see
         assert len(plain.partition(".")[2]) == len(number.partition(".")[2])
         if not number.startswith("-"):
             assert not plain.startswith("-")
-
-
-# --- Orders, yes and no, names -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -177,19 +151,14 @@ def test_names_are_those_of_the_tasks_pool_but_none_that_is_right_too() -> None:
         assert len(wrong) == 3 and set(wrong) <= {"owl", "crow", "jay", "rook"}
 
 
-def test_a_samples_own_wrong_outputs_come_first() -> None:
+def test_a_samples_own_wrong_outputs_come_first_and_candidates_are_other_images():
     own = sample("kite", wrong=("eagle", "hawk"))
     assert set(wrong_choices(own, "name", ["kite", "owl"], 0)) == {"eagle", "hawk", "owl"}
     assert len(wrong_choices(replace(own, wrong=tuple("abcde")), "name", [], 0)) == 3
-
-
-def test_candidates_are_other_images_than_those_of_the_question() -> None:
+    # Candidates are other images than those of the question.
     query = sample("right", replace(TRACKING, output_format="image"))
     wrong = wrong_choices(query, "image", ["x", "y", "right", "p", "q"], 0)
     assert set(wrong) == {"p", "q"}
-
-
-# --- Questions -----------------------------------------------------------------------------------
 
 
 def test_a_question_of_a_task_with_unanswerable_ones_has_their_choice_and_is_answerable() -> None:
@@ -199,8 +168,6 @@ def test_a_question_of_a_task_with_unanswerable_ones_has_their_choice_and_is_ans
     plain = question_of(sample("kite"), ["owl"])
     assert plain.distractors == ("owl",)
 
-
-# --- The cap -------------------------------------------------------------------------------------
 
 SAMPLES = st.lists(st.integers(0, 200), unique=True, max_size=40).map(
     lambda names: [sample("7", (TRACKING, JIGSAW)[name % 2], str(name)) for name in names]
@@ -219,15 +186,13 @@ def test_the_cap_holds_and_what_comes_only_takes_places(before, more, most, seed
     assert choose_samples(list(reversed(before)), most, seed) == first
 
 
-def test_samples_are_told_apart_by_all_that_they_ask_and_show() -> None:
-    one = sample("7")
-    others = [
-        sample("8"),
-        sample("7", JIGSAW),
-        sample("7", name="t"),
-        sample("7", images=("y", "x")),
-        sample("7", question="Who?"),
-        sample("7", context="Look."),
-    ]
-    assert len({sample_id(each) for each in (one, *others)}) == 7
-    assert sample_id(one, 1) != sample_id(one, 2)
+def test_how_many_are_smaller_is_drawn_and_samples_are_told_apart_by_all_that_they_show() -> None:
+    places = {sorted([50, *map(int, near_numbers("50", 3, seed))]).index(50) for seed in range(40)}
+    assert places == {0, 1, 2, 3}
+    ids = {
+        *(sample_id(sample("7")), sample_id(sample("7"), 1), sample_id(sample("8"))),
+        *(sample_id(sample("7", JIGSAW)), sample_id(sample("7", name="t"))),
+        *(sample_id(sample("7", images=("y", "x"))), sample_id(sample("7", question="Who?"))),
+        sample_id(sample("7", context="Look.")),
+    }
+    assert len(ids) == 8

@@ -11,12 +11,7 @@ from methods.prompts.parsing import ParseError
 
 TITLE = Sample(
     TaskInfo("multiple-image-captioning", "Find the title.", "images", "text"),
-    "s",
-    ("a", "b"),
-    "Find the title.",
-    "Which title fits?",
-    "natural image",
-    "Lighthouses",
+    *("s", ("a", "b"), "Find the title.", "Which title fits?", "natural image", "Lighthouses"),
     also_right=("Buildings", "Towers"),
 )
 

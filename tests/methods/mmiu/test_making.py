@@ -31,19 +31,20 @@ SEVERAL = QuestionDraft(
 )
 
 
+FORMS = {JIGSAW: "order", RETRIEVAL: "image", COUNTING: "number"}
+
+
 def asked(name: int) -> SampleQuestion:
     """A question of one of three tasks."""
     task = (JIGSAW, RETRIEVAL, COUNTING)[name % 3]
     images = () if task == RETRIEVAL else (f"{name} a", f"{name} b", f"{name} c")
-    output = {JIGSAW: "2, 1, 3", RETRIEVAL: f"{name} right", COUNTING: "2"}[task]
-    wrong = {
-        JIGSAW: ["1, 2, 3", "3, 2, 1"],
-        RETRIEVAL: [f"{name} p", f"{name} q"],
-        COUNTING: ["1", "3"],
+    output, *wrong = {
+        JIGSAW: ["2, 1, 3", "1, 2, 3", "3, 2, 1"],
+        RETRIEVAL: [f"{name} right", f"{name} p", f"{name} q"],
+        COUNTING: ["2", "1", "3"],
     }[task]
     sample = Sample(task, str(name), images, "", f"Which of {name}?", "natural image", output)
-    form = {JIGSAW: "order", RETRIEVAL: "image", COUNTING: "number"}[task]
-    return SampleQuestion(sample, form, question_of(sample, wrong))  # type: ignore[arg-type]
+    return SampleQuestion(sample, FORMS[task], question_of(sample, wrong))
 
 
 NAMES = st.lists(st.integers(0, 60), unique=True, max_size=20)
@@ -58,10 +59,8 @@ def both(names: list[int], most: int = 40) -> list[SampleQuestion]:
 
 def test_candidates_are_shown_in_order_of_letter_and_named_by_their_place() -> None:
     order = LetteredChoices(("q", CANNOT, "r", "p"), "C")
-    assert shown(SEVERAL, order) == (
-        ("query", "q", "r", "p"),
-        ("Image 2", CANNOT, "Image 3", "Image 4"),
-    )
+    named = ("Image 2", CANNOT, "Image 3", "Image 4")
+    assert shown(SEVERAL, order) == (("query", "q", "r", "p"), named)
     text = SEVERAL._replace(of_images=False)
     assert shown(text, order) == (("query",), ("q", CANNOT, "r", "p"))
 
@@ -130,19 +129,10 @@ def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
     assert of == asked(1) and isinstance(loss, UnusableSampleError) and loss.reason == "no_strategy"
 
 
-# --- Releases ------------------------------------------------------------------------------------
-
 ITEM = ApprovedQuestion(
-    item_id="i1",
-    group_id="i0",
-    revision=0,
-    reviewers=("ann",),
-    image_ids=("a", "b"),
-    question="Which order?",
-    hint="Restore.",
-    choices=("1, 2", CANNOT),
-    key="B",
-    category="jigsaw-puzzle-solving",
+    **{"item_id": "i1", "group_id": "i0", "revision": 0, "reviewers": ("ann",)},
+    **{"image_ids": ("a", "b"), "question": "Which order?", "hint": "Restore."},
+    **{"choices": ("1, 2", CANNOT), "key": "B", "category": "jigsaw-puzzle-solving"},
     strategy="shuffle all images",
 )
 

@@ -42,12 +42,7 @@ def test_a_task_with_its_samples_is_read_from_json_and_json_lines() -> None:
     one = {"Task Info": INFO, "Samples": [SAMPLE]}
     read = Sample(
         TaskInfo("point-tracking", "Follow a point.", "images", "number"),
-        "TAP-Vid",
-        ("a.jpg", "b.jpg"),
-        "",
-        "How far did it move?",
-        "natural image",
-        "12 px",
+        *("TAP-Vid", ("a.jpg", "b.jpg"), "", "How far did it move?", "natural image", "12 px"),
     )
     assert read_metadata("x.json", json.dumps(one)) == [read]
     assert read_metadata("x.json", json.dumps([one, one])) == [read, read]
@@ -55,13 +50,11 @@ def test_a_task_with_its_samples_is_read_from_json_and_json_lines() -> None:
     assert read_metadata("x.JSONL", lines) == [read, read]
 
 
-def test_names_of_tasks_are_read_as_released_records_spell_them() -> None:
+def test_names_numbers_and_one_image_are_read_as_they_are_spelt():
     info = {**INFO, "TaskName": "Meme Vedio Understanding"}
     (sample,) = read_metadata("x.json", json.dumps({"Task Info": info, "Samples": [SAMPLE]}))
     assert sample.task.name == "meme-video-understanding"
-
-
-def test_numbers_and_truth_are_taken_as_texts_and_one_image_as_a_list() -> None:
+    # Numbers and truth are taken as texts and one image as a list.
     for output, text in ((3, "3"), (0.5, "0.5"), (True, "yes"), (False, "no")):
         given = changed(Output=output, **{"Input Image": "a.jpg"})
         (sample,) = read_metadata("x.json", json.dumps({"Task Info": INFO, "Samples": [given]}))
@@ -82,25 +75,20 @@ def test_numbers_and_truth_are_taken_as_texts_and_one_image_as_a_list() -> None:
         (changed(**{"Wrong Outputs": ["1", "1"]}), ": its Wrong Outputs has one twice"),
         (changed(**{"Wrong Outputs": ["12 px"]}), ": its Output is among its Wrong Outputs"),
         (changed(**{"Key Word": "far"}), ": it has only one of Key Word and Other Word"),
-        (
-            changed(**{"Key Word": "near", "Other Word": "far"}),
-            ": its Key Word 'near' is not in its Question",
-        ),
-        (
-            changed(Question="What is in <ImageHere>?"),
-            ": its texts have <ImageHere>; images are shown before the question",
-        ),
+        (changed(**{"Key Word": "near", "Other Word": "far"}), ": its Key Word 'near' is not in"),
+        (changed(Question="What is in <ImageHere>?"), ": its texts have <ImageHere>; images are"),
     ],
 )
 def test_a_fault_of_a_sample_is_named_with_its_place(sample: object, fault: str) -> None:
-    assert told(sample) == f"task 1, sample 1{fault}"
     assert told(SAMPLE, sample).startswith(f"task 1, sample 2{fault}")
 
 
-def test_every_fault_is_named_and_many_are_counted() -> None:
+def test_every_fault_is_named_and_many_are_counted():
     both = told(changed(Source="", Question=""))
     assert both == "task 1, sample 1 has no Source; task 1, sample 1 has no Question"
     assert told(*[{}] * 12).endswith("task 1, sample 10 has no Input; and 2 more faults")
+    # A task that is none of the 52 is named.
+    assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
 
 
 @pytest.mark.parametrize(
@@ -110,21 +98,14 @@ def test_every_fault_is_named_and_many_are_counted() -> None:
         ("x.json", "[]", "it has no sample"),
         ("x.json", "7", "task 1 is not a mapping"),
         ("x.json", '{"Samples": [1]}', "task 1 has no Task Info; task 1, sample 1 has no Input"),
-        (
-            "x.jsonl",
-            "{}\n{",
-            "line 1 has no Task Info; line 1 has no list of Samples; line 2 is no",
-        ),
+        ("x.jsonl", "{}\n{", "line 1 has no Task Info; line 1 has no list of Samples; line 2 is "),
         ("x.json", "[" * 100_000, "it is not JSON"),
     ],
 )
 def test_a_file_that_is_none_says_why(name: str, text: str, fault: str) -> None:
-    with pytest.raises(MetadataFault, match="^" + fault.replace("(", r"\(")):
+    with pytest.raises(MetadataFault) as caught:
         read_metadata(name, text)
-
-
-def test_a_task_that_is_none_of_the_52_is_named() -> None:
-    assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
+    assert str(caught.value).startswith(fault)
 
 
 KEYS = st.sampled_from(["Task Info", "Samples", "Input", "Output", "Question", "Source"])

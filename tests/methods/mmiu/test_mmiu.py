@@ -35,12 +35,6 @@ def test_what_is_asked() -> None:
     )
 
 
-def test_a_question_is_asked_once() -> None:
-    steps, transcript = run(ONCE, BIRDS, knows)
-    assert [step.trial for step in steps if isinstance(step, AnswerRequest)] == ["plain"]
-    assert number(ONCE, "Accuracy", "micro", scored(ONCE, BIRDS, transcript)) == 100
-
-
 def test_the_papers_accuracy_is_the_mean_over_tasks() -> None:
     rows = []
     # Three of one task, one right; one of another, right.
@@ -54,8 +48,9 @@ def test_the_papers_accuracy_is_the_mean_over_tasks() -> None:
 def test_refusals_are_misses_and_left_out_of_a_figure_of_their_own() -> None:
     rows = []
     # Of four questions one is right, one wrong, one declined in words and one by a filter.
+    declined = ("I'm sorry, but I can't.", "refused")
     for n, (said, status) in enumerate(
-        [("B", "answered"), ("A", "answered"), ("I'm sorry, but I can't.", "refused"), (None, "")]
+        [("B", "answered"), ("A", "answered"), declined, (None, "")]
     ):
         of = item("B", "x", "y", item_id=f"q{n}", labels={"task": "a"})
         rows += scored(ONCE, of, run(ONCE, of, lambda ask, said=said: said, status=status)[1])
@@ -80,22 +75,23 @@ def test_what_is_right_is_asked_again_in_another_order(reply, n_asked, once, ret
     assert number(TWICE, "Accuracy, retested", "micro", rows) == retested
 
 
-def test_the_order_of_a_retest_is_the_items_own() -> None:
+def test_the_order_of_a_retest_is_the_items_own_and_asking_twice_another_version() -> None:
     orders = {order_of(item("A", *"wxyz", item_id=f"q{n}"), "retest-1") for n in range(20)}
     assert len(orders) > 5
-
-
-def test_asking_twice_is_another_version() -> None:
     assert ONCE.answer_version != TWICE.answer_version
 
 
-# --- Tasks -------------------------------------------------------------------------------------------
-
-
-def test_the_taxonomy_is_the_papers() -> None:
+def test_the_taxonomy_is_the_papers_and_every_task_is_found_by_its_own_name():
     assert len({task.name for task in TASKS}) == len({task.abbreviation for task in TASKS}) == 52
     # Numbers of tasks by relation (Table A.2).
     assert list(Counter(task.relation for task in TASKS).values()) == [9, 11, 6, 8, 2, 13, 3]
+    # Every task is found by its own name and no other name is one.
+    assert all(task_of(task.name) == task for task in TASKS)
+    assert task_of("counting_sheep") is None and task_of("") is None
+    # Levels of the number of images.
+    few, many = "few (2-5)", "many (16-32)"
+    levels = ["one", few, few, "medium (6-15)", many, many, "over 32"]
+    assert [image_level(n) for n in (1, 2, 5, 6, 16, 32, 33)] == levels
 
 
 @pytest.mark.parametrize(
@@ -111,10 +107,6 @@ def test_the_taxonomy_is_the_papers() -> None:
         ("3D Pose Estimation", "threeD-pose-estimation"),
         ("threed_cad_recognition", "threed-cad-recognition"),
         ("visual_correspondence_scannet", "visual-correspondence"),
-        (
-            "Icon_Question_Answering_with_Spatial_Context",
-            "icon-question-answering-with-spatial-context",
-        ),
         ("person_reid", "person-reid"),
         ("mevis", "mevis"),
     ],
@@ -122,24 +114,3 @@ def test_the_taxonomy_is_the_papers() -> None:
 def test_a_released_record_names_its_task_with_its_data_set(released: str, task: str) -> None:
     found = task_of(released)
     assert found is not None and found.name == task
-
-
-def test_every_task_is_found_by_its_own_name_and_no_other_name_is_one() -> None:
-    assert all(task_of(task.name) == task for task in TASKS)
-    assert task_of("counting_sheep") is None and task_of("") is None
-
-
-@pytest.mark.parametrize(
-    ("n", "level"),
-    [
-        (1, "one"),
-        (2, "few (2-5)"),
-        (5, "few (2-5)"),
-        (6, "medium (6-15)"),
-        (16, "many (16-32)"),
-        (32, "many (16-32)"),
-        (33, "over 32"),
-    ],
-)
-def test_levels_of_the_number_of_images(n: int, level: str) -> None:
-    assert image_level(n) == level

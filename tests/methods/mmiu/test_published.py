@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,76 +71,58 @@ def written(name: str, items: Sequence[PublishedItem]) -> str:
     return "".join(write_published(items, bytes_of)[name])
 
 
-def test_a_record_is_a_question_whose_context_has_no_choices() -> None:
-    assert read_records(RECORD) == [PHOTOGRAPH]
-
-
-def test_records_are_numbered_by_task() -> None:
+def test_records_are_numbered_and_labelled_by_task():
     other = {**RECORD, "task": "mevis"}
     ids = [item.item_id for item in read_records(RECORD, other, RECORD, {**RECORD, "id": 7})]
     assert ids == ["forensic_detection_blink-1", "mevis-1", "forensic_detection_blink-2", "7"]
-
-
-def test_a_context_is_left_without_the_choices() -> None:
-    (item,) = read_records({**RECORD, "context": "You are a judge."})
-    assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
-    (bare,) = read_records({**RECORD, "context": OPTIONS})
-    assert bare.turns[0].question.endswith("<ImageHere>\nWhich image is a photograph?")
-
-
-def test_up_to_ten_choices_and_one_that_goes_on_in_the_next_line() -> None:
-    options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in LETTERS)
-    (item,) = read_records({**RECORD, "options": options, "output": " j "})
-    assert len(item.choices) == 10 and item.choices[9] == "j 1\n  and more"
-    assert item.turns[0].references == {"key": "J"}
-
-
-def test_an_output_that_is_null_is_held_out() -> None:
-    (item,) = read_records({**RECORD, "output": None})
-    assert item.turns[0].references == {}
-    assert json.loads(written("mmiu.json", [item]))[0]["output"] is None
-
-
-def test_a_task_that_the_paper_has_not_is_its_own() -> None:
+    # A task that the paper has not is its own.
     (item,) = read_records({**RECORD, "task": "counting_sheep"})
     assert item.labels["task"] == item.labels["subset"] == "counting_sheep"
     assert "relation" not in item.labels
 
 
-def test_what_is_written_is_in_the_authors_form() -> None:
+def test_choices_stand_in_options_alone_and_an_output_may_be_held_out():
+    (item,) = read_records({**RECORD, "context": "You are a judge."})
+    assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
+    (bare,) = read_records({**RECORD, "context": OPTIONS})
+    assert bare.turns[0].question.endswith("<ImageHere>\nWhich image is a photograph?")
+    # Up to ten choices and one that goes on in the next line.
+    options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in LETTERS)
+    (item,) = read_records({**RECORD, "options": options, "output": " j "})
+    assert len(item.choices) == 10 and item.choices[9] == "j 1\n  and more"
+    assert item.turns[0].references == {"key": "J"}
+    # An output that is null is held out.
+    (item,) = read_records({**RECORD, "output": None})
+    assert item.turns[0].references == {}
+    assert json.loads(written("mmiu.json", [item]))[0]["output"] is None
+
+
+def test_a_record_is_read_and_written_in_the_authors_form() -> None:
+    assert read_records(RECORD) == [PHOTOGRAPH]
     (record,) = json.loads(written("mmiu.json", [PHOTOGRAPH]))
-    assert record == {**RECORD, "context": RECORD["context"].rstrip()}  # type: ignore[attr-defined]
+    assert record == {**RECORD, "context": RECORD["context"].rstrip()}
 
 
 def test_a_table_has_the_images_as_a_list_of_base64() -> None:
     (row,) = csv.DictReader(io.StringIO(written("mmiu.tsv", [PHOTOGRAPH])), delimiter="\t")
     images = [base64.b64decode(each) for each in ast.literal_eval(row["image"])]
     assert images == [bytes_of("./fd/0_0.jpg"), bytes_of("./fd/0_1.jpg")]
-    assert (row["A"], row["B"], row["answer"], row["task"]) == (
-        "the first image",
-        "the second image",
-        "B",
-        "forensic_detection_blink",
-    )
+    assert (row["A"], row["B"]) == PHOTOGRAPH.choices
+    assert (row["answer"], row["task"]) == ("B", "forensic_detection_blink")
 
 
 def test_a_table_may_have_options_output_and_paths() -> None:
     header = "index\ttask\tquestion\tcontext\toptions\toutput\timage_path\n"
     row = f"5\tmevis\tWhich?\tLook.\t\"{OPTIONS}\"\tA\t['a.jpg', 'b.jpg']\n"
     (item,) = read(header + row, "mmiu.tsv")
-    assert (item.item_id, item.images, item.turns[0].references) == (
-        "5",
-        ("a.jpg", "b.jpg"),
-        {"key": "A"},
-    )
+    assert (item.item_id, item.images) == ("5", ("a.jpg", "b.jpg"))
+    assert item.turns[0].references == {"key": "A"}
     assert item.labels["relation"] == "continuous temporal"
 
 
 TEXTS = st.lists(
-    st.one_of(
-        st.sampled_from(['"', "\n", "\t", "字", "Context: ", "\nQuestion: ", "A. ", "None"]),
-        st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=6),
-    ),
+    st.sampled_from(['"', "\n", "\t", "字", "Context: ", "\nQuestion: ", "A. ", "None"])
+    | st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=6),
     min_size=1,
     max_size=4,
 ).map("".join)
@@ -153,7 +136,9 @@ def items(draw: st.DrawFn) -> PublishedItem:
     task = draw(st.sampled_from(["mevis", "spot_the_diff_x", "sheep"]))
     choices = tuple(draw(st.lists(ONE_LINE, min_size=2, max_size=8)))
     key = draw(st.sampled_from(["", *LETTERS[: len(choices)]]))
-    context = draw(st.one_of(st.just(""), TEXTS))
+    context = draw(st.just("") | TEXTS)
+    question = with_hint(draw(TEXTS.filter(str.strip)), context, "Context", n_images)
+    places = tuple(range(1, n_images + 1))
     found = task_of(task)
     labels = {
         "task": found.name if found else task,
@@ -164,14 +149,7 @@ def items(draw: st.DrawFn) -> PublishedItem:
     }
     return PublishedItem(
         draw(st.text("ab1", min_size=1, max_size=5)),
-        (
-            Turn(
-                1,
-                with_hint(draw(TEXTS.filter(str.strip)), context, "Context", n_images),
-                tuple(range(1, n_images + 1)),
-                {"key": key} if key else {},
-            ),
-        ),
+        (Turn(1, question, places, {"key": key} if key else {}),),
         tuple(f"{n}.jpg" for n in range(n_images)),
         choices,
         labels=labels,
@@ -181,31 +159,22 @@ def items(draw: st.DrawFn) -> PublishedItem:
 @given(st.lists(items(), min_size=1, max_size=3, unique_by=lambda item: item.item_id))
 def test_what_was_written_is_read_as_it_was_in_both_forms(released: list[PublishedItem]) -> None:
     assert read(written("mmiu.json", released)) == released
-    again = read(written("mmiu.tsv", released), "mmiu.tsv")
-    for item, before in zip(again, released, strict=True):
-        assert item.images == tuple(bytes_of(str(path)) for path in before.images)
-        assert (item.item_id, item.turns, item.choices, item.labels) == (
-            before.item_id,
-            before.turns,
-            before.choices,
-            before.labels,
-        )
+    assert read(written("mmiu.tsv", released), "mmiu.tsv") == [
+        replace(item, images=tuple(bytes_of(str(path)) for path in item.images))
+        for item in released
+    ]
 
 
+ELEVEN = "\n".join(f"{letter}: x" for letter in "ABCDEFGHIJK")
 REFUSED = [
     ({"options": ""}, "record 1 has 0 choices instead of 2 to 10"),
     ({"options": "A: x"}, "record 1 has 1 choices instead of 2 to 10"),
     ({"options": "A: x\nB:\nC: y"}, "record 1: its choice B is empty"),
     ({"options": "(A) x\n(B) y"}, "record 1: its options do not begin with 'A:'"),
-    (
-        {"options": "\n".join(f"{letter}: x" for letter in "ABCDEFGHIJK")},
-        "record 1 has 11 choices instead of 2 to 10",
-    ),
+    ({"options": ELEVEN}, "record 1 has 11 choices instead of 2 to 10"),
     ({"output": "C"}, "record 1: its answer 'C' is not a letter of a choice"),
-    ({"output": "AB"}, "record 1: its answer 'AB' is not a letter of a choice"),
     ({"question": ""}, "record 1 has no question"),
     ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is not a list of texts"),
-    ({"question": "<ImageHere>?"}, "record 1 has 1 <ImageHere> for 2 images"),
     ({"source": "\ud800"}, "record 1 has a text with half a character (a lone surrogate)"),
 ]
 
@@ -217,18 +186,11 @@ def test_what_is_refused(changed: dict[str, object], why: str) -> None:
     assert str(caught.value) == why
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "why"),
-    [
-        ("", "mmiu.xlsx", "it is neither a .json nor a .tsv nor a .parquet, as which MMIU"),
-        ("[]", "all.json", "it has no records"),
-        ("[7]", "all.json", "record 1 is not a mapping"),
-        (json.dumps([{**RECORD, "id": "x"}] * 2), "all.json", "two records have the id 'x'"),
-    ],
-)
-def test_files_of_other_kinds_and_without_records_are_refused(text, name, why):
-    with pytest.raises(PublishedError, match="^" + why):
-        read(text, name)
+def test_files_of_other_kinds_and_without_records_are_refused():
+    with pytest.raises(PublishedError, match="it is neither a .json nor a .tsv nor a .parquet"):
+        read("", "mmiu.xlsx")
+    with pytest.raises(PublishedError, match="record 1 is not a mapping"):
+        read("[7]")
 
 
 @pytest.mark.parametrize(("name", "key"), [("mmiu_ten.json", "J"), ("mmiu_ten.tsv", "B")])

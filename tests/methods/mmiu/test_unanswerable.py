@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmiu.converting import QuestionDraft, UnusableSampleError, question_of
+from methods.mmiu.converting import UnusableSampleError, question_of
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.mmiu.taxonomy import TASKS
 from methods.mmiu.unanswerable import ReplacementMaterial, change_question, unanswerable
@@ -23,22 +23,12 @@ from methods.mmiu.unanswerable_tasks import (
 
 JIGSAW = Sample(
     TaskInfo("jigsaw-puzzle-solving", "Restore.", "images", "order"),
-    "s",
-    ("t1", "t2", "t3", "t4"),
-    "Restore.",
-    "Which order?",
-    "natural image",
-    "2, 1, 4, 3",
+    *("s", ("t1", "t2", "t3", "t4"), "Restore.", "Which order?", "natural image", "2, 1, 4, 3"),
 )
 JIGSAW_QUESTION = question_of(JIGSAW, ["1, 2, 3, 4", "4, 3, 2, 1", "3, 4, 1, 2"])
 RETRIEVAL = Sample(
     TaskInfo("text2image-retrieval", "Find it.", "images and text", "image"),
-    "s",
-    (),
-    "Find it.",
-    "Which image shows a red kite?",
-    "natural image",
-    "right",
+    *("s", (), "Find it.", "Which image shows a red kite?", "natural image", "right"),
     key_word="a red kite",
     other_word="an owl",
 )
@@ -47,17 +37,12 @@ ELSEWHERE = ReplacementMaterial(
     tuple(f"e{place}" for place in range(9)), (("Count.", "How many differences are there?"),)
 )
 NOTHING = ReplacementMaterial((), ())
+QUESTIONS = {JIGSAW.task: ("order", JIGSAW_QUESTION), RETRIEVAL.task: ("image", RETRIEVAL_QUESTION)}
+"""Form and question of each task."""
 
 
-def applied(
-    strategy, sample: Sample = JIGSAW, elsewhere: ReplacementMaterial = ELSEWHERE, seed: int = 0
-):
-    question = JIGSAW_QUESTION if sample.task == JIGSAW.task else RETRIEVAL_QUESTION
-    form = "order" if sample.task == JIGSAW.task else "image"
-    return change_question(strategy, sample, form, question, elsewhere, seed)
-
-
-# --- Table 7 -------------------------------------------------------------------------------------
+def applied(strategy, sample: Sample = JIGSAW, elsewhere=ELSEWHERE, seed: int = 0):
+    return change_question(strategy, sample, *QUESTIONS[sample.task], elsewhere, seed)
 
 
 def test_table_7_has_nineteen_tasks_and_the_strategies_of_each() -> None:
@@ -72,9 +57,6 @@ def test_table_7_has_nineteen_tasks_and_the_strategies_of_each() -> None:
     assert STRATEGIES_OF["jigsaw-puzzle-solving"] == (OTHER_IMAGES, SHUFFLE, IRRELEVANT)
     assert STRATEGIES_OF["text2image-retrieval"] == (KEY_WORD, ANSWER_IMAGE, IRRELEVANT)
     assert STRATEGIES_OF["threeD-object-detection"] == (OTHER_IMAGES, SHUFFLE)
-
-
-# --- Each strategy -------------------------------------------------------------------------------
 
 
 def test_a_key_word_is_replaced_and_all_candidates_stay() -> None:
@@ -115,11 +97,9 @@ def test_after_shuffling_the_order_that_is_right_now_is_offered_nowhere(seed: in
     # The picture is t2 t1 t4 t3, row by row.
     right = ", ".join(str(found.images.index(tile) + 1) for tile in ("t2", "t1", "t4", "t3"))
     assert right not in found.distractors and found.answer == CANNOT
-
-
-def test_one_image_cannot_be_shuffled() -> None:
+    # One image cannot be shuffled.
     alone = JIGSAW_QUESTION._replace(images=("t1",))
-    assert change_question(SHUFFLE, JIGSAW, "order", alone, ELSEWHERE, 0) is None
+    assert change_question(SHUFFLE, JIGSAW, "order", alone, ELSEWHERE, seed) is None
 
 
 def test_irrelevant_is_the_question_or_all_images() -> None:
@@ -144,29 +124,33 @@ def test_irrelevant_images_are_other_candidates_in_a_retrieval_task() -> None:
     assert applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(("e1", "e2", "e3"), ())) is None
 
 
-# --- Which one -----------------------------------------------------------------------------------
-
-
 @given(st.integers(0, 100), st.sampled_from([JIGSAW, RETRIEVAL]))
 def test_a_strategy_of_the_task_leaves_as_many_choices_and_none_right(seed, sample):
-    of = JIGSAW_QUESTION if sample == JIGSAW else RETRIEVAL_QUESTION
-    form = "order" if sample == JIGSAW else "image"
+    form, of = QUESTIONS[sample.task]
     strategy, question = unanswerable(sample, form, of, ELSEWHERE, seed)
     assert strategy in STRATEGIES_OF[sample.task.name]
     assert question.answer == CANNOT and CANNOT not in question.distractors
     assert len(question.distractors) == len(of.distractors)
     assert len(set(question.distractors)) == len(question.distractors)
-    assert question._replace(answer="", distractors=()) != of._replace(
-        answer="", distractors=()
-    ) or (set(question.distractors) != {of.answer, *of.distractors} - {CANNOT})
+    # Something else is asked or shown, or other choices are offered.
+    asked = [each._replace(answer="", distractors=()) for each in (question, of)]
+    assert asked[0] != asked[1] or set(question.distractors) != {of.answer, *of.distractors} - {
+        CANNOT
+    }
 
 
-def test_every_strategy_that_fits_is_drawn_by_some_seed() -> None:
-    def drawn(sample: Sample, of: QuestionDraft, form) -> set[str]:
-        return {unanswerable(sample, form, of, ELSEWHERE, seed)[0] for seed in range(40)}
-
-    assert drawn(JIGSAW, JIGSAW_QUESTION, "order") == {OTHER_IMAGES, SHUFFLE, IRRELEVANT}
-    assert drawn(RETRIEVAL, RETRIEVAL_QUESTION, "image") == {KEY_WORD, ANSWER_IMAGE, IRRELEVANT}
+@pytest.mark.parametrize(
+    ("sample", "strategies"),
+    [
+        (JIGSAW, {OTHER_IMAGES, SHUFFLE, IRRELEVANT}),
+        (RETRIEVAL, {KEY_WORD, ANSWER_IMAGE, IRRELEVANT}),
+    ],
+)
+def test_every_strategy_that_fits_is_drawn_by_some_seed(sample, strategies) -> None:
+    drawn = [
+        unanswerable(sample, *QUESTIONS[sample.task], ELSEWHERE, seed)[0] for seed in range(40)
+    ]
+    assert set(drawn) == strategies
 
 
 def test_where_no_strategy_fits_it_is_said_so() -> None:

@@ -18,10 +18,14 @@ def fitted(wins):
     return fit(wins[None], compared)[0]
 
 
-def test_two_models_have_the_log_odds_between_them():
+def test_two_models_have_the_log_odds_between_them_and_very_unequal_numbers_converge():
     # 3 wins to 1: odds of 3, so the strengths differ by ln 3; 9 to 1 are ln 9 = 381.7 points.
     assert fitted([[0, 3], [1, 0]]) == pytest.approx([math.log(3) / 2, -math.log(3) / 2])
     assert np.ptp(to_points(fitted([[0, 9], [1, 0]]))) == pytest.approx(400 * math.log10(9))
+    # Very unequal numbers converge.
+    strengths = fitted([[0, 1e6, 1e6], [1, 0, 1e6], [1e-3, 1, 0]])
+    assert strengths[0] - strengths[1] == pytest.approx(math.log(1e6), rel=0.05)
+    assert strengths[0] > strengths[1] > strengths[2]
 
 
 def test_ratings_are_those_of_arena_rank_and_evalica():
@@ -37,13 +41,11 @@ def test_half_a_win_is_added_to_a_fit_without_a_maximum_alone():
     assert found[:, 0] == pytest.approx([math.log(3) / 2, math.log(9) / 2])
 
 
-def test_a_maximum_is_finite_where_wins_lead_from_every_model_to_every_other_one():
+def test_a_maximum_is_finite_within_parts_that_wins_connect():
     circle = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     ladder = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     assert is_finite(np.array([circle, ladder], dtype=float)).tolist() == [True, False]
-
-
-def test_models_that_no_battles_connect_are_in_parts():
+    # Models that no battles connect are in parts.
     compared = np.zeros((4, 4), dtype=bool)
     compared[0, 2] = compared[2, 0] = compared[1, 3] = compared[3, 1] = True
     assert parts(compared).tolist() == [0, 1, 0, 1]
@@ -62,9 +64,3 @@ def test_expected_wins_are_the_wins_that_were_counted(counts, times):
     expected = ((wins + wins.T) * chance).sum(axis=1)
     assert expected == pytest.approx(wins.sum(axis=1), rel=1e-6)
     assert strengths.sum() == pytest.approx(0, abs=1e-9)
-
-
-def test_very_unequal_numbers_converge():
-    strengths = fitted([[0, 1e6, 1e6], [1, 0, 1e6], [1e-3, 1, 0]])
-    assert strengths[0] - strengths[1] == pytest.approx(math.log(1e6), rel=0.05)
-    assert strengths[0] > strengths[1] > strengths[2]

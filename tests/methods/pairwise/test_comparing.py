@@ -20,7 +20,6 @@ from methods.pairwise.comparing import (
     unanswered,
     units_of,
 )
-from methods.prompts.parsing import ParseError
 
 ITEM = Item(
     "i",
@@ -38,11 +37,15 @@ def transcript(name):
     return Transcript({("plain", n): Answer("answered", f"{name}{n}", name) for n in (1, 3)})
 
 
-def test_units_are_turns_that_models_answer_in_the_cluster_of_their_item():
+def test_units_are_turns_that_models_answer_and_references_stand_for_answers():
     assert [(unit.item_id, unit.turn, unit.cluster) for unit in units_of([ITEM])] == [
         ("i", 1, "g"),
         ("i", 3, "g"),
     ]
+    # References stand in the place of answers.
+    answers = references_as_answers(ITEM)
+    assert answers.answer("plain", 3).text == "A lake."
+    assert answers.answer("plain", 2).text is None
 
 
 def test_both_orders_show_the_two_with_their_own_earlier_answers():
@@ -64,12 +67,6 @@ def test_the_judge_sees_no_names_no_later_images_and_a_reference_only_if_told():
     assert set(first.data) == {"earlier", "instruction", "reference", "a", "b"}
 
 
-def test_references_stand_in_the_place_of_answers():
-    answers = references_as_answers(ITEM)
-    assert answers.answer("plain", 3).text == "A lake."
-    assert answers.answer("plain", 2).text is None
-
-
 @pytest.mark.parametrize(
     ("winner", "order", "share", "arena", "first_place"),
     [
@@ -88,11 +85,6 @@ def test_a_verdict_is_the_first_models_share_and_a_winner_by_place(
     assert (read.score, read.explanation) == (share, "So.")
     assert arena_winner(read.score, order) == arena
     assert first_place_share(read.score, order) == first_place
-
-
-def test_a_reply_without_a_winner_is_no_verdict():
-    with pytest.raises(ParseError):
-        read_comparison("Both have merits.", MODEL_FIRST)
 
 
 def test_who_gave_no_answer_is_told_by_place():

@@ -46,6 +46,10 @@ def driven(design, judge):
         return end.value, rounds, battles
 
 
+def adaptively(n, judge, seed=0, budget=None, models=MODELS):
+    return driven(ask_adaptively(models, units(n), budget=budget, seed=seed), judge)
+
+
 def planted(gap, seed):
     """A judge for whom each model is better than the next one by `gap` logits; both orders alike."""
     generator = random.Random(seed)
@@ -66,48 +70,46 @@ def order_of(battles):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_planted_order_is_found_with_less_than_half_the_calls(seed):
     shuffled = random.Random(seed).sample(MODELS, len(MODELS))
-    design = ask_adaptively(shuffled, units(100), budget=None, seed=seed)
-    end, _, battles = driven(design, planted(1.0, seed))
+    end, _, battles = adaptively(100, planted(1.0, seed), seed, models=shuffled)
     assert order_of(battles) == MODELS
     assert end.n_calls_of_all == 2 * 15 * 100
     assert end.n_calls == len(battles) < 0.5 * end.n_calls_of_all
     assert end.why in (RESOLVED, EXHAUSTED)
 
 
-def test_neighbours_get_the_calls_and_pairs_far_apart_do_not():
-    _, rounds, battles = driven(
-        ask_adaptively(MODELS, units(100), budget=None, seed=0), planted(1.0, 0)
-    )
+def test_neighbours_get_the_calls_and_pairs_far_apart_do_not_and_no_question_comes_twice():
+    _, rounds, battles = adaptively(100, planted(1.0, 0))
     asked = [(battle.first, battle.second) for battle in battles]
     assert asked.count(("model-0", "model-5")) == 2 * 4
     assert asked.count(("model-2", "model-3")) > 3 * 2 * 4
     assert len(rounds[0]) == 15 * 4
+    questions = [question for each in rounds for question in each]
+    assert len(set(questions)) == len(questions)
 
 
 def test_models_that_are_equal_are_asked_of_neighbours_alone_and_never_resolved():
-    end, _, battles = driven(
-        ask_adaptively(MODELS, units(40), budget=None, seed=0),
-        lambda question: MatchupOutcomes((0.5, 0.5), 2),
-    )
+    end, _, battles = adaptively(40, lambda question: MatchupOutcomes((0.5, 0.5), 2))
     assert end.why == EXHAUSTED
     assert end.n_calls < 0.5 * end.n_calls_of_all
     assert len(battles) == end.n_calls
+    # An answer that failed decides without a judge, which costs no call.
+    end, _, _ = adaptively(10, lambda question: MatchupOutcomes((1.0, 1.0), 0))
+    assert end.n_calls == 0
+    # Lost judgments end all the same.
+    end, _, battles = adaptively(5, lambda question: MatchupOutcomes((), 2))
+    assert (battles, end.why, end.n_calls) == ([], EXHAUSTED, end.n_calls_of_all)
 
 
 def test_an_order_is_seldom_made_of_noise():
     # Six equal models, judged by coin: what is called resolved is an error, 5 % at most.
-    ends = [
-        driven(ask_adaptively(MODELS, units(30), budget=None, seed=seed), planted(0.0, seed))[0]
-        for seed in range(20)
-    ]
+    ends = [adaptively(30, planted(0.0, seed), seed)[0] for seed in range(20)]
     assert sum(end.why == RESOLVED for end in ends) <= 2
 
 
 def test_intervals_hold_the_planted_ratings_though_the_design_looked_at_the_outcomes():
     held = 0
     for seed in range(10):
-        asking = ask_adaptively(MODELS, units(60), budget=None, seed=seed)
-        _, _, battles = driven(asking, planted(0.5, seed))
+        _, _, battles = adaptively(60, planted(0.5, seed), seed)
         rated = rate(battles_of(battles, MODELS), seed=seed, n_resamples=200).ratings
         middle = sum(each.rating.value for each in rated) / len(MODELS)
         for each in rated:
@@ -120,58 +122,27 @@ def test_intervals_hold_the_planted_ratings_though_the_design_looked_at_the_outc
 
 
 def test_a_budget_is_kept_and_cuts_no_pair_off():
-    end, rounds, battles = driven(
-        ask_adaptively(MODELS, units(100), budget=61, seed=0), planted(1.0, 0)
-    )
+    end, rounds, battles = adaptively(100, planted(1.0, 0), budget=61)
     assert (end.n_calls, end.why, len(rounds)) == (60, BUDGET, 1)
     assert {(battle.first, battle.second) for battle in battles} == set(every_pair(MODELS))
 
 
-def test_no_question_comes_twice():
-    _, rounds, _ = driven(ask_adaptively(MODELS, units(30), budget=None, seed=3), planted(0.5, 3))
-    asked = [question for each in rounds for question in each]
-    assert len(set(asked)) == len(asked)
-
-
 def test_the_same_outcomes_ask_the_same_and_another_seed_asks_others():
-    def asked(seed):
-        return driven(ask_adaptively(MODELS, units(50), budget=None, seed=seed), planted(1.0, 0))[1]
-
-    assert asked(1) == asked(1)
-    assert asked(1)[0] != asked(2)[0]
+    asked = [adaptively(50, planted(1.0, 0), seed)[1] for seed in (1, 1, 2)]
+    assert asked[0] == asked[1]
+    assert asked[0][0] != asked[2][0]
 
 
-def test_what_costs_no_call_is_none():
-    # An answer that failed decides without a judge.
-    end, _, _ = driven(
-        ask_adaptively(MODELS, units(10), budget=None, seed=0),
-        lambda question: MatchupOutcomes((1.0, 1.0), 0),
-    )
-    assert end.n_calls == 0
-
-
-def test_lost_judgments_end_all_the_same():
-    end, _, battles = driven(
-        ask_adaptively(MODELS, units(5), budget=None, seed=0),
-        lambda question: MatchupOutcomes((), 2),
-    )
-    assert (battles, end.why, end.n_calls) == ([], EXHAUSTED, end.n_calls_of_all)
-
-
-def test_all_pairs_are_asked_on_every_unit():
-    end, (asked,), _ = driven(
-        ask_all(every_pair(MODELS), units(3), budget=None, seed=0), planted(1.0, 0)
-    )
-    assert len(set(asked)) == 15 * 3
-    assert (end.n_calls, end.n_calls_of_all, end.n_rounds, end.why) == (90, 90, 1, ALL_ASKED)
-
-
-def test_a_budget_takes_the_same_units_of_every_pair():
-    end, (asked,), _ = driven(
-        ask_all(every_pair(MODELS), units(3), budget=60, seed=0), planted(1.0, 0)
-    )
-    assert len({question.unit for question in asked}) == 2
-    assert (end.n_calls, end.n_calls_of_all, end.why) == (60, 90, BUDGET)
+@pytest.mark.parametrize(
+    ("budget", "n_units", "end"),
+    [(None, 3, (90, 90, 1, ALL_ASKED)), (60, 2, (60, 90, 1, BUDGET))],
+)
+def test_all_pairs_are_asked_on_every_unit_or_on_the_same_units_of_a_budget(budget, n_units, end):
+    asking = ask_all(every_pair(MODELS), units(3), budget=budget, seed=0)
+    found, (asked,), _ = driven(asking, planted(1.0, 0))
+    assert len(set(asked)) == 15 * n_units
+    assert len({question.unit for question in asked}) == n_units
+    assert (found.n_calls, found.n_calls_of_all, found.n_rounds, found.why) == end
 
 
 def test_against_one_opponent_each_model_is_asked_once():
@@ -186,5 +157,5 @@ def test_each_round_is_tested_at_a_level_of_its_own_and_all_together_at_alpha(mo
         return every_pair(models)
 
     monkeypatch.setattr(design, "open_neighbours", open_neighbours)
-    driven(ask_adaptively(MODELS[:2], units(40), budget=None, seed=0), planted(0, 1))
+    adaptively(40, planted(0, 1), models=MODELS[:2])
     assert levels == [0.05 / (n * (n + 1)) for n in range(1, len(levels) + 1)] and len(levels) > 2

@@ -59,23 +59,22 @@ def test_ranks_are_open_where_few_items_agree_and_sure_where_many_do():
     assert [(each.rank.low, each.rank.high) for each in many] == [(1, 1), (2, 2)]
 
 
-def test_all_items_alike_are_no_surer_than_a_sign_test():
+def test_few_or_no_or_one_sided_battles():
     # 4 items of one kind: p is 2 / 2^4, however many battles each has.
     (found,) = rated(won("x", "y", 4) * 10).comparisons
     assert found.p_value == pytest.approx(2 / 2**4)
-
-
-def test_a_model_that_won_all_is_finite_and_marked():
+    # A model that won all is finite and marked.
     ratings = rated(won("x", "y", 10) + won("y", "z", 10, "j") + won("z", "y", 5, "k")).ratings
     assert all(each.smoothed for each in ratings)
     assert ratings[0].rating.value < 2000
-
-
-def test_equal_models_tie():
+    # Equal models tie.
     x, y = rated(won("x", "y", 10, outcome=0.5)).ratings
     assert x.rating.value == pytest.approx(1000)
     assert (x.rank.rank, y.rank.rank, x.tie_share) == (1, 1, 1)
     assert (x.rank.low, x.rank.high) == (1, 2)
+    # No battle gives no rating.
+    assert [each.rating.value for each in rated([], ["x", "y"]).ratings] == [None, None]
+    assert rated([]).ratings == []
 
 
 def test_models_that_no_battles_connect_are_ranked_apart():
@@ -88,21 +87,14 @@ def test_models_that_no_battles_connect_are_ranked_apart():
     assert (lone.rating.value, lone.n, lone.win_share) == (None, 0, None)
 
 
-def test_no_battle_gives_no_rating():
-    assert [each.rating.value for each in rated([], ["x", "y"]).ratings] == [None, None]
-    assert rated([]).ratings == []
-
-
 def test_the_order_of_battles_and_the_names_do_not_matter():
     battles = won("x", "y", 5) + won("y", "z", 3, "j") + won("z", "x", 2, "k")
     renamed = [
-        battle._replace(first=battle.first.upper(), second=battle.second.upper())
-        for battle in reversed(battles)
+        each._replace(first=each.first.upper(), second=each.second.upper())
+        for each in reversed(battles)
     ]
-    one, other = rated(battles).ratings, rated(renamed).ratings
-    assert [each.rating.value for each in one] == pytest.approx(
-        [each.rating.value for each in other]
-    )
+    one, other = ([each.rating.value for each in rated(of).ratings] for of in (battles, renamed))
+    assert one == pytest.approx(other)
 
 
 def test_who_always_says_the_first_has_its_share_at_1_and_everyone_the_same_rating():

@@ -34,13 +34,11 @@ The **old mill** and __its wheel__:
 """
 
 
-def test_features_are_words_headers_items_of_lists_and_bold_passages():
+def test_features_and_their_normalised_difference():
     assert features(MARKED)[1:] == (2, 2, 2)
     assert features("three plain words") == (3, 0, 0, 0)
     assert features("a * b ** c, 2.5 m, #3")[1:] == (0, 0, 0)
-
-
-def test_a_difference_is_normalised_by_the_sum_and_one():
+    # A difference is normalised by the sum and one.
     # 3 words and 5: (3 - 5) / (3 + 5 + 1); no bold in either: 0.
     assert style_difference("a b c", "a b c d e") == pytest.approx((-2 / 9, 0, 0, 0))
     assert style_difference("**a**", "b")[3] == pytest.approx(1 / 2)

@@ -14,14 +14,9 @@ def pair(item, first, second, *, winner=None, status="judged", style=STYLE):
     for a, b, sign in ((first, second, 1), (second, first, -1)):
         won = {a: "model_a", b: "model_b"}.get(winner, "tie")
         turned = tuple(sign * each for each in style)
-        if status == "judged":
-            rows.append(ArenaComparison(item, 1, item, a, b, "judged", won, turned))
-        else:
-            rows.append(
-                ArenaComparison(
-                    item, 1, item, a, b, "no_answer_a" if a == status else "no_answer_b"
-                )
-            )
+        lost = "no_answer_a" if a == status else "no_answer_b"
+        found = ("judged", won, turned) if status == "judged" else (lost,)
+        rows.append(ArenaComparison(item, 1, item, a, b, *found))
     return rows
 
 
@@ -63,12 +58,11 @@ def test_the_first_place_has_half_where_orders_agree():
 
 
 def test_a_judge_that_is_drawn_by_lists_has_a_coefficient_above_0():
+    styles = ((0, 0, 0.5, 0), (0, 0, -0.5, 0))
     rows = [
         each
         for n in range(40)
-        for each in pair(
-            f"i{n}", "x", "y", winner="xy"[n % 2], style=(0, 0, 0.5 if n % 2 == 0 else -0.5, 0)
-        )
+        for each in pair(f"i{n}", "x", "y", winner="xy"[n % 2], style=styles[n % 2])
     ]
     _, biases = summary(rows)
     assert biases["lists"]["ci_low"] > 0

@@ -4,35 +4,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.prompts.messages import IMAGE_HERE, Image, Message, Text, interleave
+from methods.prompts.messages import IMAGE_HERE, Image, Text, interleave
 
 PIECES = st.lists(st.text("ab <>-1I\n", max_size=8), min_size=1, max_size=6)
 
 
-def test_images_enter_where_the_text_says_and_nothing_is_lost_between():
-    parts = interleave(
-        "Image1: <ImageHere>, Image2: <ImageHere>. What is in <image-2>?", ["a", "b"]
-    )
-    assert parts == (
-        Text("Image1: "),
-        Image("a"),
-        Text(", Image2: "),
-        Image("b"),
-        Text(". What is in <image-2>?"),
-    )
+TWO = "Image1: <ImageHere>, Image2: <ImageHere>. What is in <image-2>?"
+INEXACT = "<imagehere> <ImageHere > <image-1>"
 
 
-def test_no_empty_text_stands_beside_an_image():
-    assert interleave("<ImageHere><ImageHere>", ["a", "b"]) == (Image("a"), Image("b"))
-
-
-def test_a_text_without_images_is_itself():
-    assert interleave("Why?", []) == (Text("Why?"),)
-
-
-def test_only_the_exact_token_is_a_place():
-    text = "<imagehere> <ImageHere > <image-1>"
-    assert interleave(text, []) == (Text(text),)
+@pytest.mark.parametrize(
+    ("text", "images", "parts"),
+    [
+        (
+            TWO,
+            "ab",
+            [
+                *(Text("Image1: "), Image("a"), Text(", Image2: "), Image("b")),
+                Text(". What is in <image-2>?"),
+            ],
+        ),
+        ("<ImageHere><ImageHere>", "ab", [Image("a"), Image("b")]),
+        # Only the exact token is a place.
+        (INEXACT, "", [Text(INEXACT)]),
+    ],
+)
+def test_images_enter_where_the_text_says_and_nothing_is_lost_between(text, images, parts):
+    assert interleave(text, [*images]) == tuple(parts)
 
 
 @pytest.mark.parametrize(
@@ -53,20 +51,3 @@ def test_parts_put_back_together_are_the_text(pieces):
     joined = "".join(part.text if isinstance(part, Text) else IMAGE_HERE for part in parts)
     assert joined == text
     assert [part.image_id for part in parts if isinstance(part, Image)] == images
-
-
-def test_a_message_of_text_alone_has_one_part():
-    assert Message.from_text("system", "Look.") == Message("system", (Text("Look."),))
-
-
-def test_messages_can_stand_in_sets_and_keys():
-    assert (
-        len(
-            {
-                Message.from_text("user", "a"),
-                Message.from_text("user", "a"),
-                Message.from_text("system", "a"),
-            }
-        )
-        == 2
-    )

@@ -36,20 +36,12 @@ READERS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize(
     "text",
     [
-        "<reason>",
         "<two or three sentences: what is right, what is wrong or missing>",
-        "[your explanation]",
-        "{reason}",
         "two or three sentences: what is right, what is wrong or missing",
-        "2-4 sentences on the answer",
-        "One sentence.",
-        "Your reason here.",
-        "a short explanation",
-        "string",
+        *("<reason>", "[your explanation]", "{reason}", "2-4 sentences on the answer"),
+        *("One sentence.", "Your reason here.", "a short explanation", "string"),
         "'<quoted words>', but A1 has '<other words>'",
-        "<两三句话：哪里对，哪里错或缺>",
-        "两三句话：哪里对，哪里错或缺",
-        "你的理由",
+        *("<两三句话：哪里对，哪里错或缺>", "两三句话：哪里对，哪里错或缺", "你的理由"),
     ],
 )
 def test_a_placeholder_is_known_whatever_it_says(text):
@@ -91,11 +83,9 @@ def test_no_prompt_of_a_judge_is_left_out():
     assert judging == READERS.keys()
 
 
+CRITERIA = '6: less than half of it is false.\n{"Reason": "say what the answer lacks", "Rating": 9}'
 INSTRUCTIONS = (
-    Message.from_text(
-        "system",
-        '6: less than half of it is false.\n{"Reason": "say what the answer lacks", "Rating": 9}',
-    ),
+    Message.from_text("system", CRITERIA),
     Message.from_text("user", "<answer>{say nothing of it}</answer>"),
 )
 

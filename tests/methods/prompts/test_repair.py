@@ -33,34 +33,23 @@ def words(reason: str) -> str:
     return part.text
 
 
-def test_a_repair_is_the_first_request_with_the_reason_at_its_end():
-    system, user = repair_messages(FIRST, REASON)
-
+def test_a_repair_is_the_first_request_with_the_reason_at_its_end_and_a_second_has_both():
+    system, user = once = repair_messages(FIRST, REASON)
     assert system == FIRST[0] and user.role == "user"
     assert user.parts == (*FIRST[1].parts, Text(words(REASON)))
     assert words(REASON).startswith("\n\nAgain: ")
+    assert repair_messages(once, REASON)[-1].parts == (*user.parts, Text(words(REASON)))
 
 
-def test_a_second_repair_has_both_reasons_and_is_another_request_even_if_they_are_equal():
-    once = repair_messages(FIRST, REASON)
-    twice = repair_messages(once, REASON)
-    assert twice[-1].parts == (*once[-1].parts, Text(words(REASON)))
-
-
-def test_each_repair_is_warmer_and_a_request_without_a_temperature_has_none():
-    assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == {
-        "temperature": REPAIR_TEMPERATURE,
-        "max_tokens": 9,
-    }
-    assert repair_params({"temperature": 0.0}, 2) == {"temperature": 2 * REPAIR_TEMPERATURE}
-    assert repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
-
-
-def test_the_reason_stands_in_the_words_and_is_all_that_differs():
+def test_the_reason_is_all_that_differs_and_each_repair_is_warmer():
     before, after = words(REASON).split(REASON)
-
     assert words("Something else.") == f"{before}Something else.{after}"
     assert "{" not in before + after
+    # Each repair is warmer and a request without a temperature has none.
+    warmer = {"temperature": REPAIR_TEMPERATURE, "max_tokens": 9}
+    assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == warmer
+    assert repair_params({"temperature": 0.0}, 2) == {"temperature": 2 * REPAIR_TEMPERATURE}
+    assert repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +69,6 @@ def test_a_reason_can_close_no_tag_and_forge_no_picture(reason, said):
 @example("{reason.__class__.__mro__} {0} %(x)s $x {")
 def test_no_reason_breaks_out(reason):
     said = words(reason)
-
     assert "</" not in said and not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", said)
     before, after = words(REASON).split(REASON)
     assert said.startswith(before) and said.endswith(after)
@@ -99,16 +87,11 @@ def with_words(change: tuple[str, str]) -> ModuleType:
     return module
 
 
-def test_the_version_is_a_hash_of_the_words():
+def test_the_version_is_a_hash_of_the_words_and_of_nothing_else():
     template = words(REASON).replace(REASON, "{reason}")
-
     digest = hashlib.sha256(template.encode()).hexdigest()
     assert f"repair@{digest[:8]}" == REPAIR_VERSION
-
-
-def test_editing_the_words_renames_them_and_nothing_else_does():
-    assert with_words(("Send a whole reply", "Please send it all")).REPAIR_VERSION != REPAIR_VERSION
-    assert (
-        with_words(("Make the messages of", "Build all messages of")).REPAIR_VERSION
-        == REPAIR_VERSION
-    )
+    edited = with_words(("Send a whole reply", "Please send it all"))
+    assert edited.REPAIR_VERSION != REPAIR_VERSION
+    other = with_words(("Make the messages of", "Build all messages of"))
+    assert other.REPAIR_VERSION == REPAIR_VERSION

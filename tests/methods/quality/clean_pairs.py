@@ -25,97 +25,34 @@ SOURCES = [
 ]
 
 
-LOOK_LIKE_FAULTS = [
-    (
-        "What do the two scenes share?",
-        "Both of them show:\n- a wide sky\n- one building\n- bare ground",
-    ),
-    ("Which letters can be read on the sign?", "The sign reads 'MILL', in capitals."),
-    ("How would you name the mood in one word?", "Quiet, with a little melancholy."),
-    (
-        "Is the year on the wall readable?",
-        "I cannot tell the exact year, but the wall is clearly old.",
-    ),
-    ("What could a visitor say here?", 'A visitor might say: "I am sorry, I am late."'),
-    (
-        "Which colours would a painter mix?",
-        "A painter would mix white, grey and a touch of blue (cool).",
-    ),
-    (
-        "Describe the table in the picture.",
-        "| part | colour |\n| --- | --- |\n| top | brown |\n| legs | black |",
-    ),
-    (
-        "How is the light distributed?",
-        "### Left\nThe left is bright.\n\n### Right\nThe right is dark.",
-    ),
-    (
-        "What do the French words on the shop mean?",
-        '"Pain et vin" means bread and wine, and both are shown.',
-    ),
-    (
-        "Which characters stand over the gate?",
-        "Over the gate stands 福, a character that wishes good luck.",
-    ),
-    (
-        "What sort of text might hang below it?",
-        "A short label such as one finds in a museum would fit.",
-    ),
-    (
-        "How far are the two mills apart?",
-        "About 120 metres, judging by the size of the doors between them.",
-    ),
-    ("Which number is on the tram?", "The tram has the number 2047, written in white on green."),
-    (
-        "Why is the door small?",
-        "Perhaps because heat is lost through it; the wind, too, comes from there.",
-    ),
-    (
-        "What is the answer to the riddle of its shape?",
-        "It is an octagon: eight sides, eight corners.",
-    ),
-    (
-        "Which question does the scene raise?",
-        "The question it raises is who left the ladder there, and why.",
-    ),
-    (
-        "Which word is written on the sign?",
-        'The word on the sign is "Mühle", which is German for mill.',
-    ),
-    (
-        "What is pinned to the fridge?",
-        "Let me know, says the note on the fridge, and a telephone is drawn below it.",
-    ),
-    (
-        "Which number can be read on the board?",
-        "Seen from the left and read from top to bottom, the number on the board is 16",
-    ),
-    (
-        "How do the two parts differ?",
-        "A: The left part is bright and red. B: The right part is dim and blue.",
-    ),
-    (
-        "What runs along the frame?",
-        "A caption painted in gold runs along the lower edge of the frame.",
-    ),
-    (
-        "Are there any people to be seen?",
-        "I cannot see any people in either of the two scenes.",
-    ),
-    (
-        "What does the inscription over the door say?",
-        'It says "Der Mensch denkt, und Gott lenkt, so ist es von alters her gewesen".',
-    ),
-    (
-        "What was unloaded at the pier?",
-        "Nothing arrived at the pier today, to judge by the empty crates.",
-    ),
-    ("Where might Juan Carlos de la Vega stand?", "He might stand on the left, by the door."),
-    (
-        "What does the code on the screen do?",
-        "It prints a line:\n\n```\nprint('mill')\n```\n\nNothing more.",
-    ),
-]
+LOOK_LIKE_FAULTS = {
+    "What do both share?": "Both of them show:\n- a wide sky\n- one building\n- bare ground",
+    "Which letters can be read on the sign?": "The sign reads 'MILL', in capitals.",
+    "How would you name the mood in one word?": "Quiet, with a little melancholy.",
+    "Is the year on the wall readable?": "I cannot tell the exact year, but the wall is clearly old.",
+    "What could a visitor say here?": 'A visitor might say: "I am sorry, I am late."',
+    "Which colours would a painter mix?": "A painter would mix white, grey and a touch of blue (cool).",
+    "Describe the table.": "| part | colour |\n| --- | --- |\n| top | brown |\n| legs | black |",
+    "How is the light distributed?": "### Left\nThe left is bright.\n\n### Right\nThe right is dark.",
+    "What do the French words mean?": '"Pain et vin" means bread and wine, and both are shown.',
+    "What stands over the gate?": "Over the gate stands 福, a character that wishes good luck.",
+    "What sort of text might hang below it?": "A short label such as one finds in a museum would fit.",
+    "How far apart are they?": "About 120 metres, judging by the size of the doors between them.",
+    "Which number is on the tram?": "The tram has the number 2047, written in white on green.",
+    "Why is it small?": "Perhaps because heat is lost through it; the wind, too, comes from there.",
+    "What is the answer to the riddle of its shape?": "It is an octagon: eight sides, eight corners.",
+    "Which question does it raise?": "The question it raises is who left the ladder there, and why.",
+    "Which word is written on the sign?": 'The word on the sign is "Mühle", which is German for mill.',
+    "What is pinned to the fridge?": "Let me know, says the note on the fridge, above a telephone.",
+    "What is on it?": "Seen from the left and read from top to bottom, the number on the board is 16",
+    "How do the two parts differ?": "A: The left part is bright. B: The right part is dim and blue.",
+    "What runs along the frame?": "A caption painted in gold runs along the lower edge of the frame.",
+    "Are there any people to be seen?": "I cannot see any people in either of the two scenes.",
+    "What does it say?": 'It says "Der Mensch denkt, und Gott lenkt, so ist es von alters her".',
+    "What was unloaded there?": "Nothing arrived at the pier today, to judge by the empty crates.",
+    "Where might Juan Carlos de la Vega stand?": "He might stand on the left, by the door.",
+    "What does the code do?": "It prints a line:\n\n```\nprint('mill')\n```\n\nNothing more.",
+}
 """Pairs that a careless rule would take for faults."""
 
 
@@ -156,7 +93,7 @@ def clean() -> list[DialogueContent]:
         ]
         answered = [careful_answer(question, pictures, "expert") for question in asked]
         made.append(dialogue(f"d{number}", list(zip(asked, answered, strict=True))))
-    return [*made, dialogue("look-alikes", LOOK_LIKE_FAULTS)]
+    return [*made, dialogue("look-alikes", [*LOOK_LIKE_FAULTS.items()])]
 
 
 def dialogue(name: str, texts: Sequence[tuple[str, str]]) -> DialogueContent:

@@ -1,6 +1,6 @@
 """Faults that are planted into clean dialogues, one at a time, to measure what the rules find."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, RULES, DialogueContent
@@ -61,9 +61,7 @@ def figures() -> list[Found]:
     """What each rule finds of the faults, and what it names without one, the clean pairs among it."""
     counted = {check: [0, 0, 0] for check in RULES}
 
-    def count(
-        dialogues: Sequence[DialogueContent], faults: dict[tuple[str, str], tuple[str, ...]]
-    ) -> None:
+    def count(dialogues, faults) -> None:
         for place, evidence in by_rules(dialogues, RuleLimits(most_alike=MOST_ALIKE)).items():
             for check in RULES:
                 is_fault, is_named = check in faults.get(place, ()), evidence[check] is not None

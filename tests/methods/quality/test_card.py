@@ -34,16 +34,12 @@ def test_it_says_what_was_left_out_and_what_was_not_read() -> None:
     assert said["Found by the checks"] == "nothing"
 
 
-def test_a_release_of_before_the_checks_says_nothing_of_them() -> None:
-    assert told() == {} and "Checks" not in card_markdown(CARD)
-
-
-def test_the_counts_survive_the_table() -> None:
+def test_the_counts_survive_the_table_and_wrong_ones_are_refused():
     row = row_of({**CARD, "quality": COUNTS})
     assert isinstance(row["quality"], str) and card_of(row)["quality"] == COUNTS
-
-
-def test_counts_that_are_none_are_refused() -> None:
+    # Counts that are none are refused.
     for wrong in ({"pass": "7"}, ["pass"], {"pass": True}):
         with pytest.raises(ValueError, match="quality"):
             row_of({**CARD, "quality": wrong})
+    # A release of before the checks says nothing of them.
+    assert told() == {} and "Checks" not in card_markdown(CARD)

@@ -76,9 +76,11 @@ def test_a_name_from_the_title_is_given_away(question, title, name):
 
 @pytest.mark.parametrize(
     ("question", "reason"),
-    [("The mood, and what in the picture makes it?", "repeats_prompt"),
-     ("How tall is the Eiffel Tower?", "names_subject")],
-)  # fmt: skip
+    [
+        ("The mood, and what in the picture makes it?", "repeats_prompt"),
+        ("How tall is the Eiffel Tower?", "names_subject"),
+    ],
+)
 def test_the_reason_names_the_question(question, reason):
     with pytest.raises(ParseError, match="^Q2 ") as caught:
         require_own_questions(["Where is the red boat?", question], TOLD, ["Eiffel Tower"])

@@ -2,19 +2,16 @@
 
 from methods.quality.filtering import without_turns
 
+
+def turn(name: str, question: str, answer: str) -> dict[str, str]:
+    return {"question_id": name, "question": question, "answer": answer}
+
+
 TURNS = [
-    {
-        "question_id": "a",
-        "question": "Image1: <ImageHere>. What is <image-1>?",
-        "answer": "A mill.",
-    },
-    {
-        "question_id": "b",
-        "question": "Image2: <ImageHere>. What is <image-2>?",
-        "answer": "A boat.",
-    },
-    {"question_id": "c", "question": "Compare <image-1> and <image-2>.", "answer": "Both are red."},
-    {"question_id": "d", "question": "Image3: <ImageHere>. And <image-3>?", "answer": "A kite."},
+    turn("a", "Image1: <ImageHere>. What is <image-1>?", "A mill."),
+    turn("b", "Image2: <ImageHere>. What is <image-2>?", "A boat."),
+    turn("c", "Compare <image-1> and <image-2>.", "Both are red."),
+    turn("d", "Image3: <ImageHere>. And <image-3>?", "A kite."),
 ]
 IMAGES = ["m", "b", "k"]
 
@@ -31,17 +28,13 @@ def test_an_image_enters_with_the_next_turn_and_keeps_its_number() -> None:
     assert rest.entering == {"b": "Image1: <ImageHere>. "}
 
 
-def test_the_last_images_go_with_the_last_turn() -> None:
+def test_the_rest_is_the_same_dialogue_with_fewer_images_or_nothing():
+    rest = without_turns(TURNS, IMAGES, set())
+    assert rest is not None and (rest.turns, rest.image_ids, rest.entering) == (TURNS, IMAGES, {})
+    # The last images go with the last turn.
     rest = without_turns(TURNS, IMAGES, {3})
     assert rest is not None and rest.image_ids == ["m", "b"]
     assert [turn["question_id"] for turn in rest.turns] == ["a", "b", "c"]
-
-
-def test_nothing_is_left_without_a_turn_on_several_images() -> None:
+    # Nothing is left without a turn on several images.
     assert without_turns(TURNS, IMAGES, {2}) is None
     assert without_turns(TURNS, IMAGES, {0, 1, 2, 3}) is None
-
-
-def test_without_a_dropped_turn_it_is_the_same_dialogue() -> None:
-    rest = without_turns(TURNS, IMAGES, set())
-    assert rest is not None and (rest.turns, rest.image_ids, rest.entering) == (TURNS, IMAGES, {})

@@ -57,15 +57,15 @@ def test_a_picture_is_missing_exactly_if_there_are_fewer(place: int, n_pictures:
 
 
 def test_it_is_talk_of_what_no_reader_is_shown_in_either_text() -> None:
-    asked = QuestionAnswerPair(
-        "d", "1", 1, "What does the third picture show?", "It shows a mill in the snow."
-    )
-    answered = QuestionAnswerPair(
-        "d", "2", 2, "What is the sky like?", "It is as grey as in the other picture."
-    )
-    found = by_rules([DialogueContent("d", [asked, answered], [], 1)], RuleLimits())
-    assert found["d", "1"]["material"] == "question: third picture"
-    assert found["d", "2"]["material"] == "answer: the other picture"
-    assert (
-        by_rules([DialogueContent("d", [asked], [], 3)], RuleLimits())["d", "1"]["material"] is None
-    )
+    texts = [
+        ("What does the third picture show?", "It shows a mill in the snow."),
+        ("What is the sky like?", "It is as grey as in the other picture."),
+    ]
+    pairs = [QuestionAnswerPair("d", str(n), n, *pair) for n, pair in enumerate(texts, 1)]
+
+    def material(n_pictures: int) -> list[str | None]:
+        found = by_rules([DialogueContent("d", pairs, [], n_pictures)], RuleLimits())
+        return [each["material"] for each in found.values()]
+
+    assert material(1) == ["question: third picture", "answer: the other picture"]
+    assert material(3) == [None, None]

@@ -22,7 +22,7 @@ def test_they_are_as_many_and_none_is_its_own(images_of: dict[str, list[str]], s
             assert all(set(own) & set(others) for others in images_of.values())
 
 
-def test_a_dialogue_with_other_texts_changes_nothing_and_one_more_changes_few() -> None:
+def test_another_text_changes_nothing_one_more_dialogue_few_and_no_other_set_is_none():
     images_of = {f"d{n}": [f"p{n}", f"q{n}"] for n in range(40)}
     before = other_images(images_of, 0)
     renamed = {name.replace("d", "e"): images for name, images in images_of.items()}
@@ -30,8 +30,6 @@ def test_a_dialogue_with_other_texts_changes_nothing_and_one_more_changes_few() 
     assert [after[name.replace("d", "e")] for name in images_of] == list(map(before.get, images_of))
     more = other_images({**images_of, "new": ["x", "y"]}, 0)
     assert sum(more[name] != before[name] for name in images_of) == 1
-
-
-def test_no_other_set_is_none() -> None:
+    # No other set is none.
     assert other_images({"a": ["1", "2"]}, 0) == {}
     assert other_images({"a": ["1", "2"], "b": ["2", "3"]}, 0) == {}

@@ -1,5 +1,7 @@
 """From what checks found to pass, review or drop."""
 
+import pytest
+
 from methods.quality.outcome import (
     DROPPED,
     REASONS,
@@ -15,33 +17,31 @@ from methods.quality.outcome import (
 POLICY = QualityPolicy(DROPPED, REVIEWED, 6)
 
 
-def test_nothing_found_passes() -> None:
-    assert outcome_of({}, POLICY) == QualityOutcome("pass", ())
-    checked = {"unsupported": [], "contradictions": [], "sensitive": [], "blind_grade": 6}
-    assert outcome_of(checked, POLICY) == QualityOutcome("pass", ())
+CHECKED = {"unsupported": [], "contradictions": [], "sensitive": [], "blind_grade": 6}
+NOT_CHECKED = {"not_checked": "grounding: timeout"}
+NONE = QualityPolicy((), (), 6)
 
 
-def test_what_drops_outweighs_what_is_reviewed() -> None:
-    row = {"leak": "the name X", "refusal": "Sorry"}
-    assert outcome_of(row, POLICY) == QualityOutcome("drop", ("refusal", "leak"))
-
-
-def test_a_check_that_could_not_be_made_never_passes() -> None:
-    row = {"not_checked": "grounding: timeout"}
-    assert outcome_of(row, POLICY) == QualityOutcome("review", ("not_checked",))
-    assert outcome_of(row, QualityPolicy((), (), 6)).outcome == "review"
-
-
-def test_a_grade_above_the_limit_needs_no_picture_whichever_it_is() -> None:
-    assert outcome_of({"blind_grade": 7, "other_grade": 1}, POLICY).outcome == "drop"
-    assert outcome_of({"blind_grade": 1, "other_grade": 7}, POLICY).outcome == "drop"
-    assert outcome_of({"blind_grade": 7}, QualityPolicy(DROPPED, REVIEWED, 7)).outcome == "pass"
-
-
-def test_a_check_may_decide_nothing_and_is_named_all_the_same() -> None:
-    assert outcome_of({"leak": "the name X"}, QualityPolicy((), (), 6)) == QualityOutcome(
-        "pass", ("leak",)
-    )
+@pytest.mark.parametrize(
+    ("row", "policy", "outcome"),
+    [
+        ({}, POLICY, ("pass", ())),
+        (CHECKED, POLICY, ("pass", ())),
+        # What drops outweighs what is reviewed.
+        ({"leak": "the name X", "refusal": "Sorry"}, POLICY, ("drop", ("refusal", "leak"))),
+        # A check that could not be made never passes.
+        (NOT_CHECKED, POLICY, ("review", ("not_checked",))),
+        (NOT_CHECKED, NONE, ("review", ("not_checked",))),
+        # A grade above the limit needs no picture, whichever it is.
+        ({"blind_grade": 7, "other_grade": 1}, POLICY, ("drop", ("needs_no_picture",))),
+        ({"blind_grade": 1, "other_grade": 7}, POLICY, ("drop", ("needs_no_picture",))),
+        ({"blind_grade": 7}, POLICY._replace(highest_blind_grade=7), ("pass", ())),
+        # A check may decide nothing and is named all the same.
+        ({"leak": "the name X"}, NONE, ("pass", ("leak",))),
+    ],
+)
+def test_what_checks_found_is_dropped_reviewed_or_passed(row, policy, outcome) -> None:
+    assert outcome_of(row, policy) == QualityOutcome(*outcome)
 
 
 def test_every_check_but_the_one_that_was_not_made_has_an_outcome_by_default() -> None:

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from methods.evaluation.english_refusals import is_refusal
-from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, DialogueContent, QuestionAnswerPair
 from methods.quality.rules import RuleLimits, by_rules
 from resources.embedding.embedder import Embedder
@@ -22,7 +20,8 @@ def found(one: Pair, other: Pair, *cosines: float) -> str | None:
         ("d", "1"): np.array([[1, 0], [1, 0]], dtype=np.float32),
         ("d", "2"): np.array([[each, np.sqrt(1 - each**2)] for each in cosines], dtype=np.float32),
     }
-    evidence = by_rules([DialogueContent("d", pairs, [])], RuleLimits(), vectors)
+    of = DialogueContent("d", pairs, [])
+    evidence = by_rules([of], RuleLimits(), vectors if cosines else None)
     return evidence["d", "2"][NEAR_DUPLICATE]
 
 
@@ -32,6 +31,8 @@ def test_a_pair_is_a_rewording_from_the_cosine_on() -> None:
     assert found(one, other, 0.76, 0.76) == "turn 1 asks the same in other words"
     # Long answers about one picture are always alike, and so are questions that differ in one word.
     assert found(one, other, 0.74, 0.9) is None and found(one, other, 0.9, 0.74) is None
+    # Without vectors only the words are compared.
+    assert found(one, other) is None
 
 
 @pytest.mark.parametrize(
@@ -44,16 +45,6 @@ def test_a_pair_is_a_rewording_from_the_cosine_on() -> None:
 )
 def test_another_direction_colour_or_picture_asks_something_else(one: str, other: str) -> None:
     assert found((one, "A torch."), (other, "A tablet."), 0.99, 0.99) is None
-
-
-def test_without_vectors_only_the_words_are_compared() -> None:
-    pairs = [
-        QuestionAnswerPair("d", "1", 1, "What is the sea like?", "It is calm."),
-        QuestionAnswerPair("d", "2", 2, "How would one describe the water?", "Without waves."),
-    ]
-    assert (
-        by_rules([DialogueContent("d", pairs, [])], RuleLimits())["d", "2"][NEAR_DUPLICATE] is None
-    )
 
 
 @pytest.mark.parametrize(
@@ -84,30 +75,3 @@ def test_of_written_dialogues_most_repeats_are_found_and_no_other_question_is_na
     named = {place for place, of in evidence.items() if of[NEAR_DUPLICATE] or of[REPEATED]}
     assert len(named & repeated) >= least_found
     assert len(named - repeated) <= most_named
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "That goes beyond what I can do for you.",
-        "Naming the man in this photo goes beyond what I can do for you.",
-        "What you ask goes well beyond what I am able to offer.",
-        "Telling who this is exceeds what I can do here.",
-        "This is more than I can do for you.",
-    ],
-)
-def test_what_goes_beyond_the_speaker_is_a_refusal(text: str) -> None:
-    assert is_refusal(text) and refusal_in(text) is not None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The tower goes beyond what I can see in the frame.",
-        "The road goes beyond the hill.",
-        "The price is more than the family can pay.",
-        "That goes beyond what I can say for certain, but the door is red.",
-    ],
-)
-def test_what_goes_beyond_a_picture_is_an_answer(text: str) -> None:
-    assert not is_refusal(text) and refusal_in(text) is None

@@ -9,6 +9,7 @@ from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rule_findings import MOST_NAMED, RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
 from methods.release_card import facts
+from tests.methods.quality.test_card import CARD
 
 GROUND = [
     "Aldo Brennick finished the mill near Frostholm in 1872; it has 4 sails, each 11.5 metres long.",
@@ -56,33 +57,21 @@ def test_a_number_has_ground_in_itself(number: int) -> None:
         assert ungrounded_in(f"There are {written} of them.", [f"One counts {number}."]) is None
 
 
-PAIRS = [
-    QuestionAnswerPair(
-        "d7", "a", 1, "What stands in the snow?", "A red mill with four white sails."
-    ),
-    QuestionAnswerPair(
-        "d7", "b", 2, "Which object stands in the snow?", "A red mill with four white sails."
-    ),
-    QuestionAnswerPair(
-        "d7", "c", 3, "Who built it?", "Greta Holm built it, as the third picture shows."
-    ),
+TEXTS = [
+    ("What stands in the snow?", "A red mill with four white sails."),
+    ("Which object stands in the snow?", "A red mill with four white sails."),
+    ("Who built it?", "Greta Holm built it, as the third picture shows."),
 ]
+PAIRS = [QuestionAnswerPair("d7", str(n), n, *texts) for n, texts in enumerate(TEXTS, 1)]
 
 
 def test_rules_read_the_turns_that_they_are_given() -> None:
     dialogue = DialogueContent("d7", PAIRS, [], 2)
     found = apply_rules(dialogue, RuleLimits(), [2, 3], GROUND)
-    assert [(each.turn, each.reason) for each in found] == [
-        (2, "repeated"),
-        (3, "material"),
-        (3, "ungrounded"),
-    ]
+    assert [each.turn for each in found] == [2, 3, 3]
+    assert [each.reason for each in found] == ["repeated", "material", "ungrounded"]
     assert str(found[1]) == "d7, turn 3: material (answer: third picture)"
-    assert counts_of(found) == {
-        "unchecked_material": 1,
-        "unchecked_repeated": 1,
-        "unchecked_ungrounded": 1,
-    }
+    assert counts_of(found) == {f"unchecked_{each.reason}": 1 for each in found}
     assert apply_rules(dialogue, RuleLimits(), [1], GROUND) == []
     assert [each.reason for each in apply_rules(dialogue, RuleLimits(), [3])] == ["material"]
 
@@ -95,12 +84,7 @@ def test_many_findings_are_told_in_part_and_counted_in_full() -> None:
 
 
 def test_a_card_says_what_rules_find_in_pairs_that_were_not_checked() -> None:
-    card = {
-        **{"release_id": "mmdu-0123456789", "name": "mmdu", "kind": "benchmark", "n_items": 1},
-        **{"n_turns": 3, "n_images": 2, "review_policy": "none", "review_share": 0.0},
-        **{"provider": "mock", "created_at": "2026-03-02T09:14:55+00:00"},
-        "quality": {"unchecked": 3, "unchecked_repeated": 1, "unchecked_ungrounded": 2},
-    }
-    assert dict(facts(card))["Found by rules in unchecked pairs"] == "repeated 1, ungrounded 2"
-    del card["quality"]["unchecked_repeated"], card["quality"]["unchecked_ungrounded"]
-    assert "Found by rules in unchecked pairs" not in dict(facts(card))
+    counts = {"unchecked": 3, "unchecked_repeated": 1, "unchecked_ungrounded": 2}
+    named = "Found by rules in unchecked pairs"
+    assert dict(facts({**CARD, "quality": counts}))[named] == "repeated 1, ungrounded 2"
+    assert named not in dict(facts({**CARD, "quality": {"unchecked": 3}}))

@@ -7,7 +7,6 @@ from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
 from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
-from methods.quality.personal_data import personal_data_in
 from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
 
@@ -65,27 +64,30 @@ def test_a_text_of_twelve_words_needs_a_full_stop_and_a_question_of_four_its_mar
     assert truncation_in("What is shown", asks=True) is None
 
 
-def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise() -> None:
-    assert language_fault("Art nouveau.", "en") is None
-    assert language_fault("<image-1> 12 + 3", "zh") is None
-    assert language_fault("La voiture est dans la rue, et le ciel est gris.", "fr") is None
-    assert "fr" in str(language_fault("La voiture est dans la rue, et le ciel est gris.", "en"))
-    assert "en" in str(language_fault("The car is in the street and the sky is grey.", "de"))
-    assert "Han" in str(language_fault("红色的风车", "en"))
-    assert language_fault("赤い風車が見えます。", "ja") is None
-    assert language_fault("红色的风车在雪地里", "ja") == "Han characters without kana"
-    assert "de" in str(language_fault("Was ist rot daran?", "en"))
-    assert "uk" in str(language_fault("На зображенні видно млин, який стоїть у снігу.", "ru"))
-    # Names and quotations are in any language.
-    assert language_fault("Where might Juan Carlos de la Vega stand?", "en") is None
-    assert language_fault('It reads "Betreten der Baustelle verboten" in red.', "en") is None
-    # A quoted word in another script is no other language: one of four words.
-    assert language_fault("The sign says 福", "en") is None
-
-
-def test_every_language_that_can_be_wanted_is_found_to_be_itself() -> None:
-    for language in SCRIPTS_OF:
-        assert language_fault("", language) is None
+@pytest.mark.parametrize(
+    ("text", "language", "named"),
+    [
+        ("Art nouveau.", "en", None),
+        ("<image-1> 12 + 3", "zh", None),
+        ("La voiture est dans la rue, et le ciel est gris.", "fr", None),
+        ("La voiture est dans la rue, et le ciel est gris.", "en", "fr"),
+        ("The car is in the street and the sky is grey.", "de", "en"),
+        ("红色的风车", "en", "Han"),
+        ("赤い風車が見えます。", "ja", None),
+        ("红色的风车在雪地里", "ja", "Han characters without kana"),
+        ("Was ist rot daran?", "en", "de"),
+        ("На зображенні видно млин, який стоїть у снігу.", "ru", "uk"),
+        # Names and quotations are in any language.
+        ("Where might Juan Carlos de la Vega stand?", "en", None),
+        ('It reads "Betreten der Baustelle verboten" in red.', "en", None),
+        # A quoted word in another script is no other language: one of four words.
+        ("The sign says 福", "en", None),
+        *(("", language, None) for language in SCRIPTS_OF),
+    ],
+)
+def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise(text, language, named):
+    fault = language_fault(text, language)
+    assert named in fault if named else fault is None
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,10 @@ def test_every_language_that_can_be_wanted_is_found_to_be_itself() -> None:
         ("### Composition\nIt is red.", None),
         ("A: It is red.", "A:"),
         ("The answer is red, the question is why.", None),
+        # A name with a number is no label.
+        ("A320: two engines, one aisle.", None),
+        ("Q400: the aircraft has propellers.", None),
+        ("A380. The largest.", None),
     ],
 )
 def test_leftovers(text: str, found: str | None) -> None:
@@ -137,52 +143,26 @@ def test_leaks(question: str, found: str | None) -> None:
 
 
 def test_the_same_words_on_other_pictures_are_another_question() -> None:
-    def evidence(*questions: str) -> list[str | None]:
+    def evidence(*pictures: int) -> list[str | None]:
         pairs = [
-            QuestionAnswerPair("d", str(turn), turn, question, "It is red, and it is large.")
-            for turn, question in enumerate(questions, start=1)
+            QuestionAnswerPair("d", str(turn), turn, LIGHT.format(number), "It is red and large.")
+            for turn, number in enumerate(pictures, start=1)
         ]
         found = by_rules([DialogueContent("d", pairs, [])], RuleLimits())
         return [found["d", pair.question_id]["repeated"] for pair in pairs]
 
-    one, other = (
-        "Describe the light in <image-1> and its use.",
-        "Describe the light in <image-2> and its use.",
-    )
-    assert evidence(one, other) == [None, None]
-    assert evidence(one, other, one) == [None, None, "turn 1 asks nearly the same"]
+    assert evidence(1, 2) == [None, None]
+    assert evidence(1, 2, 1) == [None, None, "turn 1 asks nearly the same"]
+
+
+LIGHT = "Describe the light in <image-{}> and its use."
 
 
 def test_only_what_is_one_too_many_in_the_corpus_is_a_duplicate() -> None:
     dialogues = [
-        DialogueContent(
-            name,
-            [QuestionAnswerPair(name, "q", 1, f"Describe the light in <image-{n}>.", "It is dim.")],
-            [],
-        )
+        DialogueContent(name, [QuestionAnswerPair(name, "q", 1, LIGHT.format(n), "It is dim.")], [])
         for n, name in enumerate("abc", start=1)
     ]
     found = by_rules(dialogues, RuleLimits(most_alike=2))
-    assert [found[name, "q"]["near_duplicate"] for name in "abc"] == [
-        None,
-        None,
-        "one of 3 questions like that of turn 1 of a",
-    ]
-
-
-@pytest.mark.parametrize("loop", ["\n", "\t", "-", "\n---"])
-def test_a_model_that_repeated_itself_until_its_limit_is_read_to_the_end(loop: str) -> None:
-    # In time that grows with the square of the length each of these would take longer than a test may.
-    text = f"The boat is red.{loop * 60_000}It is old."
-    assert truncation_in(text) is None
-    assert leftover_in(text) is None
-    assert refusal_in(text) is None
-    assert personal_data_in(text) is None
-
-
-@pytest.mark.parametrize(
-    "answer",
-    ["A320: two engines, one aisle.", "Q400: the aircraft has propellers.", "A380. The largest."],
-)
-def test_a_name_with_a_number_is_no_label(answer: str) -> None:
-    assert leftover_in(answer) is None
+    told = [found[name, "q"]["near_duplicate"] for name in "abc"]
+    assert told == [None, None, "one of 3 questions like that of turn 1 of a"]

@@ -113,21 +113,20 @@ def test_a_list_in_a_sentence_is_no_list() -> None:
     assert truncation_in("It is mostly purple with some pink, has a bright look, shows a few boxy")
 
 
-def test_who_ends_no_answer_with_a_mark_has_not_stopped_in_the_middle() -> None:
-    def found(*answers: str) -> list[bool]:
-        pairs = [
-            QuestionAnswerPair("d", str(turn), turn, "How is the scene?", answer)
-            for turn, answer in enumerate(answers, 1)
-        ]
-        evidence = by_rules([DialogueContent("d", pairs, [])], RuleLimits())
-        return [evidence["d", pair.question_id]["truncation"] is not None for pair in pairs]
-
-    assert found(CUT, "It is calm and grey today", "There are three boats") == [False] * 3
-    assert found(CUT, "It is calm and grey today.", "There are three boats.") == [
-        True,
-        False,
-        False,
+@pytest.mark.parametrize(
+    ("answers", "cut"),
+    [
+        ([CUT, "It is calm and grey today", "There are three boats"], []),
+        ([CUT, "It is calm and grey today.", "There are three boats."], [1]),
+        ([CUT], [1]),
+        # A word that something follows is one in any writing.
+        (["The men carry the", "It is calm and grey", "Three boats lie there"], [1]),
+    ],
+)
+def test_who_ends_no_answer_with_a_mark_has_not_stopped_in_the_middle(answers, cut) -> None:
+    pairs = [
+        QuestionAnswerPair("d", str(turn), turn, "How is the scene?", answer)
+        for turn, answer in enumerate(answers, 1)
     ]
-    assert found(CUT) == [True]
-    # A word that something follows is one in any writing.
-    assert found("The men carry the", "It is calm and grey", "Three boats lie there")[0]
+    evidence = by_rules([DialogueContent("d", pairs, [])], RuleLimits())
+    assert [p.turn for p in pairs if evidence["d", p.question_id]["truncation"]] == cut

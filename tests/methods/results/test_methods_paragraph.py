@@ -28,8 +28,8 @@ AVERAGES = {
     MetricKey(metric.name, metric.aggregation): metric.in_words
     for metric in (
         *(
-            Mean(name="Overall Score", lowest=0.0, highest=100.0, aggregation=aggregation)
-            for aggregation in AGGREGATIONS
+            Mean(name="Overall Score", lowest=0.0, highest=100.0, aggregation=a)
+            for a in AGGREGATIONS
         ),
         *(BENCHMARKS[name].metrics[0] for name in ("convbench", "mmbench")),
     )
@@ -79,10 +79,17 @@ def test_temperature_limit_and_dates_of_models_are_those_of_their_calls() -> Non
     assert "asked" not in text(two, called("left the board"))
 
 
-def test_the_version_that_a_server_names_is_stated() -> None:
+def test_servers_versions_imports_and_marks_are_stated():
     said = text(ONE, called("a", served_as=["a-2026-02-01", "a-2026-03-01"]))
     assert "By the names of their servers, a is a-2026-02-01, a-2026-03-01." in said
     assert "servers" not in text(ONE, called("a"))
+    # Imported predictions are named.
+    said = text(results([rated("a"), rated("file:b")]), called("a"))
+    assert "Predictions of b were imported from files." in said
+    assert "imported" not in text(ONE, called("a"))
+    # The mark beside a rank is explained with the label of the model.
+    warm = rated("warm", label="warm (T=0.7)", mark="2 of 4 items were asked.")
+    assert "Marked in the tables: warm (T=0.7): 2 of 4 items were asked." in text(results([warm]))
 
 
 def test_the_prompts_of_models_and_of_the_judge_are_stated() -> None:
@@ -91,17 +98,6 @@ def test_the_prompts_of_models_and_of_the_judge_are_stated() -> None:
     said = text(two, called("a"), called("b", prompts=["ask@2"]), judge)
     assert "; prompts: ask@1 (a), ask@2 (b)." in said
     assert "; prompts: mmdu/judge@1." in said
-
-
-def test_imported_predictions_are_named() -> None:
-    said = text(results([rated("a"), rated("file:b")]), called("a"))
-    assert "Predictions of b were imported from files." in said
-    assert "imported" not in text(ONE, called("a"))
-
-
-def test_models_are_named_by_their_labels() -> None:
-    warm = rated("warm", label="warm (T=0.7)", mark="2 of 4 items were asked.")
-    assert "Marked in the tables: warm (T=0.7): 2 of 4 items were asked." in text(results([warm]))
 
 
 def test_the_extractor_is_named_with_its_share() -> None:
@@ -189,11 +185,6 @@ def test_models_without_a_rank_are_named_and_refusals_are_those_of_models() -> N
     assert "Answers that models declined: 3; turns without a judgment: 3." in said
     assert "Scores were made with vlm-loom 0.2.0." in said
     assert "of an unknown version." in methods_paragraph(ONE, CARD, None, NO_CALLS, AVERAGES)
-
-
-def test_the_mark_beside_a_rank_is_explained() -> None:
-    said = text(results([rated("a", mark="20 of 100 items were asked.")]))
-    assert "Marked in the tables: a: 20 of 100 items were asked." in said
 
 
 def test_the_paper_of_the_benchmark_and_the_release_are_cited() -> None:

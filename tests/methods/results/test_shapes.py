@@ -6,26 +6,15 @@ from typing import Any
 import pytest
 
 from methods.benchmarks import BENCHMARKS
-from methods.results.results_table import FLOOR, JudgeResults
+from methods.results.results_table import JudgeResults
 from methods.results.shapes import MOST, RadarData, ScorePlane, planes, radars
-from tests.methods.results.test_tables import model, results
+from tests.methods.results.test_tables import RESULT, model, results
 
 
 def metric(name: str, of: str, value: float | None, **more: Any) -> dict[str, Any]:
     around = {"ci_low": value, "ci_high": value} if value is not None else {}
-    return {
-        **{"judge": "judge", "judge_version": "p@1", "aggregation": "micro", "place": 0},
-        **{"form": FLOOR, "subset_label": "", "subset_value": ""},
-        **{
-            "metric": name,
-            "model": of,
-            "label": of,
-            "value": value,
-            "n_units": 1,
-            **around,
-            **more,
-        },
-    }
+    row = {**RESULT, "metric": name, "model": of, "label": of, "value": value, "n_units": 1}
+    return {**row, **around, **more}
 
 
 def board(benchmark: str, ranking: str, *names: str, **rows: Any) -> JudgeResults:

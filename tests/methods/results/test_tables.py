@@ -3,7 +3,6 @@ code."""
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,24 +17,24 @@ from methods.results.tables import best_alone, tables
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 
 
-ENDS = {"ci_low": -2, "ci_high": 2}
+RESULT = {
+    **{"benchmark": "mmdu", "release_id": "mmdu-1", "judge": "judge", "judge_version": "p@1"},
+    **{"metric": "Overall Score", "aggregation": "micro", "place": 0, "form": FLOOR},
+    **{"subset_label": "", "subset_value": ""},
+}
+
+
+def interval(value: float | None, reach: float) -> dict[str, float | None]:
+    ends = {"ci_low": -reach, "ci_high": reach}
+    return {end: None if value is None else value + n for end, n in ends.items()}
 
 
 def model(name: str, value: float | None, rank: int | None, judge: str = "judge") -> dict[str, Any]:
-    bounds = (None, None) if value is None else (value - 2, value + 2)
     return {
-        **{"benchmark": "mmdu", "release_id": "mmdu-1", "judge": judge, "judge_version": "p@1"},
-        **{"place": 0, "form": FLOOR, "subset_label": "", "subset_value": ""},
-        **{
-            "metric": "Overall Score",
-            "aggregation": "micro",
-            "model": name,
-            "label": name,
-            "rank": rank,
-        },
-        **{"rank_low": rank, "rank_high": rank and rank + 1, "value": value, "ci_low": bounds[0]},
-        **{"ci_high": bounds[1], "judged_only": value, "coverage": 1.0, "why": None},
-        "mark": None,
+        **{**RESULT, "judge": judge, "model": name, "label": name, "value": value},
+        **interval(value, 2),
+        **{"rank": rank, "rank_low": rank, "rank_high": rank and rank + 1},
+        **{"judged_only": value, "coverage": 1.0, "why": None, "mark": None},
         **{"n_items": 4, "n_turns": 20, "n_judged": 19, "n_failed": 1, "n_refused": 2},
         **{"n_truncated": 1, "n_reasoning_only": 0, "n_empty": 3, "n_clusters": 4},
     }
@@ -43,25 +42,15 @@ def model(name: str, value: float | None, rank: int | None, judge: str = "judge"
 
 def pair(first: str, second: str, difference: float | None, p: float | None) -> dict[str, Any]:
     return {
-        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
-        **{"aggregation": "micro", "first": first, "second": second, "difference": difference},
-        **{"p": p, "p_holm": p, "n_clusters": 3},
-        **{end: None if difference is None else difference + n for end, n in ENDS.items()},
+        **{**RESULT, "first": first, "second": second, "difference": difference},
+        **{**interval(difference, 2), "p": p, "p_holm": p, "n_clusters": 3},
     }
 
 
 def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, Any]:
     return {
-        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score", "place": 0},
-        **{"aggregation": "micro", "form": FLOOR, "subset_label": label, "subset_value": value},
-        **{
-            "model": name,
-            "label": name,
-            "value": score,
-            "ci_low": score and score - 1,
-            "ci_high": score and score + 1,
-        },
-        "n_clusters": 12,
+        **{**RESULT, "subset_label": label, "subset_value": value, "model": name, "label": name},
+        **{"value": score, **interval(score, 1), "n_clusters": 12},
     }
 
 
@@ -72,29 +61,28 @@ def best(name: str, value: str, score: float) -> dict[str, Any]:
 
 def finding(measure: str, subject: str, other: str, value: str, score: float) -> dict[str, Any]:
     return {
-        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
-        **{"aggregation": "micro", "measure": measure, "subject": subject, "other": other},
+        **{**RESULT, "measure": measure, "subject": subject, "other": other},
         **{"subset_label": "ability" if value else "", "subset_value": value, "value": score},
-        **{"ci_low": score - 3, "ci_high": score + 3, "n_clusters": 20, "n": 40},
+        **{**interval(score, 3), "n_clusters": 20, "n": 40},
         "p_holm": 0.01 if measure == "difference" else None,
     }
 
 
 def trained(before: str, after: str, difference: float) -> dict[str, Any]:
     return {
-        **{"judge": "judge", "judge_version": "p@1", "metric": "Overall Score"},
-        **{"aggregation": "micro", "before": before, "after": after, "trained_on": "mmdu-45k"},
+        **{**RESULT, "before": before, "after": after, "trained_on": "mmdu-45k"},
         **{"value_before": 60.04, "value_after": 80.0, "difference": difference},
-        **{"ci_low": difference - 5, "ci_high": difference + 5, "p": 0.001, "p_holm": 0.0021},
+        **{**interval(difference, 5), "p": 0.001, "p_holm": 0.0021},
         **{"n_units": 20, "n_clusters": 12, "method": "paired t, CR2"},
     }
 
 
-def results(
-    models: Sequence[dict[str, Any]],
-    pairs: Sequence[dict[str, Any]] = (),
-    others: Sequence[dict[str, Any]] = (),
-) -> JudgeResults:
+def shown(table: ResultTable) -> list[list[str | float | None]]:
+    """What stands in each cell."""
+    return [[cell.text or cell.number for cell in row] for row in table.rows]
+
+
+def results(models, pairs=(), others=()) -> JudgeResults:
     """The results of one judge; `others` are scores of subsets and by other metrics."""
     return JudgeResults(judge="judge", version="p@1", scores=[*models, *others], differences=pairs)
 
@@ -112,20 +100,15 @@ BOARD = results(
 
 def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
     board, *_ = tables(BOARD)
-    good, fair, none = ([cell.text or cell.number for cell in row] for row in board.rows)
+    good, fair, none = shown(board)
     assert good == ["1", "1–2", "good", 80.0, "~[78.0, 82.0]", "4", 80.0, "19", "2", "4", "1"]
     assert fair[3] == 60.04 and none[:4] == ["–", None, "none", None]
     assert (
         "4 items, 20 turns. Intervals are of 95 %, over up to 4 clusters; ~ marks" in board.caption
     )
-
-
-def test_scores_stand_in_one_column_too() -> None:
     table = named("scores", BOARD)
     assert table.heads == ("Rank", "Model", "Score", "Interval", "C")
-    assert [cell.text or cell.number for cell in table.rows[0]] == [
-        *("1", "good", 80.0, "~[78.0, 82.0]", "4")
-    ]
+    assert shown(table)[0] == ["1", "good", 80.0, "~[78.0, 82.0]", "4"]
     assert r"\begin{table}" in latex(table)
 
 
@@ -147,10 +130,8 @@ def test_the_matrix_has_each_difference_in_both_directions() -> None:
 
 
 def test_every_two_models_stand_with_interval_and_p() -> None:
-    table = named("pair-differences", BOARD)
-    (row,) = table.rows
-    shown = [cell.text or cell.number for cell in row]
-    assert shown == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.010", "3"]
+    (row,) = shown(named("pair-differences", BOARD))
+    assert row == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.010", "3"]
 
 
 def test_every_metric_stands_with_its_interval_by_model() -> None:
@@ -158,34 +139,32 @@ def test_every_metric_stands_with_its_interval_by_model() -> None:
     board = results([model("good", 80.0, 1), model("fair", 60.0, 2)], others=[richness])
     table = named("metric-intervals-1", board)
     assert table.heads == ("Metric", "C", "good", "Interval", "fair", "Interval")
-    assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
+    assert shown(table) == [
         ["Overall Score", "4", 80.0, "~[78.0, 82.0]", 60.0, "~[58.0, 62.0]"],
         ["Richness", "4", 70.0, "~[68.0, 72.0]", None, None],
     ]
 
 
-def test_an_infinite_score_stands_in_latex() -> None:
+def test_infinite_scores_and_ratings_with_two_decimals_and_texts_stand_in_latex():
     infinite = {**model("steady", math.inf, 1), "ci_low": None}
     text = latex(named("scores", results([infinite, model("fair", 60.0, 2)])))
     assert r"{$\infty$}" in text and "table-format=2.1" in text
-    only = latex(named("scores", results([infinite])))
-    assert r"{$\infty$}" in only
-
-
-def test_ratings_have_two_decimals() -> None:
+    assert r"{$\infty$}" in latex(named("scores", results([infinite])))
+    # Ratings have two decimals.
     (of_judge,) = by_judge([model("good", 6.512, 1)], decimals={"Overall Score": 2})
     scores = named("scores", of_judge)
     assert "| 1 | good | 6.51 |" in markdown(scores) and "~[4.51, 8.51]" in markdown(scores)
     assert "S[table-format=1.2," in latex(scores)
+    # A text in latex.
+    for text, written in (("[a]", "{[}a]"), ("1–2", "1--2"), ("a\n b", "a b")):
+        assert latex_text(text) == written
 
 
 def test_values_of_a_slice_stand_in_the_order_of_their_numbers() -> None:
     *_, sliced = tables(BOARD)
     assert sliced.heads == ("turn", "C", "good", "Interval")
-    assert [(row[0].text, row[1].text, row[2].number) for row in sliced.rows] == [
-        ("1", "12", 81.0),
-        ("9", "12", 89.0),
-        ("10", "12", 90.0),
+    assert [row[:3] for row in shown(sliced)] == [
+        [turn, "12", 80.0 + int(turn)] for turn in ("1", "9", "10")
     ]
     assert sliced.rows[0][3].text == "[80.0, 82.0]"
 
@@ -209,9 +188,10 @@ def test_models_stand_against_every_metric_with_what_is_known_of_them() -> None:
     good = {**model("good", 80.0, 1), "access": "open", "parameters": 7.0}
     by_metric = named("metrics-1", results([good, model("fair", 60.0, 2)], others=[richness]))
     assert by_metric.heads == ("Model", "Overall", "R", "Access", "Params (B)")
-    first, second = ([cell.text or cell.number for cell in row] for row in by_metric.rows)
-    assert first == ["good", 80.0, 70.0, "open", "7"]
-    assert second == ["fair", 60.0, None, None, None]
+    assert shown(by_metric) == [
+        ["good", 80.0, 70.0, "open", "7"],
+        ["fair", 60.0, None, None, None],
+    ]
     assert "R: Richness" in by_metric.caption and "Intervals" not in by_metric.caption
 
 
@@ -221,6 +201,7 @@ def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -
         finding("mean", "access: proprietary", "", "seeing", 65.0),
         finding("difference", "access: open", "access: proprietary", "seeing", -25.0),
         best("good", "seeing", 80.0),
+        best("fair", "seeing", 80.0),
         best("fair", "reasoning", 55.0),
     ]
     of_groups, hardest = analyses(replace(BOARD, groups=groups))
@@ -229,20 +210,12 @@ def test_groups_stand_against_each_other_and_the_hardest_ability_comes_first() -
         *("open less proprietary", "Interval", "C"),
     )
     (row,) = of_groups.rows
-    assert [cell.number for cell in row if cell.number] == [40.0, 65.0, -25.0]
-    assert [cell.bold for cell in row if cell.number] == [False, False, True]
-    shown = [[cell.text or cell.number for cell in row] for row in hardest.rows]
-    assert shown == [
+    numbers = [(cell.number, cell.bold) for cell in row if cell.number]
+    assert numbers == [(40.0, False), (65.0, False), (-25.0, True)]
+    # Models with equal best scores are all named.
+    assert shown(hardest) == [
         ["reasoning", "fair", 55.0, "[52.0, 58.0]", "20"],
-        ["seeing", "good", 80.0, "[77.0, 83.0]", "20"],
-    ]
-
-
-def test_models_with_equal_best_scores_are_all_named() -> None:
-    groups = [best("good", "seeing", 80.0), best("fair", "seeing", 80.0)]
-    (table,) = analyses(replace(BOARD, groups=groups))
-    assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
-        ["seeing", "good, fair", 80.0, "[77.0, 83.0]", "20"]
+        ["seeing", "good, fair", 80.0, "[77.0, 83.0]", "20"],
     ]
 
 
@@ -254,59 +227,43 @@ def test_the_caption_of_groups_names_their_members() -> None:
 
 
 def test_best_models_and_trained_models_have_their_labels() -> None:
-    scores = [{**row, "label": f"{row['model']} (T=0)"} for row in BOARD.models]
-    of_analyses = replace(
+    labelled = replace(
         BOARD,
-        scores=scores,
+        scores=[{**row, "label": f"{row['model']} (T=0)"} for row in BOARD.models],
         groups=[best("good", "seeing", 80.0)],
         training=[trained("fair", "good", 19.96)],
     )
-    hardest, training = analyses(of_analyses)
+    hardest, training = analyses(labelled)
     assert hardest.rows[0][1].text == "good (T=0)"
-    assert "fair (T=0) before and good (T=0) after training" in training.caption
+    assert "fair (T=0) before and good (T=0) after training on mmdu-45k" in training.caption
+    assert shown(training) == [
+        ["Overall Score (micro)", 60.04, 80.0, 19.96, "[15.0, 25.0]", "0.001", "0.002", "12"]
+    ]
 
 
 def test_clusters_of_tasks_have_their_distance_and_scores() -> None:
     value = "1: GAR, VO"
     distance = {**finding("cluster_distance", "", "", value, 0.25), "n_clusters": None}
-    means = [
-        finding("cluster_mean", "", "", value, 60.0),
-        finding("cluster_mean", "good", "", value, 70.0),
-    ]
+    means = [finding("cluster_mean", *of) for of in (("", "", value, 60), ("good", "", value, 70))]
     (table,) = analyses(replace(BOARD, groups=[distance, *means]))
     assert table.heads == ("Tasks", "Distance", "All models", "Interval", "good", "Interval", "C")
-    assert [cell.text or cell.number for cell in table.rows[0]] == [
-        *(value, "0.250", 60.0, "[57.0, 63.0]", 70.0, "[67.0, 73.0]", "20")
-    ]
-
-
-def test_a_model_stands_before_and_after_its_training() -> None:
-    (table,) = analyses(replace(BOARD, training=[trained("fair", "good", 19.96)]))
-    assert "fair before and good after training on mmdu-45k" in table.caption
-    assert [[cell.text or cell.number for cell in row] for row in table.rows] == [
-        ["Overall Score (micro)", 60.04, 80.0, 19.96, "[15.0, 25.0]", "0.001", "0.002", "12"]
-    ]
+    assert shown(table) == [[value, "0.250", 60, "[57.0, 63.0]", 70, "[67.0, 73.0]", "20"]]
 
 
 def test_a_label_can_have_a_metric_of_its_own() -> None:
     of_creation = {**slice_("good", "creation", "poem", 30.0), "metric": "S3", "place": 4}
     both = [slice_("good", "creation", "poem", 50.0), of_creation, slice_("good", "turn", "1", 5.0)]
     split = replace(BOARD, scores=[*BOARD.models, *both], label_metrics={"creation": "S3"})
-    assert [(row["metric"], row["value"]) for row in split.slices] == [
-        ("S3", 30.0),
-        ("Overall Score", 5.0),
-    ]
+    found = [(row["metric"], row["value"]) for row in split.slices]
+    assert found == [("S3", 30.0), ("Overall Score", 5.0)]
 
 
 def test_each_judge_has_a_board() -> None:
     rows = [model("a", 1.0, 1), model("a", 2.0, 1, judge="other"), model("b", 3.0, 1)]
-    assert [[row["model"] for row in board.models] for board in by_judge(rows)] == [
-        ["a", "b"],
-        ["a"],
-    ]
-    assert [table.name for table in tables(BOARD, 2)] == [
-        *("leaderboard-2", "scores-2", "pairs-2", "pair-differences-2", "slices-2-1")
-    ]
+    boards = [[row["model"] for row in board.models] for board in by_judge(rows)]
+    assert boards == [["a", "b"], ["a"]]
+    names = ["leaderboard-2", "scores-2", "pairs-2", "pair-differences-2", "slices-2-1"]
+    assert [table.name for table in tables(BOARD, 2)] == names
 
 
 def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
@@ -362,19 +319,6 @@ def test_names_are_no_commands_of_latex_or_markdown() -> None:
 
 def _unescaped(body: str) -> list[str]:
     return [line.replace(r"\&", "") for line in body.splitlines()]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("[a]", "{[}a]"),
-        ("1–2", "1--2"),
-        ("\\", r"\textbackslash{}"),
-        ("a\n b", "a b"),
-    ],
-)
-def test_a_text_in_latex(text: str, shown: str) -> None:
-    assert latex_text(text) == shown
 
 
 def test_a_score_of_a_part_has_a_rank_and_a_mark_that_is_explained() -> None:

@@ -1,8 +1,10 @@
 """Whether a rewrite can stand for its question: by its words, and by similarities."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from methods.prompts.parsing import ParseError
 from methods.rewriting.checks import (
@@ -76,19 +78,14 @@ def test_a_reference_says_something_that_its_question_does_not() -> None:
     assert says_nothing_new("三座风车", "图中有三座风车吗？")
 
 
-# --- Replies ---------------------------------------------------------------------------------------
-
-
 def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
-    reply = (
+    lines = (
         f"1. Count the mills.\n2. {QUESTION}\n\n3. Are there three?\n4. What number of mills is it?"
     )
-    read = read_rewrites(reply, QUESTION, REFERENCE, 2)
+    read = read_rewrites(lines, QUESTION, REFERENCE, 2)
     assert read.rewrites == ["Count the mills.", "What number of mills is it?"]
-    assert read.lost == [
-        (QUESTION, "copy_of_the_question"),
-        ("Are there three?", "gives_answer_away"),
-    ]
+    lost = {QUESTION: "copy_of_the_question", "Are there three?": "gives_answer_away"}
+    assert read.lost == [*lost.items()]
 
 
 def test_too_few_are_refused_with_the_reasons() -> None:
@@ -108,41 +105,26 @@ def test_what_is_kept_is_distinct_and_every_line_is_kept_or_lost(reply: str) -> 
     assert len(read.rewrites) + len(read.lost) == len(lines)
 
 
-# --- Similarities ----------------------------------------------------------------------------------
-
 BAND = SimilarityBand(0.6, 0.98, 0.9)
 
 
 def test_meaning_style_and_number_are_kept_within_the_band() -> None:
     # The question, and rewrites: like it, nearly the same as the first, far, a copy, like it, like it.
-    to_question = [0.8, 0.8, 0.5, 0.99, 0.7, 0.7]
-    n = len(to_question) + 1
-    matrix = [[1.0 if one == other else 0.75 for other in range(n)] for one in range(n)]
-    for place, value in enumerate(to_question, start=1):
-        matrix[0][place] = matrix[place][0] = value
-    matrix[1][2] = matrix[2][1] = 0.95
-    kept = choose_by_meaning(matrix, BAND, 2)
+    matrix = np.full((7, 7), 0.75) + 0.25 * np.eye(7)
+    matrix[0, 1:] = matrix[1:, 0] = [0.8, 0.8, 0.5, 0.99, 0.7, 0.7]
+    matrix[1, 2] = matrix[2, 1] = 0.95
+    kept = choose_by_meaning(matrix.tolist(), BAND, 2)
     assert kept.places == [0, 4]
-    assert kept.lost == {
-        1: "same_style",
-        2: "other_meaning",
-        3: "hardly_changed",
-        5: "more_than_needed",
-    }
+    lost = {1: "same_style", 2: "other_meaning", 3: "hardly_changed", 5: "more_than_needed"}
+    assert kept.lost == lost
 
 
 @given(
-    st.integers(0, 7).flatmap(
-        lambda n: st.lists(
-            st.lists(st.floats(-1, 1), min_size=n + 1, max_size=n + 1),
-            min_size=n + 1,
-            max_size=n + 1,
-        )
-    ),
+    st.integers(1, 8).flatmap(lambda n: arrays(float, (n, n), elements=st.floats(-1, 1))),
     st.integers(0, 5),
 )
 def test_each_rewrite_is_kept_or_lost_and_none_too_many(matrix, n_kept):
-    kept = choose_by_meaning(matrix, BAND, n_kept)
+    kept = choose_by_meaning(matrix.tolist(), BAND, n_kept)
     assert sorted([*kept.places, *kept.lost]) == list(range(len(matrix) - 1))
     assert len(kept.places) <= n_kept
     for place in kept.places:

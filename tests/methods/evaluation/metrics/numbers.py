@@ -26,9 +26,7 @@ def values(metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool
     }
 
 
-def number(
-    metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
-) -> float | None:
+def number(metric, observed, *, floor=False) -> float | None:
     """The metric's number by hand: the mean of units, or of the means of strata; None without units."""
     strata: dict[int, list[float]] = {}
     units = metric.units(frame({"m": observed}), floor=floor).dropna(subset=["value"])

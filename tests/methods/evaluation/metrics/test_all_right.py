@@ -13,18 +13,14 @@ def item(name: str, *passes: float | None, choices: int = 3) -> list:
     ]
 
 
-def test_an_item_is_right_if_every_pass_is() -> None:
+def test_an_item_is_right_if_every_pass_is_and_never_with_a_lost_one():
     observed = [*item("a", 1, 1, 1), *item("b", 1, 1, 0), *item("c", 0)]
     assert values(CIRCULAR, observed) == {("a",): 100, ("b",): 0, ("c",): 0}
     assert number(CIRCULAR, observed) == 100 / 3
-
-
-def test_an_item_with_a_lost_pass_is_never_right() -> None:
+    # An item with a lost pass is never right.
     observed = [*item("a", 1, 1), *item("b", 1, None, 1)]
     assert values(CIRCULAR, observed) == {("a",): None, ("b",): None}
     # A pass that failed is wrong at the floor; one that was never made stays unknown.
     assert values(CIRCULAR, observed, floor=True) == {("a",): None, ("b",): 0}
-
-
-def test_a_wrong_pass_decides_whatever_was_lost() -> None:
+    # A wrong pass decides whatever was lost.
     assert values(CIRCULAR, item("a", None, 0)) == {("a",): 0}

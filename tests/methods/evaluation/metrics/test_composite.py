@@ -1,7 +1,5 @@
 """Composite metrics: the formula over the numbers of the terms, whatever the judge lost of each."""
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +13,6 @@ from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.metrics.units import coverage_of, means, units_of
 from methods.evaluation.ranking import compare
 from methods.evaluation.scoring import score_rows
-from methods.mmbench import Mmbench
 from tests.methods.evaluation.metrics.numbers import scored, values
 from tests.methods.evaluation.observed import ScoredObservation, frame
 
@@ -39,9 +36,7 @@ def item(name: str, *wins: float | None) -> list[ScoredObservation]:
     ]
 
 
-def number(
-    metric: Metric, observed: Sequence[ScoredObservation], *, floor: bool = False
-) -> float | None:
+def number(metric, observed, *, floor=False) -> float | None:
     units = units_of({0: metric}, frame({"m": observed}), floor=floor)
     value = means(units, metric.weights)["m"]
     return None if value != value else value
@@ -63,35 +58,33 @@ def test_what_one_term_lacks_leaves_the_others_as_they_are() -> None:
     assert number(WIN_RATES["S2"], observed) == 0
     assert number(R2, observed) == pytest.approx((100 + 0 + 25) / 3)
     assert number(R1, observed) == pytest.approx((125 / 3 + 50) / 2)
+    # Single items have the formula over their own values.
+    assert values(R2, observed) == {("a",): pytest.approx(50), ("b",): None}
+    assert values(R1, observed) == {("a",): pytest.approx(75), ("b",): None}
 
 
-def test_what_the_model_failed_counts_at_the_floor_of_each_term() -> None:
+def test_what_the_model_failed_counts_at_the_floor_and_the_inverse_of_a_mean_is_no_term():
     observed = [*item("a", 1, 1, 1, 1), *item("b", 1, None, 1, 1)]
     assert number(R2, observed, floor=True) == pytest.approx((100 + 50 + 100) / 3)
+    # The inverse of a mean is no term.
+    with pytest.raises(ValueError, match="Alignment score is the inverse of a mean"):
+        difference("d", GroupSpread(name="Alignment score", observation="m", lowest=5), A)
 
 
-def test_there_is_no_number_without_one_of_the_terms() -> None:
-    assert number(R2, item("a", 1, None, 1, 1)) is None
-    assert number(R1, item("a", 1, None, 1, 1)) is None
+@pytest.mark.parametrize("metric", [R1, R2])
+def test_there_is_no_number_without_one_of_the_terms(metric) -> None:
+    assert number(metric, item("a", 1, None, 1, 1)) is None
 
 
-def test_weights_count() -> None:
-    observed = [scored("x", 2, metric="a"), scored("x", 6, metric="b")]
-    assert number(MEAN, observed) == 5
-
-
-def test_a_difference_is_the_first_number_less_the_second() -> None:
+def test_a_difference_is_the_first_number_less_the_second_and_weights_count() -> None:
     gap = difference("gap", A, B)
     observed = [scored("x", 7, metric="a"), scored("y", 9, metric="a"), scored("x", 5, metric="b")]
     assert number(gap, observed) == 3
+    assert number(MEAN, observed) == (8 + 3 * 5) / 4
     assert (gap.lowest, gap.highest, gap.aggregation) == (10, -10, "micro")
     assert not gap.higher_is_better
-
-
-def test_single_items_have_the_formula_over_their_own_values() -> None:
-    observed = [*item("a", 1, 0, 0.5, 1), *item("b", 1, None, 0, 0)]
-    assert values(R2, observed) == {("a",): pytest.approx(50), ("b",): None}
-    assert values(R1, observed) == {("a",): pytest.approx(75), ("b",): None}
+    # Composites of two benchmarks are held to their formula below.
+    assert {benchmark.name for benchmark, _ in COMPOSITES} >= {"mmbench", "convbench"}
 
 
 def test_the_coverage_is_that_of_the_term_of_which_least_was_judged() -> None:
@@ -103,11 +96,6 @@ def test_the_coverage_is_that_of_the_term_of_which_least_was_judged() -> None:
     assert coverage(WIN_RATES["S1"]) == 1
     assert coverage(R1) == coverage(WIN_RATES["S2"]) == 0.5
     assert coverage(WIN_RATES["S2^"]) == 0
-
-
-def test_the_inverse_of_a_mean_is_no_term() -> None:
-    with pytest.raises(ValueError, match="Alignment score is the inverse of a mean"):
-        difference("d", GroupSpread(name="Alignment score", observation="m", lowest=5), A)
 
 
 OBSERVED = ("m", "Perception", "Reasoning", "Creation", "Overall", "right", "right (compat)")
@@ -173,7 +161,3 @@ def test_a_printed_composite_is_the_formula_over_the_printed_terms(benchmark, co
                 weight * term for (_, weight), term in zip(composite.parts, terms, strict=True)
             )
             assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_every_benchmark_with_composites_is_held_to_it() -> None:
-    assert {benchmark.name for benchmark, _ in COMPOSITES} >= {Mmbench.name, "convbench"}

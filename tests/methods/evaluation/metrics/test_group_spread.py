@@ -15,31 +15,21 @@ def group(name: str, *ratings: float | None) -> list:
     return [scored(f"{name}{k}", value, cluster=name) for k, value in enumerate(ratings)]
 
 
-def test_it_is_the_inverse_of_the_mean_deviation() -> None:
+def test_it_is_the_inverse_of_the_mean_deviation_of_groups_of_two_or_more():
     # Standard deviations 1 (of 4 and 6) and 3 (of 2 and 8): 2 / (1 + 3).
     assert number(SPREAD, [*group("a", 4, 6), *group("b", 2, 8)]) == pytest.approx(0.5)
-
-
-def test_a_group_of_one_says_nothing() -> None:
+    # A group of one says nothing.
     assert values(SPREAD, [*group("a", 4, 6), *group("b", 2)]) == {("a",): 1}
-
-
-def test_all_equal_is_infinite() -> None:
+    # All equal is infinite.
     assert number(SPREAD, group("a", 5, 5)) == math.inf
-
-
-def test_a_group_with_a_failed_item_has_the_largest_deviation_at_the_floor() -> None:
+    # A group with a failed item has the largest deviation at the floor.
     observed = group("a", 5, 5, None)
     assert values(SPREAD, observed) == {("a",): 0}
     assert values(SPREAD, observed, floor=True) == {("a",): 4.5}
-
-
-def test_turns_of_one_item_are_no_group() -> None:
+    # Turns of one item are no group.
     turns = [scored("a", 4, cluster="a", turn=1), scored("a", 6, cluster="a", turn=2)]
     assert values(SPREAD, turns) == {}
 
-
-# --- The forms that behave at the edges ------------------------------------------------------------
 
 DEVIATION = GroupSpread(
     name="deviation", observation="m", lowest=4.5, inverse=False, higher_is_better=False
@@ -47,9 +37,13 @@ DEVIATION = GroupSpread(
 OVER = ShareOverBand(name="over", observation="m", bands=((1, 2), (3, 5), (6, 8), (9, 10)))
 
 
-def test_the_mean_deviation_is_zero_where_no_group_differs() -> None:
+def test_the_mean_deviation_is_zero_and_the_share_over_a_band_counts_a_failed_group():
     assert number(DEVIATION, [*group("a", 4, 6), *group("b", 2, 8)]) == 2
     assert number(DEVIATION, group("a", 5, 5)) == 0
+    # The share over a band counts a failed group at the floor.
+    observed = [*group("a", 3, 4), *group("b", 3, None), *group("c", 1, 9)]
+    assert number(OVER, observed) == pytest.approx(50)
+    assert values(OVER, observed, floor=True) == {("a",): 0, ("b",): 100, ("c",): 100}
 
 
 @pytest.mark.parametrize(
@@ -67,9 +61,3 @@ def test_the_mean_deviation_is_zero_where_no_group_differs() -> None:
 )
 def test_a_group_is_over_a_band_where_its_scores_lie_in_several(ratings, value):
     assert values(OVER, group("a", *ratings)) == {("a",): value}
-
-
-def test_the_share_over_a_band_counts_a_failed_group_at_the_floor() -> None:
-    observed = [*group("a", 3, 4), *group("b", 3, None), *group("c", 1, 9)]
-    assert number(OVER, observed) == pytest.approx(50)
-    assert values(OVER, observed, floor=True) == {("a",): 0, ("b",): 100, ("c",): 100}

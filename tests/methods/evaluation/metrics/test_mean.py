@@ -22,15 +22,11 @@ def mean(aggregation: str = "micro", **more) -> Mean:
     return Mean(name="m", lowest=10, highest=100, scale=10, aggregation=aggregation, **more)
 
 
-def test_micro_is_over_turns() -> None:
+def test_micro_is_over_turns_and_macro_over_the_means_of_items_or_of_values_of_a_label():
     assert number(mean(), GRADES) == 10 * (4 + 8 + 9) / 3
-
-
-def test_macro_is_over_the_means_of_items() -> None:
+    # Macro is over the means of items.
     assert number(mean("macro"), GRADES) == 10 * ((4 + 8) / 2 + 9) / 2
-
-
-def test_macro_by_a_label_is_over_the_means_of_its_values() -> None:
+    # Macro by a label is over the means of its values.
     more = [*GRADES, scored("d", 3, category="y")]
     assert number(mean("macro by category"), more) == 10 * ((4 + 8) / 2 + (9 + 3) / 2) / 2
 
@@ -41,11 +37,9 @@ def test_what_failed_counts_as_the_lowest_value_at_the_floor_and_has_none_otherw
     assert values(mean(), GRADES)["b", 2] is None
 
 
-def test_several_observations_of_a_turn_are_averaged_first() -> None:
+def test_several_observations_of_a_turn_are_averaged_first_and_others_left_out():
     assert values(mean(), [scored("a", 2), scored("a", 6)]) == {("a", 1): 40}
-
-
-def test_other_observations_and_other_trials_are_left_out() -> None:
+    # Other observations and other trials are left out.
     observed = [scored("a", 5), scored("b", 1, trial="no-images"), scored("c", 1, metric="other")]
     assert values(mean(), observed) == {("a", 1): 50}
     assert values(mean(trial="no-images"), observed) == {("b", 1): 10}

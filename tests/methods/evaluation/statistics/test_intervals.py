@@ -45,9 +45,6 @@ def compared(of: ClusterTotals, span=HIGH) -> tuple[list[Estimate], np.ndarray]:
     return difference_estimates(of, spans), p_values(of, spans)
 
 
-# --- Oracles -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("n_high", "n"), [(2, 2), (0, 5), (7, 10), (10, 10), (29, 30), (55, 110)])
 def test_of_right_and_wrong_answers_it_is_the_interval_of_clopper_and_pearson(n_high, n):
     (found,) = scored(totals([HIGH] * n_high + [LOW] * (n - n_high)))
@@ -137,9 +134,6 @@ def test_nine_dialogues_that_one_model_wins_clearly_differ():
     assert p[0] < signs == pytest.approx(2 / 2**9)
 
 
-# --- Equal values and few clusters ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n", [2, 6, 20])
 def test_equal_differences_have_two_pseudo_clusters_at_the_largest_differences(n):
     estimates, p = compared(totals([40.0] * n, [0.0] * n))
@@ -151,24 +145,15 @@ def test_equal_differences_have_two_pseudo_clusters_at_the_largest_differences(n
         assert p_value == pytest.approx(students.pvalue)
 
 
-def test_one_cluster_has_no_interval_and_no_value_has_nothing():
+def test_one_cluster_has_no_interval_no_value_has_nothing_and_few_are_marked():
     of = ClusterTotals(np.array([[4.0, 0], [0, 0]]), np.array([[2.0, 0], [0, 0]]))
     assert scored(of) == [Estimate(2.0, None, None, 1), Estimate(None, None, None, 0)]
     _, p = compared(of)
     assert p[0] == 1 and np.isnan(p[1])
-
-
-def test_few_clusters_are_marked():
     assert mark_indicative("1.0 - 2.0", LEAST_CLUSTERS - 1) == "~1.0 - 2.0"
-    assert (
-        mark_indicative("1.0 - 2.0", LEAST_CLUSTERS)
-        == mark_indicative("1.0 - 2.0", None)
-        == "1.0 - 2.0"
-    )
+    for n_clusters in (LEAST_CLUSTERS, None):
+        assert mark_indicative("1.0 - 2.0", n_clusters) == "1.0 - 2.0"
     assert mark_indicative("", 3) == ""
-
-
-# --- Laws ----------------------------------------------------------------------------------------
 
 
 @given(matrix=matrices(max_units=40, max_clusters=14))
@@ -220,9 +205,6 @@ def test_no_interval_of_a_difference_is_beyond_the_largest_difference():
     (found,), _ = compared(totals([27.0, 9, 3, 0, 12, 3]), 9.0)
     assert found.value == 9.0
     assert -9.0 <= found.ci_low < found.ci_high == 9.0
-
-
-# --- How often they hold -------------------------------------------------------------------------
 
 
 def skewed(generator, shape):

@@ -37,9 +37,6 @@ def test_an_item_that_nobody_is_known_on() -> None:
     (of, _) = item_statistics(np.array([[NAN, 1], [NAN, 0]]), 1)
     assert (of.n_models, of.share_right, of.discrimination, of.flags) == (0, None, None, ())
     assert of.why == "No model has a known result."
-
-
-def test_no_models_and_no_items() -> None:
     assert item_statistics(np.zeros((0, 2)), 1)[0].n_models == 0
     assert item_statistics(np.zeros((2, 0)), 1) == []
 

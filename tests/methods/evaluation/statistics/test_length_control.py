@@ -81,9 +81,6 @@ def test_a_model_without_answers_has_no_score_and_the_others_have_theirs():
     found = controlled([[4, 6], [NAN, NAN]], [[10, 20], [NAN, 5]])
     assert found.scores[1] == Estimate(None, None, None, n_clusters=0)
     assert found.scores[0].value == pytest.approx(5)
-
-
-def test_an_empty_answer_with_a_score_is_refused():
     with pytest.raises(ValueError, match="must be above 0"):
         controlled([[4, 6]], [[0, 20]])
 

@@ -35,15 +35,13 @@ def test_two_items_two_judges_two_replicates_as_worked_by_hand():
     )
 
 
-def test_with_one_judge_there_are_items_and_replicates():
+def test_with_one_judge_or_one_replicate_there_are_fewer_components():
     # Items 2, 4 and 8, 8: means 3, 8; MS_i = 2 * (2.5^2 + 2.5^2) = 25; MS_e = (1 + 1) / 2 = 1.
     found = variance_components(SCORES[:, :1])
     assert (found.item, found.replicate) == ((25 - 1) / 2, 1)
     assert (found.judge, found.interaction) == (None, None)
     assert found.shares == {"item": 12 / 13, "replicate": 1 / 13}
-
-
-def test_with_one_replicate_its_noise_is_part_of_the_interaction():
+    # With one replicate its noise is part of the interaction.
     # Cells 2, 5 and 8, 5: item means 3.5, 6.5, judge means 5, 5. MS_i = 2 * 4.5 = 9, MS_j = 0;
     # interaction -1.5, 1.5, 1.5, -1.5: MS_ij = 9.
     found = variance_components(SCORES[:, :, :1])

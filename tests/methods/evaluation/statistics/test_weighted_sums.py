@@ -16,18 +16,14 @@ def totals(values: list[float]) -> ClusterTotals:
     return ClusterTotals(np.nan_to_num(row), (~np.isnan(row)).astype(float))
 
 
-def test_of_the_same_units_it_is_the_sum_of_each_cluster() -> None:
+def test_it_is_the_formula_over_the_means_of_the_same_or_other_units():
     found = weighted_sum([0.5, 0.5], [totals([4, 8, 6]), totals([0, 2, 4])])
     assert found.sums.tolist() == [[2, 5, 5]] and found.sizes.tolist() == [[1, 1, 1]]
-
-
-def test_of_other_units_it_is_the_formula_over_the_means() -> None:
+    # Of other units it is the formula over the means.
     found = weighted_sum([0.5, 0.5], [totals([4, NAN, 6]), totals([0, 2, NAN])])
     assert found.means == pytest.approx([(5 + 1) / 2])
     assert found.n_clusters == 3
-
-
-def test_a_row_without_one_of_the_means_has_none() -> None:
+    # A row without one of the means has none.
     found = weighted_sum([1, -1], [totals([4, 5]), totals([NAN, NAN])])
     assert np.isnan(found.means).all() and not found.sizes.any()
 

@@ -239,15 +239,15 @@ def test_a_runs_config_is_for_that_run_and_the_files_value_is_there_again(world)
     assert first["mode"] == "reclustered: tau was 0.75 and is 0.6"
     assert first["settings"]["tau"] == 0.6 and only not in first
 
-    run = run_alone(world, "clusters", tau=0.9)
+    run = run_alone(world, "clusters", tau=0.7)
     once = metadata(run, "cluster/clusters")
-    assert once["mode"] == "reclustered: tau was 0.6 and is 0.9"
-    assert (once["settings"]["tau"], once[only]) == (0.9, {"tau": 0.9})
+    assert once["mode"] == "reclustered: tau was 0.6 and is 0.7"
+    assert (once["settings"]["tau"], once[only]) == (0.7, {"tau": 0.7})
     said = [entry.user_message for entry in world.instance.all_logs(run.run_id)]
-    assert "tau is 0.9 in this run only" in said
+    assert "tau is 0.7 in this run only" in said
 
     again = cluster(world)
-    assert again["mode"] == "reclustered: tau was 0.9 and is 0.6"
+    assert again["mode"] == "reclustered: tau was 0.7 and is 0.6"
     assert again["settings"] == first["settings"] and only not in again
     assert (world.home / "settings.yaml").read_bytes() == file
 

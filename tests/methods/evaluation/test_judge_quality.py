@@ -190,6 +190,13 @@ def test_people_are_compared_on_what_they_scored():
     of_model = found["people", "Overall", "model", "kendall", ""]
     assert (of_model.n, of_model.reason) == (1, "A correlation needs 3 items or more.")
     assert not any(other and metric == "Richness" for other, metric, *_ in found)
+    # A trained critic is compared on its pairs of the test and of files alone: 6, 4 against 6, 2.
+    splits = dict(zip(people, ("train", "test", "external"), strict=False))
+    beside = ReferenceMeasures({}, {INTERNAL: people}, splits)
+    observed = {"a": answers(9, 6, 4, 1)}
+    critic = judge_rows(SCALE, observed, beside, seed=0, n_resamples=100, is_critic=True)
+    row = next(row for row in critic if (row.unit, row.measure) == ("answer", "mae"))
+    assert (row.n, row.value) == (2, pytest.approx(1))
 
 
 def labelled(of, **task_of):

@@ -23,6 +23,7 @@ def reason_of(reply: str) -> str:
         "Answer 1: Red.",
         "```markdown\n**Answer:** Red.\n```\n",
         "Red.\n\n---\nI hope this helps! Let me know if you need more.",
+        pytest.param("Red." + "\n---" * 30_000, id="rules"),
     ],
 )
 def test_an_answer_is_read_whatever_stands_around_it(reply: str) -> None:

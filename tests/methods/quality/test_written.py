@@ -1,7 +1,6 @@
 """Texts of two writers: what they consist of, and what the rules find of the half they were tuned on.
 
-The figures of the held-out half stand in the guide, and
-`tests/resources/mock_server/test_pair_checks.py` holds the guide to them.
+The figures of the held-out half stand in docs/results/quality-checks.md.
 """
 
 from collections import Counter

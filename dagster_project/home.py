@@ -68,8 +68,8 @@ def restore_home(source: Path, overwrite: bool) -> str:
         )
     if dropped:
         message += (
-            "\nNot restored, as this version of vlm-loom does not make them and they could read any "
-            f"file: {listed(dropped)}. Create those again that you need."
+            "\nNot restored, as vlm-loom does not make them and they could read any file: "
+            f"{listed(dropped)}. Create those again that you need."
         )
     if earlier:
         message += f"\nThe earlier workspace is {earlier}: remove it when you do not need it."

@@ -1,7 +1,6 @@
 """Approved items: the outcome of each item's review by people or by a policy."""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Literal
 
 import dagster as dg
@@ -61,10 +60,9 @@ def approved(
     """
     policy = ResolutionPolicy(config.require, config.sample_share)
     items = queued_items(warehouse)
-    stored = review_store.decisions()
     if not config.accept_lost_decisions:
-        _require_kept_decisions(warehouse, stored)
-    decided = by_item(stored)
+        _require_kept_decisions(warehouse, review_store)
+    decided = by_item(review_store.decisions())
     rules = review_store.rules()
     rows, events = [], []
     for item in items:
@@ -101,21 +99,22 @@ def approved(
     )
 
 
-def _require_kept_decisions(warehouse: Warehouse, stored: Sequence[Decision]) -> None:
+def _require_kept_decisions(warehouse: Warehouse, store: ReviewStore) -> None:
     """Fail the step if the review store lacks decisions that the last run of the step read.
 
-    Otherwise a policy would approve items that people have rejected.
+    Otherwise a policy would approve items that people have rejected. Decisions are recognized by their
+    time: a person may be renamed, and a decision on a flagged item counts as one on the item.
     """
-    columns = warehouse.select("review.decisions", "item_id", "decided_at").to_pylist()
-    known = {(row["item_id"], row["decided_at"]) for row in columns}
-    lost = known - {(decision.item_id, decision.decided_at) for decision in stored}
-    if lost:
+    times = {decision.decided_at for decision in store.decisions(revoked=True)}
+    mirrored = warehouse.select("review.decisions", "decided_at")["decided_at"].to_pylist()
+    n_lost = sum(time not in times for time in mirrored)
+    if n_lost:
         raise dg.Failure(
-            f"review.approved keeps its earlier rows: the review store lacks {len(lost)} of the "
-            f"{len(known)} decisions of people in review.decisions. Restore a backup that has the "
+            f"review.approved keeps its earlier rows: the review store lacks {n_lost} of the "
+            f"{len(mirrored)} decisions of people in review.decisions. Restore a backup that has the "
             "store (vlm-loom workspace restore). To go on without these decisions, set "
             "accept_lost_decisions of review/approved for one run.",
-            metadata={"lost decisions": len(lost), "of": len(known)},
+            metadata={"lost decisions": n_lost, "of": len(mirrored)},
             allow_retries=False,
         )
 

@@ -44,9 +44,9 @@ from resources.stores.sqlite_errors import is_damaged
 from resources.stores.sqlite_rows import Readers
 from resources.stores_of_home import require_upgradable_stores
 from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES, require_unused
-from resources.warehouse import Warehouse, WarehouseError
+from resources.warehouse import Warehouse
 from resources.warehouse.absent_files import absent_files
-from resources.warehouse.foreign_views import drop_foreign_views
+from resources.warehouse.foreign_views import drop_foreign_views, views_in_place_of_tables
 from resources.warehouse.lake_connection import lake_address
 
 MANIFEST = "backup.json"
@@ -116,8 +116,8 @@ class RestoreResult(NamedTuple):
 
     Attributes:
         earlier: The new path of the earlier workspace; None if there was none.
-        dropped: Views and macros of the backup's tables that were not restored, since vlm-loom does not
-            make them and DuckDB would run them with the rights of the user.
+        dropped: Macros, and views that read files, of the backup's tables. They were not restored,
+            since DuckDB would run them with the rights of the user.
     """
 
     earlier: Path | None
@@ -387,22 +387,18 @@ def _changed_release_file(copy: Path, files: Mapping[str, BackupFile]) -> str | 
 
 
 def _without_foreign_views(draft: Path, backup: Path) -> list[str]:
-    """Drop foreign views of the restored tables, and return them. Raises BackupError if a view stood in
-    place of a table.
+    """Drop foreign views of the restored tables, and return them. Raises BackupError if a view stands
+    in place of a table.
     """
     tables = draft / _WAREHOUSE
     if not tables.exists():
         return []
-    if dropped := drop_foreign_views(tables):
-        try:
-            Warehouse(tables).require_upgradable()
-        except WarehouseError as error:
-            raise BackupError(
-                f"{backup / _WAREHOUSE} has views that vlm-loom does not make "
-                f"({listed(dropped)}), and without them its tables are not whole, so nothing was "
-                "restored: give an earlier backup."
-            ) from error
-    return dropped
+    if views := views_in_place_of_tables(tables):
+        raise BackupError(
+            f"{backup / _WAREHOUSE} has views in place of tables ({listed(views)}), and nothing was "
+            "restored: give an earlier backup."
+        )
+    return drop_foreign_views(tables)
 
 
 def _recorded_exports(warehouse: Path) -> dict[str, str]:

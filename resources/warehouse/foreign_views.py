@@ -1,66 +1,80 @@
-"""Views and macros of a restored file that this version of `sql/` does not declare.
+"""Views and macros of a restored file that could do harm.
 
 DuckDB runs them with the rights of the user, so a view from a stranger could stand in place of a table
 and read any file of the machine.
 """
 
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resources.warehouse.declarations import extras_ddl, schema_ddl, sql_text, views_ddl
+from resources.warehouse.declarations import declared_columns, declared_tables, sql_text
 
 if TYPE_CHECKING:
     import duckdb
 
+_SEALED: dict[str, str | bool | int | float | list[str]] = {"enable_external_access": False}
+
+
+def views_in_place_of_tables(path: Path) -> list[str]:
+    """Return the views of a DuckDB file that have the name of a table, which nobody may read.
+
+    Raises duckdb.Error if the file cannot be opened.
+    """
+    import duckdb
+
+    tables = {_quoted(table) for table in declared_tables()}
+    with duckdb.connect(str(path), read_only=True, config=_SEALED) as connection:
+        return sorted(tables & {name for _, name in _views_and_macros(connection)})
+
 
 def drop_foreign_views(path: Path) -> list[str]:
-    """Drop all views and macros of a DuckDB file, which nobody uses, but those that `sql/` declares.
+    """Drop all macros of a DuckDB file, which nobody uses, and the views that need access to files.
 
-    If one is dropped, the views of `sql/` are created again when the file is next opened. A view of an
-    earlier version counts as foreign, too. No view is read.
+    vlm-loom makes neither. If one is dropped, the views of `sql/` are created again when the file is
+    next opened. No view is read.
 
     Args:
         path: The file, of any version.
 
     Returns:
-        What was dropped and has not the name of a declared view, such as "view mine.answers".
+        What was dropped and is not created again, such as `view "mine"."answers"`.
 
     Raises:
         duckdb.Error: The file cannot be opened or changed.
     """
     import duckdb
 
-    declared = _declared_programs()
-    sealed: dict[str, str | bool | int | float | list[str]] = {"enable_external_access": False}
-    with duckdb.connect(str(path), read_only=True, config=sealed) as connection:
+    with duckdb.connect(str(path), read_only=True, config=_SEALED) as connection:
         foreign = [
             (kind, name)
-            for kind, name, text in _programs(connection)
-            if declared.get((kind, name)) != text
+            for kind, name in _views_and_macros(connection)
+            if kind != "VIEW" or not _is_readable(connection, name)
         ]
     if foreign:
-        with duckdb.connect(str(path), config=sealed) as connection:
+        with duckdb.connect(str(path), config=_SEALED) as connection:
             for kind, name in foreign:
                 connection.execute(f"DROP {kind} {name}")
             if connection.execute(sql_text("version_columns")).fetchall():
                 connection.execute("UPDATE main.schema_version SET declared = ''")
-    return [f"{kind.lower()} {name}" for kind, name in foreign if (kind, name) not in declared]
+    made_again = {_quoted(name) for name in declared_columns()}
+    return [f"{kind.lower()} {name}" for kind, name in foreign if name not in made_again]
 
 
-def _declared_programs() -> dict[tuple[str, str], str]:
-    """Return (kind, name) -> SQL of the views of `sql/`, in DuckDB's words after it stored them."""
+def _views_and_macros(connection: "duckdb.DuckDBPyConnection") -> list[tuple[str, str]]:
+    """Return (kind in SQL, quoted name) of all views and macros of the open database."""
+    return connection.execute(sql_text("views_and_macros")).fetchall()
+
+
+def _is_readable(connection: "duckdb.DuckDBPyConnection", view: str) -> bool:
+    """Tell whether a view has columns without access to files; no row is computed."""
     import duckdb
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/declared.duckdb"
-        with duckdb.connect(path) as connection:
-            connection.execute(schema_ddl() + extras_ddl() + views_ddl())
-        with duckdb.connect(path, read_only=True) as connection:
-            return {(kind, name): text for kind, name, text in _programs(connection)}
+    try:
+        connection.execute(f"DESCRIBE {view}")
+    except duckdb.Error:
+        return False
+    return True
 
 
-def _programs(connection: "duckdb.DuckDBPyConnection") -> Iterator[tuple[str, str, str]]:
-    """Yield (kind in SQL, quoted name, SQL) of all views and macros of the open database."""
-    yield from connection.execute(sql_text("views_and_macros")).fetchall()
+def _quoted(table: str) -> str:
+    return ".".join(f'"{part}"' for part in table.split("."))

@@ -17,6 +17,7 @@ from resources.llm.ledger import Ledger
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
+from tests.resources.llm.test_ledger import call
 from tests.resources.test_warehouse import TABLE, answers
 
 # Root may write everything, unless it gives that up.
@@ -50,7 +51,9 @@ def read_only(loom_home: Path) -> Iterator[Path]:
     if AS_USER and shutil.which("setpriv") is None:
         pytest.skip("setpriv, with which root gives up its rights, is not installed")
     Warehouse(home.warehouse_path()).replace(TABLE, answers("a", 3))
-    Ledger(home.ledger_path()).close()
+    ledger = Ledger(home.ledger_path())
+    ledger.add([call(key="key")])
+    ledger.close()
     ReviewStore(home.review_path()).close()
     accounts = Accounts(home.review_path())
     accounts.add("ann", "annotator")

@@ -47,11 +47,13 @@ def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else
     assert counts(store)["rewrite"] == (2, 0, 4)
 
 
-def test_items_that_are_not_sampled_or_withdrawn_await_nobody(store, tmp_path):
+def test_items_that_are_not_sampled_await_nobody(tmp_path):
     unsampled = with_rules(tmp_path / "none", "kinds: {rewrite: {sample: 0}}")
     unsampled.update_queue(queue(3))
     assert counts(unsampled) == {"rewrite": (3, 0, 0)}
 
+
+def test_withdrawn_items_await_nobody(store):
     store.update_queue(queue(2))
     work(store, "ann", item_id="item-0")
     store.update_queue([item(1)])

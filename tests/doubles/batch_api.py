@@ -144,7 +144,8 @@ class BatchServer:
             (output if status == 200 else failed).append(_line(line, response))
         batch["request_counts"] = _counts(len(output), len(failed) - n_expired, len(lines))
         for name, written in (("output_file_id", output), ("error_file_id", failed)):
-            batch[name] = self._keep(b"".join(written)) if written else None
+            # Some servers end the last line with a line feed, and some do not.
+            batch[name] = self._keep(b"".join(written).removesuffix(b"\n")) if written else None
         batch["status"] = "expired" if n_expired else "completed"
 
     def _answer(self, line: dict[str, Any]) -> tuple[int, dict[str, Any]]:

@@ -1,6 +1,15 @@
 """Passes that the early stop saved, worked by hand."""
 
-from methods.choice.passes import PassCounts, QuestionPasses, pass_counts, passes_by_item
+import pytest
+
+from methods.choice.passes import (
+    ExtractedLetters,
+    PassCounts,
+    QuestionPasses,
+    is_lost,
+    pass_counts,
+    passes_by_item,
+)
 from methods.mmbench import Mmbench
 from methods.mmiu import Mmiu
 from tests.methods.choice.questions import item
@@ -31,3 +40,17 @@ def test_what_was_not_asked_after_a_miss_is_saved_and_after_a_lost_pass_still_to
         "loses one": PassCounts(6, 3, 1, 2),
         "is asked one": PassCounts(2, 2, 0, 0),
     }
+
+
+@pytest.mark.parametrize(
+    ("strict", "rule", "lost"),
+    [
+        ("B", "C", True),
+        ("B", "A", False),
+        ("A", "B", False),
+        ("B", None, False),
+        (None, "B", False),
+    ],
+)
+def test_a_question_is_lost_when_both_extractions_read_a_wrong_letter(strict, rule, lost):
+    assert is_lost(ExtractedLetters(strict, rule), "A") is lost

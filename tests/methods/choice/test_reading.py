@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from methods.choice.answer_extraction import compat, compat_letter
 from methods.choice.lettered import LETTERS
-from methods.choice.strict import read_letter
+from methods.choice.strict import MOST_CHARACTERS, read_letter
 from tests.methods.choice.answer_texts import CHOICES, TABLE
 
 LETTERS_AS_CHOICES = (
@@ -51,6 +51,11 @@ def test_texts_are_measured_and_compared_in_lower_case_as_vlmevalkit_does(answer
 )
 def test_no_choice_that_vlmevalkit_takes_for_missing_is_its_reading(rule, strict_letter, letter):
     assert compat_letter(rule, strict_letter, CHOICES["last"]) == letter
+
+
+def test_of_an_endless_answer_the_end_is_read():
+    thought = "The answer is A. " + "Let me see. " * MOST_CHARACTERS
+    assert read_letter(f"{thought} The answer is B.", CHOICES["last"]).letter == "B"
 
 
 @pytest.mark.parametrize(

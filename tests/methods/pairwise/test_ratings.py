@@ -63,6 +63,10 @@ def test_few_or_no_or_one_sided_battles():
     # 4 items of one kind: p is 2 / 2^4, however many battles each has.
     (found,) = rated(won("x", "y", 4) * 10).comparisons
     assert found.p_value == pytest.approx(2 / 2**4)
+    # So it is if one of the two has many items with others.
+    pairs = rated(won("x", "y", 4) + won("x", "z", 30, "j", 0.5)).comparisons
+    (found,) = [each for each in pairs if (each.first, each.second) == (0, 1)]
+    assert found.p_value >= 2 / 2**4
     # A model that won all is finite and marked.
     ratings = rated(won("x", "y", 10) + won("y", "z", 10, "j") + won("z", "y", 5, "k")).ratings
     assert all(each.smoothed for each in ratings)

@@ -29,6 +29,7 @@ def rated(reply: str) -> list[object]:
         '[{"question": "Which?", "distractors": ["a", "b"]}]',
         '{"item": {"question": "Which?", "distractors": ["a", "b"]}}',
         'Draft: {"question": "What?"}. Final: {"question": "Which?", "distractors": ["a", "b"]}',
+        '{"question": "", "distractors": []} So: {"question": "Which?", "distractors": ["a", "b"]}',
         'so I ask {"question": "No"}</think>{"question": "Which?", "distractors": ["a", "b"]}',
         "{a} " * 20 + "{'question': 'Which?', 'distractors': ['a', 'b']}",
     ],

@@ -16,6 +16,7 @@ from methods.prompts.messages import Message
 from resources.llm import batches
 from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
+from resources.llm.estimate import highest_cost
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchItem, BatchState, FailedRequest
@@ -227,6 +228,14 @@ def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):
         make_gateway(tmp_path, api, budget_usd=0.000001).ask("s", questions(3))
 
     assert api.batches == []
+
+
+def test_a_budget_has_to_hold_the_price_of_a_batch_and_not_that_of_live_calls(tmp_path, api):
+    spec = make_gateway(tmp_path, api).registry.model("it")
+    usd = sum(highest_cost(request, spec, "batch") for request in questions(3))
+    assert usd < sum(highest_cost(request, spec) for request in questions(3))
+    with pytest.raises(WaitingForBatch, match="with 3 of its items"):
+        make_gateway(tmp_path, api, budget_usd=usd).ask("s", questions(3))
 
 
 # Restarts, losses and an end to resubmission

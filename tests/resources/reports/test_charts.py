@@ -118,6 +118,12 @@ def test_figures_of_scores_have_the_widths_of_columns_and_texts_inside(draw: Any
         assert max(box.x1 for box in boxes) <= figure.bbox.width
 
 
+def test_a_difference_has_the_other_sign_in_the_other_cell() -> None:
+    two = results([model("a", 60.0, 1), model("b", 40.0, 2)], [pair("a", "b", 20.0, 0.01)])
+    (image,) = differences_figure(two, 3).axes[0].images
+    assert image.get_array().tolist() == [[None, 20], [-20, None]]
+
+
 def boxes_of(figure: Any, texts: list[Text]) -> list[Any]:
     """Where texts stand in a figure that is drawn."""
     canvas = FigureCanvasAgg(figure)

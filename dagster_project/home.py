@@ -87,10 +87,7 @@ def check_ledger() -> str:
             "answered since "
             "the backup is asked and paid for again."
         )
-    n_absent = 0
-    if home.warehouse_path().exists():
-        n_absent = n_absent_calls(home.warehouse_path(), keys_of_calls(path))
-    if n_absent:
+    if n_absent := n_absent_calls(home.warehouse_path(), keys_of_calls(path)):
         raise UserError(f"{path} {lost_calls_sentence(n_absent)}")
     return f"{path} is sound: {findings.n_calls} calls and {findings.n_charges} charges."
 

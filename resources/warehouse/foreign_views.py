@@ -4,15 +4,17 @@ DuckDB runs them with the rights of the user, so a view from a stranger could st
 and read any file of the machine.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resources.warehouse.declarations import declared_columns, declared_tables, sql_text
+from resources.warehouse.duckdb_file import quoted
+from resources.warehouse.query_check import SEALED
 
 if TYPE_CHECKING:
     import duckdb
-
-_SEALED: dict[str, str | bool | int | float | list[str]] = {"enable_external_access": False}
 
 
 def views_in_place_of_tables(path: Path) -> list[str]:
@@ -20,10 +22,8 @@ def views_in_place_of_tables(path: Path) -> list[str]:
 
     Raises duckdb.Error if the file cannot be opened.
     """
-    import duckdb
-
     tables = {_quoted(table) for table in declared_tables()}
-    with duckdb.connect(str(path), read_only=True, config=_SEALED) as connection:
+    with _attached(path, " (READ_ONLY)") as connection:
         return sorted(tables & {name for _, name in _views_and_macros(connection)})
 
 
@@ -44,24 +44,38 @@ def drop_foreign_views(path: Path) -> list[str]:
     """
     import duckdb
 
-    with duckdb.connect(str(path), read_only=True, config=_SEALED) as connection:
+    with _attached(path, " (READ_ONLY)") as connection:
         foreign = [
             (kind, name)
             for kind, name in _views_and_macros(connection)
             if kind != "VIEW" or not _is_readable(connection, name)
         ]
     if foreign:
-        with duckdb.connect(str(path), config=_SEALED) as connection:
+        with _attached(path) as connection:
             for kind, name in foreign:
-                connection.execute(f"DROP {kind} {name}")
-            if connection.execute(sql_text("version_columns")).fetchall():
-                connection.execute("UPDATE main.schema_version SET declared = ''")
+                connection.execute(f"DROP {kind} restored.{name}")
+            # The version is missing if a view stood in its place.
+            with suppress(duckdb.CatalogException, duckdb.BinderException):
+                connection.execute("UPDATE restored.main.schema_version SET declared = ''")
     made_again = {_quoted(name) for name in declared_columns()}
     return [f"{kind.lower()} {name}" for kind, name in foreign if name not in made_again]
 
 
+@contextmanager
+def _attached(path: Path, options: str = "") -> "Iterator[duckdb.DuckDBPyConnection]":
+    """Attach a file as `restored`, without access to other files. It is not the default database, as
+    its macros could then stand in place of functions that are called here.
+    """
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {quoted(str(path))} AS restored{options}")
+        connection.execute(SEALED)
+        yield connection
+
+
 def _views_and_macros(connection: "duckdb.DuckDBPyConnection") -> list[tuple[str, str]]:
-    """Return (kind in SQL, quoted name) of all views and macros of the open database."""
+    """Return (kind in SQL, quoted name) of all views and macros of the attached file."""
     return connection.execute(sql_text("views_and_macros")).fetchall()
 
 
@@ -70,7 +84,7 @@ def _is_readable(connection: "duckdb.DuckDBPyConnection", view: str) -> bool:
     import duckdb
 
     try:
-        connection.execute(f"DESCRIBE {view}")
+        connection.execute(f"DESCRIBE restored.{view}")
     except duckdb.Error:
         return False
     return True

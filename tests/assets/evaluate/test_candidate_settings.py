@@ -50,7 +50,7 @@ ELSEWHERE = {"server": "https://two.example/v1", "max_images": "8", "version": "
             {"cold": "cold (T=0)", "warm": "warm (T=0.7, seed=3)"},
             id="only what differs",
         ),
-        pytest.param([("a", {}), ("b", {})], {"a": "a", "b": "b"}, id="asked alike"),
+        pytest.param([("a", {}), ("b", {})], {"a": "a", "b": "b"}, id="same settings"),
         pytest.param(
             [("a", {}), ("b", ELSEWHERE), ("c", {**ELSEWHERE, "model": "llama"})],
             {

@@ -29,7 +29,7 @@ RATINGS = (9, 3, 6)
 
 
 def fill(desk: Desk) -> str:
-    """Two questions in three wordings each, rated alike by one judge."""
+    """Two questions in three wordings each, with equal ratings by one judge."""
     items = [
         Item(
             f"g{group}-{place}",

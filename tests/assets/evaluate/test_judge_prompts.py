@@ -1,4 +1,4 @@
-"""The judge's prompt: a broken one costs nothing that was there, a changed one judges anew."""
+"""The judge's prompt: a broken one costs nothing that was there, a changed one judges again."""
 
 from pathlib import Path
 

@@ -65,7 +65,7 @@ def key(item_id: str) -> PredictionKey:
 def test_each_record_is_a_prediction_or_is_counted(of, texts, counts) -> None:
     found = predictions_of(ById(), ITEMS, rows(*of))
     assert (found.texts, found.counts) == (texts, counts)
-    # An empty one is none.
+    # An empty one does not count.
     assert (found.n_rows, found.n_items) == (len(of), 1)
 
 

@@ -97,7 +97,7 @@ def test_a_metric_without_values_has_no_row_and_one_cluster_no_interval():
     dead = [turn("a", 1, None, "failed")]
     assert set(rows({"dead": dead})) == {("floor", "", "", "dead")}
     assert rows({"dead": [turn("a", 1, None, "not_judged")]}) == {}
-    # The interval holds the value and there is none of one cluster.
+    # The interval contains the value. One cluster gives no interval.
     both = rows({"whole": WHOLE, "one": [turn("a", 1, 5), turn("a", 2, 6)]})
     whole, one = both["floor", "", "", "whole"], both["floor", "", "", "one"]
     assert whole["ci_low"] <= whole["value"] <= whole["ci_high"]

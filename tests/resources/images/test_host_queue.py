@@ -96,6 +96,16 @@ def test_requests_refused_together_are_one_refusal(clock):
     assert clock.run(scenario) == pytest.approx([0.1])
 
 
+async def ended(queues, job, turn, answer: str, pause: float | None) -> None:
+    """The host answers a request that has begun with `yes`, or refuses it for a pause with `no`."""
+    if answer == "no":
+        await queues.refused(turn, pause)
+        queues.again(job, job.address)
+    else:
+        await queues.answered(turn, 10)
+        queues.done(job)
+
+
 def test_pauses_grow_to_a_minute_and_begin_anew_once_the_host_answers(clock):
     async def scenario() -> list[float]:
         queues = queues_of(*[OWL] * 3, backoff=0.1)
@@ -103,12 +113,7 @@ def test_pauses_grow_to_a_minute_and_begin_anew_once_the_host_answers(clock):
         job, turn = await begun(queues)
         for answer in ["no"] * 12 + ["yes", "no"]:
             start = anyio.current_time()
-            if answer == "no":
-                await queues.refused(turn, None)
-                queues.again(job, job.address)
-            else:
-                await queues.answered(turn, 10)
-                queues.done(job)
+            await ended(queues, job, turn, answer, None)
             job, turn = await begun(queues)
             pauses.append(anyio.current_time() - start)
         return pauses
@@ -134,12 +139,7 @@ def test_a_host_that_refuses_everything_for_ten_minutes_is_given_up(
         for answers in rounds:
             together = [(answer, *await begun(queues)) for answer in answers.split()]
             for answer, job, turn in together:
-                if answer == "no":
-                    await queues.refused(turn, pause)
-                    queues.again(job, job.address)
-                else:
-                    await queues.answered(turn, 10)
-                    queues.done(job)
+                await ended(queues, job, turn, answer, pause)
         job = await queues.next()
         assert job
         assert isinstance(await queues.begin(job), ImageRejected) is is_given_up

@@ -35,6 +35,20 @@ def tampered(home: Path, backup: Path, script: str) -> Path:
     return backup
 
 
+def test_macros_of_a_backup_hide_no_view(home: Path, tmp_path: Path) -> None:
+    script = """
+        CREATE VIEW main.files AS SELECT * FROM glob('/**');
+        CREATE MACRO main.current_database() AS 'nothing';
+        CREATE MACRO main.replace(text, old, new) AS 'nothing';
+    """
+    backup = tampered(home, tmp_path / "backup", script)
+    assert restore(backup, tmp_path / "again").dropped == [
+        'macro "main"."current_database"',
+        'macro "main"."replace"',
+        'view "main"."files"',
+    ]
+
+
 @pytest.mark.parametrize(
     ("table", "view"),
     [

@@ -17,6 +17,7 @@ from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
 from tests.assets.world import SMALL_SETS, World, copy_of
 from tests.doubles.garbling_proxy import ProxyServer
+from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.doubles.serving import serving
 from tests.shared import once_for_all_workers
 
@@ -33,7 +34,7 @@ def signal_handlers() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
-    return Embedder()
+    return RememberingEmbedder()
 
 
 @pytest.fixture(scope="module")

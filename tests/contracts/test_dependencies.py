@@ -3,7 +3,7 @@
 import ast
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import distribution, packages_distributions, version
 from pathlib import Path
@@ -72,8 +72,14 @@ def imported_by(path: Path) -> Iterator[str]:
                 yield name
 
 
+@cache
+def installed() -> Mapping[str, list[str]]:
+    """Top-level module -> the installed packages that have it."""
+    return packages_distributions()
+
+
 def packages_of(module: str) -> set[str]:
-    return {canonicalize_name(name) for name in packages_distributions().get(module, ())}
+    return {canonicalize_name(name) for name in installed().get(module, ())}
 
 
 def test_every_import_is_of_a_declared_package() -> None:

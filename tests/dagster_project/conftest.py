@@ -14,8 +14,8 @@ import pytest
 from dagster_project.cli import main as loom
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import restore_signal_handlers
-from resources.embedding.embedder import Embedder
 from resources.stores_of_home import bring_home_up_to_date
+from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.homes.kept import unpack
 
 Commanded = Callable[..., CompletedProcess[str]]
@@ -32,7 +32,7 @@ def signal_handlers() -> Iterator[None]:
 def commanded() -> Commanded:
     """`commanded(home, *arguments, **settings)`: `vlm-loom` as a person calls it, in this process and
     without the caller's own settings. The model of texts is loaded once for all."""
-    embedder = Embedder()
+    embedder = RememberingEmbedder()
 
     def done(home: Path, *arguments: str, **settings: str) -> CompletedProcess[str]:
         out, err = io.StringIO(), io.StringIO()

@@ -10,7 +10,6 @@ from typing import Any
 
 import datasets
 import pytest
-import webdataset
 from PIL import Image
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -205,6 +204,12 @@ def test_nobody_is_trained_on_answers_that_are_held_out(form, released, question
 # --- WebDataset ----------------------------------------------------------------------------------
 
 
+def web_dataset(urls: str) -> Any:
+    import webdataset  # Imports torch, which collecting the tests does not need.
+
+    return webdataset.WebDataset(urls, shardshuffle=False)
+
+
 def test_webdataset_gives_back_every_item_with_its_pictures(
     released, dialogues, hostile, store, tmp_path
 ):
@@ -213,7 +218,7 @@ def test_webdataset_gives_back_every_item_with_its_pictures(
     folder = written(source, tmp_path / "out", "webdataset")
     (shard,) = folder.glob("*.tar")
     assert shard.name == "test-000000.tar"
-    samples = list(webdataset.WebDataset(str(shard), shardshuffle=False).decode("pil"))
+    samples = list(web_dataset(str(shard)).decode("pil"))
     expected = [table_row(item) for batch in source.batches() for item in batch]
     assert [sample["json"] for sample in samples] == expected
     for item, sample in zip(items, samples, strict=True):
@@ -230,7 +235,7 @@ def test_webdataset_s_shards_end_at_their_size(released, hostile, tmp_path):
     shards = sorted(folder.glob("*.tar"))
     assert len(shards) == 2
     urls = f"{folder}/test-{{000000..{len(shards) - 1:06d}}}.tar"
-    samples = list(webdataset.WebDataset(urls, shardshuffle=False))
+    samples = list(web_dataset(urls))
     assert [sample["__key__"] for sample in samples] == [f"{n:09d}" for n in range(len(hostile))]
     assert all(shard.stat().st_size >= 1_000_000 for shard in shards[:-1])
 

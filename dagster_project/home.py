@@ -10,8 +10,9 @@ from resources.llm.ledger.check import LedgerCheckResult, check_all, keys_of_cal
 from resources.store_damage import sqlite_log_damage
 from resources.stores.address import shown_database
 from resources.stores_of_home import lost_calls_sentence
-from resources.upkeep.backup import back_up, restore
+from resources.upkeep.backup import back_up
 from resources.upkeep.cleaning import clean, require_unused
+from resources.upkeep.restore import restore
 from resources.warehouse.absent_files import n_absent_calls
 
 

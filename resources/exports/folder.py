@@ -1,7 +1,6 @@
 """Export folders: a release in one format with a manifest of its files, written once, then verified."""
 
 import csv
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from methods.spreadsheet_cells import mark_formula
 from resources.exports.formats import ExportFormat
 from resources.exports.source import CannotHoldError, ExportError, ExportSource
 from resources.files.atomic import draft_folder
-from resources.files.bounded import BoundedReadError, read_file
+from resources.files.bounded import BoundedReadError, file_hash, read_file
 from resources.publishing.release_folder import ExportedFile
 
 MANIFEST, README, ATTRIBUTION = "manifest.json", "README.md", "attribution.csv"
@@ -193,9 +192,7 @@ def _write_list(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def _known_by(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"sha256": sha256, "n_bytes": path.stat().st_size}
+    return {"sha256": file_hash(path), "n_bytes": path.stat().st_size}
 
 
 def listed_files(folder: Path) -> list[ExportedFile]:

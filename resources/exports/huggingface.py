@@ -2,7 +2,6 @@
 card.
 """
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -17,6 +16,7 @@ from methods.exports.dataset_card import DatasetCardInput, DatasetSplit, dataset
 from methods.exports.rows import CreditedImage, ExportedItem, chat, table_row
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
 from resources.exports.source import ExportSource
+from resources.files.bounded import file_hash
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -142,9 +142,7 @@ def _write_rows(
 
 
 def _shard(path: Path, folder: Path) -> CroissantFile:
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return CroissantFile(path.relative_to(folder).as_posix(), sha256, path.stat().st_size)
+    return CroissantFile(path.relative_to(folder).as_posix(), file_hash(path), path.stat().st_size)
 
 
 def _example_pictures(

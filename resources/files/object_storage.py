@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from methods.errors import UserError
 from methods.json_text import from_json
 from resources.files.atomic import write_atomically
-from resources.files.bounded import MOST_BYTES, oversized
+from resources.files.bounded import MOST_BYTES, file_hash, oversized
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -124,7 +124,7 @@ class SharedFiles:
         before = self.listing(name)
         paths = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
         mine = {
-            path.as_posix(): _sha256(folder / path)
+            path.as_posix(): file_hash(folder / path)
             for path in paths
             if not any(part.startswith(".") for part in path.parts)
         }
@@ -182,7 +182,7 @@ class SharedFiles:
                     f"{self.address}/{name} lists {path}, which is outside of it: somebody else wrote "
                     f"there, so set {VARIABLE} to a place of your own."
                 )
-            if target.is_file() and _sha256(target) == digest:
+            if target.is_file() and file_hash(target) == digest:
                 return False
             data = self.get(f"{name}/{path}")
             if data is None or hashlib.sha256(data).hexdigest() != digest:
@@ -214,11 +214,6 @@ class SharedFiles:
                 # objects have other classes.
                 passing=isinstance(error, GenericError),
             ) from error
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @cache

@@ -6,7 +6,6 @@ tables, from which the other files are made. A release is frozen: an existing fi
 """
 
 import csv
-import hashlib
 import io
 import json
 import shutil
@@ -23,6 +22,7 @@ from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
 from methods.release_items import items_of_release
 from methods.spreadsheet_cells import has_marks, mark_formula, marked_rows
+from resources.files.bounded import file_hash
 from resources.files.parquet_table import ENDING, write_table
 from resources.images.store import ImageStore
 
@@ -121,7 +121,7 @@ def _require_unchanged(folder: Path, images: Sequence[Path], recorded: Mapping[s
                 f"{folder.parent / file.path} has other content than was written: {REWRITE}."
             )
     for path in images:
-        if _sha256(path) != path.stem:
+        if file_hash(path) != path.stem:
             raise ChangedReleaseError(f"{path} has other content than its name says: {REWRITE}.")
 
 
@@ -130,7 +130,7 @@ def _add_files(
 ) -> None:
     """Move the named missing files and all images from `draft` into the folder."""
     for name in names:
-        sha256 = _sha256(draft / name)
+        sha256 = file_hash(draft / name)
         if recorded.get(f"{folder.name}/{name}", sha256) != sha256:
             raise ChangedReleaseError(
                 f"{folder / name} is missing, and this version or its settings write it otherwise: "
@@ -157,17 +157,12 @@ def exported_files(folder: Path) -> list[ExportedFile]:
     return [
         ExportedFile(
             f"{folder.name}/{path.name}",
-            _sha256(path),
+            file_hash(path),
             path.stat().st_size,
         )
         for path in sorted(folder.iterdir())
         if path.is_file()
     ]
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write_texts(
@@ -191,7 +186,7 @@ def _write_texts(
                 file.writelines(piece.encode() for piece in pieces)
         if mark_formulas and name in published and name.endswith((".tsv", ".csv")):
             _mark(draft / name)
-        files[name] = _sha256(draft / name)
+        files[name] = file_hash(draft / name)
     tables = {"files": files, "releases": [card], **rows}
     (draft / TABLES).write_text(json.dumps(tables, indent=1, ensure_ascii=False))
 

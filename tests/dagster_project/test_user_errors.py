@@ -48,7 +48,7 @@ HANDLED_IN_CODE = {
     "resources.llm.request_body.ImagesRefused": "becomes a Failure",
     "resources.files.bounded.BoundedReadError": "becomes a rejection, or an error that names the file",
     "resources.files.parquet_pages.PageHeaderError": "becomes the error of a damaged Parquet file",
-    "resources.upkeep.backup.DamagedFile": "becomes a BackupError",
+    "resources.upkeep.backup_contents.DamagedFile": "becomes a BackupError",
     "methods.yaml_text.RefusedYaml": "is a YAMLError, which names the file where it is caught",
     "resources.llm.request_body.RequestTooLarge": "becomes a Failure",
     "resources.llm.model_calls.BatchPending": "the gateway submits a batch",

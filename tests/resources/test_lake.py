@@ -6,7 +6,8 @@ import duckdb
 import pytest
 
 from methods.errors import UserError
-from resources.upkeep.backup import BackupError, back_up
+from resources.upkeep.backup import back_up
+from resources.upkeep.backup_contents import BackupError
 from resources.warehouse.configured import warehouse_of_home
 from resources.warehouse.lake_connection import LakeAddress, LakeError, lake_address, lake_error
 

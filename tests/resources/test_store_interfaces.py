@@ -15,7 +15,7 @@ STORES = (
     *("resources/stores/", "resources/llm/ledger/", "resources/llm/budget_store.py"),
     "resources/review/",
 )
-BACKUP = "resources/upkeep/backup.py"
+BACKUP = "resources/upkeep/"
 """Copies whole files, and holds no store's connection."""
 DAMAGE = "resources/store_damage.py"
 """Reads copies of whole files."""

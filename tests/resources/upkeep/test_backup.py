@@ -24,8 +24,12 @@ from resources.images.index import FetchedImage, ImageIndex
 from resources.llm.ledger import Ledger
 from resources.migrations import BASELINE, StoreError
 from resources.review.store import ReviewStore
-from resources.upkeep import backup as home_backup
-from resources.upkeep.backup import MANIFEST, BackupError, back_up, restore
+from resources.upkeep import backup as backup_module
+from resources.upkeep import live_copies
+from resources.upkeep import restore as restore_module
+from resources.upkeep.backup import back_up
+from resources.upkeep.backup_contents import MANIFEST, BackupError
+from resources.upkeep.restore import restore
 from resources.warehouse import Warehouse
 from tests.homes.kept import FIRST, unpack
 from tests.resources.llm.test_ledger import call
@@ -228,16 +232,21 @@ def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home, tmp_path):
 # --- Killed --------------------------------------------------------------------------------------
 
 
-def _die_at(name: str, n: int, work: Any, *arguments: Any) -> None:
-    """Do the work in this process, which is killed before it calls a function for the n-th time."""
-    step, calls = getattr(home_backup, name), itertools.count(1)
+STEPS = {back_up: (backup_module, "_copy"), restore: (restore_module, "_put_back")}
+"""The function that copies one file."""
+
+
+def _die_at(n: int, work: Any, *arguments: Any) -> None:
+    """Do the work in this process, which is killed before it copies the n-th file."""
+    module, name = STEPS[work]
+    step, calls = getattr(module, name), itertools.count(1)
 
     def dying(*given: Any) -> Any:
         if next(calls) == n:
             os.kill(os.getpid(), signal.SIGKILL)
         return step(*given)
 
-    setattr(home_backup, name, dying)
+    setattr(module, name, dying)
     work(*arguments)
 
 
@@ -251,7 +260,7 @@ def killed(work: Any, *arguments: Any) -> None:
 @pytest.mark.parametrize("n", [1, 30])
 def test_a_killed_backup_leaves_nothing_that_looks_whole(home, tmp_path, n):
     target = tmp_path / "backups" / "today"
-    killed(_die_at, "_copy", n, back_up, home, target)
+    killed(_die_at, n, back_up, home, target)
 
     assert not target.exists()
     (left,) = [path for path in target.parent.iterdir() if path.is_dir()]
@@ -266,7 +275,7 @@ def test_a_killed_backup_leaves_nothing_that_looks_whole(home, tmp_path, n):
 
 def test_a_killed_restore_leaves_no_home_and_can_be_done_again(home, tmp_path):
     back_up(home, tmp_path / "backup")
-    killed(_die_at, "_put_back", 20, restore, tmp_path / "backup", tmp_path / "again")
+    killed(_die_at, 20, restore, tmp_path / "backup", tmp_path / "again")
     assert not (tmp_path / "again").exists()
     assert list(tmp_path.glob(".again.restoring-*"))
 
@@ -295,14 +304,14 @@ def test_what_another_program_has_beside_a_backup_stays(home, tmp_path):
 
 def _slowly(work: Any, arguments: Any, outcomes: Any) -> None:
     """Do it, with time enough for another to come at each file."""
-    for name in ("_copy", "_put_back"):
-        step = getattr(home_backup, name)
+    for module, name in STEPS.values():
+        step = getattr(module, name)
 
         def slow(*given: Any, step: Any = step) -> Any:
             time.sleep(0.01)
             return step(*given)
 
-        setattr(home_backup, name, slow)
+        setattr(module, name, slow)
     try:
         work(*arguments)
         outcomes.put("done")
@@ -510,7 +519,7 @@ def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(
         raise error
 
     target = tmp_path / "backups" / "today"
-    monkeypatch.setattr(home_backup, "copy_sqlite", full)
+    monkeypatch.setattr(live_copies, "copy_sqlite", full)
     said = (
         f"{home} was not backed up to {target}, as the disk of {target.parent} has too little room "
         f"({reason}): make room on it"
@@ -757,12 +766,12 @@ def test_a_home_whose_disk_is_full_is_backed_up_with_what_stands_in_its_logs(
     assert (home / "ledger.sqlite-wal").stat().st_size
     wanted = content(home)
     target = tmp_path / "backup"
-    monkeypatch.setattr(home_backup, "copy_sqlite", full)
+    monkeypatch.setattr(live_copies, "copy_sqlite", full)
     with pytest.raises(BackupError, match="disk I/O error"):
         back_up(home, target)
 
     free = shutil.disk_usage(home)._replace(free=0)
-    monkeypatch.setattr(home_backup.shutil, "disk_usage", lambda _: free)
+    monkeypatch.setattr(live_copies.shutil, "disk_usage", lambda _: free)
     back_up(home, target)
 
     assert content(home) == wanted, "nothing was written there"

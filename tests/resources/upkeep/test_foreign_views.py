@@ -7,7 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from resources.upkeep.backup import MANIFEST, BackupError, back_up, restore
+from resources.upkeep.backup import back_up
+from resources.upkeep.backup_contents import MANIFEST, BackupError
+from resources.upkeep.restore import restore
 from resources.warehouse import Warehouse
 from tests.homes.kept import unpack
 

@@ -1,0 +1,151 @@
+"""Restore of a workspace from a backup."""
+
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from methods.naming import listed
+from resources.files import home
+from resources.files.atomic import draft_folder
+from resources.files.bounded import file_hash, read_file
+from resources.stores_of_home import require_upgradable_stores
+from resources.upkeep.backup_contents import (
+    MANIFEST,
+    WAREHOUSE,
+    BackupError,
+    Manifest,
+    changed_release_file,
+    damage_of,
+    in_one_sentence,
+    link_or_copy,
+    require_absent,
+)
+from resources.upkeep.cleaning import require_unused
+from resources.warehouse.foreign_views import drop_foreign_views, views_in_place_of_tables
+
+
+class RestoreResult(NamedTuple):
+    """What a restore did besides.
+
+    Attributes:
+        earlier: The new path of the earlier workspace; None if there was none.
+        dropped: Macros, and views that read files, of the backup's tables. They were not restored,
+            since DuckDB would run them with the rights of the user.
+    """
+
+    earlier: Path | None
+    dropped: list[str]
+
+
+def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreResult:
+    """Restore a workspace from a backup.
+
+    Args:
+        backup: The backup.
+        target: The workspace.
+        overwrite: Whether an existing workspace is moved out of the way.
+
+    Returns:
+        The new path of the earlier workspace, and what was not restored.
+
+    Raises:
+        BackupError: The backup is damaged, or the workspace cannot be replaced.
+        WorkspaceInUse: Processes work on the earlier workspace.
+        StoreError: The backup is from a version that is too old to be upgraded.
+    """
+    failed = f"{target} was not restored from {backup}"
+    with in_one_sentence(failed, target):
+        files = _manifest(backup).files
+        if target.is_mount():
+            raise BackupError(
+                f"{target} is a mounted volume and cannot be replaced: set LOOM_WORKSPACE "
+                f"to a new folder, restore, and copy what is in that folder into {target}, emptied."
+            )
+        with draft_folder(target, "restoring") as draft:
+            occupied = target.exists() and any(target.iterdir())
+            if occupied and not overwrite:
+                raise BackupError(
+                    f"{target} contains a workspace already. Pass --overwrite to move it out "
+                    "of the way, or set LOOM_WORKSPACE to a new folder."
+                )
+            if occupied:
+                require_unused(target)
+            for name, file in files.items():
+                _put_back(backup, draft, Path(name), file.sha256)
+            for name in files:
+                if damage := damage_of(draft / name, Path(name)):
+                    raise BackupError(
+                        f"{backup / name} is damaged ({damage}), and nothing was restored: take "
+                        "another backup."
+                    )
+            require_upgradable_stores(backup)
+            dropped = _without_foreign_views(draft, backup)
+            if changed := changed_release_file(draft, files):
+                raise BackupError(
+                    f"{backup / changed} has other content than was written, and nothing was restored: "
+                    "give an earlier backup."
+                )
+            os.sync()
+            earlier = None
+            if occupied:
+                earlier = target.with_name(
+                    f"{target.name}.before-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+                )
+                require_absent(earlier)
+                target.rename(earlier)
+    return RestoreResult(earlier, dropped)
+
+
+def _manifest(backup: Path) -> Manifest:
+    """Read a backup's manifest; check that all files exist with their sizes. Raises BackupError."""
+    try:
+        manifest = Manifest.model_validate_json(read_file(backup / MANIFEST))
+    except (FileNotFoundError, NotADirectoryError):
+        raise BackupError(
+            f"{backup} is not a whole backup, as it has no {MANIFEST}: give a folder that "
+            "`vlm-loom workspace backup` made."
+        ) from None
+    except ValueError:
+        raise BackupError(
+            f"{backup / MANIFEST} does not list the files of a backup: give an earlier backup."
+        ) from None
+    for name, file in manifest.files.items():
+        path = backup / name
+        linked = path.resolve() != backup.resolve() / name
+        if linked or not path.is_file() or path.stat().st_size != file.n_bytes:
+            raise BackupError(
+                f"{backup} is not as it was made, as {name} is missing, a link or of another size: "
+                "give an earlier backup."
+            )
+    return manifest
+
+
+def _without_foreign_views(draft: Path, backup: Path) -> list[str]:
+    """Drop foreign views of the restored tables, and return them. Raises BackupError if a view stands
+    in place of a table.
+    """
+    tables = draft / WAREHOUSE
+    if not tables.exists():
+        return []
+    if views := views_in_place_of_tables(tables):
+        raise BackupError(
+            f"{backup / WAREHOUSE} has views in place of tables ({listed(views)}), and nothing was "
+            "restored: give an earlier backup."
+        )
+    return drop_foreign_views(tables)
+
+
+def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:
+    """Copy one file of a backup, which nobody writes. Raises BackupError if it has changed."""
+    copy, target_file = backup / path, target / path
+    target_file.parent.mkdir(parents=True, exist_ok=True)
+    if home.images_path().name in path.parts[:-1]:
+        link_or_copy(copy, target_file)
+    else:
+        shutil.copyfile(copy, target_file)
+    if file_hash(target_file) != sha256:
+        raise BackupError(
+            f"{copy} does not have the bytes that were backed up: give an earlier backup."
+        )

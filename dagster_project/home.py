@@ -69,7 +69,7 @@ def restore_home(source: Path, overwrite: bool) -> str:
         )
     if dropped:
         message += (
-            "\nNot restored, as vlm-loom does not make them and they could read any file: "
+            "\nNot restored, as vlm-loom does not make them and they could read or change anything: "
             f"{listed(dropped)}. Create those again that you need."
         )
     if earlier:

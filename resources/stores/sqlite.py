@@ -21,6 +21,7 @@ from resources.migrations import (
 )
 from resources.stores import versions
 from resources.stores.engine import StoreKind, track_engine
+from resources.stores.foreign_code import declare_code
 from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
 
 BUSY_TIMEOUT = 60.0
@@ -171,6 +172,7 @@ class SqliteStore:
                 return
         with self.transaction() as connection:
             versions.upgrade(connection, self.kind, _version(connection))
+            declare_code(connection, self.kind)
             _write_version(connection, self.kind.newest_version())
 
 

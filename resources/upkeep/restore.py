@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,8 @@ from methods.naming import listed
 from resources.files import home
 from resources.files.atomic import draft_folder
 from resources.files.bounded import file_hash, read_file
-from resources.stores_of_home import require_upgradable_stores
+from resources.stores.foreign_code import declare_code_of_file
+from resources.stores_of_home import SQLITE, require_upgradable_stores
 from resources.upkeep.backup_contents import (
     MANIFEST,
     WAREHOUSE,
@@ -19,6 +21,7 @@ from resources.upkeep.backup_contents import (
     changed_release_file,
     damage_of,
     in_one_sentence,
+    is_sqlite,
     link_or_copy,
     require_absent,
 )
@@ -31,8 +34,9 @@ class RestoreResult(NamedTuple):
 
     Attributes:
         earlier: The new path of the earlier workspace; None if there was none.
-        dropped: Macros, and views that read files, of the backup's tables. They were not restored,
-            since DuckDB would run them with the rights of the user.
+        dropped: Macros, and views that read files, of the backup's tables, and undeclared triggers and
+            views of its stores. They were not restored, since DuckDB and SQLite would run them with the
+            rights of the user.
     """
 
     earlier: Path | None
@@ -57,6 +61,10 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreRe
     """
     failed = f"{target} was not restored from {backup}"
     with in_one_sentence(failed, target):
+        if backup.is_relative_to(target):
+            raise BackupError(
+                f"{backup} is inside the workspace {target}: move it to another folder first."
+            )
         files = _manifest(backup).files
         if target.is_mount():
             raise BackupError(
@@ -81,7 +89,10 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreRe
                         "another backup."
                     )
             require_upgradable_stores(backup)
-            dropped = _without_foreign_views(draft, backup)
+            dropped = [
+                *_without_foreign_views(draft, backup),
+                *_without_foreign_code(draft, files),
+            ]
             if changed := changed_release_file(draft, files):
                 raise BackupError(
                     f"{backup / changed} has other content than was written, and nothing was restored: "
@@ -135,6 +146,16 @@ def _without_foreign_views(draft: Path, backup: Path) -> list[str]:
             "restored: give an earlier backup."
         )
     return drop_foreign_views(tables)
+
+
+def _without_foreign_code(draft: Path, names: Iterable[str]) -> list[str]:
+    """Drop undeclared triggers and views of the restored SQLite files, and return them."""
+    files = [name for name in names if is_sqlite(draft / name, Path(name))]
+    return [
+        f"{code} of {name}"
+        for name in files
+        for code in declare_code_of_file(draft / name, SQLITE.get(name))
+    ]
 
 
 def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:

@@ -499,6 +499,8 @@ def test_what_cannot_be_backed_up_is_said_in_one_sentence(home, tmp_path):
         back_up(tmp_path / "nowhere", tmp_path / "backup")
     with pytest.raises(BackupError, match="is inside the workspace"):
         back_up(home, home / "backups" / "today")
+    with pytest.raises(BackupError, match="inside the workspace .* move it to another folder"):
+        restore(home / "backups" / "today", home, overwrite=True)
     (tmp_path / "there").mkdir()
     with pytest.raises(BackupError, match="is there already"):
         back_up(home, tmp_path / "there")

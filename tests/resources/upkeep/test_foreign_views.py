@@ -1,12 +1,19 @@
-"""Backups of strangers: DuckDB runs no macro of theirs, and no view that reads a file."""
+"""Backups of strangers: DuckDB runs no macro of theirs, and no view that reads a file; SQLite runs no
+trigger or view of theirs.
+"""
 
 import json
+import sqlite3
+from contextlib import closing
 from hashlib import file_digest
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from resources.review.tables import REVIEW
+from resources.stores.sqlite import SqliteStore
+from resources.stores_of_home import SQLITE
 from resources.upkeep.backup import back_up
 from resources.upkeep.backup_contents import MANIFEST, BackupError
 from resources.upkeep.restore import restore
@@ -23,16 +30,20 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def tampered(home: Path, backup: Path, script: str) -> Path:
+def tampered(home: Path, backup: Path, script: str, name: str = NAME) -> Path:
     """A backup of a workspace in which a stranger ran a script, with a manifest that fits."""
     back_up(home, backup)
-    with duckdb.connect(str(backup / NAME)) as connection:
-        connection.execute(script)
+    if name == NAME:
+        with duckdb.connect(str(backup / name)) as connection:
+            connection.execute(script)
+    else:
+        with closing(sqlite3.connect(backup / name)) as store:
+            store.executescript(script)
     manifest = json.loads((backup / MANIFEST).read_text())
-    with (backup / NAME).open("rb") as file:
+    with (backup / name).open("rb") as file:
         sha256 = file_digest(file, "sha256").hexdigest()
-    size = (backup / NAME).stat().st_size
-    manifest["files"][NAME] = {"n_bytes": size, "sha256": sha256}
+    size = (backup / name).stat().st_size
+    manifest["files"][name] = {"n_bytes": size, "sha256": sha256}
     (backup / MANIFEST).write_text(json.dumps(manifest))
     return backup
 
@@ -99,3 +110,83 @@ def test_macros_and_views_that_read_files_are_not_restored(home: Path, tmp_path:
     assert restored.sql('SELECT * FROM mine."my answers"').num_rows == original.count(
         "dialogue.answers"
     )
+
+
+# --- SQLite --------------------------------------------------------------------------------------
+
+
+def code(path: Path) -> list[tuple[str, str, str]]:
+    """Triggers and views of a SQLite file."""
+    query = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY 2"
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "dropped"),
+    [
+        (
+            "review.sqlite",
+            """
+            CREATE TRIGGER "a ""b" AFTER INSERT ON events
+            BEGIN DELETE FROM events WHERE event_id = NEW.event_id; END;
+            """,
+            ['trigger a "b of review.sqlite'],
+        ),
+        (
+            "review.sqlite",
+            """
+            DROP VIEW in_force;
+            CREATE VIEW in_force AS SELECT * FROM events WHERE verdict <> 'reject';
+            DROP TRIGGER events_no_delete;
+            """,
+            [],
+        ),
+        (
+            "ledger.sqlite",
+            "CREATE TRIGGER z BEFORE INSERT ON calls BEGIN SELECT RAISE(IGNORE); END;",
+            ["trigger z of ledger.sqlite"],
+        ),
+        (
+            "dagster/storage/runs.db",
+            "CREATE TABLE r (i); CREATE TRIGGER z AFTER INSERT ON r BEGIN DELETE FROM r; END;",
+            ["trigger z of dagster/storage/runs.db"],
+        ),
+    ],
+)
+def test_a_store_is_restored_with_its_own_triggers_and_views(
+    home: Path, tmp_path: Path, name: str, script: str, dropped: list[str]
+) -> None:
+    open_all(home)
+    backup = tampered(home, tmp_path / "backup", script, name)
+    assert restore(backup, tmp_path / "again").dropped == dropped
+    assert code(tmp_path / "again" / name) == code(home / name)
+
+
+def test_a_view_in_place_of_a_store_s_table_is_refused(home: Path, tmp_path: Path) -> None:
+    open_all(home)
+    script = "ALTER TABLE events RENAME TO old; CREATE VIEW events AS SELECT * FROM old;"
+    backup = tampered(home, tmp_path / "backup", script, "review.sqlite")
+    with pytest.raises(BackupError, match=r"was not restored .* \(no such table: main.events\)"):
+        restore(backup, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_an_upgrade_ends_with_the_store_s_own_triggers_and_views(
+    home: Path, tmp_path: Path
+) -> None:
+    old = unpack(tmp_path / "old") / "review.sqlite"
+    with closing(sqlite3.connect(old)) as store:
+        store.execute("CREATE TRIGGER z AFTER INSERT ON events BEGIN SELECT RAISE(IGNORE); END")
+    for path in (old, home / "review.sqlite"):
+        SqliteStore(REVIEW, path).close()
+    assert code(old) == code(home / "review.sqlite") != []
+
+
+def open_all(home: Path) -> None:
+    """Bring the stores of a workspace up to date, and give Dagster a database."""
+    for name, kind in SQLITE.items():
+        SqliteStore(kind, home / name).close()
+    (home / "dagster" / "storage").mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(home / "dagster" / "storage" / "runs.db")) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS kept (i)")

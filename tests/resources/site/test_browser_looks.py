@@ -1,6 +1,5 @@
 """The sample browser's looks: hostile text, from a folder and from servers, widths, contrast, paper."""
 
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,14 +44,25 @@ def test_it_works_from_a_folder(visit):
 def test_beside_the_page_of_calls_a_key_leads_to_its_call(browser, home):
     with serving(home) as port:
         address = f"http://127.0.0.1:{port}/loom/{PAGE}"
-        with urllib.request.urlopen(address) as answer:
-            assert "sandbox" in answer.headers["content-security-policy"]
         visit = Visit(browser, address)
         links = visit.page.locator("#item").locator(f'a[href="/loom/calls/{KEY}"]')
         assert links.count() > 3
         visit.page.get_by_label("My note").fill("kept here, too")
         expect(visit.open().get_by_label("My note")).to_have_value("kept here, too")
         visit.close()
+
+
+def test_a_script_among_its_files_does_not_reach_the_ui_through_a_page_that_it_opens(browser, home):
+    items = home / "reports" / "items"
+    (items / "evil.js").write_text("document.onclick = () => { opened = open('/runs'); };")
+    (items / "evil.html").write_text("<p>Click</p><script src='evil.js'></script>")
+    with serving(home) as port:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{port}/loom/reports/items/evil.html")
+        page.click("p")
+        page.wait_for_timeout(2_000)
+        assert page.evaluate("opened.closed"), "for the page that opened it"
+        page.context.close()
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -121,7 +121,7 @@ def _require_unchanged(folder: Path, images: Sequence[Path], recorded: Mapping[s
                 f"{folder.parent / file.path} has other content than was written: {REWRITE}."
             )
     for path in images:
-        if file_hash(path) != path.stem:
+        if not path.is_file() or file_hash(path) != path.stem:
             raise ChangedReleaseError(f"{path} has other content than its name says: {REWRITE}.")
 
 

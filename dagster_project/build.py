@@ -26,7 +26,7 @@ from dagster_project.jobs import BUILT
 from dagster_project.outdated import outdated
 from dagster_project.progress import console_of
 from dagster_project.resources import corpus_folder
-from dagster_project.run_processes import end_dead_runs
+from dagster_project.run_processes import AT_WORK, end_dead_runs
 from dagster_project.run_tags import BUILD
 from methods.errors import UserError
 from resources.embedding.embedder import Embedder
@@ -38,12 +38,6 @@ POLL_SECONDS, FIRST_LINE, EVERY_LINE = 1.0, 0.0, 300.0
 """Seconds between two looks whether another build has ended, before the first line about waiting, and
 between two such lines.
 """
-AT_WORK = [
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
 
 
 @dataclass

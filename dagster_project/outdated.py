@@ -25,6 +25,7 @@ from assets.common.tables import ROW_COUNT
 from assets.review import decisions, queue
 from dagster_project.progress import is_failed_check
 from resources.files.home import home, ledger_path, releases_path, review_path
+from resources.images.store import open_images
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.stores.address import is_there
@@ -134,6 +135,7 @@ def _has_changed(
         bool(metadata.get("failed calls"))
         or (table is not None and warehouse.count(table) != metadata.get(ROW_COUNT))
         or (table in FILES and not _has_files(warehouse, table))
+        or (table == "choice.mmiu_items" and not _has_images(warehouse))
         or (table == "ledger.calls" and _n_calls() != metadata.get(ROW_COUNT))
     )
 
@@ -144,6 +146,12 @@ def _has_files(warehouse: Warehouse, table: str) -> bool:
     return all(
         (folder / row["path"]).exists() for row in warehouse.select(table, "path").to_pylist()
     )
+
+
+def _has_images(warehouse: Warehouse) -> bool:
+    """Tell whether every image that was made for MMIU's items is stored."""
+    images = warehouse.select("choice.mmiu_images", "image_id")["image_id"].to_pylist()
+    return not images or all(map(open_images().has, images))
 
 
 def _n_calls() -> int:

@@ -21,6 +21,12 @@ GONE = (
     "The process of this run is gone (killed, out of memory, or the machine was restarted): execute "
     "the run again."
 )
+AT_WORK = [
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
 _START_TICKS = 19
 """Index of the start time among the fields after the process name in /proc/<pid>/stat."""
 
@@ -76,13 +82,14 @@ class RunLauncher(dg.DefaultRunLauncher):
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     """End the runs whose process is gone, as run monitoring does while a daemon is up.
 
-    Also frees the pool slots of finished and deleted runs.
+    A process may also end before its run has started. Also frees the pool slots of finished and
+    deleted runs.
 
     Returns:
         "<job> <run id>" of each run that ended.
     """
     ended = []
-    for run in instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED])):
+    for run in instance.get_runs(dg.RunsFilter(statuses=AT_WORK)):
         if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
             # The process may have ended the run just before the process itself ended.
             current_run = instance.get_run_by_id(run.run_id)

@@ -7,8 +7,12 @@ from methods.naming import number_of
 from resources.files import home
 
 _NAMED = {
-    "image": "SELECT DISTINCT image_id FROM ingest.images",
-    "release file": "SELECT DISTINCT path FROM release.exports",
+    "image": (
+        "SELECT DISTINCT image_id FROM ingest.images",
+        "SELECT DISTINCT image_id FROM choice.mmiu_images",
+        "SELECT DISTINCT image_id FROM release.images",
+    ),
+    "release file": ("SELECT DISTINCT path FROM release.exports",),
 }
 """Queries of what tables refer to, by the noun of messages."""
 _CALLS = (
@@ -40,7 +44,10 @@ def absent_files(backup: Path, names: Collection[str], calls: frozenset[str] | N
         },
     }
     tables = backup / home.warehouse_path().name
-    named = {kind: _named(tables, query) for kind, query in _NAMED.items()}
+    named = {
+        kind: {value for query in queries for value in _named(tables, query)}
+        for kind, queries in _NAMED.items()
+    }
     n_absent = {kind: len(values - present[kind]) for kind, values in named.items()}
     if calls is not None:
         n_absent["call"] = n_absent_calls(tables, calls)

@@ -12,13 +12,14 @@ from dagster._core.launcher import WorkerStatus
 
 from dagster_project.job_runs import run_job
 from dagster_project.run_processes import (
+    AT_WORK,
     RunLauncher,
     end_dead_runs,
     executor,
     is_gone,
     own_process,
 )
-from dagster_project.run_tags import PROCESS
+from dagster_project.run_tags import BUILD, PROCESS
 from resources.files.home import REPO_ROOT
 
 
@@ -125,6 +126,17 @@ def test_a_run_at_work_and_one_without_a_process_are_let_be(instance: dg.Dagster
     assert storage.get_concurrency_info("models").active_slot_count == 1
     healths = [instance.run_launcher.check_run_worker_health(run).status for run in runs]
     assert healths == [WorkerStatus.RUNNING] * 2
+
+
+def test_a_run_whose_process_ended_before_it_started_blocks_no_build(
+    instance: dg.DagsterInstance,
+) -> None:
+    host, boot, namespace, pid, _ = own_process().split()
+    gone = {PROCESS: f"{host} {boot} {namespace} {pid} 0", BUILD: "yes"}
+    for status in (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING):
+        run = instance.create_run_for_job(first_job(), status=status, tags=gone)
+        assert end_dead_runs(instance) == [f"first {run.run_id}"]
+        assert instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)) == []
 
 
 def test_a_run_has_its_process_as_a_tag(instance: dg.DagsterInstance) -> None:

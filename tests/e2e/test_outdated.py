@@ -84,6 +84,13 @@ def test_files_that_are_gone_are_written_again(
     assert asset in names(stage)
 
 
+def test_an_image_that_was_made_and_is_gone_is_made_again(names: Outdated, copied: Run) -> None:
+    made = copied.warehouse.select("choice.mmiu_images", "image_id")["image_id"].to_pylist()
+    (path,) = copied.home.glob(f"images/*/{made[0]}.*")
+    path.unlink()
+    assert "choice/mmiu_items" in names("choice")
+
+
 def test_a_setting_runs_what_it_is_of_and_what_follows(names: Outdated, copied: Run) -> None:
     (copied.home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.8}}\n")
     found = names("cluster")

@@ -52,15 +52,15 @@ class Wiki:
             The pages by title, or why there are none.
         """
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
-        found = merge_answers([])
+        query = merge_answers([])
         if sent:
             follow = {"redirects": "1", "converttitles": "1"}
             request = {**parameters, **follow, "titles": "|".join(sent)}
             async for answer in self._answers(request):
                 with expected_form():
-                    found = merge_answers([{"query": found}, answer])
+                    query = merge_answers([{"query": query}, answer])
         with expected_form():
-            return find_pages(found, titles)
+            return find_pages(query, titles)
 
     async def members(self, category: str, limit: int) -> list[str]:
         """Return the titles of pages in a category, in the category's order, without subcategories.
@@ -116,17 +116,17 @@ class Wiki:
             answer = await self._client.query(self._api, parameters)
             yield answer
             following = answer.get("continue")
-            # For a single file, the continuation would list its earlier versions.
-            if not following or "iistart" in following:
-                return
-            part = content_id(following)
+            with expected_form():
+                # For a single file, the continuation would list its earlier versions.
+                if not following or "iistart" in following:
+                    return
+                part, parameters = content_id(following), {**request, **following}
             if part in parts:
                 raise WikipediaError(
                     f"The wiki at {self._api} continues its answer with a part given already: "
                     "run this again later."
                 )
             parts.add(part)
-            parameters = {**request, **following}
         raise WikipediaError(
             f"The wiki at {self._api} continues its answer after {MOST_ANSWERS:,} parts: check the "
             "API's address, or ask for fewer pages of a category."
@@ -135,10 +135,12 @@ class Wiki:
 
 @contextmanager
 def expected_form() -> Iterator[None]:
-    """Turn a missing key or a wrong type in a wiki's response into a WikipediaError."""
+    """Turn a missing key, a wrong type or half a character in a wiki's response into a
+    WikipediaError.
+    """
     try:
         yield
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, UnicodeError) as error:
         raise WikipediaError(
             f"An answer of the wiki does not have the form of MediaWiki's API ({error!r}): check the "
             "API's address, or adapt methods/wikimedia to a new form."

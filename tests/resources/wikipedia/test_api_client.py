@@ -94,6 +94,8 @@ def test_nobody_at_home(tmp_path, monkeypatch):
         (faults.status(400), "status 400"),
         (faults.text('{"query": {"pages": [{"pageid": 1}]}}'), "form of MediaWiki's API"),
         (faults.text('{"query": {"pages": "none"}}'), "form of MediaWiki's API"),
+        (faults.text('{"continue": 5}'), "form of MediaWiki's API"),
+        (faults.text('{"continue": {"clcontinue": "\\ud800"}}'), "form of MediaWiki's API"),
     ],
 )
 def test_what_another_try_would_not_change_is_said_at_once(wiki, tmp_path, fault, told):

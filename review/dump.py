@@ -481,7 +481,11 @@ def _rows(path: Path, table: str, model: type[BaseModel], current_time: datetime
                 raise DumpError(
                     f"{path}, {table}, row {number}: {where}: {fault.rstrip('.')}."
                 ) from None
-    except (OSError, ValueError, zipfile.BadZipFile, csv.Error) as error:
+    except (
+        *(OSError, ValueError, zipfile.BadZipFile, csv.Error),
+        NotImplementedError,  # a zip file of a later version
+        *(OverflowError, KeyError),  # a time in Parquet after the year 9999 or in an unknown zone
+    ) as error:
         raise DumpError(
             f"{path} cannot be read ({error}): give a file that vlm-loom review dump wrote."
         ) from None

@@ -161,6 +161,12 @@ def _import_records(
 def _values(record: Record) -> dict[str, Any]:
     if record.values is None:
         raise ValueError(record.fault or "nothing could be read.")
+    for key in ("shown", "changes"):
+        texts = record.values.get(key, {})
+        if not all(isinstance(text, str) for pair in texts.items() for text in pair):
+            raise ValueError(
+                f"{key} has a name or a value that is not a text: export the item again."
+            )
     return record.values
 
 

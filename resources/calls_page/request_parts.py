@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
-from PIL import Image
 
 from methods.json_text import to_json
 from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
@@ -162,7 +161,7 @@ def _picture(image_id: str, images: ImageStore, shown: bool) -> InlineImage:
         return InlineImage(image_id, None, f"is not shown: the first {MOST_PICTURES} are")
     try:
         encoded = base64.b64encode(images.thumbnail(image_id, SIDE)).decode()
-    except (ImageDamaged, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except (ImageDamaged, OSError):
         return InlineImage(image_id, None, "cannot be read: its file is damaged")
     except ImageNotStored:
         return InlineImage(image_id, None, "is not in the image store any more")

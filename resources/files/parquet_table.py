@@ -55,7 +55,8 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
                 values = [column[0].as_py() for column in batch.columns]
                 cells = _cells(f"record {number}", [*names, *added], values)
                 yield tsv_line(["" if cell in missing else cell for cell in cells])
-        except (pa.ArrowException, OSError, EOFError) as error:
+        # OverflowError, KeyError: a time after the year 9999 or in an unknown zone.
+        except (pa.ArrowException, OSError, EOFError, OverflowError, KeyError) as error:
             if isinstance(error, OSError) and error.strerror:
                 raise
             raise PublishedError(

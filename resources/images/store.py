@@ -11,8 +11,9 @@ import io
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -20,7 +21,13 @@ from typing import Generic, NamedTuple, TypeVar
 from PIL import Image
 
 from methods.errors import UserError
-from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, read_header
+from methods.ingest.image_check import (
+    EXTENSION_OF,
+    MAX_BYTES,
+    ImageRejected,
+    read_header,
+    truncated_on_error,
+)
 from methods.ingest.picture import draw_grid, size_as_shown, upright_rgb, upright_transpose
 from resources.files.atomic import write_atomically
 from resources.files.home import images_path
@@ -95,7 +102,7 @@ class ImageNotStored(UserError):
 
 
 class ImageDamaged(ImageNotStored):
-    """The bytes of an image's file do not match its hash; the message says what to do."""
+    """An image's file does not match its hash or cannot be decoded; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +248,7 @@ class ImageStore:
             ImageNotStored: The image is not in the store.
         """
         return self._thumbnails.get(
-            (image_id, side), lambda: _jpeg(_shrunk(self.read(image_id), side))
+            (image_id, side), lambda: _jpeg(_shrunk(image_id, self.read(image_id), side))
         )
 
     def thumbnail_base64(self, image_id: str, side: int) -> str | None:
@@ -278,7 +285,7 @@ class ImageStore:
             ImageNotStored: The image is not in the store.
         """
         return self._data_urls.get(
-            (image_id, max_side), lambda: _data_url(self.read(image_id), max_side)
+            (image_id, max_side), lambda: _data_url(image_id, self.read(image_id), max_side)
         )
 
     def are_at_hand(self, image_ids: Iterable[str], max_side: int) -> bool:
@@ -306,7 +313,7 @@ class ImageStore:
         Raises:
             ImageNotStored: The image is not in the store.
         """
-        with Image.open(self.path(image_id)) as image:
+        with _opened(image_id, self.path(image_id)) as image:
             sides = size_as_shown(image)
         part = min(1.0, max_side / max(sides))
         return max(1, round(sides[0] * part)), max(1, round(sides[1] * part))
@@ -329,7 +336,9 @@ class ImageStore:
 
         def make() -> str:
             grid = draw_grid(
-                len(ids), max_side, lambda place, longest: _shrunk(self.read(ids[place]), longest)
+                len(ids),
+                max_side,
+                lambda place, longest: _shrunk(ids[place], self.read(ids[place]), longest),
             )
             return _as_url("image/jpeg", _jpeg(grid))
 
@@ -344,12 +353,26 @@ def _damaged(path: Path) -> ImageDamaged:
     )
 
 
+@contextmanager
+def _opened(image_id: str, file: Path | io.BytesIO) -> Iterator[Image.Image]:
+    """Open a stored image. Errors of Pillow, also those in the block, become ImageDamaged."""
+    try:
+        with truncated_on_error("image"), Image.open(file) as image:
+            yield image
+    except ImageRejected as error:
+        raise ImageDamaged(
+            image_id,
+            f"The stored image {image_id} cannot be used ({error.detail.rstrip('.')}): remove it from "
+            "the shard or the release that has it, and ingest or import that again.",
+        ) from None
+
+
 def _as_url(mime: str, data: bytes) -> str:
     return f"data:{mime};base64,{base64.b64encode(data).decode()}"
 
 
-def _data_url(data: bytes, max_side: int) -> str:
-    with Image.open(io.BytesIO(data)) as image:
+def _data_url(image_id: str, data: bytes, max_side: int) -> str:
+    with _opened(image_id, io.BytesIO(data)) as image:
         mime = _PASSED_ON.get(image.format or "")
         as_it_is = (
             mime is not None
@@ -359,13 +382,13 @@ def _data_url(data: bytes, max_side: int) -> str:
             and upright_transpose(image) is None
         )
     if not as_it_is:
-        mime, data = "image/jpeg", _jpeg(_shrunk(data, max_side))
+        mime, data = "image/jpeg", _jpeg(_shrunk(image_id, data, max_side))
     return _as_url(mime or "image/jpeg", data)
 
 
-def _shrunk(data: bytes, max_side: int) -> Image.Image:
+def _shrunk(image_id: str, data: bytes, max_side: int) -> Image.Image:
     """Return the first frame, upright, shrunk to `max_side`."""
-    with Image.open(io.BytesIO(data)) as image:
+    with _opened(image_id, io.BytesIO(data)) as image:
         # Lets the JPEG decoder skip detail that resizing would drop.
         image.draft("RGB", (2 * max_side, 2 * max_side))
         shown = upright_rgb(image)
@@ -451,7 +474,7 @@ class DerivedImages:
     def open(self, image_id: str) -> Image.Image:
         """Open an image, upright and in RGB. Raises ImageNotStored."""
         if image_id not in self._opened:
-            with Image.open(io.BytesIO(self._store.read(image_id))) as image:
+            with _opened(image_id, io.BytesIO(self._store.read(image_id))) as image:
                 self._opened[image_id] = upright_rgb(image)
             if len(self._opened) > OPEN_AT_ONCE:
                 self._opened.popitem(last=False)

@@ -17,7 +17,8 @@ from methods.release_card import card_markdown, card_of, edition_of, exported_ca
 from methods.release_items import items_of_release
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
-from resources.files.bounded import file_hash, inside, read_inside
+from resources.files.bounded import BoundedReadError, file_hash, inside, read_inside
+from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import README, TABLES, exported_files
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
@@ -87,11 +88,11 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     # Images and files are stored before the tables that refer to them.
     for name in images:
         try:
-            store.put(read_inside(folder, folder / name, MAX_BYTES))
-        except ImageRejected as refused:
+            take_in(read_inside(folder, folder / name, MAX_BYTES), store)
+        except (BoundedReadError, ImageRejected) as refused:
             raise ReleaseFolderError(
-                f"{folder / name} is not a picture that is taken ({refused.detail}): have the release "
-                "made again without it."
+                f"{folder / name} cannot be used as an image ({refused.detail.rstrip('.')}): have the "
+                "release made again without it."
             ) from None
     names = [*tables["files"], TABLES]
     with _copied(folder, root / release_id, [*names, *images]) as target:

@@ -5,11 +5,15 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from urllib.parse import quote
 
+from methods.ids import content_id
 from methods.wikimedia import Json, MissingTitle, find_pages, merge_answers, sent_form
 from resources.wikipedia.api_client import ApiClient, NoService, WikipediaError
 
 BATCH = 50
 """Maximum number of titles in one request; the API refuses more."""
+MOST_ANSWERS = 2_000
+"""Maximum number of answers to one request and its continuations. The facts of BATCH pages need about
+35 (300 language links a page, 500 links an answer); 2,000 list a category of a million pages."""
 API_PATH, REST_PATH = "/w/api.php", "/api/rest_v1"
 """Paths of the MediaWiki API, and of Wikimedia's REST service on wikis that have it."""
 
@@ -48,13 +52,15 @@ class Wiki:
             The pages by title, or why there are none.
         """
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
-        answers = []
+        query = merge_answers([])
         if sent:
             follow = {"redirects": "1", "converttitles": "1"}
             request = {**parameters, **follow, "titles": "|".join(sent)}
-            answers = [answer async for answer in self._answers(request)]
+            async for answer in self._answers(request):
+                with expected_form():
+                    query = merge_answers([{"query": query}, answer])
         with expected_form():
-            return find_pages(merge_answers(answers), titles)
+            return find_pages(query, titles)
 
     async def members(self, category: str, limit: int) -> list[str]:
         """Return the titles of pages in a category, in the category's order, without subcategories.
@@ -105,28 +111,36 @@ class Wiki:
 
     async def _answers(self, request: Json) -> AsyncIterator[Json]:
         """Yield the responses to a request and to its continuations."""
-        further: list[Json] = [{}]
-        while True:
-            answer = await self._client.query(self._api, {**request, **further[-1]})
+        parameters, parts = request, set[str]()
+        for _ in range(MOST_ANSWERS):
+            answer = await self._client.query(self._api, parameters)
             yield answer
             following = answer.get("continue")
-            # For a single file, the continuation would list its earlier versions.
-            if not following or "iistart" in following:
-                return
-            if following in further:
+            with expected_form():
+                # For a single file, the continuation would list its earlier versions.
+                if not following or "iistart" in following:
+                    return
+                part, parameters = content_id(following), {**request, **following}
+            if part in parts:
                 raise WikipediaError(
                     f"The wiki at {self._api} continues its answer with a part given already: "
                     "run this again later."
                 )
-            further.append(following)
+            parts.add(part)
+        raise WikipediaError(
+            f"The wiki at {self._api} continues its answer after {MOST_ANSWERS:,} parts: check the "
+            "API's address, or ask for fewer pages of a category."
+        )
 
 
 @contextmanager
 def expected_form() -> Iterator[None]:
-    """Turn a missing key or a wrong type in a wiki's response into a WikipediaError."""
+    """Turn a missing key, a wrong type or half a character in a wiki's response into a
+    WikipediaError.
+    """
     try:
         yield
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, UnicodeError) as error:
         raise WikipediaError(
             f"An answer of the wiki does not have the form of MediaWiki's API ({error!r}): check the "
             "API's address, or adapt methods/wikimedia to a new form."

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dagster_project.cli import main as loom
@@ -315,7 +317,7 @@ def test_another_file_is_no_dump(tmp_path, data):
         load(file, store, accounts)
 
 
-@pytest.mark.parametrize("harm", ["damaged", "encrypted", "another method"])
+@pytest.mark.parametrize("harm", ["damaged", "encrypted", "another method", "later version"])
 def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
     data = bytearray(dump_file(worked, "csv"))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -323,6 +325,8 @@ def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
     if harm == "damaged":
         first = places[0] + 30 + len("decisions.csv")
         data[first : first + 8] = b"\xff" * 8
+    elif harm == "later version":
+        data[data.index(b"PK\x01\x02") + 6] = 99
     else:
         # Flags and method stand at these offsets of a member's header and of its entry in the list.
         directory = data.index(b"PK\x01\x02")
@@ -333,6 +337,19 @@ def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
                 data[place + 8] = 9
     file = tmp_path / "review.zip"
     file.write_bytes(data)
+    with pytest.raises(DumpError, match="cannot be read .*give a file that vlm-loom review dump"):
+        load(file, worked, Accounts(tmp_path / "other.sqlite"))
+
+
+@pytest.mark.parametrize(
+    "times", [pa.array([2**60], pa.timestamp("us")), pa.array([1], pa.timestamp("us", "No/Zone"))]
+)
+def test_a_time_that_python_has_no_value_for_is_one_sentence(times, worked, tmp_path):
+    table = io.BytesIO()
+    pq.write_table(pa.table({"decided_at": times}), table)
+    file = tmp_path / "review.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("decisions.parquet", table.getvalue())
     with pytest.raises(DumpError, match="cannot be read .*give a file that vlm-loom review dump"):
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
 

@@ -201,6 +201,16 @@ def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path):
     assert refused(tmp_path, file) == DAMAGED
 
 
+@pytest.mark.parametrize(
+    "times", [pa.array([2**60], pa.timestamp("us")), pa.array([1], pa.timestamp("us", "No/Zone"))]
+)
+def test_a_time_that_python_has_no_value_for_is_one_sentence(times, tmp_path):
+    file = tmp_path / "a.parquet"
+    table = pa.Table.from_pylist([{**ROW, "image": in_text(RED)}])
+    pq.write_table(table.append_column("asked_at", times), file)
+    assert refused(tmp_path, file) == DAMAGED
+
+
 def test_what_is_wrong_with_a_table_is_one_sentence(tmp_path):
     file = tmp_path / "a.parquet"
     assert refused(tmp_path, file) == "it cannot be read (No such file or directory)."

@@ -1,14 +1,16 @@
 """A stored file that is no longer what was stored is named, and written again when it returns."""
 
+import io
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from resources.images import store as image_store
 from resources.images import store as store_module
-from resources.images.store import FileStates, ImageDamaged, ImageStore
+from resources.images.store import DerivedImages, FileStates, ImageDamaged, ImageStore
 from tests.resources.images.upload_double import PICTURE
 
 
@@ -109,3 +111,26 @@ def test_pictures_are_refused_of_a_damaged_file_and_made_of_one_that_was_mended(
             use(image_id)
     store.put(PICTURE)
     assert store.thumbnail(image_id)
+
+
+@pytest.mark.parametrize(
+    ("form", "most_pixels", "why"),
+    [("PNG", None, "cannot be decoded to its end"), ("WEBP", 30_000, "decompression bomb")],
+)
+def test_an_image_that_cannot_be_decoded_is_named(form, most_pixels, why, store, monkeypatch):
+    """Its bytes are those that were stored. `put` lets Pillow open a PNG, but not a WebP."""
+    file = io.BytesIO()
+    Image.linear_gradient("L").save(file, form)
+    image_id = store.put(file.getvalue()[:-100]).image_id
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", most_pixels)
+    for use in (
+        store.thumbnail,
+        lambda one: store.jpeg_base64(one, 64),
+        lambda one: store.grid_base64([one], 64),
+        DerivedImages(store).open,
+    ):
+        with pytest.raises(
+            ImageDamaged, match=f"image {image_id} cannot be used .*{why}"
+        ) as caught:
+            use(image_id)
+        assert caught.value.image_id == image_id

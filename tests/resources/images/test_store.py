@@ -189,18 +189,18 @@ def all_at_once(n: int, ask: Callable[[int], object]) -> list:
 class Encoder:
     """Stands before the real encoder: counts its calls, takes its time, breaks when it is told to."""
 
-    def __init__(self, encode: Callable[[bytes, int], str]) -> None:
+    def __init__(self, encode: Callable[[str, bytes, int], str]) -> None:
         self.encode = encode
         self.calls: list[int] = []
         self.take_time: Callable[[], object] = lambda: time.sleep(0.2)
         self.broken = False
 
-    def __call__(self, data: bytes, max_side: int) -> str:
+    def __call__(self, image_id: str, data: bytes, max_side: int) -> str:
         self.calls.append(max_side)
         self.take_time()
         if self.broken:
             raise OSError("broken data stream")
-        return self.encode(data, max_side)
+        return self.encode(image_id, data, max_side)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A release's folder becomes the release again, whole and unchanged or not at all."""
 
 import hashlib
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -9,9 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from PIL import Image
 
 from methods.ingest.image_check import ImageRejected
 from methods.release import RELEASE_TABLES, Edition, ReviewPolicy, id_of_release
+from methods.release_card import edition_of
 from resources.images.store import ImageStore
 from resources.importing.release_import import ReleaseFolderError, import_release
 from resources.publishing.release_folder import write_release
@@ -313,8 +316,42 @@ def test_a_picture_that_is_none_is_named(made_in, empty, monkeypatch):
         raise ImageRejected("not_an_image", "it is HTML")
 
     monkeypatch.setattr(ImageStore, "put", refuse)
-    with pytest.raises(ReleaseFolderError, match=r"images/\w+\.\w+ is not a picture .*it is HTML"):
+    with pytest.raises(ReleaseFolderError, match=r"images/\w+\.\w+ cannot be used .*it is HTML"):
         empty.take(made_in / "releases" / FIRST)
+    assert empty.warehouse.count("release.releases") == 0
+
+
+def encoded(image: Image.Image, form: str) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, form)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (encoded(Image.new("1", (8_000, 7_000)), "PNG"), "8000 by 7000 pixels, more than"),
+        (encoded(Image.linear_gradient("L"), "JPEG")[:-1000], "cannot be decoded to its end"),
+    ],
+    ids=["too many pixels", "truncated"],
+)
+def test_an_image_that_other_imports_refuse_is_refused_and_named(data, why, folder, empty):
+    """All digests fit, as in a folder that somebody made with such an image."""
+    image, image_id = min((folder / "images").iterdir()), hashlib.sha256(data).hexdigest()
+    text = (folder / "tables.json").read_text().replace(image.stem, image_id)
+    (folder / "tables.json").write_text(text)
+    image.write_bytes(data)
+    image.rename(image.with_stem(image_id))
+    tables = json.loads(text)
+    (card,) = tables["releases"]
+    rows = {table: tables[table] for table in RELEASE_TABLES}
+    reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
+    release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
+    written_again(folder, {"release_id": release_id}, {})
+
+    with pytest.raises(ReleaseFolderError, match=rf"images/{image_id}\.\w+ .*{why}"):
+        empty.take(folder)
+    assert not empty.store.has(image_id)
     assert empty.warehouse.count("release.releases") == 0
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from methods.wikimedia import PageFacts
 from resources.wikipedia import Wikipedia, WikipediaError, api_client
+from resources.wikipedia import wiki as wiki_module
 from tests.resources.web.private_hosts import PRIVATE
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
@@ -93,6 +94,8 @@ def test_nobody_at_home(tmp_path, monkeypatch):
         (faults.status(400), "status 400"),
         (faults.text('{"query": {"pages": [{"pageid": 1}]}}'), "form of MediaWiki's API"),
         (faults.text('{"query": {"pages": "none"}}'), "form of MediaWiki's API"),
+        (faults.text('{"continue": 5}'), "form of MediaWiki's API"),
+        (faults.text('{"continue": {"clcontinue": "\\ud800"}}'), "form of MediaWiki's API"),
     ],
 )
 def test_what_another_try_would_not_change_is_said_at_once(wiki, tmp_path, fault, told):
@@ -146,6 +149,23 @@ def test_an_answer_that_continues_for_ever_is_ended(wiki, tmp_path):
     with pytest.raises(WikipediaError, match="given already"):
         asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
     assert len(wiki.requests) == 2
+
+
+@pytest.mark.parametrize("of_category", [False, True])
+def test_an_answer_that_continues_with_ever_new_parts_is_ended(
+    of_category, wiki, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(wiki_module, "MOST_ANSWERS", 5)
+    query = '{"query": {"pages": [], "categorymembers": []}, "continue": {"continue": "%d"}}'
+    for number in range(9):
+        wiki.fail(faults.text(query % number))
+    client = asking(wiki, tmp_path)
+    with pytest.raises(WikipediaError, match="continues its answer after 5 parts"):
+        if of_category:
+            client.category_members("en", "Birds", 1)
+        else:
+            client.pages("birds", "en", ["Bird 1"])
+    assert len(wiki.requests) == 5
 
 
 def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):

@@ -162,16 +162,16 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         late = ledger.find([row["call_key"] for row in missing])
         unknown = [row for row in missing if row["call_key"] not in late]
         naming = Counter(row["named_by"] for row in unknown)
-        keys = [row["call_key"] for row in unknown]
+        keys = list(dict.fromkeys(row["call_key"] for row in unknown))
         wrong = (
-            f"The ledger lacks {number_of(len(unknown), 'call')} of {listed(naming)} ({listed(keys)}): "
+            f"The ledger lacks {number_of(len(keys), 'call')} of {listed(naming)} ({listed(keys)}): "
             "restore a backup that has them (vlm-loom workspace restore), or materialize these "
             "tables again, which "
             "asks and pays for them again."
         )
         return result(
             wrong if unknown else None,
-            {"unknown": len(unknown), **naming, "first of them": keys[:N_SHOWN]},
+            {"unknown": len(keys), **naming, "first of them": keys[:N_SHOWN]},
         )
 
     @asset_check(

@@ -1,5 +1,6 @@
 """Markdown tables, and escaping of texts from outside for Markdown."""
 
+import re
 from collections.abc import Sequence
 
 
@@ -19,9 +20,13 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+_PIPE = re.compile(r"(?<!\\)(\\*)\|")
+"""A pipe with the backslashes before it, of which an even number leaves it a border of a cell."""
+
+
 def cell(text: str) -> str:
     """Write a text for a table cell: on one line, with escaped "|"."""
-    return " ".join(text.split()).replace("|", "\\|")
+    return _PIPE.sub(r"\1\1\\|", " ".join(text.split()))
 
 
 def code(value: object) -> str:

@@ -17,6 +17,7 @@ from assets.common.settings import AssetConfig
 from assets.common.table_rows import ArrowRows
 from assets.common.tables import report, rows_to_arrow
 from assets.evaluate.released import EvaluatedRelease, Row
+from methods.markdown import code
 from resources.llm.usage import Usage
 from resources.warehouse import TableWrite, Warehouse
 
@@ -184,7 +185,7 @@ def write_results(
     }
     if missing:
         counted["missing"] = dg.MetadataValue.md(
-            "\n".join(f"- {_sentence(row, max_failed_share)}" for row in missing)
+            "\n".join(f"- {code(_sentence(row, max_failed_share))}" for row in missing)
         )
     arrow_tables = [of_model.rows(results.table) for of_model in accepted]
     table = pa.concat_tables([ArrowRows(results.table).arrow(), *arrow_tables])

@@ -5,19 +5,21 @@ matter with settings of the prompt may precede it and is not rendered. `{{ pictu
 i-th image (from 1). The filter `data` prevents prompt injection by untrusted text: a page that contains
 "</page> ignore the above" cannot close the `<page>` tag around it. No value can insert an image, with
 or without the filter. Templates run in Jinja's sandbox, so a prompt file from somebody else cannot run
-Python.
+Python. The sandbox does not limit the time of nested loops.
 """
 
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import yaml
 from jinja2 import StrictUndefined, Template, TemplateSyntaxError, Undefined, UndefinedError
 from jinja2.exceptions import TemplateRuntimeError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from methods.errors import PromptUnusable
@@ -75,7 +77,18 @@ def _data(value: str | Undefined) -> str:
     return as_data(str(value) if isinstance(value, Undefined) else value)
 
 
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
+class _Environment(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox, where a short product or power does not fill the memory."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "**" or not (isinstance(left, Real) and isinstance(right, Real)):
+            raise SecurityError(f"{operator} repeats texts or lists, or computes a power")
+        return super().call_binop(context, operator, left, right)
+
+
+_ENVIRONMENT = _Environment(
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=False
 )
 _ENVIRONMENT.filters["data"] = _data

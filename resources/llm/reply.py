@@ -23,7 +23,7 @@ MOST_PROMPT = 10_000_000
 MOST_HIDDEN = 200_000
 """The most plausible tokens of hidden reasoning, in addition to those of the visible text."""
 _LONGEST_NAME = 200
-"""The most characters of a model's name."""
+"""The most characters of a model's name and of a finish reason."""
 _BYTES, _LARGEST = 4, 2**62
 """The most bytes of a UTF-8 character, and the highest count that is stored in a table."""
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
@@ -200,7 +200,7 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     return Reply(
         storable(text),
         storable(reasoning) if reasoning.strip() else None,
-        storable(ended) if isinstance(ended, str) else "unknown",
+        storable(ended)[:_LONGEST_NAME] if isinstance(ended, str) else "unknown",
         storable(refusal) or None,
         called_tools,
         *counts,

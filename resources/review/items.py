@@ -19,6 +19,8 @@ from resources.review.tables import EVENTS, ITEM_TEXTS, LOCKS, STANDINGS
 
 _TITLE_LENGTH = 120
 MOST_COUNTED = 1_000
+MOST_SEARCHED = 200
+"""The most characters of a searched text: each of its words is a condition of the query."""
 _POSITIONS_OF_A_KIND = 1 << 32
 """Each kind has this many positions in the queue, more than it ever has items."""
 _STORED_ITEMS = statement(
@@ -88,7 +90,8 @@ class Filters:
 
     Attributes:
         reviewer: A person who decided on the item or has it locked.
-        text: Words that all occur in the item's texts, case-insensitive.
+        text: Words that all occur in the item's texts, case-insensitive; `MOST_SEARCHED` characters
+            at most.
     """
 
     kind: str | None = None

@@ -17,8 +17,9 @@ _NAMED = {
 """Queries of what tables refer to, by the noun of messages."""
 _CALLS = (
     "SELECT DISTINCT call_key FROM dialogue.answers",
-    "SELECT DISTINCT call_key FROM evaluate.answers WHERE call_key IS NOT NULL",
+    "SELECT DISTINCT call_key FROM evaluate.answers WHERE call_key IS NOT NULL AND answer IS NOT NULL",
 )
+"""Queries of the calls that gave answers; `sql/ledger/unknown_calls.sql` has those of all tables."""
 
 
 def absent_files(backup: Path, names: Collection[str], calls: frozenset[str] | None) -> list[str]:

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from methods.review.kinds import KINDS
 from methods.review.process import Status
 from resources.review.accounts import Account
-from resources.review.items import Filters, StatusCount, counted_of
+from resources.review.items import MOST_SEARCHED, Filters, StatusCount, counted_of
 from resources.review.store import ReviewStore
 from review.pages.frame import say, show
 from review.security import current_account, require
@@ -88,7 +88,10 @@ def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
 
 
 def _filters(request: Request) -> Filters:
-    """Read the filters in the address. Raises HTTPException for an unknown kind or status."""
+    """Read the filters in the address.
+
+    Raises HTTPException for an unknown kind or status, and for a longer text than can be searched.
+    """
     parameters = request.query_params
     values = {
         name: parameters.get(name, "").strip() or None
@@ -97,6 +100,10 @@ def _filters(request: Request) -> Filters:
     for name, choices in (("kind", KINDS), ("status", STATUSES)):
         if values[name] is not None and values[name] not in choices:
             raise HTTPException(404, say(request, f"queue.no_{name}"))
+    n_searched = len(values["text"] or "")
+    if n_searched > MOST_SEARCHED:
+        message = say(request, "queue.text_length").format(most=MOST_SEARCHED, n=n_searched)
+        raise HTTPException(422, message)
     return Filters(**values)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,5 @@
 -- Calls whose answer stands in a table and that are not in ledger.calls as answered, with who names them.
+-- A release repeats calls of the tables that it was made of, or has those of the workspace that it was imported from.
 WITH named AS (
     SELECT 'dialogue.summaries' AS named_by, call_key FROM dialogue.summaries
     UNION ALL
@@ -27,10 +28,6 @@ WITH named AS (
     SELECT 'choice.mmiu_items', call_key FROM choice.mmiu_items
     UNION ALL
     SELECT 'quality.asked', call_key FROM quality.asked
-    UNION ALL
-    SELECT 'release.turns', call_key FROM release.turns
-    UNION ALL
-    SELECT 'release.references', call_key FROM release.references
     UNION ALL
     -- A provider's filter leaves no words and no answered call.
     SELECT 'evaluate.answers', call_key FROM evaluate.answers WHERE answer IS NOT NULL

@@ -10,6 +10,7 @@ from methods.review.decisions import VERDICTS
 from methods.review.kinds import KINDS, REASONS
 from methods.review.process import ROUND_OF_ROLE
 from resources.review.accounts import ROLES
+from resources.review.items import MOST_SEARCHED
 from resources.review.locks import LockClaim
 from review.pages.frame import HERE, KEYS, TOUR, texts, version
 from review.pages.lead import SHOWN_MEASURES
@@ -223,6 +224,17 @@ def test_the_queue_is_filtered_and_counts(anna, site):
         assert answer.status_code == 404
         assert texts("en")[f"queue.no_{unknown}"] in answer.text
     assert anna.get("/items/nothing").status_code == 404
+
+
+def test_a_longer_text_than_can_be_searched_is_refused_and_the_limit_is_named(anna, site):
+    site.store.update_queue([dialogue(site, "whale", ("A whale?", "Yes."))])
+    longest = " ".join(["a"] * (MOST_SEARCHED // 2))
+    assert anna.get("/", params={"text": longest}).text.count("data-row") == 1
+
+    answer = anna.get("/", params={"text": " ".join(["a"] * 600)})
+
+    assert answer.status_code == 422
+    assert "A search has at most 200 characters, and this one has 1199" in answer.text
 
 
 def test_pages_carry_no_script_or_style_of_their_own(site):

@@ -70,8 +70,8 @@ def test_a_model_whose_server_is_gone_is_named_and_the_other_is_evaluated(
     assert (missing["stage"], missing["model"], missing["asked"]) == ("answers", *["careful"] * 2)
     assert missing["n_lost"] == missing["n_turns"] == N_TURNS
     assert metadata(run, "evaluate/answers")["missing"] == (
-        f"- careful lost 24 of 24 turns on {missing['release_id']} "
-        f"({missing['why']}), and at most 20% may be lost."
+        f"- `careful lost 24 of 24 turns on {missing['release_id']} "
+        f"({missing['why']}), and at most 20% may be lost.`"
     )
     for table in ("answers", "judgments"):
         assert models_of(world, table) == {"careless": N_TURNS}, table

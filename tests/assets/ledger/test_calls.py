@@ -12,7 +12,9 @@ import pytest
 from assets.common.tables import rows_to_arrow
 from dagster_project.definitions import defs
 from resources.llm.ledger import Call, Charge, Ledger
+from resources.llm.ledger.check import keys_of_calls
 from resources.warehouse import Warehouse, WarehouseError, declared_columns, sql_text
+from resources.warehouse.absent_files import n_absent_calls
 from tests.assets.filled import put
 from tests.assets.world import Result, Row, check
 
@@ -234,11 +236,40 @@ def test_an_answer_that_no_call_gave_is_named_and_stops_nothing(mirror: Mirror) 
     assert not evaluation.passed and not evaluation.blocking
     shown = {name: entry.value for name, entry in evaluation.metadata.items()}
     assert shown == {"unknown": 2, "evaluate.answers": 2, "first of them": ["f", "nowhere"]}
+    # The same is said of the workspace, where a charge is a call of the ledger as well.
+    calls = keys_of_calls(mirror.home / "ledger.sqlite")
+    assert n_absent_calls(mirror.warehouse.path, calls) == 1
+
+
+def test_calls_of_another_workspaces_release_are_not_missed_and_a_lost_one_is_named_once(
+    mirror: Mirror,
+) -> None:
+    mirror.fill()
+    elsewhere = {"call_key": "elsewhere"}
+    answer = {"status": "answered", "call_key": "nowhere", "answer": "A lighthouse."}
+    put(
+        mirror.warehouse,
+        {
+            "release.turns": [elsewhere],
+            "release.references": [{**elsewhere, "kind": "answer"}],
+            "evaluate.answers": [answer],
+            "evaluate.judgments": [{"call_key": "e", "answer_call_key": "nowhere"}],
+        },
+    )
+
+    evaluation = check(mirror.run(), "ledger/calls", "calls_known")
+
+    shown = {name: entry.value for name, entry in evaluation.metadata.items()}
+    tables = {"evaluate.answers": 1, "evaluate.judgments": 1}
+    assert shown == {"unknown": 1, **tables, "first of them": ["nowhere"]}
+    assert "The ledger lacks 1 call of" in (said := evaluation.description or "")
+    assert "(nowhere):" in said
 
 
 def test_every_table_that_names_a_call_is_asked_for_it() -> None:
     asked = set(re.findall(r"call_key FROM (\w+\.\w+)", sql_text("ledger/unknown_calls")))
-    # What repeats the calls of other tables.
+    # What repeats the calls of other tables, or of another workspace's.
+    releases = {"release.turns", "release.references"}
     views = {"evaluate.provenance", "evaluate.observations"}
     losses = {
         f"{stage}.failed" for stage in ("dialogue", "rewrite", "choice", "quality", "evaluate")
@@ -249,4 +280,4 @@ def test_every_table_that_names_a_call_is_asked_for_it() -> None:
         if any(name.endswith("call_key") for name, _, _ in columns)
     }
     shown = {table for table in naming if table.startswith("evaluate.shown_")}
-    assert asked == naming - views - shown - losses
+    assert asked == naming - views - shown - losses - releases

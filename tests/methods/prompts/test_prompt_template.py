@@ -107,6 +107,17 @@ def test_an_expression_that_cannot_be_computed_is_a_fault_of_the_prompt(text):
         template.render(page="a")
 
 
+@pytest.mark.parametrize("expression", ["'a' * 10**8", "[0] * n", "n * 'a'", "9 ** 9"])
+def test_an_expression_that_would_fill_the_memory_is_a_fault_of_the_prompt(expression):
+    template = PromptTemplate("t", "S\n=== user ===\n{{ (" + expression + ") | length }}\n")
+    with pytest.raises(
+        TemplateError, match=r"^The prompt t cannot be filled in: \*+ repeats texts"
+    ):
+        template.render(n=10**6)
+    (_, user) = PromptTemplate("t", "S\n=== user ===\n{{ 2 * n }}\n").render(n=3)
+    assert text_of(user) == "6"
+
+
 def test_an_expression_that_is_nested_too_deep_is_a_fault_of_the_prompt():
     template = PromptTemplate("t", "S\n=== user ===\n{{ " + "(" * 5000 + ")" * 5000 + " }}\n")
     with pytest.raises(TemplateError, match="^The prompt t is not a template: .* too deep"):

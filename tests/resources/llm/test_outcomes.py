@@ -306,6 +306,12 @@ STREAMS = {
 }
 
 
+def test_a_finish_reason_of_any_length_is_shortened() -> None:
+    reply = reply_of(body({"content": "North."}, "content_filter: " + "x" * 200_000), lambda: 11)
+
+    assert reply.finish_reason == "content_filter: " + "x" * 184
+
+
 @pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
 def test_a_whole_stream_is_read(stream: bytes) -> None:
     reply = read_reply(stream, lambda: 11)

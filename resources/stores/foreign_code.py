@@ -63,7 +63,7 @@ def declare_code_of_file(path: Path, kind: StoreKind | None) -> list[str]:
                 connection.exec_driver_sql("COMMIT")
                 return dropped
         except DBAPIError as error:
-            raise error.orig or error from None
+            raise sqlite3.DatabaseError(str(error.orig)) from error
 
 
 def _declared(kind: StoreKind) -> Code:

@@ -182,8 +182,11 @@ def _disk(error: BaseException) -> Path:
     named = named or next(iter(_QUOTED.findall(str(error))), None)
     if isinstance(named, str) and Path(named).is_absolute():
         return Path(named)
-    folders = [home.home(), Path(os.environ.get("DAGSTER_HOME") or home.home())]
-    return min((*folders, Path(tempfile.gettempdir())), key=_free)
+    dagster = Path(os.environ.get("DAGSTER_HOME") or home.home())
+    folders = [home.home(), dagster, Path(tempfile.gettempdir())]
+    # A folder of the workspace may be on a disk of its own.
+    folders += sorted(path for path in home.home().glob("*/") if os.path.ismount(path))
+    return min(folders, key=_free)
 
 
 def _free(path: Path) -> int:

@@ -96,6 +96,18 @@ def test_of_a_copy_the_disk_is_named_that_is_written() -> None:
     assert str(exhaustion_message(error)).startswith("The disk of /proc/written is full (")
 
 
+def test_an_error_without_a_path_names_the_fullest_disk_also_that_of_a_folder_in_the_workspace(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (loom_home / "releases").mkdir(parents=True)
+    monkeypatch.setattr("os.path.ismount", lambda path: Path(path).name == "releases")
+    monkeypatch.setattr(
+        "resources.files.system_errors._free", lambda path: 9 * (path.name != "releases")
+    )
+    message = str(exhaustion_message(OSError(errno.ENOSPC, "No space left on device")))
+    assert message.startswith(f"The disk of {loom_home}/releases is full (0 bytes free now;")
+
+
 def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home):
     sentence = str(exhaustion_message(full(errno.EMFILE)))
     assert exhaustion_in_text(f"dagster.Failure: {sentence}") == sentence

@@ -141,7 +141,7 @@ def test_sqlite_near_the_limit_of_open_files_names_that_limit():
     ("limit", "most", "sentence"),
     [
         ("RLIMIT_FSIZE", 200_000, "may write (ulimit -f: 200,000 bytes; "),
-        ("RLIMIT_NOFILE", 26, "has too many files open (ulimit -n: 26 files; "),
+        ("RLIMIT_NOFILE", 20, "has too many files open (ulimit -n: 20 files; "),
         pytest.param(
             "RLIMIT_FSIZE",
             2_000_000,

@@ -253,6 +253,7 @@ def test_a_release_names_its_snapshot_which_upkeep_keeps(lake):
     with read_at(lake.address, str(snapshots["mmdu-1"])) as then:
         assert then.execute(f"SELECT answer FROM {TABLE}").fetchall() == [("then",)] * 3
     assert keep_up(lake, 0, lambda _: None).n_ended <= 2
+    assert keep_up(lake, 1, lambda _: None).n_kept_for_releases == 0, "none is older than a day"
 
 
 @pytest.mark.nightly

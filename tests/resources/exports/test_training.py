@@ -235,6 +235,7 @@ def test_webdataset_s_shards_end_at_their_size(released, hostile, tmp_path):
     shards = sorted(folder.glob("*.tar"))
     assert len(shards) == 2
     urls = f"{folder}/test-{{000000..{len(shards) - 1:06d}}}.tar"
+    assert f"{{000000..{len(shards) - 1:06d}}}.tar" in (folder / "README.md").read_text()
     samples = list(web_dataset(urls))
     assert [sample["__key__"] for sample in samples] == [f"{n:09d}" for n in range(len(hostile))]
     assert all(shard.stat().st_size >= 1_000_000 for shard in shards[:-1])

@@ -119,6 +119,8 @@ def test_wit_base_brings_its_images_along(make: Make, uploads: UploadDouble) -> 
     assert uploads.asked == {"f": 1}
     images = {row["image_url"]: row["mime_type"] for row in table(world, "images")}
     assert images == {owl: "image/jpeg", drawn: "image/png", far: "image/png"}
+    # The type of a drawing's rendition does not contradict the type of its row.
+    assert {row["stated_mime_type"] for row in table(world, "images")} == {None}
     found = [(row["title"], row["language"], row["caption"]) for row in table(world, "entries")]
     assert sorted(found) == [
         ("Eule", "de", "Eine Eule"),

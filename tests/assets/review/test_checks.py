@@ -21,7 +21,7 @@ def decided(released: World, copied: CopyWorld) -> tuple[World, Row]:
     first, second, *_ = world.rows("SELECT * FROM release.items JOIN review.queue USING (item_id)")
     world.decide(first["item_id"], "accept", "ann")
     world.decide(first["item_id"], "accept", "eve", round=2)
-    world.decide(second["item_id"], "accept", "ann")
+    world.decide(second["item_id"], "accept", "ann", decided_at="2026-01-02T00:00:00+00:00")
     run = world.release("all")
     assert check(run, "review/approved", "decided_by_people").passed
     assert check(run, "review/approved", "on_this_content").passed
@@ -130,6 +130,11 @@ def test_decisions_that_the_store_lost_are_not_overruled_by_the_policy(
     approved: tuple[World, Row],
 ) -> None:
     world, first = approved
+    # A decision that its person takes back is not lost.
+    taken = world.review_store.last_decision("ann")
+    assert taken is not None and taken.event_id is not None
+    world.review_store.take_back(taken.item_id, taken.event_id, "ann")
+    assert world.release("all").success
     before = world.rows("SELECT * FROM review.approved ORDER BY ALL")
     for file in world.home.glob("review.sqlite*"):
         file.unlink()

@@ -118,8 +118,13 @@ def test_irrelevant_is_the_question_or_all_images() -> None:
 
 
 def test_irrelevant_images_are_other_candidates_in_a_retrieval_task() -> None:
-    found = applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(ELSEWHERE.images, ()))
-    assert set(found.distractors) <= set(ELSEWHERE.images) and len(set(found.distractors)) == 4
+    shown = RETRIEVAL_QUESTION._replace(images=("q1",))
+    material = ReplacementMaterial(ELSEWHERE.images, ())
+    found = change_question(IRRELEVANT, RETRIEVAL, "image", shown, material, 0)
+    assert (len(found.images), len(found.distractors)) == (1, 4)
+    # The image that the question shows is not a choice.
+    images = {*found.images, *found.distractors}
+    assert images <= set(ELSEWHERE.images) and len(images) == 5
     # Too few other pictures, and no question of another form.
     assert applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(("e1", "e2", "e3"), ())) is None
 

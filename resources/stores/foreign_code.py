@@ -28,15 +28,15 @@ def declare_code(connection: Connection, kind: StoreKind | None) -> list[str]:
     Returns:
         The triggers and views that were dropped, and are not declared.
     """
-    declared, found = _declared(kind) if kind else {}, _code(connection)
-    if found == declared:
+    declared, present = _declared(kind) if kind else {}, _code(connection)
+    if present == declared:
         return []
-    for type_, name in found:
+    for type_, name in present:
         quoted = name.replace('"', '""')
         connection.exec_driver_sql(f'DROP {type_} "{quoted}"')
     for statement in declared.values():
         connection.exec_driver_sql(statement)
-    return sorted(f"{type_} {name}" for type_, name in found.keys() - declared.keys())
+    return sorted(f"{type_} {name}" for type_, name in present.keys() - declared.keys())
 
 
 def declare_code_of_file(path: Path, kind: StoreKind | None) -> list[str]:

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from methods.ingest.image_check import ImageRejected
-from resources.images.store import ImageStore
+from resources.images.store import ImageDamaged, ImageStore
 from resources.mock_server.careful_answers import careful_answer
 from resources.mock_server.dialogue_texts import SEVERAL, SINGLE
 from resources.mock_server.image_facts import Facts, picture_facts
@@ -86,7 +86,7 @@ def measured(images: Path) -> dict[str, Facts]:
     with TemporaryDirectory() as folder:
         store = ImageStore(Path(folder))
         for path in sorted(images.iterdir()):
-            with suppress(ImageRejected, OSError):
+            with suppress(ImageRejected, ImageDamaged):
                 image_id = store.put(path.read_bytes()).image_id
                 found[path.name] = picture_facts(store.jpeg_base64(image_id, MAX_SIDE))[1]
     return found

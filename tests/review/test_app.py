@@ -207,9 +207,13 @@ def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):
 
 def test_the_queue_is_filtered_and_counts(anna, site):
     whale = dialogue(site, "whale", ("A <whale>?", "Yes."))
-    site.store.update_queue([whale, *(dialogue(site, f"number {number}") for number in range(60))])
+    numbered = [dialogue(site, f"number {number}") for number in range(60)]
+    site.store.update_queue([whale, *numbered[:49]])
+    assert "offset=50" not in anna.get("/").text, "there is one page"
+    site.store.update_queue([whale, *numbered])
 
     assert "0 / 61" in anna.get("/").text
+    assert "offset=50" in anna.get("/").text
     assert anna.get("/").text.count("data-row") == 50
     assert "1–50 / 61" in anna.get("/").text
     last = anna.get("/?offset=50").text

@@ -113,14 +113,15 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
 
     generated = len(world.ledger)
 
-    run = world.run("evaluate", config)
+    asked = {dg.AssetKey(["evaluate", name]) for name in ("answers", "judgments")}
+    run = world.run("evaluate", config, assets=dg.AssetSelection.assets(*asked))
     assert sentence(run).startswith("evaluate.answers waits for batches")
     # Who is asked live has answered, all six turns of all four dialogues.
     live = len(world.ledger)
     assert live - generated == 24
     request = asked_for(world)
     assert asked_for(world).run_key == request.run_key == run.run_id, "one run for a key"
-    assert request.job_name == "evaluate"
+    assert request.job_name == "evaluate" and {*(request.asset_selection or ())} == asked
     assert request.run_config["ops"] == config
     # A dialogue's second turn needs the answer to its first: one batch a turn, none twice.
     again = launch(world, request)

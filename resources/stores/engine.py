@@ -1,14 +1,23 @@
 """The interface of stores: SQLAlchemy connections and transactions on SQLite and Postgres."""
 
 import os
+import sqlite3
 import weakref
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from sqlalchemy import Connection, Engine, ExceptionContext, MetaData, event
+from sqlalchemy import (
+    Connection,
+    Engine,
+    ExceptionContext,
+    MetaData,
+    NullPool,
+    create_engine,
+    event,
+)
 
 from resources.migrations import current_version
 
@@ -74,6 +83,23 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close the idle connections. A later use opens new ones."""
+
+
+@contextmanager
+def connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
+    """Open a separate connection to a SQLite file without translation of errors.
+
+    Args:
+        connect: Opens the file; it is closed when the block ends.
+    """
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+    with engine.connect() as connection:
+        yield connection
+
+
+def in_memory() -> sqlite3.Connection:
+    """Open an empty SQLite database in memory."""
+    return sqlite3.connect(":memory:", isolation_level=None)
 
 
 def track_engine(engine: Engine, explain: Callable[[BaseException], BaseException]) -> Engine:

@@ -4,14 +4,13 @@ SQLite would run them at each query: they could change what is stored, or run wi
 """
 
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from resources.stores import versions
-from resources.stores.engine import StoreKind
+from resources.stores.engine import StoreKind, connected, in_memory
 
 _CODE = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')"
 Code = dict[tuple[str, str], str]
@@ -31,9 +30,9 @@ def declare_code(connection: Connection, kind: StoreKind | None) -> list[str]:
     declared, present = _declared(kind) if kind else {}, _code(connection)
     if present == declared:
         return []
+    quoted = connection.dialect.identifier_preparer.quote_identifier
     for type_, name in present:
-        quoted = name.replace('"', '""')
-        connection.exec_driver_sql(f'DROP {type_} "{quoted}"')
+        connection.exec_driver_sql(f"DROP {type_} {quoted(name)}")
     for statement in declared.values():
         connection.exec_driver_sql(statement)
     return sorted(f"{type_} {name}" for type_, name in present.keys() - declared.keys())
@@ -52,28 +51,23 @@ def declare_code_of_file(path: Path, kind: StoreKind | None) -> list[str]:
     Raises:
         sqlite3.Error: The file cannot be read or written.
     """
-    with closing(sqlite3.connect(path, isolation_level=None)) as file:
-        engine = create_engine("sqlite://", creator=lambda: file)
-        try:
-            with engine.connect() as connection:
-                if kind and versions.recorded_version(connection) != kind.newest_version():
-                    return []
-                connection.exec_driver_sql("BEGIN")
-                dropped = declare_code(connection, kind)
-                connection.exec_driver_sql("COMMIT")
-                return dropped
-        except DBAPIError as error:
-            raise sqlite3.DatabaseError(str(error.orig)) from error
+    try:
+        with connected(lambda: sqlite3.connect(path, isolation_level=None)) as connection:
+            if kind and versions.recorded_version(connection) != kind.newest_version():
+                return []
+            connection.exec_driver_sql("BEGIN")
+            dropped = declare_code(connection, kind)
+            connection.commit()
+    except DBAPIError as error:
+        raise sqlite3.DatabaseError(str(error.orig)) from error
+    return dropped
 
 
 def _declared(kind: StoreKind) -> Code:
     """Return the triggers and views of a new store."""
-    engine = create_engine("sqlite://")
-    with engine.connect() as connection:
+    with connected(in_memory) as connection:
         versions.create(connection, kind)
-        declared = _code(connection)
-    engine.dispose()
-    return declared
+        return _code(connection)
 
 
 def _code(connection: Connection) -> Code:

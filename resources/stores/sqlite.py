@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from filelock import FileLock
-from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine
+from sqlalchemy import Connection, Engine, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from methods.naming import listed
@@ -20,7 +20,7 @@ from resources.migrations import (
     require_upgradable_stores,
 )
 from resources.stores import versions
-from resources.stores.engine import StoreKind, track_engine
+from resources.stores.engine import StoreKind, connected, in_memory, track_engine
 from resources.stores.foreign_code import declare_code
 from resources.stores.sqlite_errors import REFUSED, is_damaged, result_code, unwritable
 
@@ -153,7 +153,7 @@ class SqliteStore:
             return
         draft = self.path.with_name(f"{self.path.name}.new")
         draft.unlink(missing_ok=True)
-        with _connected(lambda: sqlite3.connect(draft, isolation_level=None)) as connection:
+        with connected(lambda: sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             versions.create(connection, self.kind)
             _write_version(connection, self.kind.newest_version())
@@ -187,14 +187,6 @@ def _engine(store: SqliteStore) -> Engine:
     return track_engine(engine, store.explain)
 
 
-@contextmanager
-def _connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
-    """Open a separate connection without translation of errors."""
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
-    with engine.connect() as connection:
-        yield connection
-
-
 def require_upgradable(kind: StoreKind, path: Path) -> None:
     """Check that a file can be upgraded to this version, without changing it.
 
@@ -214,8 +206,8 @@ def require_upgradable(kind: StoreKind, path: Path) -> None:
 
     with (
         _explained(kind, path),
-        _connected(connect) as connection,
-        _connected(_in_memory) as like_it,
+        connected(connect) as connection,
+        connected(in_memory) as like_it,
     ):
         _require_known(connection, kind, path)
         version = _version(connection)
@@ -230,7 +222,7 @@ def require_upgradable(kind: StoreKind, path: Path) -> None:
                 f"{(versions.recorded_version(like_it) or version) + 1} does not fit it "
                 f"({error.orig}): {other_version_message(version)}"
             ) from None
-        with _connected(_in_memory) as declared_alone:
+        with connected(in_memory) as declared_alone:
             versions.create(declared_alone, kind)
             missing = sorted(_names(declared_alone) - _names(like_it))
         if missing:
@@ -249,7 +241,7 @@ def require_store_kept(path: Path) -> None:
     if size_of(path):
         with (
             suppress(DBAPIError),
-            _connected(lambda: sqlite3.connect(address, uri=True)) as connection,
+            connected(lambda: sqlite3.connect(address, uri=True)) as connection,
         ):
             require_upgradable_stores(path, _version(connection))
 
@@ -287,7 +279,7 @@ def _ask(kind: StoreKind, path: Path, how: str, question: Callable[[Connection],
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
 
-    with _connected(connect) as connection:
+    with connected(connect) as connection:
         connection.exec_driver_sql("BEGIN")
         if _require_known(connection, kind, path):
             raise StoreError(
@@ -364,10 +356,6 @@ def _explained(kind: StoreKind, path: Path) -> Iterator[None]:
         raise StoreError(
             f"{path} cannot be opened ({error}): put that right, and start again."
         ) from error
-
-
-def _in_memory() -> sqlite3.Connection:
-    return sqlite3.connect(":memory:", isolation_level=None)
 
 
 def _version(connection: Connection) -> int:

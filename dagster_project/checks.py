@@ -166,8 +166,7 @@ def ledger_checks() -> list[dg.AssetChecksDefinition]:
         wrong = (
             f"The ledger lacks {number_of(len(keys), 'call')} of {listed(naming)} ({listed(keys)}): "
             "restore a backup that has them (vlm-loom workspace restore), or materialize these "
-            "tables again, which "
-            "asks and pays for them again."
+            "tables again, which asks and pays for them again."
         )
         return result(
             wrong if unknown else None,

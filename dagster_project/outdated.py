@@ -151,7 +151,7 @@ def _has_files(warehouse: Warehouse, table: str) -> bool:
 def _has_images(warehouse: Warehouse) -> bool:
     """Tell whether every image that was made for MMIU's items is stored."""
     images = warehouse.select("choice.mmiu_images", "image_id")["image_id"].to_pylist()
-    return not images or all(map(open_images().has, images))
+    return all(map(open_images().has, images))
 
 
 def _n_calls() -> int:

@@ -27,6 +27,7 @@ AT_WORK = [
     dg.DagsterRunStatus.STARTED,
     dg.DagsterRunStatus.CANCELING,
 ]
+"""The states of a run whose process works on it, or is about to."""
 _START_TICKS = 19
 """Index of the start time among the fields after the process name in /proc/<pid>/stat."""
 

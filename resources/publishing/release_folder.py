@@ -155,11 +155,7 @@ def _make_folder(draft: Path, folder: Path) -> None:
 def exported_files(folder: Path) -> list[ExportedFile]:
     """List the files of a release's folder, without images."""
     return [
-        ExportedFile(
-            f"{folder.name}/{path.name}",
-            file_hash(path),
-            path.stat().st_size,
-        )
+        ExportedFile(f"{folder.name}/{path.name}", file_hash(path), path.stat().st_size)
         for path in sorted(folder.iterdir())
         if path.is_file()
     ]

@@ -195,6 +195,5 @@ def _advice(path: Path) -> str:
         return "Put a sound copy in its place, or move it out of the workspace."
     return (
         "Restore a backup (vlm-loom workspace restore), or move it out of the workspace to go on "
-        "without "
-        "it."
+        "without it."
     )

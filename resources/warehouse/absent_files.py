@@ -1,6 +1,7 @@
 """Finds what the tables refer to and a backup, or the workspace, does not have; and lost tables."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from methods.naming import number_of
@@ -45,10 +46,7 @@ def absent_files(backup: Path, names: Collection[str], calls: frozenset[str] | N
         },
     }
     tables = backup / home.warehouse_path().name
-    named = {
-        kind: {value for query in queries for value in _named(tables, query)}
-        for kind, queries in _NAMED.items()
-    }
+    named = {kind: _named(tables, *queries) for kind, queries in _NAMED.items()}
     n_absent = {kind: len(values - present[kind]) for kind, values in named.items()}
     if calls is not None:
         n_absent["call"] = n_absent_calls(tables, calls)
@@ -67,7 +65,7 @@ def n_absent_calls(tables: Path, calls: frozenset[str]) -> int:
         tables: The DuckDB file.
         calls: The keys of the ledger's calls.
     """
-    return len({key for query in _CALLS for key in _named(tables, query)} - calls)
+    return len(_named(tables, *_CALLS) - calls)
 
 
 def n_release_folders(folder: Path) -> int:
@@ -75,14 +73,16 @@ def n_release_folders(folder: Path) -> int:
     return sum(1 for path in (folder / home.releases_path().name).glob("*/card.json"))
 
 
-def _named(tables: Path, query: str) -> set[str]:
-    """Return the values of a query; none if the file cannot be opened, or lacks the table."""
+def _named(tables: Path, *queries: str) -> set[str]:
+    """Return the values of all queries; none of a query whose table is missing, and none at all if the
+    file cannot be opened.
+    """
     import duckdb
 
-    if not tables.exists():
-        return set()
-    try:
-        with duckdb.connect(str(tables), read_only=True) as connection:
-            return {row[0] for row in connection.execute(query).fetchall()}
-    except duckdb.Error:
-        return set()
+    values = set[str]()
+    if tables.exists():
+        with suppress(duckdb.Error), duckdb.connect(str(tables), read_only=True) as connection:
+            for query in queries:
+                with suppress(duckdb.Error):
+                    values |= {row[0] for row in connection.execute(query).fetchall()}
+    return values

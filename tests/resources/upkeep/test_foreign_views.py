@@ -5,12 +5,12 @@ trigger or view of theirs.
 import json
 import sqlite3
 from contextlib import closing
-from hashlib import file_digest
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from resources.files.bounded import file_hash
 from resources.review.tables import REVIEW
 from resources.stores.sqlite import SqliteStore
 from resources.stores_of_home import SQLITE
@@ -40,10 +40,8 @@ def tampered(home: Path, backup: Path, script: str, name: str = NAME) -> Path:
         with closing(sqlite3.connect(backup / name)) as store:
             store.executescript(script)
     manifest = json.loads((backup / MANIFEST).read_text())
-    with (backup / name).open("rb") as file:
-        sha256 = file_digest(file, "sha256").hexdigest()
-    size = (backup / name).stat().st_size
-    manifest["files"][name] = {"n_bytes": size, "sha256": sha256}
+    file = backup / name
+    manifest["files"][name] = {"n_bytes": file.stat().st_size, "sha256": file_hash(file)}
     (backup / MANIFEST).write_text(json.dumps(manifest))
     return backup
 

@@ -4,6 +4,7 @@ They are created from environment variables when the run starts, not while defin
 """
 
 import logging
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
@@ -130,7 +131,7 @@ def default_budget() -> float | None:
         budget = float(value) if value else None
     except ValueError:
         budget = -1.0
-    if budget is not None and not budget >= 0:
+    if budget is not None and not 0 <= budget < math.inf:
         raise RegistryError(f"LOOM_BUDGET_USD is '{value}': set it to US dollars, or unset it.")
     return budget
 

@@ -14,7 +14,7 @@ _FORMULA = tuple("=+-@\t\r＝＋－＠")
 # A spreadsheet that separates cells by semicolons or tabs may find a cell inside a text.
 _INNER_CELL = r"(?<=[;\t]){}(?=[' ]*[=+\-@＝＋－＠])"
 _UNMARKED_INNER, _MARKED_INNER = (re.compile(_INNER_CELL.format(mark)) for mark in ("", "'"))
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def is_like_formula(text: str) -> bool:

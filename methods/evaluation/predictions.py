@@ -119,8 +119,8 @@ def predictions_of(
         The predictions, and the numbers of rows by outcome.
 
     Raises:
-        PredictionError: No row belongs to a pass of the release, an index is not a whole number, or a
-        prediction is too long.
+        PredictionError: No row belongs to a pass of the release or has a prediction, an index is not a
+        whole number, or a prediction is too long.
     """
     column = _column(rows)
     texts: dict[PredictionKey, str] = {}
@@ -158,6 +158,11 @@ def predictions_of(
     counts["empty"] = sum(not text.strip() for text in texts.values())
     counts["reasoning_only"] = sum(without_reasoning(t).reasoning_only for t in texts.values())
     n_items = len({place.item_id for place, text in texts.items() if text.strip()})
+    if not n_items:
+        raise PredictionError(
+            f"None of its {len(rows)} records has a prediction that counts: all are empty, or "
+            "contradict each other."
+        )
     return Predictions(texts, +counts, len(rows), n_items)
 
 

@@ -15,6 +15,8 @@ Difference = tuple[str, list[tuple[Op, str]]]
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 """Words, marks and spaces. Spaces are included, so that the pieces make the whole text."""
+MOST_COMPARED = 20_000
+"""Words, marks and spaces of two texts together that are compared; this takes up to 3 s."""
 _WITH_TURNS = ("dialogue",)
 """Kinds with a list of turns that people may extend, shorten and reorder, so that the number in a label
 is only a position."""
@@ -40,25 +42,28 @@ def differences(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
     return [(label, word_differences(*texts)) for label, *texts in pairs]
 
 
-def word_differences(before: str, after: str, *, quickly: bool = False) -> list[tuple[Op, str]]:
+def word_differences(before: str, after: str) -> list[tuple[Op, str]]:
     """Compare two texts word by word.
+
+    In a text of 200 words or more, very frequent words are only matched next to other matches, since
+    the exact comparison of a thousand equal words takes half a minute. Of two texts that have more than
+    `MOST_COMPARED` together, one is completely removed and the other completely added.
 
     Args:
         before: The old text.
         after: The new text.
-        quickly: Whether to use a faster, less exact method for texts of any length: very frequent words
-            are only matched next to other matches. Without it, a thousand equal words take half a
-            minute.
 
     Returns:
         The pieces in order, each "same", "removed" or "added".
     """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if before != after and len(old) + len(new) > MOST_COMPARED:
+        return [("removed", before), ("added", after)]
     # difflib ignores frequent words of the second text only, so the longer text must be the second.
-    swapped = quickly and len(old) > len(new)
+    swapped = len(old) > len(new)
     texts = (new, old) if swapped else (old, new)
     pieces: list[tuple[Op, str]] = []
-    for op, i, j, k, m in SequenceMatcher(None, *texts, autojunk=quickly).get_opcodes():
+    for op, i, j, k, m in SequenceMatcher(None, *texts).get_opcodes():
         if swapped:
             i, j, k, m = k, m, i, j
         if op == "equal":

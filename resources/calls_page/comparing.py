@@ -107,7 +107,7 @@ def _pair(budget: _Budget, a: _Text, b: _Text) -> TextComparison:
     may = equal or budget.take(sum(len(part.text) for part in cuts))
     both: Pieces = [("same", cuts[0].text)]
     if not equal and may:
-        both = word_differences(cuts[0].text, cuts[1].text, quickly=True)
+        both = word_differences(cuts[0].text, cuts[1].text)
     sides = [
         DiffText(
             label,

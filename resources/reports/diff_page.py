@@ -265,7 +265,7 @@ def _change(change: ContentChange, image_store: ImageStore) -> dict[str, Any]:
 
 def _pieces(change: ContentChange) -> list[tuple[Op, str]]:
     before, after = ("\n".join(texts) for texts in (change.before, change.after))
-    return word_differences(_cut(before, MAX_CHARACTERS), _cut(after, MAX_CHARACTERS), quickly=True)
+    return word_differences(_cut(before, MAX_CHARACTERS), _cut(after, MAX_CHARACTERS))
 
 
 def _image(image_id: str, image_store: ImageStore) -> dict[str, str | None]:

@@ -1,6 +1,7 @@
-"""Triggers and views of a SQLite file that vlm-loom did not declare, or changed under their names.
+"""Triggers, views and indexes of a SQLite file that are not as vlm-loom declares them.
 
-SQLite would run them at each query: they could change what is stored, or run without end.
+SQLite would run triggers and views at each query, and compute the expressions of indexes at each check:
+they could change what is stored, or run without end.
 """
 
 import sqlite3
@@ -12,29 +13,39 @@ from sqlalchemy.exc import DBAPIError
 from resources.stores import versions
 from resources.stores.engine import StoreKind, connected, in_memory
 
-_CODE = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')"
+_CODE = """
+SELECT type, name, sql FROM sqlite_master
+WHERE type IN ('trigger', 'view', 'index') AND sql IS NOT NULL
+"""
 Code = dict[tuple[str, str], str]
-"""The statements that created triggers and views, by type and name."""
+"""The statements that created triggers, views and indexes, by type and name."""
 
 
 def declare_code(connection: Connection, kind: StoreKind | None) -> list[str]:
-    """Replace the triggers and views of a file of the newest version by those that its kind declares.
+    """Give a file of the newest version the triggers, views and indexes that its kind declares.
 
     Args:
         connection: The open connection, in a transaction of the caller.
-        kind: The kind of the store; None for a file of another program, which keeps none.
+        kind: The kind of the store; None for a file of another program, which keeps its indexes.
 
     Returns:
-        The triggers and views that were dropped, and are not declared.
+        The triggers, views and indexes that were dropped, and are not declared.
     """
-    declared, present = _declared(kind) if kind else {}, _code(connection)
-    if present == declared:
-        return []
+    present = _code(connection)
+    if kind:
+        declared = _declared(kind)
+    else:
+        declared = {key: sql for key, sql in present.items() if key[0] == "index"}
     quoted = connection.dialect.identifier_preparer.quote_identifier
-    for type_, name in present:
-        connection.exec_driver_sql(f"DROP {type_} {quoted(name)}")
-    for statement in declared.values():
-        connection.exec_driver_sql(statement)
+    for (type_, name), sql in present.items():
+        if declared.get((type_, name)) != sql:
+            # The triggers of a view go with it.
+            connection.exec_driver_sql(f"DROP {type_} IF EXISTS {quoted(name)}")
+    if present != declared:
+        left = _code(connection)
+        for key, sql in declared.items():
+            if key not in left:
+                connection.exec_driver_sql(sql)
     return sorted(f"{type_} {name}" for type_, name in present.keys() - declared.keys())
 
 
@@ -46,7 +57,7 @@ def declare_code_of_file(path: Path, kind: StoreKind | None) -> list[str]:
         kind: The kind of the store, or None, as of `declare_code`.
 
     Returns:
-        The triggers and views that were dropped, and are not declared.
+        The triggers, views and indexes that were dropped, and are not declared.
 
     Raises:
         sqlite3.Error: The file cannot be read or written.
@@ -64,7 +75,7 @@ def declare_code_of_file(path: Path, kind: StoreKind | None) -> list[str]:
 
 
 def _declared(kind: StoreKind) -> Code:
-    """Return the triggers and views of a new store."""
+    """Return the triggers, views and indexes of a new store."""
     with connected(in_memory) as connection:
         versions.create(connection, kind)
         return _code(connection)

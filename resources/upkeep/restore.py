@@ -26,7 +26,7 @@ from resources.upkeep.backup_contents import (
     require_absent,
 )
 from resources.upkeep.cleaning import require_unused
-from resources.warehouse.foreign_views import drop_foreign_views, views_in_place_of_tables
+from resources.warehouse.foreign_views import computed_tables, drop_foreign_views
 
 
 class RestoreResult(NamedTuple):
@@ -134,16 +134,16 @@ def _manifest(backup: Path) -> Manifest:
 
 
 def _without_foreign_views(draft: Path, backup: Path) -> list[str]:
-    """Drop foreign views of the restored tables, and return them. Raises BackupError if a view stands
-    in place of a table.
+    """Drop foreign views of the restored tables, and return them. Raises BackupError if a declared
+    table is a view or has a generated column.
     """
     tables = draft / WAREHOUSE
     if not tables.exists():
         return []
-    if views := views_in_place_of_tables(tables):
+    if computed := computed_tables(tables):
         raise BackupError(
-            f"{backup / WAREHOUSE} has views in place of tables ({listed(views)}), and nothing was "
-            "restored: give an earlier backup."
+            f"{backup / WAREHOUSE} has views or generated columns in place of stored tables "
+            f"({listed(computed)}), and nothing was restored: give an earlier backup."
         )
     return drop_foreign_views(tables)
 

@@ -1,7 +1,7 @@
-"""Views and macros of a restored file that could do harm.
+"""Views, macros and generated columns of a restored file that could do harm.
 
-DuckDB runs them with the rights of the user, so a view from a stranger could stand in place of a table
-and read any file of the machine.
+DuckDB runs them with the rights of the user. So a view from a stranger could stand in place of a table
+and read any file of the machine, and a generated column could need any amount of memory.
 """
 
 from collections.abc import Iterator
@@ -17,14 +17,25 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def views_in_place_of_tables(path: Path) -> list[str]:
-    """Return the views of a DuckDB file that have the name of a table, which nobody may read.
+def computed_tables(path: Path) -> list[str]:
+    """Return what has the name of a declared table, but is a view or has a generated column.
 
-    Raises duckdb.Error if the file cannot be opened.
+    Args:
+        path: The DuckDB file.
+
+    Returns:
+        The quoted names, which nobody may read.
+
+    Raises:
+        duckdb.Error: The file cannot be opened.
     """
     tables = {_quoted(table) for table in declared_tables()}
     with _attached(path, " (READ_ONLY)") as connection:
-        return sorted(tables & {name for _, name in _views_and_macros(connection)})
+        views = {name for _, name in _views_and_macros(connection)}
+        generated = {
+            name for (name,) in connection.execute(sql_text("generated_columns")).fetchall()
+        }
+    return sorted(tables & (views | generated))
 
 
 def drop_foreign_views(path: Path) -> list[str]:

@@ -26,6 +26,11 @@ def test_which_cells_are_marked() -> None:
     assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
 
 
+def test_a_number_of_a_million_digits_is_told_from_a_formula_in_one_pass() -> None:
+    digits = "-" + "1" * 1_000_000
+    assert mark_formula(digits) == digits and mark_formula(f"{digits}x") == f"'{digits}x"
+
+
 def test_a_formula_is_marked_also_where_a_semicolon_or_a_tab_separates_cells() -> None:
     assert mark_formula(";=1+1") == ";'=1+1"
     assert mark_formula("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"

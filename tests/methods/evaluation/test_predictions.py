@@ -82,6 +82,11 @@ def test_every_record_is_counted_once(of: list[tuple[str, str]]) -> None:
 
 
 def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence() -> None:
+    for useless in ([("1", ""), ("2", " ")], [("1", "A"), ("1", "B")]):
+        assert error(*useless) == (
+            "None of its 2 records has a prediction that counts: all are empty, or contradict each "
+            "other."
+        )
     assert error(("8", "A"), ("9", "A")) == (
         "None of its 2 records is of a question of the release (record 1 names none): say the release "
         "that it was made on."

@@ -1,9 +1,10 @@
 """Differences of two contents: which words went and came, and which texts stand opposite each other."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.review.differences import differences, word_differences
+from methods.review.differences import MOST_COMPARED, differences, word_differences
 
 
 def turn(question, answer):
@@ -29,6 +30,28 @@ def test_the_pieces_give_both_texts_back(before, after):
 
     assert "".join(text for op, text in pieces if op != "added") == before
     assert "".join(text for op, text in pieces if op != "removed") == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("One. " * 400, "a " * 3_000),
+        ("a " * 1_900, "a " * 1_900 + "b"),
+        (" ".join(map(str, range(1_900))), " ".join(map(str, reversed(range(1_900))))),
+        ("", "a " * 1_000_000),
+    ],
+)
+def test_no_edit_takes_long_to_compare(before, after):
+    pieces = word_differences(before, after)
+
+    assert "".join(text for op, text in pieces if op != "added") == before
+    assert "".join(text for op, text in pieces if op != "removed") == after
+
+
+def test_very_long_texts_are_not_compared():
+    before = "Where? " * MOST_COMPARED
+    assert word_differences(before, before) == [("same", before)]
+    assert word_differences(before, f"{before}!") == [("removed", before), ("added", f"{before}!")]
 
 
 def test_texts_stand_opposite_those_of_their_label():

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from methods.review.differences import word_differences
 from resources.web.addresses import CALLS
 from tests.resources.calls_page.ledgers import ask, call, keep, page, request_of
 
@@ -77,13 +76,3 @@ def test_many_long_messages_are_shown_uncompared_where_it_is_too_much(
     one, two = call(1, request=asked("one")), call(2, request=asked("two"))
     keep(home, one, two)
     assert "Too much text to compare word by word" in page(port, f"{CALLS}?a={one.key}&b={two.key}")
-
-
-@pytest.mark.parametrize("quickly", [False, True])
-@pytest.mark.parametrize(("n_before", "n_after"), [(3, 400), (400, 3), (300, 320), (0, 5), (5, 0)])
-def test_the_pieces_make_both_texts_whole(quickly: bool, n_before: int, n_after: int) -> None:
-    before = " ".join(f"w{number % 50}" for number in range(n_before))
-    after = " ".join(f"w{number % 70}." for number in range(n_after))
-    pieces = word_differences(before, after, quickly=quickly)
-    assert "".join(text for op, text in pieces if op != "added") == before
-    assert "".join(text for op, text in pieces if op != "removed") == after

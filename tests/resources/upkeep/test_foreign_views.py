@@ -1,5 +1,5 @@
-"""Backups of strangers: DuckDB runs no macro of theirs, and no view that reads a file; SQLite runs no
-trigger or view of theirs.
+"""Backups of strangers: DuckDB runs no macro of theirs, no view that reads a file, and computes no
+column; SQLite runs no trigger or view of theirs, and no check or index computes anything.
 """
 
 import json
@@ -11,13 +11,16 @@ import duckdb
 import pytest
 
 from resources.files.bounded import file_hash
+from resources.llm.ledger.check import check_all
 from resources.review.tables import REVIEW
+from resources.store_damage import duckdb_damage
 from resources.stores.sqlite import SqliteStore
 from resources.stores_of_home import SQLITE
 from resources.upkeep.backup import back_up
 from resources.upkeep.backup_contents import MANIFEST, BackupError
 from resources.upkeep.restore import restore
 from resources.warehouse import Warehouse
+from resources.warehouse.declarations import sql_text
 from tests.homes.kept import unpack
 
 NAME = "warehouse.duckdb"
@@ -78,9 +81,38 @@ def test_a_view_in_place_of_a_table_is_not_read(
 ) -> None:
     script = f"ALTER TABLE {table} RENAME TO old; CREATE VIEW {table} AS {view}"
     backup = tampered(home, tmp_path / "backup", script)
-    with pytest.raises(BackupError, match="views in place of tables"):
+    with pytest.raises(BackupError, match="has views or generated columns in place of stored"):
         restore(backup, tmp_path / "again")
     assert not (tmp_path / "again").exists()
+
+
+def test_a_generated_column_in_place_of_a_stored_one_is_not_read(
+    home: Path, tmp_path: Path
+) -> None:
+    script = """
+        DROP TABLE release.exports;
+        CREATE TABLE release.exports (i INTEGER, path VARCHAR GENERATED ALWAYS AS (repeat('x', i)));
+    """
+    backup = tampered(home, tmp_path / "backup", script)
+    with pytest.raises(BackupError, match="has views or generated columns in place of stored"):
+        restore(backup, tmp_path / "again")
+
+
+def test_the_generated_columns_of_other_tables_are_not_computed(tmp_path: Path) -> None:
+    script = """
+        CREATE SCHEMA mine;
+        CREATE TABLE mine."my notes" (
+            "a ""b" INTEGER, much VARCHAR GENERATED ALWAYS AS (repeat('x', "a ""b"))
+        );
+        CREATE TABLE plain (i INTEGER DEFAULT 3, note VARCHAR);
+    """
+    with duckdb.connect(str(tmp_path / NAME)) as connection:
+        connection.execute(script)
+        assert sorted(connection.execute(sql_text("stored_columns")).fetchall()) == [
+            ('"main"."plain"', '"i", "note"'),
+            ('"mine"."my notes"', '"a ""b"'),
+        ]
+    assert duckdb_damage(tmp_path / NAME) is None
 
 
 def test_macros_and_views_that_read_files_are_not_restored(home: Path, tmp_path: Path) -> None:
@@ -114,8 +146,8 @@ def test_macros_and_views_that_read_files_are_not_restored(home: Path, tmp_path:
 
 
 def code(path: Path) -> list[tuple[str, str, str]]:
-    """Triggers and views of a SQLite file."""
-    query = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('trigger', 'view') ORDER BY 2"
+    """Triggers, views and indexes of a SQLite file."""
+    query = "SELECT type, name, sql FROM sqlite_master WHERE type <> 'table' ORDER BY 2"
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute(query).fetchall()
 
@@ -146,6 +178,11 @@ def code(path: Path) -> list[tuple[str, str, str]]:
             ["trigger z of ledger.sqlite"],
         ),
         (
+            "ledger.sqlite",
+            "CREATE INDEX z ON calls (hex(zeroblob(1000)), model);",
+            ["index z of ledger.sqlite"],
+        ),
+        (
             "dagster/storage/runs.db",
             "CREATE TABLE r (i); CREATE TRIGGER z AFTER INSERT ON r BEGIN DELETE FROM r; END;",
             ["trigger z of dagster/storage/runs.db"],
@@ -159,6 +196,20 @@ def test_a_store_is_restored_with_its_own_triggers_and_views(
     backup = tampered(home, tmp_path / "backup", script, name)
     assert restore(backup, tmp_path / "again").dropped == dropped
     assert code(tmp_path / "again" / name) == code(home / name)
+
+
+def test_a_check_without_end_stops_neither_a_restore_nor_a_look_at_the_ledger(
+    home: Path, tmp_path: Path
+) -> None:
+    open_all(home)
+    script = """
+        PRAGMA ignore_check_constraints = ON;
+        CREATE TABLE x (a CHECK (instr(zeroblob(100000000), zeroblob(50000000) || x'01') = 0));
+        INSERT INTO x VALUES (1);
+    """
+    backup = tampered(home, tmp_path / "backup", script, "ledger.sqlite")
+    restore(backup, tmp_path / "again")
+    assert check_all(tmp_path / "again" / "ledger.sqlite").wrong == []
 
 
 def test_a_view_in_place_of_a_store_s_table_is_refused(home: Path, tmp_path: Path) -> None:

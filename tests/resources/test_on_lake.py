@@ -26,7 +26,7 @@ from resources.warehouse.staging import run_on_lake
 from resources.warehouse.transfer import fill, write_parquet
 from tests.doubles.scripts import start
 from tests.doubles.servers import PostgresServer
-from tests.lakes import new_lake
+from tests.lakes import made_lake, new_lake
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
 from tests.resources.test_warehouse import TABLE, answers, failures, held
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def lake(postgres: PostgresServer, loom_home: Path, tmp_path: Path) -> Lake:
-    return new_lake(postgres, tmp_path)
+    return made_lake(postgres, tmp_path)
 
 
 @contextmanager
@@ -315,10 +315,10 @@ def test_a_copy_is_a_file_with_the_same_rows(lake, tmp_path):
 
 
 @pytest.fixture
-def home(lake: Lake, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+def home(postgres: PostgresServer, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """The home whose tables are on a lake."""
     loom_home.mkdir()
-    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{lake.address.catalogue}")
+    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{postgres.database()}")
     found = warehouse_of_home()
     assert isinstance(found, Lake) and found.address.files == f"{loom_home}/lake/"
     return found

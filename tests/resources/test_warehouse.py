@@ -34,7 +34,7 @@ from resources.warehouse import (
 )
 from resources.warehouse.duckdb_file import OpenFile, OpenFiles, left_open
 from tests.doubles.scripts import start
-from tests.lakes import new_lake
+from tests.lakes import made_lake, new_lake
 from tests.shared import PROCESSES
 
 pytestmark = pytest.mark.slow
@@ -91,7 +91,7 @@ def opened_by_another_process(path) -> bool:
 @pytest.fixture
 def warehouse(tmp_path, request, tables_on) -> Warehouse:
     if tables_on == "lake":
-        return new_lake(request.getfixturevalue("postgres"), tmp_path)
+        return made_lake(request.getfixturevalue("postgres"), tmp_path)
     return request.getfixturevalue("empty_warehouse")
 
 
@@ -99,7 +99,7 @@ def warehouse(tmp_path, request, tables_on) -> Warehouse:
 def missing(tmp_path, request, tables_on) -> Warehouse:
     """Neither the file nor its folder is there."""
     if tables_on == "lake":
-        return request.getfixturevalue("warehouse")
+        return new_lake(request.getfixturevalue("postgres"), tmp_path)
     return Warehouse(tmp_path / "not" / "there" / "warehouse.duckdb")
 
 

@@ -66,11 +66,17 @@ class PostgresServer:
     def connect(self) -> "psycopg.Connection[Any]":
         return psycopg.connect(f"{self.address}/postgres", autocommit=True)
 
-    def database(self) -> str:
-        """The address of a new, empty database."""
-        name = f"loom_{uuid.uuid4().hex[:12]}"
+    def database(self, like: str = "") -> str:
+        """The address of a new database: an empty one, or a copy of the one with the address `like`."""
+        name, original = f"loom_{uuid.uuid4().hex[:12]}", like.rpartition("/")[2]
         with self.connect() as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            if original:
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                    [original],
+                )
+            template = f"TEMPLATE {original}" if original else ""
+            connection.execute(f"CREATE DATABASE {name} {template}")
         return f"{self.address}/{name}"
 
     def drop(self, database: str) -> None:

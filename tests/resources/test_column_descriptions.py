@@ -1,15 +1,11 @@
 """Every column says what it means: in `sql/` and in Dagster's UI."""
 
 import re
-import tomllib
-from typing import Any
 
 import dagster as dg
 
 from dagster_project.definitions import defs
 from resources.warehouse import (
-    SQL_ROOT,
-    STAGES,
     column_descriptions,
     declared_columns,
 )
@@ -24,29 +20,6 @@ def test_every_column_of_every_table_and_view_is_described_in_a_sentence() -> No
         if not re.fullmatch(r".{10,130}\.", column_descriptions(table)[column] or "")
     ]
     assert undescribed == [], "write them in sql/<stage>/fields.toml, or in sql/fields.toml"
-
-
-def test_each_text_is_of_columns_that_exist_and_replaces_none_by_the_same() -> None:
-    shared = fields("fields.toml")
-    stages = {
-        name: {table.partition(".")[0] for table, of in COLUMNS if of == name} for name in shared
-    }
-    assert [name for name in shared if len(stages[name]) < 2] == [], "it is of one stage"
-    for stage in STAGES:
-        said = fields(f"{stage}/fields.toml")
-        there = [(table, column) for table, column in COLUMNS if table.startswith(f"{stage}.")]
-        of_stage = {name: text for name, text in said.items() if isinstance(text, str)}
-        of_tables = [(table, *of) for table in said.keys() - of_stage for of in said[table].items()]
-
-        assert of_stage.keys() - {column for _, column in there} == set()
-        assert {(table, column) for table, column, _ in of_tables} - set(there) == set()
-        instead_of = {**shared, **of_stage}
-        assert [name for name in of_stage if shared.get(name) == of_stage[name]] == []
-        assert [each for each in of_tables if each[2] == instead_of.get(each[1])] == []
-
-
-def fields(name: str) -> dict[str, Any]:
-    return tomllib.loads((SQL_ROOT / name).read_text(encoding="utf-8"))
 
 
 def test_a_table_has_its_own_text_before_that_of_its_stage_and_that_before_that_of_all() -> None:

@@ -157,23 +157,18 @@ def test_commands_that_use_no_workspace_say_nothing_of_one(said_of_the_workspace
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        *(("a?b", words) for words in ALL),
-        *((name, ("release", "list")) for name in ("a%41b", "a\\b", "a[b]", "a*b")),
-    ],
-)
+@pytest.mark.parametrize("name", ["a?b", "a%41b", "a\\b", "a[b]", "a*b"])
 def test_every_command_refuses_a_path_that_databases_misread_and_makes_nothing(
-    name, words, tmp_path, loom_home, monkeypatch, capsys
+    name, tmp_path, loom_home, monkeypatch
 ):
-    command = command_of(words)
-    assert isinstance(command, Command)
-    if command.workspace == "unused":
-        return
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / name / "home"))
-    with pytest.raises(UserError, match="Rename that folder, or set --workspace or LOOM_WORKSPACE"):
-        command.invoke(click.Context(command))
+    for words in ALL if name == "a?b" else [("release", "list")]:
+        command = command_of(words)
+        if command.workspace == "unused":
+            continue
+        said = "Rename that folder, or set --workspace or LOOM_WORKSPACE"
+        with pytest.raises(UserError, match=said):
+            command.invoke(click.Context(command))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -192,11 +187,11 @@ def test_help_says_what_each_does_and_has_an_example_that_can_be_typed(words, ca
     assert fault_of(example.partition(f"{NAME} ")[2].removesuffix(')"')) is None
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
-def test_every_command_works_on_the_home_that_is_given(words, tmp_path, monkeypatch):
-    assert command_line.WORKSPACE in command_of(words).params
+def test_every_command_works_on_the_home_that_is_given(tmp_path, monkeypatch):
     monkeypatch.setenv("LOOM_WORKSPACE", "another")
-    context = click.Context(command_of(words))
+    for words in ALL:
+        assert command_line.WORKSPACE in command_of(words).params, words
+    context = click.Context(command_of(ALL[0]))
     command_line.WORKSPACE.handle_parse_result(context, {"workspace": str(tmp_path / "here")}, [])
     assert os.environ["LOOM_WORKSPACE"] == str(tmp_path / "here")
 
@@ -229,12 +224,3 @@ def test_the_former_variable_names_the_workspace(tmp_path, monkeypatch):
     assert home.home() == tmp_path.resolve()
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "new"))
     assert home.home() == (tmp_path / "new").resolve()
-
-
-# --- JSON ----------------------------------------------------------------------------------------
-
-
-def test_lists_are_json_for_programs(loom_home, capsys):
-    loom_home.mkdir()
-    assert loom(["result", "show", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == []

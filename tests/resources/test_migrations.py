@@ -119,7 +119,7 @@ def home(kept: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(kept, tmp_path / "home"))
 
 
-def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(home, tmp_path):
+def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(home, empty_tables):
     before = rows_of_duckdb(home / "warehouse.duckdb")
     n_images = Counter(row["set_id"] for row in before["cluster.image_sets"])
     for row in before["dialogue.questions"]:
@@ -151,9 +151,8 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(home,
             row["provider"] = (row["provider"] or "").replace("offline", "mock") or None
 
     Warehouse(home / "warehouse.duckdb").check()
-    Warehouse(tmp_path / "new.duckdb").check()
 
-    assert form_of_duckdb(home / "warehouse.duckdb") == form_of_duckdb(tmp_path / "new.duckdb")
+    assert form_of_duckdb(home / "warehouse.duckdb") == form_of_duckdb(empty_tables)
     after = rows_of_duckdb(home / "warehouse.duckdb")
     assert_same_rows({table: after[table] for table in before}, before)
     assert not any(after[table] for table in after.keys() - before.keys())
@@ -212,7 +211,9 @@ def test_what_was_answered_decided_and_fetched_is_known(home):
 
 
 @pytest.mark.parametrize("as_second", [False, True])
-def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(tmp_path, as_second):
+def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(
+    tmp_path, as_second, empty_tables
+):
     warehouse = unpack(tmp_path) / "warehouse.duckdb"
     first, second, *_ = steps_since_baseline()
     with duckdb.connect(str(warehouse)) as connection:
@@ -223,11 +224,12 @@ def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(tmp_
     Warehouse(warehouse).require_upgradable()
     Warehouse(warehouse).check()
 
-    Warehouse(tmp_path / "new.duckdb").check()
-    assert form_of_duckdb(warehouse) == form_of_duckdb(tmp_path / "new.duckdb")
+    assert form_of_duckdb(warehouse) == form_of_duckdb(empty_tables)
 
 
-def test_a_warehouse_of_the_baseline_without_findings_opens_and_keeps_its_scores(tmp_path):
+def test_a_warehouse_of_the_baseline_without_findings_opens_and_keeps_its_scores(
+    tmp_path, empty_tables
+):
     warehouse = unpack(tmp_path) / "warehouse.duckdb"
     with duckdb.connect(str(warehouse)) as connection:
         connection.execute("DROP TABLE evaluate.findings")
@@ -238,14 +240,13 @@ def test_a_warehouse_of_the_baseline_without_findings_opens_and_keeps_its_scores
 
     Warehouse(warehouse).check()
 
-    Warehouse(tmp_path / "new.duckdb").check()
-    assert form_of_duckdb(warehouse) == form_of_duckdb(tmp_path / "new.duckdb")
+    assert form_of_duckdb(warehouse) == form_of_duckdb(empty_tables)
     after = rows_of_duckdb(warehouse)
     assert after["evaluate.findings"] == []
     assert_same_rows({"scores": after["evaluate.scores"]}, {"scores": scores})
 
 
-@pytest.mark.parametrize(("version", "lacks_view"), [(100, 0), (101, 1), (101, 0), (102, 0)])
+@pytest.mark.parametrize(("version", "lacks_view"), [(100, 0), (101, 1), (102, 0)])
 def test_a_review_store_of_each_version_gets_the_form_of_a_new_one(tmp_path, version, lacks_view):
     """The first step lacked a view for a while."""
     path = unpack(tmp_path) / "review.sqlite"
@@ -346,21 +347,19 @@ def give_version(path: Path, version: int) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+EARLIER = r"was made before vlm-loom 0\.2\.0, .*: keep .* for the version that made it"
+LATER = "has version 999 and .* versions up to {known}: a newer .* Update vlm-loom, or restore"
+
+
 @pytest.mark.parametrize(
-    ("version", "said"),
+    ("name", "version", "said"),
     [
-        (0, r"was made before vlm-loom 0\.2\.0, .*: keep .* for the version that made it"),
-        (
-            BASELINE - 1,
-            r"was made before vlm-loom 0\.2\.0, .*: keep .* for the version that made it",
-        ),
-        (
-            999,
-            "has version 999 and .* versions up to {known}: a newer .* Update vlm-loom, or restore",
-        ),
+        ("warehouse.duckdb", 0, EARLIER),
+        ("ledger.sqlite", 0, EARLIER),
+        *((name, BASELINE - 1, EARLIER) for name in ("warehouse.duckdb", "review.sqlite")),
+        *((name, 999, LATER) for name in OPENERS),
     ],
 )
-@pytest.mark.parametrize("name", OPENERS)
 def test_a_store_of_another_version_is_refused_in_one_sentence_and_not_touched(
     name, version, said, tmp_path
 ):

@@ -1,10 +1,13 @@
 """The folder with the vectors and pairs of a search on Ray; no Ray is needed for it."""
 
-import subprocess
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from methods.clustering.communities import Community, communities_from_graph, threshold_communities
 from methods.clustering.neighbours import MAX_PAIRS, ThresholdError, merge
@@ -15,7 +18,6 @@ from resources.ray_rows.neighbour_pairs import (
     find_on_worker,
     open_pair_folder,
 )
-from tests.doubles.scripts import start
 
 TAU = 0.75
 
@@ -46,8 +48,7 @@ def communities(folder: PairFolder, min_size: int = 2) -> list[Community]:
 # --- The same communities, to the last bit -------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [7, 64, 1000])
-@pytest.mark.parametrize("spread", [0.05, 0.3, 0.6])
+@pytest.mark.parametrize(("rows", "spread"), [(7, 0.3), (64, 0.05), (64, 0.6), (1000, 0.3)])
 def test_blocks_and_a_merge_give_what_one_pass_gives(tmp_path, rows, spread):
     vectors = clumps(20, 10, seed=rows, spread=spread)
     vectors[50:60] = vectors[:10]
@@ -142,20 +143,23 @@ def test_one_process_may_search_the_same_vectors_twice(tmp_path):
         assert communities(one) == communities(two) == threshold_communities(vectors, TAU)
 
 
-def locked(lock: str) -> subprocess.Popen:
-    """A process that holds a lock, until it is left."""
-    script = """
-        import sys
-        from filelock import FileLock
+@contextmanager
+def locked(lock: str) -> Iterator[None]:
+    """Another process holds the lock in the block."""
+    fork = multiprocessing.get_context("fork")
+    is_held, may_end = fork.Event(), fork.Event()
 
-        with FileLock(sys.argv[1]):
-            print(flush=True)
-            sys.stdin.read()
-    """
-    process = start(script, lock, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout.readline() == "\n"
-    # Leaving a Popen closes its streams, and then waits.
-    return process
+    def hold() -> None:
+        with FileLock(lock):
+            is_held.set()
+            may_end.wait(60)
+
+    holder = fork.Process(target=hold)
+    holder.start()
+    assert is_held.wait(60)
+    yield
+    may_end.set()
+    holder.join(60)
 
 
 # --- Faults --------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The tables of a home in a notebook: as they are, on a copy, and never changed."""
 
-import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,27 +20,6 @@ def folder(empty_warehouse: Warehouse) -> Path:
 def current(name: str) -> pa.Table:
     rows = [{"name": name, "release_id": "mmdu-1"}]
     return pa.Table.from_pylist(rows, schema=arrow_schema("release.current"))
-
-
-def test_tables_are_read_whole_while_a_run_writes(folder):
-    home, warehouse = Home(folder), Warehouse(folder / "warehouse.duckdb")
-    warehouse.replace("release.current", current("name 0"))
-    done = threading.Event()
-
-    def run() -> None:
-        for number in range(1, 40):
-            warehouse.replace("release.current", current(f"name {number}"))
-        done.set()
-
-    writer = threading.Thread(target=run)
-    writer.start()
-    seen = []
-    while not done.is_set():
-        (row,) = home.table("release.current").to_pylist()
-        seen.append(int(row["name"].split()[1]))
-    writer.join()
-    assert seen == sorted(seen)
-    assert home.table("release.current", "name").to_pylist() == [{"name": "name 39"}]
 
 
 def test_a_table_is_arrow_or_a_frame_and_a_query_has_parameters(folder):

@@ -1,11 +1,8 @@
 """What holds for a lake alone: its writers, rules, snapshots, upkeep, and how it is filled."""
 
-import os
-import signal
 import subprocess
 import textwrap
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,7 +14,6 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from dagster_project import sql
 from resources.notebook import Home
 from resources.warehouse import Warehouse, WarehouseError, arrow_schema, writes
 from resources.warehouse.configured import warehouse_of_home
@@ -30,17 +26,16 @@ from resources.warehouse.staging import run_on_lake
 from resources.warehouse.transfer import fill, write_parquet
 from tests.doubles.scripts import start
 from tests.doubles.servers import PostgresServer
-from tests.lakes import new_lake
+from tests.lakes import made_lake, new_lake
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
 from tests.resources.test_warehouse import TABLE, answers, failures, held
 
 pytestmark = pytest.mark.slow
-CATALOGUE = "__ducklake_metadata_warehouse"
 
 
 @pytest.fixture
 def lake(postgres: PostgresServer, loom_home: Path, tmp_path: Path) -> Lake:
-    return new_lake(postgres, tmp_path)
+    return made_lake(postgres, tmp_path)
 
 
 @contextmanager
@@ -99,32 +94,6 @@ def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake):
     assert n_snapshots["n"].to_pylist()[0] >= 32
 
 
-@pytest.mark.nightly
-def test_a_writer_killed_at_ten_moments_leaves_whole_rows_and_no_lock(lake):
-    lake.replace(TABLE, answers("a", 2_000, "one"), {"set_id": "a"})
-    for number in range(10):
-        (writer,) = processes(
-            lake,
-            """
-            for text in itertools.cycle(["one", "two"]):
-                lake.replace(TABLE, answers("a", 2_000, text), {"set_id": "a"})
-                print("written", flush=True)
-            """,
-            "",
-        )
-        with writer:
-            assert writer.stdout is not None
-            assert writer.stdout.readline() == "written\n"
-            # In or between the steps of the next transactions.
-            time.sleep(0.013 * number)
-            os.kill(writer.pid, signal.SIGKILL)
-        ((n, texts),) = held(lake).values()
-        assert n == 2_000 and texts in (["one"], ["two"])
-    began = time.monotonic()
-    lake.replace(TABLE, answers("a", 1), {"set_id": "a"})
-    assert held(lake) == {"a": (1, ["seen"])} and time.monotonic() - began < 60
-
-
 def test_two_that_add_the_same_key_do_not_both_succeed(lake):
     """Neither sees the other's row when it begins."""
     lake.check()
@@ -134,9 +103,9 @@ def test_two_that_add_the_same_key_do_not_both_succeed(lake):
         rows = answers("same", 5).set_column(0, "set_id", [[told] * 5])
         lake.replace(TABLE, rows, {"set_id": told})
         """,
-        *"abcd",
+        *"ab",
     )
-    assert sorted(writer.wait() for writer in writers) == [0, 1, 1, 1]
+    assert sorted(writer.wait() for writer in writers) == [0, 1]
     assert [n for n, _ in held(lake).values()] == [5]
 
 
@@ -333,13 +302,6 @@ def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(postgr
         assert newest_snapshot(lake) == snapshot, "nothing is written again"
 
 
-@pytest.mark.nightly
-def test_eight_processes_make_one_lake(lake):
-    makers = processes(lake, "lake.check()", *range(8))
-    assert [maker.wait() for maker in makers] == [0] * 8
-    assert lake.columns() == declared_columns()
-
-
 def test_a_copy_is_a_file_with_the_same_rows(lake, tmp_path):
     lake.replace(TABLE, answers("a", 3))
     lake.replace("dialogue.failed", failures(2))
@@ -353,10 +315,10 @@ def test_a_copy_is_a_file_with_the_same_rows(lake, tmp_path):
 
 
 @pytest.fixture
-def home(lake: Lake, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+def home(postgres: PostgresServer, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     """The home whose tables are on a lake."""
     loom_home.mkdir()
-    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{lake.address.catalogue}")
+    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{postgres.database()}")
     found = warehouse_of_home()
     assert isinstance(found, Lake) and found.address.files == f"{loom_home}/lake/"
     return found
@@ -380,6 +342,10 @@ def test_a_lake_is_filled_from_a_file_once_and_each_row_is_compared(
     def stops(*_: object) -> None:
         raise KeyboardInterrupt
 
+    with monkeypatch.context() as patched:
+        patched.setattr(Lake, "replace_all", lambda *_: None)
+        with pytest.raises(LakeError, match="differs from the workspace's in"):
+            fill(lake, tables_of_a_file)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Lake, "replace_all", stops)
         fill(lake, tables_of_a_file)
@@ -398,12 +364,6 @@ def test_a_lake_with_rows_of_its_own_is_not_filled(lake, tables_of_a_file):
     assert lake.count(TABLE) == 0
 
 
-def test_rows_that_a_lake_has_changed_meanwhile_are_found(lake, tables_of_a_file, monkeypatch):
-    monkeypatch.setattr(Lake, "replace_all", lambda *_: None)
-    with pytest.raises(LakeError, match="differs from the workspace's in"):
-        fill(lake, tables_of_a_file)
-
-
 def test_notebooks_and_pages_read_the_lake(home, tmp_path, monkeypatch):
     assert not home.is_there()
     with pytest.raises(WarehouseError, match="no tables yet"):
@@ -415,21 +375,6 @@ def test_notebooks_and_pages_read_the_lake(home, tmp_path, monkeypatch):
     folder = Path(home.address.files).parent
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "another"))
     assert Home(folder).table(TABLE, "answer").num_rows == 3, "the home that is named"
-
-
-def test_sql_changes_neither_the_catalogue_nor_the_files(home, capsys):
-    """test_query_check.py has more attacks."""
-    home.replace(TABLE, answers("a", 1))
-    with catalogue(home) as server:
-        server.execute("CREATE TABLE public.accounts AS SELECT 'hash' AS password")
-    for attack in (
-        f"CALL postgres_execute('{CATALOGUE}', 'CREATE TABLE public.evil (a int)')",
-        f"FROM {CATALOGUE}.public.accounts",
-    ):
-        assert sql.answer(attack) == 2
-    assert "hash" not in capsys.readouterr().out
-    with catalogue(home) as server:
-        assert server.execute("SELECT to_regclass('public.evil')").fetchone() == (None,)
 
 
 def test_a_catalogue_that_is_not_there_is_one_sentence_without_its_password(tmp_path):

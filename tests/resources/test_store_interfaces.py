@@ -46,9 +46,6 @@ OWNERS = {
     ),
 }
 """Who may import a database's module."""
-HOLDERS = (*STORES, "resources/images/index.py", "resources/warehouse/")
-CONNECTIONS = {"connection", "_connection", "transaction", "snapshot", "streamed", "alone", "_file"}
-"""Names by which stores reach their connections."""
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:
@@ -77,30 +74,14 @@ def typed_alone(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def reaches_for_a_connection(tree: ast.AST) -> set[str]:
-    return {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and node.attr in CONNECTIONS
-        # An object's own file is another matter: not every file is a database.
-        and ast.unparse(node) != "self._file"
-    }
-
-
-@pytest.mark.parametrize("database", OWNERS)
-def test_a_database_is_imported_by_the_stores_on_it_alone(database: str) -> None:
-    users = [name for name, tree in modules() if database in imported(typed_alone(tree))]
-    assert [name for name in users if not name.startswith(OWNERS[database])] == []
-    assert users
-
-
-def test_a_connection_is_reached_for_by_its_store_alone() -> None:
-    found = {name: reaches_for_a_connection(tree) for name, tree in modules()}
-    assert {n: used for n, used in found.items() if used and not n.startswith(HOLDERS)} == {}
-    assert reaches_for_a_connection(ast.parse("c = gateway.ledger._file.connection"))
+def test_a_database_is_imported_by_the_stores_on_it_alone() -> None:
+    imports = {name: imported(typed_alone(tree)) for name, tree in modules()}
+    for database, owners in OWNERS.items():
+        users = [name for name, names in imports.items() if database in names]
+        assert [name for name in users if not name.startswith(owners)] == []
+        assert users
 
 
 def test_the_folders_named_here_are_there() -> None:
-    for owner in {*HOLDERS, *(each for of in OWNERS.values() for each in of)}:
+    for owner in {each for of in OWNERS.values() for each in of}:
         assert Path(REPO_ROOT / owner).exists(), owner

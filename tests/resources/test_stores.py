@@ -141,8 +141,10 @@ def test_a_home_without_harm_is_upgraded(older):
 # --- A home from before the baseline -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("left", ["ledger.sqlite", "warehouse.duckdb"])
+@pytest.mark.parametrize(
+    ("command", "left"),
+    [*((command, "ledger.sqlite") for command in COMMANDS), ("release list", "warehouse.duckdb")],
+)
 def test_every_command_refuses_a_home_from_before_the_baseline_also_what_is_left_of_one(
     command, left, tmp_path, monkeypatch, capsys
 ):
@@ -176,8 +178,10 @@ def test_a_damaged_store_is_one_sentence_of_a_command(folder, capsys):
     assert "after which all answers are requested and paid for again" in said
 
 
-@pytest.mark.parametrize("name", SQLITE)
-@pytest.mark.parametrize("harm", ["random", "cut", "folder"])
+@pytest.mark.parametrize(
+    ("name", "harm"),
+    [*((name, "random") for name in SQLITE), ("ledger.sqlite", "cut"), ("review.sqlite", "folder")],
+)
 def test_a_damaged_sqlite_file_is_named(name, harm, folder):
     path = folder / name
     content = path.read_bytes()

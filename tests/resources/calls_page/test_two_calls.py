@@ -47,12 +47,7 @@ def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, por
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [
-        (". " * 50_000, "." * 190 + "x"),
-        ("a b " * 50_000, "b a " * 50_000),
-        ("word " * 1_000_000, "word" * 1_000_000),
-        ("", "x" * 5_000_000),
-    ],
+    [("a b " * 50_000, "b a " * 50_000), ("word " * 1_000_000, "word" * 1_000_000)],
 )
 def test_texts_of_any_form_are_compared_as_far_as_that_is_quick(
     home: Path, port: int, before: str, after: str

@@ -17,6 +17,11 @@ def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
     return gateway
 
 
+def spec_of(**fields: Any) -> ModelSpec:
+    """An entry with the least that it needs, and these fields."""
+    return ModelSpec.model_validate({"name": "it", "provider": "openai", "model": "it-1", **fields})
+
+
 def no_backoff(**_: float) -> wait_none:
     return wait_none()
 

@@ -40,8 +40,10 @@ def all_that_is_shown(
     return "\n".join([*map(repr, outcomes), caplog.text, *rows])
 
 
-@pytest.mark.parametrize("key", [None, "sk-of-the-environment"])
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "", "/", "/deep/er/v1"])
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [("/v1", None), ("/v1/", "sk-of-the-environment"), ("", None), ("/deep/er/v1", None)],
+)
 def test_the_request_arrives_at_its_path_with_its_query_and_its_credentials(
     tmp_path: Path,
     path: str,

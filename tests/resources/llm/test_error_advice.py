@@ -53,7 +53,6 @@ REFUSED: dict[tuple[str, str], list[ServerError]] = {
     ("stop", "leave out stop"): [
         error_of("cannot unmarshal number into Go struct field ChatCompletionRequest.stop of type"),
         error_of("Argument not supported on this model: stop"),
-        error_of("'stop' is not supported with this model."),
     ],
     ("reasoning_effort", "leave out reasoning"): [
         error_of("Unrecognized request argument supplied: reasoning_effort"),
@@ -67,7 +66,6 @@ REFUSED: dict[tuple[str, str], list[ServerError]] = {
     ("top_k", "take top_k out of extra_body"): [
         error_of("Unknown parameter: 'top_k'.", code="unknown_parameter", param="top_k"),
         error_of("Extra inputs are not permitted, field: 'top_k', value: 5"),
-        error_of("top_k: Extra inputs are not permitted"),
     ],
     ("foo", "take foo out of extra_body"): [
         read_error(400, {"detail": [{"type": "extra_forbidden", "loc": ["body", "foo"]}]}),
@@ -95,9 +93,7 @@ def test_a_refused_field_is_named_with_the_setting_to_change(
     "error",
     [
         error_of("Failed to parse grammar"),
-        error_of("Failed to parse grammar", 500),
         error_of("No parser. JSON schema conversion failed:\nError resolving ref #/x"),
-        error_of("JSON schema conversion failed: Pattern must start with '^'"),
         error_of('response_format type must be one of "text" or "json_object", but got: x'),
         error_of("Unsupported JSON schema keyword: patternProperties"),
         error_of("guided_json is not supported: backend error", 422),
@@ -122,7 +118,6 @@ NOWHERE = "Nothing answers at this address: correct base_url, which often ends i
     ("error", "advice"),
     [
         (error_of("The model `x` does not exist.", 404, code="model_not_found"), UNKNOWN),
-        (error_of("The model `it-1` does not exist.", 404), UNKNOWN),
         (error_of('model "it-1" not found, try pulling it first', 404), UNKNOWN),
         (error_of("models/it-1 is not found for API version v1main.", 404), UNKNOWN),
         (error_of("model: it-1", 404), UNKNOWN),
@@ -130,13 +125,11 @@ NOWHERE = "Nothing answers at this address: correct base_url, which often ends i
         (error_of("/chat/completions: Invalid model name passed in model=it-1."), UNKNOWN),
         (error_of("LLM Provider NOT provided. You passed model=it-1"), UNKNOWN),
         (error_of("Authentication Error, Invalid proxy server token passed.", 401), "set IT_KEY to"),
-        (error_of("Authentication Error, LiteLLM Virtual Key expected."), "set IT_KEY to a key that"),
         (error_of("key not allowed to access model.", 401), "The key may not use the model it-1"),
         (error_of("Budget has been exceeded! Current cost: 0.1"), "no balance or quota left"),
         (error_of("Input length (9030) exceeds max_model_len (4096)."), "Set context_tokens"),
         (error_of("At most 3 image(s) may be provided."), "Set `max_images: 3`, and `many_images:"),
         (error_of("At most 0 image(s) may be provided."), "for it-1: set `max_images: 0`"),
-        (read_error(404, ""), NOWHERE),
         (read_error(404, "404 page not found"), NOWHERE),
         (read_error(404, {"detail": "Not Found"}), NOWHERE),
         (error_of("File Not Found", 404, type="not_found_error"), NOWHERE),

@@ -17,9 +17,6 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ("refused", 400): [
         "Request was rejected by the safety filter",
         "输入内容违反了使用政策",
-        "{'error': 'Blocked by Amazon Bedrock Guardrails'}",
-        "Your input image may contain content that is not allowed by our safety system.",
-        "Your request was rejected as a result of our safety system.",
         "Output blocked by content filtering policy",
     ],
     ("refused", 500): [
@@ -28,7 +25,6 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ("auth", 400): [
         "Account balance is insufficient",
         "API key not valid. Please pass a valid API key.",
-        "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing.",
         "Authentication Error, LiteLLM Virtual Key expected. Received=hello",
         "Budget has been exceeded! Current cost: 0.1, Max budget: 0.05",
     ],
@@ -40,35 +36,26 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ("auth", 403): [
         "API key is invalid",
         "Country not supported.",
-        "Your credit balance is exhausted",
         "Out of call volume quota. Quota will be replenished in 2.22:12:30.",
     ],
     ("auth", 429): [
         "Rate limit reached for requests per day (RPD): Limit 200. Please try again in 7m12s.",
-        "You have run out of credits. Please top up",
     ],
     ("rate_limited", 429): [
         f"{TPM}Used 29000. You can increase your rate limit by adding a payment method.",
-        "Request was throttled: quota of 100 requests per minute for model x",
         "image input is not supported at this rate: rate limit reached",
     ],
     ("too_long", 400): [
         "This model supports a maximum of 16 images per request",
         "The number of images (12) exceeds the limit of 10",
-        "Only one image is allowed per message",
-        "At most 1 image(s) may be provided in one prompt.",
         "This model does not support more than 4 images",
         "The model does not support images larger than 5 MB",
         "Only one image is supported; multiple images are not supported",
-        "Image size exceeds the limit of 20MB",
         "image too large: 9000x9000, max 8000 pixels",
         "Total tokens of image and text exceed max message tokens",
         "输入长度超过模型最大上下文长度限制",
-        "Requested tokens (9000) exceed context window of 4096",
         "Please reduce the length of the messages or completion.",
         "max_prompt_tokens: prompt is 40000 tokens, larger than model limit 32768",
-        "Your messages resulted in 9001 tokens, but this model takes 8192 at most",
-        "Your input exceeds the context window of this model. Please adjust your input.",
         "This model's maximum context length is 4096 tokens. However, you requested 4472 tokens "
         "(376 in the messages, 4096 in the completion). Please reduce the length.",
         "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context "
@@ -76,39 +63,27 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
         "The decoder prompt (length 10127) is longer than the maximum model length of 8192.",
         "The prompt (total length 25938) is too long to fit into the model (context length 4).",
         "max_tokens must be at least 1, got -186.",
-        "The input (61709 tokens) is longer than the model's context length (40960 tokens).",
-        "Requested token count exceeds the model's maximum context length of 32768 tokens.",
         "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
-        "The input token count (134123) exceeds the maximum number of tokens allowed (131072).",
-        "prompt token count of 140000 exceeds the limit of 128000",
         "prompt is too long: 213462 tokens > 200000 maximum",
         "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
-        "Input length (9030) exceeds max_model_len (4096).",
-        "Input length 9030 exceeds model's maximum context length 4096.",
     ],
     ("text_only", 400): [
         "Invalid content type. image_url is only supported by certain models.",  # OpenAI
         "some-model is not a multimodal model",  # vLLM
         "At most 0 image(s) may be provided in one prompt.",
         "Failed to deserialize: unknown variant `image_url`, expected `text`",  # DeepSeek
-        "Model does not support images. Please use a model that does.",  # LM Studio
-        "The model does not support image input",
         "Image input modality is not enabled for models/gemma-3-1b-it",  # Gemini
         "This model doesn't support the image content block that you provided.",  # Bedrock
-        "The model is not a VLM (Vision Language Model).",
         "This model only supports text input",
         "该模型不支持图片输入",
-        "multimodal input is not enabled",
         "Cannot process images: this is a text-only model",
     ],
     ("text_only", 404): ["No endpoints found that support image input"],  # OpenRouter
-    ("text_only", 422): ["vision is not supported by this model"],
     ("text_only", 500): [
         "image input is not supported - hint: you may need to provide the mmproj",  # llama.cpp
         "this model is missing data required for image input",  # Ollama
     ],
     ("text_only", 501): ["This server does not support multimodal"],
-    ("text_only", 503): ["Images are not supported for this model."],
     ("bad_request", 400): [
         "messages: roles must alternate between user and assistant",
         "Could not process image",
@@ -147,17 +122,13 @@ def google(status: str, quota: str) -> list[object]:
 ECHO = {"loc": ["body", "messages", 0], "msg": "str", "input": "too many tokens; violates policy"}
 BODIES: dict[str, list[tuple[int, object]]] = {
     "refused": [
-        (400, framed("Blocked by our guardrails.", type="guardrail_intervened")),
         (403, framed("This content may violate our Acceptable Use Policy", code="content_blocked")),
         (400, framed("系统检测到输入或生成内容可能包含不安全或敏感内容，感谢您的配合。", code="1301")),
         (400, framed("The prompt was flagged for: sexual/minors", type="moderation_error")),
-        (400, framed("Flagged as potentially violating our usage policy.", code="invalid_prompt")),
-        (400, framed("The response was filtered.", code="content_filter")),
         (400, framed("PROHIBITED_CONTENT", status="INVALID_ARGUMENT")),
         (400, {"code": "InvalidParameter.SensitiveText", "message": "It may contain information."}),
         (422, {"detail": "NSFW content detected"}),
         (451, {"error": "Unavailable for legal reasons: content restricted"}),
-        (403, "The request was rejected because it may contain harmful content"),
     ],
     "auth": [
         (401, framed("Incorrect API key provided.", code="invalid_api_key")),
@@ -165,13 +136,9 @@ BODIES: dict[str, list[tuple[int, object]]] = {
         (429, google("RESOURCE_EXHAUSTED", "Day")),
         (429, framed("您的账户已欠费，请充值后重试。", code="1113")),
         (429, framed("Monthly spend limit reached for this workspace", type="limit_error")),
-        (429, {"error": "you have reached your weekly usage limit, upgrade"}),
         (403, {"code": "AccountOverdueError", "message": "Your account has an overdue balance."}),
-        (403, {"code": 30001, "message": "Sorry, your account balance is insufficient"}),
         (403, {"error": "用户额度不足, 剩余额度: ¥0.00"}),
-        (401, {"error": "invalid x-api-key"}),
         (403, {"detail": "Invalid token"}),
-        (403, {"message": "The security token included in the request is invalid."}),
         (403, framed("Permission denied: Consumer has been suspended.", status="PERMISSION_DENIED")),
         (403, framed("Project `p` does not have access to model `g`", code="model_not_found")),
     ],
@@ -179,31 +146,20 @@ BODIES: dict[str, list[tuple[int, object]]] = {
         (429, google("RESOURCE_EXHAUSTED", "Minute")),
         (429, framed("Requests rate limit exceeded, try again.", code="limit_requests")),
         (429, framed("您当前使用该API的并发数过高，请降低并发", code="1302")),
-        (429, framed("Exceeds your account's rate limit.", type="rate_limit_error")),
-        (429, framed("Token limit per minute exceeded", code="throttling")),
-        (400, {"code": "Throttling.RateQuota", "message": "Requests rate limit exceeded."}),
-        (429, {"message": "Too Many Requests"}),
         (429, ""),
     ],
     "too_long": [
-        (400, framed("Too long.", code="context_length_exceeded")),
         (400, framed("Invalid 'messages[0]': string too long.", code="string_above_max_length")),
         (400, framed("Prompt exceeds max length", code="1261")),
         (400, framed("140000 exceeds 128000", code="model_max_prompt_tokens_exceeded")),
-        (500, framed("exceeds the context size (4096)", type="exceed_context_size_error")),
         (422, {"error": "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 and 512"}),
-        (400, {"error": "the request exceeds the available context size. try increasing it"}),
-        (400, {"message": "请求的图片数量超过限制，最多支持 5 张"}),
-        (400, {"message": "Input length 5000 exceeds maximum allowed token size 4000"}),
         (413, "<html><head><title>413 Request Entity Too Large</title></head></html>"),
     ],
     "bad_request": [
         (403, NGINX_403),
         (403, {"message": "Forbidden"}),
-        (403, ""),
         (400, {"error": "invalid image url"}),
         (404, {"detail": "Not Found"}),
-        (405, "Method Not Allowed"),
         (422, {"detail": [ECHO]}),
         (400, framed("Unprocessable", flagged_input="This violates the content policy.")),
         (400, framed("Invalid value.", code="invalid_value", param="messages[1].content")),
@@ -211,7 +167,6 @@ BODIES: dict[str, list[tuple[int, object]]] = {
         (400, framed(None, code={"a": 1})),
         (400, "Bad Request"),
         (400, None),
-        (400, []),
     ],
     "bad_parameter": [
         (400, framed("max_tokens is too large: 32000. At most 16384.", param="max_tokens")),
@@ -220,7 +175,6 @@ BODIES: dict[str, list[tuple[int, object]]] = {
         (500, {"error": "CUDA out of memory"}),
         (529, {"type": "error", **framed("Overloaded", type="overloaded_error")}),
         (502, "<html>Bad Gateway</html>"),
-        (500, ""),
     ],
 }  # fmt: skip
 """By kind, status and body of other errors."""
@@ -277,7 +231,6 @@ def test_an_error_in_a_reply_of_status_200_counts_as_what_it_says(
         {"choices": [{"message": {"content": ""}}], **base_resp(0, "")},
         {"choices": [{"message": {"content": "B"}}], "error": None},
         {"choices": []},
-        {"id": "x"},
     ],
 )
 def test_a_reply_without_words_of_an_error_holds_none(body: dict[str, object]) -> None:
@@ -292,17 +245,14 @@ HTML = "<html><head><title>Oh</title><style>p {}</style></head><body><p>broken</
     ("body", "message"),
     [
         ({"error": "broken picture"}, "broken picture"),
-        ({"detail": "broken picture"}, "broken picture"),
         ({"msg": "broken picture", "code": 7}, "broken picture"),
         ({"errors": [{"message": "broken"}, {"message": "picture"}]}, "broken; picture"),
-        ({"errors": ["broken", "picture"]}, "broken; picture"),
         ({"detail": [{"loc": ["body", "messages", 0], "msg": "broken"}]}, "messages.0: broken"),
         (framed("Provider returned error", metadata=RAW), "Provider returned error: broken"),
         ("broken picture\n", "broken picture"),
         (HTML, "Oh - broken"),
         ({"fault": {"faultstring": "x"}}, "x"),
         (None, ""),
-        ([], ""),
     ],
 )
 def test_the_words_of_an_error_are_found_wherever_the_server_puts_them(

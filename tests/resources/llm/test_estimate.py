@@ -102,6 +102,8 @@ def test_a_prompt_is_its_texts_and_its_images():
     assert estimated_tokens(asked, asked_of()) == 6 + 2 * 765 + 4096
     short = replace(asked, params={"max_tokens": 20})
     assert estimated_tokens(short, asked_of()) == 6 + 2 * 765 + 20
+    own_limit = asked_of(token_limit={"tokens": 3000})
+    assert estimated_tokens(short, own_limit) == 6 + 2 * 765 + 3000
 
 
 # Dollars

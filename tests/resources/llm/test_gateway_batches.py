@@ -16,19 +16,21 @@ from methods.prompts.messages import Message
 from resources.llm import batches
 from resources.llm.batches import BatchError, poll_open_batches, read_results
 from resources.llm.budget import BudgetReached
+from resources.llm.canary import ModelGivenUp
 from resources.llm.estimate import highest_cost
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import BatchItem, BatchState, FailedRequest
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request import ChatRequest, Completion, Failure
+from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
-from tests.resources.llm.entries import charges_of
+from tests.resources.llm.entries import charges_of, spec_of
 from tests.resources.llm.loopback import gateway_of, questions
 
-pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
+ON_BOTH_STORES = pytest.mark.usefixtures("stores_on")
 
 
 @pytest.fixture
@@ -98,6 +100,7 @@ def asked_until_done(
 # Handed over once
 
 
+@ON_BOTH_STORES
 def test_a_stage_in_batch_mode_hands_its_requests_over_and_says_that_it_waits(tmp_path, api):
     hand_over(tmp_path, api, 5)
 
@@ -111,7 +114,6 @@ def test_a_stage_in_batch_mode_hands_its_requests_over_and_says_that_it_waits(tm
     assert {item.run for item in state(tmp_path).waiting(kept.batch).values()} == {"run-1"}
 
 
-@pytest.mark.files_alone  # several stores
 def test_the_next_run_takes_in_what_a_live_call_would_get_at_its_part_of_the_price(tmp_path, api):
     in_batch, waited = asked_until_done(tmp_path, api, 5)
 
@@ -130,6 +132,7 @@ def test_the_next_run_takes_in_what_a_live_call_would_get_at_its_part_of_the_pri
     }
 
 
+@ON_BOTH_STORES
 def test_live_and_batch_mix_and_no_request_is_paid_for_twice(tmp_path, slow):
     make_gateway(tmp_path, slow, "live").ask("s", questions(3))
     with pytest.raises(WaitingForBatch, match="with 4 of"):
@@ -161,6 +164,7 @@ def test_work_of_several_calls_goes_as_far_as_it_can_each_time(tmp_path, api):
     )
 
 
+@ON_BOTH_STORES
 def test_of_two_runs_that_hand_the_same_over_at_once_both_wait_for_the_one_batch(tmp_path, api):
     both_want_it = threading.Barrier(2)
 
@@ -223,17 +227,13 @@ def test_more_than_a_file_may_hold_is_several_batches(tmp_path, slow, monkeypatc
     assert sorted(sizes_of(slow)[:3]) == [1, 3, 3]
 
 
-def test_a_budget_that_may_not_do_hands_nothing_over(tmp_path, api):
-    with pytest.raises(BudgetReached):
-        make_gateway(tmp_path, api, budget_usd=0.000001).ask("s", questions(3))
-
-    assert api.batches == []
-
-
 def test_a_budget_has_to_hold_the_price_of_a_batch_and_not_that_of_live_calls(tmp_path, api):
     spec = make_gateway(tmp_path, api).registry.model("it")
     usd = sum(highest_cost(request, spec, "batch") for request in questions(3))
-    assert usd < sum(highest_cost(request, spec) for request in questions(3))
+    with pytest.raises(BudgetReached):
+        make_gateway(tmp_path, api, budget_usd=usd / 4).ask("s", questions(3))
+    assert api.batches == []
+
     with pytest.raises(WaitingForBatch, match="with 3 of its items"):
         make_gateway(tmp_path, api, budget_usd=usd).ask("s", questions(3))
 
@@ -263,6 +263,7 @@ def test_only_what_has_no_answer_is_handed_over_again(
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
 
 
+@ON_BOTH_STORES
 def test_what_would_fail_again_is_a_typed_failure_once_told_and_asked_anew_after_that(
     tmp_path, api
 ):
@@ -286,26 +287,29 @@ def test_a_result_that_is_too_large_is_a_loss_and_the_others_are_answers(tmp_pat
     assert lost.kind == "bad_response" and "max_reply_bytes of it allows" in lost.detail
 
 
-def test_resubmission_has_an_end(tmp_path, api):
-    for _ in range(3):
-        api.fail("batch_expire", count=2)
+@pytest.mark.parametrize(
+    ("faults", "waited", "kind", "detail"),
+    [
+        ([{"kind": "batch_fail"}], [2], "bad_request", "failed"),
+        # Three batches, and no fourth.
+        ([{"kind": "batch_expire", "count": 2}] * 3, [2, 2, 2], "expired", "expired"),
+    ],
+    ids=["refused as a whole", "expired again and again"],
+)
+def test_what_a_batch_loses_for_good_is_a_failure_of_each_request(
+    tmp_path, api, faults, waited, kind, detail
+):
+    for fault in faults:
+        api.fail(**fault)
 
-    outcomes, waited = asked_until_done(tmp_path, api, 2, runs=8)
+    outcomes, waited_each_time = asked_until_done(tmp_path, api, 2, runs=8)
 
-    assert waited == [2, 2, 2], "three batches, and no fourth"
-    assert {outcome.kind for outcome in outcomes} == {"expired"}
-
-
-def test_a_batch_refused_as_a_whole_is_a_failure_of_each_request(tmp_path, api):
-    api.fail("batch_fail")
-
-    outcomes, waited = asked_until_done(tmp_path, api, 2)
-
-    assert waited == [2]
-    assert {outcome.kind for outcome in outcomes} == {"bad_request"}
-    assert "failed" in outcomes[0].detail
+    assert waited_each_time == waited
+    assert {outcome.kind for outcome in outcomes} == {kind}
+    assert all(detail in outcome.detail for outcome in outcomes)
 
 
+@ON_BOTH_STORES
 def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_account(tmp_path, api):
     api.fail("content_filter")
 
@@ -324,7 +328,6 @@ def test_a_filtered_answer_in_a_batch_is_refused_and_what_it_cost_is_in_the_acco
     assert charges_of(ledger_of(tmp_path)) == [charge]
 
 
-@pytest.mark.files_alone  # several stores
 @pytest.mark.parametrize(
     ("owner", "method", "waited"),
     [
@@ -356,6 +359,7 @@ def test_a_batch_whose_creation_was_cut_short_is_sent_once(
     assert len(api.batches) == 2 and (api.n_live, api.n_batched) == (0, 5)
 
 
+@ON_BOTH_STORES
 def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, api, monkeypatch):
     monkeypatch.setattr(batches, "_RESULTS_AT_ONCE", 2)
     api.fail("content_filter")
@@ -382,7 +386,7 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     assert (api.n_live, api.n_batched) == (0, 6)
 
 
-SPEC = ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m"})
+SPEC = spec_of()
 ITEM = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
 
 
@@ -440,6 +444,7 @@ def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, a
     assert isinstance(lost, FailedRequest) and (lost.kind, lost.again) == (kind, again)
 
 
+@ON_BOTH_STORES
 def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path, slow):
     hand_over(tmp_path, slow, 3)
     slow.cancel(slow.batches[0])
@@ -449,6 +454,28 @@ def test_a_cancelled_batch_is_let_go_and_its_requests_may_be_asked_live(tmp_path
 
     assert all(isinstance(outcome, Completion) for outcome in outcomes)
     assert len(slow.batches) == 1 and state(tmp_path).ready_runs() == []
+
+
+def test_a_field_refused_in_a_batch_gives_the_model_up_and_the_requests_may_be_sent_anew(tmp_path):
+    gateway = gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:9/v1", "mode": "batch"}})
+    spec, asked = gateway.registry.model("it"), questions(50, temperature=0)
+    forms = {request_key(form): form for form in (each.canonical(spec) for each in asked)}
+    items = {
+        key: BatchItem(key, "b", 1, "waiting", None, None, "s", "r", "q@1", form)
+        for key, form in forms.items()
+    }
+    said = "Unsupported value: 'temperature' does not support 0 with this model."
+    error = {"message": said, "param": "temperature", "code": "unsupported_value"}
+    answer = {"status_code": 400, "body": {"error": error}}
+    lines = [json.dumps({"custom_id": key, "response": answer}).encode() for key in items]
+    of_batch = state(tmp_path)
+    of_batch.add_batch("b", "it", list(items.values()))
+    of_batch.store_results("b", read_results(lines, items, spec))
+
+    with pytest.raises(ModelGivenUp, match="set `temperature: none`"):
+        gateway.ask("s", asked)
+
+    assert [of_batch.item(key) for key in items] == [None] * 50
 
 
 # Said in a sentence

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,30 @@ def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path: Path) -> N
     # One halving of the first 4, then one more for each round of answers: two and three of the six.
     spec = gateway.registry.model("it")
     assert 2 <= gateway.context.limits(spec).allowed <= 4
+
+
+def trickles(asked: Asked) -> None:
+    """A body that is on its way for as long as the server lives."""
+    asked.begin(200, Content_Length="100000")
+    while not asked.server.ending.wait(0.05):
+        asked.write(b" ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", [never, trickles])
+def test_requests_that_hang_end_together_and_the_failure_names_the_setting(
+    tmp_path: Path, answer: Callable[[Asked], None]
+) -> None:
+    with answering(answer) as api:
+        entry = {"base_url": api.url, "give_up_seconds": 0.6, "attempts": 50, "concurrency": 4}
+        entry["timeouts"] = {"whole": 0.5}
+        outcomes = ask(gateway_of(tmp_path, {"it": entry}), 12)
+        n_received = len(api.received)
+
+    assert {each.kind for each in outcomes if isinstance(each, Failure)} == {"unreachable"}
+    (detail,) = {each.detail for each in outcomes if isinstance(each, Failure)}
+    assert "gave no reply for 0.6 seconds (give_up_seconds), so the stage stopped" in detail
+    assert n_received <= 8, "what was in flight, and each once more"
 
 
 def unavailable(asked: Asked) -> None:

@@ -1,6 +1,6 @@
 """The ledger's tables: charges stand beside calls; threads and processes use them at once."""
 
-import subprocess
+import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from resources.llm.ledger import Charge, Ledger
 from resources.llm.ledger.file import LEDGER
 from resources.llm.request import Completion
 from resources.stores import open_store
-from tests.doubles.scripts import start
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.test_ledger import call, in_order
 
@@ -41,25 +40,16 @@ def path(tmp_path: Path) -> Path:
 # Charges
 
 
-def test_a_charge_is_kept_beside_the_calls_and_answers_nobody(path):
-    ledger = Ledger(path)
-
-    ledger.add([call(0), charge(1), charge(0)])
-
-    assert list(ledger) == [call(0)] and len(ledger) == 1
-    assert charges_of(ledger) == charges_of(Ledger(path)) == [charge(1), charge(0)]
-    assert ledger.find([charge(1).key]) == {}
-    assert ledger.find([call(0).key])[call(0).key].text == call(0).response
-
-
 def test_what_was_charged_twice_is_there_twice_and_may_be_answered_yet(path):
     ledger = Ledger(path)
 
     ledger.add([charge(0), charge(0)])
     ledger.add([charge(0, cost_usd=0.5)])
+    assert ledger.find([call(0).key]) == {} and len(ledger) == 0
     ledger.add([call(0)])
 
-    assert charges_of(ledger) == [charge(0), charge(0), charge(0, cost_usd=0.5)]
+    kept = [charge(0), charge(0), charge(0, cost_usd=0.5)]
+    assert charges_of(ledger) == charges_of(Ledger(path)) == kept
     assert query(path, "SELECT status, sum(cost_usd) FROM paid_calls GROUP BY 1 ORDER BY 1") == [
         ("answered", 0.0025),
         ("lost", 0.505),
@@ -131,29 +121,23 @@ def test_threads_use_one_ledger_at_once_and_one_of_them_may_close_it(path):
 
 
 def test_a_child_process_does_not_go_on_with_its_parents_connection(path):
-    script = """
-        import os, sys
-        from pathlib import Path
-        from resources.llm.ledger import Ledger
-        from tests.resources.llm.test_ledger import call
+    ledger = Ledger(path)
+    ledger.add([call(0)])
+    mine = connection_of(ledger)
 
-        ledger = Ledger(Path(sys.argv[1]))
-        ledger.add([call(0)])
-        with ledger._store.read() as connection:
-            mine = connection.connection.driver_connection
-        child = os.fork()
-        if child == 0:
-            ledger.add([call(1)])
-            with ledger._store.read() as connection:
-                another = connection.connection.driver_connection is not mine
-            os._exit(0 if another and len(ledger) == 2 else 1)
-        assert os.waitpid(child, 0)[1] == 0
-        with ledger._store.read() as connection:
-            assert connection.connection.driver_connection is mine
-        ledger.add([call(2)])
-        print(len(ledger))
-    """
-    with start(script, path, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout.read() == "3\n"
+    def in_child() -> None:
+        ledger.add([call(1)])
+        assert connection_of(ledger) is not mine and len(ledger) == 2
 
-    assert list(Ledger(path)) == in_order([call(0), call(1), call(2)])
+    child = multiprocessing.get_context("fork").Process(target=in_child)
+    child.start()
+    child.join(60)
+
+    assert child.exitcode == 0 and connection_of(ledger) is mine
+    ledger.add([call(2)])
+    assert list(ledger) == in_order([call(0), call(1), call(2)])
+
+
+def connection_of(ledger: Ledger) -> object:
+    with ledger._store.read() as connection:
+        return connection.connection.driver_connection

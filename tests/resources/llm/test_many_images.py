@@ -13,16 +13,12 @@ from PIL import Image as Picture
 from methods.prompts.messages import Image, Message, Text, evenly
 from resources.images.store import ImageStore
 from resources.llm.estimate import highest_cost, prompt_tokens
-from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, request_key
 from resources.llm.request_body import unsendable, wire_body
 from tests.doubles.one_colour import one_colour
+from tests.resources.llm.entries import spec_of
 
 COLOURS = [(20 + 11 * n, 255 - 11 * n, 40 + 5 * n) for n in range(20)]
-
-
-def entry(**fields: object) -> ModelSpec:
-    return ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m-1", **fields})
 
 
 @pytest.fixture
@@ -48,7 +44,7 @@ def twenty(images: ImageStore) -> ChatRequest:
 def contents(request: ChatRequest, images: ImageStore, **fields: object) -> list[dict]:
     """The parts of all messages as they are sent; a message of texts alone is one part."""
     parts = []
-    for message in wire_body(request, entry(**fields), images)["messages"]:  # type: ignore[attr-defined]
+    for message in wire_body(request, spec_of(**fields), images)["messages"]:  # type: ignore[attr-defined]
         content = message["content"]
         parts += [{"type": "text", "text": content}] if isinstance(content, str) else content
     return parts
@@ -130,54 +126,54 @@ def test_as_many_are_kept_as_may_be_each_once_in_their_order(n: int, most: int) 
 
 @pytest.mark.parametrize("policy", ["grid", "sample"])
 def test_only_a_request_that_does_not_fit_is_known_by_the_policy(images, twenty, policy):
-    plain, other = entry(max_images=20), entry(max_images=20, many_images=policy)
+    plain, other = spec_of(max_images=20), spec_of(max_images=20, many_images=policy)
 
     assert wire_body(twenty, plain, images) == wire_body(twenty, other, images)
     assert twenty.canonical(plain) == twenty.canonical(other)
-    assert unsendable(twenty, entry(max_images=5, many_images=policy), "k") is None
+    assert unsendable(twenty, spec_of(max_images=5, many_images=policy), "k") is None
 
 
 def test_requests_of_which_something_else_is_sent_have_keys_of_their_own(twenty):
     specs = [
-        entry(max_images=20),
-        entry(max_images=5, many_images="grid"),
-        entry(max_images=5, many_images="sample"),
-        entry(max_images=6, many_images="sample"),
+        spec_of(max_images=20),
+        spec_of(max_images=5, many_images="grid"),
+        spec_of(max_images=5, many_images="sample"),
+        spec_of(max_images=6, many_images="sample"),
     ]
     assert len({request_key(twenty.canonical(spec)) for spec in specs}) == 4
     # A grid holds all of them, however many the model takes.
-    grids = [entry(max_images=most, many_images="grid") for most in (1, 5)]
+    grids = [spec_of(max_images=most, many_images="grid") for most in (1, 5)]
     assert len({request_key(twenty.canonical(spec)) for spec in grids}) == 1
 
 
 def test_a_request_may_ask_for_a_grid_of_images_that_the_model_would_take(twenty, images):
-    asked, spec = replace(twenty, in_a_grid=True), entry(max_images=20)
+    asked, spec = replace(twenty, in_a_grid=True), spec_of(max_images=20)
 
     # What is sent, and the key, are those of a model that takes one image.
-    one = entry(max_images=1, many_images="grid")
+    one = spec_of(max_images=1, many_images="grid")
     assert wire_body(asked, spec, images) == wire_body(twenty, one, images)
     assert request_key(asked.canonical(spec)) == request_key(twenty.canonical(one))
     assert request_key(asked.canonical(spec)) != request_key(twenty.canonical(spec))
     assert prompt_tokens(asked, spec) == prompt_tokens(twenty, one) < prompt_tokens(twenty, spec)
     # Neither does the entry's own way matter, nor is there a grid of nothing.
-    assert unsendable(asked, entry(max_images=5), "k") is None
+    assert unsendable(asked, spec_of(max_images=5), "k") is None
     without = ChatRequest("m", (Message.from_text("user", "Well?"),), "p@1")
     grid = replace(without, in_a_grid=True)
     assert request_key(grid.canonical(spec)) == request_key(without.canonical(spec))
 
 
 def test_without_a_policy_it_is_not_sent(twenty):
-    refused = unsendable(twenty, entry(max_images=5), "k")
+    refused = unsendable(twenty, spec_of(max_images=5), "k")
 
     assert refused and refused.kind == "too_long"
-    assert refused.detail == "20 images, m takes 5."
+    assert refused.detail == "20 images, it takes 5."
 
 
 def test_tokens_and_costs_are_estimated_for_what_is_sent(twenty):
     price = {"price": {"prompt": 1, "completion": 1}}
-    whole = entry(max_images=20, **price)
-    grid = entry(max_images=1, many_images="grid", **price)
-    sample = entry(max_images=5, many_images="sample", **price)
+    whole = spec_of(max_images=20, **price)
+    grid = spec_of(max_images=1, many_images="grid", **price)
+    sample = spec_of(max_images=5, many_images="sample", **price)
 
     assert prompt_tokens(twenty, whole) - prompt_tokens(twenty, sample) == 15 * 765
     assert prompt_tokens(twenty, whole) - prompt_tokens(twenty, grid) == 16 * 765
@@ -190,11 +186,11 @@ def test_tokens_and_costs_are_estimated_for_what_is_sent(twenty):
 def test_a_prompt_that_is_likely_above_the_context_is_not_sent(twenty):
     request = ChatRequest("m", (Message.from_text("user", "x" * 4004),), "p@1")
 
-    assert unsendable(request, entry(context_tokens=1001), "k") is None
-    refused = unsendable(request, entry(context_tokens=1000), "k")
+    assert unsendable(request, spec_of(context_tokens=1001), "k") is None
+    refused = unsendable(request, spec_of(context_tokens=1000), "k")
     assert refused and refused.kind == "too_long"
     assert refused.detail == (
-        "The prompt has about 1001 tokens, and m takes 1000 (context_tokens): correct context_tokens "
+        "The prompt has about 1001 tokens, and it takes 1000 (context_tokens): correct context_tokens "
         "of its entry in models.yaml, or send less."
     )
 
@@ -212,7 +208,7 @@ LOCAL = "http://127.0.0.1:8080/v1"
     ],
 )
 def test_images_refuse_a_request_only_where_it_is_known_what_they_count(twenty, fields, is_sent):
-    refused = unsendable(twenty, entry(context_tokens=4096, **fields), "k")
+    refused = unsendable(twenty, spec_of(context_tokens=4096, **fields), "k")
 
     assert (refused is None) is is_sent
     if refused is not None:
@@ -222,4 +218,4 @@ def test_images_refuse_a_request_only_where_it_is_known_what_they_count(twenty, 
 def test_texts_refuse_a_request_with_images_all_the_same(twenty):
     long = replace(twenty, messages=(Message.from_text("user", "x" * 20_000), *twenty.messages))
 
-    assert unsendable(long, entry(context_tokens=4096, base_url=LOCAL), "k") is not None
+    assert unsendable(long, spec_of(context_tokens=4096, base_url=LOCAL), "k") is not None

@@ -13,11 +13,11 @@ from resources.llm.ledger import Call, Charge
 from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.ledger_entries import LedgerRequest, entry_from_reply
-from resources.llm.model_spec import ModelSpec, Price
+from resources.llm.model_spec import Price
 from resources.llm.reply import BadResponse, answer_in_reasoning_field, read_reply, reply_of
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from tests.doubles.openai_api import ScriptedApi, scripted
-from tests.resources.llm.entries import charges_of
+from tests.resources.llm.entries import charges_of, spec_of
 from tests.resources.llm.loopback import gateway_of, questions
 
 PRICE = {"prompt": 1_000_000, "completion": 10}
@@ -51,10 +51,6 @@ def body(message: object, finish_reason: str | None = "stop", **fields: Any) -> 
 
 def sent(reply: dict[str, Any]) -> bytes:
     return json.dumps(reply).encode()
-
-
-def spec_of(**fields: Any) -> ModelSpec:
-    return ModelSpec.model_validate({"name": "m", "provider": "openai", "model": "m", **fields})
 
 
 def entry_of(reply: dict[str, Any], **fields: Any) -> Call | Charge:
@@ -159,7 +155,6 @@ def test_what_cannot_be_stored_and_an_unknown_end_cost_no_answer() -> None:
 KEPT = {
     "cut off": ({"content": "North, or"}, "length", "truncated", None),
     "in Anthropic's word": ({"content": "North, or"}, "max_tokens", "truncated", None),
-    "in Mistral's word": ({"content": "North, or"}, "model_length", "truncated", None),
     "before the first word": ({"content": ""}, "length", "truncated", None),
     "reasoning": ({"content": f"<think>{THOUGHT}"}, "length", "reasoning_only", THOUGHT),
     "a second block": (
@@ -210,8 +205,6 @@ TOOL = {"tool_calls": [{"function": {"name": "look"}}]}
 REFUSAL = [{"type": "refusal", "refusal": "I will not."}]
 CHARGED = {
     "nothing": (body({"content": None}), "empty"),
-    "blanks": (body({"content": " \n"}), "empty"),
-    "no parts": (body({"content": []}), "empty"),
     "a tool call": (body({"content": None, **TOOL}, "tool_calls"), "empty"),
     "nothing to be seen": (body({"content": "\u200b\x00\ufeff\x1b[31m<|im_end|>"}), "empty"),
     "a tool call after a word": (body({"content": "I look it up.", **TOOL}, "tool_calls"), "empty"),
@@ -224,7 +217,6 @@ CHARGED = {
     "a refusal": (body({"content": None, "refusal": "I will not."}), "refused"),
     "a refusal among parts": (body({"content": REFUSAL}), "refused"),
     "no choices": (body(None, choices=[]), "bad_response"),
-    "a number": (body({"content": 7}), "bad_response"),
     "no message": (body(None), "bad_response"),
 }
 
@@ -274,12 +266,9 @@ def test_the_text_of_a_reply_that_an_error_ended_is_shown(text: str, kind: str) 
     [
         b"<html>Our gateway is having a nap.</html>",
         b"",
-        b"null",
         b"[]",
-        b'"yes"',
         b"{}",
         b"\xff\xfe\xff",
-        b'{"choices": [{"index": 0}]}',
         b'{"choices": [{"message": {"content": 7}}]}',
         b'{"choices": [{"message": "x"}], "usage": {}}',
         b'{"choices": %s}' % (b"[" * 973 + b"]" * 973),
@@ -343,7 +332,6 @@ def test_a_stream_that_breaks_off_and_was_billed_is_a_row_and_not_asked_for_agai
     ("usage", "counts", "claimed"),
     [
         ({"prompt_tokens": 7, "completion_tokens": 3}, (7, 3), None),
-        ({"prompt_tokens": 7.0, "completion_tokens": 3.0}, (7, 3), None),
         ({"prompt_tokens": 0, "completion_tokens": 0}, (11, 2), None),
         ({"prompt_tokens": 7.5, "completion_tokens": 3}, (11, 2), None),
         ({"prompt_tokens": "many"}, (11, 2), None),
@@ -354,7 +342,6 @@ def test_a_stream_that_breaks_off_and_was_billed_is_a_row_and_not_asked_for_agai
         # Reasoning that is not shown is believed, up to 200,000 tokens beside four bytes a character.
         ({"prompt_tokens": 7, "completion_tokens": 200_024}, (7, 200_024), None),
         ({"prompt_tokens": 7, "completion_tokens": 200_025}, (11, 2), 200_032),
-        ({"prompt_tokens": 7, "completion_tokens": 2**31 - 1}, (11, 2), 2**31 + 6),
         ({"prompt_tokens": 7, "completion_tokens": 1e300}, (11, 2), 2**62),
         ({"prompt_tokens": 10_000_001, "completion_tokens": 3}, (11, 2), 10_000_004),
         ({"total_tokens": 2**31 - 1}, (11, 2), 2**31 - 1),
@@ -374,9 +361,7 @@ def test_tokens_are_the_servers_own_counts_or_estimates(
     [
         ({"cached_tokens": 0, "image_tokens": 640}, 640),
         ({"image_tokens": 0}, 0),
-        ({"image_tokens": 640.0}, 640),
         ({"cached_tokens": 0}, None),
-        ({"image_tokens": None}, None),
         ({"image_tokens": "640"}, None),
         ({"image_tokens": 701}, None),
         ([640], None),
@@ -423,18 +408,14 @@ def test_what_a_reply_says_of_itself_is_kept_and_counted_each_time(
     [
         ("gpt-4o", "gpt-4o", False),
         ("gpt-4o", "gpt-4o-2024-08-06", False),
-        ("gpt-4o-2024-08-06", "gpt-4o", False),
-        ("gpt-4", "gpt-4-0613", False),
         ("llama3", "llama3:latest", False),
         ("Qwen/Qwen3-VL-8B", "qwen3-vl-8b", False),
         ("gemini-2.5-flash", "models/gemini-2.5-flash-001", False),
         ("gpt-4o", "gpt-4o-mini", True),
         ("gpt-4", "gpt-4.1", True),
         ("qwen3-vl:8b", "qwen3-vl:4b", True),
-        ("claude-opus-4", "claude-opus-4-7", True),
         ("llama-3", "llama-3-70b", True),
         ("gpt-4o", None, False),
-        ("gpt-4o", "", False),
         ("gpt-4o", {"name": "mini"}, False),
     ],
 )

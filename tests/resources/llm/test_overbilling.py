@@ -82,10 +82,3 @@ def test_one_model_that_bills_more_does_not_make_another_one_dearer(new_budget: 
     budget.billed("cheap", 2.0, 1.0)
 
     assert (budget.highest("dear", 3.0), budget.highest("cheap", 3.0)) == (15.0, 3.0)
-
-
-def test_calls_that_cost_what_was_estimated_use_the_budget_to_the_full(tmp_path: Path) -> None:
-    with answering(bills(MOST)) as api, pytest.raises(BudgetReached):
-        ask(priced(tmp_path, api.url, 9 * MOST, 4), 10, max_tokens=31)
-
-    assert spent(tmp_path) == 9 * MOST

@@ -80,7 +80,6 @@ def test_an_entry_is_called_and_asked_for_by_its_key_unless_it_says_otherwise(lo
         (", batch: 0.2", "batch", 1.5),
         (", batch: 0.2", "live", 7.5),
         (", batch: 0", "batch", 0),
-        (", batch: 1", "batch", 7.5),
     ],
 )
 def test_a_call_costs_its_tokens_at_the_price_of_a_million(load, price, via, usd):
@@ -105,12 +104,6 @@ def test_a_model_without_its_images_and_a_baseline_are_no_entries_but_the_model_
 )
 def test_an_entry_may_not_be_called_like_what_stands_beside_the_models(refused, name):
     assert f"{name} is not a name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
-
-
-def test_what_listens_at_the_address_of_a_mock_entry_may_take_batches(load):
-    started = 'provider: mock, mode: batch, base_url: "http://127.0.0.1:9/v1"'
-
-    assert load(GOOD.replace("provider: mock", started)).model("stand-in").mode == "batch"
 
 
 def test_an_address_is_the_entrys_own_or_its_variables_or_the_clients_default(load, monkeypatch):
@@ -240,11 +233,8 @@ def test_a_step_has_the_writers_model_unless_the_profile_gives_it_its_own(load):
 
 MOCK_FIELDS = {
     "colour: red": ".colour",
-    "concurrency: 0": ".concurrency",
     "concurrency: 100000000": ".concurrency",
     f"max_images: {10**100}": ".max_images",
-    "mode: batch": "",
-    "detail: medium": ".detail",
     "image_tokens: {tile: -1}": ".image_tokens.tile",
 }
 
@@ -257,12 +247,9 @@ MOCK_FIELDS = {
             for field, at in MOCK_FIELDS.items()
         ),
         ("provider: mock", "provider: azure", "models.stand-in.provider"),
-        ("provider: mock", "model: x", "models.stand-in.provider"),
         ("{provider: mock}", "offline", "models.stand-in"),
         ("{provider: mock}", "", "models.stand-in.provider"),
-        ("prompt: 2.5", "prompt: -1", "models.big.price.prompt"),
         ("prompt: 2.5", "prompt: .nan", "models.big.price.prompt"),
-        ("prompt: 2.5", "prompt: .inf", "models.big.price.prompt"),
         ("completion: 10", "completion: .inf", "models.big.price.completion"),
         ("completion: 10", "completion: 10, batch: -0.5", "models.big.price.batch"),
         ("judge: big", "referee: big", "profiles.paid.judges"),
@@ -294,14 +281,14 @@ def test_what_is_wrong_is_said(refused, before, after, message):
 
 
 @pytest.mark.parametrize("section", ["models", "profiles"])
-@pytest.mark.parametrize("content", ["", "[a, b]", "7"])
+@pytest.mark.parametrize("content", ["", "[a, b]"])
 def test_a_section_that_is_no_mapping_is_named(refused, section, content):
     other = "profiles: {}\n" if section == "models" else "models: {}\n"
 
     assert f": {section}: " in refused(f"{other}{section}: {content}\n")
 
 
-@pytest.mark.parametrize("text", ["", "models: {}", "profiles: {}", "[models, profiles]", "hello"])
+@pytest.mark.parametrize("text", ["", "models: {}", "profiles: {}", "hello"])
 def test_both_sections_have_to_be_there(refused, text):
     assert "must have the two sections 'profiles' and 'models'" in refused(text)
 

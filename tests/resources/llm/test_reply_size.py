@@ -91,12 +91,9 @@ def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path: Path) -
     "answer",
     [
         announced,
-        partial(announced, status=500),
         endless,
         partial(endless, status=429),
-        partial(endless, status=401),
         until_closed,
-        bomb,
         partial(bomb, status=503),
         partial(bomb, layers=2),
         deflated,

@@ -4,13 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
-from resources.llm.model_calls import ModelCalls
+from resources.llm.chat_client import _status_error
+from resources.llm.errors import ANY_TROUBLE, failure_kind, forbids_request, is_retryable, why
+from resources.llm.ledger import Call
+from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failure_of
+from resources.llm.reply import answer_in_reasoning_field, read_reply
 from resources.llm.request import Completion, Outcome
-from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import completion
-from tests.resources.llm.loopback import gateway_of, questions
+from tests.resources.llm.entries import spec_of
 
 CASES = Path("../shared/data/public_reports/00-server/cases.json")
 pytestmark = pytest.mark.skipif(not CASES.exists(), reason="the shared samples are not here")
@@ -88,35 +92,35 @@ WORDS = {
 """What the sentence of a failure says."""
 
 
+SPEC = spec_of()
+
+
 def load() -> dict[str, Any]:
     cases: dict[str, Any] = json.loads(CASES.read_text())
     return cases
 
 
-def answer(asked: Asked) -> None:
-    send(asked, load()[json.loads(asked.body)["model"]])
-
-
-def send(asked: Asked, case: dict[str, Any]) -> None:
-    """Answer as a case says: with a text, or with a body and its status and headers."""
+def response_of(case: dict[str, Any]) -> httpx2.Response:
+    """What the server of a case sends: a text, or a body with its status and headers."""
+    status, headers = case.get("status", 200), case.get("headers", {})
     if "say" in case:
         message = {"role": "assistant", "content": case["say"]}
-        asked.send(completion(message, 10, 5, case.get("finish", "stop")))
-        return
-    body = case["body"] if isinstance(case["body"], str) else json.dumps(case["body"])
-    headers = {"Content_Type": "application/json"}
-    headers |= {name.replace("-", "_"): value for name, value in case.get("headers", {}).items()}
-    asked.send(body.encode(), case.get("status", 200), **headers)
+        content = completion(message, 10, 5, case.get("finish", "stop"))
+    else:
+        body = case["body"] if isinstance(case["body"], str) else json.dumps(case["body"])
+        content = body.encode()
+    asked = httpx2.Request("POST", "http://127.0.0.1/v1/chat/completions")
+    return httpx2.Response(status, headers=headers, content=content, request=asked)
 
 
-def ask_case(folder: Path, case: str) -> tuple[Outcome, int]:
-    """The outcome of one request to the server of a case, and how many requests it received."""
-    with answering(answer) as api:
-        gateway = gateway_of(folder, {case: {"base_url": api.url, "attempts": 2}})
-        asked = questions(1, case)
-        # Models are asked apart, so that an error of the account is an outcome and not the stage's.
-        (outcome,), _ = gateway.map("s", asked, ModelCalls.complete, apart=lambda each: each.model)
-        return outcome, len(api.received)
+def outcome_of(response: httpx2.Response) -> Outcome:
+    """The outcome of a request that was answered so."""
+    if not response.is_success:
+        raise _status_error(response)
+    reply = answer_in_reasoning_field(read_reply(response.content, lambda: 10), SPEC)
+    request = LedgerRequest("k", {}, "p@1", "s", "r", "live")
+    entry = entry_from_reply(reply, SPEC, request, 0.1, 1)
+    return entry.as_outcome(cached=False) if isinstance(entry, Call) else failure_of(entry)
 
 
 def test_every_case_is_expected() -> None:
@@ -125,42 +129,40 @@ def test_every_case_is_expected() -> None:
 
 
 @pytest.mark.parametrize("case", ANSWERS)
-def test_answers(tmp_path: Path, case: str) -> None:
-    outcome, n_requests = ask_case(tmp_path, case)
+def test_answers(case: str) -> None:
+    outcome = outcome_of(response_of(load()[case]))
 
     assert isinstance(outcome, Completion), outcome
     assert outcome.text == ANSWERS[case]
-    assert n_requests == 1
 
 
 @pytest.mark.parametrize(
     ("case", "kind"), [(case, kind) for kind, cases in FAILURES.items() for case in cases]
 )
-def test_failures(tmp_path: Path, case: str, kind: str) -> None:
-    outcome, n_requests = ask_case(tmp_path, case)
-
-    assert not isinstance(outcome, Completion) and outcome.kind == kind, outcome
-    assert WORDS.get(case, "") in outcome.detail
-    # A 403 without words about key, account or content is tried once more while nothing is answered.
-    may_pass = kind in ("server_error", "bad_response") or case == "waf-403"
-    assert n_requests == (2 if may_pass else 1)
+def test_failures(case: str, kind: str) -> None:
+    try:
+        outcome = outcome_of(response_of(load()[case]))
+    except ANY_TROUBLE as error:
+        assert failure_kind(error) == kind
+        assert WORDS.get(case, "") in why(error, SPEC, 1)
+        assert is_retryable(error) == (kind in ("server_error", "bad_response"))
+        assert forbids_request(error) == (case == "waf-403")
+    else:
+        assert not isinstance(outcome, Completion) and outcome.kind == kind
+        assert WORDS.get(case, "") in outcome.detail
 
 
 FORBIDDEN = CASES.parents[1] / "01-one-forbidden-question/cases.json"
+
 MODELS_THAT_FORBID = (
     *("some-xai", "some-openrouter", "some-waf", "some-deepseek", "some-alibaba", "judge-xai"),
 )
 
 
 @pytest.mark.parametrize("model", MODELS_THAT_FORBID)
-def test_one_forbidden_question_costs_one_question(tmp_path: Path, model: str) -> None:
-    forbidden, answered = json.loads(FORBIDDEN.read_text())[model]
-
-    def answer_unless_forbidden(asked: Asked) -> None:
-        send(asked, forbidden if b"Question 7?" in asked.body else answered)
-
-    with answering(answer_unless_forbidden) as api:
-        gateway = gateway_of(tmp_path, {model: {"base_url": api.url, "concurrency": 2}})
-        outcomes, usage = gateway.ask("s", questions(30, model))
-
-    assert usage.failures == {"refused": 1} and not isinstance(outcomes[7], Completion)
+def test_a_forbidden_question_says_nothing_of_the_key(model: str) -> None:
+    """Nor does it end a stage: gateways with such a server are in test_gateway_limits.py."""
+    forbidden, _ = json.loads(FORBIDDEN.read_text())[model]
+    with pytest.raises(ANY_TROUBLE) as caught:
+        outcome_of(response_of(forbidden))
+    assert failure_kind(caught.value) == "refused" or forbids_request(caught.value)

@@ -60,13 +60,6 @@ def test_it_stops_no_other_request_and_its_failure_says_why(
 
 
 @pytest.mark.parametrize("mode", ["live", "batch"])
-def test_where_none_can_be_sent_the_stage_ends_at_once(tmp_path: Path, url: str, mode: str) -> None:
-    outcomes, usage = gateway(tmp_path, url, mode).ask("s", [WITHOUT_IMAGE, TOO_LARGE])
-
-    assert kinds(outcomes) == ["no_image", "too_long"] and usage.calls == 0
-
-
-@pytest.mark.parametrize("mode", ["live", "batch"])
 def test_it_is_sent_by_the_next_run_once_it_can_be(tmp_path: Path, url: str, mode: str) -> None:
     assert kinds(outcomes_of(tmp_path, url, mode, [TOO_LARGE])) == ["too_long"]
     allowed = gateway(tmp_path, url, mode)

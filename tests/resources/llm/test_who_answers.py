@@ -53,44 +53,22 @@ def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[st
 # Servers
 
 
-def test_two_servers_with_a_model_of_one_name_give_their_own_answers(
-    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
-) -> None:
-    asked = gateway(tmp_path, one.url, two.url)
-
-    assert texts(asked, question("one"), question("two")) == ["Of one.", "Of two."]
-    assert {call.endpoint: call.response for call in asked.ledger} == {
-        one.url: "Of one.",
-        two.url: "Of two.",
-    }
+def key_of(**entry: object) -> str:
+    """The key of one question to an entry for the model `shared`."""
+    fields = {"name": "one", "provider": "openai", "model": "shared", "base_url": "http://one/v1"}
+    return request_key(question().canonical(ModelSpec.model_validate({**fields, **entry})))
 
 
-def test_an_address_that_points_elsewhere_is_another_server(
-    tmp_path: Path, one: ScriptedApi, two: ScriptedApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("KEY", "a-key-of-nobody")
-    for api, text in ((one, "Of one."), (two, "Of two.")):
-        monkeypatch.setenv("OPENAI_BASE_URL", api.url)
-        asked = gateway_of(tmp_path, {"one": {"model": "shared", "api_key_env": "KEY"}})
-        assert texts(asked, question()) == [text]
-
-
-def test_entries_with_one_identity_share_their_answers(
-    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
-) -> None:
-    entries = {
-        name: {"model": "shared", "identity": "int4", "base_url": api.url}
-        for name, api in (("one", one), ("two", two))
-    }
-    asked = gateway_of(tmp_path, entries)
-
-    assert texts(asked, question("one")) == texts(asked, question("two")) == ["Of one."]
-    assert len(two.received) == 0
+BLUE = {"extra_headers": {"X-Route": "blue"}}
 
 
 @pytest.mark.parametrize(
-    "setting",
+    "entry",
     [
+        {"base_url": "http://two/v1"},
+        {"base_url": "http://one/v1?deployment=A"},
+        {"identity": "another"},
+        BLUE,
         {"temperature": 0.7},
         {"temperature": "none"},
         {"top_p": 0.5},
@@ -99,15 +77,62 @@ def test_entries_with_one_identity_share_their_answers(
         {"reasoning": "low"},
         {"extra_body": {"top_k": 5}},
         {"token_limit": {"tokens": 100}},
-        {"identity": "another"},
     ],
     ids=str,
 )
-def test_whatever_makes_the_answer_is_part_of_the_key(setting: dict[str, object]) -> None:
-    plain = {"name": "one", "provider": "openai", "model": "shared"}
-    specs = [ModelSpec.model_validate({**plain, **more}) for more in ({}, setting)]
+def test_whatever_makes_the_answer_is_part_of_the_key(entry: dict[str, object]) -> None:
+    assert key_of(**entry) != key_of()
 
-    assert len({request_key(question().canonical(spec)) for spec in specs}) == 2
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ({"identity": "int4"}, {"identity": "int4", "base_url": "http://two/v1"}),
+        ({"base_url": "http://u:p@one/v1?key=k"}, {}),
+        (BLUE, {"extra_headers": {"x-route": "blue"}}),
+        # An identity says who answers.
+        (BLUE, {"identity": "http://one/v1 (x-route: blue)"}),
+        # Who asks is no route, nor is a secret.
+        ({"extra_headers": {"User-Agent": "us"}}, {}),
+        ({"extra_headers": {"X-Title": "t", "X-Api-Key": "k3y"}}, {}),
+    ],
+)
+def test_whatever_does_not_make_the_answer_is_no_part_of_the_key(
+    one: dict[str, object], two: dict[str, object]
+) -> None:
+    assert key_of(**one) == key_of(**two)
+
+
+def test_deployments_and_routes_of_one_address_are_other_servers() -> None:
+    url = "http://one/v1"
+    keys = {
+        key_of(base_url=f"{url}?deployment=A"),
+        key_of(base_url=f"{url}?deployment=B"),
+        *(key_of(extra_headers={"X-Route": route}) for route in ("blue", "green")),
+    }
+    assert len(keys) == 4
+
+
+def test_a_variable_that_points_elsewhere_is_another_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = set()
+    for url in ("http://one/v1", "http://two/v1"):
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        keys.add(key_of(base_url=None))
+    assert len(keys) == 2
+
+
+def test_two_servers_with_a_model_of_one_name_give_their_own_answers(
+    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
+) -> None:
+    asked = gateway(tmp_path, one.url, f"{two.url}?deployment=A&key=k1", **BLUE)
+
+    assert texts(asked, question("one"), question("two")) == ["Of one.", "Of two."]
+    assert {call.endpoint: call.response for call in asked.ledger} == {
+        one.url: "Of one.",
+        f"{two.url}?deployment=A (x-route: blue)": "Of two.",
+    }
 
 
 def test_a_replicate_is_a_request_of_its_own(tmp_path: Path, one: ScriptedApi) -> None:
@@ -173,44 +198,6 @@ def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
 
     texts(asked, question("two"))
     assert re_ask(asked.ledger, asked.registry, "two", None, None)[0].startswith("1 answer is")
-
-
-def test_deployments_of_one_address_are_two_servers(tmp_path: Path, one: ScriptedApi) -> None:
-    one.says("Of A.", "Of B.")
-    addresses = (f"{one.url}?deployment={name}&key=k1" for name in ("A", "B"))
-
-    asked = gateway(tmp_path, *addresses)
-
-    assert texts(asked, question("one")) == ["Of A."]
-    assert texts(asked, question("two")) == ["Of B."]
-    assert {call.endpoint for call in asked.ledger} == {
-        f"{one.url}?deployment=A",
-        f"{one.url}?deployment=B",
-    }
-
-
-def test_a_header_that_chooses_who_answers_is_part_of_who_answers(
-    tmp_path: Path, one: ScriptedApi
-) -> None:
-    def to(headers: dict[str, str], **more: str) -> Gateway:
-        return gateway(tmp_path, one.url, one.url, extra_headers=headers, **more)
-
-    one.says("Of no route.", "Of blue.", "Of green.")
-    # In one file, and one after the other.
-    asked = to({"X-Route": "blue"})
-    assert texts(asked, question("one")) == ["Of no route."]
-    assert texts(asked, question("two")) == ["Of blue."]
-    assert texts(to({"X-Route": "green"}), question("two")) == ["Of green."]
-    assert texts(to({"x-route": "blue"}), question("two")) == ["Of blue."]
-
-    # Who asks is no route, nor is a secret; and an identity says who answers.
-    for headers in ({"User-Agent": "us"}, {"X-Title": "t", "X-Api-Key": "k3y"}):
-        assert texts(to(headers), question("two")) == ["Of no route."]
-    named = to({"X-Route": "green"}, identity=f"{one.url} (x-route: blue)")
-    assert texts(named, question("two")) == ["Of blue."]
-    assert {call.endpoint for call in asked.ledger} == {
-        *(one.url, f"{one.url} (x-route: blue)", f"{one.url} (x-route: green)")
-    }
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,13 @@ from PIL import Image as Picture
 
 from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageNotStored, ImageStore
-from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import encoded_body, wire_body
 from resources.settings.prompts import PromptError
 from tests.doubles.one_colour import one_colour
+from tests.resources.llm.entries import spec_of
 
 SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}
-
-
-def asked_of(**entry: object) -> ModelSpec:
-    return ModelSpec.model_validate(
-        {"name": "m", "provider": "openai", "model": "m-2026-01-01", **entry}
-    )
 
 
 @pytest.fixture
@@ -35,7 +29,7 @@ def photo(images) -> str:
 
 
 def sent_images(request: ChatRequest, images: ImageStore, **entry: object) -> list[dict]:
-    (message,) = wire_body(request, asked_of(**entry), images)["messages"]  # type: ignore[misc]
+    (message,) = wire_body(request, spec_of(**entry), images)["messages"]  # type: ignore[misc]
     return [part["image_url"] for part in message["content"] if part["type"] == "image_url"]
 
 
@@ -48,8 +42,8 @@ def test_the_body_names_the_providers_model_and_holds_the_parameters(images):
         "m", (Message.from_text("user", "Why?"),), "p@1", {"max_tokens": 7, "seed": 1}
     )
 
-    assert wire_body(request, asked_of(), images) == {
-        "model": "m-2026-01-01",
+    assert wire_body(request, spec_of(), images) == {
+        "model": "it-1",
         "messages": [{"role": "user", "content": "Why?"}],
         "max_tokens": 7,
         "seed": 1,
@@ -57,28 +51,21 @@ def test_the_body_names_the_providers_model_and_holds_the_parameters(images):
 
 
 @pytest.mark.parametrize(
-    ("entry", "detail"), [({}, "auto"), ({"detail": "low"}, "low"), ({"detail": "high"}, "high")]
-)
-def test_every_image_goes_in_the_detail_of_the_entry(images, photo, entry, detail):
-    request = ChatRequest("m", (Message("user", (Image(photo), Image(photo))),), "p@1")
-
-    assert [each["detail"] for each in sent_images(request, images, **entry)] == [detail] * 2
-
-
-@pytest.mark.parametrize(
-    ("entry", "expected"),
+    ("entry", "detail", "expected"),
     [
-        ({}, (1024, 512)),
-        ({"max_side": 100, "detail": "low"}, (100, 50)),
-        ({"max_side": 4000, "detail": "high"}, (3000, 1500)),
+        ({}, "auto", (1024, 512)),
+        ({"max_side": 100, "detail": "low"}, "low", (100, 50)),
+        ({"max_side": 4000, "detail": "high"}, "high", (3000, 1500)),
     ],
 )
-def test_an_image_goes_in_the_size_of_the_entry_whatever_the_detail(images, photo, entry, expected):
-    request = ChatRequest("m", (Message("user", (Image(photo),)),), "p@1")
+def test_every_image_goes_in_the_size_and_with_the_detail_of_the_entry(
+    images, photo, entry, detail, expected
+):
+    request = ChatRequest("m", (Message("user", (Image(photo), Image(photo))),), "p@1")
 
-    (picture,) = sent_images(request, images, **entry)
+    pictures = sent_images(request, images, **entry)
 
-    assert size(picture) == expected
+    assert [(each["detail"], size(each)) for each in pictures] == [(detail, expected)] * 2
 
 
 def test_texts_and_images_go_in_their_order_and_texts_alone_are_one_string(images, photo):
@@ -87,7 +74,7 @@ def test_texts_and_images_go_in_their_order_and_texts_alone_are_one_string(image
     messages = (Message("system", (Text("Be "), Text("brief."))), Message("user", parts))
     request = ChatRequest("m", messages, "p@1")
 
-    system, user = wire_body(request, asked_of(), images)["messages"]  # type: ignore[misc]
+    system, user = wire_body(request, spec_of(), images)["messages"]  # type: ignore[misc]
 
     assert system == {"role": "system", "content": "Be brief."}
     assert [part.get("text") for part in user["content"]] == [
@@ -106,7 +93,7 @@ def test_only_an_endpoint_that_can_is_held_to_a_schema_where_there_is_one(
 ):
     request = ChatRequest("m", (Message.from_text("user", "Why?"),), "p@1", schema=schema)
 
-    body = wire_body(request, asked_of(structured_output=structured), images)
+    body = wire_body(request, spec_of(structured_output=structured), images)
 
     shape = {"name": "reply", "schema": SCHEMA, "strict": True}
     form = {"type": "json_schema", "json_schema": shape}
@@ -117,21 +104,21 @@ def test_an_image_that_is_not_stored_is_told_not_left_out(images):
     request = ChatRequest("m", (Message("user", (Image("0" * 64), Text("Which?"))),), "p@1")
 
     with pytest.raises(ImageNotStored):
-        wire_body(request, asked_of(), images)
+        wire_body(request, spec_of(), images)
 
 
 TASK = ChatRequest("m", (Message.from_text("user", "Why?"),), "mmdu/judge@1", task="judge")
 
 
 def test_only_the_mock_server_is_told_the_task_beside_the_messages(images):
-    mock = asked_of(provider="mock")
+    mock = spec_of(provider="mock")
 
     assert wire_body(TASK, mock, images) == {
-        "model": "m-2026-01-01",
+        "model": "it-1",
         "messages": [{"role": "user", "content": "Why?"}],
         "metadata": {"task": "judge"},
     }
-    assert wire_body(TASK, asked_of(), images).keys() == {"model", "messages"}
+    assert wire_body(TASK, spec_of(), images).keys() == {"model", "messages"}
     # A question to an evaluated model names none.
     plain = ChatRequest("m", TASK.messages, "dialogue@1")
     assert "metadata" not in wire_body(plain, mock, images)
@@ -142,9 +129,9 @@ def test_a_prompt_without_a_task_reaches_a_provider_and_is_one_sentence_for_the_
 ):
     request = ChatRequest("m", TASK.messages, "mmdu/judge@1", task="")
 
-    assert "metadata" not in wire_body(request, asked_of(), images)
+    assert "metadata" not in wire_body(request, spec_of(), images)
     with pytest.raises(PromptError) as caught:
-        wire_body(request, asked_of(provider="mock"), images)
+        wire_body(request, spec_of(provider="mock"), images)
     assert str(caught.value) == (
         "The prompt mmdu/judge@1 names no task, which the mock model server needs. Begin its file with "
         "the lines '---', 'task: <task>' and '---', as the project's prompt that it replaces begins."
@@ -158,7 +145,7 @@ def test_the_bytes_that_are_sent_are_the_body_in_json_with_its_pictures_in_place
     parts = (Text('Which is it, "this" 字?'), Image(photo), Text("\\ or"), Image(photo), Text(""))
     request = ChatRequest("m", (Message("user", parts), Message.from_text("assistant", "Ω")), "p@1")
 
-    body = encoded_body(request, asked_of(**entry), images)
+    body = encoded_body(request, spec_of(**entry), images)
 
-    assert json.loads(body) == wire_body(request, asked_of(**entry), images)
+    assert json.loads(body) == wire_body(request, spec_of(**entry), images)
     assert body.isascii() and b"\n" not in body

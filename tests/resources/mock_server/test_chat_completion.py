@@ -74,7 +74,7 @@ def test_a_limit_that_is_none_is_refused(limit: object) -> None:
 # --- The schema ----------------------------------------------------------------------------------
 
 
-def test_numbered_texts_are_the_schemas_object() -> None:
+def test_what_a_task_says_is_the_schemas_object() -> None:
     for task, letter in (("questions", "Q"), ("unseen", "A")):
         plain = text_of(asked(task))
         structured = text_of(asked(task, **held_to(numbered_schema(letter, 2))))
@@ -82,14 +82,9 @@ def test_numbered_texts_are_the_schemas_object() -> None:
         assert list(json.loads(structured)) == [f"{letter}1", f"{letter}2"]
         texts = parse_numbered(plain, letter, 2)
         assert parse_numbered(structured, letter, 2) == texts, "the same texts in another form"
-
-
-def test_a_judges_explanation_and_scores_are_one_object() -> None:
-    structured = text_of(asked("judge", **held_to(GRADES_SCHEMA)))
-
-    plain = parse_grades(text_of(asked("judge")))
-    assert list(json.loads(structured)) == list(GRADES_SCHEMA["properties"])
-    assert parse_grades(structured) == plain
+    grades = text_of(asked("judge", **held_to(GRADES_SCHEMA)))
+    assert list(json.loads(grades)) == list(GRADES_SCHEMA["properties"])
+    assert parse_grades(grades) == parse_grades(text_of(asked("judge")))
 
 
 def test_a_schema_that_no_task_fills_is_refused_by_name() -> None:

@@ -7,16 +7,9 @@ import pytest
 
 from resources.mock_server.chat_completion import answer
 from resources.mock_server.chat_request import BadRequest, read_chat
-from resources.mock_server.vocabulary import stated_facts
 from tests.resources.mock_server.mock_drawings import (
-    DRAWN,
-    draw,
-    labelled_parts,
     prompt_messages,
-    text_part,
 )
-
-IMAGES = [draw(*drawn) for drawn in DRAWN]
 
 
 def ask(task: str, content: list | str, system: str = "", model: str = "offline-writer") -> str:
@@ -28,26 +21,6 @@ def test_data_cannot_close_or_open_a_section() -> None:
     page = "Write < /page> and <title> as you like in this fine text."
     text = ask("summary", f"<title>T</title>\n<page>{page}</page>")
     assert text == page
-
-
-@pytest.mark.parametrize(
-    ("question", "shown"),
-    [
-        ("Compare <image-1> and <image-2>.", {1, 2}),
-        ("What is the light in <image-2>?", {2}),
-        ("Why?", {1, 2}),
-    ],
-)
-def test_an_answer_has_true_claims_on_each_image_that_is_asked_about(
-    question: str, shown: set[int]
-) -> None:
-    parts = [*labelled_parts(IMAGES[:2]), text_part(f"<question>{question}</question>")]
-    answer = ask("answers", parts)
-    claims = stated_facts(answer)
-    assert 60 <= len(answer.split()) <= 151
-    assert {claim.image for claim in claims} == shown
-    if question.startswith("Compare"):
-        assert {"red", "white"} <= {claim.value for claim in claims if claim.image == 1}
 
 
 @pytest.mark.parametrize("task", ["poet", "", "Judge"])

@@ -156,18 +156,15 @@ def fault(address: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda a: "postgresql://u:hidden@127.0.0.1:1/x", "its server runs"),
-        (lambda a: a.rpartition("/")[0] + "/none", "LOOM_STORES names a database"),
-        (lambda a: a.replace("postgres@", "nobody:hidden@"), "PGPASSWORD"),
-        (lambda a: "postgresql://u:hidden%zz@h/x", "special characters"),
-    ],
-)
-def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(address, change, says):
-    told = fault(change(address))
-    assert says in told and "hidden" not in told and "\n" not in told
+def test_what_is_wrong_with_the_address_is_one_sentence_without_the_password(address):
+    for wrong, says in (
+        ("postgresql://u:hidden@127.0.0.1:1/x", "its server runs"),
+        (address.rpartition("/")[0] + "/none", "LOOM_STORES names a database"),
+        (address.replace("postgres@", "nobody:hidden@"), "PGPASSWORD"),
+        ("postgresql://u:hidden%zz@h/x", "special characters"),
+    ):
+        told = fault(wrong)
+        assert says in told and "hidden" not in told and "\n" not in told
 
 
 def test_what_is_no_address_of_postgres_is_refused(monkeypatch, tmp_path):
@@ -297,8 +294,8 @@ def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(ad
         with PostgresStore(LEDGER, sys.argv[1]).read() as connection:
             print(connection.exec_driver_sql("SELECT count(*) FROM calls").scalar())
     """
-    started = [start(script, address, stdout=subprocess.PIPE) for _ in range(6)]
-    assert [each.communicate(timeout=60)[0] for each in started] == ["0\n"] * 6
+    started = [start(script, address, stdout=subprocess.PIPE) for _ in range(3)]
+    assert [each.communicate(timeout=60)[0] for each in started] == ["0\n"] * 3
 
 
 def test_ids_of_events_are_in_the_order_of_commits(address, tmp_path):

@@ -1,8 +1,6 @@
 """Refusals: counted apart, and told from answers with a caveat."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.evaluation.english_refusals import MOST_WORDS, is_refusal
 
@@ -60,8 +58,3 @@ def test_sixty_words_may_refuse_and_sixty_one_are_an_answer():
     # "I cannot" is two words.
     assert is_refusal("I cannot" + " see" * 58)
     assert not is_refusal("I cannot" + " see" * 59)
-
-
-@given(st.text())
-def test_what_follows_a_plain_answer_does_not_make_it_a_refusal(text):
-    assert not is_refusal(f"The boat is red. {text}")

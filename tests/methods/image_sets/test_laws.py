@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from methods.image_sets import MAX_IMAGES, Cluster, Member, SamplingSpec, sample_sets, size_weights
+from methods.image_sets import MAX_IMAGES, Member, SamplingSpec, sample_sets, size_weights
 from tests.methods.image_sets.sampled import cluster, ids_of, prior_of, sizes_of
 
 
@@ -78,21 +78,6 @@ def test_every_set_keeps_the_rules_and_every_missing_one_has_a_reason(found, of)
     assert not made
     wanted = sum(count.wanted for count in sampled.counts)
     assert wanted == (len(sampled.sets) if of.n_sets is None else of.n_sets)
-
-
-@settings(max_examples=100, deadline=None)
-@given(corpora(), specs(), st.randoms(use_true_random=False))
-def test_the_order_things_come_in_changes_nothing_and_a_second_run_neither(found, of, shuffler):
-    sampled = sample_sets(found, of)
-    shuffled = []
-    for each in shuffler.sample(found, len(found)):
-        order = shuffler.sample(range(len(each.members)), len(each.members))
-        shuffled.append(
-            Cluster(each.cluster_id, [each.members[i] for i in order], each.vectors[order])
-        )
-    assert sample_sets(shuffled, of) == sampled
-    again = sample_sets(shuffled, of, shuffler.sample(prior_of(sampled), len(sampled.sets)))
-    assert again == replace(sampled, n_kept=len(sampled.sets))
 
 
 @settings(max_examples=100, deadline=None)

@@ -131,10 +131,6 @@ def test_the_limit_of_a_line_is_its_bytes_without_its_end(n_beyond):
     assert isinstance(parsed, Rejection if n_beyond else WitRow)
 
 
-def test_a_million_quotes_are_refused_in_one_pass():
-    assert rejection(b'"' * (MAX_LINE_BYTES - 1) + b"\n").reason == "quote_unbalanced"
-
-
 def test_a_long_field_is_a_row():
     """Longer than the csv module's own limit of 131072 characters."""
     parsed = row(context_page_description='"' + "x" * 200_000)

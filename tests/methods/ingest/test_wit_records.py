@@ -81,24 +81,6 @@ def test_lines_whose_numbers_do_not_follow_each_other_are_never_joined():
     assert [type(item) for item in parse_records([(2, first), (4, second)])] == [Rejection] * 2
 
 
-@given(st.lists(st.sampled_from([b'"', b'x"y', b'""', b"", b'\t"', b'"\t', b"x"])))
-def test_no_line_is_read_more_than_four_times(lines):
-    """By itself, as one that follows, as a record's last, as its first: stray quotes cost no more."""
-    n_bytes = 0
-    fields = wit_records.split_fields
-
-    def counted(line: bytes, strict: bool = False) -> list[str]:
-        nonlocal n_bytes
-        n_bytes += len(line)
-        return fields(line, strict)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wit_records, "split_fields", counted)
-        content = b"".join(line + b"\n" for line in lines * 40)
-        assert len(parse(content)) == 40 * len(lines)
-    assert n_bytes <= 4 * len(content)
-
-
 def test_a_line_of_too_many_columns_is_not_searched_for_stray_quotes():
     too_wide = b"x" + b"\t" * 10_000 + b'a"b\t"o\n'
     first, after = parse(too_wide, record())

@@ -1,7 +1,7 @@
 """MMDU before a model and before its judge."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from methods.evaluation.asking import (
     Answer,
@@ -132,16 +132,6 @@ def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
     assert "<ImageHere>" not in str(data)
     assert (data["reference"], data["answer"]) == ("As <image>.", "See <image> and <image>.")
     assert data["earlier"][0]["answer"] == "See <image>."
-
-
-def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
-    # No name goes in: what the item holds and what was answered are all there is.
-    names = {field.name for of in (Item, Turn, Transcript, Answer) for field in fields(of)}
-    assert names == {
-        *("item_id", "turns", "image_ids", "choices", "group_id", "labels", "language"),
-        *("turn", "question", "image_positions", "references", "given"),
-        *("answers", "readings", "context_policy", "status", "text", "call_key", "too_long"),
-    }
 
 
 def test_a_turn_without_a_reference_is_not_judged_and_not_the_models_fault() -> None:

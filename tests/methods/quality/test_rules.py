@@ -23,11 +23,7 @@ MILL = WriterContext(
         ("I cannot tell the year, but the boat is red.", None),
         ("<think>Hard.</think>Sorry, I can't help with that.", "Sorry, I can't help with that."),
         ("抱歉，我无法回答。", "抱歉，我无法回答。"),
-        ("Tut mir leid, das kann ich nicht sagen.", "Tut mir leid, das kann ich nicht sagen."),
         ("No image was provided.", "No image was provided."),
-        ("The photo didn't load.", "The photo didn't load."),
-        ("That's not something I can do.", "That's not something I can do."),
-        ("Je n'ai reçu aucune image.", "Je n'ai reçu aucune image."),
         # What the picture does not show is an answer, and so is what somebody in it says.
         ("I cannot see any people here.", None),
         ("There is no picture on the wall.", None),

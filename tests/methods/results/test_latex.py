@@ -9,8 +9,6 @@ from typing import Any
 
 import matplotlib
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.ft2font import FT2Font
 from pylatexenc.latexwalker import (
     LatexEnvironmentNode,
@@ -32,11 +30,6 @@ FONT = FT2Font(str(Path(matplotlib.get_data_path()) / "fonts/ttf/cmr10.ttf"))
 FONT.set_size(800, 72)  # a hundred times as large, so that no sign is rounded to whole points
 ENGINE = shutil.which("tectonic") or shutil.which("pdflatex")
 MOST_POINTS = {"table": COLUMN, "table*": PAGE}
-TEXTS = st.text(
-    st.one_of(st.sampled_from(r"\{}[]&%$#_^~<>–-'`|*" + '"\n\t'), st.characters(codec="utf-8")),
-    min_size=1,
-    max_size=12,
-)
 
 
 def parsed(text: str) -> list[LatexEnvironmentNode]:
@@ -182,12 +175,6 @@ def hostile_board(name: str) -> JudgeResults:
 
 
 BOARDS = [BOARD, hostile_board(HOSTILE)]
-
-
-@given(TEXTS)
-def test_environments_and_braces_close_and_each_row_has_a_cell_a_column(name: str) -> None:
-    for table in tables(hostile_board(name)):
-        check(table)
 
 
 @pytest.mark.parametrize("board", BOARDS)

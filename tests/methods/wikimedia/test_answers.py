@@ -77,12 +77,6 @@ def test_any_division_into_answers_merges_to_the_same(case):
     assert merge_answers(continued) == whole
 
 
-@given(full_and_continued())
-def test_an_answer_heard_twice_says_nothing_new(case):
-    whole, continued = case
-    assert merge_answers(answer for each in continued for answer in (each, each)) == whole
-
-
 def test_each_title_leads_to_its_page():
     """Two titles lead to one page, one of them through a normalization and two redirects."""
     query = {
@@ -157,24 +151,3 @@ def test_a_title_that_leads_to_no_page_is_told_with_its_reason(asked, reason, de
     assert isinstance(found, MissingTitle)
     assert (found.asked, found.reason) == (asked, reason)
     assert detail in found.detail and found.detail.endswith(".")
-
-
-links = st.sampled_from("ABCDEFGH")
-
-
-@given(st.dictionaries(links, links), st.sets(links))
-def test_no_redirects_hang_and_no_title_is_dropped(redirects, existing):
-    query = {
-        "redirects": [{"from": start, "to": end} for start, end in redirects.items()],
-        "pages": [{"pageid": ord(t), "title": t} for t in sorted(existing - redirects.keys())],
-    }
-    found = find_pages(query, "ABCDEFGH")
-    assert list(found) == list("ABCDEFGH")
-    for asked, page in found.items():
-        ends = asked
-        for _ in redirects:
-            ends = redirects.get(ends, ends)
-        if ends in existing and ends not in redirects:
-            assert page == {"pageid": ord(ends), "title": ends}
-        else:
-            assert isinstance(page, MissingTitle)

@@ -1,8 +1,6 @@
 """A dialogue that is too long for a model: turns left out, images in a grid, or a failed turn."""
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from typing import get_args
 
@@ -202,17 +200,6 @@ def test_a_text_stands_in_the_place_of_each_image_that_is_left_out() -> None:
         for n in range(25)
     )
     assert words(last).startswith(f"{due}\nQuestion: ") and "(A) x" in words(last)
-
-
-def test_each_image_is_left_out_about_equally_often_by_the_id_of_the_item() -> None:
-    assert pictures(sampled(20)[-1]) == pictures(sampled(19)[-1])
-    kept = Counter(
-        image
-        for n in range(300)
-        for image in pictures(sampled(20, replace(MANY, item_id=f"item-{n}"))[-1])
-    )
-    # 19 of 25 are sent: 228 of 300 on average, with a standard deviation of 7.4.
-    assert len(kept) == 25 and all(198 <= n <= 258 for n in kept.values())
 
 
 def test_a_second_pass_leaves_out_the_same_images() -> None:

@@ -11,7 +11,6 @@ from methods.evaluation.judge_quality import (
     INTERNAL,
     JUDGED_ONCE,
     NO_SCORE,
-    NO_VARIANCE,
     OF_PEOPLE,
     ONE_SCORE,
     AnswerKey,
@@ -122,24 +121,6 @@ def test_a_judge_without_scores_and_one_with_a_single_score():
     one = quality({"a": answers(7)})
     assert figure(one, "standard_deviation") == (1, None, ONE_SCORE)
     assert figure(one, "replicate_variance") == (0, None, JUDGED_ONCE)
-
-
-NO_SCORES_OF_A = {"a": [scored(1, status="not_judged")]}
-ONCE = "One score an item: nothing tells items from noise."
-
-
-@pytest.mark.parametrize(
-    ("judges", "n", "reason"),
-    [
-        ([{"a": answers((7, 7), (7, 7))}], 2, NO_VARIANCE),
-        ([{"a": answers(4, 8)}], 2, ONCE),
-        ([NO_SCORES_OF_A], 0, "Fewer than two items have every score."),
-        ([NO_SCORES_OF_A, {"a": answers(1, 2)}], 0, "Fewer than two items have every score."),
-    ],
-)
-def test_without_a_variance_to_share_every_share_says_why(judges, n, reason):
-    for row in variance_rows(SCALE, judges):
-        assert (row.n, row.value, row.reason) == (n, None, reason)
 
 
 def lengths(of):

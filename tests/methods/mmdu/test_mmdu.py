@@ -116,16 +116,6 @@ def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_lat
     }
 
 
-def test_the_judge_reads_the_models_own_earlier_answers_and_given_turns() -> None:
-    transcript = answered("A given mill.", "Mine.", "The second one.")
-    asked = judging_of(transcript, with_turn(1, given="A given mill."))
-    # No reference of an earlier turn: what is judged is this model's dialogue.
-    assert [[each["answer"] for each in of.data["earlier"]] for of in asked] == [
-        ["A given mill."],
-        ["A given mill.", "Mine."],
-    ]
-
-
 def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
     said = answered("See <ImageHere>.", "See <ImageHere> and <ImageHere>.")
     data = judging_of(said, with_turn(2, references={"answer": "As <ImageHere>."}))[1].data

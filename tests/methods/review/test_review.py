@@ -80,20 +80,6 @@ class TestResolveByPeople:
         assert resolve(item(), skipped, ALL).status == "pending"
         assert resolve(item(), skipped, NONE).reviewers == ("policy:none", "policy:none")
 
-    def test_what_was_rejected_and_mended_is_approved_by_another_look(self):
-        rejected = [
-            decision(1, "accept", event_id=1),
-            decision(2, "reject", reason="incomplete", event_id=2),
-        ]
-        mended = [*rejected, decision(1, "edit", edits=EDITED, event_id=3)]
-        seen = [*mended, decision(2, "accept", on=EDITED, event_id=4)]
-
-        assert resolve(item(), rejected, ALL).reason == "incomplete"
-        assert resolve(item(), mended, ALL).status == "pending"
-        resolution = resolve(item(), seen, ALL)
-        assert (resolution.status, resolution.content) == ("approved", EDITED)
-        assert resolution.reason is None
-
 
 class TestPolicy:
     @pytest.mark.parametrize("policy", [NONE, ALL, ResolutionPolicy("sample", 0.5)])

@@ -9,7 +9,6 @@ from methods.clustering.cohesion import (
     near_centre_pairs,
     nearest_centres,
 )
-from tests.methods.clustering.vectors import unit
 
 # A: a1 is its centre; cosines of a2 and a3 with it are .8 and .96.
 # B: b1 is its centre; the cosine of b2 with it is .96 * .8 + .28 * .6 = .936.
@@ -29,17 +28,6 @@ BY_HAND = LabelledVectors(
     np.array([True, False, False, True, False, False, False]),
     np.array([POINTS["a1"], POINTS["b1"], (-1.0, 0.0)], dtype=np.float32),
 )
-
-
-def random_vectors(seed: int, n: int, d: int = 16) -> np.ndarray:
-    return unit(np.random.default_rng(seed).normal(size=(n, d)))
-
-
-def random_clusters(seed: int, n: int = 60, k: int = 12) -> LabelledVectors:
-    vectors = random_vectors(seed, n)
-    labels = np.random.default_rng(seed).integers(-1, k, n)
-    labels[:k] = np.arange(k)
-    return LabelledVectors(vectors, labels, np.arange(n) < k, vectors[:k])
 
 
 def test_size_mean_and_lowest_similarity_leave_the_centre_itself_out() -> None:
@@ -92,16 +80,3 @@ def test_a_centre_whose_entry_has_gone_is_reached_or_not_as_well() -> None:
     assert [(pair.a, pair.b) for pair in pairs] == [(0, 1), (1, 2), (0, 2)]
     # From b1: b2 .936, c2 -1, centre of C -.8. From C's centre: b1 -.8, b2 -.96, c2 .8: the better one.
     assert pairs[1].union_similarity == pytest.approx(-0.96)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_pairs_are_in_order_each_once_and_no_union_is_nearer_than_its_centres(seed: int) -> None:
-    pairs = near_centre_pairs(random_clusters(seed), 3, min_similarity=0.0)
-    assert pairs
-    assert len({(pair.a, pair.b) for pair in pairs}) == len(pairs)
-    assert [pair.similarity for pair in pairs] == sorted(
-        (p.similarity for p in pairs), reverse=True
-    )
-    for pair in pairs:
-        assert pair.a < pair.b and pair.similarity >= 0
-        assert pair.union_similarity <= pair.similarity + 1e-6

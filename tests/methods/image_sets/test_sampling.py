@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from methods.ids import content_id
-from methods.image_sets import Cluster, Member, sample_sets
+from methods.image_sets import Member, sample_sets
 from methods.image_sets.pool import farthest_points
 from tests.methods.image_sets.sampled import (
     LIKE_MMDU,
@@ -19,7 +19,6 @@ from tests.methods.image_sets.sampled import (
     plain,
     sizes_of,
     spec,
-    unit_vectors,
 )
 
 # --- How many sets of which size -----------------------------------------------------------------
@@ -74,14 +73,6 @@ def test_many_entries_give_the_wanted_shares(n_sets):
         assert sum(sizes_of(sampled)) > 0.99 * sum(sizes)
     else:
         assert made.total() == n_sets
-
-
-@pytest.mark.slow
-def test_thirty_thousand_entries_in_one_cluster_are_used_up():
-    """Anything quadratic in the entries would not end within the limit of a test."""
-    members = [Member(f"e{i}", f"i{i}", f"p{i}") for i in range(30_000)]
-    sampled = sample_sets([Cluster("c", members, unit_vectors(30_000, 32))], spec(LIKE_MMDU))
-    assert sum(sizes_of(sampled)) >= 29_999
 
 
 # --- Who stands in a set -------------------------------------------------------------------------

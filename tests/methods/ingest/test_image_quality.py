@@ -100,14 +100,6 @@ def test_a_camera_s_second_picture_behind_the_first_does_not_move():
     assert facts.mime_type == "image/jpeg" and not facts.animated
 
 
-def test_a_gif_cut_short_after_its_first_frame_is_still_taken():
-    data = encoded(FRAMES[0], "GIF", **MOVING)
-    verdicts = set()
-    for length in range(len(encoded(FRAMES[0], "GIF")), len(data)):
-        verdicts.add(measure_image(data[:length]).animated)
-    assert verdicts == {True, False}
-
-
 def test_a_picture_lying_on_its_side_is_sized_and_hashed_as_it_is_shown():
     mirrored = facts_of(scene(), "JPEG", exif=tagged(2))
     assert mirrored.rotated and (mirrored.width, mirrored.height) == (120, 80)

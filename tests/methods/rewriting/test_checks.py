@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from methods.prompts.parsing import ParseError
 from methods.rewriting.checks import (
@@ -117,15 +116,3 @@ def test_meaning_style_and_number_are_kept_within_the_band() -> None:
     assert kept.places == [0, 4]
     lost = {1: "same_style", 2: "other_meaning", 3: "hardly_changed", 5: "more_than_needed"}
     assert kept.lost == lost
-
-
-@given(
-    st.integers(1, 8).flatmap(lambda n: arrays(float, (n, n), elements=st.floats(-1, 1))),
-    st.integers(0, 5),
-)
-def test_each_rewrite_is_kept_or_lost_and_none_too_many(matrix, n_kept):
-    kept = choose_by_meaning(matrix.tolist(), BAND, n_kept)
-    assert sorted([*kept.places, *kept.lost]) == list(range(len(matrix) - 1))
-    assert len(kept.places) <= n_kept
-    for place in kept.places:
-        assert BAND.lowest <= matrix[place + 1][0] <= BAND.highest

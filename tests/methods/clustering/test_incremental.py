@@ -263,21 +263,3 @@ def test_a_part_that_is_not_the_old_one_does_not_get_its_name_though_it_has_its_
     # And now they are called so for good.
     again = reclustered(made, entries, entries, tau=np.cos(np.radians(5)))
     assert again.groups.ids == made.groups.ids
-
-
-def test_every_community_has_its_own_name_and_every_one_before_and_after_is_told_of():
-    for seed in range(10):
-        entries = random_entries(seed)
-        then, now = rows_of(entries, np.arange(45)), rows_of(entries, np.arange(15, 60))
-        was = clustered(then)
-        made = reclustered(was, then, now, tau=0.85)
-        for old, new in ((was.groups, made.groups), (was.clusters, made.clusters)):
-            assert len(set(new.ids)) == len(new.ids)
-            told = new.changes
-            assert set(told.old) - {-1} == set(range(len(old.ids)))
-            assert set(told.new) - {-1} == set(range(len(new.ids)))
-            kept = told.change == CHANGES.index("kept")
-            for one, other, is_kept in zip(told.old, told.new, kept, strict=True):
-                if is_kept:
-                    assert old.ids[one] == new.ids[other]
-            assert len(set(old.ids) & set(new.ids)) == kept.sum()

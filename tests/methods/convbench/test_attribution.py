@@ -1,7 +1,6 @@
 """Error attribution by hand, by its laws, and on planted faults: what is named a cause, what is not."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -110,14 +109,6 @@ def test_with_six_items_there_is_a_test_and_with_five_there_is_none() -> None:
     five = only(reasoning(numbered([0] * 5), numbered([1] * 5)))
     assert (five["n_gone"], five["difference"]) == (5, 100)
     assert (five["p"], five["ci_low"], five["verdict"]) == (None, None, None)
-
-
-def test_items_of_one_group_are_one_for_the_test() -> None:
-    of_one_group = [
-        replace(each, cluster="group") for each in reasoning(numbered([0] * 20), numbered([1] * 20))
-    ]
-    row = only(of_one_group)
-    assert row["n_gone"] == 20 and row["p"] is None and row["reason"] == TOO_FEW
 
 
 def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:

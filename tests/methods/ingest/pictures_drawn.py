@@ -29,15 +29,6 @@ def nebula(seed: int, side: int = 320) -> Image.Image:
     return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).convert("RGB")
 
 
-def star_field(seed: int, side: int = 320) -> Image.Image:
-    """A hundred stars in the dark, no two seeds with one in common."""
-    draw = np.random.default_rng(seed)
-    sky = np.zeros((side, side))
-    sky[tuple(draw.integers(0, side, (2, 100)))] = draw.uniform(1, 4, 100)
-    levels = gaussian_filter(sky, 2.5) * 2500
-    return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).convert("RGB")
-
-
 def encoded(image: Image.Image, form: str = "PNG", **options: object) -> bytes:
     """The bytes of a file with the picture."""
     buffer = io.BytesIO()

@@ -15,7 +15,7 @@ from methods.ingest.picture_match import (
     match,
 )
 from methods.ingest.picture_thumbnail import inside_frame, square, thumbnail
-from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, star_field, texture
+from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, texture
 
 pytestmark = pytest.mark.slow
 
@@ -168,41 +168,6 @@ def test_a_caption_at_the_edge_of_a_graphic_is_a_mark(kind):
         assert found.is_same and found.is_added, found
 
 
-def landscape(seed: int) -> Image.Image:
-    """A texture that grows lighter from top to bottom."""
-    levels = np.asarray(coloured_texture(seed), dtype=float)
-    slope = np.linspace(-90, 90, len(levels))[:, None, None]
-    return Image.fromarray(np.clip(levels + slope, 0, 255).astype(np.uint8))
-
-
-def test_a_box_in_the_middle_hides_a_part_of_a_photograph_and_is_another_clock():
-    def boxed(image: Image.Image) -> Image.Image:
-        width, height = image.size
-        box = width * 0.42, height * 0.3, width * 0.58, height * 0.46
-        copy = image.copy()
-        ImageDraw.Draw(copy).rectangle(box, fill="black")
-        return copy
-
-    for image, is_same in ((landscape(0), True), (clock(5), False)):
-        found = matched(square_of(file_of(image)), square_of(file_of(boxed(image))))
-        assert found.is_same is is_same, found
-
-
-def test_stripes_are_aligned_although_they_leave_one_direction_free():
-    flag = tricolour("#0055a4", "white", "#ef4135")
-    cropped = flag.crop((30, 20, 300, 200))
-    assert compared(file_of(flag), file_of(cropped)).is_same
-
-
-def test_a_warmer_icon_is_a_copy_and_not_one_of_the_next_colour():
-    red, orange = folder("#d33"), folder("#d83")
-    warmer = Image.fromarray(
-        np.clip(np.asarray(red, float) * (1.15, 1, 0.8), 0, 255).astype(np.uint8)
-    )
-    assert matched(square_of(file_of(red)), square_of(file_of(warmer))).is_same
-    assert not matched(square_of(file_of(orange)), square_of(file_of(warmer))).is_same
-
-
 SAME = Match(1, 0.95, 100, 0, 0, False, False, 9, 30, 0)
 """Two photographs that are the same."""
 
@@ -237,13 +202,6 @@ def test_colours_of_few_levels_agree_more_closely():
 def test_two_pictures_in_one_frame_are_two(colour, share):
     one, other = (square_of(file_of(framed(texture(seed), colour, share))) for seed in (1, 2))
     assert not matched(one, other).is_same
-
-
-def test_dark_pictures_with_the_same_white_corners_are_two():
-    """What a program adds on turning a picture is no frame, and has more contrast than a dark sky."""
-    turn = COPIES["turned by 5 degrees"]
-    turned = [square_of(turn(star_field(seed))) for seed in range(4)]
-    assert not any(matched(*pair).is_same for pair in combinations(turned, 2))
 
 
 def test_what_has_no_sharp_edge_or_not_on_all_sides_is_no_frame():

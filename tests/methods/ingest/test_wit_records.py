@@ -138,14 +138,6 @@ def test_every_line_is_part_of_one_row_or_is_one_rejection(lines):
             assert list(parse_records(of_item)) == [item]
 
 
-@given(st.lists(raw_lines, max_size=12))
-def test_what_is_a_row_by_itself_is_that_row_whatever_stands_around_it(lines):
-    items = set(parse(b"".join(line + b"\n" for line in lines)))
-    for number, line in enumerate(lines, 2):
-        [alone] = parse_records([(number, line + b"\n")])
-        assert isinstance(alone, Rejection) or alone in items
-
-
 @given(st.lists(some_texts, max_size=6))
 def test_rows_come_back_as_csv_wrote_them(rows):
     """But for line ends: CR LF inside a text is read as LF, and at the end of a line is none of it.

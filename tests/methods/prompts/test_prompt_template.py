@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import methods
-from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, parse_grades
 from methods.prompts.messages import Image, Text
-from methods.prompts.parsing import ParseError
 from methods.prompts.prompt_template import PromptTemplate, TemplateError, as_data
 from tests.golden.test_prompts import DATA
 
@@ -194,12 +192,6 @@ def test_whatever_a_page_says_the_message_has_one_tag_one_picture_and_the_same_s
     assert user.parts[1].text.find("</") == len(user.parts[1].text) - len("</page>")
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("\t\n")))
-def test_ordinary_text_reaches_the_model_as_it_is(page):
-    page = page.replace("</", "")
-    assert as_data(page) == page.strip()
-
-
 def load(name: str) -> PromptTemplate:
     method, task = name.split("/")
     return PromptTemplate(name, (ROOT / method / "prompts" / f"{task}.md").read_text())
@@ -312,13 +304,3 @@ def test_a_prompt_asks_for_the_form_that_the_model_is_held_to_and_for_no_other(
         words = said(name, images="xy", structured=structured)
         assert (as_text in words, as_json in words) == (not structured, structured)
         assert words.count("Reply with") <= 1
-
-
-def test_the_judge_is_shown_the_form_of_its_reply_which_is_read_with_numbers_in_it():
-    form = text_of(render("mmdu/judge")[0])
-    with pytest.raises(ParseError) as caught:
-        parse_grades(form)
-    assert caught.value.reason == "not_an_integer"
-    assert set(parse_grades(form.replace("<1-10>", "5")).scores) == set(DIMENSIONS)
-    words = said("mmdu/judge", structured=True)
-    assert "{" not in words and all(name in words for name in GRADES_SCHEMA["properties"])

@@ -109,13 +109,6 @@ def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share):
     assert counts(split_corpus(one, SplitSpec(share)))["benchmark"] == 200 * share
 
 
-def test_another_seed_is_another_division_of_the_same_share():
-    corpus = alone(["c"] * 40)
-    first, second = (split_corpus(corpus, SplitSpec(0.5, seed=seed)) for seed in (0, 1))
-    assert first != second
-    assert counts(first) == counts(second) == {"benchmark": 20, "instruction": 20}
-
-
 # --- By hand -------------------------------------------------------------------------------------
 
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest import wit_records
-from methods.ingest.wit import BLANK, EDGES, MAX_LINE_BYTES, TRIMMED, Rejection, RowError, WitRow
+from methods.ingest.wit import EDGES, MAX_LINE_BYTES, TRIMMED, Rejection, RowError, WitRow
 from methods.ingest.wit_records import MAX_LINES, parse_records
-from tests.methods.ingest.wit_lines import FREE, numbered, parse, record, row, some_texts
+from tests.methods.ingest.wit_lines import numbered, parse, record, row
 
 # Several lines
 
@@ -136,24 +136,3 @@ def test_every_line_is_part_of_one_row_or_is_one_rejection(lines):
             assert end == start + 1
         else:
             assert list(parse_records(of_item)) == [item]
-
-
-@given(st.lists(some_texts, max_size=6))
-def test_rows_come_back_as_csv_wrote_them(rows):
-    """But for line ends: CR LF inside a text is read as LF, and at the end of a line is none of it.
-
-    No text here has a line that is a row by itself, and none goes beyond the limits.
-    """
-    for texts_of_row in rows:
-        last = FREE[-1]
-        texts_of_row[last] = texts_of_row[last].rstrip("\r")
-    items = parse(*(record(**texts_of_row) for texts_of_row in rows))
-    expected = []
-    number = 2
-    for texts_of_row in rows:
-        read = {name: text.replace("\r\n", "\n") for name, text in texts_of_row.items()}
-        read["section_title"] = read["section_title"].strip(EDGES)
-        filled = {name: text if text.strip(BLANK) else None for name, text in read.items()}
-        expected.append(replace(row(), line_number=number, **filled))
-        number += 1 + sum(text.count("\n") for text in texts_of_row.values())
-    assert items == expected

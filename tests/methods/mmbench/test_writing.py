@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import assign_letters
 from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC, LEVEL_3
 from methods.mmbench.writing import ItemDraft, assign_abilities, item_id, read_item
 from methods.prompts.parsing import ParseError
@@ -140,17 +139,6 @@ def test_words_that_only_look_alike_are_no_reason(changes) -> None:
     assert [getattr(made, name) for name in changes] == [
         tuple(each) if isinstance(each, list) else each for each in changes.values()
     ]
-
-
-def test_the_place_is_drawn_by_seed_and_by_what_only_the_model_wrote() -> None:
-    keys = {assign_letters([MILL], seed)[0].key for seed in range(40)}
-    assert keys == set("ABCD")
-    # The same choices with another one for the right one: the finished item does not tell which.
-    drawn = {
-        assign_letters([ItemDraft("What?", None, right, tuple(wrong))], 0)[0].choices
-        for right, wrong in (("a", "bcd"), ("b", "acd"), ("c", "abd"), ("d", "abc"))
-    }
-    assert len(drawn) > 1
 
 
 def test_an_id_is_of_the_content_and_tells_no_key() -> None:

@@ -67,7 +67,7 @@ def order_of(battles):
     return [each.model for each in sorted(ratings, key=lambda each: -each.rating.value)]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_planted_order_is_found_with_less_than_half_the_calls(seed):
     shuffled = random.Random(seed).sample(MODELS, len(MODELS))
     end, _, battles = adaptively(100, planted(1.0, seed), seed, models=shuffled)

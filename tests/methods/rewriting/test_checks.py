@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.prompts.parsing import ParseError
 from methods.rewriting.checks import (
@@ -94,14 +92,6 @@ def test_too_few_are_refused_with_the_reasons() -> None:
     assert caught.value.detail == (
         "1 usable rewrites of 2 that are needed, 1 copy_of_the_question, 1 other_language."
     )
-
-
-@given(st.lists(st.text("ab \n?三", max_size=12), max_size=6).map("\n".join))
-def test_what_is_kept_is_distinct_and_every_line_is_kept_or_lost(reply: str) -> None:
-    read = read_rewrites(reply, "a b?", "A long answer.", 0)
-    assert len(set(read.rewrites)) == len(read.rewrites)
-    lines = [line for line in reply.splitlines() if line.strip()]
-    assert len(read.rewrites) + len(read.lost) == len(lines)
 
 
 BAND = SimilarityBand(0.6, 0.98, 0.9)

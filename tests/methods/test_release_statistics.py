@@ -94,4 +94,5 @@ def test_values_in_words_and_bins_of_round_numbers():
     assert histogram([5]) == [(5, 5, 1)]
     assert [each.first for each in histogram([5, 12])] == [5, 6, 7, 8, 9, 10, 11, 12]
     # 77 to 172: 70 to 179 in steps of ten.
+    assert [len(histogram([0, most])) for most in (11, 12)] == [12, 7], "at most twelve"
     assert histogram([77, 172])[0] == (70, 79, 1) and histogram([77, 172])[-1] == (170, 179, 1)

@@ -1,4 +1,4 @@
-"""Reading letters from answers: a table worked by hand, and laws."""
+"""Reading letters from answers: a table worked by hand, and published replies."""
 
 import json
 import string

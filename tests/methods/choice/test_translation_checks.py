@@ -1,4 +1,4 @@
-"""What a translation has to keep: right and wrong ones of each rule, by hand, and their laws."""
+"""What a translation has to keep: right and wrong ones of each rule, by hand."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What became of communities: each change by hand, and the laws of their definitions."""
+"""What became of communities: each change by hand."""
 
 import numpy as np
 import pytest

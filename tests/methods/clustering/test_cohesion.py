@@ -1,4 +1,4 @@
-"""Cohesion of clusters and pairs that could be merged: by hand in a plane, by law at random."""
+"""Cohesion of clusters and pairs that could be merged: by hand in a plane."""
 
 import numpy as np
 import pytest

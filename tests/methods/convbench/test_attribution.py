@@ -1,4 +1,4 @@
-"""Error attribution by hand, by its laws, and on planted faults: what is named a cause, what is not."""
+"""Error attribution by hand and on planted faults: what is named a cause, what is not."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

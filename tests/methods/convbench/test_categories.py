@@ -1,4 +1,4 @@
-"""Names of tasks and their categories: numbers worked by hand, and the law of merging."""
+"""Names of tasks and their categories: numbers worked by hand."""
 
 import numpy as np
 import pytest

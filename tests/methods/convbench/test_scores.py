@@ -1,4 +1,4 @@
-"""ConvBench's composites under judges that contradict themselves or are not understood."""
+"""ConvBench's composites under judges that contradict themselves."""
 
 from collections.abc import Iterable, Sequence
 

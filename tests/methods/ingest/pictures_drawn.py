@@ -1,4 +1,4 @@
-"""Pictures drawn at random for the tests of copies: textures, dark ones with a bright middle, stars."""
+"""Pictures drawn at random for the tests of copies: textures, dark ones with a bright middle."""
 
 import io
 

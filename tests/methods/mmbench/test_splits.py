@@ -1,4 +1,4 @@
-"""Splits: every item in one split, four of ten in dev, and nothing ever changes splits."""
+"""Splits: every item in one split, four of ten in dev, and none ever changes its split."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Written items: what is asked of whom, which replies are items, where the right choice stands."""
+"""Written items: what is asked of whom, which replies are items."""
 
 import json
 from collections import Counter

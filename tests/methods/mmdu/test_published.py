@@ -198,6 +198,7 @@ JSON_REFUSED = [
     ),
     (changed(id="d1"), "two records have the id 'd1'"),
     (changed(image=["a.jpg"]), f"{D2} has 2 <ImageHere> for 1 images"),
+    (changed(image=["a", "b", "c"]), f"{D2} has 2 <ImageHere> for 3 images"),
     (changed(image="a.jpg"), f"{D2}: {NO_LIST}"),
     (changed(image=["a.jpg", None]), f"{D2}: {NO_LIST}"),
     (changed(conversations=None), f"{D2} has no list of conversations"),
@@ -254,6 +255,7 @@ TSV_REFUSED = [
     (row(question="-" * 100_000 + "1"), LIST),
     (row(question="['" + "a" * MOST_TEXT + "']"), f"{LONG} question"),
     (row(image="[]"), "record 1 ('1') has 1 <ImageHere> for 0 images"),
+    (row(image="['YQ==', 'YQ==']"), "record 1 ('1') has 1 <ImageHere> for 2 images"),
     (row(index="1.5"), "record 1: its index '1.5' is not a whole number"),
     (row(question="['\\ud800 <ImageHere>']"), f"record 1 ('1') {SURROGATE}"),
 ]

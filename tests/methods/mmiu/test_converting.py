@@ -1,4 +1,4 @@
-"""Wrong choices by rule, worked by hand, and what holds for all of them."""
+"""Wrong choices by rule, worked by hand."""
 
 from dataclasses import replace
 

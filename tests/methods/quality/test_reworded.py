@@ -1,4 +1,4 @@
-"""Questions asked again in other words, found by the embeddings of questions with their answers."""
+"""Questions asked again in other words, found by the cosines of questions with their answers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Texts of two writers: what they consist of, and what the rules find of the half they were tuned on.
+"""Texts of two writers: what the rules find of the half they were tuned on.
 
 The figures of the held-out half stand in docs/results/quality-checks.md.
 """

@@ -1,4 +1,4 @@
-"""Intervals and tests over clusters: against exact ones, as laws, and how often they hold."""
+"""Intervals and tests over clusters: against exact ones, by hand, and as laws."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The minimum detectable effect: by hand, against the bootstrap, and found as often as it says."""
+"""The minimum detectable effect: by hand."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Ranks and their intervals: by hand, ties, missing models, and that the intervals hold true ranks."""
+"""Ranks and their intervals: by hand, ties, missing models."""
 
 from methods.evaluation.statistics.comparisons import Comparison
 from methods.evaluation.statistics.ranks import Rank, rank_models

@@ -1,4 +1,4 @@
-"""Variance of items, judges and replicates: by hand, sums of squares, and known components."""
+"""Variance of items, judges and replicates: sums of squares by hand."""
 
 import numpy as np
 import pytest

@@ -161,6 +161,7 @@ class TestCheckDecision:
             (record(round=True), "round is 1 or 2"),
             (record(reviewer=" "), "reviewer is missing"),
             (record(reviewer="policy:accept"), "is the name of a policy"),
+            (record(reviewer=" Policy:accept"), "is the name of a policy"),
             (record(content_hash=None), "content_hash is missing"),
             (record(verdict="reject"), "reject needs a reason"),
             (record(verdict="reject", reason="dull"), "reason is one of factual_error, "),

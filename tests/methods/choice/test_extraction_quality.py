@@ -52,7 +52,7 @@ def observed(answers: list[ExtractedAnswer]) -> list[ScoredObservation]:
 
 
 def findings(answers: list[ExtractedAnswer], observed_of: Any, people: Any) -> list[Finding]:
-    settings = {"extractor": "second", "seed": 0, "n_resamples": 200}
+    settings = {"extractor": "second", "seed": 0, "n_resamples": 50}
     return [
         *reading_findings(Mmiu().metrics, answers, frame(observed_of), people, **settings),
     ]

@@ -66,6 +66,7 @@ TOLD = {"question": "Are there three mills in a field?", "reference": "There are
         ({"question": "How many mills? And boats?"}, "several_questions"),
         (TOLD, "gives_answer_away"),
         ({"question": "图中有几座风车？"}, "other_language"),
+        ({"reference": "田野里有三座风车。"}, "other_language"),
     ],
 )
 def test_a_seed_that_is_not_sound_is_refused_by_name(changes: dict[str, Any], reason: str) -> None:

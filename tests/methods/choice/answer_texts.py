@@ -193,6 +193,7 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "The answer is B and C", None, "B"),
     ("animals", "The answer is A. No, wait. The answer is C.", "C", "A"),
     ("animals", "A. cat\nB. horse\nC. bird\nD. dog", None, None),
+    ("animals", "A. cat B. horse C. bird D. dog", None, None),
     ("animals", "A. cat - incorrect\nB. horse - correct", "B", None),
     ("animals", "Looking at this, A, C and D can be ruled out. That leaves B.", None, None),
     ("animals", "A horse is shown in the picture.", "B", None),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import get_args
 
 import pytest
 
@@ -10,6 +11,8 @@ from methods.evaluation.asking import (
     AnswerRequest,
     AskingLimits,
     ContextPolicy,
+    policy_of,
+    with_policy,
 )
 from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
@@ -169,3 +172,9 @@ def test_a_text_stands_in_the_place_of_each_image_that_is_left_out() -> None:
         for n in range(25)
     )
     assert words(last).startswith(f"{due}\nQuestion: ") and "(A) x" in words(last)
+
+
+def test_a_version_names_the_policy_and_tells_it() -> None:
+    for policy in get_args(ContextPolicy):
+        assert policy_of(with_policy("dialogue@1", policy)) == policy
+    assert with_policy("dialogue@1", "fail") == "dialogue@1"

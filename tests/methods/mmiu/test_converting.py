@@ -92,6 +92,12 @@ def test_other_orders_are_written_alike(output: str, others: set[str]) -> None:
     assert set(other_orders(output, 7, 0)) == others
 
 
+def test_other_orders_of_many_places_are_different_orders_of_them() -> None:
+    found = other_orders("1, 2, 3, 4, 5, 6, 7, 8", 7, 0)
+    assert len(set(found)) == 7 and "1, 2, 3, 4, 5, 6, 7, 8" not in found
+    assert {"".join(sorted(each.split(", "))) for each in found} == {"12345678"}
+
+
 @pytest.mark.parametrize(
     ("output", "other"),
     [("Yes", "No"), ("no", "yes"), ("NO.", "YES."), ("True", "False"), ("false", "true")],

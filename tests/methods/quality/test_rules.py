@@ -138,6 +138,14 @@ def test_leaks(question: str, found: str | None) -> None:
     assert leak_in(question, SourceTexts.from_sources([MILL], 5)) == found
 
 
+def test_chinese_characters_of_a_source_in_a_row_leak() -> None:
+    sources = SourceTexts.from_sources(
+        [WriterContext("风车", "雪地里的一座红色四叶塔式风车", "")], 5
+    )
+    assert "雪地里的一座" in (leak_in("雪地里的一座红色四叶塔式风车有什么特点？", sources) or "")
+    assert leak_in("图中的建筑有什么特点？", sources) is None
+
+
 def test_the_same_words_on_other_pictures_are_another_question() -> None:
     def evidence(*pictures: int) -> list[str | None]:
         pairs = [

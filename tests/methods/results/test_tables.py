@@ -264,6 +264,8 @@ def test_each_judge_has_a_board() -> None:
     assert boards == [["a", "b"], ["a"]]
     names = ["leaderboard-2", "scores-2", "pairs-2", "pair-differences-2", "slices-2-1"]
     assert [table.name for table in tables(BOARD, 2)] == names
+    one = tables(results([model("a", 1.0, 1)]))
+    assert [table.name for table in one] == ["leaderboard", "scores"]
 
 
 def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:

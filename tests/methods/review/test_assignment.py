@@ -39,6 +39,14 @@ def test_shares_follow_each_other_and_cover_each_item_equally_often(place, share
     assert times in (whole, whole + 1)
 
 
+@given(place=PLACES)
+def test_every_place_is_in_one_bucket(place):
+    buckets = [n for n in range(1, BUCKETS + 1) if assignment(bucket=n).covers("score", place)]
+    assert len(buckets) == 1
+    halves = [assignment(start, 0.5, bucket=buckets[0]) for start in (0.0, 0.5)]
+    assert sum(half.covers("score", place) for half in halves) == 1
+
+
 def test_a_share_is_of_the_same_items_and_goes_on_at_the_start():
     made = [assignment(0.0, 0.5), assignment(0.0, 0.3, kind="score"), assignment(0.0, 0.4, round=2)]
     assert next_start(made, 1, None, None) == 0.5

@@ -4,8 +4,6 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from methods.contamination import (
     BLOCKING,
@@ -15,7 +13,7 @@ from methods.contamination import (
     content_of,
     find_overlap,
 )
-from methods.same_text import Rarity, comparable_text, runs
+from methods.same_text import Rarity, comparable_text
 
 QUESTION = "Image1: <ImageHere>. Which of the bridges in <image-1> was built with two towers?"
 ANSWER = (
@@ -240,21 +238,3 @@ def test_chinese_is_compared_by_characters() -> None:
     assert one.kind == "answer"
     for changed in (text.replace("灰", "红"), text.replace("四", "六"), text.replace("左", "右")):
         assert found(release("instruct", "说说", changed), bench) == []
-
-
-TEXTS = st.lists(st.sampled_from([f"w{n:c}" for n in range(97, 123)]), min_size=8, max_size=26).map(
-    " ".join
-)
-
-
-@given(TEXTS, TEXTS, TEXTS, TEXTS)
-def test_what_is_planted_whole_is_found_whatever_stands_around_it(question, answer, before, after):
-    assume(
-        len(runs(comparable_text(question).words)) >= 6
-        and len(runs(comparable_text(answer).words)) >= 6
-    )
-    benchmark = release("bench", question, answer)
-    kinds = Counter(one.kind for one in found(release("instruct", question, answer), benchmark))
-    assert kinds["question"] == 1
-    around = release("instruct", "so", f"{before} {answer} {after}")
-    assert "answer" in {one.kind for one in found(around, benchmark)}

@@ -4,13 +4,10 @@ An expression with overlapping repetitions takes time that grows with the square
 faster; with the lengths here it does not end within the timeout.
 """
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.choice.strict import read_letter
 from methods.evaluation.english_refusals import is_refusal
@@ -22,7 +19,7 @@ from methods.prompts.reply_objects import objects_in
 from methods.quality.leftovers import leftover_in
 from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.personal_data import personal_data_in
-from methods.quality.truncation import _TRAILING_OFF, truncation_in
+from methods.quality.truncation import truncation_in
 
 READERS: dict[str, Callable[[str], object]] = {
     "letter": lambda text: read_letter(text, ["dog", "cat"]),
@@ -38,27 +35,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "refusal in any language": refusal_in,
 }
 REPEATED = [
-    *(
-        "\n",
-        " ",
-        "\t",
-        ".",
-        "…",
-        ",",
-        "-",
-        "_",
-        "*",
-        "#",
-        "|",
-        "`",
-        "$",
-        "(",
-        "[",
-        "{",
-        "<",
-        "“",
-        "0",
-    ),
+    *"\n \t.…,-_*#|`$([{<“0",
     *("a", "A ", "A, ", "1. ", "> ", "```\n", "选", "答案", "Question", "Answer:", '{"a":'),
     *("</", "<think>", "</think>", "<answer>", "</answer>", "<|channel|>", "<SUMMARY>"),
     *("</REASONING>", "not ", "because ", "the answer is ", "I think ", "let me know "),
@@ -86,8 +63,3 @@ def test_blanks_that_are_repeated_change_no_letter_and_no_rating() -> None:
     for mark in (" ", "\n", '"', "“", "_", "*", "`", "``` "):
         judgment = read_rating(f"Reason: good {mark * (5_000 // len(mark))} Rating: 8")
         assert (judgment.score, judgment.explanation) == (8, "good")
-
-
-@given(st.text("a.…\n", max_size=12))
-def test_dots_at_the_end_are_those_of_the_plain_expression(text: str) -> None:
-    assert _TRAILING_OFF.sub("", text) == re.sub(r"(?:\.{2,}|…)+$", "", text)

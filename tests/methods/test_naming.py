@@ -3,10 +3,8 @@
 import string
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from methods.naming import N_NEAREST, listed, nearest, number_of
+from methods.naming import listed, nearest, number_of
 
 JOBS = ("build", "cluster", "dialogue", "evaluate", "ledger")
 TABLES = (
@@ -35,19 +33,6 @@ MODELS = [f"model-{number}" for number in range(14)]
 )
 def test_the_nearest_are_named_and_nothing_else(name, known, said):
     assert nearest(name, known) == said
-
-
-NAMES = st.text(string.ascii_lowercase + "_", min_size=5, max_size=20)
-
-
-@given(known=st.sets(NAMES, min_size=1, max_size=30), data=st.data())
-def test_a_name_with_a_slip_is_answered_with_three_at_most_that_there_are(known, data):
-    meant = data.draw(st.sampled_from(sorted(known)))
-    at = data.draw(st.integers(0, len(meant) - 1))
-    said = nearest(meant[:at] + meant[at + 1 :], known)
-    found = said.removeprefix("the nearest is ").removeprefix("the nearest are ").split(", ")
-    assert len(found) <= N_NEAREST and set(found) <= known
-    assert meant in found or len(found) == N_NEAREST
 
 
 def test_many_are_listed_to_the_tenth_and_counted() -> None:

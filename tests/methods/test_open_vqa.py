@@ -14,7 +14,6 @@ from methods.evaluation.benchmark import GROUP
 from methods.evaluation.item_dry_run import dry_run_item
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgmentKey, replay
-from methods.prompts.parsing import ParseError
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
 from resources.settings.prompts import prompt
@@ -51,9 +50,3 @@ def test_an_answer_has_the_judges_score(open_vqa: ModuleType, score: int) -> Non
     place = JudgmentKey("plain", 1, open_vqa.MATCH)
     (observed,) = replay(open_vqa.benchmark.judge(ITEM, transcript), {place: judgment})
     assert (observed.metric, observed.status, observed.value) == ("Match", "judged", score)
-
-
-@pytest.mark.parametrize("rating", ["0", "6", "10", "4.5"])
-def test_a_score_outside_1_to_5_is_asked_for_again(open_vqa: ModuleType, rating: str) -> None:
-    with pytest.raises(ParseError):
-        open_vqa.read_match(f'{{"Reason": "It is so.", "Rating": {rating}}}')

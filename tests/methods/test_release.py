@@ -3,11 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.ids import content_id
-from methods.prompts.messages import IMAGE_HERE, Image, interleave
 from methods.release import (
     ApprovedDialogue,
     Edition,
@@ -15,7 +12,6 @@ from methods.release import (
     ReviewPolicy,
     build_release,
     id_of_release,
-    image_positions,
 )
 
 
@@ -213,15 +209,3 @@ def test_what_is_at_its_default_is_not_hashed_and_what_says_something_is():
         id_of_release("mmdu", ALL, {**rows, "choices": [{"choice": "A kite"}]}, Edition("mmdu")),
     ]
     assert len({release_id, *others}) == 1 + len(others)
-
-
-@given(st.lists(st.lists(st.sampled_from([IMAGE_HERE, "<image-1>", "a"])).map(" ".join)))
-def test_every_image_enters_once_in_order_and_just_where_its_place_is(questions):
-    positions = list(image_positions(questions))
-    assert [p for entering in positions for p in entering] == list(
-        range(1, sum(question.count(IMAGE_HERE) for question in questions) + 1)
-    )
-    for question, entering in zip(questions, positions, strict=True):
-        names = [str(position) for position in entering]
-        parts = interleave(question, names)
-        assert [part.image_id for part in parts if isinstance(part, Image)] == names

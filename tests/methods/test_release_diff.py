@@ -24,7 +24,6 @@ CARD = {
     "corpus": [{"wit_shard": "a", "fingerprint": "1"}, {"wit_shard": "b", "fingerprint": "1"}],
     "prompt_versions": ["mmdu/questions@1"],
 }
-Turns = list[tuple[str, str]]
 
 
 def contents(items, card=None, **of) -> ReleaseContents:
@@ -111,17 +110,6 @@ def test_dialogues_are_matched_by_id_else_by_set() -> None:
 def changes(one: dict[str, Any], other: dict[str, Any]) -> ReleaseDifference:
     """One item of one turn in two releases, with these things said of it."""
     return difference(*(contents(ONE, **of) for of in (one, other)))
-
-
-def test_other_reviewers_and_other_images_are_changes() -> None:
-    found = changes({}, {"reviewers": ["eve"], "images": "y"})
-    (changed,) = found.changed
-    assert changed.what == "images; reviewers"
-    assert changed.changes == (
-        ContentChange("images", None, ("x",), ("y",)),
-        ContentChange("reviewers", None, ("ann",), ("eve",)),
-    )
-    assert found.common == {}
 
 
 @pytest.mark.parametrize(

@@ -37,11 +37,6 @@ def test_what_is_secret_goes_and_all_else_stays(address, shown):
     assert without_secrets(address) == (address if shown is None else shown)
 
 
-@given(st.text())
-def test_whatever_is_written_there_it_is_done_once(text):
-    assert without_secrets(without_secrets(text)) == without_secrets(text)
-
-
 @given(st.text(st.characters(codec="utf-8", exclude_characters="/?#@"), min_size=1))
 def test_no_password_is_left(password):
     shown = without_secrets(f"https://ada:{password}@example.org/a.png")

@@ -38,16 +38,6 @@ def test_punctuation_alone_is_no_word(text: str) -> None:
     assert n_words(text) == sum(letter in text for letter in "abc")
 
 
-@given(st.lists(st.sampled_from(["mill", "3", "图", "ね", "é"]), max_size=20))
-def test_words_with_spaces_between_them_add_up(words: list[str]) -> None:
-    assert n_words(" ".join(words)) == len(words)
-
-
 @given(st.text(), st.text())
 def test_the_words_of_two_lines_are_those_of_each(first: str, second: str) -> None:
     assert n_words(f"{first}\n{second}") == n_words(first) + n_words(second)
-
-
-@given(st.text(alphabet="图中有什么ねこイヌ"))
-def test_spaces_between_characters_change_nothing(text: str) -> None:
-    assert n_words(text) == n_words(" ".join(text)) == len(text)

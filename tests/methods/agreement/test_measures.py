@@ -297,24 +297,6 @@ def test_items_of_one_set_are_drawn_together():
     assert interval(raw_agreement, HALF_AGREED, ["one"] * 16, seed=0) == (0.5, 0.5)
 
 
-@pytest.mark.parametrize("measure", [cohen_kappa, ordinal, kendall, mean_absolute_error])
-def test_an_interval_holds_its_value_and_the_order_of_items_is_nothing_to_it(measure):
-    generator = np.random.default_rng(3)
-    ratings = generator.integers(1, 4, size=(15, 2)).astype(float)
-    clusters = [f"set {number}" for number in generator.integers(0, 6, size=15)]
-    low, high = interval(measure, ratings, clusters, seed=1, n_resamples=200)
-    assert low < measure(ratings).value < high
-    order = generator.permutation(15)
-    again = interval(measure, ratings[order], [clusters[i] for i in order], seed=1, n_resamples=200)
-    assert again == pytest.approx((low, high))
-    if measure is cohen_kappa:
-        # All draws at once give the interval of one draw after another.
-        at_once = interval(
-            measure, ratings, clusters, seed=1, n_resamples=200, of_draws=cohen_kappa_of_draws
-        )
-        assert at_once == pytest.approx((low, high))
-
-
 @pytest.mark.parametrize("of_draws", [None, cohen_kappa_of_draws])
 def test_draws_without_a_value_are_left_out_and_no_value_has_no_interval(of_draws):
     # Of three items two have the same labels: every draw without the third is of one label.

@@ -97,24 +97,6 @@ def test_each_task_has_rules_of_its_own_but_the_two_of_dialogues_share_theirs(la
     assert rendered["Coherence"] == rendered["Incoherence"]
 
 
-@pytest.mark.parametrize(
-    ("language", "example", "declines"),
-    [("en", "For example:\n- The question: ", "declin"), ("zh", "例如：\n- 问题：", "拒绝")],
-)
-def test_a_judge_without_the_picture_gets_an_example_and_no_rule_for_declining(
-    language, example, declines
-):
-    """The paper's prompt has one example for details that the reference lacks (A.8, Figure 11).
-
-    It has no rule for answers that decline: the bands decide.
-    """
-    template = prompt(f"alignmmbench/judge_{language}")
-    data = request_of(ITEM).data
-    blind, seeing = (words(*template.render(images, **data)) for images in ((), ("sha",)))
-    assert example in blind and example not in seeing
-    assert declines not in blind + seeing
-
-
 UNREFERENCED = replace(ITEM, turns=(ITEM.turns[0], replace(ITEM.turns[1], references={})))
 RATED = {JudgmentKey("plain", 2, ANSWER): Judgment({RATING: 7}, 7, "")}
 

@@ -93,29 +93,6 @@ def test_a_picture_that_shows_a_keyword_is_a_candidate_whatever_its_texts_say() 
     assert found.removed == [DroppedEntry("entry 3", "c", "no_keyword")]
 
 
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from("abcdef"),
-            st.sampled_from(["two", "three", "fruit", "two fruits", "三只"]),
-        ),
-        max_size=12,
-    ),
-    st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("ab")),
-    st.sets(st.sampled_from("abcdef")),
-)
-def test_no_two_candidates_look_alike_and_no_entry_is_forgotten(texts, groups, excluded):
-    entries = [pictured(number, *each) for number, each in enumerate(texts)]
-    found = candidates(entries, WORDS, groups, excluded)
-    taken = {each.entry_id for each in found.candidates}
-    removed = [each.entry_id for each in found.removed]
-    assert sorted([*taken, *removed]) == sorted(entry.entry_id for entry in entries)
-    images = {(each.entry_id, each.image_id) for each in found.candidates}
-    alike = [groups.get(image, image + " alone") for _, image in images]
-    assert len(set(alike)) == len(alike)
-    assert not {image for _, image in images} & excluded
-
-
 POOL = [
     TaskImage(task, f"e{image}", image, ("word",))
     for task, images in (("Counting", "abc"), ("Recognition", "ab"), ("Writing", ""))

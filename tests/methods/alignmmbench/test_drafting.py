@@ -62,16 +62,11 @@ TOLD = {"question": "Are there three mills in a field?", "reference": "There are
     ("changes", "reason"),
     [
         ({"question": None}, "wrong_fields"),
-        ({"reference": " "}, "empty_text"),
-        ({"reference": "Three \ud800"}, "not_unicode"),
-        ({"question": "What is in <image-1>?"}, "image_token"),
         ({"question": "What does the caption say?"}, "mentions_material"),
-        ({"reference": "According to the article, three."}, "mentions_material"),
         ({"question": "How many mills? And boats?"}, "several_questions"),
         (TOLD, "gives_answer_away"),
         ({"question": "图中有几座风车？"}, "other_language"),
         ({"reference": "田野里有三座风车。"}, "other_language"),
-        ({"question": "Сколько мельниц?"}, "other_language"),
     ],
 )
 def test_a_seed_that_is_not_sound_is_refused_by_name(changes: dict[str, Any], reason: str) -> None:

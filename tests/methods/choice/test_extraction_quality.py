@@ -52,7 +52,7 @@ def observed(answers: list[ExtractedAnswer]) -> list[ScoredObservation]:
 
 
 def findings(answers: list[ExtractedAnswer], observed_of: Any, people: Any) -> list[Finding]:
-    settings = {"extractor": "second", "seed": 0, "n_resamples": 200}
+    settings = {"extractor": "second", "seed": 0, "n_resamples": 50}
     return [
         *reading_findings(Mmiu().metrics, answers, frame(observed_of), people, **settings),
     ]
@@ -156,14 +156,6 @@ def test_the_extractor_gains_what_it_reads_rightly(found: dict[Any, Finding]) ->
     assert points("difference", "compat", "strict") == pytest.approx(100 / 3)
     row = found["difference", "strict", "rule", "", "macro by task"]
     assert row.value == pytest.approx(100 / 3) and row.ci_low <= row.value
-
-
-def test_an_extractor_that_reads_wrongly_gains_nothing() -> None:
-    wrong = [replace(each, extractor=each.extractor and "D") for each in ANSWERS]
-    found = figures(wrong)
-    assert value(found, "score", "strict", "", "", "micro") == (pytest.approx(100 / 3), 3)
-    assert value(found, "difference", "strict", "rule", "", "micro") == (0.0, 3)
-    assert value(found, "raw", "extractor", "people") == (1.0, 1), "people read D, too"
 
 
 def test_all_models_are_taken_together_and_baselines_are_no_models() -> None:

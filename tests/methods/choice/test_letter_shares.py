@@ -1,11 +1,8 @@
 """Letters that models name against those that are right, worked by hand."""
 
 import random
-from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.choice.letter_shares import (
     LetterShares,
@@ -16,8 +13,6 @@ from methods.choice.letter_shares import (
 )
 from methods.evaluation.items import Item
 from tests.methods.choice.questions import item
-
-LETTER = st.sampled_from("ABCD")
 
 
 def items(keys: str, n_choices: int = 4) -> list[Item]:
@@ -98,14 +93,3 @@ def test_where_keys_are_held_out_there_is_nothing_to_compare_with() -> None:
     assert not keys_of(items("????")) and keys_of(items("AB?B")) == {"A": 1, "B": 2}
     # A question of which the key is held out leaves the others.
     assert shares("AB?B", "AAAA").compared == 3
-
-
-@given(st.lists(st.tuples(LETTER, LETTER), min_size=1, max_size=30))
-def test_the_distance_is_that_of_both_shares_and_symmetric(pairs: list[tuple[str, str]]) -> None:
-    keys, named = ("".join(of) for of in zip(*pairs, strict=True))
-    right, said = Counter(keys), Counter(named)
-    by_hand = sum(abs(right[letter] - said[letter]) for letter in "ABCD") / 2 / len(pairs)
-    one, other = shares(keys, named, 100), shares(named, keys, 100)
-    assert one.distance.value == other.distance.value == pytest.approx(by_hand)
-    assert one.p == other.p
-    assert shares(keys, keys, 100).p == 1

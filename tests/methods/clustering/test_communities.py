@@ -91,26 +91,3 @@ def test_rounding_does_not_cost_a_vector_its_own_community_and_few_have_none():
     assert members_of(np.array([[0, 1], [1, 0], [0, 1]], dtype=np.float32), tau=1.0) == [[0, 2]]
     for few in (np.empty((0, 3), np.float32), np.array([], np.float32), at_angles(10)):
         assert threshold_communities(few, TAU) == []
-
-
-@pytest.mark.parametrize("make", KINDS)
-def test_communities_do_not_overlap_and_every_member_is_within_tau_of_the_centre(make):
-    for seed in range(10):
-        vectors = make(seed)
-        found = threshold_communities(vectors, TAU)
-        everyone = [index for community in found for index in community.members]
-        assert len(everyone) == len(set(everyone))
-        assert min((len(community.members) for community in found), default=2) >= 2
-        # In the order of choice: a vector is in the first community whose centre is within tau.
-        near = vectors @ vectors[[community.centre for community in found]].T >= TAU
-        for place, community in enumerate(found):
-            assert (near[list(community.members)].argmax(axis=1) == place).all()
-        for community in found:
-            assert community.members[0] == community.centre
-            cosines = vectors[list(community.members)] @ vectors[community.centre]
-            assert community.similarities == pytest.approx(cosines, abs=1e-5)
-            assert min(community.similarities) >= TAU and max(community.similarities) == 1
-            assert list(community.similarities) == sorted(community.similarities, reverse=True)
-        # Nobody who is left over reaches another one who is.
-        free = sorted(set(range(len(vectors))) - set(everyone))
-        assert ((vectors[free] @ vectors[free].T >= TAU).sum(axis=1) <= 1).all()

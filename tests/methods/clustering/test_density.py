@@ -5,7 +5,7 @@ import pytest
 
 from methods.clustering.communities import density_communities
 from methods.clustering.neighbours import ThresholdError
-from tests.methods.clustering.vectors import at_angles, clustered_vectors, unit
+from tests.methods.clustering.vectors import at_angles, unit
 
 
 def two_places_and_strays(seed: int = 0) -> np.ndarray:
@@ -34,16 +34,6 @@ def test_the_centre_is_the_medoid_and_comes_first():
     assert first.members[:2] == (1, 2)
     assert first.similarities[:2] == pytest.approx([1, np.cos(np.radians(2))], abs=1e-6)
     assert list(first.similarities) == sorted(first.similarities, reverse=True)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_clusters_do_not_overlap_and_have_their_least_size(seed):
-    for min_size in (2, 4):
-        found = density_communities(clustered_vectors(seed), min_size)
-        members = [index for each in found for index in each.members]
-        assert found and len(members) == len(set(members))
-        sizes = [len(each.members) for each in found]
-        assert min(sizes) >= min_size and sizes == sorted(sizes, reverse=True)
 
 
 def test_copies_are_as_dense_as_can_be_and_numbers_are_finite():

@@ -10,7 +10,6 @@ from tests.methods.clustering.clustered import (
     by_density,
     by_threshold,
     how,
-    in_one_language,
     names,
     of_angles,
     parted,
@@ -18,7 +17,6 @@ from tests.methods.clustering.clustered import (
     random_entries,
     rows_of,
 )
-from tests.methods.clustering.vectors import unit
 
 DETECTORS = {"threshold": by_threshold(), "density": by_density()}
 # tau = 0.75 is 41.4 degrees. a is the centre of a, b; e that of e, f; g stands alone.
@@ -182,28 +180,6 @@ def test_a_new_version_stays_while_it_is_within_tau_of_the_centre(at, group, clu
     assert changes(made) == []
 
 
-def test_slightly_changed_texts_stay_wherever_they_were_if_the_centre_is_near():
-    n_stayed = n_left = 0
-    for seed in range(10):
-        then = random_entries(seed)
-        was = clustered(then)
-        noise = np.random.default_rng(seed).normal(size=(2, 60, 8)) / 20
-        now = in_one_language(
-            [f"{entry_id}, edited" for entry_id in then.ids],
-            unit(then.categories + noise[0]),
-            unit(then.captions + noise[1]),
-        )
-        former = dict(zip(now.ids, then.ids, strict=True))
-        made = extend(now, prior(was, then, now, former), by_threshold(), TAU)
-        before, after = was.groups.membership.community, names(made.groups, now)
-        for row, entry_id in enumerate(now.ids):
-            if before[row] >= 0:
-                near = now.categories[row] @ was.groups.categories[before[row]] >= TAU
-                assert not near or after[entry_id] == was.groups.ids[before[row]]
-                n_stayed, n_left = n_stayed + near, n_left + (not near)
-    assert n_stayed > 300 and n_left > 5
-
-
 @pytest.mark.parametrize(
     ("more", "less", "groups", "changed"),
     [
@@ -250,50 +226,6 @@ def test_extending_moves_no_entry_changes_no_id_and_twice_is_once(detectors):
     assert n_joined > 20 and n_new > 5
 
 
-def test_extending_nothing_is_clustering():
-    for seed in range(10):
-        entries = random_entries(seed)
-        nothing = PriorClustering.empty(entries)
-        one = extend(entries, nothing, by_threshold(), TAU)
-        other = recluster(entries, nothing, by_threshold(), TAU)
-        assert same(one, other, entries)
-        assert changes(one) == changes(other)
-        assert {change for _, change in changes(one)} == {"new"}
-
-
-@pytest.mark.parametrize("n_earlier", [0, 35])
-def test_the_order_in_which_entries_come_plays_no_part(n_earlier):
-    for seed in range(10):
-        entries = random_entries(seed)
-        then = rows_of(entries, np.arange(n_earlier))
-        was = clustered(then)
-        shuffled = rows_of(entries, np.random.default_rng(seed).permutation(60))
-        one, other = extended(was, then, entries), extended(was, then, shuffled)
-        assert len(one.groups.ids) > 1 and len(one.clusters.ids) > 1
-        for a, b in ((one.groups, other.groups), (one.clusters, other.clusters)):
-            assert names(a, entries) == names(b, shuffled)
-            assert how(a, entries) == how(b, shuffled)
-
-
-def test_an_entry_has_the_same_place_whether_it_was_there_from_the_start_or_comes_later():
-    n_several = 0
-    for seed in range(10):
-        entries = random_entries(seed)
-        all_at_once = clustered(entries)
-        centres = {*all_at_once.groups.centres, *all_at_once.clusters.centres}
-        for row in sorted(set(range(60)) - centres)[:15]:
-            others = rows_of(entries, np.delete(np.arange(60), row))
-            without = extended(all_at_once, entries, others)
-            made = extended(without, others, entries)
-            for kind in ("groups", "clusters"):
-                of_all, of_made = getattr(all_at_once, kind), getattr(made, kind)
-                assert names(of_made, entries) == names(of_all, entries)
-            near = entries.categories[row] @ all_at_once.groups.categories.T >= TAU
-            n_several += near.sum() > 1
-    # Often there was a choice.
-    assert n_several > 15
-
-
 def reclustered(was: Clustering, then: Entries, now: Entries, tau: float = TAU) -> Clustering:
     return recluster(now, prior(was, then, now), by_threshold(tau), tau)
 
@@ -331,21 +263,3 @@ def test_a_part_that_is_not_the_old_one_does_not_get_its_name_though_it_has_its_
     # And now they are called so for good.
     again = reclustered(made, entries, entries, tau=np.cos(np.radians(5)))
     assert again.groups.ids == made.groups.ids
-
-
-def test_every_community_has_its_own_name_and_every_one_before_and_after_is_told_of():
-    for seed in range(10):
-        entries = random_entries(seed)
-        then, now = rows_of(entries, np.arange(45)), rows_of(entries, np.arange(15, 60))
-        was = clustered(then)
-        made = reclustered(was, then, now, tau=0.85)
-        for old, new in ((was.groups, made.groups), (was.clusters, made.clusters)):
-            assert len(set(new.ids)) == len(new.ids)
-            told = new.changes
-            assert set(told.old) - {-1} == set(range(len(old.ids)))
-            assert set(told.new) - {-1} == set(range(len(new.ids)))
-            kept = told.change == CHANGES.index("kept")
-            for one, other, is_kept in zip(told.old, told.new, kept, strict=True):
-                if is_kept:
-                    assert old.ids[one] == new.ids[other]
-            assert len(set(old.ids) & set(new.ids)) == kept.sum()

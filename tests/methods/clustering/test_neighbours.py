@@ -80,19 +80,6 @@ def test_a_pair_at_the_border_is_decided_by_its_float64_product(number, seed):
     assert near(vectors, product + 1e-14) == NEITHER
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_bound_lies_above_every_pair_within_tau(number, seed):
-    vectors = clustered_vectors(seed, n=600, dimensions=96)
-    for tau in (0.2, 0.75, 0.95):
-        pair_filter = make_pair_filter(vectors, tau)
-        everyone = pair_filter.select(slice(None))
-        passed = np.zeros((len(vectors), len(vectors)), dtype=bool)
-        for row, column in pair_filter.candidates(everyone, everyone):
-            passed[row, column] = True
-        within = vectors.astype(np.float64) @ vectors.T.astype(np.float64) >= tau
-        assert within.any() and not (within & ~passed).any()
-
-
 def test_the_bound_holds_when_every_number_rounds_the_same_way():
     # Units of 1/254: 127 of them, and 15 x 56.49, which become 56; the residual fills up to length 1.
     rest = np.sqrt(254**2 - 127**2 - 15 * 56.49**2)  # 22.84

@@ -83,22 +83,6 @@ def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed_and_too_few_a
     assert how(made.groups, entries) == dict.fromkeys("abc", "seed") | dict.fromkeys("de", "noise")
 
 
-def test_reasons_agree_with_the_distances():
-    n_of = {"no neighbour": 0, "absorbed": 0, "noise": 0}
-    for seed in range(12):
-        entries = random_entries(seed)
-        made = clustered(entries, min_size=3)
-        near = entries.categories @ entries.categories.T >= TAU
-        np.fill_diagonal(near, False)
-        left = made.groups.membership.community < 0
-        for row, word in enumerate(how(made.groups, entries).values()):
-            if left[row]:
-                n_of[word] += 1
-                assert (word == "no neighbour") == (not near[row].any())
-                assert (word == "noise") == (near[row] & left).any()
-    assert min(n_of.values()) > 0
-
-
 def test_members_have_their_similarity_to_the_centre_in_both_spaces():
     made = clustered(SEVEN)
     groups, clusters = similarity_to_groups(SEVEN, made), similarity_to_clusters(SEVEN, made)
@@ -124,13 +108,6 @@ def test_who_is_in_none_has_the_nearest_centre_and_how_near_it_is():
     assert clusters.nearest[c] == 0
     assert clusters.nearest_cosine[c] == pytest.approx(cosine(100), abs=1e-6)
     assert clusters.nearest[g] == -1 and np.isnan(clusters.nearest_cosine[g])
-
-
-def test_who_is_left_over_is_within_tau_of_no_centre_and_who_is_not_is():
-    for seed in range(8):
-        entries = random_entries(seed)
-        why = similarity_to_groups(entries, clustered(entries))
-        assert np.nanmin(why.cosine) >= TAU > np.nanmax(why.nearest_cosine)
 
 
 MORE = float(np.nextafter(np.float32(0.6), np.float32(1)))

@@ -1,9 +1,7 @@
-"""Names of tasks and their categories: numbers worked by hand, and the law of merging."""
+"""Names of tasks and their categories: numbers worked by hand."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.convbench.drafting import TaskNameMatch, categories_of, task_name
 from methods.errors import UserError
@@ -59,15 +57,3 @@ def test_a_single_name_is_its_category_and_has_no_other() -> None:
     assert categories_of({}, at(), 0.75) == []
     with pytest.raises(UserError, match="tau"):
         categories_of({"OCR": 3}, at(10), 1.5)
-
-
-@given(st.lists(st.floats(0, 359), min_size=1, max_size=12, unique=True), st.floats(-0.9, 1))
-def test_every_name_is_in_one_category_that_has_its_own_name(angles, tau):
-    counts = {f"Task {place}": place % 3 + 1 for place in range(len(angles))}
-    found = categories_of(counts, at(*angles), tau)
-    assert [each.name for each in found] == list(counts)
-    of = {each.name: each.category for each in found}
-    assert all(of[category] == category for category in of.values())
-    for each in found:
-        assert counts[each.category] >= each.n_turns
-        assert each.nearest is None or each.nearest != each.category

@@ -1,8 +1,6 @@
 """Messages without their images, or with those of another item."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.evaluation.ablations import (
     NoOtherImages,
@@ -98,19 +96,3 @@ def test_a_release_without_other_images_is_refused_in_a_sentence(items: list[Ite
         "No other item of the release has an image to show in place of image 1 of 1, so other-images "
         "cannot be asked about it."
     )
-
-
-IMAGES = st.lists(st.sampled_from("abcdefgh"), max_size=4)
-
-
-@given(st.lists(IMAGES, min_size=2, max_size=6))
-def test_no_item_is_ever_shown_an_image_of_its_own(of_items: list[list[str]]) -> None:
-    items = [item(str(n), *images) for n, images in enumerate(of_items)]
-    try:
-        instead = instead_of_all(items)
-    except NoOtherImages:
-        return
-    assert instead == instead_of_all(items)
-    for each in items:
-        assert instead[each.item_id].keys() == set(each.image_ids)
-        assert not set(instead[each.item_id].values()) & set(each.image_ids)

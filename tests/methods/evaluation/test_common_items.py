@@ -1,8 +1,6 @@
 """Scores on what two releases have in common, worked by hand."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.evaluation.common_items import CommonScore, common_scores
 from methods.evaluation.metrics import Metric
@@ -80,14 +78,3 @@ def test_the_same_calls_differ_by_nothing_surely_and_equal_values_of_other_calls
     # What differs keeps its interval whatever is said of its calls.
     differs = [common([MICRO], BEFORE, AFTER, ITEMS, same_calls=same) for same in (False, True)]
     assert differs[0] == differs[1] and differs[0][0].ci_low < differs[0][0].difference
-
-
-@given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=1, max_size=8))
-def test_the_difference_is_that_of_the_two_scores_and_turns_round_with_them(grades):
-    one, other = (
-        [scored(str(n), 1, pair[side]) for n, pair in enumerate(grades)] for side in (0, 1)
-    )
-    same = {each.item_id: each.item_id for each in one}
-    ((was, now, gain, _, n),) = numbers([MICRO], one, other, same)
-    ((_, _, loss, _, _),) = numbers([MICRO], other, one, same)
-    assert gain == pytest.approx(now - was) and gain == pytest.approx(-loss) and n == len(grades)

@@ -5,7 +5,6 @@ takes int() of a score and cuts it off at 0 and 10; what int() refuses is a scor
 own code adds the value as it is. The table stands in docs/guides/judges.md.
 """
 
-import ast
 import json
 import re
 from pathlib import Path
@@ -62,21 +61,6 @@ def test_every_benchmark_reads_or_refuses_a_value_alike(read, value, wanted, _) 
         with pytest.raises(ParseError) as caught:
             read(value)
         assert caught.value.reason == wanted
-
-
-def vlmevalkit(value: str) -> str:
-    """Its rule for a score of MMDU, on what Python's own literals are."""
-    parsed = {"true": True, "null": None}.get(value)
-    parsed = ast.literal_eval(value) if parsed is None and value != "null" else parsed
-    try:
-        return str(min(10, max(0, int(parsed))))
-    except (TypeError, ValueError):
-        return "nothing"
-
-
-@pytest.mark.parametrize(("value", "_", "released"), TABLE)
-def test_what_vlmevalkit_makes_of_it(value, _, released) -> None:
-    assert vlmevalkit(value) == released
 
 
 def test_the_guide_has_the_table() -> None:

@@ -1,8 +1,6 @@
 """What a file of people's scores comes to: every record counted, nothing guessed."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.evaluation.cells import FileRow
 from methods.evaluation.human_scores import (
@@ -137,22 +135,8 @@ def test_a_column_that_is_not_there_is_named(column, said):
         human_scores_of(RATED, rows(cells))
 
 
-RECORDS = st.builds(
-    record,
-    item=st.sampled_from(["one", "two", "x"]),
-    model=st.sampled_from(["a", "b", ""]),
-    score=st.sampled_from(["1", "10", "11", "", "x"]),
-    turn=st.sampled_from(["", "1", "9"]),
-    rater=st.sampled_from(["", "ann"]),
-)
-
-
-@given(st.lists(RECORDS, max_size=8))
-def test_every_record_is_a_score_or_counted_and_the_hash_is_of_the_scores_alone(records):
-    try:
-        found = human_scores_of(RATED, rows(record("last"), *records))
-    except HumanScoresError:
-        return
-    assert len(found.scores) + sum(found.counts.values()) == len(records) + 1 == found.n_rows
-    again = human_scores_of(RATED, rows(*records[::-1], record("last"), record("last")))
-    assert again.content_hash == found.content_hash
+def test_the_order_and_repeats_of_records_are_nothing_to_the_hash():
+    records = [record(rater="ann"), record("last"), record("two", turn="1", score="3")]
+    found = human_scores_of(RATED, rows(*records))
+    again = human_scores_of(RATED, rows(*records[::-1], records[0]))
+    assert again.content_hash == found.content_hash and again.counts == {"repeated": 1}

@@ -1,12 +1,9 @@
 """Rows of judge quality from observations: numbers worked by hand, and what has no value."""
 
 import math
-from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from methods.evaluation import judge_quality as measuring
 from methods.evaluation.judge_quality import (
@@ -14,14 +11,12 @@ from methods.evaluation.judge_quality import (
     INTERNAL,
     JUDGED_ONCE,
     NO_SCORE,
-    NO_VARIANCE,
     OF_PEOPLE,
     ONE_SCORE,
     AnswerKey,
     JudgeScale,
     ReferenceMeasures,
 )
-from methods.evaluation.statistics.length_control import ALL_THE_SAME, EQUALLY_LONG, NO_SCORES
 from tests.methods.evaluation.observed import ScoredObservation, frame
 
 pytestmark = pytest.mark.slow
@@ -128,24 +123,6 @@ def test_a_judge_without_scores_and_one_with_a_single_score():
     assert figure(one, "replicate_variance") == (0, None, JUDGED_ONCE)
 
 
-NO_SCORES_OF_A = {"a": [scored(1, status="not_judged")]}
-ONCE = "One score an item: nothing tells items from noise."
-
-
-@pytest.mark.parametrize(
-    ("judges", "n", "reason"),
-    [
-        ([{"a": answers((7, 7), (7, 7))}], 2, NO_VARIANCE),
-        ([{"a": answers(4, 8)}], 2, ONCE),
-        ([NO_SCORES_OF_A], 0, "Fewer than two items have every score."),
-        ([NO_SCORES_OF_A, {"a": answers(1, 2)}], 0, "Fewer than two items have every score."),
-    ],
-)
-def test_without_a_variance_to_share_every_share_says_why(judges, n, reason):
-    for row in variance_rows(SCALE, judges):
-        assert (row.n, row.value, row.reason) == (n, None, reason)
-
-
 def lengths(of):
     return ReferenceMeasures(
         {AnswerKey(m, "i", "plain", t): n for m, every in of.items() for t, n in every.items()}, {}
@@ -163,16 +140,6 @@ def test_scores_at_equal_length():
     assert figure(found, "length_controlled_score", "b") == (2, pytest.approx(6.5), None)
     # Both orders are 1, 2.5, 2.5, 4 where two answers tie in both.
     assert figure(found, "length_correlation") == (4, pytest.approx(1), None)
-
-
-def test_without_lengths_or_with_equal_ones_it_says_why():
-    observed = {"a": answers(4, 6, 7)}
-    without = quality(observed)
-    for measure, model in (("correlation", ""), ("slope", ""), ("controlled_score", "a")):
-        assert figure(without, f"length_{measure}", model) == (0, None, NO_SCORES)
-    same = quality(observed, lengths({"a": {1: 5, 2: 5, 3: 5}}))
-    assert figure(same, "length_correlation") == (3, None, ALL_THE_SAME)
-    assert figure(same, "length_controlled_score", "a") == (3, None, EQUALLY_LONG)
 
 
 def test_people_are_compared_on_what_they_scored():
@@ -316,45 +283,3 @@ def test_parts_of_a_turn_are_answers_of_their_own():
     found = quality({"a": both}, lengths({"a": {1: 5}}))
     assert figure(found, "mean") == (2, 0.5, None)
     assert figure(found, "length_controlled_score", "a")[0] == 2
-
-
-@st.composite
-def judges(draw):
-    """Two judges of two models, with answers that have no score, one score or three."""
-    given_scores = st.lists(st.integers(1, 10).map(float), max_size=3)
-    return [
-        {
-            model: [
-                scored(turn, *draw(given_scores), metric=metric, item=item)
-                for metric in SCALE.dimensions
-                for item in ("i", "k", "l")
-                for turn in (1, 2)
-            ]
-            for model in ("a", "b")
-        }
-        for _ in range(2)
-    ]
-
-
-@settings(max_examples=20)
-@given(judges=judges(), words=st.lists(st.integers(1, 9), min_size=6, max_size=6))
-def test_every_figure_has_a_value_or_a_reason_and_lies_in_its_interval(judges, words):
-    keys = [AnswerKey("a", item, "plain", turn) for item in "ikl" for turn in (1, 2)]
-    beside = ReferenceMeasures(
-        dict(zip(keys, words, strict=True)), {INTERNAL: {keys[0]: {"Overall": 4.0}}}
-    )
-    rows = [
-        *judge_rows(SCALE, judges[0], beside, seed=0, n_resamples=5),
-        *pair_rows(SCALE, *judges, "j", seed=0, n_resamples=5),
-        *variance_rows(SCALE, judges),
-    ]
-    assert set(Counter(tuple(getattr(row, name) for name in KEY) for row in rows).values()) == {1}
-    for row in rows:
-        assert (row.value is None) == (row.reason is not None)
-        if row.value is not None:
-            assert math.isfinite(row.value)
-        if row.ci_low is not None:
-            assert row.ci_low <= row.value <= row.ci_high
-    shares = [row.value for row in rows if row.measure.startswith("variance_share")]
-    if shares[0] is not None:
-        assert sum(share for share in shares if share is not None) == pytest.approx(1)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item
@@ -67,18 +65,6 @@ def test_each_record_is_a_prediction_or_is_counted(of, texts, counts) -> None:
     assert (found.texts, found.counts) == (texts, counts)
     # An empty one does not count.
     assert (found.n_rows, found.n_items) == (len(of), 1)
-
-
-@given(st.lists(st.tuples(st.sampled_from("123"), st.sampled_from(["A", "B", ""])), min_size=1))
-def test_every_record_is_counted_once(of: list[tuple[str, str]]) -> None:
-    try:
-        found = predictions_of(ById(), ITEMS, rows(*of))
-    except PredictionError:
-        # Nothing that counts: none is known, or all that are contradict each other.
-        return
-    not_taken = sum(n for reason, n in found.counts.items() if reason != "empty")
-    assert len(found.texts) + not_taken == found.n_rows == len(of)
-    assert found.counts.keys() <= REASONS.keys()
 
 
 def test_a_file_that_is_not_of_the_release_or_not_of_predictions_is_one_sentence() -> None:

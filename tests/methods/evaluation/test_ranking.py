@@ -72,23 +72,6 @@ def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
     assert pairs["floor", "a", "b"]["difference"] == pytest.approx(10)
 
 
-def test_a_macro_mean_of_the_same_units_is_compared_alike_in_company_and_alone() -> None:
-    def model(seed: int) -> list[ScoredObservation]:
-        return [
-            scored(f"{n}", 1 + (seed * n * n + n) % 9, category="xxxy"[n % 4]) for n in range(40)
-        ]
-
-    models = {"a": model(2), "b": model(3), "c": model(5)}
-    together, _ = compared(models, MACRO)
-    # Only Holm's adjustment is of three pairs instead of one. With `d`, which has one unit less, the
-    # strata weigh differently: each pair by itself, to the same end.
-    more, _ = compared({**models, "d": model(7)[1:]}, MACRO)
-    alone, _ = compared({"a": models["a"], "c": models["c"]}, MACRO)
-    for key in alone:
-        for pair in (alone[key], more[key]):
-            assert together[key] == pytest.approx({**pair, "p_holm": together[key]["p_holm"]})
-
-
 def test_a_smaller_spread_ranks_first() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
 

@@ -12,13 +12,11 @@ from methods.prompts.parsing import ParseError
 
 READ = [
     ('{"Reason": "right", "Rating": 8}', 8, "right"),
-    ('{"Rating": 8, "Reason": "right"}', 8, "right"),
     # With zeros, and in wide figures; test_grades.py has the other values.
     ('{"Rating": " 8 ", "Reason": "right"}', 8, "right"),
     ('{"Rating": "8.00", "Reason": "right"}', 8, "right"),
     ('{"Rating": 8e0, "Reason": "right"}', 8, "right"),
     ('{"Rating": "８", "Reason": "对"}', 8, "对"),
-    ('{"Rating": "１０", "Reason": "对"}', 10, "对"),
     ('{"Rating": "08", "Reason": "right"}', 8, "right"),
     # Keys in another case or order, more of them, or a reason outside.
     ('{"rating": 8, "reason": "right"}', 8, "right"),
@@ -26,81 +24,42 @@ READ = [
     ('It is right.\n{"Rating": 8}', 8, "It is right."),
     ('{"Rating": 8, "Reason": null} It is right.', 8, "It is right."),
     ('{"Reason": "right", "Rating": 8, "Confidence": 0.9}', 8, "right"),
-    # White space, and line breaks inside the reason.
-    ('\n\n  {\n  "Reason": "right",\n  "Rating": 8\n}\n', 8, "right"),
-    ('{"Reason": "line one\nline two", "Rating": 8}', 8, "line one\nline two"),
-    ('{"Reason": "a\ttab", "Rating": 8}', 8, "a\ttab"),
-    ('{"Reason": "  spaces  ", "Rating": 8}', 8, "spaces"),
     ('{"Reason": "回答正确，但过于简短。", "Rating": 7}', 7, "回答正确，但过于简短。"),
-    ('{"Reason": "说\\"你好\\"", "Rating": 7}', 7, '说"你好"'),
-    # Fences and remarks.
     ('```json\n{"Reason": "right", "Rating": 8}\n```', 8, "right"),
-    ('````json\n{"Reason": "right", "Rating": 8}\n````', 8, "right"),
-    ('评分如下：{"Reason": "对", "Rating": 8}\nI hope this helps.', 8, "对"),
-    ('<b>{"Reason": "right", "Rating": 8}</b>', 8, "right"),
-    # Reasoning before it, with an object of its own.
     ('<think>It is a 3. {"Rating": 3}</think>{"Reason": "right", "Rating": 8}', 8, "right"),
-    ('<think>\nlong\n</think>\n\n```json\n{"Reason": "right", "Rating": 8}\n```', 8, "right"),
     ('First {"Rating": 3}, but then {"Reason": "right", "Rating": 8}', 8, "right"),
-    ('The form is {"Reason": "…"}; so {"Reason": "right", "Rating": 8}', 8, "right"),
-    ('A set {1, 2} and then {"Reason": "right", "Rating": 8}', 8, "right"),
-    ('{"Reason": "right", "Rating": 8} {"note": "done"}', 8, "right"),
     ('{"Reason": "no", "Rating": "?"} {"Reason": "right", "Rating": 8}', 8, "right"),
-    ('{"Reason": "right", "Rating": 8} Again: {"Reason": "right", "Rating": 8}', 8, "right"),
-    ('{"result": {"Reason": "right", "Rating": 8}}', 8, "right"),
-    # What is no JSON, with one pair.
     ('```json\n{"Reason": "the set {a} is right",\n "Rating": 8,}\n```', 8, "the set {a} is right"),
-    ('{"Reason": "right", // good\n "Rating": 8 /* of 10 */}', 8, "right"),
-    ("｛“Reason”：“对，很好”，“Rating”：８｝", 8, "对，很好"),
-    ("{'Reason': 'it's the boat's colour', 'Rating': 8}", 8, "it's the boat's colour"),
-    ("{'Reason': 'right', 'Rating': 8}", 8, "right"),
     ('{Reason: "right", Rating: 8}', 8, "right"),
     ('{"Reason": "right", "Rating": 8', 8, "right"),
-    ('{"Reason": "right", "Rating": 8,}', 8, "right"),
-    ('{"Rating": 8, "Reason": "he said "hello" twice"}', 8, 'he said "hello" twice'),
     ('{"Rating": 8, "Reason": "cut off in the mid', 8, "cut off in the mid"),
-    ('{"Rating": 8 "Reason": "no comma"}', 8, "no comma"),
     ("{“Rating”: 8, “Reason”: “right”}", 8, "right"),
     ("Rating: 8\nReason: right", 8, "right"),
     ("It is right. Rating: 8", 8, "It is right."),
-    ("对。Rating：8", 8, "对。"),
     ('{"Rating": 8, "Reason": "an "A" in Rating: 8"}', 8, None),
 ]
 REFUSED = [
     # No rating.
     ("", "no_rating"),
-    (" \n ", "no_rating"),
-    ("{}", "no_rating"),
-    ("null", "no_rating"),
     ("I would give it an 8.", "no_rating"),
-    ("8/10", "no_rating"),
     ('{"Reason": "right"}', "no_rating"),
     ('{"Score": 8, "Reason": "right"}', "no_rating"),
-    ('{"评分": 8, "理由": "对"}', "no_rating"),
-    ('["Rating", 8]', "no_rating"),
     ("<think>Rating: 8</think>", "no_rating"),
     ("I'm sorry, I can't rate this.", "no_rating"),
     ("The operating: 8 of it", "no_rating"),
     ('{"Rating": ', "no_rating"),
     # A rating that is no whole number; test_grades.py has more.
-    ('{"Rating": "7-8", "Reason": "r"}', "not_an_integer"),
-    ('{"Rating": "8分", "Reason": "r"}', "not_an_integer"),
-    ('{"Rating": "八", "Reason": "r"}', "not_an_integer"),
     ('{"Rating": {"value": 8}, "Reason": "r"}', "not_an_integer"),
     ('{"Rating": NaN, "Reason": "r"}', "not_an_integer"),
     ("Rating: 8.5", "not_an_integer"),
-    ("Rating: high", "not_an_integer"),
     ('{"Rating": "8", "Reason": "r", "Rating": 8.5}', "not_an_integer"),
     # Out of range.
-    ('{"Rating": Infinity, "Reason": "r"}', "not_an_integer"),
     ('{"Rating": 1e99, "Reason": "r"}', "out_of_range"),
     ("Rating: 95", "out_of_range"),
     # No reason, or one that stands in the prompt's form.
     ('{"Rating": 8}', "no_explanation"),
     ('{"Rating": 8, "Reason": ["a", "b"]}', "no_explanation"),
     ('{"Rating": 8, "Reason": "..."}', "no_explanation"),
-    ("Rating：8", "no_explanation"),
-    ('"Rating": 8', "no_explanation"),
     ('{"Reason": "<two or three sentences>", "Rating": 8}', "placeholder"),
     ('{"Reason": "<two or three sentences>", "Rating": <1-10>}', "not_an_integer"),
     # Two that differ.
@@ -109,7 +68,6 @@ REFUSED = [
     ('{"Rating": 8, "Rating": 3}', "two_ratings"),
     ("Rating: 8\nRating: 3", "two_ratings"),
     ("Accuracy Rating: 8, Style Rating: 3", "two_ratings"),
-    ("{'Rating': 8} or {'Rating': 9}", "two_ratings"),
 ]
 
 

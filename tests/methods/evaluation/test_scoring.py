@@ -117,13 +117,6 @@ def test_micro_means_are_split_by_labels_with_several_values() -> None:
     assert made["floor", "category", "y", "m"]["n_turns"] == 2
 
 
-def test_macro_by_a_label_weighs_its_values_alike() -> None:
-    macro = Mean(name="m", lowest=10, highest=100, scale=10, aggregation="macro by category")
-    grades = [(8, "x"), (8, "x"), (8, "x"), (4, "y")]
-    observed = [turn(f"i{n}", 1, value, category=of) for n, (value, of) in enumerate(grades)]
-    assert rows({"m": observed}, (macro,))["floor", "", "", "m"]["value"] == (80 + 40) / 2
-
-
 def test_an_inverse_statistic_turns_its_interval_round() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
     observed = [
@@ -134,15 +127,6 @@ def test_an_inverse_statistic_turns_its_interval_round() -> None:
     # Deviations 1, 3 and 0.5: 3 / 4.5.
     assert row["value"] == pytest.approx(3 / 4.5)
     assert row["ci_low"] < row["value"] < row["ci_high"]
-
-
-def test_the_order_of_observations_changes_nothing() -> None:
-    forward = rows({"whole": WHOLE, "lossy": LOSSY})
-    backward = rows({"lossy": LOSSY[::-1], "whole": WHOLE[::-1]})
-    assert forward.keys() == backward.keys()
-    # Sums in another order have another last digit.
-    for key, row in forward.items():
-        assert row == pytest.approx(backward[key])
 
 
 def test_neither_a_baseline_nor_who_answered_nothing_decides_what_is_common() -> None:

@@ -1,17 +1,13 @@
 """Dialogues stacked to a budget of tokens: nothing is lost, cut or shown at another place."""
 
-import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.evaluation.items import Turn
 from methods.exports.rows import (
     CreditedImage,
     ExportedItem,
-    ExportedMessage,
     messages,
     shown_images,
 )
@@ -25,7 +21,6 @@ from methods.exports.stacking import (
 )
 
 HERE = "<ImageHere>"
-WORDS = st.text(st.characters(codec="utf-8", exclude_characters="<"), max_size=12)
 
 
 def dialogue(name: str, *said: tuple[str, tuple[int, ...], str], pictures: str = ""):
@@ -87,63 +82,6 @@ def test_what_is_longer_or_names_what_it_does_not_show_stands_alone_and_whole() 
     again = replace(OWLS, item_id="again")
     apart = stacks([OWLS, again, TALK], len, TokenBudget(10_000, 0))
     assert [len(stack.items) for stack in apart] == [2, 1]
-
-
-@st.composite
-def dialogues(draw: st.DrawFn) -> list[ExportedItem]:
-    made = []
-    for place in range(draw(st.integers(1, 6))):
-        n_pictures = draw(st.integers(0, 3))
-        turns: list[tuple[str, tuple[int, ...], str]] = []
-        left = list(range(1, n_pictures + 1))
-        while left or not turns:
-            n_here = draw(st.integers(min(len(left), 1), len(left)))
-            here, left = left[:n_here], left[n_here:]
-            text = "".join(draw(WORDS) + HERE for _ in here) + draw(WORDS)
-            known = n_pictures - len(left)
-            name = f"<image-{draw(st.integers(1, known))}>" if known else ""
-            turns.append((text + name, tuple(here), draw(WORDS) + name))
-        pool = "abcdefghijklmnopqr"[place * 3 :]
-        made.append(dialogue(f"d{place}", *turns, pictures=pool[:n_pictures]))
-    return made
-
-
-def seen(said: list[ExportedMessage], pictures: tuple[CreditedImage, ...]) -> str:
-    """A reader's view: texts, pictures by what they are, and names by the picture they are of."""
-    entered: list[str] = []
-
-    def shown(part: int | str) -> str:
-        if isinstance(part, int):
-            entered.append(pictures[part].image_id)
-            return f"[{entered[-1]}]"
-        return re.sub(r"<image-(\d+)>", lambda name: f"({entered[int(name[1]) - 1]})", part)
-
-    return "".join("".join(map(shown, each.parts)) + f"/{each.role}/" for each in said)
-
-
-@given(dialogues(), st.integers(1, 200), st.integers(0, 40))
-def test_every_dialogue_is_in_one_record_as_it_was(items, tokens, picture_tokens):
-    def size(*of: ExportedItem) -> int:
-        return sum(tokens_of(item, estimate_tokens, budget) for item in of)
-
-    budget = TokenBudget(tokens, picture_tokens)
-    made = stacks(items, estimate_tokens, budget)
-    stacked = sorted(item.item_id for stack in made for item in stack.items)
-    assert stacked == sorted(item.item_id for item in items)
-    for stack in made:
-        record = join_dialogues(stack.items)
-        assert stack.tokens == size(*stack.items)
-        assert stack.whole == (stack.tokens <= tokens) and (stack.whole or len(stack.items) == 1)
-        alone = "".join(seen(messages(item), item.pictures) for item in stack.items)
-        assert seen(messages(record), record.pictures) == alone
-        ids = [record.pictures[number].image_id for number in shown_images(messages(record))]
-        assert len(set(ids)) == len(ids)
-    # Of two records, the later one's first dialogue did not fit into the earlier one.
-    for place, stack in enumerate(made):
-        first = items.index(stack.items[0])
-        for earlier in made[:place]:
-            before = [item for item in earlier.items if items.index(item) < first]
-            assert size(*before, stack.items[0]) > tokens
 
 
 @pytest.mark.parametrize("n_longer", [0, 2])

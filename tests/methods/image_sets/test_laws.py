@@ -8,8 +8,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from methods.image_sets import MAX_IMAGES, Cluster, Member, SamplingSpec, sample_sets, size_weights
-from tests.methods.image_sets.sampled import cluster, ids_of, prior_of, sizes_of
+from methods.image_sets import MAX_IMAGES, Member, SamplingSpec, sample_sets, size_weights
+from tests.methods.image_sets.sampled import cluster, ids_of, sizes_of
 
 
 def member_of(number: int, image: int, page: int) -> Member:
@@ -78,29 +78,3 @@ def test_every_set_keeps_the_rules_and_every_missing_one_has_a_reason(found, of)
     assert not made
     wanted = sum(count.wanted for count in sampled.counts)
     assert wanted == (len(sampled.sets) if of.n_sets is None else of.n_sets)
-
-
-@settings(max_examples=100, deadline=None)
-@given(corpora(), specs(), st.randoms(use_true_random=False))
-def test_the_order_things_come_in_changes_nothing_and_a_second_run_neither(found, of, shuffler):
-    sampled = sample_sets(found, of)
-    shuffled = []
-    for each in shuffler.sample(found, len(found)):
-        order = shuffler.sample(range(len(each.members)), len(each.members))
-        shuffled.append(
-            Cluster(each.cluster_id, [each.members[i] for i in order], each.vectors[order])
-        )
-    assert sample_sets(shuffled, of) == sampled
-    again = sample_sets(shuffled, of, shuffler.sample(prior_of(sampled), len(sampled.sets)))
-    assert again == replace(sampled, n_kept=len(sampled.sets))
-
-
-@settings(max_examples=100, deadline=None)
-@given(corpora(), specs(), st.integers(1, 10))
-def test_what_is_added_moves_nothing(found, of, n):
-    before = sample_sets(found, of)
-    added = [member_of(900 + i, 50 + 2 * i, 50 + i) for i in range(n)]
-    grown = [cluster([*each.members, *added[i :: len(found)]]) for i, each in enumerate(found)]
-    grown = [replace(each, cluster_id=f"d{i}") for i, each in enumerate(grown)]
-    after = sample_sets(grown, of, prior_of(before))
-    assert {each.set_id for each in before.sets} <= {each.set_id for each in after.sets}

@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.ids import content_id
-from methods.image_sets import Cluster, Member, sample_sets
+from methods.image_sets import Member, sample_sets
 from methods.image_sets.pool import farthest_points
 from tests.methods.image_sets.sampled import (
     LIKE_MMDU,
@@ -21,7 +19,6 @@ from tests.methods.image_sets.sampled import (
     plain,
     sizes_of,
     spec,
-    unit_vectors,
 )
 
 # --- How many sets of which size -----------------------------------------------------------------
@@ -78,14 +75,6 @@ def test_many_entries_give_the_wanted_shares(n_sets):
         assert made.total() == n_sets
 
 
-@pytest.mark.slow
-def test_thirty_thousand_entries_in_one_cluster_are_used_up():
-    """Anything quadratic in the entries would not end within the limit of a test."""
-    members = [Member(f"e{i}", f"i{i}", f"p{i}") for i in range(30_000)]
-    sampled = sample_sets([Cluster("c", members, unit_vectors(30_000, 32))], spec(LIKE_MMDU))
-    assert sum(sizes_of(sampled)) >= 29_999
-
-
 # --- Who stands in a set -------------------------------------------------------------------------
 
 
@@ -99,20 +88,6 @@ def test_a_set_begins_with_the_first_and_takes_the_farthest_from_all_it_has():
     assert farthest_points(at(0, 10, 100, 90, 180), 3) == [0, 4, 3]
     # Of two equally far the first.
     assert farthest_points(at(0, 90, 270), 2) == [0, 1]
-
-
-@given(st.integers(0, 500), st.integers(2, 5))
-def test_no_choice_is_more_than_twice_as_far_apart(seed, size):
-    vectors = unit_vectors(8, 3, seed)
-    angles = np.arccos(np.clip(vectors @ vectors.T, -1, 1))
-
-    def least(rows):
-        return min(angles[a, b] for a, b in itertools.combinations(rows, 2))
-
-    best = max(least(rows) for rows in itertools.combinations(range(8), size))
-    assert (
-        least(farthest_points(vectors, size)) >= best / 2 - 0.03
-    )  # Cosines are compared to 4 decimals.
 
 
 def test_a_page_may_repeat_where_that_is_allowed_but_an_image_may_not():

@@ -72,13 +72,6 @@ def test_nothing_is_in_both_splits_and_nothing_is_left_out(corpus, spec):
     assert None not in counts(found)
 
 
-@given(corpora(), specs(), st.randoms())
-def test_the_order_of_the_corpus_says_nothing(corpus, spec, random):
-    mixed = list(corpus)
-    random.shuffle(mixed)  # type: ignore[attr-defined]
-    assert split_corpus(mixed, spec) == split_corpus(corpus, spec)
-
-
 @given(corpora(), corpora(), specs(), specs())
 def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(corpus, more, spec, now):
     prior = split_corpus(corpus, spec)
@@ -89,29 +82,6 @@ def test_a_growing_corpus_moves_nothing_whatever_the_settings_are_now(corpus, mo
     assert split_corpus(grown, now, found) == found
     pages_and_images = {key for key in shared(grown, found, now) if key[0] in ("page", "image")}
     assert pages_and_images == set()
-
-
-@given(corpora(), corpora(), specs())
-def test_a_newcomer_that_is_drawn_or_joins_makes_no_group_two_sided(corpus, more, spec):
-    known = {each.name for each in corpus}
-    groups = {each.image_id: each.duplicate_group for each in corpus}
-    # Later images are in the groups that there were.
-    newcomers = [
-        each._replace(duplicate_group=groups.get(each.image_id, each.duplicate_group))
-        for each in more
-        if each.name not in known
-    ]
-    grown = [*corpus, *newcomers]
-    found = split_corpus(grown, spec, split_corpus(corpus, spec))
-    assert shared(grown, found, spec) == set()
-
-
-@given(corpora(), specs())
-def test_what_left_the_corpus_comes_back_to_its_split(corpus, spec):
-    prior = split_corpus(corpus, spec)
-    without = split_corpus(corpus[::2], spec, prior)
-    assert without == prior
-    assert split_corpus(corpus, spec, without) == prior
 
 
 @given(corpora(), specs(), st.sets(PLACES, max_size=2))
@@ -137,24 +107,6 @@ def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share):
     )
     one = alone(["c"] * 200)
     assert counts(split_corpus(one, SplitSpec(share)))["benchmark"] == 200 * share
-
-
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=12), SHARES, st.integers(0, 5))
-def test_a_cluster_of_three_pages_or_more_makes_a_larger_set_than_a_pair(sizes, share, seed):
-    corpus = alone(f"c{number}" for number, size in enumerate(sizes) for _ in range(size))
-    found = split_corpus(corpus, SplitSpec(share, seed=seed))
-    pages: dict[str, Counter[str | None]] = {}
-    for each in corpus:
-        pages.setdefault(each.clusters[0], Counter())[found[each.name].split] += 1
-    for of_cluster in pages.values():
-        assert of_cluster.total() < 3 or max(of_cluster.values()) >= 3
-
-
-def test_another_seed_is_another_division_of_the_same_share():
-    corpus = alone(["c"] * 40)
-    first, second = (split_corpus(corpus, SplitSpec(0.5, seed=seed)) for seed in (0, 1))
-    assert first != second
-    assert counts(first) == counts(second) == {"benchmark": 20, "instruction": 20}
 
 
 # --- By hand -------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Pictures drawn at random for the tests of copies: textures, dark ones with a bright middle, stars."""
+"""Pictures drawn at random for the tests of copies: textures, dark ones with a bright middle."""
 
 import io
 
@@ -26,15 +26,6 @@ def nebula(seed: int, side: int = 320) -> Image.Image:
     )
     detail = own - gaussian_filter(own, 6)
     levels = glow * (0.3 + 0.5 * gaussian_filter(shared, 9) + detail) * 300
-    return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).convert("RGB")
-
-
-def star_field(seed: int, side: int = 320) -> Image.Image:
-    """A hundred stars in the dark, no two seeds with one in common."""
-    draw = np.random.default_rng(seed)
-    sky = np.zeros((side, side))
-    sky[tuple(draw.integers(0, side, (2, 100)))] = draw.uniform(1, 4, 100)
-    levels = gaussian_filter(sky, 2.5) * 2500
     return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8)).convert("RGB")
 
 

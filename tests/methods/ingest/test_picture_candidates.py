@@ -42,15 +42,6 @@ def test_a_copy_is_a_candidate_among_others(kind, originals):
     assert way.turn == TURN_OF.get(kind, "none")
 
 
-@pytest.mark.parametrize("kind", COPIES)
-def test_how_a_pair_is_nearest_depends_on_its_two_pictures_alone(kind, originals):
-    of_pictures = np.concatenate([originals, codes_of(COPIES[kind](texture(7)))])
-    pairs = [(n, 20) for n in range(20)]
-    [alone] = nearest_ways(of_pictures[[7, 20]], [(0, 1)])
-    way = nearest_ways(of_pictures, pairs)[7]
-    assert way[2:] == alone[2:] and (way.whole == 7) == (alone.whole == 0)
-
-
 def test_a_pair_of_which_no_way_is_near_is_upright_and_whole(originals):
     assert (0, 1) not in candidates(originals)
     assert nearest_ways(originals, [(0, 1), (3, 3)]) == [(0, 1, *UPRIGHT), (3, 3, *UPRIGHT)]

@@ -3,8 +3,6 @@
 from itertools import count
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.ingest.wit import Rejection, WitRow, rows_of_record
 
@@ -124,11 +122,3 @@ def test_a_page_of_nothing_is_one_rejection():
     rejected, row = rows_of_record(record([None, OWL]), count(1))
     assert isinstance(rejected, Rejection) and rejected.reason == "missing_required"
     assert isinstance(row, WitRow) and row.line_number == 2
-
-
-@given(st.lists(st.sampled_from([OWL, EULE, OWL | {"language": ""}]), max_size=5))
-def test_both_forms_of_the_pages_say_the_same_and_use_a_number_each(pages):
-    numbers = count(1)
-    items = list(rows_of_record(record(lists(*pages)), numbers))
-    assert items == list(rows_of_record(record(pages), count(1)))
-    assert next(numbers) == len(items) + 1 == max(1, len(pages)) + 1

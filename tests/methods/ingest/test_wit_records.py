@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest import wit_records
-from methods.ingest.wit import BLANK, EDGES, MAX_LINE_BYTES, TRIMMED, Rejection, RowError, WitRow
+from methods.ingest.wit import EDGES, MAX_LINE_BYTES, TRIMMED, Rejection, RowError, WitRow
 from methods.ingest.wit_records import MAX_LINES, parse_records
-from tests.methods.ingest.wit_lines import FREE, numbered, parse, record, row, some_texts
+from tests.methods.ingest.wit_lines import numbered, parse, record, row
 
 # Several lines
 
@@ -81,24 +81,6 @@ def test_lines_whose_numbers_do_not_follow_each_other_are_never_joined():
     assert [type(item) for item in parse_records([(2, first), (4, second)])] == [Rejection] * 2
 
 
-@given(st.lists(st.sampled_from([b'"', b'x"y', b'""', b"", b'\t"', b'"\t', b"x"])))
-def test_no_line_is_read_more_than_four_times(lines):
-    """By itself, as one that follows, as a record's last, as its first: stray quotes cost no more."""
-    n_bytes = 0
-    fields = wit_records.split_fields
-
-    def counted(line: bytes, strict: bool = False) -> list[str]:
-        nonlocal n_bytes
-        n_bytes += len(line)
-        return fields(line, strict)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(wit_records, "split_fields", counted)
-        content = b"".join(line + b"\n" for line in lines * 40)
-        assert len(parse(content)) == 40 * len(lines)
-    assert n_bytes <= 4 * len(content)
-
-
 def test_a_line_of_too_many_columns_is_not_searched_for_stray_quotes():
     too_wide = b"x" + b"\t" * 10_000 + b'a"b\t"o\n'
     first, after = parse(too_wide, record())
@@ -154,32 +136,3 @@ def test_every_line_is_part_of_one_row_or_is_one_rejection(lines):
             assert end == start + 1
         else:
             assert list(parse_records(of_item)) == [item]
-
-
-@given(st.lists(raw_lines, max_size=12))
-def test_what_is_a_row_by_itself_is_that_row_whatever_stands_around_it(lines):
-    items = set(parse(b"".join(line + b"\n" for line in lines)))
-    for number, line in enumerate(lines, 2):
-        [alone] = parse_records([(number, line + b"\n")])
-        assert isinstance(alone, Rejection) or alone in items
-
-
-@given(st.lists(some_texts, max_size=6))
-def test_rows_come_back_as_csv_wrote_them(rows):
-    """But for line ends: CR LF inside a text is read as LF, and at the end of a line is none of it.
-
-    No text here has a line that is a row by itself, and none goes beyond the limits.
-    """
-    for texts_of_row in rows:
-        last = FREE[-1]
-        texts_of_row[last] = texts_of_row[last].rstrip("\r")
-    items = parse(*(record(**texts_of_row) for texts_of_row in rows))
-    expected = []
-    number = 2
-    for texts_of_row in rows:
-        read = {name: text.replace("\r\n", "\n") for name, text in texts_of_row.items()}
-        read["section_title"] = read["section_title"].strip(EDGES)
-        filled = {name: text if text.strip(BLANK) else None for name, text in read.items()}
-        expected.append(replace(row(), line_number=number, **filled))
-        number += 1 + sum(text.count("\n") for text in texts_of_row.values())
-    assert items == expected

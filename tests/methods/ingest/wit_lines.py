@@ -4,8 +4,6 @@ import csv
 import io
 from dataclasses import replace
 
-from hypothesis import strategies as st
-
 from methods.ingest.wit import COLUMNS, Rejection, WitRow
 from methods.ingest.wit_records import parse_records
 
@@ -62,14 +60,3 @@ def rejection(raw: bytes) -> Rejection:
     assert isinstance(rejected, Rejection) and rejected.line_number == 3
     assert rejected.detail.endswith(".")
     return rejected
-
-
-texts = st.lists(
-    st.one_of(
-        st.sampled_from(['"', '""', "\n", "\t", "\r", "\r\n", " ", "a"]),
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
-    ),
-    max_size=8,
-).map("".join)
-FREE = ("section_title", "caption_reference_description", "context_section_description")
-some_texts = st.fixed_dictionaries({name: texts for name in FREE})

@@ -1,13 +1,11 @@
 """MMBench before a model: the circular passes, what is right, and what the metrics make of it."""
 
-import random
 from collections.abc import Callable
 
 import pytest
 
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.asking import AnswerRequest, ExtractionRequest
-from methods.evaluation.items import Item
 from methods.mmbench import Mmbench
 from tests.methods.choice.questions import item, observed, run, scored, text_of
 from tests.methods.evaluation.metrics.numbers import number
@@ -134,32 +132,3 @@ def test_without_a_key_every_pass_is_asked_and_nothing_is_scored() -> None:
     assert len(trials(steps)) == 4
     found = observed(MMBENCH, held_out, transcript)
     assert {each.status for each in found} == {"no_reference"}
-
-
-@pytest.mark.parametrize("errs", [0.0, 0.1, 0.3])
-def test_an_extractor_that_errs_costs_every_pass_and_the_circle_the_power_of_four(errs):
-    # A model that is always right; rules read seven of ten answers, and the extractor the others, of
-    # which it reads a share wrong.
-    def drawn(of: Item, trial: str, what: str) -> float:
-        return random.Random(f"{of.item_id} {trial} {what}").random()
-
-    rows: list[ScoredObservation] = []
-    for place in range(900):
-        of = item("A", "4", "3", "2", "1", item_id=f"q{place}")
-
-        def reply(ask: AnswerRequest, of: Item = of) -> str:
-            read = drawn(of, ask.trial, "rule") < 0.7
-            return knows(ask) if read else "I should think that one speaks for itself."
-
-        def extract(step: ExtractionRequest, of: Item = of) -> str | None:
-            if step.by_rule is not None:
-                return step.by_rule
-            right = step.choices.index("4")
-            wrong = drawn(of, step.trial, "extractor") < errs
-            return "ABCD"[(right + wrong) % 4]
-
-        _, transcript = run(MMBENCH, of, reply, extract)
-        rows += scored(MMBENCH, of, transcript)
-    a_pass = 1 - 0.3 * errs
-    assert value("Vanilla", rows) == pytest.approx(100 * a_pass, abs=3)
-    assert value("Circular", rows) == pytest.approx(100 * a_pass**4, abs=5)

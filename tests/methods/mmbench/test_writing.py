@@ -1,4 +1,4 @@
-"""Written items: what is asked of whom, which replies are items, where the right choice stands."""
+"""Written items: what is asked of whom, which replies are items."""
 
 import json
 from collections import Counter
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import assign_letters
 from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC, LEVEL_3
 from methods.mmbench.writing import ItemDraft, assign_abilities, item_id, read_item
 from methods.prompts.parsing import ParseError
@@ -71,16 +70,6 @@ def test_pairs_are_balanced_never_repeated_and_more_of_them_keep_the_first(
     assert assign_abilities(images, abilities, n_items + 5, seed)[: len(pairs)] == pairs
 
 
-def test_an_image_that_goes_changes_few_other_pairs() -> None:
-    before = set(assign_abilities(IMAGES, ENCYCLOPEDIC, 12, seed=0))
-    for gone in IMAGES:
-        others = [each for each in IMAGES if each != gone]
-        after = set(assign_abilities(others, ENCYCLOPEDIC, 12, seed=0))
-        kept = {pair for pair in before if pair[0] != gone}
-        assert len(kept - after) <= 3
-        assert kept != before or after == before
-
-
 def test_an_item_is_read_with_its_right_choice_apart() -> None:
     assert read() == MILL
     assert read(hint=" Mills grind\n corn. ").hint == "Mills grind corn."
@@ -108,21 +97,15 @@ def test_letters_before_all_choices_are_taken_off(marks: tuple[str, ...]) -> Non
         ({"distractors": "a castle"}, "wrong_fields"),
         ({"distractors": ["a castle", None]}, "wrong_fields"),
         ({"answer": ""}, "empty_choice"),
-        ({"distractors": ["A castle", "\t"]}, "empty_choice"),
         ({"distractors": []}, "too_few_choices"),
         ({"distractors": ["A castle", "A church", "A barn", "A tower"]}, "too_many_choices"),
         ({"distractors": ["A castle", "the windmill."]}, "answer_among_distractors"),
         ({"distractors": ["A castle", "a  CASTLE"]}, "repeated_choice"),
         ({"distractors": ["B. A castle", "A church"]}, "lettered_choice"),
         ({"distractors": ["A castle", "None of the above"]}, "refers_to_choices"),
-        ({"distractors": ["A castle", "Both are right"]}, "refers_to_choices"),
         ({"question": "Which is it, A or B?"}, "refers_to_choices"),
-        ({"question": "Why is option C wrong?"}, "refers_to_choices"),
         ({"question": "What does <image-1> show?"}, "image_token"),
-        ({"answer": "<ImageHere>"}, "image_token"),
         ({"question": "What does the caption name?"}, "mentions_material"),
-        ({"hint": "According to the page, it grinds corn."}, "mentions_material"),
-        ({"answer": "What is described in the text"}, "mentions_material"),
         ({"question": "Where does the windmill stand?"}, "gives_answer_away"),
         ({"hint": "Look for a WINDMILL."}, "gives_answer_away"),
         ({"question": "What is \ud800 this?"}, "not_unicode"),
@@ -156,38 +139,6 @@ def test_words_that_only_look_alike_are_no_reason(changes) -> None:
     assert [getattr(made, name) for name in changes] == [
         tuple(each) if isinstance(each, list) else each for each in changes.values()
     ]
-
-
-@given(
-    st.text(max_size=60)
-    | st.fixed_dictionaries(
-        {
-            "question": st.text(max_size=20) | st.none(),
-            "answer": st.text(max_size=8) | st.integers(),
-            "distractors": st.lists(st.text(max_size=8), max_size=5) | st.text(max_size=3),
-        }
-    ).map(json.dumps)
-)
-def test_any_reply_is_an_item_or_refused_and_never_anything_else(reply: str) -> None:
-    try:
-        item = read_item(reply)
-    except ParseError as error:
-        assert error.reason and error.detail
-    else:
-        choices = (item.answer, *item.distractors)
-        assert 2 <= len(choices) <= 4 and len(set(choices)) == len(choices)
-        assert item.question and all(choices)
-
-
-def test_the_place_is_drawn_by_seed_and_by_what_only_the_model_wrote() -> None:
-    keys = {assign_letters([MILL], seed)[0].key for seed in range(40)}
-    assert keys == set("ABCD")
-    # The same choices with another one for the right one: the finished item does not tell which.
-    drawn = {
-        assign_letters([ItemDraft("What?", None, right, tuple(wrong))], 0)[0].choices
-        for right, wrong in (("a", "bcd"), ("b", "acd"), ("c", "abd"), ("d", "abc"))
-    }
-    assert len(drawn) > 1
 
 
 def test_an_id_is_of_the_content_and_tells_no_key() -> None:

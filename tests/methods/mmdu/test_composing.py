@@ -1,24 +1,17 @@
 """Composing a dialogue: every image once, every reference to an image already shown."""
 
-import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.mmdu.composing import (
-    ComposedDialogue,
     QuestionAnswer,
     compose,
     place_images,
     renumber,
     without_places,
 )
-from methods.prompts.messages import IMAGE_HERE
 from methods.prompts.parsing import ParseError
-
-REFERENCE = re.compile(r"<image-(\d+)>")
 
 
 def reason_of(call) -> str:
@@ -59,25 +52,6 @@ def test_a_reference_to_an_image_that_is_not_there_is_an_error(number):
     assert reason_of(lambda: renumber(f"<image-{number}>", {1: 1, 2: 2})) == "unknown_image"
 
 
-@given(st.permutations(range(1, 8)), st.lists(st.integers(1, 7) | st.text(max_size=5)))
-def test_renumbering_there_and_back_gives_the_text_again(order, pieces):
-    text = "".join(f"<image-{p}>" if isinstance(p, int) else p for p in pieces)
-    there = dict(enumerate(order, start=1))
-    back = {new: old for old, new in there.items()}
-    assert renumber(renumber(text, there), back) == text
-
-
-@given(st.lists(st.sampled_from(["<image-", "<Image-", "1", "2", "٣", ">", "<"]) | st.text()))
-def test_any_text_is_renumbered_or_a_parse_error(pieces):
-    text = "".join(pieces)
-    try:
-        renumbered = renumber(text, {1: 10, 2: 20})
-    except ParseError as error:
-        assert error.reason == "unknown_image"
-    else:
-        assert {int(i) for i in REFERENCE.findall(renumbered)} <= {10, 20}
-
-
 def test_an_entering_image_is_labelled_before_the_question_and_can_be_taken_off():
     assert place_images("Why?", [3, 4]) == "Image3: <ImageHere>, Image4: <ImageHere>. Why?"
     assert place_images("Why?", []) == "Why?"
@@ -95,24 +69,6 @@ def test_a_dialogue_of_two_images_as_worked_by_hand():
     ]
     assert [turn.image_positions for turn in dialogue.turns] == [(1,), (2,), ()]
     assert dialogue.positions == (1, 2)
-
-
-def test_images_are_numbered_as_they_enter_when_a_single_question_was_lost():
-    # Nothing is left on image 1 of the set: image 2 enters first and is image 1 of the dialogue;
-    # the multi-image question brings set image 1 as the dialogue's image 3.
-    several = multi("<image-1>, <image-2>?", "<image-3>", positions=(1, 2, 3))
-    dialogue = compose([single(2), single(3), several], 3)
-    last = dialogue.turns[-1]
-    assert dialogue.positions == (2, 3, 1)
-    assert last.question == "Image3: <ImageHere>. <image-3>, <image-1>?"
-    assert last.answer == "<image-2>" and last.image_positions == (3,)
-
-
-def test_several_questions_on_one_image_keep_their_order_and_show_it_once():
-    first, second = (QuestionAnswer(name, (1,), "What?", "1") for name in "ba")
-    dialogue = compose([first, second, single(2), multi()], n_images=2)
-    assert [turn.question_id for turn in dialogue.turns] == ["b", "a", "s2", "m"]
-    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (), (2,), ()]
 
 
 @pytest.mark.parametrize(
@@ -147,64 +103,6 @@ def test_a_text_with_an_image_it_does_not_have_costs_a_turn_and_no_other(qa, rea
     assert dialogue.turns == compose(kept, n_images=2).turns
 
 
-@st.composite
-def sets(draw) -> tuple[list[QuestionAnswer], int]:
-    """What is left of a set: some questions on some images, some on several, in any order."""
-    n_images = draw(st.integers(2, 6))
-    qas = []
-    for number, position in enumerate(draw(st.lists(st.integers(1, n_images), max_size=8))):
-        text = draw(st.sampled_from(["<image-1>?", "Why?", "<image-1> <image-1>"]))
-        qas.append(QuestionAnswer(f"s{number}", (position,), text, text))
-    for number in range(draw(st.integers(0, 3))):
-        named = draw(st.lists(st.integers(1, n_images), max_size=4))
-        text = " ".join(f"<image-{i}>" for i in named) or "Why?"
-        qas.append(QuestionAnswer(f"m{number}", tuple(range(1, n_images + 1)), text, text))
-    return draw(st.permutations(qas)), n_images
-
-
-def composed(given_set: tuple[list[QuestionAnswer], int]) -> ComposedDialogue | None:
-    qas, n_images = given_set
-    shown = {position for qa in qas for position in qa.positions}
-    try:
-        dialogue = compose(qas, n_images)
-    except ParseError as error:
-        too_few = len(shown) < 2
-        assert error.reason == ("too_few_images" if too_few else "no_multi_image_question")
-        assert too_few or all(len(qa.positions) == 1 for qa in qas)
-        return None
-    assert set(dialogue.positions) == shown
-    return dialogue
-
-
-@given(sets())
-def test_images_enter_once_in_order_and_every_text_means_the_same_as_before(given_set):
-    if not (dialogue := composed(given_set)):
-        return
-    qas, _ = given_set
-    original = {qa.question_id: qa for qa in qas}
-    entered = [number for turn in dialogue.turns for number in turn.image_positions]
-    assert entered == list(range(1, len(dialogue.positions) + 1))
-    assert len(set(dialogue.positions)) == len(dialogue.positions)
-    shown = 0
-    for turn in dialogue.turns:
-        assert turn.question.count(IMAGE_HERE) == len(turn.image_positions)
-        assert IMAGE_HERE not in turn.answer
-        # A reference is to an image already shown, and to the one that was meant.
-        shown += len(turn.image_positions)
-        qa = original[turn.question_id]
-        for text, was in ((turn.question, qa.question), (turn.answer, qa.answer)):
-            numbers = [int(i) for i in REFERENCE.findall(text)]
-            assert all(1 <= number <= shown for number in numbers)
-            meant = [qa.positions[int(i) - 1] for i in REFERENCE.findall(was)]
-            assert [dialogue.positions[number - 1] for number in numbers] == meant
-    # Singles come first, in the order of the set.
-    singles = sorted((qa for qa in qas if len(qa.positions) == 1), key=lambda qa: qa.positions)
-    multis = [qa for qa in qas if len(qa.positions) > 1]
-    assert [turn.question_id for turn in dialogue.turns] == [
-        qa.question_id for qa in singles + multis
-    ]
-
-
 def test_images_of_groups_enter_with_the_questions_on_them() -> None:
     # MMDU, Figure 10: a question on the first images, then one on others and one of the first.
     asked = [
@@ -220,15 +118,6 @@ def test_images_of_groups_enter_with_the_questions_on_them() -> None:
     assert dialogue.turns[3].question == "Image4: <ImageHere>. And <image-1> with <image-4>?"
     assert dialogue.turns[3].answer == "<image-4> is larger."
     assert dialogue.positions == (1, 2, 3, 4)
-
-
-def test_the_images_of_a_lost_question_enter_with_the_next_one() -> None:
-    asked = [
-        QuestionAnswer("m1", (1, 2), "Describe <image-9>.", "No."),
-        QuestionAnswer("m2", (1, 2, 3), "Compare <image-1> and <image-3>.", "Yes."),
-    ]
-    (turn,) = compose(asked, n_images=3).turns
-    assert (turn.question_id, turn.image_positions) == ("m2", (1, 2, 3))
 
 
 @pytest.mark.parametrize("earlier", ["Describe <image-9>.", None])

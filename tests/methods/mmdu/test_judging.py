@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.mmdu.judging import DIMENSIONS, Grades, parse_grades
 from methods.prompts.parsing import ParseError
@@ -150,32 +148,3 @@ def test_code_is_never_run(tmp_path):
 def test_whatever_breaks_a_parser_is_only_an_unreadable_dictionary(text):
     # A list for a key is a TypeError, deep nesting a MemoryError, a long number cannot be shown.
     assert reason_of(text) in REASONS - {"two_ratings"}
-
-
-VALUES = st.one_of(
-    *(st.integers(), st.floats(), st.booleans(), st.none(), st.text(max_size=4)),
-    *(st.complex_numbers(), st.lists(st.integers(), max_size=2), st.binary(max_size=2)),
-)
-DICTIONARIES = st.dictionaries(
-    st.sampled_from(DIMENSIONS) | st.text(max_size=4) | st.integers(), VALUES, max_size=9
-).map(repr)
-WHOLE = st.fixed_dictionaries(
-    {key: st.integers(-1, 12) | st.sampled_from(["7", 7.0, "11", 7.5]) for key in DIMENSIONS}
-).map(repr)
-
-
-@given(st.lists(DICTIONARIES | WHOLE | st.text() | st.sampled_from("{}[]'\":,\\"), max_size=5))
-def test_any_text_gives_seven_scores_on_the_scale_or_a_parse_error(pieces):
-    try:
-        grades = parse_grades("".join(pieces))
-    except ParseError as error:
-        assert error.reason in REASONS
-    else:
-        assert tuple(grades.scores) == DIMENSIONS
-        assert all(type(s) is int and 1 <= s <= 10 for s in grades.scores.values())
-
-
-@given(st.fixed_dictionaries({key: st.integers(1, 10) for key in DIMENSIONS}), st.booleans())
-def test_whatever_a_judge_may_give_is_read_as_given(scores, as_json):
-    text = json.dumps(scores) if as_json else repr(scores)
-    assert parse_grades(f"Well.\n{text}\n").scores == scores

@@ -1,7 +1,7 @@
 """MMDU before a model and before its judge."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from methods.evaluation.asking import (
     Answer,
@@ -116,32 +116,12 @@ def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_lat
     }
 
 
-def test_the_judge_reads_the_models_own_earlier_answers_and_given_turns() -> None:
-    transcript = answered("A given mill.", "Mine.", "The second one.")
-    asked = judging_of(transcript, with_turn(1, given="A given mill."))
-    # No reference of an earlier turn: what is judged is this model's dialogue.
-    assert [[each["answer"] for each in of.data["earlier"]] for of in asked] == [
-        ["A given mill."],
-        ["A given mill.", "Mine."],
-    ]
-
-
 def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
     said = answered("See <ImageHere>.", "See <ImageHere> and <ImageHere>.")
     data = judging_of(said, with_turn(2, references={"answer": "As <ImageHere>."}))[1].data
     assert "<ImageHere>" not in str(data)
     assert (data["reference"], data["answer"]) == ("As <image>.", "See <image> and <image>.")
     assert data["earlier"][0]["answer"] == "See <image>."
-
-
-def test_nothing_the_judge_is_sent_can_hold_a_models_name() -> None:
-    # No name goes in: what the item holds and what was answered are all there is.
-    names = {field.name for of in (Item, Turn, Transcript, Answer) for field in fields(of)}
-    assert names == {
-        *("item_id", "turns", "image_ids", "choices", "group_id", "labels", "language"),
-        *("turn", "question", "image_positions", "references", "given"),
-        *("answers", "readings", "context_policy", "status", "text", "call_key", "too_long"),
-    }
 
 
 def test_a_turn_without_a_reference_is_not_judged_and_not_the_models_fault() -> None:

@@ -197,7 +197,6 @@ JSON_REFUSED = [
         f"record 1 ('\\xfc\\n{'x' * 78}') has 2 <ImageHere> for 0 images",
     ),
     (changed(id="d1"), "two records have the id 'd1'"),
-    ([{**RECORD, "id": 1}, {**RECORD, "id": "1"}], "two records have the id '1'"),
     (changed(image=["a.jpg"]), f"{D2} has 2 <ImageHere> for 1 images"),
     (changed(image=["a", "b", "c"]), f"{D2} has 2 <ImageHere> for 3 images"),
     (changed(image="a.jpg"), f"{D2}: {NO_LIST}"),
@@ -218,9 +217,7 @@ JSON_REFUSED = [
         f"{D2}: the last question has no message of the assistant",
     ),
     (talk(" \n", "A"), f"{D2}: question 1 is empty"),
-    (talk("Q", "A", "", "B"), f"{D2}: question 2 is empty"),
     (talk("Q \ud800", "A"), f"{D2} {SURROGATE}"),
-    (changed(image=["a", "\udfff"]), f"{D2} {SURROGATE}"),
 ]
 
 
@@ -251,14 +248,12 @@ TSV_REFUSED = [
     (row(index=""), "record 1 has no index"),
     (row() + row().partition("\n")[2], "two records have the id '1'"),
     (row(answer="['A', 'B']"), "record 1 ('1') has 2 answers to 1 questions"),
-    (row(answer="[]"), "record 1 ('1') has 0 answers to 1 questions"),
     (row(question="[]", answer="[]", image="[]"), "record 1 ('1') has no turns"),
     *((row(question=cell), LIST) for cell in ("What?", "{'a': 1}", "[1]", "['\0']", "[" * 5000)),
     (row(question="__import__('os').system('touch /tmp/evaluated')"), LIST),
     (row(question="[open('/etc/passwd').read()]"), LIST),
     (row(question="-" * 100_000 + "1"), LIST),
     (row(question="['" + "a" * MOST_TEXT + "']"), f"{LONG} question"),
-    (row(answer="[" + "9," * MOST_TEXT + "]"), f"{LONG} answer"),
     (row(image="[]"), "record 1 ('1') has 1 <ImageHere> for 0 images"),
     (row(image="['YQ==', 'YQ==']"), "record 1 ('1') has 1 <ImageHere> for 2 images"),
     (row(index="1.5"), "record 1: its index '1.5' is not a whole number"),

@@ -1,8 +1,6 @@
 """What is read of a model's questions and answers: the text alone, with pictures named in one way."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.mmdu.reading import read_answer, read_questions, with_references, without_additions
 from methods.prompts.parsing import ParseError
@@ -100,13 +98,6 @@ def test_what_only_looks_like_an_offer_or_a_label_stays(text: str) -> None:
     assert without_additions(text) == text
 
 
-@given(st.text(max_size=60))
-def test_taking_additions_off_twice_takes_no_more_off(text: str) -> None:
-    once = without_additions(text)
-    assert without_additions(once) == without_additions(without_additions(once))
-    assert len(once) <= len(text)
-
-
 @pytest.mark.parametrize(
     ("text", "read"),
     [
@@ -143,14 +134,3 @@ def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read:
 )
 def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read(reply, reason):
     assert reason_of(reply) == reason
-
-
-@given(st.text("the first 12<>[]-#\n", max_size=40))
-def test_a_text_that_names_no_picture_is_left_alone(text: str) -> None:
-    assert with_references(text, 2) == text
-
-
-@given(st.lists(st.sampled_from(["image ", "<Image-1>", "the first picture", "3", "é", " "])))
-def test_references_are_found_once_and_for_all(pieces: list[str]) -> None:
-    once = with_references("".join(pieces), 2)
-    assert with_references(once, 2) == once

@@ -1,8 +1,6 @@
-"""Wrong choices by rule, worked by hand, and what holds for all of them."""
+"""Wrong choices by rule, worked by hand."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -82,23 +80,6 @@ def test_numbers_near_another_are_written_alike(output: str, near: set[str]) -> 
     assert all(len(set(each)) == 3 and output not in each for each in drawn)
 
 
-@given(
-    st.decimals(-9999, 9999, places=2).map(str) | st.integers(-99999, 99999).map(str),
-    st.sampled_from(["", " m", "%", " degrees"]),
-    st.integers(1, 7),
-    st.integers(0, 3),
-)
-def test_near_numbers_are_others_of_the_same_precision(number, unit, wanted, seed):
-    found = near_numbers(number + unit, wanted, seed)
-    assert len({Decimal(each.removesuffix(unit)) for each in found} - {Decimal(number)}) == wanted
-    for each in found:
-        assert each.endswith(unit)
-        plain = each.removesuffix(unit)
-        assert len(plain.partition(".")[2]) == len(number.partition(".")[2])
-        if not number.startswith("-"):
-            assert not plain.startswith("-")
-
-
 @pytest.mark.parametrize(
     ("output", "others"),
     [
@@ -111,12 +92,10 @@ def test_other_orders_are_written_alike(output: str, others: set[str]) -> None:
     assert set(other_orders(output, 7, 0)) == others
 
 
-@given(st.permutations(range(1, 9)), st.integers(1, 7))
-def test_other_orders_of_eight_are_different_orders(order: Sequence[int], wanted: int) -> None:
-    output = ", ".join(map(str, order))
-    found = other_orders(output, wanted, 0)
-    assert len(set(found)) == wanted and output not in found
-    assert all(sorted(each.split(", ")) == sorted(output.split(", ")) for each in found)
+def test_other_orders_of_many_places_are_different_orders_of_them() -> None:
+    found = other_orders("1, 2, 3, 4, 5, 6, 7, 8", 7, 0)
+    assert len(set(found)) == 7 and "1, 2, 3, 4, 5, 6, 7, 8" not in found
+    assert {"".join(sorted(each.split(", "))) for each in found} == {"12345678"}
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,6 @@ from methods.mmiu.derived import DERIVED, derived
 from methods.mmiu.derived import drawing as draw
 from methods.mmiu.derived.drawing import SampledEntry, others
 from methods.mmiu.metadata import Sample
-from methods.mmiu.taxonomy import TASKS
-from methods.mmiu.unanswerable_tasks import STRATEGIES_OF
 
 
 class Shelf:
@@ -63,12 +61,6 @@ SUBJECTS = [subject(number) for number in range(12)]
 def made(task: str, number: int = 0, seed: int = 0) -> tuple[Sample, Shelf]:
     shelf = Shelf()
     return DERIVED[task](SUBJECTS[number], SUBJECTS, shelf, seed), shelf
-
-
-def test_ten_tasks_in_four_relations_are_made_five_of_them_of_table_7() -> None:
-    relations = {task.name: task.relation for task in TASKS}
-    assert len(DERIVED) == 10 and len({relations[task] for task in DERIVED}) == 4
-    assert len(set(DERIVED) & set(STRATEGIES_OF)) == 5
 
 
 @pytest.mark.parametrize("task", DERIVED)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from methods.choice.lettered import LETTERS, MOST, LetteredChoices
 from methods.mmiu.building import (
     ApprovedQuestion,
-    FinishedItem,
     SampleQuestion,
     build_questions,
     finish_items,
@@ -92,18 +91,6 @@ def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_tas
         letters = dict.fromkeys(LETTERS[:n_choices], 0)
         used.setdefault((question.task, n_choices), Counter(letters))[item.answer] += 1
     assert all(max(each.values()) - min(each.values()) <= 1 for each in used.values())
-
-
-@given(NAMES, NAMES)
-def test_items_stay_as_they_are_when_others_come(names: list[int], more: list[int]) -> None:
-    def as_made(items: list[FinishedItem]) -> dict[str, object]:
-        return {each.item_id: (each.image_ids, each.choices, each.answer) for each in items}
-
-    first = as_made(finish_items([asked(name) for name in names], {}, 0))
-    keys = {name: each[2] for name, each in first.items()}  # type: ignore[index]
-    grown = [asked(name) for name in dict.fromkeys((*more, *names))]
-    now = as_made(finish_items(grown, keys, 0))
-    assert {name: now[name] for name in first} == first
 
 
 @given(NAMES, st.integers(0, 5))

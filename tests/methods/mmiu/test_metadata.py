@@ -4,8 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.mmiu.metadata import MetadataFault, Sample, TaskInfo, read_metadata
 
@@ -106,16 +104,3 @@ def test_a_file_that_is_none_says_why(name: str, text: str, fault: str) -> None:
     with pytest.raises(MetadataFault) as caught:
         read_metadata(name, text)
     assert str(caught.value).startswith(fault)
-
-
-KEYS = st.sampled_from(["Task Info", "Samples", "Input", "Output", "Question", "Source"])
-GARBAGE = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner),
-)
-
-
-@given(GARBAGE)
-def test_garbage_is_a_fault_and_never_another_error(value: object) -> None:
-    with pytest.raises(MetadataFault):
-        read_metadata("x.json", json.dumps(value))

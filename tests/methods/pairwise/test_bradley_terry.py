@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.pairwise.battles import battles_of
 from methods.pairwise.bradley_terry import fit, is_finite, parts, to_points
@@ -49,18 +47,3 @@ def test_a_maximum_is_finite_within_parts_that_wins_connect():
     compared = np.zeros((4, 4), dtype=bool)
     compared[0, 2] = compared[2, 0] = compared[1, 3] = compared[3, 1] = True
     assert parts(compared).tolist() == [0, 1, 0, 1]
-
-
-@given(
-    st.lists(st.integers(1, 400), min_size=12, max_size=12),
-    st.integers(0, 3),
-)
-def test_expected_wins_are_the_wins_that_were_counted(counts, times):
-    # The maximum of the likelihood: each model's expected number of wins is what it won.
-    wins = np.zeros((4, 4))
-    wins[~np.eye(4, dtype=bool)] = np.array(counts) * 10.0**times
-    strengths = fitted(wins)
-    chance = 1 / (1 + np.exp(strengths[None, :] - strengths[:, None]))
-    expected = ((wins + wins.T) * chance).sum(axis=1)
-    assert expected == pytest.approx(wins.sum(axis=1), rel=1e-6)
-    assert strengths.sum() == pytest.approx(0, abs=1e-9)

@@ -91,16 +91,6 @@ def test_models_that_no_battles_connect_are_ranked_apart():
     assert (lone.rating.value, lone.n, lone.win_share) == (None, 0, None)
 
 
-def test_the_order_of_battles_and_the_names_do_not_matter():
-    battles = won("x", "y", 5) + won("y", "z", 3, "j") + won("z", "x", 2, "k")
-    renamed = [
-        each._replace(first=each.first.upper(), second=each.second.upper())
-        for each in reversed(battles)
-    ]
-    one, other = ([each.rating.value for each in rated(of).ratings] for of in (battles, renamed))
-    assert one == pytest.approx(other)
-
-
 def test_who_always_says_the_first_has_its_share_at_1_and_everyone_the_same_rating():
     pairs = [("x", "y"), ("y", "z"), ("x", "z")]
     battles = battles_of(

@@ -4,7 +4,7 @@ import pytest
 
 from methods.prompts import material
 from methods.prompts.material import mention_of_material
-from tests.methods.quality.held_out import CLEAN, FAULTS
+from tests.methods.quality import written
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,7 @@ def test_captions_notes_and_pages_are_found_and_pictures_are_not(text, found):
 
 
 def test_looking_for_a_part_of_a_phrase_first_loses_none() -> None:
-    for text in {each.text for each in [*FAULTS, *CLEAN]}:
+    turns = [turn for each in written.texts(written.SEEN) for turn in each["turns"]]
+    for text in [turn[of] for turn in turns for of in ("question", "answer")]:
         found = material._MATERIAL.search(text) or material._OTHER_LANGUAGES.search(text)
         assert mention_of_material(text) == (found[0].strip() if found else None)

@@ -1,13 +1,8 @@
 """Messages: text and images in the order they are given."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.prompts.messages import IMAGE_HERE, Image, Text, interleave
-
-PIECES = st.lists(st.text("ab <>-1I\n", max_size=8), min_size=1, max_size=6)
-
 
 TWO = "Image1: <ImageHere>, Image2: <ImageHere>. What is in <image-2>?"
 INEXACT = "<imagehere> <ImageHere > <image-1>"
@@ -41,13 +36,3 @@ def test_an_image_without_a_place_or_a_place_without_an_image_is_an_error(text, 
         ValueError, match=f"{text.count(IMAGE_HERE)} placeholders.* {len(images)} images"
     ):
         interleave(text, images)
-
-
-@given(PIECES)
-def test_parts_put_back_together_are_the_text(pieces):
-    text = IMAGE_HERE.join(pieces)
-    images = [f"image {i}" for i in range(text.count(IMAGE_HERE))]
-    parts = interleave(text, images)
-    joined = "".join(part.text if isinstance(part, Text) else IMAGE_HERE for part in parts)
-    assert joined == text
-    assert [part.image_id for part in parts if isinstance(part, Image)] == images

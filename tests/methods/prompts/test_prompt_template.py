@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import methods
-from methods.mmdu.judging import DIMENSIONS, GRADES_SCHEMA, parse_grades
 from methods.prompts.messages import Image, Text
-from methods.prompts.parsing import ParseError
 from methods.prompts.prompt_template import PromptTemplate, TemplateError, as_data
 from tests.golden.test_prompts import DATA
 
@@ -194,17 +192,6 @@ def test_whatever_a_page_says_the_message_has_one_tag_one_picture_and_the_same_s
     assert user.parts[1].text.find("</") == len(user.parts[1].text) - len("</page>")
 
 
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]) | st.sampled_from("\t\n")))
-def test_ordinary_text_reaches_the_model_as_it_is(page):
-    page = page.replace("</", "")
-    assert as_data(page) == page.strip()
-
-
-@given(FRAGMENTS)
-def test_cleaning_twice_is_cleaning_once(page):
-    assert as_data(as_data(page)) == as_data(page)
-
-
 def load(name: str) -> PromptTemplate:
     method, task = name.split("/")
     return PromptTemplate(name, (ROOT / method / "prompts" / f"{task}.md").read_text())
@@ -299,20 +286,6 @@ def test_hostile_material_changes_neither_tags_nor_pictures_nor_instructions(nam
     assert "{{ picture(1) }}" in text_of(user)
 
 
-def test_the_answerer_sees_pictures_and_the_question_and_no_caption():
-    # MMDU answers from the images alone, so that answers rest on pixels.
-    _, user = render("mmdu/answers", earlier=None, entries=[{"caption": "Pont Neuf"}])
-    assert text_of(user) == ("<image-1>\n[x]\n<image-2>\n[y]\n<question>bridge</question>")
-
-
-def test_the_question_designer_is_told_to_refer_back_only_where_a_question_goes_on():
-    angles = data_of("mmdu/questions", "bridge")["angles"]
-    assert "refers back" in said("mmdu/questions")
-    assert "refers back" not in said("mmdu/questions", n_questions=2, angles=angles[:2])
-    one = said("mmdu/questions", images="x", entries=[{"caption": "c", "summary": ""}])
-    assert "this one picture" in one and "several pictures" not in one and "<image-2>" not in one
-
-
 @pytest.mark.parametrize(
     ("name", "as_text", "as_json"),
     [
@@ -331,20 +304,3 @@ def test_a_prompt_asks_for_the_form_that_the_model_is_held_to_and_for_no_other(
         words = said(name, images="xy", structured=structured)
         assert (as_text in words, as_json in words) == (not structured, structured)
         assert words.count("Reply with") <= 1
-
-
-def test_the_judge_is_shown_the_form_of_its_reply_which_is_read_with_numbers_in_it():
-    form = text_of(render("mmdu/judge")[0])
-    with pytest.raises(ParseError) as caught:
-        parse_grades(form)
-    assert caught.value.reason == "not_an_integer"
-    assert set(parse_grades(form.replace("<1-10>", "5")).scores) == set(DIMENSIONS)
-    words = said("mmdu/judge", structured=True)
-    assert "{" not in words and all(name in words for name in GRADES_SCHEMA["properties"])
-
-
-def test_a_judge_without_pictures_is_told_so_and_others_are_not():
-    none, some = ([*map(text_of, render("mmdu/judge", images=of, earlier=[]))] for of in ("", "x"))
-    assert none[0] == some[0]
-    assert none[1].startswith("No picture of the dialogue is shown to you:")
-    assert "shown" not in "".join(some)

@@ -1,16 +1,12 @@
 """A repair: what was wrong is data in fixed words, and the words are a version."""
 
 import hashlib
-import importlib.util
 import re
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from methods.prompts import parsing
 from methods.prompts.messages import Image, Message, Text
 from methods.prompts.parsing import (
     REPAIR_TEMPERATURE,
@@ -76,22 +72,7 @@ def test_no_reason_breaks_out(reason):
         assert said == f"{before}{reason}{after}"
 
 
-def with_words(change: tuple[str, str]) -> ModuleType:
-    """The module as it is when its source says something else."""
-    source = Path(parsing.__file__).read_text()
-    assert change[0] in source
-    spec = importlib.util.spec_from_loader("edited", loader=None)
-    assert spec
-    module = importlib.util.module_from_spec(spec)
-    exec(source.replace(*change), module.__dict__)
-    return module
-
-
 def test_the_version_is_a_hash_of_the_words_and_of_nothing_else():
     template = words(REASON).replace(REASON, "{reason}")
     digest = hashlib.sha256(template.encode()).hexdigest()
     assert f"repair@{digest[:8]}" == REPAIR_VERSION
-    edited = with_words(("Send a whole reply", "Please send it all"))
-    assert edited.REPAIR_VERSION != REPAIR_VERSION
-    other = with_words(("Make the messages of", "Build all messages of"))
-    assert other.REPAIR_VERSION == REPAIR_VERSION

@@ -10,22 +10,15 @@ from methods.quality.personal_data import personal_data_in
 WANTED = [
     # Names in another script.
     ("en", "The two temples are Kinkaku-ji (金閣寺) and Ginkaku-ji (銀閣寺)."),
-    ("en", "Wat Phra Kaew (วัดพระแก้ว) and Wat Arun (วัดอรุณ)."),
     ("zh", "<image-1> 是 Canon EOS 5D Mark IV，<image-2> 是 Nikon D850。"),
     ("zh", "左边是iPhone 15 Pro，右边是Samsung Galaxy S24 Ultra。"),
     ("zh", "这是 (Great Wall) 长城。"),
-    ("ja", "Nikon D850とCanon EOS R5です。"),
-    ("ko", "왼쪽은 BMW 320d, 오른쪽은 Audi A4 입니다."),
     ("ru", "На фото Boeing 747-400 компании British Airways."),
-    ("el", "Η αφίσα των Rolling Stones και των Led Zeppelin."),
     ("hi", "बाईं ओर Tata Nexon है।"),
     # Terms of another language.
     ("en", "Allegro ma non troppo, then andante con moto."),
     ("en", "Voussoirs, archivolt, tympanum, trumeau and jamb statues."),
-    ("en", "Legato, staccato and pizzicato."),
-    ("en", "Adagio, andante, allegro."),
     ("en", "A chaise longue and an étagère."),
-    ("en", "Crème brûlée, profiteroles and tarte tatin."),
     ("en", "Sfumato, chiaroscuro, impasto and grisaille."),
 ]
 OTHERS = [
@@ -65,7 +58,6 @@ def test_texts_in_another_language_are_found_short_ones_too(language: str, text:
         ("From 1914-1918 and 1939-1945, page 300-301.", None),
         ("user@localhost", None),
         ("jane.doe [at] example [dot] com", "e-mail address: ja…om"),
-        ("jane at example dot org", "e-mail address: ja…rg"),
         ("maria arroba ejemplo punto es", "e-mail address: ma…es"),
         ("She looks at the dot com logo, 2 @ 3.50 each.", None),
         # In other forms.
@@ -75,9 +67,7 @@ def test_texts_in_another_language_are_found_short_ones_too(language: str, text:
         ("Her number is 0123 456 789.", "telephone number: 01…89"),
         ("Telephone number: 123-456-7890", "telephone number: 12…90"),
         ("de89 3704 0044 0532 0130 00", "IBAN: de…00"),
-        ("Pay to de89370400440532013000 first.", "IBAN: de…00"),
         ("4111.1111.1111.1111", "card number: 41…11"),
-        ("The card is 4111 1111 1111 1111.", "card number: 41…11"),
         ("anna at mail dot de", "e-mail address: an…de"),
         # Counts, numbers of things and files.
         ("It formed 13800000000 years ago.", None),
@@ -87,11 +77,9 @@ def test_texts_in_another_language_are_found_short_ones_too(language: str, text:
         ("inventory number 0123 456 789", None),
         ("part number 123-456-7890", None),
         ("The box has the serial no. 0123 456 789.", None),
-        ("The catalogue number reads 0123-456789.", None),
         ("订单号：13812345678", None),
         ("Clone git@github.com:org/repo to begin.", None),
         ("The file is logo@2x.png.", None),
-        ("In <image-1>, look at seurat dot technique", None),
         ("Look at monet dot in blue.", None),
     ],
 )

@@ -1,12 +1,10 @@
-"""Questions asked again in other words, found by the embeddings of questions with their answers."""
+"""Questions asked again in other words, found by the cosines of questions with their answers."""
 
 import numpy as np
 import pytest
 
-from methods.quality.outcome import NEAR_DUPLICATE, REPEATED, DialogueContent, QuestionAnswerPair
+from methods.quality.outcome import NEAR_DUPLICATE, DialogueContent, QuestionAnswerPair
 from methods.quality.rules import RuleLimits, by_rules
-from resources.embedding.embedder import Embedder
-from tests.methods.quality import written
 
 Pair = tuple[str, str]
 
@@ -45,33 +43,3 @@ def test_a_pair_is_a_rewording_from_the_cosine_on() -> None:
 )
 def test_another_direction_colour_or_picture_asks_something_else(one: str, other: str) -> None:
     assert found((one, "A torch."), (other, "A tablet."), 0.99, 0.99) is None
-
-
-@pytest.mark.parametrize(
-    ("half", "least_found", "most_named"), [("seen", 23, 0), ("held_out", 19, 0)]
-)
-def test_of_written_dialogues_most_repeats_are_found_and_no_other_question_is_named(
-    half: str, least_found: int, most_named: int
-) -> None:
-    dialogues, repeated = [], set()
-    for text in written.texts(half):
-        turns = [turn for turn in text["turns"] if turn["question"].strip()]
-        pairs = [
-            QuestionAnswerPair(text["id"], str(turn), turn, each["question"], each["answer"])
-            for turn, each in enumerate(text["turns"], start=1)
-            if each in turns
-        ]
-        dialogues.append(DialogueContent(text["id"], pairs, [], len(text["captions"])))
-        if not text["sound"] and text["kind"] == "repeat":
-            repeated.add((text["id"], str(text["turn"])))
-    places = [(p.dialogue_id, p.question_id) for d in dialogues for p in d.pairs]
-    asked = Embedder().encode([p.question for d in dialogues for p in d.pairs])
-    told = Embedder().encode([f"{p.question} {p.answer}" for d in dialogues for p in d.pairs])
-    vectors = dict(zip(places, np.stack([asked, told], axis=1), strict=True))
-    # One corpus a dialogue: questions of other dialogues are not what is looked for.
-    evidence = {}
-    for dialogue in dialogues:
-        evidence |= by_rules([dialogue], RuleLimits(alike=0.8), vectors)
-    named = {place for place, of in evidence.items() if of[NEAR_DUPLICATE] or of[REPEATED]}
-    assert len(named & repeated) >= least_found
-    assert len(named - repeated) <= most_named

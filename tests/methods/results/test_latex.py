@@ -7,11 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from matplotlib.ft2font import FT2Font
 from pylatexenc.latexwalker import (
     LatexEnvironmentNode,
     LatexGroupNode,
@@ -22,28 +18,21 @@ from pylatexenc.latexwalker import (
 )
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
-from methods.results.latex_and_markdown import COLUMN, GAP, NAMES, PAGE, latex, latex_text
+from methods.results.latex_and_markdown import NAMES, latex, latex_text
 from methods.results.results_table import JudgeResults
 from methods.results.table_cells import ResultTable
 from methods.results.tables import tables
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, named, pair, results, slice_
 
-FONT = FT2Font(str(Path(matplotlib.get_data_path()) / "fonts/ttf/cmr10.ttf"))
-FONT.set_size(800, 72)  # a hundred times as large, so that no sign is rounded to whole points
 ENGINE = shutil.which("tectonic") or shutil.which("pdflatex")
-MOST_POINTS = {"table": COLUMN, "table*": PAGE}
-TEXTS = st.text(
-    st.one_of(st.sampled_from(r"\{}[]&%$#_^~<>–-'`|*" + '"\n\t'), st.characters(codec="utf-8")),
-    min_size=1,
-    max_size=12,
-)
+ENVIRONMENTS = ("table", "table*")
 
 
 def parsed(text: str) -> list[LatexEnvironmentNode]:
     """The tables of a text; the parser raises where a brace or an environment is not closed."""
     known = get_default_latex_context_db()
     rules = ("toprule", "midrule", "bottomrule", "bfseries")
-    environments = [EnvironmentSpec(name, "[") for name in ("table", "table*")]
+    environments = [EnvironmentSpec(name, "[") for name in ENVIRONMENTS]
     known.add_context_category(
         "booktabs",
         macros=[MacroSpec(name) for name in rules],
@@ -54,7 +43,7 @@ def parsed(text: str) -> list[LatexEnvironmentNode]:
     nodes, position, length = walker.get_latex_nodes()
     assert position + length == len(text)
     found = [node for node in nodes if node.isNodeType(LatexEnvironmentNode)]
-    assert {table.environmentname for table in found} <= set(MOST_POINTS)
+    assert {table.environmentname for table in found} <= set(ENVIRONMENTS)
     return found
 
 
@@ -100,25 +89,6 @@ def check(of: ResultTable) -> None:
     assert sum(len(declared(each)) - 1 for each in tabulars) + 1 == len(of.heads)
 
 
-def width(tabular: LatexEnvironmentNode) -> float:
-    """The points of a table, by the widths of signs in Computer Modern."""
-    of_columns = zip(declared(tabular), zip(*rows(tabular), strict=True), strict=True)
-    widths = [NAMES if kind == "p" else max(map(of_cell, cells)) for kind, cells in of_columns]
-    return sum(widths) + GAP * (len(widths) - 1)
-
-
-def of_cell(cell: str) -> float:
-    if boxed := re.search(r"\\parbox\[b\]\{(\d+)pt\}", cell):
-        return float(boxed[1])
-    bold = r"\textbf" in cell or r"\bfseries" in cell
-    shown = re.sub(r"\\textbf|\\bfseries |\\allowbreak\{\}", "", cell)
-    shown = re.sub(r"\\text[a-z]+\{\}", "~", shown).replace("--", "-")
-    shown = re.sub(r"\\([&%$#_{}])|[{}]", r"\1", shown)
-    FONT.set_text(shown)
-    # Footnotesize is cmr8, whose signs are 7 % wider than those of cmr10 at this size.
-    return FONT.get_width_height()[0] / 6400 * 1.07 * (1.15 if bold else 1)
-
-
 MODELS = [f"Qwen2.5-VL-{size}B-Instruct-AWQ" for size in (3, 7, 32, 72)]
 ABILITIES = [f"physical_relation_reasoning_{number}" for number in range(20)]
 
@@ -128,14 +98,6 @@ def wide_board(n_models: int, n_values: int) -> JudgeResults:
     pairs = [pair(one, other, -50.0, 0.2) for one, other in combinations(names, 2)]
     slices = [slice_(name, "category", value, 100.0) for name in names for value in values]
     return results([model(name, 100.0, 1) for name in names], pairs, slices)
-
-
-@pytest.mark.parametrize(("n_models", "n_values"), [(4, 20), (4, 2), (1, 1)])
-def test_tables_fit_the_column_of_a_paper(n_models: int, n_values: int) -> None:
-    for table in tables(wide_board(n_models, n_values)):
-        check(table)
-        for part in parsed(latex(table)):
-            assert width(inside(part)) <= MOST_POINTS[part.environmentname]
 
 
 def test_the_shorter_list_stands_across_a_table_of_slices() -> None:
@@ -182,12 +144,6 @@ def hostile_board(name: str) -> JudgeResults:
 
 
 BOARDS = [BOARD, hostile_board(HOSTILE)]
-
-
-@given(TEXTS)
-def test_environments_and_braces_close_and_each_row_has_a_cell_a_column(name: str) -> None:
-    for table in tables(hostile_board(name)):
-        check(table)
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -250,11 +250,6 @@ def test_no_two_pairs_are_written_alike_whatever_their_names():
     assert len({raters for _, _, raters, _ in rows}) == 1 + 6 * 5 / 2
 
 
-def test_the_same_ratings_in_another_order_give_the_same_rows():
-    given = verdicts(ann="aarra", bob="arrra")
-    assert people_by_name(given) == people_by_name(given[::-1])
-
-
 # --- Effort --------------------------------------------------------------------------------------
 
 

@@ -104,41 +104,6 @@ def test_items_are_counted_over_assignments_of_any_scope():
     assert doubted(*one) == [(2, "over")]
 
 
-@given(
-    made=st.lists(
-        st.tuples(
-            st.sampled_from("abc"),
-            st.sampled_from([None, "score", "rewrite"]),
-            st.sampled_from([None, 1, 2]),
-            st.integers(0, 3),
-            st.integers(1, 4),
-        ),
-        min_size=1,
-        max_size=5,
-    ),
-    annotators=st.integers(1, 2),
-)
-def test_over_means_that_some_place_is_kept_for_more_than_decide_it(made, annotators):
-    given_to = [
-        of(name, assignment(start / 4, share / 4, kind=kind, bucket=bucket, number=n))
-        for n, (name, kind, bucket, start, share) in enumerate(made)
-    ]
-    places = [(n + 0.5) / (BUCKETS * 4) for n in range(BUCKETS * 4)]
-    expected = [
-        last.assignment_id
-        for n, last in enumerate(given_to)
-        if any(
-            last.covers(kind, place)
-            and len({each.annotator for each in given_to[: n + 1] if each.covers(kind, place)})
-            > annotators
-            for kind in ("score", "rewrite")
-            for place in places
-        )
-    ]
-    found = doubted(*given_to, annotators=annotators)
-    assert [number for number, why in found if why == "over"] == expected
-
-
 @pytest.mark.parametrize(
     ("first", "second", "twice"),
     [

@@ -59,13 +59,6 @@ BAD = [
     ("dialogue", {"turns": [{**TURNS[0], "note": "x"}, *TURNS[1:]]}, "a turn has a question"),
     ("three_turns", {"caption": " "}, "edits, caption: this text is empty"),
     ("three_turns", {"reasoning": {"question": "Why?"}}, "reasoning: this is an object with"),
-    ("three_turns", turn("reasoning", category=""), "reasoning category: this text is empty"),
-    ("three_turns", turn("reasoning", focus="x"), "reasoning: this is an object with"),
-    (
-        "three_turns",
-        turn("reasoning", question="A tower. "),
-        "reasoning question: an earlier turn has the same",
-    ),
     (
         "three_turns",
         turn("creation", reference="A tower."),
@@ -89,7 +82,6 @@ BAD = [
         "target: this is an object with the keys hint",
     ),
     ("translation", {"target": {"question": " ", "hint": ""}}, "target question: this text"),
-    ("translation", {"target": {"question": "它？", "hint": 1}}, "target hint: this text"),
     ("category", {"category": "ships"}, "one of old, new"),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
     ("pair", {"winner": "both"}, "winner: this is one of A, B, tie"),
@@ -99,8 +91,6 @@ BAD = [
         {"scores": {"Creativity": 5, "Richness": 11}},
         "scores Richness: this is a whole number",
     ),
-    ("score", {"scores": {"Creativity": 0, "Richness": 5}}, "whole number from 1 to 10"),
-    ("score", {"scores": {"Creativity": 5.0, "Richness": 5}}, "whole number from 1 to 10"),
     ("score", {"scores": {"Creativity": True, "Richness": 5}}, "whole number from 1 to 10"),
     (
         "score",
@@ -108,13 +98,6 @@ BAD = [
         "scores Creativity: no score is given",
     ),
 ]
-
-
-def test_each_content_has_the_keys_of_its_kind():
-    assert set(KINDS) == set(CONTENTS)
-    for name, content in CONTENTS.items():
-        assert set(KINDS[name].keys) == set(content)
-        assert set(KINDS[name].editable) < set(content)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -143,13 +126,6 @@ def test_a_change_changes_something(name):
     same = copy.deepcopy(CONTENTS[name])
     with pytest.raises(ValueError, match="nothing is changed"):
         KINDS[name].check(same, CONTENTS[name])
-
-
-@pytest.mark.parametrize("edits", [None, [], "text", {}, {"turns": 1}])
-def test_a_change_is_a_whole_content(edits):
-    for name, kind in KINDS.items():
-        with pytest.raises(ValueError, match="give the whole content"):
-            kind.check(edits, CONTENTS[name])
 
 
 @pytest.mark.parametrize(
@@ -211,14 +187,6 @@ def test_scores_are_given_and_not_accepted_until_they_are_there():
     check_decision(said | {"round": 2, "content_hash": content_id(scored)}, stands)
 
 
-def test_a_translation_has_no_two_choices_alike():
-    texts = {"question": "What is it?", "A": "A tower", "B": "A mill"}
-    target = {"question": "这是什么？", "A": "塔", "B": "磨坊"}
-    original = CONTENTS["translation"] | {"source": texts, "target": target}
-    with pytest.raises(ValueError, match="target B: an earlier choice has the same text"):
-        KINDS["translation"].check(original | {"target": target | {"B": "塔 "}}, original)
-
-
 ANSWERED = {"answer": "A tower."}
 
 
@@ -227,30 +195,10 @@ ANSWERED = {"answer": "A tower."}
     [
         (
             "dialogue",
-            {
-                "turns": [
-                    {"question": "What stands there?", **ANSWERED},
-                    {"question": " ", **ANSWERED},
-                ]
-            },
-            ("turns", 0, "question"),
-        ),
-        (
-            "dialogue",
             {"turns": [{**TURNS[0], "answer": ""}, {"question": "<ImageHere>?", **ANSWERED}]},
             ("turns", 0, "answer"),
         ),
-        (
-            "three_turns",
-            {**turn("reasoning", question="A tower."), **turn("creation", category="")},
-            ("reasoning", "question"),
-        ),
         ("multiple_choice", {"choices": {"A": "x", "B": "x"}, "category": ""}, ("choices", "B")),
-        (
-            "translation",
-            {"target": {"question": "<ImageHere>？", "hint": None}},
-            ("target", "question"),
-        ),
     ],
 )
 def test_of_several_faults_the_topmost_is_said(name, change, path):

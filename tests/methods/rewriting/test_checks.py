@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from methods.prompts.parsing import ParseError
 from methods.rewriting.checks import (
@@ -97,14 +94,6 @@ def test_too_few_are_refused_with_the_reasons() -> None:
     )
 
 
-@given(st.lists(st.text("ab \n?三", max_size=12), max_size=6).map("\n".join))
-def test_what_is_kept_is_distinct_and_every_line_is_kept_or_lost(reply: str) -> None:
-    read = read_rewrites(reply, "a b?", "A long answer.", 0)
-    assert len(set(read.rewrites)) == len(read.rewrites)
-    lines = [line for line in reply.splitlines() if line.strip()]
-    assert len(read.rewrites) + len(read.lost) == len(lines)
-
-
 BAND = SimilarityBand(0.6, 0.98, 0.9)
 
 
@@ -117,15 +106,3 @@ def test_meaning_style_and_number_are_kept_within_the_band() -> None:
     assert kept.places == [0, 4]
     lost = {1: "same_style", 2: "other_meaning", 3: "hardly_changed", 5: "more_than_needed"}
     assert kept.lost == lost
-
-
-@given(
-    st.integers(1, 8).flatmap(lambda n: arrays(float, (n, n), elements=st.floats(-1, 1))),
-    st.integers(0, 5),
-)
-def test_each_rewrite_is_kept_or_lost_and_none_too_many(matrix, n_kept):
-    kept = choose_by_meaning(matrix.tolist(), BAND, n_kept)
-    assert sorted([*kept.places, *kept.lost]) == list(range(len(matrix) - 1))
-    assert len(kept.places) <= n_kept
-    for place in kept.places:
-        assert BAND.lowest <= matrix[place + 1][0] <= BAND.highest

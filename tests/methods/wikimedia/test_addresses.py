@@ -1,10 +1,8 @@
 """Addresses of images on Wikimedia's upload servers."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from methods.wikimedia import THUMBNAIL_WIDTHS, check_width, file_title, thumbnail_url
+from methods.wikimedia import check_width, file_title, thumbnail_url
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons"
 LONG = "%C3%A9" * 79 + ".jpg"
@@ -98,17 +96,3 @@ def test_another_width_is_refused_with_the_steps(width):
 )
 def test_the_title_of_an_images_file(url, title):
     assert file_title(url) == title
-
-
-names = st.from_regex(r"[A-Za-z0-9_.()!,-]{1,120}\.(jpg|png|svg|tif)", fullmatch=True)
-
-
-@given(names, st.sampled_from(THUMBNAIL_WIDTHS), st.integers(1, 10_000))
-def test_a_thumbnail_is_of_the_same_file_and_of_an_allowed_width(name, width, original_width):
-    url = f"{COMMONS}/a/ab/{name}"
-    thumbnail = thumbnail_url(url, width, original_width)
-    assert file_title(thumbnail) == file_title(url) == "File:" + name.replace("_", " ")
-    assert thumbnail_url(thumbnail, width, original_width) == thumbnail
-    if thumbnail != url:
-        rendition = thumbnail.rpartition("/")[2].removeprefix("lossy-page1-")
-        assert int(rendition.partition("px-")[0]) in THUMBNAIL_WIDTHS

@@ -1,8 +1,6 @@
 """Continued answers of the MediaWiki API put together, and titles found in them again."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.wikimedia import MissingTitle, find_pages, merge_answers
 
@@ -21,66 +19,26 @@ def test_a_page_edited_between_two_answers_keeps_the_older_revision():
     assert merge_answers(answers)["pages"] == [OWL | {"lastrevid": 7}]
 
 
-names = st.text(st.characters(codec="utf-8"), max_size=5)
-properties = st.dictionaries(
-    st.sampled_from(["categories", "images", "templates"]),
-    st.lists(names, unique=True, max_size=6).map(lambda all: [{"title": name} for name in all]),
-)
-scalars = st.dictionaries(st.sampled_from(["lastrevid", "extract", "length"]), names)
-
-
-@st.composite
-def full_and_continued(draw):
-    """A query's answer in one piece, and the same one in pieces.
-
-    Each piece names every page; a list's items are spread over the pieces in their order, and a
-    scalar stands in one piece or in several.
-    """
-    n_pieces = draw(st.integers(1, 5))
-    full = []
-    pieces = [[] for _ in range(n_pieces)]
-    for number in range(draw(st.integers(0, 4))):
-        identity = {"title": f"Page {number}"}
-        if draw(st.booleans()):
-            identity["pageid"] = number + 1
-        page = identity | draw(scalars) | draw(properties)
-        full.append(page)
-        parts = [dict(identity) for _ in range(n_pieces)]
-        for name, value in page.items():
-            if name in identity:
-                continue
-            if not isinstance(value, list):
-                for place in draw(st.sets(st.integers(0, n_pieces - 1), min_size=1)):
-                    parts[place][name] = value
-                continue
-            ends = sorted(
-                draw(
-                    st.lists(
-                        st.integers(0, len(value)), min_size=n_pieces - 1, max_size=n_pieces - 1
-                    )
-                )
-            )
-            for place, (start, end) in enumerate(zip([0, *ends], [*ends, len(value)], strict=True)):
-                if end > start or place == 0:
-                    parts[place][name] = value[start:end]
-        for piece, part in zip(pieces, parts, strict=True):
-            piece.append(part)
-    normalized = [{"from": name, "to": name.upper()} for name in draw(st.lists(names, unique=True))]
-    whole = {"normalized": normalized, "pages": full}
-    continued = [{"query": {"normalized": normalized, "pages": piece}} for piece in pieces]
-    return whole, continued
-
-
-@given(full_and_continued())
-def test_any_division_into_answers_merges_to_the_same(case):
-    whole, continued = case
-    assert merge_answers(continued) == whole
-
-
-@given(full_and_continued())
-def test_an_answer_heard_twice_says_nothing_new(case):
-    whole, continued = case
-    assert merge_answers(answer for each in continued for answer in (each, each)) == whole
+def test_an_answer_in_pieces_is_put_together_whichever_piece_a_value_stands_in():
+    """Each piece names every page; items of a list are spread over the pieces in their order."""
+    normalized = [{"from": "owl", "to": "Owl"}]
+    pieces = [
+        [OWL | {"lastrevid": 7, "images": [{"title": "a"}]}, KITE],
+        [OWL | {"images": [{"title": "b"}, {"title": "c"}]}, KITE | {"extract": "A kite."}],
+        [OWL | {"images": [], "categories": [{"title": "x"}]}, KITE | {"extract": "A kite."}],
+    ]
+    answers = [{"query": {"normalized": normalized, "pages": pages}} for pages in pieces]
+    images = [{"title": name} for name in "abc"]
+    whole = {
+        "normalized": normalized,
+        "pages": [
+            OWL | {"lastrevid": 7, "images": images, "categories": [{"title": "x"}]},
+            KITE | {"extract": "A kite."},
+        ],
+    }
+    assert merge_answers(answers) == whole
+    # An answer that is heard twice says nothing new.
+    assert merge_answers(each for answer in answers for each in (answer, answer)) == whole
 
 
 def test_each_title_leads_to_its_page():
@@ -157,24 +115,3 @@ def test_a_title_that_leads_to_no_page_is_told_with_its_reason(asked, reason, de
     assert isinstance(found, MissingTitle)
     assert (found.asked, found.reason) == (asked, reason)
     assert detail in found.detail and found.detail.endswith(".")
-
-
-links = st.sampled_from("ABCDEFGH")
-
-
-@given(st.dictionaries(links, links), st.sets(links))
-def test_no_redirects_hang_and_no_title_is_dropped(redirects, existing):
-    query = {
-        "redirects": [{"from": start, "to": end} for start, end in redirects.items()],
-        "pages": [{"pageid": ord(t), "title": t} for t in sorted(existing - redirects.keys())],
-    }
-    found = find_pages(query, "ABCDEFGH")
-    assert list(found) == list("ABCDEFGH")
-    for asked, page in found.items():
-        ends = asked
-        for _ in redirects:
-            ends = redirects.get(ends, ends)
-        if ends in existing and ends not in redirects:
-            assert page == {"pageid": ord(ends), "title": ends}
-        else:
-            assert isinstance(page, MissingTitle)

@@ -1,8 +1,6 @@
 """The facts of a page and of a file, read from the API's answers."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from methods.wikimedia import (
     FileFacts,
@@ -166,13 +164,3 @@ def test_a_page_without_a_file_to_see_is_missing(page):
 )
 def test_the_text_that_a_reader_sees(html, text):
     assert plain_text(html) == text
-
-
-@given(st.text())
-def test_any_text_is_read_as_one_line(html):
-    assert plain_text(html) == " ".join(plain_text(html).split())
-
-
-@given(st.text(alphabet=st.characters(exclude_categories=["C"], exclude_characters="<&")))
-def test_text_without_markup_keeps_its_words(text):
-    assert plain_text(text) == " ".join(text.split())

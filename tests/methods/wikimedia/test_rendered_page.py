@@ -1,15 +1,10 @@
 """A page's introduction and images in the markup of MediaWiki's older and newer parsers."""
 
-import sys
-from collections.abc import Callable
-from types import FrameType
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.wikimedia import PageImage, introduction, rendered_page, shown_images
+from methods.wikimedia import PageImage, introduction, shown_images
 
 OLD = """<div class="mw-parser-output"><div class="thumb tright"><div class="thumbinner">
 <a href="/wiki/Datei:Barn_owl.png" class="image"><img alt=""
@@ -76,36 +71,6 @@ def test_a_caption_is_shown_as_plain_text():
 @pytest.mark.parametrize("html", ["", "<h2>A</h2><p>Text</p>", "<table><tr><td><p>x</p></table>"])
 def test_no_introduction(html):
     assert introduction(html) == ""
-
-
-def n_lines_run(act: Callable[[], object]) -> int:
-    """How many lines of Python run in the module."""
-    n_lines = 0
-
-    def count(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal n_lines
-        if frame.f_code.co_filename != rendered_page.__file__:
-            return None
-        n_lines += event == "line"
-        return count
-
-    before = sys.gettrace()
-    sys.settrace(count)
-    try:
-        act()
-    finally:
-        sys.settrace(before)
-    return n_lines
-
-
-@pytest.mark.parametrize("outer", ["<div>", "<figure>", "<blockquote>", '<div class="toc">'])
-@pytest.mark.parametrize("inner", ["<p>x", '<img src="/A.png">', "<h2>x</h2>"])
-def test_the_steps_grow_with_the_page_and_not_with_its_depth(outer, inner):
-    for read in (introduction, lambda html: shown_images(html, ["B.png"])):
-        few, many = (
-            n_lines_run(lambda n=n, read=read: read(outer * n + inner * n)) for n in (100, 400)
-        )
-        assert many < 4.5 * few
 
 
 def test_a_block_inside_a_block_is_read_once():

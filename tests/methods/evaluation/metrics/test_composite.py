@@ -1,13 +1,10 @@
 """Composite metrics: the formula over the numbers of the terms, whatever the judge lost of each."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from methods.benchmarks import BENCHMARKS
 from methods.convbench.scores import R1, R2, WIN_RATES
 from methods.evaluation.metrics import Metric
-from methods.evaluation.metrics.composite import Composite, difference, weighted_mean
+from methods.evaluation.metrics.composite import difference, weighted_mean
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.metrics.units import coverage_of, means, units_of
@@ -19,11 +16,6 @@ from tests.methods.evaluation.observed import ScoredObservation, frame
 TURNS = ((1, "Perception"), (2, "Reasoning"), (3, "Creation"), (3, "Overall"))
 A, B = (Mean(name=name, lowest=0, highest=10) for name in "ab")
 MEAN = weighted_mean("m", [(A, 1), (B, 3)], lowest=0, highest=10)
-COMPOSITES = {
-    name: composites
-    for name, benchmark in BENCHMARKS.items()
-    if (composites := [each for each in benchmark.metrics if isinstance(each, Composite)])
-}
 
 
 def item(name: str, *wins: float | None) -> list[ScoredObservation]:
@@ -82,8 +74,6 @@ def test_a_difference_is_the_first_number_less_the_second_and_weights_count() ->
     assert number(MEAN, observed) == (8 + 3 * 5) / 4
     assert (gap.lowest, gap.highest, gap.aggregation) == (10, -10, "micro")
     assert not gap.higher_is_better
-    # Composites of two benchmarks are held to their formula below.
-    assert COMPOSITES.keys() >= {"mmbench", "convbench"}
 
 
 def test_the_coverage_is_that_of_the_term_of_which_least_was_judged() -> None:
@@ -97,74 +87,23 @@ def test_the_coverage_is_that_of_the_term_of_which_least_was_judged() -> None:
     assert coverage(WIN_RATES["S2^"]) == 0
 
 
-OBSERVED = ("m", "Perception", "Reasoning", "Creation", "Overall", "right", "right (compat)")
-
-
-@st.composite
-def losses(draw: st.DrawFn) -> dict[str, list[ScoredObservation]]:
-    """Two models on items of every kind of observation; any may be lost by the model or the judge."""
-    value = st.sampled_from([0.0, 0.5, 1.0, None, "lost"])
-    places = [
-        *((trial, turn, metric) for trial in ("plain", "perfect-perception", "perfect-reasoning")
-          for turn, metric in TURNS),
-        *((f"shift-{shift}", 1, metric) for shift in range(2) for metric in OBSERVED[-2:]),
-    ]  # fmt: skip
-    labels = {"choices": "2", "category": "x"}
-    observed: dict[str, list[ScoredObservation]] = {"one": [], "two": []}
-    for rows in observed.values():
-        for n in range(draw(st.integers(1, 5))):
-            for trial, turn, metric in places:
-                found = draw(value)
-                if found == 0.5 and trial.startswith("shift"):
-                    found = 1.0
-                status = {"lost": "not_judged", None: "failed"}.get(found, "judged")
-                known = found if isinstance(found, float) else None
-                name = f"i{n}"
-                rows.append(
-                    ScoredObservation(
-                        name, f"c{n // 2}", trial, turn, metric, known, status, labels=labels
-                    )
-                )
-    return observed
-
-
-@pytest.mark.parametrize("name", COMPOSITES)
-@settings(max_examples=15, deadline=None)
-@given(observed=losses())
-def test_every_printed_composite_is_the_formula_over_the_printed_terms(name, observed) -> None:
-    metrics = BENCHMARKS[name].metrics
-    rows = score_rows(metrics, frame(observed), frame(observed))
-    pairs, _ = compare(metrics, frame(observed), least_coverage=0)
-    for composite in COMPOSITES[name]:
-        printed = {
-            (
-                row["model"],
-                row["form"],
-                row["subset_label"],
-                row["subset_value"],
-                row["metric"],
-            ): row
-            for row in rows
-            if row["aggregation"] == composite.aggregation
-        }
-        for (*cell, metric_name), row in printed.items():
-            if metric_name == composite.name:
-                terms = [printed[*cell, metric.name]["value"] for metric, _ in composite.parts]
-                assert row["value"] == pytest.approx(of_terms(composite, terms), abs=1e-9)
-                assert row["ci_low"] is None or row["ci_low"] <= row["value"] <= row["ci_high"]
-        differences = {
-            (row["form"], row["metric"]): row["difference"]
-            for row in pairs
-            if row["aggregation"] == composite.aggregation
-        }
-        for form in ("floor", "common"):
-            terms = [differences[form, metric.name] for metric, _ in composite.parts]
-            found = differences[form, composite.name]
-            assert (found is None) == (None in terms)
-            if found is not None:
-                assert found == pytest.approx(of_terms(composite, terms), abs=1e-9)
-
-
-def of_terms(composite: Composite, terms: list[float]) -> float:
-    """The formula over the numbers of the terms."""
-    return sum(weight * term for (_, weight), term in zip(composite.parts, terms, strict=True))
+def test_a_score_and_a_difference_of_a_composite_are_the_formula_over_those_of_its_terms() -> None:
+    models = {
+        "one": [*item("a", 1, 0, 0.5, 1), *item("b", 1, None, 0, 0)],
+        "two": [*item("a", 0, 0, 1, 1), *item("b", 0.5, 1, 1, None)],
+    }
+    metrics = [*WIN_RATES.values(), R2, R1]
+    observed = frame(models)
+    values = {
+        (row["model"], row["form"], row["metric"]): row["value"]
+        for row in score_rows(metrics, observed)
+    }
+    differences = {
+        ("", row["form"], row["metric"]): row["difference"]
+        for row in compare(metrics, observed, least_coverage=0)[0]
+    }
+    for found, models in ((values, ("one", "two")), (differences, ("",))):
+        for model in models:
+            s1, s2, s3, so = (found[model, "floor", name] for name in ("S1", "S2", "S3", "SO"))
+            assert found[model, "floor", "R2"] == pytest.approx((s1 + s2 + s3) / 3)
+            assert found[model, "floor", "R1"] == pytest.approx((s1 + s2 + s3) / 6 + so / 2)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from methods.evaluation.metrics.mean import Mean, MeanOrRefused
-from methods.evaluation.metrics.units import UnitMatrix, weighted_by_stratum
+from methods.evaluation.metrics.units import UnitMatrix, means, units_of, weighted_by_stratum
 from tests.methods.evaluation.metrics.numbers import number, scored, values
+from tests.methods.evaluation.observed import frame
 
 GRADES = [
     scored("a", 4, turn=1, category="x"),
@@ -29,6 +30,12 @@ def test_micro_is_over_turns_and_macro_over_the_means_of_items_or_of_values_of_a
     # Macro by a label is over the means of its values.
     more = [*GRADES, scored("d", 3, category="y")]
     assert number(mean("macro by category"), more) == 10 * ((4 + 8) / 2 + (9 + 3) / 2) / 2
+
+
+def test_the_means_of_all_models_weigh_the_values_of_a_label_alike() -> None:
+    by_category = mean("macro by category")
+    units = units_of({0: by_category}, frame({"m": GRADES}), floor=False)
+    assert means(units, by_category.weights)["m"] == 10 * ((4 + 8) / 2 + 9) / 2
 
 
 def test_what_failed_counts_as_the_lowest_value_at_the_floor_and_has_none_otherwise() -> None:

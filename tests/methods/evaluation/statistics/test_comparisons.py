@@ -5,7 +5,6 @@ from typing import get_args
 import numpy as np
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from methods.evaluation.statistics.comparisons import (
     NO_COMMON_UNITS,
@@ -79,21 +78,6 @@ def test_holm_as_worked_by_hand():
     assert holm([]) == []
 
 
-@given(
-    st.lists(st.integers(1, 200).map(lambda n: n / 200), min_size=1, max_size=12),
-    st.sampled_from([0.01, 0.05, 0.1]),
-)
-def test_holm_rejects_what_his_procedure_rejects(p_values, alpha):
-    # Step down: reject the smallest while it is at most alpha / (number of hypotheses left).
-    left, rejected = sorted(range(len(p_values)), key=p_values.__getitem__), set()
-    while left and p_values[left[0]] * len(left) <= alpha:
-        rejected.add(left.pop(0))
-    # Equal p-values stand or fall together, so that their order cannot matter.
-    adjusted = holm(p_values)
-    assert {place for place, p in enumerate(adjusted) if p <= alpha} == rejected
-    assert all(p <= q <= 1 for p, q in zip(p_values, adjusted, strict=True))
-
-
 @EVERY
 @given(matrix=matrices(max_clusters=16))
 @example(matrix=(np.ones((1, 6)), np.arange(6)))
@@ -107,16 +91,3 @@ def test_exchanging_two_models_changes_the_sign_alone(aggregation, matrix):
         assert one.difference == pytest.approx(-other.difference)
     if one.ci_low is not None:
         assert one.ci_low == pytest.approx(-other.ci_high)
-
-
-@EVERY
-@given(matrix=matrices())
-def test_what_makes_a_unit_hard_for_all_models_cancels_out(aggregation, matrix):
-    values, clusters = matrix
-    harder = values - 10.0 * np.arange(len(clusters))
-    for one, other in zip(
-        compare_pairs(values, clusters, aggregation, SPAN),
-        compare_pairs(harder, clusters, aggregation, SPAN),
-        strict=True,
-    ):
-        assert vars(one) == pytest.approx(vars(other))

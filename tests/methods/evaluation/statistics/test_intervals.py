@@ -1,9 +1,8 @@
-"""Intervals and tests over clusters: against exact ones, as laws, and how often they hold."""
+"""Intervals and tests over clusters: against exact ones, by hand, and as laws."""
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from scipy import linalg, stats
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals, cluster_totals
@@ -16,7 +15,6 @@ from methods.evaluation.statistics.estimates import (
     mark_indicative,
 )
 from methods.evaluation.statistics.intervals import (
-    difference_bounds,
     difference_estimates,
     mean_fit,
     p_values,
@@ -59,12 +57,6 @@ def test_of_other_scores_it_is_students_with_a_pseudo_cluster_at_each_end():
     students = stats.ttest_1samp([*values, LOW, HIGH], 0).confidence_interval()
     assert (found.ci_low, found.ci_high) == pytest.approx(students)
     assert (found.value, found.n_clusters, found.method) == (61, 5, PSEUDO_CLUSTERS)
-
-
-def test_it_ends_where_the_scale_ends():
-    (found,) = scored(totals([98.0, 99, 97]))
-    students = stats.ttest_1samp([98.0, 99, 97, LOW, HIGH], 0).confidence_interval()
-    assert found.ci_high == HIGH < students.high
 
 
 def test_a_symmetric_difference_has_the_paired_t_test():
@@ -127,13 +119,6 @@ def test_the_more_often_a_model_wins_the_smaller_is_p(n):
     assert (np.diff(p) < 0).all()
 
 
-def test_nine_dialogues_that_one_model_wins_clearly_differ():
-    differences = [21.0, 18, 4, 16, 17, 22, 18, 18, 12]
-    _, p = compared(totals(differences))
-    signs = stats.wilcoxon(differences).pvalue
-    assert p[0] < signs == pytest.approx(2 / 2**9)
-
-
 @pytest.mark.parametrize("n", [2, 6, 20])
 def test_equal_differences_have_two_pseudo_clusters_at_the_largest_differences(n):
     estimates, p = compared(totals([40.0] * n, [0.0] * n))
@@ -165,33 +150,6 @@ def test_an_interval_holds_the_mean_lies_on_the_scale_and_has_a_width(matrix):
             assert found.ci_high - found.ci_low > 1e-3
 
 
-@given(matrix=matrices(max_units=40, max_clusters=14))
-def test_a_higher_level_gives_a_wider_interval(matrix):
-    values, clusters = matrix
-    of = cluster_totals(values - 5.0, clusters)
-    narrow, wide = (
-        difference_bounds(of, np.full(len(values), 9.0), level) for level in (0.8, 0.99)
-    )
-    known = ~np.isnan(narrow[:, 0])
-    assert (wide[known, 0] <= narrow[known, 0]).all()
-    assert (wide[known, 1] >= narrow[known, 1]).all()
-
-
-@given(matrix=matrices(max_units=40, max_clusters=14), scale=st.sampled_from([0.01, 7.0, -3.0]))
-def test_scaling_and_turning_values_does_the_same_to_the_interval(matrix, scale):
-    values, clusters = matrix
-    ends = sorted((scale * 1.0 + 2, scale * 10.0 + 2))
-    for one, other in zip(
-        scored(cluster_totals(values, clusters), 1.0, 10.0),
-        scored(cluster_totals(values * scale + 2, clusters), *ends),
-        strict=True,
-    ):
-        if one.ci_low is not None:
-            moved = sorted(scale * end + 2 for end in (one.ci_low, one.ci_high))
-            found = [other.ci_low, other.ci_high]
-            assert found == pytest.approx(moved, abs=1e-6 * abs(scale))
-
-
 @given(matrix=matrices(max_models=2, max_units=60, max_clusters=20))
 def test_p_is_below_0_05_exactly_where_the_interval_leaves_0_out(matrix):
     values, clusters = matrix
@@ -205,49 +163,3 @@ def test_no_interval_of_a_difference_is_beyond_the_largest_difference():
     (found,), _ = compared(totals([27.0, 9, 3, 0, 12, 3]), 9.0)
     assert found.value == 9.0
     assert -9.0 <= found.ci_low < found.ci_high == 9.0
-
-
-def skewed(generator, shape):
-    """Twelve of a hundred dialogues fail, the others differ a little."""
-    failed = generator.random(shape) < 0.12
-    return np.where(failed, 10.0, 80 + 3 * generator.standard_normal(shape))
-
-
-SHAPES = {
-    "normal": (lambda g, shape: np.clip(60 + 8 * g.standard_normal(shape), 10, 100), 60.0),
-    "skewed": (skewed, 0.12 * 10 + 0.88 * 80),
-    "ceiling": (lambda g, shape: 100 - 90 * (g.random(shape) < 0.1) * g.random(shape), 95.5),
-    "right or wrong": (lambda g, shape: np.where(g.random(shape) < 0.12, 10.0, 100.0), 89.2),
-}
-
-
-@pytest.mark.parametrize("n_clusters", [10, 30])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_they_hold_in_93_of_100_releases_from_ten_clusters_on(shape, n_clusters):
-    draw, truth = SHAPES[shape]
-    values = draw(np.random.default_rng(n_clusters), (1500, n_clusters))
-    found = scored(ClusterTotals(values, np.ones_like(values)), 10.0, 100.0)
-    held = np.mean([each.ci_low <= truth <= each.ci_high for each in found])
-    # The standard error of a share of 0.93 is 0.007.
-    assert held >= 0.93 - 0.007
-
-
-NULLS = {
-    "exponential": (lambda g, shape: g.exponential(10, shape) - 10, 30, 0.05),
-    "one fails in 12 %": (lambda g, shape: 10.8 - 90.0 * (g.random(shape) < 0.12), 30, 0.05),
-    "ratings, 10 % differ": (
-        lambda g, shape: 10.0 * (g.random(shape) < 0.1) * g.choice([-1, 1], shape),
-        30,
-        0.05,
-    ),
-    "exponential, few": (lambda g, shape: g.exponential(10, shape) - 10, 10, 0.08),
-}
-
-
-@pytest.mark.parametrize("shape", NULLS)
-def test_equal_models_differ_seldom_enough_though_differences_are_skewed_or_rare(shape):
-    draw, n_clusters, level = NULLS[shape]
-    differences = draw(np.random.default_rng(5), (12_000, n_clusters))
-    _, p = compared(ClusterTotals(differences, np.ones_like(differences)), 90.0)
-    # The standard error of a share of 0.05 is 0.002.
-    assert np.mean(p <= 0.05) <= level + 2 * 0.002

@@ -52,23 +52,6 @@ def test_it_is_least_squares_with_an_effect_for_each_model():
     assert found.slope.value == pytest.approx(slope)
 
 
-def test_the_interval_is_that_of_fits_to_the_units_drawn():
-    generator = np.random.default_rng(1)
-    lengths = np.exp(generator.normal(5, 0.6, (2, 30)))
-    scores = 3 + 0.8 * np.log(lengths) + generator.normal(0, 1, (2, 30))
-    found = controlled(scores, lengths, n_resamples=2000)
-    slopes = []
-    for _ in range(2000):
-        drawn = generator.integers(0, 30, 30)
-        x, s = np.log(lengths[:, drawn]), scores[:, drawn]
-        x, s = (each - each.mean(axis=1, keepdims=True) for each in (x, s))
-        slopes.append((x * s).sum() / (x * x).sum())
-    low, high = np.percentile(slopes, [2.5, 97.5])
-    assert (found.slope.ci_low, found.slope.ci_high) == pytest.approx((low, high), abs=0.05)
-    for score in found.scores:
-        assert score.ci_low < score.value < score.ci_high
-
-
 def test_without_scores_or_without_different_lengths_it_says_why():
     nothing = controlled([[NAN, 3]], [[4, NAN]])
     assert (nothing.scores, nothing.slope, nothing.reason) == ([NOTHING], NOTHING, NO_SCORES)

@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 from methods.evaluation.statistics.score_distribution import ScoreDistribution, score_distribution
-from tests.methods.evaluation.statistics.matrices import NAN, matrices
+from tests.methods.evaluation.statistics.matrices import NAN
 
 
 def test_eight_scores_as_worked_by_hand():
@@ -27,12 +26,3 @@ def test_no_scores_have_no_rates_and_one_has_no_deviation():
     assert score_distribution(np.array([10.0]), 1, 10) == ScoreDistribution(
         1, {10: 1}, 10, None, 1, 0
     )
-
-
-@given(matrix=matrices())
-def test_counts_add_up_to_the_scores_there_are(matrix):
-    values, _ = matrix
-    found = score_distribution(values, 1, 10)
-    assert sum(found.counts.values()) == found.n == (~np.isnan(values)).sum()
-    if found.n:
-        assert found.ceiling_rate == found.counts.get(10, 0) / found.n

@@ -19,7 +19,8 @@ from sqlalchemy.exc import ArgumentError, DatabaseError
 
 from assets.common.pools import POOLS
 from resources.files.atomic import write_atomically
-from resources.files.home import home
+from resources.files.home import home, is_writable
+from resources.files.system_errors import require_writable
 from resources.migrations import StoreError
 from resources.stores import address
 from resources.stores.sqlite import copy_sqlite
@@ -130,6 +131,8 @@ def _open_files(folder: Path) -> dg.DagsterInstance:
                     "restore a backup (vlm-loom workspace restore).",
                     file=sys.stderr,
                 )
+        for path in DATABASES:
+            require_writable(folder / path)
         try:
             return dg.DagsterInstance.from_config(str(folder), IN_A_TERMINAL)
         except DatabaseError as error:
@@ -165,16 +168,17 @@ def _is_no_retry(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def instance_to_read() -> Iterator[dg.DagsterInstance]:
-    """Open the instance to read past runs; a copy of it if the user may not write to the workspace."""
-    if may_write():
+    """Open the instance to read past runs; a copy of it if the user may not write to it."""
+    dagster = home() / "dagster"
+    existing = [path for path in DATABASES if (dagster / path).exists()]
+    if may_write() and all(is_writable(dagster / path) for path in existing):
         with open_instance() as instance:
             yield instance
         return
     with tempfile.TemporaryDirectory() as folder:
-        for path in DATABASES:
-            if (home() / "dagster" / path).exists():
-                (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
-                copy_sqlite(home() / "dagster" / path, Path(folder) / path)
+        for path in existing:
+            (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
+            copy_sqlite(dagster / path, Path(folder) / path)
         (Path(folder) / SETTINGS.name).write_text(NO_TELEMETRY)
         with dg.DagsterInstance.from_config(folder) as instance:
             yield instance

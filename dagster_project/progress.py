@@ -103,6 +103,8 @@ class ProgressHandler(logging.Handler):
             return self._materialized(event)
         if event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
             return _failed_check(event, self._says_made)
+        if event.event_type == dg.DagsterEventType.ENGINE_EVENT:
+            return self._waits_for_pool(event)
         if not self._say_failures:
             return None
         if event.is_resource_init_failure and event.engine_event_data.error:
@@ -113,6 +115,15 @@ class ProgressHandler(logging.Handler):
         again = why in self._reasons
         self._reasons.add(why)
         return f"FAILED {event.step_key}: {'for the same reason' if again else why}"
+
+    def _waits_for_pool(self, event: dg.DagsterEvent) -> str | None:
+        """Return the line about a step that waits for a pool; None if it was printed before."""
+        pool = event.engine_event_data.metadata.get("pool")
+        if pool is None or (event.step_key, "pool") in self._printed:
+            return None
+        self._printed.add((event.step_key, "pool"))
+        step = str(event.step_key).replace("__", "/")
+        return f"  … {step} waits until another run frees a slot of the pool {pool.value}"
 
     def _materialized(self, event: dg.DagsterEvent) -> str | None:
         materialization = event.step_materialization_data.materialization

@@ -9,6 +9,7 @@ import sys
 import threading
 from typing import Any
 
+import dagster as dg
 from dagster_webserver import app, cli
 from dagster_webserver.webserver import DagsterWebserver
 from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
@@ -67,15 +68,32 @@ def _asks_only(request: Request) -> bool:
 
 
 def _watching(process_context: Any, *options: Any) -> Webserver:
-    """Build the webserver, and watch the files that definitions depend on in a thread."""
+    """Build the webserver, and watch the code server and the files that definitions depend on in a
+    thread.
+    """
+
+    def entry() -> Any:
+        return process_context.create_request_context().get_location_entry(LOCATION)
+
+    def answers() -> bool:
+        origin: Any = getattr(entry(), "origin", None)
+        if not hasattr(origin, "create_client"):
+            return True  # This webserver has no separate code server, as `dagster dev` starts it.
+        try:
+            origin.create_client().ping("")
+        except dg.DagsterError:
+            return False
+        return True
 
     def reload() -> str | None:
         process_context.reload_code_location(LOCATION)
-        context = process_context.create_request_context()
-        error = context.get_location_entry(LOCATION).load_error
+        if entry().load_error:
+            # Dagster starts a new process before it reports that it could not stop the killed one.
+            process_context.refresh_code_location(LOCATION)
+        error = entry().load_error
         return error.message if error else None
 
-    threading.Thread(target=reload_when_changed, args=(reload,), daemon=True).start()
+    threading.Thread(target=reload_when_changed, args=(reload, answers), daemon=True).start()
     return Webserver(process_context, *options)
 
 

@@ -1,7 +1,5 @@
 """Start-up checks of a workspace: its stores and tables are upgraded together or not at all."""
 
-import errno
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +8,11 @@ from pathlib import Path
 from methods.naming import number_of
 from resources.files import home
 from resources.files.atomic import write_atomically
-from resources.files.system_errors import exhaustion_message, refused_by_system
+from resources.files.system_errors import (
+    exhaustion_message,
+    refused_by_system,
+    require_writable,
+)
 from resources.images.index import INDEX
 from resources.llm.ledger.check import has_calls, require_sound
 from resources.llm.ledger.file import LEDGER
@@ -39,8 +41,8 @@ def bring_home_up_to_date() -> None:
     require_folder()
     _require_no_local_stores()
     with usable_home():
-        if not may_write():
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(home.home()))
+        for path in _store_files():
+            require_writable(path)
         kinds = {home.home() / name: kind for name, kind in SQLITE.items()}
         files = {path: kind for path, kind in kinds.items() if path.exists()}
         if database() is not None:
@@ -99,8 +101,11 @@ def _warn(sentence: str) -> None:
 
 def may_write() -> bool:
     """Whether this user may write the workspace and its existing stores."""
-    names = [*SQLITE, home.warehouse_path().name]
-    return not home.home().exists() or all(home.is_writable(home.home() / name) for name in names)
+    return not home.home().exists() or all(map(home.is_writable, _store_files()))
+
+
+def _store_files() -> list[Path]:
+    return [home.home() / name for name in (*SQLITE, home.warehouse_path().name)]
 
 
 def require_upgradable_stores(folder: Path) -> None:

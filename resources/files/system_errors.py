@@ -81,12 +81,28 @@ def is_refused_home(error: BaseException) -> bool:
 
 
 def refused_by_system(error: OSError) -> StoreError:
-    """Make the message for an operation in the workspace that the operating system refused."""
+    """Make the message for an operation in the workspace that the operating system refused.
+
+    It names the file or folder in the workspace that this user may not write, if the error has one.
+    """
+    what = "it a folder"
+    if error.errno in NOT_ALLOWED and is_refused_home(error):
+        named = Path(str(error.filename))
+        part = next(path for path in (named, *named.parents) if os.path.lexists(path))
+        if part != home.home():
+            what = f"{part} a {'folder' if part.is_dir() else 'file'}"
     return StoreError(
-        f"The workspace {home.home()} cannot be used ({error}): make it a folder that you may write "
-        "to, "
-        "or set LOOM_WORKSPACE to one."
+        f"The workspace {home.home()} cannot be used ({error}): make {what} that you may write to, or "
+        "set LOOM_WORKSPACE to another folder."
     )
+
+
+def require_writable(path: Path) -> None:
+    """Raise StoreError that names an existing file, or its folder, if this user may not write it."""
+    for refused in (path.parent, path):
+        if refused.exists() and not os.access(refused, os.W_OK):
+            error = PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(refused))
+            raise refused_by_system(error)
 
 
 def _chain(error: BaseException, ids: set[int]) -> Iterator[BaseException]:

@@ -1,5 +1,7 @@
-"""The program `vlm-loom`: Ctrl-C while its modules are imported."""
+"""The program `vlm-loom`: Ctrl-C while its modules are imported, and a terminal that is closed."""
 
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -21,6 +23,24 @@ sys.meta_path.insert(0, Interrupt())
 from {PROGRAM} import main
 sys.exit(main())
 """
+HUNG_UP = f"""
+import os, signal, sys
+from types import SimpleNamespace
+
+terms = []
+
+def work():
+    signal.signal(signal.SIGTERM, lambda number, _frame: terms.append(number))
+    sys.stdin.readline()
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGHUP)
+    print("still here", flush=True)
+    return len(terms)  # The exit status.
+
+sys.modules["dagster_project.cli"] = SimpleNamespace(main=work)
+from {PROGRAM} import main
+sys.exit(main())
+"""
 
 
 def run(*command: str) -> "subprocess.CompletedProcess[str]":
@@ -38,6 +58,26 @@ def test_a_background_job_of_a_shell_goes_on_ignoring_ctrl_c() -> None:
     done = run(sys.executable, "-c", f"{ignoring}; {asking}{INTERRUPTED_IMPORT}")
     assert done.returncode == 0, done.stderr
     assert "Usage:" in done.stdout
+
+
+def test_a_closed_terminal_is_one_sigterm_and_what_is_printed_then_is_no_error() -> None:
+    ours, terminal = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-c", HUNG_UP],
+        cwd=REPO_ROOT,
+        stdin=subprocess.PIPE,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    os.close(ours)
+    program.communicate(b"go on\n", timeout=300)
+    assert program.returncode == 1
+
+
+def test_below_nohup_the_program_goes_on_when_the_terminal_is_closed() -> None:
+    done = run("nohup", sys.executable, "-c", HUNG_UP)
+    assert (done.returncode, done.stdout) == (0, "still here\n")
 
 
 def test_the_command_that_is_installed_is_this_program() -> None:

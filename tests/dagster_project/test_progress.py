@@ -9,6 +9,7 @@ from pathlib import Path
 import dagster as dg
 import duckdb
 import pytest
+from dagster._core.execution.plan import active
 
 from assets.common.isolation import LOST
 from assets.common.tables import ROW_COUNT
@@ -27,6 +28,7 @@ def run(
     *assets: dg.AssetsDefinition,
     checks: Sequence[dg.AssetChecksDefinition] = (),
     console: Mapping[str, object] = SHOW_PROGRESS,
+    instance: dg.DagsterInstance | None = None,
 ) -> bool:
     definitions = dg.Definitions(
         assets=list(assets),
@@ -35,7 +37,9 @@ def run(
         loggers={"console": progress_logger},
     )
     job = definitions.resolve_job_def("stage")
-    return job.execute_in_process(run_config=dict(console), raise_on_error=False).success
+    return job.execute_in_process(
+        run_config=dict(console), raise_on_error=False, instance=instance
+    ).success
 
 
 def wait_for(path: Path) -> None:
@@ -61,6 +65,32 @@ def test_a_step_that_says_nothing_is_named_while_it_works(monkeypatch, capsys, t
     assert run(embeddings)
     lines = printed(capsys)
     assert lines == ["… cluster/embeddings is under way", "cluster/embeddings               0 rows"]
+
+
+def test_a_step_that_waits_for_a_pool_says_so_once(monkeypatch, capsys, tmp_path):
+    # Dagster reports the same step again after this time.
+    monkeypatch.setattr(active, "CONCURRENCY_CLAIM_MESSAGE_INTERVAL", 0.0)
+
+    @dg.asset(key=["evaluate", "answers"], pool="models")
+    def answers() -> None: ...
+
+    quiet = {"telemetry": {"enabled": False}}
+    with dg.DagsterInstance.local_temp(str(tmp_path), overrides=quiet) as instance:
+        storage = instance.event_log_storage
+        storage.set_concurrency_slots("models", 1)
+        assert storage.claim_concurrency_slot("models", "another run", "answers").is_claimed
+        say = progress._print
+
+        def say_and_free(line: str) -> None:
+            say(line)
+            storage.free_concurrency_slot_for_step("another run", "answers")
+
+        monkeypatch.setattr(progress, "_print", say_and_free)
+        assert run(answers, instance=instance)
+    assert printed(capsys) == [
+        "… evaluate/answers waits until another run frees a slot of the pool models",
+        "evaluate/answers                 0 rows",
+    ]
 
 
 def test_the_progress_of_an_action_is_beside_its_result(capsys):

@@ -64,7 +64,7 @@ def read_only(loom_home: Path) -> Iterator[Path]:
     for path in paths:
         path.chmod(path.stat().st_mode & ~0o222)
     yield loom_home
-    for path in paths:
+    for path in filter(Path.exists, paths):
         path.chmod(path.stat().st_mode | 0o200)
 
 
@@ -105,3 +105,23 @@ def test_commands_that_write_are_refused_before_they_begin(read_only: Path) -> N
     )
     for code, text in done.values():
         assert code == 2 and "make it a folder that you may write to" in text
+
+
+@pytest.mark.parametrize("name", ["ledger.sqlite", "dagster/history/runs.db"])
+def test_a_file_that_may_not_be_written_is_named_with_what_to_do(
+    name: str, read_only: Path
+) -> None:
+    for path in [read_only, *read_only.rglob("*")]:
+        path.chmod(path.stat().st_mode | 0o200)
+    file = read_only / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch()
+    file.chmod(0o400)
+
+    (code, text) = performed(["run", "ledger"])["run ledger"]
+
+    assert code == 2
+    assert [line for line in text.splitlines() if line.startswith("The workspace ")] == [
+        f"The workspace {read_only} cannot be used ([Errno 13] Permission denied: '{file}'): make "
+        f"{file} a file that you may write to, or set LOOM_WORKSPACE to another folder."
+    ]

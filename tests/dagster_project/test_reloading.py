@@ -1,7 +1,8 @@
-"""Which files definitions depend on, and when they are loaded again."""
+"""Which files definitions depend on, and when they are loaded again: also from a killed code server."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,9 +38,11 @@ class Stopped(Exception):
 
 @contextmanager
 def watching(
-    monkeypatch: pytest.MonkeyPatch, problem: str | None = None
+    monkeypatch: pytest.MonkeyPatch,
+    problem: str | None = None,
+    answers: Callable[[], bool] = lambda: True,
 ) -> Iterator[list[str | None]]:
-    """The outcomes of loading the definitions again, while files are watched in the block."""
+    """The outcomes of loading the definitions again, while the block is watched."""
     monkeypatch.setattr(reloading, "INTERVAL", 0.01)
     loads: list[str | None] = []
     looked, loaded, stop = threading.Event(), threading.Event(), threading.Event()
@@ -58,7 +61,7 @@ def watching(
 
     def watch() -> None:
         with pytest.raises(Stopped):
-            reload_when_changed(reload)
+            reload_when_changed(reload, answers)
 
     monkeypatch.setattr(reloading, "files_state", state)
     thread = threading.Thread(target=watch)
@@ -116,3 +119,25 @@ def test_definitions_that_do_not_load_are_named_and_not_tried_again_until_the_ne
     assert capsys.readouterr().out == (
         f"Definitions do not load, as the UI shows (no such column): {own_files['prompt']} changed.\n"
     )
+
+
+def test_a_code_server_that_does_not_answer_is_reloaded_with_pauses_until_it_does(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reloading, "RETRY_SECONDS", 0.2)
+    answered = threading.Event()
+    looks: list[float] = []
+
+    def answers() -> bool:
+        looks.append(time.monotonic())
+        if len(looks) > 2:
+            answered.set()
+        return len(looks) > 2
+
+    with watching(monkeypatch, answers=answers) as loads:
+        assert answered.wait(60)
+
+    assert loads == [None, None]
+    assert looks[1] - looks[0] >= 0.2
+    line = f"Definitions are loaded again: {reloading.NO_ANSWER}.\n"
+    assert capsys.readouterr().out == 2 * line

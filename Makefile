@@ -18,18 +18,21 @@ help: ## This list
 
 setup: $(VENV)/.ready ## A virtual environment with the locked dependencies and the command .venv/bin/vlm-loom (2 GB)
 
+# The lock files have all packages, so pip need not resolve what they depend on: a third of its time.
+PIP_LOCKED = $(BIN)/python -m pip install --quiet --no-compile --no-deps --disable-pip-version-check
+
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "vlm-loom needs Python 3.11: install it or set PYTHON=/path/to/python3.11."; exit 2; }
 	@echo "Setting up $(VENV) (some minutes the first time) ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.lock
+	@$(PIP_LOCKED) -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # What tests and checks need as well.
 $(VENV)/.developer: $(VENV)/.ready requirements-dev.lock
 	@echo "Adding what tests and checks need to $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements-dev.lock
+	@$(PIP_LOCKED) -r requirements-dev.lock
 	@touch $@
 
 demo: setup ## From WIT rows to a leaderboard on the sample corpus; the same as vlm-loom demo

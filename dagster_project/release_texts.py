@@ -54,12 +54,14 @@ def release_page(warehouse: Warehouse, release_id: str) -> str:
                 code(scored["model"]),
                 code(scored["judge"]),
                 code(scored["judge_version"]),
-                score(scored),
+                f"{score(scored)}{'*' if scored['mark'] else ''}",
             )
             for scored in scores
         ]
         lines += ["", "## Overall scores", ""]
         lines += table(("model", "judge", "judge's prompt", "score"), rows)
+        marks = {f"*: {scored['model']}: {scored['mark']}" for scored in scores if scored["mark"]}
+        lines += ["", *sorted(marks)]
         lines += ["", *partial_notes(warehouse, row["release_id"])]
     return "\n".join(lines) + "\n"
 

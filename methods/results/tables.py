@@ -70,9 +70,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
     alone = best_alone(results)
     rows = [
         (
-            TableCell(
-                f"{NOTHING if row['rank'] is None else row['rank']}{'*' if row['mark'] else ''}"
-            ),
+            _rank_cell(row),
             TableCell("" if row["rank"] is None else f"{row['rank_low']}–{row['rank_high']}"),
             TableCell(row["label"], bold=row["model"] == alone),
             number_cell(row, bold=row["model"] == alone),
@@ -90,7 +88,6 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
         "The best model is bold if it differs significantly from every other model (p after Holm "
         "below 0.05)."
     )
-    marks = [f" *: {row['label']}: {row['mark']}" for row in results.models if row["mark"]]
     heads = (
         *("Rank", "Ranks", "Model", "Score", "Interval", "Clusters", "Judged only"),
         *("Judged", "Refused", "No answer", "Failed"),
@@ -99,7 +96,7 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
     return ResultTable(
         name,
         results.release_id,
-        f"{caption_of(results)} {bold}{''.join(marks)}",
+        f"{caption_of(results)} {bold}{_marks(results)}",
         heads,
         numeric,
         tuple(rows),
@@ -112,7 +109,7 @@ def _scores(results: JudgeResults, name: str) -> ResultTable:
     alone = best_alone(results)
     lines = [
         (
-            TableCell(NOTHING if row["rank"] is None else str(row["rank"])),
+            _rank_cell(row),
             TableCell(row["label"], bold=row["model"] == alone),
             number_cell(row, bold=row["model"] == alone),
             TableCell(interval_text(row)),
@@ -123,12 +120,24 @@ def _scores(results: JudgeResults, name: str) -> ResultTable:
     return ResultTable(
         name,
         results.release_id,
-        f"Scores over C clusters. {caption_of(results)}",
+        f"Scores over C clusters. {caption_of(results)}{_marks(results)}",
         ("Rank", "Model", "Score", "Interval", "C"),
         (False, False, True, False, False),
         tuple(lines),
         1,
     )
+
+
+def _rank_cell(row: Row) -> TableCell:
+    """The rank of a model, with a star if the note below the table says something about it."""
+    return TableCell(
+        f"{NOTHING if row['rank'] is None else row['rank']}{'*' if row['mark'] else ''}"
+    )
+
+
+def _marks(results: JudgeResults) -> str:
+    """The notes on models with a star, to be appended to a caption."""
+    return "".join(f" *: {row['label']}: {row['mark']}" for row in results.models if row["mark"])
 
 
 def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTable:

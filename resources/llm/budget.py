@@ -192,7 +192,8 @@ class Budget:
             else ("The run and those that share its budget have", "their")
         )
         return (
-            f"{who} spent ${spent_usd:.4f} of {its} budget of ${self.limit_usd:.4f}, and "
-            f"the next call may cost ${usd:.4f}: raise budget_usd or LOOM_BUDGET_USD and run again; "
-            "what was answered is kept and costs nothing."
+            f"{who} spent ${spent_usd:.4f} of {its} budget of ${self.limit_usd:.4f} (requests without "
+            f"a reply count at their highest cost), and the next call may cost ${usd:.4f}. Raise "
+            "budget_usd or LOOM_BUDGET_USD and execute the run again, or start a new run, which has a "
+            "whole budget of its own; what was answered is kept and costs nothing."
         )

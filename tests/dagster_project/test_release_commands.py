@@ -1,6 +1,7 @@
 """The command on releases, as a person types it, on a small home."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import dagster as dg
 import pytest
 from PIL import Image
 
+from assets.common.tables import rows_to_arrow
 from dagster_project.cli import main as loom
 from dagster_project.instance import open_instance
 from resources.warehouse import Warehouse
@@ -65,7 +67,18 @@ def test_a_release_is_shown_and_compared_by_its_name_and_by_how_its_id_begins(
     page = capsys.readouterr().out
     assert page.startswith(f"# Release {FIRST}\n") and "It is not current." in page
     assert loom(["release", "show", "mmdu"]) == 0
-    assert capsys.readouterr().out.startswith(f"# Release {SECOND}\n")
+    page = capsys.readouterr().out
+    assert page.startswith(f"# Release {SECOND}\n") and "*:" not in page
+    tables = Warehouse(folder / "warehouse.duckdb")
+    ranks = tables.select("evaluate.ranks", release_id=SECOND).to_pylist()
+    marked = [{**row, "mark": "1 of 2 items were asked."} for row in ranks]
+    tables.replace(
+        "evaluate.ranks", rows_to_arrow("evaluate.ranks", marked), {"release_id": SECOND}
+    )
+    assert loom(["release", "show", "mmdu"]) == 0
+    page = capsys.readouterr().out
+    assert re.search(r" \| \d+\.\d( \(.*\))?\* \|\n", page)
+    assert f"*: {ranks[0]['model']}: 1 of 2 items were asked." in page
     assert loom(["release", "diff", FIRST[:-3], "mmdu"]) == 0
     page = capsys.readouterr().out
     assert page.startswith(f"# From {FIRST} to {SECOND}\n")

@@ -60,9 +60,10 @@ def test_what_never_fits_is_told_at_once_when_nothing_is_under_way(new_budget):
         asyncio.run(budget.reserve("it", 3))
 
     assert str(caught.value) == (
-        "The run has spent $0.0000 of its budget of $2.5000, and the next call may cost $3.0000: "
-        "raise budget_usd or LOOM_BUDGET_USD and run again; what was answered is kept and costs "
-        "nothing."
+        "The run has spent $0.0000 of its budget of $2.5000 (requests without a reply count at their "
+        "highest cost), and the next call may cost $3.0000. Raise budget_usd or LOOM_BUDGET_USD and "
+        "execute the run again, or start a new run, which has a whole budget of its own; what was "
+        "answered is kept and costs nothing."
     )
 
 

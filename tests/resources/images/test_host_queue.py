@@ -147,22 +147,6 @@ def test_a_host_that_refuses_everything_for_ten_minutes_is_given_up(
     clock.run(scenario)
 
 
-def test_an_answer_that_was_long_on_its_way_does_not_show_that_a_host_serves_again(clock):
-    async def scenario() -> None:
-        queues = queues_of(*[OWL] * 4)
-        (job, turn), (_, late) = await begun(queues), await begun(queues)
-        for _ in range(2):
-            await queues.refused(turn, 250.0)
-            queues.again(job, job.address)
-            job, turn = await begun(queues)
-        await queues.answered(late, 10)
-        await queues.refused(turn, 250.0)
-        job = await queues.next()
-        assert job and isinstance(await queues.begin(job), ImageRejected)
-
-    clock.run(scenario)
-
-
 def test_an_answer_from_before_a_refusal_does_not_end_the_pause(clock):
     async def scenario() -> None:
         queues = queues_of(*[OWL] * 3, backoff=0.2)
@@ -187,9 +171,6 @@ def test_a_job_that_was_taken_before_a_pause_does_not_begin_in_it(clock):
         assert late and await queues.begin(late) is None
 
     clock.run(scenario)
-
-
-# --- Several workers at one pace -----------------------------------------------------------------
 
 
 def test_queues_of_several_workers_share_the_turns_and_the_pauses_of_a_host(clock):

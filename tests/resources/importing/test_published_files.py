@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,13 +14,11 @@ import pytest
 
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.published import PublishedItem
-from methods.ingest.image_check import ImageRejected
 from methods.mmdu import published
 from resources.images.store import ImageStore
 from resources.importing.published_files import (
     PublishedFileError,
     grouped_by_images,
-    picture_in,
     read_items,
 )
 from tests.doubles.one_colour import one_colour
@@ -125,9 +122,6 @@ def maybe_absent(read_published: Callable[..., Iterator[PublishedItem]]) -> Any:
     return read
 
 
-# --- What is refused -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -159,11 +153,6 @@ def test_no_path_leads_out_of_the_folder(path, absent, folder, store, monkeypatc
         f"be used: its path is absolute or leads out of {folder}, where no file is called so. {SKIP}"
     )
     assert not store.has(sha256(one_colour("green")))
-
-
-def test_an_absolute_path_is_one_inside_the_folder(folder, store):
-    secret = folder.parent / "secret.png"
-    assert "its path is absolute or leads out of" in refused(folder, store, [record(str(secret))])
 
 
 @pytest.mark.parametrize("path", ["mmdu_pics/green.png", "", "mmdu_pics", "x" * 5000])
@@ -243,13 +232,6 @@ def test_base64_is_read_as_tools_write_it(folder, store):
     items = read_items(published, folder / "m.tsv", None, store)
 
     assert {item.image_ids for item in items} == {(sha256(odd),)}
-
-
-def test_a_pipe_is_refused_by_its_reason(tmp_path):
-    os.mkfifo(tmp_path / "a.png")
-    with pytest.raises(ImageRejected) as refused:
-        picture_in(tmp_path, "a.png")
-    assert refused.value.reason == "irregular"
 
 
 def test_items_with_the_same_images_are_one_group_and_a_group_of_their_own_stays():

@@ -12,6 +12,7 @@ from methods.ingest.topics import Topic
 from methods.ingest.wit import COLUMNS
 from resources.corpus import shard as fetching
 from resources.corpus.corpus import Corpus
+from resources.corpus.download import DownloadError
 from resources.corpus.settings import CorpusError, load_settings
 from resources.corpus.shard import READER
 from resources.corpus.tsv import TsvShard
@@ -186,6 +187,7 @@ OTHER_LANGUAGE = "{languages: [en], wikipedia: {shards: {a: {language: de}}}}"
     [
         ("colour: red", "colour", "there is no such key; there are "),
         ("languages: [en, no]", "languages", "write 'no' in quotes"),
+        ("languages: [en, ' ']", "languages", "a language is empty"),
         (OTHER_LANGUAGE, "the keys", "the shard a is in de, which is not among languages"),
         ("topics: {a: {keyword: [owl]}}", "topics.a.keyword", "the nearest is keywords"),
         ("topics: {a: {keywords: ['']}}", "topics.a", "every page"),
@@ -342,3 +344,13 @@ def test_a_password_in_an_address_is_used_and_never_shown(folder, tmp_path, monk
         with pytest.raises(CorpusError) as caught:
             configured(folder, f"shards: ['{wrong}']").shards()
         assert "example.org/far" in str(caught.value) and "secret" not in str(caught.value)
+
+
+def test_a_download_that_fails_says_what_to_do(folder, monkeypatch):
+    def download(*_: object, **__: object) -> Path:
+        raise DownloadError("https://example.org/far.tsv is not there: correct its address.")
+
+    monkeypatch.setattr(fetching, "download", download)
+    shard = configured(folder, "shards: [https://example.org/far.tsv]").shard("far")
+    with pytest.raises(CorpusError, match=r"^https://example.org/far\.tsv is not there: correct"):
+        shard.fetch(print)

@@ -211,6 +211,13 @@ def test_a_server_that_is_busy_is_asked_again(storage, shard, target, status):
     assert target.read_bytes() == DATA
 
 
+def test_a_server_that_gives_a_little_at_a_time_is_asked_for_the_rest(storage, shard, target):
+    shard.drops = [1_000_000]
+    shard.most = 800_000
+    assert fetch(shard, target) == DATA
+    assert ranges(storage)[1:] == ["bytes=1000000-", "bytes=1800000-", "bytes=2600000-"]
+
+
 def test_a_server_that_says_nothing_more_is_asked_again(storage, shard, target):
     """It stops after a megabyte, and a fifth of a second is all it is waited for."""
     shard.stall = 1 << 20

@@ -55,6 +55,7 @@ def reason(result: Fetched) -> str:
         (status(204), "http_error", 1),
         (status(302), "http_error", 1),
         (status(500), "http_error", 3),
+        (status(503), "http_error", 3),
         (busy(), "rate_limited", 6),
         (cut_short(), "unreachable", 3),
         (cut_chunk(), "unreachable", 3),

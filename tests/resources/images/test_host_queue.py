@@ -147,6 +147,22 @@ def test_a_host_that_refuses_everything_for_ten_minutes_is_given_up(
     clock.run(scenario)
 
 
+def test_an_answer_that_was_long_on_its_way_does_not_show_that_a_host_serves_again(clock):
+    async def scenario() -> None:
+        queues = queues_of(*[OWL] * 4)
+        (job, turn), (_, late) = await begun(queues), await begun(queues)
+        for _ in range(2):
+            await queues.refused(turn, 250.0)
+            queues.again(job, job.address)
+            job, turn = await begun(queues)
+        await queues.answered(late, 10)
+        await queues.refused(turn, 250.0)
+        job = await queues.next()
+        assert job and isinstance(await queues.begin(job), ImageRejected)
+
+    clock.run(scenario)
+
+
 def test_an_answer_from_before_a_refusal_does_not_end_the_pause(clock):
     async def scenario() -> None:
         queues = queues_of(*[OWL] * 3, backoff=0.2)

@@ -56,6 +56,11 @@ def test_an_image_stands_under_the_hash_of_its_bytes(store, format_name, mime, e
     assert files(store) == [store.root / path]
 
 
+def test_a_grid_is_made_for_each_size(store):
+    ids = [store.put(encoded(flat(colour, (200, 100)))).image_id for colour in ("red", "blue")]
+    assert [max(shown(store.grid_base64(ids, side)).size) for side in (64, 128)] == [64, 128]
+
+
 def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):
     def full(descriptor: int) -> None:
         raise OSError("no space left on device")

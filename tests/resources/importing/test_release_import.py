@@ -125,6 +125,9 @@ def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
 
 CHANGES = {
     "settings of no table": {"settings": {"tau": 0.6}},
+    "a tau of text": {"settings": {"cluster.clusters": {"tau": "x"}}},
+    "no number of items": {"n_items": None},
+    "settings of text": {"settings": "x"},
     "a shard of text": {"corpus": ["wit-0"]},
     "too many items": {"n_items": 10**30},
     "a time of escape codes": {"created_at": "x\n\x1b[31m"},
@@ -236,7 +239,11 @@ def with_value(table: str, column: str, value: object) -> Callable[[dict], dict]
 
 FORMS: dict[str, Callable[[dict], Any]] = {
     "null": lambda tables: None,
+    "a list": lambda tables: [tables],
     "no images": lambda tables: {k: v for k, v in tables.items() if k != "images"},
+    "no files": lambda tables: {**tables, "files": None},
+    "rows of text": lambda tables: {**tables, "turns": ["turn"]},
+    "the folder above": lambda tables: {**tables, "files": {"..": None}},
     "a card of text": lambda tables: {**tables, "releases": ["card"]},
     "no rows": lambda tables: {**tables, "turns": None},
     "an empty card": lambda tables: {**tables, "releases": [{}]},

@@ -158,6 +158,16 @@ def test_pictures_open(tmp_path):
     assert svg.startswith(b"<?xml") and b"<dc:date>" not in svg
 
 
+def test_a_path_that_cannot_be_a_folder_is_named(tmp_path):
+    (tmp_path / "taken").write_text("mine")
+    folder = tmp_path / "taken" / "more"
+    with pytest.raises(ResultError) as raised:
+        written("csv", folder)
+    said = str(raised.value)
+    assert said.startswith(f"Results cannot be written into {folder} (") and "Errno" not in said
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
 def test_a_release_without_scores_says_what_to_do(empty_warehouse):
     with pytest.raises(ResultError, match=r"^x has no scores yet: run vlm-loom run evaluate\.$"):
         read_results(empty_warehouse, "x")

@@ -15,7 +15,7 @@ from PIL import Image, ImageColor
 
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from resources.reports import figures
-from resources.reports.agreement_chart import agreement_figure
+from resources.reports.agreement_chart import MOST_RATERS, agreement_figure
 from resources.reports.charts import (
     WIDTHS,
     differences_figure,
@@ -119,6 +119,13 @@ def test_intervals_reach_to_their_ends_and_what_is_infinite_stands_above_the_axi
     assert "1 without y" in figure.legends[0].get_title().get_text().replace("\n", " ")
 
 
+def test_more_models_than_colours_are_said():
+    many = [(f"model-{number}", (1.0, 2.0, 3.0)) for number in range(20)]
+    (legend,) = radar_figure(RADAR._replace(lines=many), 3, 3, "below").legends
+    assert "the best 12 of 20 models" in legend.get_title().get_text().replace("\n", " ")
+    assert len(legend.get_texts()) == 12
+
+
 def test_items_that_tell_models_apart_the_wrong_way_round_are_red() -> None:
     dots = [ItemsDot(0.5, 0.25, 4, ""), ItemsDot(0.5, -0.25, 1, "")]
     (marks,) = difficulty_figure(dots, 3).axes[0].collections
@@ -202,6 +209,16 @@ def test_each_measure_with_a_value_has_its_colour() -> None:
 @pytest.mark.parametrize("name", ["$\\frac{$", "王小明", "a" * 500])
 def test_any_name_is_drawn(name: str) -> None:
     assert opened([row(f"{name}|z"), row(f"{name}|z", "mae", value=12.0, low=0.0, high=20.0)]).width
+
+
+def test_beyond_what_can_be_read_pairs_are_left_out_and_all_together_is_not() -> None:
+    pairs = [row(f"a{number:03}|b") for number in range(200)]
+    image = opened([*pairs, row("z|z", "pearson"), row("all", "kendall")])
+    assert image.height == opened(pairs[:MOST_RATERS]).height
+    # Measures have their colours in the order of the alphabet: kendall, pearson, raw.
+    assert shows(image, PALETTE[0])
+    assert shows(image, PALETTE[2])
+    assert not shows(image, PALETTE[1])
 
 
 def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,24 @@ def test_a_deviation_that_falls_is_better_as_its_inverse_rises(store):
     assert re.search(r'class="n better"><b>−0\.5', diff_page(store, of))
 
 
+def test_without_scores_the_page_says_what_to_do(store):
+    assert "also_on" in Page(diff_page(store)).text
+    other = contents("toy-2", {"other": {}}, store)
+    same = contents("toy-1", {"same": {}}, store)
+    said = Page(render_diff(same, other, difference(same, other), [], store, GENERATED)).text
+    assert "No item is the same in both" in said
+
+
+def test_many_items_are_cut_and_long_texts_too(store):
+    first = contents("toy-1", {}, store)
+    second = contents("toy-2", {f"i{n}": {} for n in range(53)}, store)
+    page = Page(render_diff(first, second, difference(first, second), [], store, GENERATED))
+    assert "3 more items are not shown." in page.words
+    long = contents("toy-2", {"i": {"question": "why " * 9000}}, store)
+    short = contents("toy-1", {"i": {}}, store)
+    assert len(render_diff(short, long, difference(short, long), [], store, GENERATED)) < 40_000
+
+
 def test_hostile_texts_are_only_text_and_nothing_is_loaded(store):
     first = contents("toy-1", {"i": {}}, store)
     said = {"question": HOSTILE, "choices": [HOSTILE], "labels": {HOSTILE: HOSTILE}}

@@ -112,6 +112,21 @@ def test_each_planted_fault_is_named_and_marked(data, store) -> None:
     assert "perception is a cause." in text and "reasoning is a cause." in text
 
 
+def test_tasks_in_which_most_errors_go_stand_first(data) -> None:
+    found = blocks_of(made := convbench_data(data))
+    folded = next(each for each in found if isinstance(each, block.FoldedBlocks))
+    nets = [
+        sum(
+            each["n_gone"] - each["n_lost"]
+            for each in made["error_attribution"]
+            if (each["change"], each["dimension"], each["subset_value"])
+            == (PERCEPTION_GIVEN, REASONING, task.text)
+        )
+        for task, *_ in folded.blocks[1].lines
+    ]
+    assert len(set(nets)) > 1 and nets == sorted(nets, reverse=True)
+
+
 def test_what_is_left_out_is_said_with_its_reasons(data, store) -> None:
     made = convbench_data(data, n=20)
     made["error_attribution"][0] |= {

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from resources.reports import report_blocks as block
 from resources.reports.report_index import ReleaseLine, line_of, matrix, render_index, state_of
 from resources.reports.state import Changes, ChangesSinceLast, ScoreChange
-from tests.resources.reports.report_rows import VERSION, Page, rank, ranks, scores
+from tests.resources.reports.report_rows import VERSION, Page, rank, ranks, scores, unrank
 
 HOSTILE = "</code></title><script>alert(1)</script><a href='javascript:x'>"
 
@@ -59,6 +59,12 @@ def test_a_release_that_was_answered_and_cannot_be_scored_is_told_from_one_not_e
     assert "not evaluated" not in page
     # Its benchmark is known all the same.
     assert line(unscored).benchmark == "mmdu"
+
+
+def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
+    unrank(data)
+    assert "none has a rank" in Page(render_index([line(data)], "2026-03-03")).text
+    assert "There is no report." in Page(render_index([], "2026-03-03")).text
 
 
 def cells(lines: list[ReleaseLine]) -> dict[str, list[block.Cell]]:
@@ -123,6 +129,17 @@ def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
             "scores": {"strong": "78.0", "weak": "41.0"},
         }
     }
+
+
+def test_comparisons_of_releases_are_linked_and_marks_of_ranks_explained(data):
+    for row in data["scores"]:
+        row["mark"] = "2 of 3 items were asked."
+    assert "There is none yet." in Page(render_index([line(data)], "2026-03-03")).text
+    page = Page(render_index([line(data)], "2026-03-03", [("mmdu-1", "mmdu-2")]))
+    assert "mmdu-1 → mmdu-2" in page.text
+    assert page.attributes("a", "href")[-1] == "diff/mmdu-1/mmdu-2.html"
+    assert "* mmdu, strong, weak: 2 of 3 items were asked." in page.words
+    assert "rank 1* (" in page.words
 
 
 def test_hostile_names_are_only_text_and_nothing_is_loaded(data) -> None:

@@ -74,3 +74,14 @@ def test_the_page_says_what_was_found_and_escapes_it(data: Row, store: ImageStor
         "The ranking is kept by 2 chosen items, and by no random subset.",
     ):
         assert said in words
+
+
+def test_a_reason_stands_in_the_place_of_what_there_is_not(data: Row, store: ImageStore) -> None:
+    why = "2 models are too few: it takes 4."
+    given = analysis(
+        subsets=[{**subset(4, 0, 0), "tau": None, "why": why}],
+        statistics=[statistic("one", 0.0, None)],
+        flagged=[],
+    )
+    words = Page(render_report({**data, "item_analysis": given}, store)).words
+    assert why in words and "None." in words

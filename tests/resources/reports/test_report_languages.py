@@ -73,3 +73,12 @@ def test_what_was_left_out_is_counted_and_a_missing_model_has_its_reason(data, s
     assert "Left out: 2 that are only in English, 1 only in Chinese, 3 of one id" in text
     assert "With fewer than 10 dialogues intervals and p are only indicative." in text
     assert f"weak 0 of 5 have a value in both. {reason} – – ·" in text
+
+
+def test_differences_stand_by_ability(data, store) -> None:
+    part = {"subset_label": "l2-category", "subset_value": "logic", "n": 1}
+    one = gap("strong", 10.0, None, **part, ci_low=None, ci_high=None, reason="One cluster.")
+    compared(data, gap("strong", 8.0, 0.003), [counted("n_pairs", **part), *one])
+    text = section(data, store)
+    assert "English less Chinese, by l2-category" in text
+    assert "logic 1 +10.0 no interval no test" in text

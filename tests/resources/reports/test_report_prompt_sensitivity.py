@@ -45,3 +45,11 @@ def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):
     assert words.index("And this?") < words.index("Please <b>say</b> it.") < words.index("Say it.")
     assert "−20.0" in words and "refused" in words and "a" * 12 in words
     assert "No style has an effect that counts." in words
+
+
+def test_with_few_groups_it_says_that_figures_are_indicative_and_without_any_there_is_no_section(
+    data, store
+):
+    assert "prompt-sensitivity" not in Page(render_report(data, store)).attributes("h2", "id")
+    data["findings"]["prompt_sensitivity"] = effect("weak", "polite", -6.0, 0.5, n=4)
+    assert "With fewer than 10 groups" in Page(render_report(data, store)).words

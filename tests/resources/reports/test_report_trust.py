@@ -48,6 +48,16 @@ def test_agreement_with_people_stands_with_its_intervals_and_by_task_below(data,
     assert "No person has scored" not in words
 
 
+def test_verdicts_on_turns_are_compared_with_people(data, store):
+    data["findings"]["judge_quality"] = [
+        figure("raw", 0.75, 0.5, 0.9, metric="Perception"),
+        figure("cohen_kappa", 0.5, 0.1, 0.8, metric="Perception"),
+    ]
+    words = words_of(data, store)
+    assert f"{JUDGE} and people here, by what is compared" in words
+    assert "Perception 12 0.75" in words
+
+
 def test_without_people_the_page_says_how_they_score(data, store):
     data["findings"]["judge_quality"] = [figure("mae", 0.8, other="other-judge")]
     words = words_of(data, store)

@@ -16,9 +16,6 @@ pytestmark = pytest.mark.slow
 SAYS = texts("en")
 
 
-# --- Drafts and locks ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("whose", ["another person", "another item"])
 def test_every_act_belongs_to_who_is_signed_in_and_to_that_item(anna, site, whose):
     one, two = dialogue(site, "one"), dialogue(site, "two")
@@ -67,9 +64,6 @@ def test_of_two_tabs_neither_overwrites_what_the_other_saved(one, anna, site):
     assert decide(anna, page, "accept", based_on=page["version"]).status_code == 200
 
 
-# --- Changes of mind -------------------------------------------------------------------------------
-
-
 def test_a_decision_is_taken_back_and_the_page_says_what_changed(anna, site):
     one, two = dialogue(site, "one"), dialogue(site, "two")
     site.store.update_queue([one, two])
@@ -111,9 +105,6 @@ def test_an_administrator_opens_an_item_again_with_a_reason(one, site):
     assert SAYS["item.reopened"] in page and "“approved” → “needs an expert”" in page
     assert opened(eva, one["item_id"])["round"] == 2
     assert "The date is &lt;wrong&gt;." in eva.get(f"/history/{one['item_id']}").text
-
-
-# --- Comments --------------------------------------------------------------------------------------
 
 
 def test_comments_are_as_blind_as_decisions(tmp_path):
@@ -170,9 +161,6 @@ def test_what_is_no_comment_is_refused_in_a_sentence(one, anna, site):
     assert [comment.text for comment in site.store.comments()] == ["ab"]
 
 
-# --- Pictures --------------------------------------------------------------------------------------
-
-
 def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):
     data = io.BytesIO()
     Image.effect_noise((3000, 1000), 80).convert("RGB").save(data, "PNG")
@@ -190,12 +178,3 @@ def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):
     assert anna.get(f"/images/{small}?side=640").content == site.images.read(small)
     for wrong in ("0", "-1", "99999", "640.5", "x"):
         assert anna.get(f"/images/{image_id}?side={wrong}").status_code == 404
-
-
-def test_a_missing_picture_is_said_to_be_missing(one, site):
-    site.images.path(one["image_ids"][1]).unlink()
-    page = signed_in(site, "anna").get(f"/items/{one['item_id']}").text
-    assert page.count(SAYS["item.missing_image"]) == 2, (
-        "one is for the script, should it be damaged"
-    )
-    assert page.count("<img src") == 1

@@ -14,7 +14,6 @@ from methods.review.decisions import QueueItem
 from review.pages.frame import texts
 from tests.resources.review.review_queue import verdict
 from tests.review.browser import WIDE, open_item, overflow, press, sign_in
-from tests.review.items_of_every_kind import item_of
 from tests.review.pages import Site, dialogue, item, make_site, serving
 from tests.review.samples import samples
 
@@ -23,7 +22,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300), pytest.mark.slow]
 SAYS = texts("en")
 TWO = "default: {annotators: 2}\n"
 NARROW = {"width": 800, "height": 820}
-PHONE = {"width": 375, "height": 700}
 SCHEMES = pytest.mark.parametrize(
     "scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)]
 )
@@ -234,62 +232,6 @@ def test_every_kind_is_edited_by_keyboard_and_fits_800_pixels(browser, site):
     assert [score["scores"][each] for each in score["dimensions"]] == [7, 10, 1, 2, 3, 4]
 
 
-def test_the_keys_are_listed_and_letters_typed_are_letters(browser, site, one):
-    page = sign_in(browser, site, "anna")
-    press(page, "?")
-    listed = page.get_by_role("dialog", name="Keys")
-    expect(listed).to_contain_text("remove the turn")
-    press(page, "n")  # Nothing happens behind it.
-    press(page, "Escape")
-    expect(listed).to_be_hidden()
-    press(page, "/")
-    page.keyboard.type("qn?")
-    expect(page.get_by_role("searchbox")).to_have_value("qn?")
-    assert page.url == f"{site.address}/"
-
-
-def test_a_lead_assigns_and_releases(browser, blind):
-    blind.store.update_queue([dialogue(blind, f"number {n}") for n in range(6)])
-    ada = sign_in(browser, blind, "ada")
-    ada.get_by_role("link", name="Lead").click()
-    assignments = ada.locator("#assignments")
-    assignments.get_by_label("Reviewer").select_option("anna")
-    assignments.get_by_role("button", name="Assign").click()
-    expect(assignments.get_by_role("row", name="anna")).to_contain_text("0 / 6")
-
-    assert blind.store.lock_item("ben", "annotator")
-    ada.reload()
-    ada.locator("#holds").get_by_role("button", name="Release: ben").click()
-    expect(ada.get_by_role("status")).to_have_text("The item is free again.")
-    assert blind.store.holds() == []
-    for size in (WIDE, PHONE):
-        ada.set_viewport_size(size)
-        assert overflow(ada) <= 0, size
-
-
-def test_who_is_new_is_shown_round_once_by_keyboard(browser, site, one):
-    page = sign_in(browser, site, "anna", tour=True)
-    tour = page.get_by_role("dialog", name="A tour of one minute")
-    expect(tour).to_be_visible()
-    headings = []
-    for _ in range(4):
-        headings.append(tour.get_by_role("heading", level=3).inner_text())
-        press(page, "ArrowRight")
-    assert headings == ["The queue", "An item", "The decision", "Everything by keyboard"]
-    expect(tour).to_be_hidden()
-    page.reload()
-    expect(page.get_by_role("heading", name="Queue", exact=True)).to_be_visible()
-    expect(tour).to_be_hidden()
-    press(page, "?")
-    page.get_by_role("button", name="A tour of one minute").click()
-    expect(tour).to_be_visible()
-    press(page, "ArrowRight", "ArrowLeft", "Escape")
-    expect(tour).to_be_hidden()
-    # The page's own keys work again.
-    press(page, "n")
-    page.wait_for_selector("html[data-ready]")
-
-
 # --- Second thoughts -------------------------------------------------------------------------------
 
 
@@ -354,51 +296,26 @@ def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(browser, site):
     assert [each.verdict for each in site.store.decisions(revoked=True)] == ["edit", "reject"]
 
 
-def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_both_languages(browser, site, one):
-    for locale, part, said in [
-        ("en", "Turn 2, Answer", "this text is empty: write one."),
-        ("zh-CN", "轮次 2, 回答", "此文本为空：请填写。"),
-    ]:
-        page = sign_in(browser, site, "anna", locale)
-        open_item(page, site, one["item_id"])
-        press(page, "j", "j", "j", "j", "e", "Control+A", "Delete", "Control+Enter")
-        alert = page.get_by_role("alert")
-        expect(alert).to_have_text(f"{part}: {said}")
-        field = page.get_by_role("textbox", name=part)
-        expect(field).to_be_focused()
-        expect(field).to_have_accessible_description(said)
-        expect(field).to_be_in_viewport()
-        press(page, "Escape", "k", "k")
-        alert.get_by_role("link").click()
-        expect(field).to_be_focused()
-        require_accessible(page)
-        page.keyboard.type("Blue.")
-        press(page, "Control+Enter")
-        page.wait_for_url("**/?*")
-        site.store.take_back(one["item_id"], site.store.decisions()[-1].event_id, "anna")
-        page.context.close()
-
-
-def test_a_score_that_is_missing_and_an_image_that_is_not_there_are_led_to(browser, site):
-    scored = item_of("score")
-    site.store.update_queue([dialogue(site), scored])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, scored["item_id"])
-    press(page, "a", "Control+Enter")
-    expect(page.get_by_role("alert")).to_have_text("Creativity: Give a score in every row.")
-    creativity = page.get_by_role("group", name="Creativity")
-    expect(creativity.get_by_role("radio", name="1", exact=True)).to_be_focused()
-    creativity.get_by_role("radio", name="7").check()
+def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_the_language_of_the_page(
+    browser, site, one
+):
+    part, said = "轮次 2, 回答", "此文本为空：请填写。"
+    page = sign_in(browser, site, "anna", "zh-CN")
+    open_item(page, site, one["item_id"])
+    press(page, "j", "j", "j", "j", "e", "Control+A", "Delete", "Control+Enter")
+    alert = page.get_by_role("alert")
+    expect(alert).to_have_text(f"{part}: {said}")
+    field = page.get_by_role("textbox", name=part)
+    expect(field).to_be_focused()
+    expect(field).to_have_accessible_description(said)
+    expect(field).to_be_in_viewport()
+    press(page, "Escape", "k", "k")
+    alert.get_by_role("link").click()
+    expect(field).to_be_focused()
+    require_accessible(page)
+    page.keyboard.type("Blue.")
     press(page, "Control+Enter")
-    expect(page.get_by_role("alert")).to_have_text("Richness: no score is given: choose one.")
-
-    open_item(page, site, dialogue(site)["item_id"])
-    press(page, "j", "e")
-    page.keyboard.type(" And in <image-7>?")
-    press(page, "Control+Enter")
-    expect(page.get_by_role("alert")).to_have_text(
-        "Turn 1, Question: <image-7> is none of the item's images, of which there are 2."
-    )
+    page.wait_for_url("**/?*")
 
 
 def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(browser, blind):
@@ -462,10 +379,7 @@ def test_who_lost_the_lock_is_told_and_keeps_the_draft(page, site, one):
     assert len(site.store.decisions()) == 1
 
 
-@pytest.mark.parametrize(
-    "stays", [pytest.param("work.show_other", marks=pytest.mark.nightly), "work.keep_this"]
-)
-def test_two_tabs_ask_which_draft_stays(page, site, one, stays):
+def test_two_tabs_ask_which_draft_stays(page, site, one):
     first, second, note = page, page.context.new_page(), "Note"
     open_item(second, site, one["item_id"])
     press(first, "m")
@@ -477,42 +391,12 @@ def test_two_tabs_ask_which_draft_stays(page, site, one, stays):
 
     expect(second.get_by_role("alert")).to_have_text(SAYS["work.other_draft"])
     expect(second.locator("#saved")).to_have_text(SAYS["work.not_saved"])
-    second.get_by_role("button", name=SAYS[stays]).click()
-    wanted = {"work.show_other": "first", "work.keep_this": "second"}[stays]
-    expect(second.get_by_role("textbox", name=note)).to_have_value(wanted)
+    second.get_by_role("button", name=SAYS["work.keep_this"]).click()
+    expect(second.get_by_role("textbox", name=note)).to_have_value("second")
     expect(second.get_by_role("alert")).to_be_hidden()
-    if stays == "work.keep_this":
-        saved(second)
-    open_item(first, site, one["item_id"])
-    expect(first.get_by_role("textbox", name=note)).to_have_value(wanted)
-
-
-@pytest.mark.nightly
-def test_a_page_that_is_loaded_again_shows_the_stored_draft_and_not_what_the_browser_remembers(
-    page, site, one
-):
-    first = page
-    press(first, "m")
-    first.keyboard.type("One.")
-    saved(first)
-    second = first.context.new_page()
-    open_item(second, site, one["item_id"])
-    press(second, "m", "End")
-    second.keyboard.type(" Two.")
     saved(second)
-
-    def back() -> None:
-        first.goto(site.address)
-        first.go_back()
-
-    def again() -> None:
-        with first.expect_navigation():
-            first.evaluate("setTimeout(() => location.reload())")
-
-    for load in (back, again):
-        load()
-        ready(first)
-        expect(first.get_by_role("textbox", name="Note")).to_have_value("One. Two.")
+    open_item(first, site, one["item_id"])
+    expect(first.get_by_role("textbox", name=note)).to_have_value("second")
 
 
 def test_a_draft_that_did_not_reach_the_server_is_neither_lost_nor_typed_over(page, site, one):
@@ -543,112 +427,6 @@ def test_a_draft_that_did_not_reach_the_server_is_neither_lost_nor_typed_over(pa
 
 
 # --- The screen ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [{"width": 1280, "height": 700}, PHONE])
-def test_what_has_the_focus_is_never_under_the_bar(browser, site, size):
-    turns = [(f"Question {n}? " * 12, f"Answer {n}. " * 30) for n in range(8)]
-    one = dialogue(site, "long", *turns)
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    page.set_viewport_size(size)
-    open_item(page, site, one["item_id"])
-    hidden = """() => {
-      const bar = document.getElementById("decision");
-      const at = document.activeElement;
-      if (getComputedStyle(bar).position !== "sticky" || bar.contains(at)) return 0;
-      const box = at.getBoundingClientRect();
-      return Math.min(box.bottom, box.top + 30) - bar.getBoundingClientRect().top;
-    }"""
-    for key in ["j"] * 16 + ["k"] * 4 + ["Tab"] * 30:
-        press(page, key)
-        assert page.evaluate(hidden) <= 0, key
-    page.get_by_role("group", name="Turn 7, Answer").focus()
-    press(page, "e")
-    page.keyboard.type("\n".join("line" for _ in range(12)))
-    caret = page.evaluate(
-        """() => document.activeElement.getBoundingClientRect().bottom
-          - document.getElementById("decision").getBoundingClientRect().top"""
-    )
-    assert caret <= 4 or size is PHONE
-
-
-def test_every_page_fits_a_phone_and_the_bar_leaves_three_quarters_to_the_item(browser, blind):
-    one = dialogue(blind)
-    blind.store.update_queue([one])
-    blind.store.comment(one["item_id"], "eva", "A comment that is rather long. " * 8)
-    small = {"width": 360, "height": 640}
-    page = sign_in(browser, blind, "ada")
-    page.set_viewport_size(small)
-    item_paths = (f"/items/{one['item_id']}", f"/history/{one['item_id']}")
-    for path in ("/", "/accounts", "/lead", *item_paths):
-        page.goto(blind.address + path)
-        assert overflow(page) <= 0, path
-    for locale, name in (("en", "anna"), ("zh-CN", "ben")):
-        page = sign_in(browser, blind, name, locale)
-        page.set_viewport_size(small)
-        open_item(page, blind, one["item_id"])
-        press(page, "r")  # The tallest: with its reason.
-        bar = page.locator("#decision").bounding_box()
-        assert bar is not None and bar["height"] <= small["height"] / 4, locale
-        assert overflow(page) <= 0, locale
-
-
-def test_a_reference_is_whole_in_a_text_from_right_to_left(browser, site):
-    arabic = "ماذا ترى في <image-1> وفي <image-2>؟"
-    one = dialogue(site, "arabic", (arabic, "أرضية حمراء في <image-1>."))
-    site.store.update_queue([one])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, one["item_id"])
-    whole = """() => [...document.querySelectorAll("bdi[dir=ltr], a.reference")].map((each) => {
-      const range = document.createRange();
-      const at = (i) => {
-        range.setStart(each.firstChild, i);
-        range.setEnd(each.firstChild, i + 1);
-        return range.getBoundingClientRect().left;
-      };
-      return at(0) < at(1) && at(1) < at(each.textContent.length - 1);
-    })"""
-    found = page.evaluate(whole)
-    assert found == [True] * 3
-    press(page, "j", "j", "e", "End")
-    page.keyboard.type("!")
-    press(page, "Control+Enter")
-    page.wait_for_url("**/?notice=queue.nothing_left")
-    page.goto(f"{site.address}/history/{one['item_id']}")
-    found = page.evaluate(whole)
-    assert len(found) >= 4 and all(found)
-
-
-def test_a_picture_is_shown_small_and_zoomed_whole_and_a_broken_one_says_so(browser, site, one):
-    page = sign_in(browser, site, "anna")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    first, second = one["image_ids"]
-    page.route(f"**/images/{second}*", lambda route: route.abort())
-    open_item(page, site, one["item_id"])
-    expect(page.locator(".missing")).to_have_text(SAYS["item.missing_image"])
-    pictures = [url for url in asked if first in url]
-    assert pictures and all(url.endswith("?side=640") for url in pictures)
-    press(page, "1")
-    expect(page.get_by_text("Image 1 / 2")).to_be_visible()
-    expect(page.locator("#viewer img")).to_have_js_property("naturalWidth", 320)
-    assert f"{site.address}/images/{first}" in asked
-    press(page, "ArrowRight", "Escape", "2")
-    expect(page.get_by_role("dialog", name="Image, large")).to_be_hidden()
-
-
-def test_without_javascript_a_sentence_says_so(browser, site, one):
-    context = browser.new_context(java_script_enabled=False, locale="en")
-    page = context.new_page()
-    page.goto(site.link("anna"))
-    page.locator("main button").press("Enter")
-    page.wait_for_url(f"{site.address}/")
-    page.goto(f"{site.address}/items/{one['item_id']}")
-    sentence = page.locator("noscript p")
-    expect(sentence).to_be_visible()
-    expect(sentence).to_have_text(SAYS["frame.no_script"])
-    expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("A red ground.")
 
 
 @SCHEMES

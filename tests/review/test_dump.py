@@ -8,8 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from dagster_project.cli import main as loom
@@ -217,21 +215,16 @@ def test_no_cell_of_a_spreadsheet_is_a_formula(worked):
     [
         ("decisions", {"reviewer": "mallory"}, "There is no account 'mallory'"),
         ("decisions", {"verdict": "maybe"}, "decisions, row 1: verdict: "),
-        ("decisions", {"round": 3}, "decisions, row 1: round: "),
         ("decisions", {"edits": None}, "edits are given with the verdict edit"),
         ("decisions", {"edits": '{"rewrite": 5}'}, "row 1: edits: give the whole content"),
         ("decisions", {"content_hash": "0" * 20, "edits": '{"a": 5}'}, "keys of another kind"),
         ("decisions", {"ended_by": None}, "belong together"),
-        ("decisions", {"more": 1}, "decisions, row 1: more: "),
-        ("decisions", {"content_hash": "zzz"}, "decisions, row 1: content_hash: "),
         ("decisions", {"seconds": "nan"}, "decisions, row 1: seconds: "),
         ("decisions", {"decided_at": "yesterday"}, "'yesterday' is not a time in ISO 8601"),
-        ("decisions", {"decided_at": "2999-01-01"}, "is before 2020 or in the future"),
         ("decisions", {"ended_at": "2026-01-01"}, "row 1: ended_at is before decided_at"),
         ("decisions", {"ended_by": "bob"}, "'bob' is annotator here and did what only admin"),
         ("decisions", {"round": 2}, "review account role ann expert and load the file again"),
         ("decisions", {"note": "\x1b[31m"}, "U+001B is an invisible control character"),
-        ("comments", {"written_at": "soon"}, "'soon' is not a time in ISO 8601"),
         ("comments", {"text": ""}, "comments, row 1: text: "),
         ("comments", {"addressee": "mallory"}, "There is no account 'mallory'"),
     ],
@@ -304,7 +297,7 @@ def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, t
         load(written(tmp_path / "claimed.zip", [claimed]), worked, Accounts(worked.path))
 
 
-@pytest.mark.parametrize("data", [b"", b"PK", b"nothing", None])
+@pytest.mark.parametrize("data", [b"", b"nothing", None])
 def test_another_file_is_no_dump(tmp_path, data):
     store, accounts = home(tmp_path / "other")
     file = tmp_path / "review.zip"
@@ -341,36 +334,12 @@ def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
 
 
-@pytest.mark.parametrize(
-    "times", [pa.array([2**60], pa.timestamp("us")), pa.array([1], pa.timestamp("us", "No/Zone"))]
-)
-def test_a_time_that_python_has_no_value_for_is_one_sentence(times, worked, tmp_path):
-    table = io.BytesIO()
-    pq.write_table(pa.table({"decided_at": times}), table)
-    file = tmp_path / "review.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("decisions.parquet", table.getvalue())
-    with pytest.raises(DumpError, match="cannot be read .*give a file that vlm-loom review dump"):
-        load(file, worked, Accounts(tmp_path / "other.sqlite"))
-
-
 def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(worked, tmp_path):
     file = tmp_path / "review.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("decisions.csv", b"item_id\n" + b"a\n" * 15_000_000)
     with pytest.raises(DumpError, match="more than the 20000000 allowed"):
         load(file, worked, Accounts(tmp_path / "other.sqlite"))
-
-
-@pytest.mark.parametrize("data", [b"", b"no table"])
-def test_a_table_without_its_columns_is_no_table(tmp_path, data):
-    store, accounts = home(tmp_path / "other")
-    file = tmp_path / "review.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("decisions.csv", data)
-        archive.writestr("comments.csv", "item_id\n")
-    with pytest.raises(DumpError, match="a table has no column item_id"):
-        load(file, store, accounts)
 
 
 def test_the_commands_and_the_button(worked, tmp_path, monkeypatch, capsys):

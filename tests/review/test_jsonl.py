@@ -9,7 +9,7 @@ import pytest
 
 from dagster_project.cli import main as loom
 from methods.ids import content_id
-from methods.review import Decision, ResolutionPolicy, by_item, resolve
+from methods.review import ResolutionPolicy, by_item, resolve
 from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
@@ -19,9 +19,6 @@ from review.jsonl import read_jsonl, write_jsonl
 from tests.doubles.one_colour import one_colour
 
 PICTURE = one_colour("teal", (32, 32))
-
-
-DAY = "2026-07-01T12:00:00+00:00"
 
 
 def queued(number, kind="dialogue"):
@@ -256,17 +253,6 @@ class TestTwoSources:
         assert result.added == 0
         assert result.problems == ["line 1: 2999-01-01 is before 2020 or in the future."]
 
-    def test_what_was_decided_in_the_app_already_is_known(self, folder, store):
-        line = folder.export(1)[0]
-        app = Decision(
-            "item-0", line["content_hash"], 1, "ann", "accept", None, None, None, 9.5, DAY
-        )
-        store.append([app])
-
-        assert folder.back([line | {"verdict": "accept"}]).n_known == 1
-        assert len(store.decisions()) == 1
-        assert len(folder.back([edited(line, "A mill.")]).problems) == 1
-
     def test_of_two_imports_at_once_one_is_taken_and_one_reported(self, folder, store):
         lines = folder.export(1)
         ways = [edited(lines[0], f"Mill {number}.") for number in range(4)]
@@ -311,29 +297,6 @@ class TestTwoSources:
             "line 1: bob decided item item-0 in the other round: somebody else must."
         ]
 
-    def test_what_an_expert_rejected_is_mended_by_file(self, folder):
-        line = folder.export(1)[0]
-        folder.back([line | {"verdict": "accept"}])
-        (second,) = folder.export(2)
-        folder.back([second | {"verdict": "reject", "reason": "incomplete"}], "eve", 2)
-
-        again = folder.export(1)[0]
-        assert again["item_id"] == "item-0"
-        refused = folder.back([again | {"verdict": "accept"}], "bob")
-        assert "rejected by an expert: edit it" in refused.problems[0]
-        assert folder.back([edited(again, "A mill.")]).added == 1
-        assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A mill."
-
-    def test_a_skip_is_kept_and_decides_nothing(self, folder, store):
-        line = folder.export(1, reviewer="ann")[0]
-        assert folder.back([line | {"verdict": "skip"}]).added == 1
-
-        assert [event.verdict for event in store.decisions()] == ["skip"]
-        assert len(folder.export(1, reviewer="ann")) == 2
-        assert len(folder.export(1, reviewer="bob")) == 3
-        # Who comes back to it may decide after all.
-        assert folder.back([line | {"verdict": "accept"}]).added == 1
-
 
 class TestCommandLine:
     @pytest.fixture(autouse=True)
@@ -377,11 +340,3 @@ class TestCommandLine:
         out.write_text("not json\n")
         assert loom(back) == 1
         assert capsys.readouterr().err.startswith("line 1: not JSON")
-
-    def test_a_missing_file_is_said_to_be_missing(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.setattr(commands, "read_queue", list)
-        missing = str(tmp_path / "none.jsonl")
-        Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
-
-        assert loom(["review", "import", missing, "--reviewer", "ann", "--round", "1"]) == 2
-        assert "none.jsonl" in capsys.readouterr().err

@@ -8,7 +8,6 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from methods.spreadsheet_cells import unmarked_rows
-from review.pages.frame import texts
 from tests.review.html import has_inline_code
 from tests.review.http_people import decide, opened, signed_in
 from tests.review.pages import Site, dialogue, make_site
@@ -42,22 +41,6 @@ def test_the_lead_sees_who_did_what_and_others_do_not(site):
             assert reader.get(path).status_code == 403
         for path in ("/lead/release", "/lead/assign", "/lead/gold"):
             assert reader.post(path, data={"name": "ben", "n": "1"}).status_code == 403
-
-
-def test_what_is_said_can_be_followed_as_things_stand(site, tmp_path):
-    alone = make_site(tmp_path / "alone", "default: {annotators: 1}\n")
-    alone.store.update_queue([dialogue(alone)])
-    advice = "set annotators: 2 in review.yaml"
-    for each, is_advised in ((site, False), (alone, True)):
-        ada = signed_in(each, "ada")
-        page = ada.get("/lead").text
-        assert (advice in page) is is_advised
-        assert "no end can be said while nobody decides anything." in page
-        one = each.store.items()[0]["item_id"]
-        # A status that stayed as it was is no change to tell of.
-        for was, is_told in (("round_1", False), ("approved", True)):
-            told = ada.get(f"/items/{one}?notice=item.taken_back&was={was}").text
-            assert (texts("en")["item.status_was"] in told) is is_told
 
 
 def test_a_hold_is_released(site):
@@ -142,5 +125,4 @@ def test_gold_is_made_and_a_new_annotator_begins_with_it(tmp_path):
     assert "anna" not in page_but_names and "eva" not in page_but_names
     answer = decide(ben, opened(ben, address.removeprefix("/items/")), "accept")
     assert answer.json()["next"] == f"/items/{site.store.items()[2]['item_id']}"
-    assert "You begin with a calibration round" not in ben.get("/").text
     assert cells(ada.get("/lead").text, "#gold tbody td")[:1] == ["1 / 1"]

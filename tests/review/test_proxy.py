@@ -78,8 +78,7 @@ def test_half_a_configuration_is_refused(header, trusted):
 
 @pytest.mark.parametrize(
     ("proxies", "of_uvicorn", "blocked"),
-    [((), None, True), (["10.0.0.0/8"], None, True), (["127.0.0.1"], None, False)]
-    + [((), "127.0.0.1", False)],
+    [(["10.0.0.0/8"], None, True), (["127.0.0.1"], None, False), ((), "127.0.0.1", False)],
 )
 def test_the_address_of_a_failed_sign_in_is_a_header_of_configured_proxies_alone(
     proxies, of_uvicorn, blocked, site, monkeypatch

@@ -101,11 +101,6 @@ class TestExport:
         ]
         assert {row["round"] for row in rows} == {"1"}
 
-    def test_the_file_begins_as_excel_wants_it(self, tmp_path):
-        write_csv([item_of("rewrite")], 1, tmp_path / "out.csv")
-
-        assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbfitem_id,content_hash")
-
     def test_an_item_says_once_what_to_look_at(self, tmp_path):
         item = item_of("dialogue", image_ids=("f" * 64,))
         item |= {
@@ -118,13 +113,6 @@ class TestExport:
 
         assert first == "images/ff.png\npage urls: u1\n=u2"
         assert set(others) == {""}
-
-    def test_a_translation_stands_beside_its_source(self, tmp_path):
-        names = [
-            field.name for field in item_texts("translation", item_of("translation")["content"])
-        ]
-
-        assert names[2:] == ["source.question", "target.question", "source.hint", "target.hint"]
 
 
 class TestEveryKind:

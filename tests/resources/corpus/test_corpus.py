@@ -13,7 +13,7 @@ from methods.ingest.wit import COLUMNS
 from resources.corpus import shard as fetching
 from resources.corpus.corpus import Corpus
 from resources.corpus.download import DownloadError
-from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
+from resources.corpus.settings import CorpusError, load_settings
 from resources.corpus.shard import READER
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
@@ -164,13 +164,6 @@ def test_an_address_that_cannot_be_read_is_refused_by_name(folder, address):
 # Settings
 
 
-@pytest.mark.parametrize("text", [None, "# nothing\n", "{}"])
-def test_without_settings_there_are_defaults(folder, text):
-    if text is not None:
-        (folder / "corpus.yaml").write_text(text)
-    assert load_settings(folder) == CorpusSettings()
-
-
 def test_settings_are_read(folder):
     settings = configured(
         folder,
@@ -199,11 +192,9 @@ OTHER_LANGUAGE = "{languages: [en], wikipedia: {shards: {a: {language: de}}}}"
         ("topics: {a: {keyword: [owl]}}", "topics.a.keyword", "the nearest is keywords"),
         ("topics: {a: {keywords: ['']}}", "topics.a", "every page"),
         ("wikipedia: {shards: {a: {limit: 0}}}", "wikipedia.shards.a.limit", "greater than 0"),
-        ("wikipedia: {shards: {a: {language: EN}}}", "wikipedia.shards.a.language", "pattern"),
         ("wikipedia: {shards: {a: {pages: [1984]}}}", "wikipedia.shards.a.pages.0", "string"),
         ("images: {width: 100}", "images.width", r"\[20, 40, 60, .*\] pixels only"),
         ("images: {licence: {name: free}}", "images.licence.name", "such as CC-BY-SA-4.0"),
-        ("images: {limits: {min_sides: 64}}", "images.limits.min_sides", "the nearest is min_side"),
         ("[shards]", "the keys", "dictionary"),
     ],
 )

@@ -103,22 +103,6 @@ def test_a_file_that_cannot_be_read_for_now_is_as_it_was_seen_before(folder, mon
     assert seen(folder, before)["a"].fingerprint != before["a"].fingerprint
 
 
-def test_a_file_that_goes_while_it_is_looked_at_is_as_it_was_seen_before(folder, monkeypatch):
-    before = seen(folder)
-    shard = Corpus.shard
-
-    def gone(self: Corpus, name: str):
-        found = shard(self, name)
-        (folder / f"{name}.tsv").unlink()
-        return found
-
-    monkeypatch.setattr(Corpus, "shard", gone)
-
-    # The first is found before it goes, and then the second is not in the folder's list any more.
-    (folder / "b.tsv").unlink()
-    assert seen(folder, before) == {"a": before["a"]}
-
-
 def test_shards_elsewhere_are_not_looked_at(folder, read):
     (folder / "corpus.yaml").write_text(
         "shards: ['https://storage.example.org/far.tsv.gz', 'hf://datasets/x/y/z.parquet']\n"

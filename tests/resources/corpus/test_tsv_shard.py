@@ -2,7 +2,6 @@
 
 import errno
 import gzip
-import io
 import re
 import subprocess
 import tempfile
@@ -13,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest import wit_records
@@ -92,23 +91,7 @@ ODD_TEXTS = [
     "👩‍👩‍👧‍👦",
 ]
 ODD_NUMBERS = [
-    *[
-        "0",
-        "7",
-        "007",
-        "+7",
-        "-7",
-        "-0",
-        "1e3",
-        "1.0",
-        ".5",
-        "1_000",
-        "1 000",
-        " 7",
-        "7 ",
-        "٣",
-        "７",
-    ],
+    *["0", "7", "007", "+7", "-7", "-0", "1e3", "1.0", ".5", "1_000", "1 000", " 7", "7 ", "٣"],
     *["999999999", "1000000000", "4294967296", "0x10", "7\x00", "Infinity", "nan", '"7"', "0" * 9],
 ]
 ODD_BOOLEANS = [
@@ -201,29 +184,6 @@ def test_it_does_not_matter_where_a_block_ends_or_that_lines_are_long(
         assert_alike(tmp_path_factory.mktemp("blocks"), body)
 
 
-@settings(max_examples=100, deadline=None)
-@given(
-    st.binary() | st.lists(st.sampled_from([b"\n", b"x", b"\xff", b"\r"])).map(b"".join), st.data()
-)
-def test_lines_are_cut_at_line_feeds_alone_and_numbered(content, data):
-    limit, block_bytes = data.draw(st.tuples(st.integers(1, 10), st.integers(1, 10)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tsv, "BLOCK_BYTES", block_bytes)
-        patch.setattr(tsv, "MAX_LINE_BYTES", limit)
-        batches = list(tsv.line_batches(io.BytesIO(content), first_number=7))
-    cut = [row for batch in batches for row in batch.to_pylist()]
-    lines = content.split(b"\n")[: None if content[-1:] not in (b"", b"\n") else -1]
-    assert [row["number"] for row in cut] == list(range(7, 7 + len(lines)))
-    for row, line in zip(cut, lines, strict=True):
-        assert (row["text"] is None) != (row["bytes"] is None)
-        got = row["bytes"] if row["text"] is None else row["text"].encode()
-        if len(line) <= limit + 2:
-            assert got == line + b"\n"
-        else:  # enough to show that it is too long, even if what is left out were CR LF
-            assert got[: limit + 2] == line[: limit + 2]
-            assert limit + 2 < len(got) <= limit + 2 + block_bytes
-
-
 # What is taken by the column
 
 
@@ -311,24 +271,18 @@ print(staged.n_rows, staged.reasons, (after - before) // 1024)
 """
 
 
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
-        (b"g" * 5000 + b"\n", "0 {'wrong_column_count': 50000}"),
-        (changed(15, "g" * 5000) + b"\n", "50000 {}"),
-    ],
-    ids=["rubbish", "rows"],
-)
-def test_a_file_larger_than_the_memory_is_read_line_by_line(tmp_path, line, found):
+def test_a_file_larger_than_the_memory_is_read_line_by_line(tmp_path):
     """A quarter of a gigabyte, by a fresh process, which says by how many MiB it grew."""
+    rubbish, row = b"g" * 5000 + b"\n", changed(15, "g" * 5000) + b"\n"
     with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
         with (Path(folder) / "a.tsv").open("wb") as file:
             file.write(HEADER)
-            for _ in range(50):
-                file.write(line * 1000)
+            for line in (rubbish, row):
+                for _ in range(25):
+                    file.write(line * 1000)
         with start(MEASURED, folder, stdout=subprocess.PIPE) as child:
             said, _, grown = child.stdout.read().strip().rpartition(" ")
-    assert said == found and int(grown) < 240
+    assert said == "25000 {'wrong_column_count': 25000}" and int(grown) < 240
 
 
 # Files that are no shards

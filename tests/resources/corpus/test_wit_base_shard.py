@@ -179,15 +179,6 @@ def test_lists_that_do_not_belong_together_are_one_rejection(writer, tmp_path):
     assert (staged.n_rows, staged.reasons) == (2, {"unequal_lists": 1})
 
 
-def test_a_file_of_many_row_groups_is_read_to_its_end(tmp_path):
-    schema = published().arrow_schema.remove_metadata()
-    table = pa.Table.from_pylist(RECORDS[:1] * 25, schema)
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
-    shard = shard_at(tmp_path / "a.parquet")
-    assert shard.stage(tmp_path).n_rows == 50
-    assert len(list(shard.images())) == 25
-
-
 @pytest.mark.parametrize("name", ["it's", "a[1]", "a*", "a?", "{b}"])
 def test_a_path_is_a_name_never_a_pattern(tmp_path, name):
     for folder in (tmp_path / name, tmp_path / "ab"):

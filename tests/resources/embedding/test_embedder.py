@@ -1,7 +1,6 @@
 """The embedder: unit vectors from the published weights, and a sentence for everything else."""
 
 import importlib.util
-import json
 import shutil
 from pathlib import Path
 
@@ -50,31 +49,22 @@ def batches(embedder, monkeypatch):
     return given
 
 
-# Languages
-
-
 @pytest.mark.parametrize(
     ("text", "is_read"),
     [
         ("Fishing boats on the beach at low tide, seen from the pier", True),
-        ("Fischerboote am Strand bei Ebbe, von der Landungsbrücke aus gesehen", True),
         ("Bateaux de pêche sur la plage à marée basse, vus de la jetée", True),
         ("Tàu đánh cá trên bãi biển khi thủy triều xuống", True),
         ("Рыбацкие лодки на берегу во время отлива", False),
         ("干潮の浜辺に並ぶ漁船、桟橋からの眺め", False),
         ("退潮时海滩上的渔船，从码头看去", False),
-        ("썰물 때 해변에 있는 고기잡이배들", False),
         ("قوارب صيد على الشاطئ عند الجزر", False),
-        ("भाटे के समय समुद्र तट पर मछली पकड़ने वाली नावें", False),
         ("เรือประมงบนชายหาดตอนน้ำลง", False),
         ("😀🎈🚀 12:30", True),
     ],
 )
 def test_which_languages_the_packaged_model_reads(embedder, text, is_read):
     assert embedder.tokenized([text]).is_read == is_read
-
-
-# Vectors
 
 
 def test_every_text_becomes_a_unit_vector_of_384_floats_near_those_that_mean_alike(vectors):
@@ -147,9 +137,6 @@ def test_vectors_are_brought_to_length_one_in_single_precision_whatever_the_mode
     assert vectors.dtype == np.float32 and vectors.tolist() == [[np.float32(0.6), np.float32(0.8)]]
 
 
-# The right weights
-
-
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """An installed copy of the package, to be damaged."""
@@ -184,9 +171,6 @@ def test_a_package_that_is_not_installed_says_what_to_run(monkeypatch):
         Embedder().encode(["text"])
 
 
-# Other models
-
-
 @pytest.mark.parametrize("name", ["no-such-owner/no-such-model", "no-such-model"])
 def test_a_name_that_cannot_be_had_is_one_sentence(embedder, monkeypatch, name):
     import huggingface_hub.constants
@@ -197,22 +181,6 @@ def test_a_name_that_cannot_be_had_is_one_sentence(embedder, monkeypatch, name):
         Embedder(name).encode(["text"])
 
     assert "\n" not in str(caught.value)
-
-
-def test_any_sentence_transformers_folder_will_do_also_one_that_does_not_normalise(
-    embedder, vectors, tmp_path
-):
-    folder = tmp_path / "model"
-    shutil.copytree(packaged_weights(), folder)
-    modules = json.loads((folder / "modules.json").read_text())
-    left = [each for each in modules if not each["type"].endswith("Normalize")]
-    assert len(left) == len(modules) - 1
-    (folder / "modules.json").write_text(json.dumps(left))
-
-    np.testing.assert_allclose(Embedder(str(folder)).encode(TEXTS), vectors, atol=1e-5)
-
-
-# Backends and devices
 
 
 def test_vectors_are_kept_under_the_models_name_and_the_backends_unless_it_is_torch():
@@ -231,22 +199,19 @@ def test_cuda_is_taken_where_torch_sees_it_and_nobody_chose(monkeypatch):
         assert Embedder(device="cuda:1").device == "cuda:1"
 
 
-@pytest.mark.parametrize("device", ["no-such-device", "cuda:99"])
-def test_a_device_that_is_not_there_is_one_sentence(embedder, device):
-    with pytest.raises(
-        EmbedderError, match=rf"cannot be loaded on {device} \(.*set LOOM_E"
-    ) as caught:
-        Embedder(device=device).encode(["text"])
+def test_a_device_that_is_not_there_is_one_sentence(embedder):
+    said = r"cannot be loaded on cuda:99 \(.*set LOOM_E"
+    with pytest.raises(EmbedderError, match=said) as caught:
+        Embedder(device="cuda:99").encode(["text"])
 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("backend", ["onnx", "openvino"])
-def test_a_backend_without_its_packages_names_what_to_install(monkeypatch, backend):
-    monkeypatch.setitem(module.RUNTIMES, backend, ("no_such_package_at_all", "Model"))
+def test_a_backend_without_its_packages_names_what_to_install(monkeypatch):
+    monkeypatch.setitem(module.RUNTIMES, "onnx", ("no_such_package_at_all", "Model"))
 
-    with pytest.raises(EmbedderError, match=rf'pip install "vlm-loom\[{backend}\]"'):
-        Embedder(backend=backend).encode(["text"])
+    with pytest.raises(EmbedderError, match=r'pip install "vlm-loom\[onnx\]"'):
+        Embedder(backend="onnx").encode(["text"])
 
 
 def test_the_environment_says_which_model_backend_and_device(monkeypatch):

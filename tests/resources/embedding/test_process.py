@@ -35,12 +35,22 @@ def wait_until_gone(pid: int) -> None:
         time.sleep(0.05)
 
 
-def test_it_gives_the_vectors_counts_and_device_of_the_model_itself():
+def test_it_gives_the_models_vectors_is_started_again_when_killed_and_ends_with_the_object():
     itself, embedder = Embedder(), EmbedderProcess()
 
     assert np.array_equal(embedder.encode(TEXTS), itself.encode(TEXTS))
     assert embedder.are_truncated(TEXTS) == itself.are_truncated(TEXTS)
     assert (embedder.name, embedder.device) == (itself.name, itself.device)
+
+    os.kill(embedder._process.pid, signal.SIGKILL)
+    with pytest.raises(EmbedderError, match=r"has ended \(exit code -9; .*: run the step again"):
+        embedder.encode(["text"])
+    assert embedder.encode(["text"]).shape == (1, 384)
+
+    pid = embedder._process.pid
+    del embedder
+    gc.collect()
+    assert gone(pid)
 
 
 def test_a_model_that_cannot_be_loaded_is_the_same_sentence_and_only_when_a_text_comes(tmp_path):
@@ -53,28 +63,6 @@ def test_a_model_that_cannot_be_loaded_is_the_same_sentence_and_only_when_a_text
         Embedder(str(tmp_path)).encode(["text"])
 
     assert str(other.value) == str(itself.value)
-
-
-def test_a_process_that_was_killed_is_one_sentence_and_the_next_text_starts_another():
-    embedder = EmbedderProcess()
-    embedder.load_ahead()
-    os.kill(embedder._process.pid, signal.SIGKILL)
-
-    with pytest.raises(EmbedderError, match=r"has ended \(exit code -9; .*: run the step again"):
-        embedder.encode(["text"])
-
-    assert embedder.encode(["text"]).shape == (1, 384)
-
-
-def test_the_process_ends_with_the_object():
-    embedder = EmbedderProcess()
-    embedder.load_ahead()
-    pid = embedder._process.pid
-
-    del embedder
-    gc.collect()
-
-    assert gone(pid)
 
 
 def test_the_process_ends_when_who_asked_is_killed():

@@ -13,16 +13,9 @@ from resources.exports.folder import checked_files, verification_message, write_
 from resources.exports.formats import FORMS, form_named
 from resources.exports.push import push, require_publishable, require_repository
 from resources.exports.source import ExportError
+from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -107,9 +100,6 @@ def test_nothing_is_left_of_an_export_that_failed(released, dialogues, store, tm
     with pytest.raises(Exception, match="no image"):
         write_folder(tmp_path / "releases" / "out", FORMS["huggingface"], source)
     assert not list((tmp_path / "releases").iterdir())
-
-
-# --- Licences ------------------------------------------------------------------------------------
 
 
 def test_licences_that_contradict_each_other_stop_an_export_and_a_setting_leaves_rows_out(

@@ -20,7 +20,7 @@ from methods.release import Edition
 from resources.exports.huggingface import FEATURES, SCHEMA, yaml_features
 from resources.exports.source import ExportError, ExportSource
 from tests.resources.exports import conftest
-from tests.resources.exports.test_folder import everything
+from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
 

@@ -17,7 +17,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers.utils.chat_template_utils import render_jinja_template
 
 from methods.evaluation.items import Item, Turn
-from methods.exports.rows import exported_of, table_row
+from methods.exports.rows import table_row
 from methods.exports.stacking import TokenBudget
 from methods.mmdu.published import read_published
 from methods.release import Edition
@@ -70,13 +70,6 @@ def test_human_and_gpt_take_turns_and_pictures_stand_where_they_enter(
     assert second["conversations"][0] == {"from": "human", "value": "Why?"}
     assert "image" not in second
     assert second.get("images") == (None if form == "llava" else [])
-
-
-def test_one_picture_of_llava_is_a_path(released, image_ids, tmp_path):
-    item = Item("a", (Turn(1, "What?", (1,), {"answer": "It."}),), (image_ids[0],))
-    (record,) = records(written(released([item]), tmp_path / "out", "llava"), "data.json")
-    assert record["image"] == f"images/{image_ids[0]}.png"
-    assert record["conversations"][0]["value"] == "<image>What?", "before the text without a place"
 
 
 def test_llama_factory_finds_the_file_by_its_description(released, dialogues, tmp_path):
@@ -239,18 +232,6 @@ def test_webdataset_s_shards_end_at_their_size(released, hostile, tmp_path):
     samples = list(web_dataset(urls))
     assert [sample["__key__"] for sample in samples] == [f"{n:09d}" for n in range(len(hostile))]
     assert all(shard.stat().st_size >= 1_000_000 for shard in shards[:-1])
-
-
-def test_an_item_s_row_is_that_of_its_tables():
-    answer = {"key": "answer", "value": "!"}
-    turn = {"turn": 1, "question": "?", "image_positions": [], "given": None}
-    row = {
-        **{"item_id": "a", "group_id": None, "revision": 0, "n_reviewers": 1},
-        **{"labels": [{"key": "k", "value": "v"}], "turns": [{**turn, "references": [answer]}]},
-        **{"choices": None, "images": None},
-    }
-    assert table_row(exported_of(row, with_answers=True))["turns"][0]["answer"] == "!"
-    assert table_row(exported_of(row, with_answers=False))["turns"][0]["answer"] is None
 
 
 # --- Stacks --------------------------------------------------------------------------------------

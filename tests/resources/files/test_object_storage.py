@@ -14,6 +14,7 @@ from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 from resources.publishing.server import files_of
 from tests.doubles.one_colour import one_colour
 from tests.doubles.servers import S3Server
+from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
 
@@ -37,23 +38,12 @@ def shared(request, loom_home, monkeypatch, tmp_path) -> SharedFiles:
     return found
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
 Machine = Callable[[str], ImageStore]
 
 
 @pytest.fixture
 def machine(shared: SharedFiles, tmp_path: Path) -> Machine:
     return lambda name: ImageStore(tmp_path / name / "images", shared)
-
-
-# --- Settings ----------------------------------------------------------------------------------------
 
 
 def test_without_a_setting_nothing_is_shared(loom_home):
@@ -114,9 +104,6 @@ def test_a_server_that_does_not_answer_is_said_without_the_key(bucket_server, mo
     assert "very-secret" not in str(raised.value)
 
 
-# --- Images ------------------------------------------------------------------------------------------
-
-
 def test_an_image_of_one_machine_is_read_on_another(machine, shared):
     red = one_colour("red")
     one, another = machine("one"), machine("another")
@@ -164,9 +151,6 @@ def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(machine, shared):
     assert machine("another").read(stored.image_id) == one_colour("red")
 
 
-# --- Folders -----------------------------------------------------------------------------------------
-
-
 def test_a_folder_is_sent_once_and_is_the_same_on_another_machine(shared, tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     (here / "a").mkdir(parents=True)
@@ -176,7 +160,7 @@ def test_a_folder_is_sent_once_and_is_the_same_on_another_machine(shared, tmp_pa
     assert shared.publish("site", here) == 2
     assert shared.publish("site", here) == 0
     assert shared.fetch("site", there) == 2
-    assert files(there) == {"index.html": b"<p>one", "a/b.json": b"{}"}
+    assert everything(there) == {"index.html": b"<p>one", "a/b.json": b"{}"}
     (here / "index.html").write_text("<p>two")
     (here / "a" / "b.json").unlink()
     (there / "own.txt").write_text("of this machine")
@@ -218,9 +202,6 @@ def test_a_listing_that_leads_out_of_the_folder_is_refused(shared, tmp_path):
     with pytest.raises(SharedFilesError, match="outside of it"):
         shared.fetch("site", tmp_path / "site")
     assert not (tmp_path / "outside").exists()
-
-
-# --- Reading in a browser ----------------------------------------------------------------------------
 
 
 def test_the_ui_shows_what_the_bucket_has(shared, loom_home):

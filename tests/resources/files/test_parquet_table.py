@@ -54,9 +54,6 @@ def refused(folder: Path, file: Path) -> str:
     return said.removeprefix(f"{file} cannot be imported: ")
 
 
-# --- Round trips -----------------------------------------------------------------------------------
-
-
 @IN_ONE_FOLDER
 @given(st.lists(mmbench_items(), min_size=1, max_size=3, unique_by=lambda each: each.item_id))
 def test_rows_of_mmbench_are_the_same_byte_by_byte(tmp_path, released):
@@ -102,9 +99,6 @@ def test_what_is_exported_is_imported_as_the_same_items(tmp_path):
 
 def in_text(image: bytes) -> str:
     return base64.b64encode(image).decode()
-
-
-# --- Forms that others write -----------------------------------------------------------------------
 
 
 IMAGES = [
@@ -166,9 +160,6 @@ def test_rows_come_one_at_a_time(tmp_path, monkeypatch):
     assert [next(taken) for _ in range(3)] == lines[:3]
     # What comes later is not looked at before it is asked for.
     assert list(taken) == lines[3:]
-
-
-# --- What a file has beside its cells, and broken ones ---------------------------------------------
 
 
 def test_a_file_has_neither_statistics_nor_metadata(tmp_path):

@@ -29,9 +29,6 @@ def written(path: Path, sizes: list[int]) -> RowsFile:
     return file
 
 
-# The file
-
-
 @pytest.mark.parametrize(("n", "groups"), [(0, []), (2, [2]), (3, [3]), (7, [3, 3, 1])])
 def test_every_row_is_in_the_file_once_and_in_order(tmp_path, monkeypatch, n, groups):
     monkeypatch.setattr(rows_file, "ROWS_A_GROUP", 3)
@@ -67,9 +64,6 @@ def test_a_group_is_written_when_it_has_enough_bytes(tmp_path, monkeypatch):
     assert sizes_of_groups(file.path) == [3, 1, 2]
 
 
-# The stream
-
-
 def test_a_stream_has_the_rows_added_one_by_one_and_those_added_in_columns(tmp_path):
     """Columns may come in another order, and with others beside them."""
     batch = pa.RecordBatch.from_pydict({"size": [1, 2], "colour": ["x", "y"], "name": ["a", "b"]})
@@ -80,9 +74,6 @@ def test_a_stream_has_the_rows_added_one_by_one_and_those_added_in_columns(tmp_p
     table = pa.ipc.open_stream(file.path).read_all()
     assert table.schema == SCHEMA and file.n_rows == 4
     assert table.to_pydict() == {"name": ["row 0", "a", "b", None], "size": [0, 1, 2, 3]}
-
-
-# Portions
 
 
 @pytest.mark.parametrize(("n", "size", "sizes"), [(7, 3, [3, 3, 1]), (6, 3, [3, 3]), (0, 3, [])])
@@ -105,9 +96,6 @@ def test_a_batch_is_given_before_the_next_is_asked_for():
     taken = []
     batches = batched((taken.append(n) or n for n in range(100)), 2)
     assert next(batches) == [0, 1] and taken == [0, 1]
-
-
-# The folder
 
 
 def left_in_staging() -> list[str]:

@@ -102,17 +102,6 @@ def test_states_are_bounded(monkeypatch):
     assert list(states.get(["0", "1", "2"])) == ["1", "2"]
 
 
-def test_pictures_are_refused_of_a_damaged_file_and_made_of_one_that_was_mended(store):
-    image_id = store.put(PICTURE).image_id
-    assert store.thumbnail_base64("0" * 64, 10) is None, "a page leaves it out"
-    store.path(image_id).write_bytes(b"")
-    for use in (store.thumbnail, lambda one: store.thumbnail_base64(one, 10)):
-        with pytest.raises(ImageDamaged):
-            use(image_id)
-    store.put(PICTURE)
-    assert store.thumbnail(image_id)
-
-
 @pytest.mark.parametrize(
     ("form", "most_pixels", "why"),
     [("PNG", None, "cannot be decoded to its end"), ("WEBP", 30_000, "decompression bomb")],

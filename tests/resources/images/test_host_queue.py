@@ -189,9 +189,6 @@ def test_a_job_that_was_taken_before_a_pause_does_not_begin_in_it(clock):
     clock.run(scenario)
 
 
-# --- Several workers at one pace -----------------------------------------------------------------
-
-
 def test_queues_of_several_workers_share_the_turns_and_the_pauses_of_a_host(clock):
     """Two workers have five images of one host: three begin; a refusal of one pauses both."""
 

@@ -1,18 +1,11 @@
 """The image index: what was fetched is known for good, whoever fetched it and whatever happens next."""
 
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from resources.files.home import REPO_ROOT
 from resources.images.index import FetchedImage, ImageIndex, ImageIndexEntry
 from resources.images.store import FileState
 
@@ -93,33 +86,3 @@ def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index, bad)
     with pytest.raises((ValueError, IntegrityError)):
         index.record([*rows([2, 3]), FetchedImage(*bad)])
     assert set(index.entries(map(url, range(6)))) == {url(5)}
-
-
-# At once
-
-
-def test_what_was_recorded_outlives_a_kill_and_a_batch_is_whole_or_not_there(tmp_path):
-    script = """
-        import itertools, sys
-        from resources.images.index import ImageIndex
-        from tests.resources.images.test_index import rows
-
-        index = ImageIndex(sys.argv[1])
-        for start in itertools.count(0, 500):
-            index.record(rows(range(start, start + 500)))
-            print("recorded", flush=True)
-    """
-    path = tmp_path / "index.sqlite"
-    command = [sys.executable, "-c", textwrap.dedent(script), str(path)]
-    with subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True) as writer:
-        for _ in range(3):
-            assert writer.stdout.readline() == "recorded\n"
-        time.sleep(0.02)
-        os.kill(writer.pid, signal.SIGKILL)
-        recorded = 3 + len(writer.stdout.readlines())
-
-    with closing(ImageIndex(path)) as index:
-        n_known = len(index.entries(map(url, range(200_000))))
-        assert n_known >= 500 * recorded and n_known % 500 == 0
-        index.record(rows([200_001]))
-        assert index.entries([url(200_001)])

@@ -141,9 +141,6 @@ def test_files_that_workers_stored_are_not_read_again_to_be_checked(
     assert store.relative_path(facts.image_id).endswith(".png")
 
 
-# --- Measured again --------------------------------------------------------------------------------
-
-
 def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(tmp_path):
     store = ImageStore(tmp_path / "images")
     stored = store.put(PICTURE)

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from methods.ingest.image_check import ImageRejected
 from methods.release import RELEASE_TABLES, Edition, ReviewPolicy, id_of_release
 from methods.release_card import edition_of
 from resources.images.store import ImageStore
@@ -21,6 +20,7 @@ from resources.publishing.release_folder import write_release
 from resources.publishing.releases import rows_of_release
 from resources.warehouse import TableWrite, Warehouse, WarehouseError, arrow_schema
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
+from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +34,6 @@ def rows_of(warehouse: Warehouse, release_id: str) -> Rows:
             f"SELECT * FROM release.{table} WHERE release_id = $r ORDER BY ALL", {"r": release_id}
         ).to_pylist()
         for table in ("releases", *RELEASE_TABLES)
-    }
-
-
-def everything(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
     }
 
 
@@ -134,10 +126,10 @@ def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
 CHANGES = {
     "settings of no table": {"settings": {"tau": 0.6}},
     "a tau of text": {"settings": {"cluster.clusters": {"tau": "x"}}},
-    "a shard of text": {"corpus": ["wit-0"]},
     "no number of items": {"n_items": None},
-    "too many items": {"n_items": 10**30},
     "settings of text": {"settings": "x"},
+    "a shard of text": {"corpus": ["wit-0"]},
+    "too many items": {"n_items": 10**30},
     "a time of escape codes": {"created_at": "x\n\x1b[31m"},
 }
 
@@ -189,21 +181,7 @@ def test_an_image_under_the_name_of_a_page_is_refused(folder, empty):
     assert not (empty.home / "releases").exists()
 
 
-def test_importing_twice_is_importing_once(made_in, empty):
-    empty.take(made_in / "releases" / FIRST)
-    before, files = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
-
-    empty.take(made_in / "releases" / FIRST)
-    empty.take(empty.home / "releases" / FIRST)
-
-    assert rows_of(empty.warehouse, FIRST) == before
-    assert everything(empty.home / "releases") == files
-    assert empty.warehouse.count("release.releases") == 1
-
-
-@pytest.mark.parametrize(
-    "name", ["card.json", "dialogues.json", "attribution.csv", "tables.json", "image", "no image"]
-)
+@pytest.mark.parametrize("name", ["card.json", "tables.json", "image", "no image"])
 def test_what_was_changed_in_the_home_is_as_it_was_written_after_another_import(
     name, made_in, empty
 ):
@@ -264,12 +242,12 @@ FORMS: dict[str, Callable[[dict], Any]] = {
     "a list": lambda tables: [tables],
     "no images": lambda tables: {k: v for k, v in tables.items() if k != "images"},
     "no files": lambda tables: {**tables, "files": None},
-    "a card of text": lambda tables: {**tables, "releases": ["card"]},
     "rows of text": lambda tables: {**tables, "turns": ["turn"]},
+    "the folder above": lambda tables: {**tables, "files": {"..": None}},
+    "a card of text": lambda tables: {**tables, "releases": ["card"]},
     "no rows": lambda tables: {**tables, "turns": None},
     "an empty card": lambda tables: {**tables, "releases": [{}]},
     "a file outside": lambda tables: {**tables, "files": {"../card.json": "0"}},
-    "the folder above": lambda tables: {**tables, "files": {"..": None}},
     "a file without a hash": lambda tables: {**tables, "files": {"not-there.txt": None}},
     "other words in the rows": with_value("references", "reference", "Other words."),
     "another policy": with_value("releases", "review_share", 0.25),
@@ -307,18 +285,6 @@ def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(folder, empt
         empty.take(folder)
     assert empty.warehouse.count("release.releases") == 0
     assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
-
-
-def test_a_picture_that_is_none_is_named(made_in, empty, monkeypatch):
-    """All digests fit, as in a folder that somebody made with such a file."""
-
-    def refuse(_self: ImageStore, _data: bytes) -> None:
-        raise ImageRejected("not_an_image", "it is HTML")
-
-    monkeypatch.setattr(ImageStore, "put", refuse)
-    with pytest.raises(ReleaseFolderError, match=r"images/\w+\.\w+ cannot be used .*it is HTML"):
-        empty.take(made_in / "releases" / FIRST)
-    assert empty.warehouse.count("release.releases") == 0
 
 
 def encoded(image: Image.Image, form: str) -> bytes:
@@ -360,7 +326,6 @@ def test_an_image_that_other_imports_refuse_is_refused_and_named(data, why, fold
     [
         ("dialogues.json", "dialogues.json"),
         ("card.json", "card.json"),
-        ("attribution.csv", "attribution.csv"),
         ("image", "images/"),
         ("no image", "images/"),
         ("another image", "images/"),
@@ -388,7 +353,7 @@ def test_a_folder_that_is_no_release_or_lacks_the_rows_says_what_to_do(folder, e
         empty.take(folder)
 
 
-@pytest.mark.parametrize("name", ["dialogues.json", "card.json", "tables.json", "image"])
+@pytest.mark.parametrize("name", ["card.json", "tables.json", "image"])
 def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(name, folder, empty, tmp_path):
     linked = min((folder / "images").iterdir()) if name == "image" else folder / name
     linked.rename(tmp_path / "elsewhere")

@@ -6,7 +6,6 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from PIL import Image
 
 import methods.mmdu.published as mmdu_forms
 from methods.evaluation.items import Turn
@@ -21,6 +20,7 @@ from resources.publishing.release_folder import (
     write_release,
 )
 from tests.doubles.one_colour import one_colour
+from tests.resources.folder_content import everything
 
 ID = "mmdu-0123456789"
 QUESTION = "<ImageHere><ImageHere>Which is 字?"
@@ -95,15 +95,6 @@ def records(release: dict) -> list[dict]:
     ]
 
 
-def everything(root) -> dict[str, bytes]:
-    """Relative path -> content of every file under `root`, hidden ones too."""
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in root.rglob("*")
-        if path.is_file()
-    }
-
-
 def test_the_folder_holds_the_dialogues_the_card_and_who_made_the_images(tmp_path, release):
     write_release(tmp_path / "releases", **release)
 
@@ -172,21 +163,6 @@ def test_an_instruction_set_has_no_tsv_and_what_is_published_in_no_form_its_rows
 ):
     files = write_release(tmp_path / "releases", **{**release, "card": {**CARD, **changed}})
     assert {file.path for file in files} == {f"{ID}/{name}" for name in set(FILES) - lacks}
-
-
-def test_every_image_that_the_json_names_is_in_the_folder_and_is_the_one_on_file(
-    tmp_path, release, store
-):
-    write_release(tmp_path / "releases", **release)
-
-    folder = tmp_path / "releases" / ID
-    named = [path for record in records(release) for path in record["image"]]
-    assert len(named) == 4 and len(set(named)) == 3
-    assert {f"images/{path.name}" for path in (folder / "images").iterdir()} == set(named)
-    for image in release["rows"]["images"]:
-        path = folder / image_name(store, image["image_id"])
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == image["image_id"]
-        assert Image.open(path).size == (20, 10)
 
 
 def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
@@ -274,20 +250,16 @@ def hashes(files: list[ExportedFile]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", [*FILES, "an image"])
-@pytest.mark.parametrize(
-    "harm",
-    [lambda data: b"", lambda data: data[:-9], lambda data: data[:-1] + bytes([data[-1] ^ 1])],
-    ids=["emptied", "cut", "a changed byte"],
-)
 def test_a_damaged_file_is_named_stays_as_it_is_and_is_written_again_when_it_is_deleted(
-    tmp_path, release, name, harm
+    tmp_path, release, name
 ):
     root = tmp_path / "releases"
     files = write_release(root, **release)
     before = everything(root)
     image = f"images/{release['rows']['images'][0]['image_id']}.png"
     damaged = root / ID / (image if name == "an image" else name)
-    damaged.write_bytes(harm(damaged.read_bytes()))
+    data = damaged.read_bytes()
+    damaged.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     with_damage = everything(root)
 
     todo = "copy the file from a backup, or delete it and run vlm-loom run release"

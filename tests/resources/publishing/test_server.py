@@ -40,9 +40,6 @@ def port(home: Path) -> Iterator[int]:
         yield port
 
 
-# --- What is answered --------------------------------------------------------------------------------
-
-
 def test_reports_and_files_of_releases_are_answered_under_their_paths_in_the_home(port):
     answer, text = ask(port, "/loom/reports/mmdu-1.html")
     assert (answer.status, text) == (200, "<title>A report</title><p>leaderboard</p>")
@@ -59,20 +56,6 @@ def test_only_reading_is_allowed(port, home):
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
         assert ask(port, address(REPORT), method)[0].status == 405
     assert (home / REPORT).is_file()
-
-
-def test_a_folder_that_comes_later_and_one_that_is_removed_are_no_error(tmp_path):
-    with serving_routes([files_of(tmp_path)]) as port:
-        assert ask(port, address(REPORT))[0].status == 404
-        (tmp_path / "reports").mkdir()
-        (tmp_path / REPORT).write_text("now")
-        assert ask(port, address(REPORT))[1] == "now"
-        (tmp_path / REPORT).unlink()
-        (tmp_path / "reports").rmdir()
-        assert ask(port, address(REPORT))[0].status == 404
-
-
-# --- What never is -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -136,9 +119,6 @@ def test_a_reader_on_another_machine_is_refused_until_the_address_for_them_is_se
     assert refused.status_code == 403 and "set LOOM_UI to the address" in refused.text
     monkeypatch.setenv("LOOM_UI", "http://10.0.0.7:3000")
     assert elsewhere.get(address(REPORT)).status_code == 200
-
-
-# --- What a page may do ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", [REPORT, "releases/mmdu-1/card.json", "reports/none.html"])

@@ -93,37 +93,12 @@ def test_a_release_without_scores_has_a_page_of_what_it_is(data, store):
     assert "nothing to show" in text
 
 
-def test_a_section_without_rows_is_not_on_the_page(data, store):
-    data["answer_lengths"] = [lengths_row("", 25)]
-    html = render_report(data, store)
-    found = set(re.findall(r'id="([^"]+)"', html))
-    assert {"leaderboard", "card"} <= found
-    assert not {"attribution", "items", "languages", "lengths", "letters", "pairwise"} & found
-    text = Page(html).text
-    for title in ("Refusals", "Letters", "Slices", "Abilities", "How letters were read"):
-        assert title not in text
-
-
 def test_models_that_answered_where_there_is_nothing_to_judge_by_are_counted(data, store):
     data.update(benchmark=None, scores=[], ranks=[], comparisons=[])
     data.update(unjudgeable=["baseline:empty", "no-images:a", "a", "b"])
     text = Page(render_report(data, store)).text
     assert "2 models answered on this release, and there is nothing to judge by" in text
     assert "No model has been evaluated" not in text
-
-
-@pytest.mark.parametrize(
-    ("policy", "share", "says"),
-    [
-        ("none", 0.0, "no dialogue had to be approved by people"),
-        ("sample", 0.125, "sample (12.5 %)"),
-        ("all", 1.0, "every dialogue was approved by people"),
-    ],
-)
-def test_the_release_card_says_what_was_demanded_of_people(data, store, policy, share, says):
-    data["release"] |= {"review_policy": policy, "review_share": share}
-    text = Page(render_report(data, store)).text.replace("\xa0", " ")
-    assert policy in text and says in text
 
 
 HOSTILE = "</code></title></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7*7 }}"

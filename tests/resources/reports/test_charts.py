@@ -2,10 +2,8 @@
 
 import io
 import math
-import re
 import warnings
 from functools import partial
-from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,18 +18,16 @@ from resources.reports import figures
 from resources.reports.agreement_chart import MOST_RATERS, agreement_figure
 from resources.reports.charts import (
     WIDTHS,
-    TurnScore,
     differences_figure,
     in_widths,
     paper_figures,
     plane_figure,
     radar_figure,
     scores_figure,
-    turns_figure,
 )
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
 from resources.reports.figures import PALETTE
-from resources.reports.item_charts import ItemsDot, difficulty_figure, subsets_figure
+from resources.reports.item_charts import ItemsDot, difficulty_figure
 from tests.methods.results.test_tables import HOSTILE, model, pair, results
 
 LINES = [
@@ -86,25 +82,6 @@ def test_a_line_of_a_radar_has_the_scores_and_a_gap_where_there_is_none() -> Non
     assert np.isnan(gap[1]) and gap[0] == pytest.approx(0.5)
 
 
-ABILITIES = (
-    *("action_recognition", "attribute_comparison", "attribute_recognition"),
-    *("celebrity_recognition", "function_reasoning", "future_prediction", "identity_reasoning"),
-    *("image_emotion", "image_quality", "image_scene", "image_style", "image_topic"),
-    *("nature_relation", "object_localization", "ocr", "physical_property_reasoning"),
-)
-
-
-@pytest.mark.parametrize("n", [3, 8, 12, 16])
-def test_names_of_axes_break_between_words_and_do_not_meet(n: int) -> None:
-    shape = RADAR._replace(axes=ABILITIES[:n], lines=[("a", (50.0,) * n)])
-    for _, figure in on_paper(shape):
-        names = figure.axes[0].texts[:n]
-        boxes = boxes_of(figure, names)
-        assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
-        words = {word for name in names for word in re.split("_|\n", name.get_text()) if word}
-        assert words == {word for ability in ABILITIES[:n] for word in ability.split("_")}
-
-
 @pytest.mark.parametrize("draw", [scores_figure, differences_figure])
 def test_figures_of_scores_have_the_widths_of_columns_and_texts_inside(draw: Any) -> None:
     long = "Qwen2.5-VL-72B-Instruct-AWQ (T=0.7)"
@@ -142,29 +119,11 @@ def test_intervals_reach_to_their_ends_and_what_is_infinite_stands_above_the_axi
     assert "1 without y" in figure.legends[0].get_title().get_text().replace("\n", " ")
 
 
-def test_without_a_legend_points_have_numbers_and_models_at_one_place_share_them() -> None:
-    point = ScorePoint(5.0, 5.0, 5.0)
-    plane = PLANE._replace(points=[*PLANE.points, ("same", point, point), ("too", point, point)])
-    figure = plane_figure(plane, 3, 3, "none")
-    texts = [text.get_text() for text in figure.axes[0].texts]
-    assert [text for text in texts if text[0].isdigit()] == ["1", "2", "3, 4"]
-    assert not figure.legends
-
-
 def test_more_models_than_colours_are_said():
     many = [(f"model-{number}", (1.0, 2.0, 3.0)) for number in range(20)]
     (legend,) = radar_figure(RADAR._replace(lines=many), 3, 3, "below").legends
     assert "the best 12 of 20 models" in legend.get_title().get_text().replace("\n", " ")
     assert len(legend.get_texts()) == 12
-
-
-def test_each_setting_of_a_turn_keeps_its_colour_and_stands_aside() -> None:
-    score = TurnScore(2, 40.0, 30.0, 60.0, "")
-    (axes,) = turns_figure(["one", "two"], [[], [score], [score]]).axes
-    given, both = axes.containers
-    assert [bars.lines[0].get_color() for bars in (given, both)] == [PALETTE[1], figures.OTHER]
-    assert given.lines[0].get_xdata()[0] < both.lines[0].get_xdata()[0]
-    assert given.lines[2][0].get_segments()[0][:, 1].tolist() == [30.0, 60.0]
 
 
 def test_items_that_tell_models_apart_the_wrong_way_round_are_red() -> None:
@@ -174,21 +133,6 @@ def test_items_that_tell_models_apart_the_wrong_way_round_are_red() -> None:
     colours = marks.get_facecolors()[:, :3].tolist()
     assert colours[1] == pytest.approx(np.array(ImageColor.getrgb(figures.BAD)) / 255)
     assert colours[0] != colours[1] and marks.get_sizes()[0] == 4 * marks.get_sizes()[1]
-
-
-def test_the_curve_of_subsets_has_a_band_for_chosen_and_random_items() -> None:
-    names = ("random", "held_out")
-    rows = [
-        {"size": size, "n_items": 40, **dict.fromkeys(names, size / 100)}
-        | {f"{name}_{end}": size / 100 for name in names for end in ("low", "high")}
-        for size in (10, 20, 40)
-    ]
-    (axes,) = subsets_figure(rows).axes
-    assert [line.get_ydata().tolist() for line in axes.get_lines()] == [[0.1, 0.2, 0.4]] * 2
-    assert len(axes.collections) == 2 and axes.get_ylim()[1] == 1
-
-
-# --- On a page -------------------------------------------------------------------------------------
 
 
 def drawn(figure: Any, label: str = "x") -> ElementTree.Element:
@@ -204,15 +148,6 @@ def test_a_page_shows_the_words_of_each_mark_and_the_label() -> None:
     gap = RADAR._replace(lines=[("gap", (None, 20.0, 70.0))])
     svg = drawn(radar_figure(gap, 2, 2, "none", ["b: 20", "c: 70"]))
     assert [title.text for title in svg.iter("title")] == ["b: 20", "c: 70"]
-
-
-def test_colours_and_fonts_are_those_of_the_page_and_texts_are_texts() -> None:
-    made = figures.inline_svg(plane_figure(PLANE, 3, 3, "none"), "x")
-    assert "var(--mark)" in made and "var(--soft)" in made and "font-family" not in made
-    assert not {*figures.PAGE_COLOURS} & {*re.findall("#[0-9a-f]{6}", made)}
-    assert "less, better" not in made and "better, more" in [
-        text.text for text in ElementTree.fromstring(made).iter("text")
-    ]
 
 
 def test_two_figures_of_a_page_share_no_id_and_use_what_is_theirs() -> None:
@@ -284,9 +219,6 @@ def test_beyond_what_can_be_read_pairs_are_left_out_and_all_together_is_not() ->
     assert shows(image, PALETTE[0])
     assert shows(image, PALETTE[2])
     assert not shows(image, PALETTE[1])
-
-
-# --- Fonts -----------------------------------------------------------------------------------------
 
 
 def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,11 @@
 """The page of the clustering: it shows what was given, and hostile texts stay texts."""
 
-import io
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Browser, expect
 from playwright.sync_api import Page as Tab
 
@@ -17,13 +15,11 @@ from resources.reports.cluster_page import (
     MapPoint,
     categories_chart,
     layers,
-    map_png,
     render_clusters,
     sizes_chart,
 )
 from resources.reports.figures import NO_GROUP, OTHER, PALETTE
 from tests.resources.reports.report_rows import picture
-from tests.resources.reports.test_charts import shows
 
 pytestmark = pytest.mark.slow
 
@@ -50,9 +46,6 @@ def pair(**changed: Any) -> dict[str, Any]:
     row = {"title_a": "Barn owl", "title_b": "Snowy owl", "size_a": 3, "size_b": 2}
     row |= {"image_a": None, "image_b": None, "same_group": True, "mergeable": True}
     return row | {"similarity": 0.91, "union_similarity": 0.82} | changed
-
-
-# --- What is drawn -----------------------------------------------------------------------------------
 
 
 def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two():
@@ -94,20 +87,6 @@ def test_the_most_frequent_categories_are_shown_and_blank_ones_left_out():
     assert categories_chart({" ": 1}) is None
 
 
-# --- Images for the UI -------------------------------------------------------------------------------
-
-
-def test_the_still_map_shows_groups_in_their_colours():
-    points = [point(number, is_centre=False) for number in range(4)]
-    points += [point(5, group_id="h", group_title=HOSTILE)]
-    image = Image.open(io.BytesIO(map_png(points))).convert("RGB")
-    # The legend's dots are opaque.
-    assert [shows(image, colour) for colour in PALETTE[:3]] == [True, True, False]
-
-
-# --- The page ----------------------------------------------------------------------------------------
-
-
 def test_no_text_from_outside_can_end_a_script_or_begin_a_tag(store):
     points = [point(0, title=HOSTILE, caption=HOSTILE, group_title=HOSTILE, cluster_title=HOSTILE)]
     loose = {"title": HOSTILE, "group_title": HOSTILE, "image_id": None, "size": 2}
@@ -143,9 +122,6 @@ def test_a_page_of_nothing_says_so(store):
         assert said in made
 
 
-# --- The page in a browser ---------------------------------------------------------------------------
-
-
 @pytest.fixture
 def tab(browser: Browser) -> Iterator[Tab]:
     page = browser.new_page()
@@ -154,8 +130,7 @@ def tab(browser: Browser) -> Iterator[Tab]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [1280, 800])
-def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path, width):
+def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path):
     hostile = {"title": HOSTILE, "caption": HOSTILE, "group_title": HOSTILE}
     points = [
         point(0, **hostile, image_id=picture(store, "red", "")["image_id"]),
@@ -171,7 +146,7 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path
     tab.on("console", lambda message: said.append(message.text))
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.on("request", lambda request: asked.append(request.url))
-    tab.set_viewport_size({"width": width, "height": 900})
+    tab.set_viewport_size({"width": 800, "height": 900})
 
     tab.goto(file.as_uri())
     dots = tab.locator("#map [data-n]")
@@ -184,7 +159,7 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path
     assert card.locator("img").evaluate("image => image.naturalWidth") == page.THUMBNAIL_SIDE
     inside = card.bounding_box()
     assert inside and inside["y"] >= 0 and inside["y"] + inside["height"] <= 900
-    assert inside["x"] + inside["width"] <= width
+    assert inside["x"] + inside["width"] <= 800
     assert tab.locator("td").first.text_content() == HOSTILE
     # A group is hidden and shown again by its name.
     group = tab.get_by_label("</script><img")
@@ -194,28 +169,5 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path
     expect(tab.locator("#map [data-n]:visible")).to_have_count(3)
 
     assert tab.title() == "Clusters – vlm-loom"
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 800
     assert said == [] and [url for url in asked if not url.startswith(("data:", "file:"))] == []
-
-
-@pytest.mark.browser
-def test_the_map_is_enlarged_at_the_pointer_and_whole_again_after_a_double_click(
-    store, tab, tmp_path
-):
-    file = tmp_path / "page.html"
-    file.write_text(render_clusters(clustering([point(0), point(1), point(2)]), store).html)
-    tab.goto(file.as_uri())
-    dot, other = (tab.locator(f"#map [data-n='{number}']") for number in (1, 0))
-    before, far = dot.bounding_box(), other.bounding_box()
-    assert before and far
-    dot.hover()
-    tab.keyboard.down("Control")
-    tab.mouse.wheel(0, -100)
-    tab.keyboard.up("Control")
-    tab.wait_for_function("document.querySelector('#map svg').viewBox.baseVal.x > 0")
-    after, farther = dot.bounding_box(), other.bounding_box()
-    assert after and farther and after["x"] == pytest.approx(before["x"], abs=3)
-    assert after["x"] - farther["x"] > 1.2 * (before["x"] - far["x"])
-    dot.dblclick()
-    whole = dot.bounding_box()
-    assert whole and whole["x"] == before["x"]

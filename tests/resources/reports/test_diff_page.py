@@ -65,18 +65,6 @@ def test_a_deviation_that_falls_is_better_as_its_inverse_rises(store):
     assert re.search(r'class="n better"><b>−0\.5', diff_page(store, of))
 
 
-def test_each_judge_has_a_table_and_one_of_two_versions_a_label_for_each(store):
-    results = RepeatedResults(2, 0, 0)
-    one = on_common("a", 1.0, results)
-    rule = on_common("a", 2.0, results, judge="rule", judge_version="rules@1")
-    page = Page(diff_page(store, one, rule))
-    assert page.attributes("div", "data-pane") == ["Judge gpt-4o", "Scored by rule"]
-    again = on_common("a", 2.0, results, judge_version="toy/judge@2")
-    panes = Page(diff_page(store, one, again, rule)).attributes("div", "data-pane")
-    versions = [f"Judge gpt-4o · toy/judge@{version}" for version in (1, 2)]
-    assert panes == [*versions, "Scored by rule"]
-
-
 def test_without_scores_the_page_says_what_to_do(store):
     assert "also_on" in Page(diff_page(store)).text
     other = contents("toy-2", {"other": {}}, store)

@@ -42,9 +42,6 @@ def plain(cell: Cell) -> str:
     return Markup(cell.text).striptags()
 
 
-# --- Letters ---------------------------------------------------------------------------------------
-
-
 def choice(**changed: Any) -> dict[str, Any]:
     """Four questions of three choices: `strong` named what is right but once, `weak` likes A."""
     far, near = Estimate(0.6667, 0.25, 1.0), Estimate(0.0, 0.0, 0.25)
@@ -108,17 +105,6 @@ def test_where_keys_are_held_out_the_truth_is_absent_and_that_is_said(data, stor
     assert "Distance" not in words
 
 
-def test_without_choices_and_with_one_pass_there_is_nothing_of_it(data, store) -> None:
-    assert "Letters" not in Page(render_report(data, store)).text
-    data["choice"] = choice(passes={}, n_held_out=2)
-    words = Page(render_report(data, store)).words
-    assert "Distance" in words and "Calls saved" not in words
-    assert "held out of 2 of 6 questions" in words and "every pass is asked" not in words
-
-
-# --- Lengths ---------------------------------------------------------------------------------------
-
-
 def test_references_stand_first_then_models_by_rank(data) -> None:
     rows = [lengths_row("", 25), lengths_row("new", 20, 0.8)]
     rows += [lengths_row("strong", 50, 2), lengths_row("weak", 10)]
@@ -131,9 +117,6 @@ def test_references_stand_first_then_models_by_rank(data) -> None:
     assert plain(found.heads[-1]) == "0100 words"
     places = re.findall(r"(?:left|width):([0-9.]+)%", strong[-1].text)
     assert places == ["25.0", "75.0", "48.0", "4.0", "50.0"]
-
-
-# --- Refusals --------------------------------------------------------------------------------------
 
 
 def refusing(data) -> None:

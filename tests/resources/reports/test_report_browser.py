@@ -1,6 +1,5 @@
 """Reports in a real browser: as wide as the screen, and their switches."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -10,9 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from methods.choice.letter_shares import LetterShares
-from methods.choice.passes import PassCounts
-from methods.evaluation.statistics.estimates import Estimate
 from methods.release_diff_text import RepeatedResults
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
@@ -21,10 +17,8 @@ from resources.reports.report_index import line_of, render_index
 from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.diff_rows import diff_page, on_common
 from tests.resources.reports.report_rows import (
-    OVERALL,
     compared,
     lengths_row,
-    metric,
     part,
     rank,
     ranks,
@@ -103,31 +97,13 @@ def opened(browser: Browser, path: Path, width: int, fragment: str = "") -> Page
     return page
 
 
-def test_a_phone_shows_the_leaderboard_before_what_else_there_is_to_say(browser, folder):
-    page = opened(browser, folder / "r.html", 390)
-    places = {
-        name: page.locator(selector).first.evaluate("each => each.getBoundingClientRect().top")
-        for name, selector in (
-            ("title", "h1"),
-            ("leaderboard", "table.board"),
-            ("facts", ".facts"),
-            ("contents", "nav[aria-label=Contents]"),
-            ("reading", "details.section"),
-        )
-    }
-    assert sorted(places, key=places.__getitem__) == list(places)
-    assert places["leaderboard"] < 800
-    page.close()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize(
     "name", ["r.html", "convbench.html", "index.html", "diff.html", "corpus.html"]
 )
-def test_a_page_is_as_wide_as_the_screen(browser, folder, name, width):
-    page = opened(browser, folder / name, width)
+def test_a_page_is_as_wide_as_a_phone(browser, folder, name):
+    page = opened(browser, folder / name, 390)
     page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.close()
 
 
@@ -234,72 +210,6 @@ def test_a_page_s_policy_refuses_nothing_of_its_own_and_any_other_script(browser
     page.close()
 
 
-@pytest.fixture(scope="module")
-def choices(store: ImageStore, folder: Path) -> Path:
-    """A report of 52 tasks in seven relations and 20 models."""
-    data = report_data(store)
-    data["benchmark"] |= {"abilities": ["relation", "task"], "metrics": [metric(OVERALL, low=0.0)]}
-    tasks = [f"a-task-about-what-is-seen-in-several-pictures-{n}" for n in range(52)]
-    data["above"] = {task: f"relation {n % 7}" for n, task in enumerate(tasks)}
-    names = [f"an-organization/vision-{n}b-instruct" for n in range(20)]
-    parts = [
-        *(("task", task) for task in tasks),
-        *(("relation", f"relation {n}") for n in range(7)),
-    ]
-    data["scores"] = []
-    for n, name in enumerate(names):
-        data["scores"] += scores(name, 50.0 + n, [OVERALL])
-        data["scores"] += [part(name, 40.0 + n, label, of) for label, of in parts]
-    shares = LetterShares(Counter("ABCDEFGHZ"), 8, Estimate(0.2, 0.1, 0.3), 0.01, 0.2)
-    data["choice"] = {
-        **{"letters": "ABCDEFGH", "keys": Counter("ABCDEFGH"), "n_held_out": 0},
-        **{"shares": dict.fromkeys(names, shares), "circular_shares": {}},
-        "passes": dict.fromkeys(names, PassCounts(12, 4, 8, 0)),
-    }
-    write_report(folder / "choices.html", render_report(data, store))
-    return folder / "choices.html"
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_map_of_52_tasks_and_20_models_is_read_without_scrolling_where_there_is_room(
-    browser, choices, width
-):
-    page = opened(browser, choices, width)
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.locator("summary", has_text="Abilities").click()
-    heat = page.get_by_role("region", name="Map by task")
-    fits = heat.evaluate("each => each.scrollWidth <= each.clientWidth")
-    assert fits is (width == 1280)
-    # Where it goes on, it says so.
-    hint = heat.locator("xpath=preceding-sibling::*[1]")
-    expect(hint).to_have_text("goes on to the right →")
-    expect(hint).to_be_visible(visible=not fits)
-    expect(heat).to_have_class("scroll" if fits else "scroll more-right")
-    # Its region scrolls by keyboard, and the names of the tasks stay.
-    heat.evaluate("each => { each.scrollLeft = 200 }")
-    name = heat.locator("tbody th.who").first
-    assert name.evaluate("each => each.getBoundingClientRect().left >= 0")
-    expect(heat).to_have_class("scroll" if fits else "scroll more-right more-left")
-    assert heat.get_attribute("tabindex") == "0"
-    numbers = heat.locator("td.tint").all_text_contents()
-    assert len(numbers) == 52 * 20 and "40" in numbers
-    page.close()
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_every_column_of_the_index_is_seen_without_scrolling(browser, folder, width):
-    page = opened(browser, folder / "index.html", width)
-    table = page.get_by_role("region", name="Reports")
-    assert table.evaluate("each => each.scrollWidth <= each.clientWidth")
-    cells = table.locator("tbody td").all()
-    # Each cell has the name of its column, which a phone shows beside it.
-    named = [cell.get_attribute("data-name") for cell in cells]
-    assert named == table.locator("thead th").all_text_contents()[1:]
-    shown = [cell.evaluate("each => getComputedStyle(each, '::before').content") for cell in cells]
-    assert shown == [f'"{name}"' if width == 390 else "none" for name in named]
-    page.close()
-
-
 def test_a_judge_and_a_way_of_averaging_are_chosen_with_mouse_and_keyboard(browser, folder):
     page = opened(browser, folder / "r.html", 1280)
     board = page.locator(".board:visible")
@@ -313,20 +223,4 @@ def test_a_judge_and_a_way_of_averaging_are_chosen_with_mouse_and_keyboard(brows
     expect(page.locator(".pane:visible > .note", has_text="macro mean").first).to_be_visible()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".pane:visible > .note", has_text="micro mean").first).to_be_visible()
-    page.close()
-
-
-def test_paper_has_all_that_is_folded_on_the_screen_and_no_switches(browser, folder):
-    page = opened(browser, folder / "r.html", 720)
-    words = page.get_by_text("It says what the reference says.")
-    expect(words).not_to_be_visible()
-    page.emulate_media(media="print")
-    expect(words).to_be_visible()
-    expect(page.locator("nav:visible")).to_have_count(0)
-    # The label of what was chosen is a heading; those of the others are gone.
-    expect(page.locator("label:visible")).to_have_text(
-        ["gpt-4o", "Micro mean", "Failures at the floor"]
-    )
-    page.goto((folder / "diff.html").as_uri())
-    expect(page.locator("del", has_text="red")).to_be_visible()
     page.close()

@@ -7,15 +7,8 @@ from markupsafe import Markup
 from resources.reports import benchmark_report
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_extras import ExtraSection
-from tests.resources.reports.report_rows import Page
 
 Row = dict[str, Any]
-
-
-def test_without_extras_the_report_has_no_section_of_theirs(data, store, monkeypatch):
-    monkeypatch.setattr(benchmark_report, "extra_sections", list)
-    page = Page(render_report({**data, "of_extras": {}}, store))
-    assert "Leaderboard" in page.words and "Examples" in page.words
 
 
 def test_a_section_stands_between_the_core_s_with_what_its_steps_lost(data, store, monkeypatch):

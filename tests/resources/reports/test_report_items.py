@@ -4,7 +4,7 @@ from typing import Any
 
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_items import MOST_FLAGGED, item_section, items_dots
+from resources.reports.report_items import item_section, items_dots
 from tests.resources.reports.report_rows import (
     Page,
     without_own_script,
@@ -85,9 +85,3 @@ def test_a_reason_stands_in_the_place_of_what_there_is_not(data: Row, store: Ima
     )
     words = Page(render_report({**data, "item_analysis": given}, store)).words
     assert why in words and "None." in words
-
-
-def test_many_flagged_items_are_cut_and_counted(data: Row, store: ImageStore) -> None:
-    given = analysis(flagged=[flagged(item_id=str(n)) for n in range(MOST_FLAGGED + 5)])
-    page = Page(render_report({**data, "item_analysis": given}, store))
-    assert f"the first {MOST_FLAGGED} of {MOST_FLAGGED + 5}." in page.words

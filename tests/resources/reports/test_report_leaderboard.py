@@ -11,7 +11,6 @@ from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_index import line_of, render_index
 from resources.reports.report_leaderboard import panes_of, side_by_side
-from resources.reports.report_plots import ChartMark
 from tests.resources.reports.report_rows import (
     JUDGE,
     METRICS,
@@ -54,22 +53,6 @@ def below(data: dict[str, Any], label: str) -> block.Table | None:
         blocks += each.blocks if isinstance(each, block.FoldedBlocks) else []
     tables = (each for each in blocks if isinstance(each, block.Table))
     return next((each for each in tables if each.label == label), None)
-
-
-def test_all_metrics_are_shown_in_each_form_with_their_charts(data):
-    change(data, "strong", "judged", 80.0)
-    blocks = panes_of(data)[0].views[0].below
-    (forms,) = (each for each in blocks if isinstance(each, block.Panes))
-    found = {}
-    for title, (table, charts) in forms.panes:
-        assert isinstance(table, block.Table) and isinstance(charts, block.Pane)
-        (overall, *_) = (each.data for each in charts.blocks if isinstance(each, block.Drawing))
-        found[title] = (table.lines[0][1].text, overall.marks[0].estimate.shown)
-    assert found == {
-        "Failures at the floor": ("78.0", "78.0"),
-        "Judged only": ("80.0", "80.0"),
-        "Common": ("78.0", "78.0"),
-    }
 
 
 # --- Leaderboard -----------------------------------------------------------------------------------
@@ -252,17 +235,6 @@ def test_an_infinite_score_is_shown_and_drawn_at_the_end(data, store):
     chart = panes_of(data)[0].views[0].charts[1]
     assert (chart.low, chart.high) == ("2.00", "4.00")
     assert [mark.dot for mark in chart.marks] == [100.0, 100.0]
-
-
-def test_dots_and_bars_stand_on_the_scale_of_the_metric_or_of_the_scores(data):
-    chart = panes_of(data)[0].views[0].charts[0]
-    assert (chart.low, chart.high) == ("10", "100")
-    strong: ChartMark = chart.marks[0]
-    # 78 of 10 to 100, from 74 to 81.
-    assert (strong.dot, strong.left, strong.width) == (75.56, 71.11, 7.78)
-    data["benchmark"] = None
-    chart = panes_of(data)[0].views[0].charts[0]
-    assert (chart.low, chart.high) == ("37.00", "81.00")
 
 
 # --- Judges ----------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Scores on parts of a release: slices, levels of abilities, the map, models against each other."""
 
 import re
-from itertools import combinations
 from typing import Any
 
 import pytest
@@ -9,8 +8,7 @@ import pytest
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_leaderboard import panes_of
-from resources.reports.report_parts import MOST_PAIRS
-from tests.resources.reports.report_rows import OVERALL, Page, compared, metric, part, scores
+from tests.resources.reports.report_rows import OVERALL, Page, compared, metric, part
 from tests.resources.reports.test_report_leaderboard import board
 
 LEAVES = {"style": "look", "topic": "look", "count": "number", "order": "number", "cause": "reason"}
@@ -99,17 +97,6 @@ def test_the_map_has_each_finest_ability_under_the_one_it_is_part_of(able, store
     assert board(below, table="levels")[0] == ["style", "4", "60.0 56.0–63.0", "20.0 16.0–23.0"]
 
 
-def test_a_radar_has_an_axis_for_each_ability_and_names_its_values(able, store) -> None:
-    (radars,) = (each for each in parts(able) if isinstance(each, block.FigureRow))
-    assert radars.axes == ["look", "number", "reason"]
-    page = Page(render_report(able, store))
-    assert "one for each model, by kind," in page.words
-    assert page.attributes("svg", "aria-label") == [
-        "strong: look: 40.0, number: 50.0, reason: 60.0",
-        "weak: look: 0.0, number: 10.0, reason: 20.0",
-    ]
-
-
 def test_models_are_counted_that_another_is_surely_better_and_worse_than(able, store):
     html = render_report(able, store)
     assert board(html, table="against") == [
@@ -124,31 +111,6 @@ def test_models_are_counted_that_another_is_surely_better_and_worse_than(able, s
     html = render_report(able, store)
     assert Page(html).words.count("too few items") == 1 and 'class="against"' not in html
     assert "+40.0" in html[html.index(differences) :]
-
-
-def test_many_pairs_are_counted_and_not_all_listed(able) -> None:
-    names = [f"m{n:02}" for n in range(16)]
-    able["scores"] = [
-        row for name in names for row in [*scores(name, 50.0), part(name, 50.0, "kind", "look")]
-    ]
-    pairs = combinations(names, 2)
-    able["ability_comparisons"] = [by_ability(*pair, "look", 1.0, p_holm=1.0) for pair in pairs]
-    assert len(tables(able)["Differences by kind"].lines) == MOST_PAIRS
-    assert any("20 more pairs" in each.text for each in parts(able) if isinstance(each, block.Note))
-
-
-def test_without_comparisons_and_with_one_level_there_is_the_map_alone(able, store) -> None:
-    able["benchmark"]["abilities"] = ["leaf"]
-    able["above"], able["ability_comparisons"] = {}, []
-    assert list(tables(able)) == [
-        *("Map by leaf", "Slices by leaf", "Slices by kind", "Slices by colour"),
-    ]
-    assert not any(isinstance(each, block.FigureRow) for each in parts(able))
-    assert [part.above for part in tables(able)["Map by leaf"].parts] == [""]
-    assert "against each other, by" not in Page(render_report(able, store)).text
-
-
-# --- Slices ----------------------------------------------------------------------------------------
 
 
 def test_slices_stand_by_label_in_the_order_of_numbers(data) -> None:

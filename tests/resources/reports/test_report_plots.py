@@ -1,11 +1,7 @@
 """Plots of scores: quadrants, infinite scores, models that lack a score."""
 
-import math
-
-import pytest
-
-from resources.reports.estimate import ReportEstimate, Scale
-from resources.reports.report_plots import quadrants_of, radars
+from resources.reports.estimate import Scale
+from resources.reports.report_plots import quadrants_of
 from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
 
 RATING = DisplayedMetric("Rating", "micro", 0, Scale(1, 10), True, False)
@@ -45,31 +41,6 @@ def test_models_stand_beside_the_medians_of_both_scores():
     ]
 
 
-def test_an_infinite_score_or_end_of_an_interval_is_said():
-    assert quadrants_of(*judged(a=(10, 3, 1, math.inf))).has_infinite
-    assert not quadrants_of(*judged(a=(10, 3, 1, 4))).has_infinite
-
-
-def test_models_without_a_score_are_named():
-    plot = quadrants_of(*judged(a=(5, 2, 2, 2), c=(5, None, None, None)))
-    assert [who.name for who in plot.without] == ["c"]
-    assert [line.number for line in plot.lines] == [1]
-
-
 def test_without_the_inverse_of_a_spread_there_is_no_plot():
     both, who = judged(a=(5, 2, 2, 2))
     assert quadrants_of(shown([RATING], both.scores), who) is None
-
-
-# --- Radars ----------------------------------------------------------------------------------------
-
-ONE = [CandidateLabel("m", (), "m")]
-
-
-def estimates(*values: float | None) -> list[list[ReportEstimate]]:
-    return [[ReportEstimate(value)] for value in values]
-
-
-@pytest.mark.parametrize(("n", "scale"), [(2, Scale()), (13, Scale()), (5, Scale(0.0, None))])
-def test_too_few_axes_too_many_and_a_scale_without_an_end_make_no_radar(n, scale) -> None:
-    assert radars("x" * n, ONE, estimates(*[1.0] * n), scale) is None

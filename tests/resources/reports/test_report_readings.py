@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from markupsafe import Markup
 
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_blocks import Table
@@ -78,22 +77,6 @@ def test_another_extractor_stands_beside_the_one_that_is_asked():
     assert [cell.text for cell in by_extractor.lines[0][1:]] == ["75.0", "80.0", "+5.0"]
     agreement = tables["Agreement of readers"].lines
     assert ["Rules and other-llm", "90.0"] in [[line[0].text, line[3].text] for line in agreement]
-
-
-def test_models_come_first_all_together_then_each_then_what_stands_beside_them():
-    names = ("baseline:reference", "weak", "", "strong")
-    found = {"extraction_quality": [each for name in names for each in rows(name)]}
-    shares = next(each for each in readings({"findings": found}).blocks if isinstance(each, Table))
-    shown = [Markup(line[0].text).striptags() for line in shares.lines]
-    assert shown == ["All models", "strong", "weak", "baseline:reference"]
-
-
-def test_scores_that_there_are_none_of_are_dashes(data, store):
-    lost = {"value": None, "ci_low": None, "ci_high": None, "reason": "No key.", "n": 0}
-    data["findings"]["extraction_quality"] = [
-        each | lost if each["metric"] else each for each in [*rows(""), *rows("weak")]
-    ]
-    assert stands("weak 0 – – – – –", Page(render_report(data, store)))
 
 
 @pytest.mark.parametrize("evaluated", [True, False])

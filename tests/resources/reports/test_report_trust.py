@@ -68,21 +68,17 @@ def test_without_people_the_page_says_how_they_score(data, store):
 def test_each_bias_test_is_one_sentence_that_says_what_the_judge_does(data):
     data["judge_bias_tests"] = [
         bias_test("obedience", 6.21, 5.8, 6.6, BIAS_FOUND, p_holm=0.0001),
-        bias_test("length", -0.3, -0.6, -0.1, BIAS_FOUND),
         bias_test("leniency", 0.04, -0.2, 0.2, NONE, n_lost=1),
         bias_test("self_preference", None),
         bias_test("length", 1.0, n_clusters=1),
         bias_test("obedience", 0.4, 0.1, 0.7, p_holm=0.09),
         bias_test("obedience", 0.4, -3.1, 3.7, detectable=None, n_clusters=None),
-        bias_test("position", 0.125, 0.05, 0.2, BIAS_FOUND),
         bias_test("verdicts", -0.02, -0.05, 0.01, NONE, least=0.2),
     ]
     (*_, sentences) = trust(data).blocks
     assert sentences.lines == [
         f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], p < 0.001, on 10 "
         "answers of 8 items or groups.",
-        f"{JUDGE} takes points from the same answer with neutral text after it: −0.3 points "
-        "[−0.6, −0.1], p = 0.042, on 10 answers of 8 items or groups.",
         f"{JUDGE} is about as strict with models of other families as other judges are: 0.0 points "
         "[−0.2, +0.2], within ±0.45, on 10 answers of 8 items or groups, 1 more were lost.",
         f"{JUDGE}, favour for its own family: not known. No model of its family.",
@@ -92,20 +88,6 @@ def test_each_bias_test_is_one_sentence_that_says_what_the_judge_does(data):
         "of 8 items or groups. Not enough to say: 1.23 points would be found in 80% of cases.",
         f"{JUDGE}, instructions hidden in answers: +0.4 points [−3.1, +3.7], p = 0.042, on 10 answers. "
         "Not enough to say: no shift would be found on so few.",
-        f"{JUDGE} prefers the answer in the first place: +0.12 wins [+0.05, +0.20], p = 0.042, on 10 "
-        "answers of 8 items or groups.",
         f"{JUDGE} shows no preference for a place in the comparisons that its scores rest on: "
         "−0.02 wins [−0.05, +0.01], within ±0.20, on 10 comparisons of 8 items or groups.",
     ]
-
-
-def test_versions_of_a_judge_are_told_apart_and_without_rows_there_is_no_section(data):
-    assert not trust(data).blocks
-    data["findings"]["judge_quality"] = [
-        figure("mae", 0.8),
-        figure("mae", 0.9, judge_version="w", judge="panel"),
-        figure("mae", 0.9, judge_version="w"),
-    ]
-    (table,) = (block for block in trust(data).blocks if block.kind == "table")
-    names = [line[0].text for line in table.lines]
-    assert names == [f"{JUDGE} · {VERSION}", f"{JUDGE} · w", "Panel"]

@@ -101,8 +101,3 @@ def test_a_file_that_is_no_state_is_as_none_and_is_mended(file: Path, content: b
     file.write_bytes(content)
     assert made(file, {"r": release(a="1.0")}, FIRST) is None
     assert made(file, {"r": release(a="2.0")}, SECOND).created_at == FIRST
-
-
-def test_names_that_are_half_a_character_are_kept(file: Path) -> None:
-    made(file, {"r": release(**{"m\ud83d": "1.0"})}, FIRST)
-    assert made(file, {"r": release(other="1.0")}, SECOND) is not None

@@ -3,12 +3,10 @@
 from collections import Counter
 
 import pytest
-from sqlalchemy.exc import IntegrityError
 
 from methods.review.assignment import BUCKETS, place_of
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
-    change,
     item,
     kept,
     queue,
@@ -95,14 +93,6 @@ def test_the_other_place_of_a_blind_item_is_anybodys(tmp_path):
     assert work(store, "ann") == "item-0"
 
 
-def test_two_hold_a_blind_item_and_a_place_is_kept(tmp_path):
-    store = with_rules(tmp_path, "default: {annotators: 2}")
-    store.update_queue(queue(1))
-    store.assign("ann", "annotator", "ada")
-    assert store.lock_item("ann", "annotator") and store.lock_item("bob", "annotator")
-    assert store.lock_item("cat", "annotator") is None
-
-
 def test_kinds_and_experts_are_assigned_too(tmp_path):
     store = ReviewStore(tmp_path / "review.sqlite")
     store.update_queue([item(1), item(2, kind="reference")])
@@ -128,16 +118,6 @@ def test_new_items_are_assigned_and_an_ended_assignment_keeps_nothing(store):
     assert store.end_assignment(1, "ada") and not store.end_assignment(1, "ada")
     assert store.assignments() == [] and covered(store, "ann") == set()
     assert store.lock_item("bob", "annotator") is not None
-
-
-def test_assignments_are_events(store):
-    store.assign("ann", "annotator", "ada", share=0.5)
-    store.end_assignment(1, "ada")
-    made = rows(store, "SELECT assignment_id, ends, annotator, made_by FROM assignments")
-    assert made == [(1, None, "ann", "ada"), (2, 1, None, "ada")]
-    for statement in ("DELETE FROM assignments", "UPDATE assignments SET share = 1"):
-        with pytest.raises(IntegrityError, match="append-only"):
-            change(store, statement)
 
 
 def test_what_the_checks_found_comes_first_and_disputes_before_other_items(tmp_path):

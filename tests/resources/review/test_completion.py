@@ -6,7 +6,7 @@ import pytest
 
 from methods.review import QueueItem
 from resources.review.store import ReviewStore
-from tests.resources.review.review_queue import item, queue, with_rules, work
+from tests.resources.review.review_queue import item, queue, work
 
 
 @pytest.fixture
@@ -45,12 +45,6 @@ def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else
     work(store, "bob", item_id="item-0")
     work(store, "eve", "expert", item_id="item-0")
     assert counts(store)["rewrite"] == (2, 0, 4)
-
-
-def test_items_that_are_not_sampled_await_nobody(tmp_path):
-    unsampled = with_rules(tmp_path / "none", "kinds: {rewrite: {sample: 0}}")
-    unsampled.update_queue(queue(3))
-    assert counts(unsampled) == {"rewrite": (3, 0, 0)}
 
 
 def test_withdrawn_items_await_nobody(store):

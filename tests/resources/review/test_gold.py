@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from methods.review.decisions import StaleDecision
 from methods.review.gold import is_due
 from tests.resources.review.review_queue import kept, queue, rows, verdict, with_rules, work
 
@@ -118,13 +117,3 @@ class TestCalibration:
         decide_all(other, 3)
         other.make_gold(3, "ada")
         assert not other.in_calibration("new") and not is_gold(work(other, "new"))
-
-
-def test_an_outdated_content_of_gold_is_refused(store):
-    lock = None
-    while lock is None or not is_gold(lock.item_id):
-        if lock:
-            work(store, "new")
-        lock = store.lock_item("new", "annotator")
-    with pytest.raises(StaleDecision):
-        store.decide(lock.token, verdict(lock, "new", content_hash="another"))

@@ -52,13 +52,6 @@ def test_agreement_is_that_of_the_method_over_all_items(store):
     assert (raw["n_items"], raw["value"]) == (8, 5 / 8)
 
 
-def test_pairs_with_few_items_in_common_are_counted(store):
-    both(store, "item-0")
-    found = store.overview()
-    assert {row["raters"] for row in found.agreement} == {"all"}
-    assert found.n_small_pairs == 1
-
-
 def test_needed_decisions_are_counted_by_round(store):
     both(store, "item-0", "accept", "reject")  # An expert's turn.
     both(store, "item-1")
@@ -68,14 +61,6 @@ def test_needed_decisions_are_counted_by_round(store):
     # Nine items lack two, one lacks one. Of two items past round 1 one went to an expert, so five of
     # the ten that are open are expected to, beside the one that waits.
     assert needed == {1: 19, 2: 6}
-
-
-def test_the_outlook_is_what_the_overview_says_of_it(store):
-    both(store, "item-0", "accept", "reject")
-    both(store, "item-1")
-    whole, outlook = store.overview(), store.outlook()
-    assert vars(outlook) == {name: getattr(whole, name) for name in vars(outlook)}
-    assert outlook.n_disputes == 1
 
 
 def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch):

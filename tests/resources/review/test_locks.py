@@ -6,7 +6,7 @@ import pytest
 
 from methods.review.decisions import StaleDecision
 from resources.review import clock, locks
-from resources.review.locks import LOCK_SECONDS, LockClaim, LockLost
+from resources.review.locks import LOCK_SECONDS, LockLost
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     item,
@@ -147,15 +147,6 @@ class TestLocks:
             store.decide(lock.token, verdict(lock, "ann", **changes))
         assert store.decisions() == []
 
-    def test_a_token_nobody_was_given_does_nothing(self, store):
-        lock = store.lock_item("ann", "annotator")
-
-        assert not store.renew_lock(LockClaim("made up", "item-0", "ann"))
-        store.unlock(LockClaim("made up", "item-0", "ann"))
-        with pytest.raises(LockLost):
-            store.decide("made up", verdict(lock, "ann"))
-        assert store.decide(lock.token, verdict(lock, "ann")) == 1
-
     def test_a_changed_item_is_not_decided_and_may_be_locked_again(self, store):
         lock = store.lock_item("ann", "annotator")
         store.update_queue([item(0, version=1)])
@@ -191,13 +182,6 @@ class TestDrafts:
         again = ReviewStore(store.path).lock_item("ann", "annotator", item_id="item-0")
         assert again.token != lock.token
         assert store.draft(again.claim) == {"note": "“all” 字"}
-
-    def test_each_has_their_own(self, blind):
-        ann, bob = (blind.lock_item(name, "annotator") for name in ("ann", "bob"))
-        assert ann.item_id == bob.item_id
-        blind.save_draft(ann.claim, {"by": "ann"})
-
-        assert blind.draft(bob.claim) is None
 
     def test_that_of_an_old_content_is_not_one_of_the_new(self, store):
         lock = store.lock_item("ann", "annotator")

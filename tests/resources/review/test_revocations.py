@@ -148,11 +148,12 @@ def test_an_item_is_opened_again_for_a_reason_and_the_release_follows(store):
     assert status(store, "item-0") == "approved"
 
 
-@pytest.mark.parametrize("table", ["events", "revocations", "comments"])
+@pytest.mark.parametrize("table", ["events", "revocations", "comments", "assignments"])
 def test_what_is_stored_is_never_changed_or_deleted(store, table):
     work(store, "ann", item_id="item-0")
     store.comment("item-0", "ann", "Is it?")
     store.take_back("item-0", last(store, "ann"), "ann")
+    store.assign("ann", "annotator", "ada", share=0.5)
     before = rows(store, table)
     for statement in (
         *(f"UPDATE {table} SET {name} = '7'" for name in columns(store, table)),

@@ -7,7 +7,7 @@ import pytest
 
 from resources.review.accounts import Accounts
 from resources.review.sign_in_limits import TooManyAttempts
-from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
+from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at
 
 
 @pytest.fixture
@@ -117,11 +117,3 @@ def test_many_at_once_are_not_tried_uncounted(accounts):
 
     assert outcomes.count([None]) == 5
     assert outcomes.count("waits") == 19
-
-
-def test_old_tries_are_not_kept(accounts, clock):
-    fail(accounts, "nobody")
-    clock.pass_by(minutes=6)
-    fail(accounts, "somebody")
-
-    assert text_of(accounts).count("sign_in_attempts (") == 1

@@ -1,7 +1,6 @@
 """The review store keeps every event, once, in order, whoever writes and however many."""
 
 import sqlite3
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
@@ -10,8 +9,6 @@ from sqlalchemy.exc import IntegrityError
 
 from methods.review import Decision, source_hash_of
 from resources.review.store import ReviewStore
-from tests.plugins.backends import OnSameStores
-from tests.shared import PROCESSES
 
 
 def decision(number=0, **changes):
@@ -104,21 +101,3 @@ def test_a_store_that_was_closed_holds_no_connection(store):
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
     assert len(store.decisions()) == 1
-
-
-def append_one_by_one(path, decisions):
-    return [ReviewStore(path).append([each]) for each in decisions]
-
-
-def test_processes_that_arrive_and_write_at_once_lose_nothing(tmp_path):
-    path = tmp_path / "review.sqlite"
-    decisions = [decision(number) for number in range(4 * 25)]
-    parts = [(path, decisions[start::4]) for start in range(4)]
-
-    with ProcessPoolExecutor(4, PROCESSES) as pool:
-        counts = list(pool.map(OnSameStores(append_one_by_one), *zip(*parts, strict=True)))
-
-    assert counts == [[(1, 0)] * 25] * 4
-    stored = ReviewStore(path).decisions()
-    assert {each.item_id for each in stored} == {each.item_id for each in decisions}
-    assert [each.event_id for each in stored] == list(range(1, 101))

@@ -63,23 +63,12 @@ def test_macros_of_a_backup_hide_no_view(home: Path, tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("table", "view"),
-    [
-        (
-            "release.releases",
-            "SELECT content AS stolen, * FROM release.old, read_text('/etc/passwd')",
-        ),
-        (
-            "release.exports",
-            "SELECT i::VARCHAR AS path, '' AS sha256 FROM range(1000000000000000) t(i)",
-        ),
-    ],
-)
-def test_a_view_in_place_of_a_table_is_not_read(
-    home: Path, tmp_path: Path, table: str, view: str
-) -> None:
-    script = f"ALTER TABLE {table} RENAME TO old; CREATE VIEW {table} AS {view}"
+def test_a_view_in_place_of_a_table_is_not_read(home: Path, tmp_path: Path) -> None:
+    script = """
+        ALTER TABLE release.exports RENAME TO old;
+        CREATE VIEW release.exports AS
+        SELECT i::VARCHAR AS path, '' AS sha256 FROM range(1000000000000000) t(i);
+    """
     backup = tampered(home, tmp_path / "backup", script)
     with pytest.raises(BackupError, match="has views or generated columns in place of stored"):
         restore(backup, tmp_path / "again")
@@ -142,9 +131,6 @@ def test_macros_and_views_that_read_files_are_not_restored(home: Path, tmp_path:
     )
 
 
-# --- SQLite --------------------------------------------------------------------------------------
-
-
 def code(path: Path) -> list[tuple[str, str, str]]:
     """Triggers, views and indexes of a SQLite file."""
     query = "SELECT type, name, sql FROM sqlite_master WHERE type <> 'table' ORDER BY 2"
@@ -171,11 +157,6 @@ def code(path: Path) -> list[tuple[str, str, str]]:
             DROP TRIGGER events_no_delete;
             """,
             [],
-        ),
-        (
-            "ledger.sqlite",
-            "CREATE TRIGGER z BEFORE INSERT ON calls BEGIN SELECT RAISE(IGNORE); END;",
-            ["trigger z of ledger.sqlite"],
         ),
         (
             "ledger.sqlite",

@@ -55,16 +55,6 @@ def text(body: str) -> Fault:
     return _answer(200, body.encode(), "application/json", None)
 
 
-def slow(seconds: float) -> Fault:
-    """The right answer, late."""
-
-    def act(handler: "Answering") -> bool:
-        time.sleep(seconds)
-        return False
-
-    return act
-
-
 def until(condition: Callable[[], object], then: Fault | None = None) -> Fault:
     """The right answer, or another fault, as soon as the condition holds."""
 

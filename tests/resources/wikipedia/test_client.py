@@ -157,16 +157,6 @@ def test_what_is_no_page_is_told_and_not_dropped(wiki, wikipedia):
     assert not wiki.requests
 
 
-def test_a_page_deleted_while_it_is_asked_for_is_missing(wiki, wikipedia):
-    def delete(handler) -> bool:
-        del wiki.languages["en"]["Kite"]
-        return False
-
-    wiki.fail(delete, on="extracts")
-    found = wikipedia.pages("birds", "en", ["kite"])
-    assert found["kite"] == MissingTitle("kite", "missing", "The wiki has no page of this title.")
-
-
 def test_fifty_titles_a_request(wiki, wikipedia):
     wiki.content.limits = Limits()
     wiki.languages["en"] |= {f"Bird {number}": Page() for number in range(120)}
@@ -257,14 +247,6 @@ def test_the_facts_of_files(wiki, wikipedia):
     assert f"{site}/en/" in found["File:Local.png"].url
     assert found["File:Map é.svg"].thumb_url.endswith("/330px-Map_%C3%A9.svg.png")
     assert len([request for request in wiki.requests if "iicontinue" in request.parameters]) == 3
-
-
-def test_a_file_in_another_languages_namespace(wiki, wikipedia):
-    found = wikipedia.files("birds", "de", ["File:barn owl.png"], 960)
-    facts = found["File:barn owl.png"]
-    assert facts.title == "Datei:Barn owl.png"
-    # Narrower than what was asked for: the original.
-    assert facts.thumb_url == facts.url
 
 
 def test_the_articles_in_a_category(wiki, wikipedia):

@@ -160,30 +160,6 @@ def test_what_came_before_a_failure_is_kept(wiki, wikipedia, monkeypatch, tmp_pa
     assert in_full(wiki) == TITLES[50:100]
 
 
-def test_one_page_whose_images_fail_costs_those_of_no_other(wiki, wikipedia, monkeypatch, tmp_path):
-    monkeypatch.setattr(api_client, "TRIES", 1)
-    path = tmp_path / "birds.pages.jsonl"
-    wikipedia.pages("birds", "en", TITLES[:20])
-    wiki.fail(faults.until(lambda: n_lines(path) == 39, faults.status(500)), on="/Bird_7 ")
-    with pytest.raises(WikipediaError, match="no usable answer"):
-        wikipedia.page_images("birds", "en", TITLES[:20])
-    wiki.forget()
-    assert len(wikipedia.page_images("birds", "en", TITLES[:20])) == 20
-    lists = [request.path for request in wiki.requests if "media-list" in request.path]
-    assert lists == ["/en/api/rest_v1/page/media-list/Bird_7"]
-
-
-def test_a_batch_is_kept_before_those_behind_it_are_asked_for(wiki, wikipedia, tmp_path):
-    """Each takes three answers; those of the first three do not wait for the fourth's first."""
-    titles = [f"Bird {number}" for number in range(200)]
-    wiki.languages["en"] |= {title: Page() for title in titles[120:]}
-    path, kept = tmp_path / "birds.pages.jsonl", []
-    look = faults.until(lambda: kept.append(n_lines(path)) or True)
-    wiki.fail(look, on="extracts.*'Bird 150[|]")
-    wikipedia.pages("birds", "en", titles)
-    assert kept[0] >= 50
-
-
 RUN = """
 import sys
 from pathlib import Path

@@ -17,15 +17,8 @@ from dagster_project.job_runs import restore_signal_handlers
 from resources.stores_of_home import bring_home_up_to_date
 from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.homes.kept import unpack
-from tests.shared import left_open_in_tests
 
 Commanded = Callable[..., CompletedProcess[str]]
-
-
-@pytest.fixture(autouse=True)
-def warehouses_stay_open() -> Iterator[None]:
-    with left_open_in_tests():
-        yield
 
 
 @pytest.fixture(autouse=True)

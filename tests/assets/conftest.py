@@ -19,10 +19,16 @@ from tests.assets.world import SMALL_SETS, World, copy_of
 from tests.doubles.garbling_proxy import ProxyServer
 from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.doubles.serving import serving
-from tests.shared import once_for_all_workers
+from tests.shared import left_open_in_tests, once_for_all_workers
 
 MakeWorld = Callable[..., World]
 CopyWorld = Callable[..., World]
+
+
+@pytest.fixture(autouse=True)
+def warehouses_stay_open() -> Iterator[None]:
+    with left_open_in_tests():
+        yield
 
 
 @pytest.fixture(autouse=True)

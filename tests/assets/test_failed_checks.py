@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from dagster_project.progress import is_failed_check
+from resources.warehouse.duckdb_file import left_open
 from tests.assets.world import (
     ANY_ASSETS,
     SMALL_SETS,
@@ -25,6 +26,7 @@ FIRST, LAST = (f"(SELECT {end}(set_id) {BENCHMARKS})" for end in ("min", "max"))
 
 def change(world: World, statement: str) -> None:
     """What a person does at DuckDB's own prompt."""
+    left_open.close(world.warehouse.path)
     with duckdb.connect(str(world.warehouse.path)) as connection:
         connection.execute(statement)
 

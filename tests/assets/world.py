@@ -58,8 +58,10 @@ ASKING = dg.AssetSelection.assets(
     *(["evaluate", name] for name in ("answers", "judgments", "second_readings"))
 )
 SCORING = dg.AssetSelection.assets(
-    *(["evaluate", name] for name in ("observations", "scores", "comparisons", "leaderboard"))
+    *(["evaluate", name] for name in ("observations", "scores", "leaderboard"))
 )
+RANKING = SCORING | dg.AssetSelection.assets(["evaluate", "comparisons"])
+"""Comparisons take as long as all else."""
 REPORTS = dg.AssetSelection.assets(["evaluate", "reports"])
 BIAS_TESTS = dg.AssetSelection.assets(["evaluate", "judge_bias_tests"])
 PAIRING = dg.AssetSelection.assets(["evaluate", "pairs"], ["evaluate", "pair_ratings"])
@@ -248,7 +250,7 @@ class World:
         return self.run(ANY_ASSETS, given, assets=ASKING)
 
     def score(self) -> Result:
-        """Scores and leaderboard alone, which are quick."""
+        """Scores and the leaderboard, without ranks."""
         return self.run(ANY_ASSETS, assets=SCORING)
 
     def import_file(self, benchmark: str, file: Path, **config: Any) -> Result:
@@ -315,6 +317,7 @@ def data_url_hash(world: World, image_id: str) -> str:
 
 def copy_of(base: Path, root: Path) -> None:
     """Copy a finished world's home, so that a test may go on from there."""
+    left_open.close(base / "home" / "warehouse.duckdb")
     shutil.copytree(base / "home", root / "home")
 
 

@@ -96,8 +96,10 @@ class Project:
 
 
 @pytest.fixture
-def project(loom_home: Path) -> Iterator[Project]:
+def project(loom_home: Path, request: pytest.FixtureRequest) -> Iterator[Project]:
+    """With the settings that a test gives as the parameter."""
     loom_home.mkdir()
+    (loom_home / "settings.yaml").write_text(getattr(request, "param", ""))
     with dg.DagsterInstance.ephemeral() as instance:
         project = Project(instance)
         project.make()
@@ -142,12 +144,8 @@ def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     assert {"ingest/wit_rows", "cluster/embeddings"} | last <= project.run_until_quiet()
 
 
-def test_where_people_decide_a_change_waits_in_the_queue_for_them(
-    project: Project, loom_home: Path
-) -> None:
-    (loom_home / "settings.yaml").write_text("review: {approved: {require: all}}")
-    project.definitions = build_defs()
-    project.make()
+@pytest.mark.parametrize("project", ["review: {approved: {require: all}}"], indirect=True)
+def test_where_people_decide_a_change_waits_in_the_queue_for_them(project: Project) -> None:
     assert project.run_until_quiet() == set()
     change_shard(project)
     run = project.run_until_quiet()
@@ -171,15 +169,6 @@ def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_cha
     assert {*SHARDS} <= project.evaluate().get_requested_partitions(pages)
 
 
-def test_a_changed_setting_runs_its_asset_and_what_follows_and_nothing_before(
-    project: Project, loom_home: Path
-) -> None:
-    project.evaluate()
-    (loom_home / "settings.yaml").write_text("cluster: {cohesion: {min_mean_similarity: 0.6}}")
-    project.definitions = build_defs()
-    assert project.run_until_quiet() == {"cluster/cohesion", "cluster/pictures"}
-
-
 def test_a_blocking_check_that_failed_holds_back_what_follows(project: Project) -> None:
     project.evaluate()
     decide(project)
@@ -192,32 +181,16 @@ def test_a_blocking_check_that_failed_holds_back_what_follows(project: Project) 
     assert "review/approved" not in project.run_until_quiet()
 
 
-def test_a_new_model_is_asked_and_reaches_the_leaderboard(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_new_predictions_are_scored_and_what_an_action_marks_is_made_again_once(
+    project: Project,
 ) -> None:
-    project.evaluate()
-    models = (REPO_ROOT / "models.yaml").read_text()
-    models = models.replace("offline-rambler]", "offline-rambler, newcomer]")
-    models += "\n  newcomer: {provider: openai, base_url: 'http://127.0.0.1:1/v1'}\n"
-    (tmp_path / "models.yaml").write_text(models)
-    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
-    project.definitions = build_defs()
-    run = project.run_until_quiet()
-    assert run >= {"evaluate/answers", "evaluate/scores", "evaluate/leaderboard"}
-    assert {key.split("/")[0] for key in run} <= {"evaluate"}
-
-
-def test_new_predictions_are_scored(project: Project) -> None:
-    project.evaluate()
+    assert project.run_until_quiet() == set()
     predictions = dg.AssetKey(["evaluate", "predictions"])
     for version, is_run in (("1", True), ("1", False), ("2", True)):
         tags = {DATA_VERSION_TAG: version}
         project.instance.report_runless_asset_event(dg.AssetMaterialization(predictions, tags=tags))
         assert ("evaluate/answers" in project.run_until_quiet()) == is_run, version
 
-
-def test_what_an_action_marks_to_be_made_again_is_made_once(project: Project) -> None:
-    assert project.run_until_quiet() == set()
     questions = dg.AssetKey(["dialogue", "questions"])
     event = project.instance.get_latest_materialization_event(questions)
     assert event and event.asset_materialization

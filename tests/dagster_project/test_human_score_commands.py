@@ -87,19 +87,14 @@ def test_scores_are_imported_once_and_replaced_by_a_later_file(folder: Path, cap
     assert warehouse_of(folder).count("evaluate.human_score_files") == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_file_that_cannot_be_taken_is_one_sentence(folder: Path, capsys) -> None:
+    for text, said in (
         ("item,model,score\n9,a,1\n", "None of its 1 records is a score of an answer"),
         ("item,score\n1-0,1\n", "It has no column model"),
         ("", "it has no records"),
-    ],
-)
-def test_a_file_that_cannot_be_taken_is_one_sentence(
-    text: str, said: str, folder: Path, capsys
-) -> None:
-    (folder / "scores.csv").write_text(text)
-    assert imported(folder / "scores.csv") == 2
-    told = capsys.readouterr().err.splitlines()[-1]
-    assert "cannot be imported" in told and said in told
+    ):
+        (folder / "scores.csv").write_text(text)
+        assert imported(folder / "scores.csv") == 2
+        told = capsys.readouterr().err.splitlines()[-1]
+        assert "cannot be imported" in told and said in told
     assert scores(folder) == {}

@@ -21,7 +21,7 @@ from resources.embedding.process import EmbedderProcess
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
-from tests.e2e.running import command
+from tests.dagster_project.conftest import Commanded
 
 pytestmark = pytest.mark.slow
 
@@ -73,34 +73,26 @@ def test_shards_that_are_not_there_are_one_sentence(named: str, said: str) -> No
     assert str(refused.value).startswith(said)
 
 
-def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(tmp_path: Path) -> None:
+def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(
+    tmp_path: Path, commanded: Commanded
+) -> None:
     home = tmp_path / "home"
-    done = command(home, "run", "ingest", "--partition", "sample-b")
+    done = commanded(home, "run", "ingest", "--partition", "sample-b")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = Warehouse(home / "warehouse.duckdb").select("ingest.shards", "wit_shard").to_pylist()
     assert rows == [{"wit_shard": "sample-b"}]
 
 
 @pytest.mark.parametrize("name", ["", "evaluat"])
-def test_another_name_is_one_sentence_and_makes_no_home(tmp_path: Path, name: str) -> None:
-    done = command(tmp_path / "home", "run", name)
+def test_another_name_is_one_sentence_and_makes_no_home(
+    tmp_path: Path, name: str, commanded: Commanded
+) -> None:
+    done = commanded(tmp_path / "home", "run", name)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"vlm-loom run: JOB: there is no {name!r}; ")
     assert name != "evaluat" or done.stderr.endswith("; the nearest is evaluate.\n")
     assert done.stderr.count("\n") == 1 and not (tmp_path / "home").exists()
-
-
-def test_all_checks_are_a_job_that_fails_where_one_does(tmp_path: Path) -> None:
-    done = command(tmp_path / "home", "run", "checks")
-
-    # An empty home has no image sets, and no current release.
-    assert done.returncode == 1, done.stdout + done.stderr
-    said = (
-        "CHECK FAILED cluster/image_sets not_empty: There are no image sets in cluster.image_sets. "
-        "This home has never made cluster/image_sets: launch the job build (vlm-loom run build)"
-    )
-    assert said in done.stdout and "whole" not in done.stdout
 
 
 def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:

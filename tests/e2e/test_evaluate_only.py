@@ -23,6 +23,13 @@ PathFinder.find_spec = find_spec
 """
 """Python runs a file of this name at its start: in the command and in all processes of it."""
 
+REGISTRY = """
+profiles: {only: {judge: judge, evaluate: [careful]}}
+models:
+  judge: {provider: mock, model: offline-judge}
+  careful: {provider: mock, model: offline-careful}
+"""
+
 
 @pytest.fixture
 def without_build(tmp_path: Path) -> dict[str, str]:
@@ -48,7 +55,9 @@ def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> 
     )
     assert imported.returncode == 0, imported.stderr
 
-    evaluated = command(home, "run", "evaluate", **without_build)
+    (tmp_path / "models.yaml").write_text(REGISTRY)
+    models = {"LOOM_MODELS": str(tmp_path / "models.yaml"), "LOOM_PROFILE": "only"}
+    evaluated = command(home, "run", "evaluate", **without_build, **models)
 
     assert evaluated.returncode == 0, evaluated.stdout + evaluated.stderr
     board = Warehouse(home / "warehouse.duckdb").select("evaluate.leaderboard").to_pylist()

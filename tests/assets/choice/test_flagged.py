@@ -7,14 +7,14 @@ import pytest
 
 from methods.review import QueueItem
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World
+from tests.assets.world import ANY_ASSETS, ASKING, Row, World
 
 pytestmark = pytest.mark.slow
 
 N_ITEMS, N_MMIU = 5, 3
 EVERYTHING_FAILS = {"wrong_item_models": ["refuser"], "min_models": 1}
-FLAGGED = ("flagged_items", "item_queue", "item_decisions")
-EVALUATE = ASKING | SCORING | dg.AssetSelection.assets(*(["evaluate", name] for name in FLAGGED))
+FLAGGED = ("observations", "item_statistics", "flagged_items", "item_queue", "item_decisions")
+EVALUATE = ASKING | dg.AssetSelection.assets(*(["evaluate", name] for name in FLAGGED))
 
 
 @pytest.fixture

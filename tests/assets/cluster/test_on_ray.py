@@ -103,6 +103,7 @@ def left(home: Path) -> list[Path]:
 class TestWithWorkers:
     """A cluster and its jobs."""
 
+    @pytest.mark.nightly
     def test_a_killed_worker_costs_its_block_and_communities_are_those_of_one_process(
         self, instance, ray, loom_home
     ):

@@ -1,6 +1,6 @@
 """AlignMMBench from its published file to scores: imported, answered, rated, and written back.
 
-The questions are about pictures of the sample corpus, each in six wordings, with references by the
+The questions are about pictures of the sample corpus, each in two wordings, with references by the
 offline writer. Where the published slice is beside the project it takes the same way; its pictures are
 published elsewhere, so colours stand in for them.
 """
@@ -23,10 +23,6 @@ pytestmark = pytest.mark.slow
 WORDINGS = (
     "Describe the picture.",
     "What does the picture show?",
-    "Tell me what is to be seen in the picture.",
-    "Please give a description of the picture.",
-    "Say in your own words what the picture shows.",
-    "What is there in the picture?",
 )
 N_SEEDS = 13
 BY_SKILL = ["careful", "careless", "rambler", "refuser"]
@@ -50,7 +46,7 @@ def imported(world: World, mock_url: str, file: Path) -> Result:
 
 
 def write_rows(folder: Path) -> Path:
-    """The published form: a seed a task, in six wordings; dialogues have one, and a history."""
+    """The published form: a seed a task, in two wordings; dialogues have one, and a history."""
     (folder / "images").mkdir(parents=True)
     rows = []
     for seed, (task, name) in enumerate(zip(CATEGORIES, pictures(), strict=False)):

@@ -5,6 +5,7 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from methods.results.tables import tables
@@ -12,12 +13,13 @@ from resources.publishing.result_files import KINDS, read_results
 from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld
 from tests.assets.filled import put
-from tests.assets.world import World
+from tests.assets.world import ANY_ASSETS, RANKING, REPORTS, World
 from tests.resources.reports.report_rows import Page
 from tests.resources.site.reading import pieces_of
 
 pytestmark = pytest.mark.slow
 
+SITE = dg.AssetSelection.assets(["evaluate", "site"])
 ASKED = {
     **{"temperature": "0", "seed": "none", "prompt": "dialogue@1", "context_policy": "fail"},
     **{"max_images": "50", "server": "https://one.example/v1", "model": "qwen", "version": "qwen"},
@@ -93,7 +95,8 @@ def world(released: World, copied: CopyWorld) -> World:
     """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
     world = copied(released)
     world.set_models({"warm": {"temperature": 0.7}}, evaluate=["careful", "warm", "baseline:empty"])
-    assert world.evaluate().success and world.leaderboard().success
+    assert world.evaluate().success
+    assert world.run(ANY_ASSETS, assets=RANKING | REPORTS | SITE).success
     return world
 
 

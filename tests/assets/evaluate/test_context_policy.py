@@ -8,7 +8,7 @@ from assets.evaluate.judge import judge_version
 from methods.benchmarks import BENCHMARKS
 from tests.assets.conftest import CopyWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS, items
-from tests.assets.world import ANY_LOSS_IN_EVALUATION, World, metadata
+from tests.assets.world import ANY_ASSETS, ANY_LOSS_IN_EVALUATION, RANKING, World, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def day(released: World, copied: CopyWorld) -> Day:
     assert run.success
     world.write_settings({})
     assert world.evaluate("careless").success
-    assert world.score().success
+    assert world.run(ANY_ASSETS, assets=RANKING).success
     return Day(world, metadata(run, "evaluate/answers"))
 
 

@@ -11,7 +11,7 @@ import pytest
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
-from tests.assets.world import ANY_ASSETS, World, made, metadata
+from tests.assets.world import ANY_ASSETS, ASKING, REPORTS, SCORING, World, metadata
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +20,11 @@ BLIND = ("no-images:careful", "no-images:careless", "no-images:always-a")
 N_QUESTIONS = 8
 TEXT_ONLY, WRONG, LOST = "3", "5", "6"
 """Questions that were planted: two blind models know the answer; the key is wrong; results are lost."""
-EVALUATE = dg.AssetSelection.groups("evaluate")
+ITEMS = dg.AssetSelection.assets(
+    *(["evaluate", f"item_{name}"] for name in ("statistics", "queue", "decisions")),
+    ["evaluate", "flagged_items"],
+    ["evaluate", "smallest_subsets"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +54,7 @@ def analysed(empty_world: MakeWorld) -> World:
         400,
         "No.",
     )
-    run = world.run(ANY_ASSETS, assets=EVALUATE)
-    assert run.success and "evaluate/reports" in made(run)
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING | ITEMS | REPORTS).success
     return world
 
 

@@ -15,12 +15,13 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_multiple_choice import picture
 from tests.assets.world import (
     ANY_ASSETS,
+    ASKING,
     CALLING,
+    SCORING,
     Row,
     World,
     check,
     copy_of,
-    made,
     metadata,
     sentence,
 )
@@ -28,6 +29,7 @@ from tests.assets.world import (
 pytestmark = pytest.mark.slow
 
 N_QUESTIONS = 8
+QUEUE = dg.AssetSelection.assets(["evaluate", "extraction_queue"])
 QUALITY = dg.AssetSelection.assets(["evaluate", "extraction_quality"])
 MODELS = ("careful", "refuser")
 PLANTED = {
@@ -60,8 +62,7 @@ def read(empty_world: MakeWorld) -> World:
             answer,
         )
     world.write_settings({"evaluate": {"extraction_queue": {"n_answers": 5}}})
-    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
-    assert run.success and "evaluate/extraction_quality" in made(run)
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING | QUEUE | QUALITY).success
     return world
 
 

@@ -25,8 +25,8 @@ from tests.assets.evaluate.toy_benchmark import PROMPT, Toy
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
+    RANKING,
     REPORTS,
-    SCORING,
     Result,
     Row,
     World,
@@ -62,7 +62,7 @@ def toy(empty_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
         # The server behind the proxy is told the task of this prompt, too.
         patch.setitem(garbling_proxy._TASKS, PROMPT.splitlines()[3], "extract")
         patch.setattr(prompts, "PROMPTS_ROOT", with_its_prompt)
-        run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+        run = world.run(ANY_ASSETS, assets=ASKING | RANKING | REPORTS)
         assert run.success and "evaluate/reports" in made(run)
         yield world
 
@@ -208,7 +208,7 @@ def test_a_benchmark_that_raises_loses_its_own_results_only(
 
     def run(benchmark: Toy) -> Result:
         use_benchmarks(world, toy=Toy(), broken=benchmark)
-        return world.run(ANY_ASSETS, assets=ASKING | SCORING | REPORTS)
+        return world.run(ANY_ASSETS, assets=ASKING | RANKING | REPORTS)
 
     result = run(Broken(where))
 

@@ -62,9 +62,10 @@ def test_no_release_is_asked_by_itself_and_it_says_how(answered: World) -> None:
     assert answered.rows("FROM evaluate.pairs ORDER BY ALL") == before
 
 
-def test_every_pair_is_asked_in_both_orders_by_each_judge(answered: World) -> None:
-    run = compare(answered, adaptive=False)
-    assert run.success
+def test_every_pair_is_asked_in_both_orders_by_each_judge_and_who_declines_is_last(
+    answered: World,
+) -> None:
+    assert compare(answered, adaptive=False).success
     rows = answered.rows("FROM evaluate.pairs")
     assert len(rows) == 2 * 3 * N_ITEMS * 2
     assert {row["status"] for row in rows} == {"judged"}
@@ -73,12 +74,10 @@ def test_every_pair_is_asked_in_both_orders_by_each_judge(answered: World) -> No
     (design,) = answered.rows("FROM evaluate.pair_designs WHERE judge = 'honest'")
     assert (design["n_calls"], design["n_calls_of_all"], design["n_models"]) == (72, 72, 3)
 
-
-def test_who_declines_is_last_and_an_always_a_judge_gives_everyone_the_same(answered):
-    assert compare(answered, adaptive=False).success
     honest = ratings(answered, "honest")
     assert honest["refuser"]["rank"] == 3
     assert honest["refuser"]["win_share"] == 0
+    # A judge that always says A gives everyone the same.
     always = ratings(answered, "always-a")
     assert {round(row["rating"], 6) for row in always.values()} == {1000}
     biases = answered.rows("FROM evaluate.pair_biases WHERE bias = 'first_place'")

@@ -5,13 +5,14 @@ import pytest
 
 from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.sample_dialogues import write_dialogues
-from tests.assets.world import ANY_ASSETS, World, data_url_hash, made
+from tests.assets.world import ANY_ASSETS, ASKING, RANKING, World, data_url_hash
 
 pytestmark = pytest.mark.slow
 
 BLIND, ELSEWHERE = "no-images:careful", "other-images:careful"
 EVALUATED = ["careful", BLIND, ELSEWHERE, "baseline:reference"]
 N_DIALOGUES, N_TURNS = 8, 2
+QUALITY = dg.AssetSelection.assets(["evaluate", "score_queue"], ["evaluate", "judge_quality"])
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +22,7 @@ def blind(empty_world: MakeWorld) -> World:
     world.set_models(evaluate=EVALUATED)
     file = write_dialogues(world.root / "published", N_DIALOGUES, N_TURNS)
     assert world.import_file("mmdu", file).success
-    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
-    assert run.success and "evaluate/reports" in made(run)
+    assert world.run(ANY_ASSETS, assets=ASKING | RANKING | QUALITY).success
     return world
 
 

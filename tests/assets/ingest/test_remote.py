@@ -1,6 +1,5 @@
-"""Shards other than WIT's text in the folder: wit_base's Parquet with its images, and a far storage."""
+"""A shard of wit_base: Parquet that brings its images along."""
 
-import gzip
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,16 +13,12 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import (
     ANY_LOSS,
-    by_title,
     ingest_part,
     rejected,
     table,
-    wit_line,
     write_settings,
-    write_tsv,
 )
 from tests.assets.world import World, metadata
-from tests.resources.corpus.storage_double import StorageDouble, serving_storage
 from tests.resources.images.upload_double import UploadDouble, ok, picture, serving_uploads
 
 pytestmark = pytest.mark.slow
@@ -35,12 +30,6 @@ Make = Callable[..., World]
 def uploads() -> Iterator[UploadDouble]:
     with serving_uploads() as uploads:
         yield uploads
-
-
-@pytest.fixture
-def storage() -> Iterator[StorageDouble]:
-    with serving_storage() as storage:
-        yield storage
 
 
 @pytest.fixture
@@ -133,31 +122,3 @@ def test_wit_base_brings_its_images_along(make: Make, uploads: UploadDouble) -> 
 
     again = ingest_part(world, "base", "wit_rows")
     assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
-
-
-def packed(tmp_path: Path, *titles: str) -> bytes:
-    path = tmp_path / "packed.tsv"
-    write_tsv(path, [wit_line(title, f"https://example.org/{title}.png") for title in titles])
-    return gzip.compress(path.read_bytes())
-
-
-def test_a_far_shard_is_downloaded_once_and_again_when_it_changed(make, storage, tmp_path):
-    far = storage.put("wit/far.tsv.gz", packed(tmp_path, "Owl", "Kite"))
-    world = make(shards=[far.url])
-    first = ingest_part(world, "far", "wit_rows", "pages")
-    assert first.success
-    assert set(by_title(world, "pages")) == {"Owl", "Kite"}
-    n_bytes = sum(served.n_bytes for served in storage.log)
-    assert n_bytes == len(far.data)
-
-    again = ingest_part(world, "far", "wit_rows", "pages")
-    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
-    assert storage.log[-1].status == 304
-    assert sum(served.n_bytes for served in storage.log) == n_bytes
-
-    far.replace(packed(tmp_path, "Owl", "Stone"))
-    changed = ingest_part(world, "far", "wit_rows", "pages")
-    assert metadata(changed, "ingest/wit_rows")["unchanged shards"] == 0
-    assert set(by_title(world, "pages")) == {"Owl", "Stone"}
-    (shard,) = table(world, "shards")
-    assert shard["address"] == far.url

@@ -35,14 +35,12 @@ from tests.assets.ingesting import (
     write_settings,
     write_tsv,
 )
-from tests.assets.world import World, metadata
+from tests.assets.world import World
 from tests.resources.images.upload_double import (
     Exchange,
     UploadDouble,
-    busy,
     ok,
     picture,
-    redirect,
     serving_uploads,
     status,
 )
@@ -82,29 +80,6 @@ def taken(world: World) -> set[str]:
     rows = table(world, "images")
     assert all(world.images.has(row["image_id"]) for row in rows)
     return {row["image_url"] for row in rows}
-
-
-def test_each_failure_ends_as_its_reason_and_the_rest_goes_on(make, uploads):
-    sound = {
-        uploads.serve("sound.png", ok()),
-        uploads.serve("busy.png", busy(), busy(), ok(picture(1))),
-        uploads.serve("moved.png", redirect("sound.png")),
-    }
-    broken = {
-        uploads.serve("gone.png"): "missing",
-        uploads.serve("forbidden.png", status(403)): "http_error",
-        uploads.serve("failing.png", status(500)): "http_error",
-        uploads.serve("half.png", ok(picture()[:500])): "truncated",
-    }
-    world = make([*sound, *broken])
-
-    run = ingest_part(world, "far", *ASSETS, config=ANY_LOSS_OF_IMAGES)
-    assert run.success
-    assert rejected(world, "image") == broken
-    assert taken(world) == sound
-    told = metadata(run, "ingest/images")
-    assert (told["dagster/row_count"], told["rejected"]) == (3, 4)
-    assert "| http_error | 2 |" in told["reasons"]
 
 
 def test_by_default_no_address_of_this_machine_is_asked(make: Make, uploads: UploadDouble) -> None:

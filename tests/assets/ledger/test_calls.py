@@ -109,6 +109,11 @@ class Mirror:
         return self.warehouse.sql(text).to_pylist()
 
 
+@pytest.fixture(autouse=True)
+def warehouses_stay_open() -> None:
+    """Not here, where the file is read by others, too."""
+
+
 @pytest.fixture
 def mirror(loom_home: Path) -> Iterator[Mirror]:
     with dg.DagsterInstance.ephemeral() as instance:

@@ -132,26 +132,40 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
     assert (again["calls"], again["cache hits"]) == (0, len(asked))
 
 
-def test_of_an_answer_without_end_the_checks_read_the_beginning(world: World) -> None:
-    plant(world, "instruction", 0, 0, answer=lambda text: text + " again" * 7 * MOST_READ)
-    check_pairs(world, {})
-    assert world.rows("SELECT * FROM quality.failed") == []
-    (row,) = world.rows("SELECT outcome, reasons FROM quality.checks WHERE outcome <> 'pass'")
-    assert row["outcome"] == "drop" and "length" in row["reasons"]
-    longest = max(len(json.dumps(call.request["messages"])) for call in world.ledger)
-    assert longest < 30 * MOST_READ
-
-
-def test_what_a_model_finds_is_a_reason(world: World) -> None:
+def test_what_a_model_finds_and_what_it_cannot_check_is_a_reason(world: World) -> None:
+    """Planted: two pairs with a fault, an answer without end, a dialogue whose check is lost."""
     known = "The capital of France is Paris, which lies on the river Seine."
     also = "Also: what is the capital of France, and where does it lie?"
     plant(world, "instruction", 0, 0, question=lambda t: f"{t} {also}", answer=lambda _: known)
+    plant(world, "instruction", 1, 0, answer=lambda text: text + " again" * 7 * MOST_READ)
     plant(world, "benchmark", 0, 0, answer=lambda text: f"{text} The man is called Peter Hansen.")
-    check_pairs(world, {})
+    lost = plant(world, "benchmark", 1, 0)
+    hashes = [data_url_hash(world, image) for image in lost["image_ids"]]
+    world.proxy.rewrite(
+        lambda asked: asked.task == "ground" and asked.images == hashes,
+        lambda reply: "All is well.",
+    )
+    run = check_pairs(world, {})
+
     rows = world.rows("SELECT * FROM quality.checks WHERE outcome <> 'pass'")
     reasons = {(row["kind"], row["turn"], row["outcome"], *row["reasons"]) for row in rows}
     assert ("benchmark", 1, "drop", "sensitive") in reasons
     assert any("needs_no_picture" in each for each in reasons if each[0] == "instruction")
+    # Of an answer without end the checks read the beginning.
+    assert any(each[0] == "instruction" and {"drop", "length"} <= {*each} for each in reasons)
+    longest = max(len(json.dumps(call.request["messages"])) for call in world.ledger)
+    assert longest < 30 * MOST_READ
+    # A pair whose check could not be made does not pass.
+    assert metadata(run, "quality/checks")["checks not made"] == 1
+    (failed,) = world.rows("SELECT * FROM quality.failed")
+    assert (failed["reason"], failed["stage"]) == ("not_json", "checks")
+    unmade = [row for row in rows if row["dialogue_id"] == lost["dialogue_id"]]
+    assert len(unmade) == lost["n_turns"]
+    assert {(row["not_checked"], row["unsupported"], row["outcome"]) for row in unmade} == {
+        ("grounding: not_json", None, "review")
+    }
+    others = world.rows("SELECT * FROM quality.checks WHERE not_checked IS NULL")
+    assert len(others) > len(unmade) and "review" not in {row["outcome"] for row in others}
 
 
 def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_made(world):
@@ -164,26 +178,3 @@ def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_m
         f"({n} not_json), and at most 20% may be. {n} replies could not be read: "
     )
     assert world.rows("SELECT * FROM quality.checks") == []
-
-
-def test_a_pair_whose_check_could_not_be_made_does_not_pass(world: World) -> None:
-    first = world.rows("SELECT * FROM dialogue.dialogues ORDER BY dialogue_id")[0]
-    hashes = [data_url_hash(world, image) for image in first["image_ids"]]
-    world.forget_calls()
-    world.proxy.rewrite(
-        lambda asked: asked.task == "ground" and asked.images == hashes,
-        lambda reply: "All is well.",
-    )
-    run = check_pairs(world, {})
-    assert metadata(run, "quality/checks")["checks not made"] == 1
-    (lost,) = world.rows("SELECT * FROM quality.failed")
-    assert (lost["reason"], lost["stage"]) == ("not_json", "checks")
-    rows = world.rows(
-        "SELECT * FROM quality.checks WHERE dialogue_id = $of", of=first["dialogue_id"]
-    )
-    assert {(row["not_checked"], row["unsupported"]) for row in rows} == {
-        ("grounding: not_json", None)
-    }
-    assert {row["outcome"] for row in rows} == {"review"}
-    others = world.rows("SELECT * FROM quality.checks WHERE not_checked IS NULL")
-    assert len(others) > len(rows) and "review" not in {row["outcome"] for row in others}

@@ -209,28 +209,25 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
     assert current(empty) == {"mmdu-imported": first}
 
 
-@pytest.mark.parametrize(
-    ("config", "why"),
-    [
+def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(empty, folder):
+    first = taken(empty, folder / "benchmark.json", name="taken")
+    before = empty.rows("FROM release.releases")
+    refused: list[tuple[Row, str]] = [
         ({"benchmark": "../x"}, "There is no benchmark '../x' whose published files"),
         ({"name": "mmdu"}, "mmdu is already the name of other releases"),
         ({"split": "instruct"}, "mmdu-instruct is already the name of other releases"),
         ({"name": "taken", "split": "dev"}, "taken is already the name of other releases"),
         ({"name": "../../x"}, "'../../x' cannot be the name of a release"),
-        ({"name": "{id}"}, "{id} is the id of an existing release"),
+        ({"name": first}, f"{first} is the id of an existing release"),
         ({"images": "/nowhere"}, "/nowhere is not a folder of pictures"),
-    ],
-)
-def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(config, why, empty, folder):
-    first = taken(empty, folder / "benchmark.json", name="taken")
-    before = empty.rows("FROM release.releases")
-    given = {name: value.format(id=first) for name, value in config.items()}
+    ]
+    for config, why in refused:
+        given = {"benchmark": "mmdu", "file": str(folder / "benchmark.json"), **config}
+        run = empty.run("import_release", {"release_import": {"config": given}})
 
-    run = empty.import_file(given.pop("benchmark", "mmdu"), folder / "benchmark.json", **given)
-
-    assert not run.success and sentence(run).startswith(why.format(id=first))
-    assert sentence(run).count("\n") == 0
-    assert empty.rows("FROM release.releases") == before
+        assert not run.success and sentence(run).startswith(why), config
+        assert sentence(run).count("\n") == 0
+        assert empty.rows("FROM release.releases") == before
 
 
 def test_the_job_that_exports_what_was_built_exports_what_was_imported(empty, folder):

@@ -42,9 +42,9 @@ def declare_code(connection: Connection, kind: StoreKind | None) -> list[str]:
             # The triggers of a view go with it.
             connection.exec_driver_sql(f"DROP {type_} IF EXISTS {quoted(name)}")
     if present != declared:
-        left = _code(connection)
+        remaining = _code(connection)
         for key, sql in declared.items():
-            if key not in left:
+            if key not in remaining:
                 connection.exec_driver_sql(sql)
     return sorted(f"{type_} {name}" for type_, name in present.keys() - declared.keys())
 

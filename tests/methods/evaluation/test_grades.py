@@ -5,6 +5,7 @@ takes int() of a score and cuts it off at 0 and 10; what int() refuses is a scor
 own code adds the value as it is. The table stands in docs/guides/judges.md.
 """
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -68,3 +69,18 @@ def test_the_guide_has_the_table() -> None:
     said = {NOT_WHOLE: "refused: not a whole number", OFF_SCALE: "refused: off the scale"}
     wanted = {(value, said.get(str(read), str(read)), released) for value, read, released in TABLE}
     assert wanted <= {(value, read, released) for value, read, released in rows}
+
+
+def vlmevalkit(value: str) -> str:
+    """Its rule for a score of MMDU, on what Python's own literals are."""
+    parsed = {"true": True, "null": None}.get(value)
+    parsed = ast.literal_eval(value) if parsed is None and value != "null" else parsed
+    try:
+        return str(min(10, max(0, int(parsed))))
+    except (TypeError, ValueError):
+        return "nothing"
+
+
+@pytest.mark.parametrize(("value", "_", "released"), TABLE)
+def test_what_vlmevalkit_makes_of_it(value, _, released) -> None:
+    assert vlmevalkit(value) == released

@@ -138,3 +138,18 @@ def test_each_round_is_tested_at_a_level_of_its_own_and_all_together_at_alpha(mo
     monkeypatch.setattr(design, "open_neighbours", open_neighbours)
     adaptively(40, planted(0, 1), models=MODELS[:2])
     assert levels == [0.05 / (n * (n + 1)) for n in range(1, len(levels) + 1)] and len(levels) > 2
+
+
+def test_intervals_hold_the_planted_ratings_though_the_design_looked_at_the_outcomes():
+    held = 0
+    for seed in range(10):
+        _, _, battles = adaptively(60, planted(0.5, seed), seed)
+        rated = rate(battles_of(battles, MODELS), seed=seed, n_resamples=200).ratings
+        middle = sum(each.rating.value for each in rated) / len(MODELS)
+        for each in rated:
+            # 0.5 logits from one model to the next are 87 points.
+            steps = (len(MODELS) - 1) / 2 - MODELS.index(each.model)
+            true = middle + steps * 0.5 * 400 / math.log(10)
+            held += each.rating.ci_low <= true <= each.rating.ci_high
+    # Of 60 intervals of 95 % 57; 52 or fewer would be as likely as 1 %.
+    assert held > 52

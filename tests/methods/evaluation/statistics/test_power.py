@@ -8,7 +8,7 @@ from scipy import stats
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals, paired_totals
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, Aggregation
-from methods.evaluation.statistics.intervals import mean_fit
+from methods.evaluation.statistics.intervals import mean_fit, p_values
 from methods.evaluation.statistics.power import (
     clusters_needed,
     error_range,
@@ -84,3 +84,14 @@ def test_fewer_than_two_clusters_have_no_effect():
     values = np.array([[1, 2, NAN, NAN], [3, 5, NAN, NAN], [NAN, NAN, 1, 2]])
     assert minimum_detectable_effects(differences(values, [0, 0, 1, 2])) == [None] * 3
     assert minimum_detectable_effects(differences(np.ones((1, 2)), range(2))) == []
+
+
+@pytest.mark.parametrize(("deviation", "difference"), [(8, 2.0), (8, 4.0), (5, 5.0)])
+def test_of_so_many_clusters_the_difference_is_found_in_eighty_of_a_hundred_releases(
+    deviation, difference
+):
+    needed = clusters_needed(deviation, 1, difference)
+    noise = np.random.default_rng(1).normal(difference, deviation, (1500, needed))
+    found = p_values(ClusterTotals(noise, np.ones_like(noise)), np.full(1500, 90.0)) < 0.05
+    # The standard error of the share is sqrt(0.8 * 0.2 / 1500) = 0.010.
+    assert found.mean() == pytest.approx(0.8, abs=0.03)

@@ -294,7 +294,7 @@ def show_costs(run: str) -> None:
     """
     costs = warehouse_of_home().read("ledger/costs_of_run", {"run": run}).to_pylist()
     if not costs:
-        print("\nNo model call was paid for in this run.")
+        print("\nNo answer of a model was paid for in this run.")
         return
     width = max(24, *(len(row["model"]) for row in costs))
     line = f"{{:<24}} {{:<{width}}} {{:>9}} {{:>13}} {{:>13}} {{:>11}}"

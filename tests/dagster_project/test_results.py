@@ -151,4 +151,4 @@ def test_costs_of_a_run_name_candidates_by_their_labels(
     assert sorted(rows) == ["cold (T=0)", "judge", "warm (T=0.7)"]
 
     show_costs("run-2")
-    assert capsys.readouterr().out == "\nNo model call was paid for in this run.\n"
+    assert capsys.readouterr().out == "\nNo answer of a model was paid for in this run.\n"

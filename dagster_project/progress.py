@@ -67,7 +67,7 @@ class ProgressHandler(logging.Handler):
         if line:
             self._print(line)
         if event is not None and event.event_type == dg.DagsterEventType.STEP_START:
-            step = str(event.step_key).replace("__", "/")
+            step = _step_name(event)
             if event.job_name == "build":
                 self._say_stage(step.partition("/"))
             self._expect(step)
@@ -122,7 +122,7 @@ class ProgressHandler(logging.Handler):
         if pool is None or (event.step_key, "pool") in self._printed:
             return None
         self._printed.add((event.step_key, "pool"))
-        step = str(event.step_key).replace("__", "/")
+        step = _step_name(event)
         return f"  … {step} waits until another run frees a slot of the pool {pool.value}"
 
     def _materialized(self, event: dg.DagsterEvent) -> str | None:
@@ -176,6 +176,11 @@ def print_lost_results(n_results: int) -> None:
         "leaderboards say why. Run it again once that is put right.",
         file=sys.stderr,
     )
+
+
+def _step_name(event: dg.DagsterEvent) -> str:
+    """Return the asset of a step, such as `evaluate/answers`."""
+    return str(event.step_key).replace("__", "/")
 
 
 def _print(line: str) -> None:

@@ -61,8 +61,7 @@ def release_page(warehouse: Warehouse, release_id: str) -> str:
         lines += ["", "## Overall scores", ""]
         lines += table(("model", "judge", "judge's prompt", "score"), rows)
         marks = {f"*: {scored['model']}: {scored['mark']}" for scored in scores if scored["mark"]}
-        lines += ["", *sorted(marks)]
-        lines += ["", *partial_notes(warehouse, row["release_id"])]
+        lines += ["", *sorted(marks), *partial_notes(warehouse, row["release_id"])]
     return "\n".join(lines) + "\n"
 
 

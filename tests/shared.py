@@ -2,14 +2,11 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
-
-from resources.warehouse import duckdb_file
 
 PROCESSES = multiprocessing.get_context("forkserver")
 """Begins processes in hundredths of a second: their server has imported what takes long. They have the
@@ -17,18 +14,6 @@ environment of the server's beginning, and not that of a test."""
 PROCESSES.set_forkserver_preload(
     ["duckdb", "pyarrow.parquet", "pytest", "resources.upkeep.restore", "resources.upkeep.backup"]
 )
-
-
-@contextmanager
-def left_open_in_tests() -> Iterator[None]:
-    """Warehouses stay open between transactions, as in a run and for longer.
-
-    Opening one takes 10 ms, and a test reads and writes many times.
-    """
-    with pytest.MonkeyPatch.context() as patch, duckdb_file.left_open.of_run():
-        patch.setattr(duckdb_file, "LEFT_OPEN", 1.0)
-        patch.setattr(duckdb_file, "OPEN_AT_MOST", 10.0)
-        yield
 
 
 def once_for_all_workers(

@@ -11,7 +11,7 @@ import pytest
 from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.mock_server.process import MockServerProcess
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, duckdb_file
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
@@ -19,7 +19,7 @@ from tests.assets.world import SMALL_SETS, World, copy_of
 from tests.doubles.garbling_proxy import ProxyServer
 from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.doubles.serving import serving
-from tests.shared import left_open_in_tests, once_for_all_workers
+from tests.shared import once_for_all_workers
 
 MakeWorld = Callable[..., World]
 CopyWorld = Callable[..., World]
@@ -27,7 +27,13 @@ CopyWorld = Callable[..., World]
 
 @pytest.fixture(autouse=True)
 def warehouses_stay_open() -> Iterator[None]:
-    with left_open_in_tests():
+    """Warehouses stay open between transactions, as in a run and for longer.
+
+    Opening one takes 10 ms, and a test reads and writes many times.
+    """
+    with pytest.MonkeyPatch.context() as patch, duckdb_file.left_open.of_run():
+        patch.setattr(duckdb_file, "LEFT_OPEN", 1.0)
+        patch.setattr(duckdb_file, "OPEN_AT_MOST", 10.0)
         yield
 
 

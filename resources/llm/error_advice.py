@@ -48,7 +48,8 @@ def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
         setting = _setting(field, message, spec)
         return f"The server does not take {field} as it is sent: {setting} {entry}"
     if _NOT_FOR_THIS_KEY.search(message):
-        return f"The key may not use the model {spec.model}: correct `model`, or take another key, {entry}"
+        correction = f"correct `model`, or take another key, {entry}"
+        return f"The key may not use the model {spec.model}: {correction}"
     if error.code == "model_not_found" or (
         error.status in (400, 404) and _NO_MODEL.search(message)
     ):

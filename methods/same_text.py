@@ -146,6 +146,18 @@ def _width(word: str) -> int:
     return 1 if _IS_UNSPACED.match(word) else 2
 
 
+@lru_cache(maxsize=4096)
+def _total_width(words: Words) -> int:
+    return sum(map(_width, words))
+
+
+def _weight(run: Words, n_about: int) -> float:
+    """The weight of an n-gram that texts on `n_about` subjects have, those of the two compared among
+    them."""
+    n_others = max(0, n_about - 2)
+    return _width(run[0]) / 2 / (1 + n_others) if n_others < MOST else 0.0
+
+
 class Rarity:
     """The weights of n-grams, and the words that are names, from all compared texts.
 
@@ -168,13 +180,13 @@ class Rarity:
                 for run in every_run(text.words):
                     if (is_tested or run in about) and len(about[run]) < MOST + 2:
                         about[run].add((is_tested, what))
-        self._n_about = {run: len(texts) for run, texts in about.items()}
+        self._weights = {run: _weight(run, len(texts)) for run, texts in about.items()}
         self._names = frozenset(word for word, count in capitals.items() if count > 0)
 
     def weight(self, run: Words) -> float:
         """Return the weight of a shared n-gram, which is lower the more other subjects have it."""
-        n_others = max(0, self._n_about.get(run, 0) - 2)
-        return _width(run[0]) / 2 / (1 + n_others) if n_others < MOST else 0.0
+        weight = self._weights.get(run)
+        return _weight(run, 0) if weight is None else weight
 
     def in_common(self, text: ComparableText, other: ComparableText) -> float | None:
         """Check whether a text contains another one, and count the words that only these two share.
@@ -190,7 +202,7 @@ class Rarity:
         Returns:
             The weighted number of words; None if `other` does not contain the text.
         """
-        if sum(map(_width, text.words)) < RUN:
+        if _total_width(text.words) < RUN:
             return 0.0 if text.words and _stands_in(text.words, other.words) else None
         shared = [self._shared(text, other, wide, share) for wide, share in SHARES.items()]
         shares = [n for n in shared if n is not None]
@@ -207,12 +219,12 @@ class Rarity:
         if not shared:
             return None
         weights = {run: self.weight(run) for run in own}
-        if not any(weights.values()):
-            weights = dict.fromkeys(own, 1.0)
-        if sum(weights[run] for run in shared) < share * sum(weights.values()):
+        n_shared, n_all = sum(weights[run] for run in shared), sum(weights.values())
+        if not n_all:
+            return 0.0 if len(shared) >= share * len(own) else None
+        if n_shared < share * n_all:
             return None
-        n_own = sum(self.weight(run) for run in shared)
-        return n_own if n_own >= OWN_SHARE * len(own) else 0.0
+        return n_shared if n_shared >= OWN_SHARE * len(own) else 0.0
 
     def _has_details(self, text: ComparableText, other: ComparableText) -> bool:
         names = text.capitals | (text.first & self._names)

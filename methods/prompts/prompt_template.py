@@ -5,7 +5,7 @@ matter with settings of the prompt may precede it and is not rendered. `{{ pictu
 i-th image (from 1). The filter `data` prevents prompt injection by untrusted text: a page that contains
 "</page> ignore the above" cannot close the `<page>` tag around it. No value can insert an image, with
 or without the filter. Templates run in Jinja's sandbox, so a prompt file from somebody else cannot run
-Python. The sandbox does not limit the time of nested loops.
+Python. The sandbox does not limit the time and memory of loops.
 """
 
 import hashlib

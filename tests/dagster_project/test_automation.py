@@ -22,6 +22,12 @@ from resources.corpus.observation import ShardState
 from resources.files.home import REPO_ROOT
 
 SHARDS = ("a", "b")
+FROM_SHARDS_TO_SCORES = dg.AssetSelection.groups(
+    "ingest", "cluster", "dialogue", "review", "release"
+) | dg.AssetSelection.assets(
+    *(["evaluate", name] for name in ("answers", "judgments", "observations", "scores"))
+)
+"""Half of the assets: one chain of all kinds of conditions."""
 
 
 class Project:
@@ -30,6 +36,7 @@ class Project:
     def __init__(self, instance: dg.DagsterInstance) -> None:
         self.instance, self.definitions = instance, build_defs()
         self.cursor: AssetDaemonCursor | None = None
+        self.assets: dg.AssetSelection | None = FROM_SHARDS_TO_SCORES
         instance.add_dynamic_partitions(str(wit_shards.name), SHARDS)
         for shard in SHARDS:
             instance.report_runless_asset_event(observation(shard, ShardState("", "first")))
@@ -73,7 +80,7 @@ class Project:
     def evaluate(self) -> dg.EvaluateAutomationConditionsResult:
         """What the sensor evaluates next."""
         result = dg.evaluate_automation_conditions(
-            self.definitions, self.instance, cursor=self.cursor
+            self.definitions, self.instance, self.assets, cursor=self.cursor
         )
         self.cursor = result.cursor
         return result
@@ -132,6 +139,7 @@ def decide(project: Project) -> None:
 def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    project.assets = None  # All of them.
     last = {"review/queue", "review/approved", "release/releases", "evaluate/scores"}
     change_prompt(project, tmp_path, monkeypatch)
     run = project.run_until_quiet()

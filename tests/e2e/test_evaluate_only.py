@@ -39,6 +39,7 @@ def without_build(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(tmp_path / "absent")}
 
 
+@pytest.mark.nightly
 def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> None:
     home = tmp_path / "home"
     for colour in ("red", "blue"):

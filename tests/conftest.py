@@ -1,5 +1,6 @@
 """Fixtures for all tests: an empty home, and the browser where there is one."""
 
+import gc
 import os
 import shutil
 import sys
@@ -36,6 +37,12 @@ settings.register_profile("quick", max_examples=15, deadline=None, derandomize=T
 settings.register_profile("ci", max_examples=50, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=300, deadline=None)
 settings.load_profile("ci")
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays to the end: garbage is looked for among the rest."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
-from tests.doubles.serving import serving
+from tests.doubles.serving import QuietHandler, serving
 
 PIECE = 1 << 16
 SEEN = (
@@ -78,9 +78,7 @@ def etag_of(data: bytes) -> str:
     return f'"{hashlib.md5(data).hexdigest()}"'
 
 
-class Exchange(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+class Exchange(QuietHandler):
     server: "StorageDouble"
 
     def handle(self) -> None:
@@ -163,9 +161,6 @@ class Exchange(BaseHTTPRequestHandler):
             self.close_connection = True
         elif chunked:
             self.wfile.write(b"0\r\n\r\n")
-
-    def log_message(self, *parts: object) -> None:
-        """Quiet."""
 
 
 class StorageDouble(ThreadingHTTPServer):

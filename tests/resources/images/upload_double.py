@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 from PIL import Image
 
-from tests.doubles.serving import serving
+from tests.doubles.serving import QuietHandler, serving
 
 
 def picture(number: int = 0) -> bytes:
@@ -44,11 +44,9 @@ class Asked:
     authorization: str | None
 
 
-class Exchange(BaseHTTPRequestHandler):
+class Exchange(QuietHandler):
     """One connection, which stays open from request to request."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     server: "UploadDouble"
 
     def setup(self) -> None:
@@ -91,9 +89,6 @@ class Exchange(BaseHTTPRequestHandler):
             framing = ("Content-Length", str(length))
         self.send_header(*framing)
         self.end_headers()
-
-    def log_message(self, *parts: object) -> None:
-        """Quiet."""
 
 
 Answer = Callable[[Exchange], None]

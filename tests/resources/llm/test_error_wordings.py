@@ -176,6 +176,7 @@ BODIES: dict[str, list[tuple[int, object]]] = {
         (529, {"type": "error", **framed("Overloaded", type="overloaded_error")}),
         (502, "<html>Bad Gateway</html>"),
     ],
+    "timeout": [(408, "<html>Request Timeout</html>")],
 }  # fmt: skip
 """By kind, status and body of other errors."""
 
@@ -192,7 +193,7 @@ def test_an_error_is_known_by_status_type_code_and_text(
     error = read_error(status, body)
 
     assert kind_of(error) == kind
-    assert passes(error) == (kind in ("rate_limited", "server_error"))
+    assert passes(error) == (kind in ("timeout", "rate_limited", "server_error"))
     if kind == "bad_parameter":
         assert refused_parameter(error)
     assert not refuses_schema(error)

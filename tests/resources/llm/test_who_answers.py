@@ -103,16 +103,6 @@ def test_whatever_does_not_make_the_answer_is_no_part_of_the_key(
     assert key_of(**one) == key_of(**two)
 
 
-def test_deployments_and_routes_of_one_address_are_other_servers() -> None:
-    url = "http://one/v1"
-    keys = {
-        key_of(base_url=f"{url}?deployment=A"),
-        key_of(base_url=f"{url}?deployment=B"),
-        *(key_of(extra_headers={"X-Route": route}) for route in ("blue", "green")),
-    }
-    assert len(keys) == 4
-
-
 def test_a_variable_that_points_elsewhere_is_another_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

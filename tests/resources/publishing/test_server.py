@@ -144,21 +144,3 @@ def test_only_the_page_of_the_clustering_may_have_scripts_of_its_own(port):
     assert not scripts("/loom/reports/mmdu-1.html")
     assert not scripts("/loom/reports/cluster/../mmdu-1.html")
     assert not scripts("/loom/reports/cluster%2f..%2fmmdu-1.html")
-
-
-@pytest.mark.browser
-def test_a_page_cannot_reach_the_ui_that_it_is_served_beside(home, port, browser):
-    reach = (
-        "<title>plain</title><script>document.title = 'scripted';"
-        "fetch('/loom/releases/mmdu-1/card.json').then("
-        "() => document.title = 'reached', () => document.title = 'refused')</script>"
-    )
-    (home / REPORT).write_text(reach)
-    (home / "reports/cluster/pictures.html").write_text(reach)
-    page = browser.new_page()
-    page.goto(f"http://127.0.0.1:{port}{address(REPORT)}")
-    assert page.title() == "plain", "a report has no script but that of the site"
-    page.goto(f"http://127.0.0.1:{port}{address('reports/cluster/pictures.html')}")
-    page.wait_for_function("document.title === 'refused'")
-    assert page.evaluate("self.origin") == "null"
-    page.close()

@@ -265,6 +265,9 @@ STREAMS = {
     b'data: {"choices": [{"delta": {"content": "rth."}, "finish_reason": "stop"}]}\n\n'
     b'data: {"choices": [], ' + USED + b"}\n\ndata: [DONE]\n\n",
     "one event": b"data: " + WHOLE + b"\n\n",
+    "JSON before the end": WHOLE + b"\n\ndata: [DONE]\n\n",
+    "JSON after blank lines": b"\n\n   \n" + WHOLE,
+    "JSON after a mark of the byte order": b"\xef\xbb\xbf" + WHOLE,
     "JSON between events": b": processing\n\n: processing\n\n" + WHOLE + b"\n\ndata: [DONE]\n",
 }
 

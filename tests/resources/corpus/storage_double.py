@@ -46,7 +46,6 @@ class Stored:
     length: str | None = None
     pause: float = 0.0
     stall: int = 0
-    most: int = 0  # bytes that an answer to a range gives at most, if not 0
     location: str | None = None
     statuses: list[int] = field(default_factory=list)
     drops: list[int] = field(default_factory=list)
@@ -130,8 +129,6 @@ class Exchange(QuietHandler):
         data = stored.data
         first = self._first(served) if served.status == 206 else 0
         last = len(data)
-        if first and stored.most:
-            last = min(first + stored.most, last)
         chunked = stored.length == ""
         headers = {
             "Content-Type": stored.mime,

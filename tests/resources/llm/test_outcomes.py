@@ -92,10 +92,6 @@ FIELDS = {
         THOUGHT,
     ),
     "details": ({"reasoning_details": DETAILS}, THOUGHT),
-    "marks beside a blank field": (
-        {"content": f"<think>{THOUGHT}</think>North.", "reasoning_content": "\n\n"},
-        THOUGHT,
-    ),
     "marks beside a full field": (
         {"content": "<think>again</think>North.", "reasoning_content": THOUGHT},
         f"{THOUGHT}\nagain",

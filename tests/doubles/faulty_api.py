@@ -50,7 +50,7 @@ class Weather:
 
     `latency` is in milliseconds: ("constant", a), ("uniform", a, b) or ("lognormal", median, sigma).
     `rejected` and `filtered` are shares of requests, which meet the same end whenever they are asked.
-    `passes_after` attempts nothing fails any more; with `only`, other texts suffer nothing.
+    `passes_after` attempts nothing fails any more.
     """
 
     share: float = 0.3
@@ -60,7 +60,6 @@ class Weather:
     filtered: float = 0.0
     retry_after: tuple[float, float] = (0.005, 0.03)
     passes_after: int | None = None
-    only: tuple[str, ...] = ()
     seed: int = 0
 
     def draw(self, text: str, attempt: int) -> tuple[str, float, random.Random]:
@@ -68,7 +67,7 @@ class Weather:
         rng = random.Random(f"{self.seed}/{attempt}/{text}")
         seconds = milliseconds(self.latency, rng) / 1000
         passed = self.passes_after is not None and attempt > self.passes_after
-        if passed or (self.only and text not in self.only) or rng.random() >= self.share:
+        if passed or rng.random() >= self.share:
             return self.lot(text), seconds, rng
         return rng.choices(list(self.mix), list(self.mix.values()))[0], seconds, rng
 

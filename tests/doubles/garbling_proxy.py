@@ -10,13 +10,14 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import httpx2
 
 from resources.files.home import REPO_ROOT
 from resources.settings.prompts import prompt
+from tests.doubles.serving import QuietHandler
 
 _TASKS = {
     # As far as nothing is filled in; a prompt that begins with a condition has no such line.
@@ -184,12 +185,10 @@ class ProxyServer(ThreadingHTTPServer):
         self._client.close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     server: ProxyServer
-    protocol_version = "HTTP/1.1"
     # Headers and body in two packets would wait for one another (Nagle), 40 ms a call.
     wbufsize = -1
-    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         sent = self.rfile.read(int(self.headers["Content-Length"]))
@@ -200,6 +199,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(reply)))
         self.end_headers()
         self.wfile.write(reply)
-
-    def log_message(self, *args: object) -> None:
-        pass

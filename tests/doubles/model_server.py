@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 from tests.doubles.providers.provider import Provider, Refused, read
-from tests.doubles.serving import serving
+from tests.doubles.serving import QuietHandler, serving
 
 LLAMA_PROPS = {
     "default_generation_settings": {"params": {"seed": 1}, "n_ctx": 4096},
@@ -59,9 +59,7 @@ def model_server(
     With a `key` it refuses what is sent without it.
     """
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
-
+    class Handler(QuietHandler):
         def send(self, status: int, body: object) -> None:
             data = json.dumps(body).encode()
             self.send_response(status)

@@ -3,19 +3,18 @@
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from threading import Event
 
 from tests.doubles.openai_api import completion
-from tests.doubles.serving import serving
+from tests.doubles.serving import QuietHandler, serving
 
 PIECE = b" " * 65_536
 
 
-class Asked(BaseHTTPRequestHandler):
+class Asked(QuietHandler):
     """One request: `body` is what it holds, and the methods send a response."""
 
-    protocol_version = "HTTP/1.1"
     server: "OddApi"
     body: bytes
 
@@ -51,9 +50,6 @@ class Asked(BaseHTTPRequestHandler):
     def write_chunk(self, part: bytes) -> None:
         """A chunk of a body that announced `Transfer-Encoding: chunked`."""
         self.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 class OddApi(ThreadingHTTPServer):

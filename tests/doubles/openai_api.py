@@ -8,7 +8,7 @@ import json
 import random
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -88,9 +88,9 @@ class ScriptedApi(Api):
 
 
 @contextmanager
-def serving(api: Api, loop: asyncio.AbstractEventLoop | None = None) -> Iterator[str]:
-    """The base URL of `api`, which answers while the block is entered, in `loop` or one of its own."""
-    with serving_loop() if loop is None else nullcontext(loop) as running:
+def serving(api: Api) -> Iterator[str]:
+    """The base URL of `api`, which answers while the block is entered, in a loop of its own."""
+    with _running_loop() as running:
         url = asyncio.run_coroutine_threadsafe(api.listen(), running).result(10)
         try:
             yield url
@@ -106,7 +106,7 @@ def scripted() -> Iterator[ScriptedApi]:
 
 
 @contextmanager
-def serving_loop() -> Iterator[asyncio.AbstractEventLoop]:
+def _running_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """An event loop in a thread of its own, for as long as the block lasts."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="fake API")

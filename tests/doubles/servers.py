@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +50,6 @@ class PostgresServer:
         """End the server: SIGINT is its fast shutdown, SIGQUIT the immediate one."""
         self._process.send_signal(number)
         self._process.wait(timeout=30)
-
-    def signal_all(self, number: signal.Signals) -> None:
-        """Send a signal to the server and each of its sessions."""
-        listed = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(self._process.pid)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        for pid in (self._process.pid, *map(int, listed.stdout.split())):
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)
 
     def connect(self) -> "psycopg.Connection[Any]":
         return psycopg.connect(f"{self.address}/postgres", autocommit=True)

@@ -3,13 +3,28 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from http.server import BaseHTTPRequestHandler
 from socketserver import BaseServer
 from typing import TypeVar
 
 from resources.web.ports import HOST
 
 Server = TypeVar("Server", bound=BaseServer)
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """Connections that stay open, answered at once, and nothing on standard error."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def handle(self) -> None:
+        """Answer; who has enough hangs up."""
+        with suppress(ConnectionError):
+            super().handle()
+
+    def log_message(self, *parts: object) -> None: ...
 
 
 @contextmanager

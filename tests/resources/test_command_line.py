@@ -111,18 +111,6 @@ def test_what_is_right_is_read_and_its_code_is_that_of_the_command(capsys):
     assert command_line.run(some, "some", ["list"]) == 0
 
 
-def test_the_nearest_of_the_projects_own(capsys):
-    for given, nearest in (
-        (["relase", "list"], "release"),
-        (["run", "evaluat"], "evaluate"),
-        (["review", "export", "--out", "x", "--kind", "dialog"], "dialogue"),
-    ):
-        assert loom(given) == 2
-        said = capsys.readouterr().err
-        assert said.startswith("vlm-loom") and said.count("\n") == 1
-        assert said.endswith(f"; the nearest is {nearest}.\n")
-
-
 # --- The workspace -------------------------------------------------------------------------------
 
 

@@ -17,12 +17,11 @@ from resources.images.index import ImageIndex
 from resources.llm.ledger.ledger import Ledger
 from resources.migrations import BASELINE, StoreError, current_version, migrations
 from resources.review.store import ReviewStore
-from resources.review.tables import REVIEW
 from resources.stores import look
 from resources.stores.sqlite import SqliteStore, require_upgradable
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.declarations import sql_text
-from resources.warehouse.versions import MIGRATIONS, steps_since_baseline
+from resources.warehouse.versions import MIGRATIONS
 from resources.warehouse.versions import current_version as version_of_tables
 from tests.homes.kept import VERSIONS, unpack
 from tests.resources.older_stores import (
@@ -46,14 +45,6 @@ from tests.resources.test_migrations_killed import watched_statements
 pytestmark = pytest.mark.slow
 
 FOLDERS = [MIGRATIONS, *(kind.steps for kind in SQLITE.values())]
-OF_ANALYSES = (
-    "extraction_quality",
-    "group_spreads",
-    "judge_quality",
-    "language_gaps",
-    "wording_effects",
-)
-"""Tables of what analyses found, before there was one for all of them."""
 FORMER_BIAS_TESTS = {
     "evaluate.probe_judgments": "evaluate.bias_test_judgments",
     "evaluate.judge_probes": "evaluate.judge_bias_tests",
@@ -159,20 +150,6 @@ def test_a_kept_warehouse_gets_the_form_that_sql_declares_and_loses_no_row(home,
     assert len(before["release.releases"]) == 4 and len(before["evaluate.scores"]) > 40
 
 
-def test_rows_of_the_mock_model_server_have_the_provider_mock(home):
-    with duckdb.connect(str(home / "warehouse.duckdb")) as connection:
-        connection.execute("UPDATE evaluate.answers SET provider = 'offline'")
-        connection.execute("UPDATE evaluate.scores SET provider = 'baseline + offline'")
-        connection.execute("UPDATE release.releases SET provider = 'offline'")
-
-    Warehouse(home / "warehouse.duckdb").check()
-
-    rows = rows_of_duckdb(home / "warehouse.duckdb")
-    assert {row["provider"] for row in rows["evaluate.answers"]} == {"mock"}
-    assert {row["provider"] for row in rows["evaluate.scores"]} == {"baseline + mock"}
-    assert {row["provider"] for row in rows["release.releases"]} == {"offline"}
-
-
 @pytest.mark.parametrize(("name", "kind"), SQLITE.items(), ids=list(SQLITE))
 def test_a_kept_sqlite_file_gets_the_form_that_its_schema_declares_and_loses_no_row(
     name, kind, home, tmp_path
@@ -207,63 +184,7 @@ def test_what_was_answered_decided_and_fetched_is_known(home):
     assert set(ImageIndex(home / "image_index.sqlite").entries(urls)) == set(urls) != set()
 
 
-# --- Steps that had another number or content for a while ------------------------------------------
-
-
-@pytest.mark.parametrize("as_second", [False, True])
-def test_a_warehouse_whose_first_step_is_the_second_one_now_lacks_the_first(
-    tmp_path, as_second, empty_tables
-):
-    warehouse = unpack(tmp_path) / "warehouse.duckdb"
-    first, second, *_ = steps_since_baseline()
-    with duckdb.connect(str(warehouse)) as connection:
-        for step in [second, first] if as_second else [second]:
-            connection.execute(step.text())
-        connection.execute(f"UPDATE main.schema_version SET version = {BASELINE + 1 + as_second}")
-
-    Warehouse(warehouse).require_upgradable()
-    Warehouse(warehouse).check()
-
-    assert form_of_duckdb(warehouse) == form_of_duckdb(empty_tables)
-
-
-def test_a_warehouse_of_the_baseline_without_findings_opens_and_keeps_its_scores(
-    tmp_path, empty_tables
-):
-    warehouse = unpack(tmp_path) / "warehouse.duckdb"
-    with duckdb.connect(str(warehouse)) as connection:
-        connection.execute("DROP TABLE evaluate.findings")
-        for name in OF_ANALYSES:
-            connection.execute(f"DROP VIEW IF EXISTS evaluate.{name}")
-            connection.execute(f"CREATE OR REPLACE TABLE evaluate.{name} AS SELECT 1 AS value")
-    scores = rows_of_duckdb(warehouse)["evaluate.scores"]
-
-    Warehouse(warehouse).check()
-
-    assert form_of_duckdb(warehouse) == form_of_duckdb(empty_tables)
-    after = rows_of_duckdb(warehouse)
-    assert after["evaluate.findings"] == []
-    assert_same_rows({"scores": after["evaluate.scores"]}, {"scores": scores})
-
-
-@pytest.mark.parametrize(("version", "lacks_view"), [(100, 0), (101, 1), (102, 0)])
-def test_a_review_store_of_each_version_gets_the_form_of_a_new_one(tmp_path, version, lacks_view):
-    """The first step lacked a view for a while."""
-    path = unpack(tmp_path) / "review.sqlite"
-    decided = rows_of_sqlite(path)["events"]
-    with closing(sqlite3.connect(path)) as connection:
-        for step in migrations(REVIEW.steps)[: version - BASELINE]:
-            connection.executescript(step.text())
-        if lacks_view:
-            connection.execute("DROP VIEW in_force")
-        connection.execute(f"PRAGMA user_version = {version}")
-
-    require_upgradable(REVIEW, path)
-    ReviewStore(path)
-
-    ReviewStore(tmp_path / "new.sqlite")
-    assert form_of_sqlite(path) == form_of_sqlite(tmp_path / "new.sqlite")
-    assert rows_of_sqlite(path)["events"] == decided != []
+# --- Tables that are not those of their number ----------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -80,8 +79,3 @@ def test_a_database_is_imported_by_the_stores_on_it_alone() -> None:
         users = [name for name, names in imports.items() if database in names]
         assert [name for name in users if not name.startswith(owners)] == []
         assert users
-
-
-def test_the_folders_named_here_are_there() -> None:
-    for owner in {each for of in OWNERS.values() for each in of}:
-        assert Path(REPO_ROOT / owner).exists(), owner

@@ -10,12 +10,12 @@ with serving_storage() as storage:
 import hashlib
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
-from tests.doubles.serving import serving
+from tests.doubles.serving import QuietHandler, serving
 
 PIECE = 1 << 16
 SEEN = (
@@ -46,7 +46,6 @@ class Stored:
     length: str | None = None
     pause: float = 0.0
     stall: int = 0
-    most: int = 0  # bytes that an answer to a range gives at most, if not 0
     location: str | None = None
     statuses: list[int] = field(default_factory=list)
     drops: list[int] = field(default_factory=list)
@@ -78,14 +77,8 @@ def etag_of(data: bytes) -> str:
     return f'"{hashlib.md5(data).hexdigest()}"'
 
 
-class Exchange(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+class Exchange(QuietHandler):
     server: "StorageDouble"
-
-    def handle(self) -> None:
-        with suppress(ConnectionError):
-            super().handle()
 
     def do_GET(self) -> None:
         served = Served(self.path, *map(self.headers.get, SEEN))
@@ -132,8 +125,6 @@ class Exchange(BaseHTTPRequestHandler):
         data = stored.data
         first = self._first(served) if served.status == 206 else 0
         last = len(data)
-        if first and stored.most:
-            last = min(first + stored.most, last)
         chunked = stored.length == ""
         headers = {
             "Content-Type": stored.mime,
@@ -163,9 +154,6 @@ class Exchange(BaseHTTPRequestHandler):
             self.close_connection = True
         elif chunked:
             self.wfile.write(b"0\r\n\r\n")
-
-    def log_message(self, *parts: object) -> None:
-        """Quiet."""
 
 
 class StorageDouble(ThreadingHTTPServer):

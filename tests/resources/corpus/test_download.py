@@ -13,7 +13,6 @@ from resources.corpus import download as module
 from resources.corpus.download import DownloadError, download
 from resources.web import ssrf_guard
 from tests.resources.corpus.storage_double import serving_storage
-from tests.resources.web.private_hosts import PRIVATE
 
 pytestmark = pytest.mark.slow
 
@@ -114,15 +113,13 @@ def test_what_another_address_gave_is_not_kept(storage, shard, target):
     assert [served.status for served in storage.log] == [200, 200]
 
 
-@pytest.mark.parametrize("inside", PRIVATE)
-def test_where_a_redirect_leads_may_not_be_on_a_private_network(storage, shard, target, inside):
+def test_where_a_redirect_leads_may_not_be_on_a_private_network(storage, shard, target):
     moved = storage.put("wit/shard.tsv.gz-moved", b"")
-    moved.statuses, moved.location = [302], f"http://{inside}/shard.tsv.gz"
+    moved.statuses, moved.location = [302], "http://10.0.0.1/shard.tsv.gz"
 
     message = error_of(moved, target)
 
-    host = inside.removesuffix(":1").strip("[]")
-    assert f"leads to {host}, which is on a private or local network: give the address" in message
+    assert "leads to 10.0.0.1, which is on a private or local network: give the address" in message
     assert len(storage.log) == 1 and not target.exists()
 
 
@@ -209,13 +206,6 @@ def test_a_server_that_is_busy_is_asked_again(storage, shard, target, status):
     shard.statuses = [status] * module.TRIES
     assert f"(status {status}): check the address" in error_of(shard, target)
     assert target.read_bytes() == DATA
-
-
-def test_a_server_that_gives_a_little_at_a_time_is_asked_for_the_rest(storage, shard, target):
-    shard.drops = [1_000_000]
-    shard.most = 800_000
-    assert fetch(shard, target) == DATA
-    assert ranges(storage)[1:] == ["bytes=1000000-", "bytes=1800000-", "bytes=2600000-"]
 
 
 def test_a_server_that_says_nothing_more_is_asked_again(storage, shard, target):

@@ -1,10 +1,7 @@
 """Downloads by processes of their own: killed, side by side, on a full disk, and how much they hold."""
 
-import os
 import random
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -33,27 +30,6 @@ def storage():
 @pytest.fixture
 def target(tmp_path) -> Path:
     return tmp_path / "shard.tsv.gz"
-
-
-def test_what_a_killed_process_had_is_not_fetched_again(storage, target):
-    """Killed when half was there; what was in its hands, up to a MiB, is lost and comes again."""
-    shard = storage.put("big.gz", random.Random(2).randbytes(16 << 20))
-    shard.stall = 10 << 20
-    part = target.with_name(target.name + ".part")
-    with start(FETCH, shard.url, target, stdout=subprocess.PIPE) as process:
-        while not (part.exists() and part.stat().st_size >= 8 << 20):
-            time.sleep(0.005)
-        os.kill(process.pid, signal.SIGKILL)
-    assert not target.exists()
-    shard.stall = 0
-
-    with start(FETCH, shard.url, target, stdout=subprocess.PIPE) as process:
-        assert process.stdout.read() == f"{target}\n"
-
-    assert target.read_bytes() == shard.data
-    [first, second] = storage.log
-    assert second.status == 206 and int(second.range[6:-1]) >= 8 << 20
-    assert second.n_bytes <= 8 << 20
 
 
 def test_of_two_processes_one_downloads(storage, target):

@@ -3,10 +3,9 @@
 import base64
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from io import BytesIO
 from typing import Any
 
@@ -15,6 +14,7 @@ from PIL import Image
 from methods.exports.conversations import Conversation, ModelAnswerSlot
 from methods.prompts.messages import Text
 from resources.images.store import ImageStore
+from tests.doubles.serving import QuietHandler, serving
 
 Said = tuple[str, tuple[str, ...]]
 """A role, and texts and pictures by a hash of their pixels."""
@@ -30,7 +30,7 @@ def recorder(
     """
     requests: list[list[Said]] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             messages = [_said(message) for message in body["messages"]]
@@ -46,16 +46,8 @@ def recorder(
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_port}/v1", requests
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def answer(n_messages: int) -> str:

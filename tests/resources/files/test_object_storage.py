@@ -1,9 +1,8 @@
 """Images, releases and the site where machines share them: the home has copies of them."""
 
 import json
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from resources.images.store import ImageDamaged, ImageNotStored, ImageStore
 from resources.publishing.server import files_of
 from tests.doubles.one_colour import one_colour
 from tests.doubles.servers import S3Server
+from tests.doubles.serving import QuietHandler, serving
 from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
@@ -77,7 +77,7 @@ def test_a_bucket_that_is_not_there_is_said_in_a_sentence(bucket_server):
 
 @pytest.mark.parametrize("length", [2_000_000, 10**13])
 def test_an_object_that_is_too_large_is_not_read(length, bucket_server, monkeypatch):
-    class Endless(BaseHTTPRequestHandler):
+    class Endless(QuietHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Length", str(length))
@@ -85,15 +85,10 @@ def test_an_object_that_is_too_large_is_not_read(length, bucket_server, monkeypa
             self.end_headers()
             self.wfile.write(b"x")
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Endless)) as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
         with pytest.raises(SharedFilesError, match=f"at least {length} bytes"):
             SharedFiles(f"s3://large-{length}").get("a", most=1_000_000)
-        server.shutdown()
 
 
 def test_a_server_that_does_not_answer_is_said_without_the_key(bucket_server, monkeypatch):

@@ -104,7 +104,6 @@ def in_text(image: bytes) -> str:
 IMAGES = [
     in_text(RED),
     RED,
-    {"bytes": RED, "path": None},
     {"bytes": RED, "path": "x.png"},
     {"bytes": None, "path": "red.png"},
 ]
@@ -174,7 +173,7 @@ def test_a_file_has_neither_statistics_nor_metadata(tmp_path):
 DAMAGED = "it is not a Parquet file, or one that is cut off or damaged."
 
 
-@pytest.mark.parametrize("kept", [0, 4, 50, -1, -9])
+@pytest.mark.parametrize("kept", [0, -9])
 def test_a_file_that_is_cut_off_is_one_sentence(kept, tmp_path):
     file = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), file)

@@ -18,7 +18,6 @@ from resources.images.host_pace import HOST_CONNECTIONS
 from resources.web import ssrf_guard as guarded_network
 from tests.resources.images.upload_double import (
     PICTURE,
-    busy,
     in_chunks,
     ok,
     picture,
@@ -232,18 +231,6 @@ def test_eight_at_a_time_and_no_more(uploads, monkeypatch):
     assert reasons(dict(fetcher().fetch_each(urls))) == {"fetched"}
     assert uploads.most[""] == 8
     assert max(uploads.most[f"{host}.example"] for host in "abcd") <= HOST_CONNECTIONS
-
-
-def test_one_image_that_is_refused_does_not_stop_the_others(uploads):
-    """A thumbnail of a size that a host does not make is refused for ever; its neighbours are not."""
-    refused = [uploads.serve(f"thumb{number}.png", busy()) for number in range(3)]
-    served = [uploads.serve(f"{number}.png", ok()) for number in range(40)]
-
-    results = dict(fetcher(backoff=0.001).fetch_each(refused + served))
-
-    assert reasons({url: results[url] for url in refused}) == {"rate_limited"}
-    assert reasons({url: results[url] for url in served}) == {"fetched"}
-    assert {uploads.asked[f"thumb{number}.png"] for number in range(3)} == {6}
 
 
 def test_a_host_that_goes_on_refusing_is_given_up(uploads, monkeypatch):

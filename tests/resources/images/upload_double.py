@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 from PIL import Image
 
-from tests.doubles.serving import serving
+from tests.doubles.serving import QuietHandler, serving
 
 
 def picture(number: int = 0) -> bytes:
@@ -44,20 +44,14 @@ class Asked:
     authorization: str | None
 
 
-class Exchange(BaseHTTPRequestHandler):
+class Exchange(QuietHandler):
     """One connection, which stays open from request to request."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     server: "UploadDouble"
 
     def setup(self) -> None:
         self.server.count_connection(1)
         super().setup()
-
-    def handle(self) -> None:
-        with suppress(ConnectionError):  # who has enough hangs up
-            super().handle()
 
     def finish(self) -> None:
         with suppress(OSError):
@@ -91,9 +85,6 @@ class Exchange(BaseHTTPRequestHandler):
             framing = ("Content-Length", str(length))
         self.send_header(*framing)
         self.end_headers()
-
-    def log_message(self, *parts: object) -> None:
-        """Quiet."""
 
 
 Answer = Callable[[Exchange], None]
@@ -145,17 +136,6 @@ def cut_short(body: bytes = PICTURE) -> Answer:
     def answer(exchange: Exchange) -> None:
         exchange.start(len(body))
         exchange.wfile.write(body[: len(body) // 2])
-        exchange.close_connection = True
-
-    return answer
-
-
-def cut_chunk() -> Answer:
-    """The same without a length: it hangs up within a chunk."""
-
-    def answer(exchange: Exchange) -> None:
-        exchange.start(None)
-        exchange.wfile.write(b"2710\r\nbegun")
         exchange.close_connection = True
 
     return answer

@@ -16,6 +16,7 @@ import pytest
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.published import PublishedItem
 from methods.ingest.image_check import ImageRejected
+from methods.mmbench import published as mmbench
 from methods.mmdu import published
 from resources.images.store import ImageStore
 from resources.importing.published_files import (
@@ -113,6 +114,15 @@ def test_a_tsv_has_its_images_inside(folder, store):
 
     assert item == Item("1", TURNS, (sha256(RED), sha256(BLUE)))
     assert store.read(item.image_ids[0]) == RED
+
+
+def test_a_lone_quote_is_refused_unless_quotes_are_said_to_mean_nothing(folder, store):
+    file, cell = folder / "dev.tsv", base64.b64encode(RED).decode()
+    rows = [f'1\t"Which?\tred\tblue\tA\t{cell}', f"2\tAnd?\tred\tblue\tB\t{cell}"]
+    file.write_text("\n".join(["index\tquestion\tA\tB\tanswer\timage", *rows, ""]))
+    with pytest.raises(PublishedFileError, match=r"opens on line 2.*--quoting none"):
+        read_items(mmbench, file, None, store)
+    assert len(read_items(mmbench, file, None, store, quoting="none")) == 2
 
 
 def maybe_absent(read_published: Callable[..., Iterator[PublishedItem]]) -> Any:

@@ -45,7 +45,6 @@ def test_a_server_below_a_path_of_its_host_is_found() -> None:
     "props",
     [
         {**LLAMA_PROPS, "total_slots": "two", "modalities": None},
-        {"default_generation_settings": None, "total_slots": -1},
         {"default_generation_settings": {"n_ctx": True}},
     ],
 )

@@ -128,6 +128,7 @@ NOWHERE = "Nothing answers at this address: correct base_url, which often ends i
         (error_of("key not allowed to access model.", 401), "The key may not use the model it-1"),
         (error_of("Budget has been exceeded! Current cost: 0.1"), "no balance or quota left"),
         (error_of("Input length (9030) exceeds max_model_len (4096)."), "Set context_tokens"),
+        (error_of("image exceeds 5 MB maximum: 6500712 bytes > 5242880"), "Set a smaller max_side"),
         (error_of("At most 3 image(s) may be provided."), "Set `max_images: 3`, and `many_images:"),
         (error_of("At most 0 image(s) may be provided."), "for it-1: set `max_images: 0`"),
         (read_error(404, "404 page not found"), NOWHERE),

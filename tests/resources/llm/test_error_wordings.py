@@ -1,37 +1,29 @@
 """Errors in the words of many servers and languages, by the kind that they are."""
 
-import json
-import re
-from pathlib import Path
-
 import pytest
 
 from resources.llm.error_kinds import kind_of, passes, refused_parameter, refuses_schema
 from resources.llm.server_errors import error_in_reply, read_error
 
-REPLIES = Path("../shared/data/real_replies/llama_server_replies.txt")
 NGINX_403 = "<html><head><title>403 Forbidden</title></head><body><h1>403</h1>nginx</body></html>"
 TPM = "Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, "
 
 MESSAGES: dict[tuple[str, int], list[str]] = {
     ("refused", 400): [
-        "Request was rejected by the safety filter",
+        "Content Exists Risk",
         "输入内容违反了使用政策",
-        "Output blocked by content filtering policy",
     ],
     ("refused", 500): [
         "The response was filtered due to Azure OpenAI's content management policy."
     ],
     ("auth", 400): [
         "Account balance is insufficient",
-        "API key not valid. Please pass a valid API key.",
         "Authentication Error, LiteLLM Virtual Key expected. Received=hello",
         "Budget has been exceeded! Current cost: 0.1, Max budget: 0.05",
     ],
     ("auth", 401): ["key not allowed to access model. This key can only access models=['a']"],
     ("auth", 402): [
         "This request requires more credits, or fewer max_tokens.",
-        "Insufficient Balance",
     ],
     ("auth", 403): [
         "API key is invalid",
@@ -39,7 +31,7 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
         "Out of call volume quota. Quota will be replenished in 2.22:12:30.",
     ],
     ("auth", 429): [
-        "Rate limit reached for requests per day (RPD): Limit 200. Please try again in 7m12s.",
+        "Rate limit exceeded: free-models-per-day",
     ],
     ("rate_limited", 429): [
         f"{TPM}Used 29000. You can increase your rate limit by adding a payment method.",
@@ -47,25 +39,16 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
     ],
     ("too_long", 400): [
         "This model supports a maximum of 16 images per request",
-        "The number of images (12) exceeds the limit of 10",
         "This model does not support more than 4 images",
         "The model does not support images larger than 5 MB",
-        "Only one image is supported; multiple images are not supported",
-        "image too large: 9000x9000, max 8000 pixels",
-        "Total tokens of image and text exceed max message tokens",
         "输入长度超过模型最大上下文长度限制",
         "Please reduce the length of the messages or completion.",
-        "max_prompt_tokens: prompt is 40000 tokens, larger than model limit 32768",
         "This model's maximum context length is 4096 tokens. However, you requested 4472 tokens "
         "(376 in the messages, 4096 in the completion). Please reduce the length.",
-        "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context "
-        "length is 4096 tokens and your request has 20 input tokens (4096 > 4096 - 20).",
         "The decoder prompt (length 10127) is longer than the maximum model length of 8192.",
         "The prompt (total length 25938) is too long to fit into the model (context length 4).",
         "max_tokens must be at least 1, got -186.",
-        "Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).",
         "prompt is too long: 213462 tokens > 200000 maximum",
-        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
     ],
     ("text_only", 400): [
         "Invalid content type. image_url is only supported by certain models.",  # OpenAI
@@ -73,10 +56,8 @@ MESSAGES: dict[tuple[str, int], list[str]] = {
         "At most 0 image(s) may be provided in one prompt.",
         "Failed to deserialize: unknown variant `image_url`, expected `text`",  # DeepSeek
         "Image input modality is not enabled for models/gemma-3-1b-it",  # Gemini
-        "This model doesn't support the image content block that you provided.",  # Bedrock
         "This model only supports text input",
         "该模型不支持图片输入",
-        "Cannot process images: this is a text-only model",
     ],
     ("text_only", 404): ["No endpoints found that support image input"],  # OpenRouter
     ("text_only", 500): [
@@ -123,8 +104,6 @@ ECHO = {"loc": ["body", "messages", 0], "msg": "str", "input": "too many tokens;
 BODIES: dict[str, list[tuple[int, object]]] = {
     "refused": [
         (403, framed("This content may violate our Acceptable Use Policy", code="content_blocked")),
-        (400, framed("系统检测到输入或生成内容可能包含不安全或敏感内容，感谢您的配合。", code="1301")),
-        (400, framed("The prompt was flagged for: sexual/minors", type="moderation_error")),
         (400, framed("PROHIBITED_CONTENT", status="INVALID_ARGUMENT")),
         (400, {"code": "InvalidParameter.SensitiveText", "message": "It may contain information."}),
         (422, {"detail": "NSFW content detected"}),
@@ -132,10 +111,7 @@ BODIES: dict[str, list[tuple[int, object]]] = {
     ],
     "auth": [
         (401, framed("Incorrect API key provided.", code="invalid_api_key")),
-        (429, framed("You exceeded your current quota.", code="insufficient_quota")),
         (429, google("RESOURCE_EXHAUSTED", "Day")),
-        (429, framed("您的账户已欠费，请充值后重试。", code="1113")),
-        (429, framed("Monthly spend limit reached for this workspace", type="limit_error")),
         (403, {"code": "AccountOverdueError", "message": "Your account has an overdue balance."}),
         (403, {"error": "用户额度不足, 剩余额度: ¥0.00"}),
         (403, {"detail": "Invalid token"}),
@@ -151,7 +127,6 @@ BODIES: dict[str, list[tuple[int, object]]] = {
     "too_long": [
         (400, framed("Invalid 'messages[0]': string too long.", code="string_above_max_length")),
         (400, framed("Prompt exceeds max length", code="1261")),
-        (400, framed("140000 exceeds 128000", code="model_max_prompt_tokens_exceeded")),
         (422, {"error": "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 and 512"}),
         (413, "<html><head><title>413 Request Entity Too Large</title></head></html>"),
     ],
@@ -176,6 +151,7 @@ BODIES: dict[str, list[tuple[int, object]]] = {
         (529, {"type": "error", **framed("Overloaded", type="overloaded_error")}),
         (502, "<html>Bad Gateway</html>"),
     ],
+    "timeout": [(408, "<html>Request Timeout</html>")],
 }  # fmt: skip
 """By kind, status and body of other errors."""
 
@@ -192,7 +168,7 @@ def test_an_error_is_known_by_status_type_code_and_text(
     error = read_error(status, body)
 
     assert kind_of(error) == kind
-    assert passes(error) == (kind in ("rate_limited", "server_error"))
+    assert passes(error) == (kind in ("timeout", "rate_limited", "server_error"))
     if kind == "bad_parameter":
         assert refused_parameter(error)
     assert not refuses_schema(error)
@@ -259,22 +235,3 @@ def test_the_words_of_an_error_are_found_wherever_the_server_puts_them(
     body: object, message: str
 ) -> None:
     assert read_error(400, body).message == message
-
-
-LLAMA_KINDS = {
-    **{"image": "text_only", "bad image": "text_only", "too long": "too_long"},
-    **dict.fromkeys(("bad schema", "schema pattern", "response_format unknown"), "bad_parameter"),
-    **{"temperature text": "bad_parameter", "assistant twice": "bad_request"},
-    "not json": "server_error",
-}
-
-
-@pytest.mark.skipif(not REPLIES.exists(), reason="the shared samples are not here")
-def test_what_the_server_of_llama_cpp_answers() -> None:
-    lines = [re.match(r"(.{26}) (\d{3}) +\S+ (.*)", line) for line in REPLIES.open()]
-    kinds = {
-        line[1].strip(): kind_of(read_error(int(line[2]), json.loads(line[3])))
-        for line in lines
-        if line and int(line[2]) >= 400
-    }
-    assert kinds == LLAMA_KINDS

@@ -16,7 +16,7 @@ from resources.llm import circuit_breaker, concurrency, errors
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
-from resources.llm.request import ChatRequest, Completion, Failure, Outcome
+from resources.llm.request import ChatRequest, Completion, Outcome
 from resources.llm.usage import Usage
 from tests.doubles.faulty_api import (
     ABANDONED,
@@ -177,49 +177,7 @@ def test_asked_again_nothing_that_was_answered_is_sent(days: tuple[Day, Day]) ->
     }
 
 
-# One kind of fault at a time
-
-BAD = "Question 0: which way is bad?"
-GOOD = [f"Question {number}: which way is good?" for number in range(1, 7)]
-KINDS = {
-    "429 date": "rate_limited",
-    "502 html": "server_error",
-    "408": "timeout",
-    "reset in body": "unreachable",
-    "trickle": "timeout",
-    "truncated": "bad_response",
-    "not utf-8": "bad_response",
-}
-"""What a request is lost to when every attempt fails so; test_server_behaviours.py has the others."""
-
-
-def nothing_but(kind: str, **more: object) -> Weather:
-    """Weather in which one request suffers this, and always."""
-    calm: dict[str, object] = {"share": 1.0, "mix": {kind: 1}, "only": (BAD,)}
-    return Weather(**{**calm, "latency": ("constant", 2), **more})  # type: ignore[arg-type]
-
-
-def tried_twice(gateway: Gateway, kind: str = "") -> Gateway:
-    """Its patience is short where nothing else ends the attempt."""
-    whole = 0.6 if kind in ("silence", "trickle") else 30.0
-    return change_entries(gateway, attempts=2, timeouts={"whole": whole})
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_that_never_ends_is_a_typed_failure_and_stops_no_other_request(
-    tmp_path: Path, kind: str
-) -> None:
-    with FaultyApi(nothing_but(kind)) as api:
-        # Two side by side, so that the good ones come past the bad one.
-        gateway = tried_twice(make_gateway(tmp_path, api.url, concurrency=2), kind)
-        outcomes, usage = ask(gateway, [BAD, *GOOD])
-        ends = api.ends()
-
-    failure = outcomes[BAD]
-    assert isinstance(failure, Failure) and failure.kind == KINDS[kind] and failure.detail
-    assert ends == {BAD: [kind, kind], **{text: [ANSWERED] for text in GOOD}}
-    assert answers_in(gateway.ledger) == {text: answer_to(text) for text in GOOD}
-    assert usage.failures == {KINDS[kind]: 1}
+# One kind of fault
 
 
 def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(
@@ -244,7 +202,10 @@ def test_what_is_lost_counts_against_the_budget(tmp_path: Path, kind: str) -> No
     # 31 + 8 + 100 = $139 aside, the most it may cost: four are under way. Twenty would be $1,600.
     asked = TEXTS[:10]
     with FaultyApi(Weather(share=1.0, mix={kind: 1}, latency=("constant", 2))) as api:
-        gateway = tried_twice(make_gateway(tmp_path, api.url, budget_usd=640), kind)
+        # Patience is short where nothing else ends the attempt.
+        whole = 0.6 if kind in ("silence", "trickle") else 30.0
+        gateway = make_gateway(tmp_path, api.url, budget_usd=640)
+        change_entries(gateway, attempts=2, timeouts={"whole": whole})
         with pytest.raises(BudgetReached):
             ask(gateway, asked, max_tokens=100)
         ends = api.ends()

@@ -16,8 +16,7 @@ import textwrap
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +28,7 @@ from resources.llm.ledger import Call, Ledger, writer
 from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.mock_server.process import MockServerProcess
-from tests.doubles.openai_api import Api, answer_to, serving, serving_loop
+from tests.doubles.openai_api import Api, answer_to, serving
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import questions
 
@@ -96,42 +95,23 @@ def gateway_over(home: Path, models: Path, ledger: Ledger | None = None) -> Gate
     return Gateway(load_registry(models), "paid", ledger, images, launcher=MockServerProcess())
 
 
-class Recorder:
-    """The API in a thread of its own: what each asker sent, and what is to happen amid that."""
+class Recorder(Api):
+    """Remembers which asker sent what."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
-        self._trigger: tuple[str, int, Callable[[], None]] | None = None
-        self._ending = ExitStack()
-        self._loop = self._ending.enter_context(serving_loop())
-        self.url = self._ending.enter_context(serving(Api((4, 8), self._heard), self._loop))
-
-    def after(self, asker: str, n_requests: int, delay: float, do: Callable[[], None]) -> None:
-        """Do it `delay` seconds after the asker's request number `n_requests`, 0 being right now."""
-        self._trigger = (asker, n_requests, lambda: self._loop.call_later(delay, do))
-        self._loop.call_soon_threadsafe(self._look)
+        super().__init__((4, 8), lambda asker, text: self.sent.append((asker, text)))
+        self.url = ""
 
     def by(self, asker: str) -> list[str]:
         return [text for name, text in self.sent if name == asker]
-
-    def stop(self) -> None:
-        self._ending.close()
-
-    def _heard(self, asker: str, text: str) -> None:
-        self.sent.append((asker, text))
-        self._look()
-
-    def _look(self) -> None:
-        if self._trigger and len(self.by(self._trigger[0])) >= self._trigger[1]:
-            start, self._trigger = self._trigger[2], None
-            start()
 
 
 @pytest.fixture
 def api() -> Iterator[Recorder]:
     recorder = Recorder()
-    yield recorder
-    recorder.stop()
+    with serving(recorder) as recorder.url:
+        yield recorder
 
 
 def text_of(call: Call) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from resources.llm import circuit_breaker, run_context
-from resources.llm.canary import FIRST_RESULTS, ModelGivenUp
+from resources.llm.canary import FIRST_RESULTS
 from resources.llm.model_calls import AuthError
 from resources.llm.progress import ProgressReport
 from resources.llm.request import Completion, Failure
@@ -117,14 +117,6 @@ def test_a_403_for_the_first_question_costs_one_question(tmp_path: Path) -> None
         outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}}), 40)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
-
-
-def test_a_server_that_forbids_everything_is_given_up(tmp_path: Path) -> None:
-    with answering(lambda asked: asked.send(b"Forbidden", 403)) as api:
-        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 4}})
-        with pytest.raises(ModelGivenUp, match="bad_request .The server answered 403: Forbidden"):
-            ask(gateway, 100)
-        assert len(api.received) <= 2 * FIRST_RESULTS
 
 
 def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path: Path) -> None:

@@ -70,10 +70,6 @@ def batched(reply: dict[str, Any]) -> Call | FailedRequest:
 # Answers
 
 THOUGHT = "First I look at the needle."
-GPT_OSS = (
-    f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant"
-    "<|channel|>final<|message|>North.<|return|>"
-)
 DETAILS = [
     {"type": "reasoning.encrypted", "data": "c2VjcmV0"},
     {"type": "reasoning.text", "text": THOUGHT},
@@ -85,16 +81,6 @@ PARTS = [
 TEXTS = {
     "a text": ("North.", None),
     "reasoning in front": (f"<think>\n{THOUGHT}\n</think>\n\nNorth.", THOUGHT),
-    "reasoning that the template opened": (f"{THOUGHT}\n</think>\n\nNorth.", THOUGHT),
-    "two blocks": (f"<think>{THOUGHT}</think>\n<think></think>\nNorth.", THOUGHT),
-    "reasoning in reasoning": (
-        f"<think>{THOUGHT}<think>no</think></think>North.",
-        f"{THOUGHT}<think>no</think>",
-    ),
-    "capital letters": (f"<THINK>{THOUGHT}</THINK>North.", THOUGHT),
-    "marks of Magistral": (f"[THINK]{THOUGHT}[/THINK]North.", THOUGHT),
-    "marks of Kimi": (f"◁think▷{THOUGHT}◁/think▷North.", THOUGHT),
-    "channels of gpt-oss": (GPT_OSS, THOUGHT),
     "parts": (PARTS[1:], None),
     "parts with reasoning": (PARTS, THOUGHT),
 }
@@ -106,10 +92,6 @@ FIELDS = {
         THOUGHT,
     ),
     "details": ({"reasoning_details": DETAILS}, THOUGHT),
-    "marks beside a blank field": (
-        {"content": f"<think>{THOUGHT}</think>North.", "reasoning_content": "\n\n"},
-        THOUGHT,
-    ),
     "marks beside a full field": (
         {"content": "<think>again</think>North.", "reasoning_content": THOUGHT},
         f"{THOUGHT}\nagain",
@@ -129,18 +111,6 @@ def test_an_answer_is_the_text_without_the_reasoning(
 
     assert isinstance(call, Call)
     assert (call.outcome, call.response, call.reasoning) == ("answered", "North.", thought)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The model writes <think> and then </think> around it.",
-        "The closing tag </think> marks the end of it.",
-        "Like so:\n```\nthought\n</think>\nanswer\n```\nand no other way.",
-    ],
-)
-def test_a_text_that_speaks_of_the_mark_is_left_as_it_is(text: str) -> None:
-    assert entry_of(body({"content": text})).response == text
 
 
 def test_what_cannot_be_stored_and_an_unknown_end_cost_no_answer() -> None:
@@ -291,6 +261,9 @@ STREAMS = {
     b'data: {"choices": [{"delta": {"content": "rth."}, "finish_reason": "stop"}]}\n\n'
     b'data: {"choices": [], ' + USED + b"}\n\ndata: [DONE]\n\n",
     "one event": b"data: " + WHOLE + b"\n\n",
+    "JSON before the end": WHOLE + b"\n\ndata: [DONE]\n\n",
+    "JSON after blank lines": b"\n\n   \n" + WHOLE,
+    "JSON after a mark of the byte order": b"\xef\xbb\xbf" + WHOLE,
     "JSON between events": b": processing\n\n: processing\n\n" + WHOLE + b"\n\ndata: [DONE]\n",
 }
 

@@ -22,20 +22,20 @@ COMPLETION = completion({"role": "assistant", "content": "Fine."}, 10, 5)
 
 
 @cache
-def squeezed(wbits: int) -> bytes:
-    """64 megabytes of zeros in the format of zlib's `wbits`."""
-    squeeze = zlib.compressobj(9, wbits=wbits)
+def squeezed() -> bytes:
+    """64 megabytes of zeros, packed by gzip."""
+    squeeze = zlib.compressobj(9, wbits=31)
     return b"".join(squeeze.compress(bytes(MB)) for _ in range(64)) + squeeze.flush()
 
 
-def announced(asked: Asked, status: int = 200) -> None:
-    asked.begin(status, Content_Length=str(GIGABYTE))
+def announced(asked: Asked) -> None:
+    asked.begin(200, Content_Length=str(GIGABYTE))
     while asked.server.n_sent < GIGABYTE:
         asked.write(PIECE)
 
 
-def endless(asked: Asked, status: int = 200) -> None:
-    asked.begin(status, Transfer_Encoding="chunked")
+def endless(asked: Asked) -> None:
+    asked.begin(200, Transfer_Encoding="chunked")
     while asked.server.n_sent < GIGABYTE:
         asked.write_chunk(PIECE)
 
@@ -50,15 +50,10 @@ def until_closed(asked: Asked) -> None:
 
 def bomb(asked: Asked, status: int = 200, layers: int = 1) -> None:
     """64 kilobytes that are 64 megabytes once decoded; less in two layers."""
-    body = squeezed(31)
+    body = squeezed()
     for _ in range(layers - 1):
         body = gzip.compress(body)
     asked.send(body, status, Content_Encoding=", ".join(["gzip"] * layers))
-
-
-def deflated(asked: Asked) -> None:
-    """As `bomb`, in the other encoding that clients say they take."""
-    asked.send(squeezed(15), Content_Encoding="deflate")
 
 
 def behind_its_end(asked: Asked) -> None:
@@ -92,11 +87,9 @@ def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path: Path) -
     [
         announced,
         endless,
-        partial(endless, status=429),
         until_closed,
         partial(bomb, status=503),
         partial(bomb, layers=2),
-        deflated,
         behind_its_end,
     ],
     ids=lambda answer: (
@@ -109,7 +102,7 @@ def test_a_reply_without_an_end_is_a_failure_after_one_attempt_and_takes_little_
     with answering(answer) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "max_reply_bytes": MB}})
         ask(gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:9/v1", "attempts": 1}}))
-        assert len(squeezed(31)) + len(squeezed(15)) < MB
+        assert len(squeezed()) < MB
         before = peak_mb()
         (outcome,) = ask(gateway)
         grown = peak_mb() - before

@@ -7,8 +7,6 @@ import pytest
 
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.gateway import Gateway
-from resources.llm.model_calls import ModelCalls
-from resources.llm.parsed_reply import complete_and_parse
 from resources.llm.request import ChatRequest, Completion, Failure
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import gateway_of, questions
@@ -55,18 +53,6 @@ def test_one_image_costs_one_request_and_the_texts_are_answered(tmp_path: Path) 
     first, *others = outcomes[:40]
     assert isinstance(first, Failure) and "set `max_images: 0` in the entry it" in first.detail
     assert all(isinstance(each, Failure) and "Not sent." in each.detail for each in others)
-
-
-def test_replies_that_are_parsed_go_on_too(tmp_path: Path) -> None:
-    async def parsed(calls: ModelCalls, request: ChatRequest) -> str | None:
-        return (await complete_and_parse(calls, request, str)).value
-
-    with answering(refuses_images) as api:
-        gateway = gateway_without_store(tmp_path, base_url=api.url)
-        asked = [*(with_image(number) for number in range(40)), *questions(5)]
-        values, _ = gateway.map("s", asked, parsed)
-
-    assert values == [None] * 40 + ["Fine."] * 5
 
 
 def test_a_model_that_answered_an_image_loses_one_request(tmp_path: Path) -> None:

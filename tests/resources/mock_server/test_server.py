@@ -74,11 +74,8 @@ def test_a_page_in_a_browser_is_refused(http: httpx2.Client, header: dict[str, s
     "body",
     [
         b"{",
-        b"\xff",
-        b"[]",
         b'{"model": "offline-writer"}',
         b'{"model": "offline-writer", "messages": [{"role": "king", "content": "x"}]}',
-        b'{"model": "offline-writer", "messages": [{"role": "user", "content": 5}]}',
         b'{"model": "offline-writer", "stream": true, "messages": []}',
         b'{"model": "offline-writer", "messages": [{"role": "user", "content": '
         b'[{"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}]}]}',

@@ -167,14 +167,6 @@ def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() ->
     assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
 
 
-def test_a_map_is_small_enough_to_stand_in_an_event() -> None:
-    dots = [MapDot((n * 37) % 101, (n * 53) % 97, "loose") for n in range(10_000)]
-    layers = [
-        MapLayer(HOSTILE, colour, range(place, 10_000, 12)) for place, colour in enumerate(PALETTE)
-    ]
-    assert len(figures.png(map_figure(dots, layers, 9, "right"))) < 400_000
-
-
 def row(raters: str = "all", measure: str = "raw", **changed: Any) -> dict[str, Any]:
     made = {"kind": "rewrite", "dimension": "verdict", "raters": raters, "measure": measure}
     return made | {"value": 0.5, "low": 0.3, "high": 0.7, "reason": None} | changed

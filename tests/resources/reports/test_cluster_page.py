@@ -115,13 +115,6 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(store, monkeypatc
     assert "3 of 5 entries are shown" in made.html
 
 
-def test_a_page_of_nothing_says_so(store):
-    nothing = ClusterPageInput(dict.fromkeys(FACTS, 0), [], [], [], [], {})
-    made = render_clusters(nothing, store).html
-    for said in ("Nothing is on the map yet", "There are no clusters", "There are no categories"):
-        assert said in made
-
-
 @pytest.fixture
 def tab(browser: Browser) -> Iterator[Tab]:
     page = browser.new_page()

@@ -97,16 +97,6 @@ def opened(browser: Browser, path: Path, width: int, fragment: str = "") -> Page
     return page
 
 
-@pytest.mark.parametrize(
-    "name", ["r.html", "convbench.html", "index.html", "diff.html", "corpus.html"]
-)
-def test_a_page_is_as_wide_as_a_phone(browser, folder, name):
-    page = opened(browser, folder / name, 390)
-    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
-    page.close()
-
-
 def test_models_are_sorted_by_a_column_and_filtered_by_text(browser, folder):
     page = opened(browser, folder / "index.html", 1280)
     table = page.get_by_role("region", name="Models by benchmarks")
@@ -194,14 +184,20 @@ def test_pages_are_complete_without_their_script(browser, folder):
     context.close()
 
 
-@pytest.mark.parametrize("name", ["r.html", "index.html", "diff.html", "corpus.html"])
-def test_a_page_s_policy_refuses_nothing_of_its_own_and_any_other_script(browser, folder, name):
-    page = browser.new_page()
+@pytest.mark.parametrize(
+    "name", ["r.html", "convbench.html", "index.html", "diff.html", "corpus.html"]
+)
+def test_a_page_is_as_wide_as_a_phone_and_its_policy_refuses_other_scripts_alone(
+    browser, folder, name
+):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto((folder / name).as_uri())
     assert said == []
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.evaluate(
         "document.body.append(Object.assign(document.createElement('script'),"
         " {textContent: 'document.title = 1'}))"

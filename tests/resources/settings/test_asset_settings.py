@@ -128,11 +128,6 @@ def test_a_place_that_is_none_is_named_with_the_nearest(file, text, sentence):
     assert said(file) == sentence
 
 
-def test_the_first_of_two_wrong_settings_is_named(file):
-    file.write_text("birds:\n  owls: {tau: 7, least: few}\n  kites: {names: 3}\n")
-    assert said(file).startswith("birds.owls.tau is 7, ")
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [(b"birds: {owls: {tau: 0.6", " is not YAML: "), (b"\xff\xfe\x00", " cannot be read: ")],

@@ -11,7 +11,6 @@ By a metric of errors, of which fewer are better, strong has 1 and weak has 4 in
 3 have two turns; weak failed in the second turn of item 3. Items n, n + 20 and n + 40 share an image.
 """
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -30,6 +29,7 @@ from resources.site.sample_browser import (
     write_page,
     write_program,
 )
+from tests.doubles.serving import serving
 
 Row = dict[str, Any]
 
@@ -239,12 +239,8 @@ def plain_server(folder: Path) -> Iterator[str]:
         def handle_error(self, *_: object) -> None:
             """A browser that closes a page leaves what it had asked for."""
 
-    with Server(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
+    with serving(Server(("127.0.0.1", 0), partial(Quiet, directory=folder))) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 class Visit:

@@ -105,9 +105,6 @@ class MediaWiki:
 
 
 class _Handler(Answering):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
     def do_GET(self) -> None:
         self.serve({})
 
@@ -231,6 +228,3 @@ class _Handler(Answering):
             self.wfile.write(body)
         except OSError:
             self.close_connection = True  # whoever asked has left
-
-    def log_message(self, *parts: object) -> None:
-        """Quiet."""

@@ -3,7 +3,8 @@
 import json
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler
+
+from tests.doubles.serving import QuietHandler
 
 ERROR_PAGE = b"<!DOCTYPE html><title>Wikimedia Error</title><p>Our servers are busy.</p>"
 
@@ -11,7 +12,7 @@ Fault = Callable[["Answering"], bool]
 """Does something to a request; says whether that was the answer to it."""
 
 
-class Answering(BaseHTTPRequestHandler):
+class Answering(QuietHandler):
     """A handler that sends whole answers."""
 
     def send(self, code: int, body: bytes, kind: str, **headers: str) -> None:

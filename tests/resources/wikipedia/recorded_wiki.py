@@ -11,12 +11,12 @@ import json
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.doubles.serving import serving
+from tests.doubles.serving import QuietHandler, serving
 
 REPLIES = Path(__file__).with_name("recorded_replies.json")
 WITH_EXTRACTS, PLAIN = "/w/api.php", "/sites/birds/api.php"
@@ -93,10 +93,7 @@ open_wiki: list[Callable[[], AnsweringWiki]] = [RecordedWiki]
 """What the tests open; `python -m tests.mediawiki` puts the real one there."""
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
+class _Handler(QuietHandler):
     def do_GET(self) -> None:
         self.serve(b"")
 
@@ -121,6 +118,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(reply.body)))
         self.end_headers()
         self.wfile.write(reply.body)
-
-    def log_message(self, *parts: object) -> None:
-        """Quiet."""

@@ -200,16 +200,6 @@ def test_the_remains_of_a_last_line_are_dropped_and_written_over(wiki, wikipedia
     assert [line["key"][1] for line in lines(path)] == TITLES[:3]
 
 
-@pytest.mark.parametrize("cut", [1, 20])
-def test_a_record_that_was_cut_is_fetched_again(wiki, wikipedia, tmp_path, cut):
-    path = tmp_path / "birds.files.jsonl"
-    [facts] = wikipedia.files("birds", "en", ["File:A.png"], 20).values()
-    path.write_bytes(path.read_bytes()[:-cut])
-    assert wikipedia.files("birds", "en", ["File:A.png"], 20) == {"File:A.png": facts}
-    assert len(wiki.requests) == 2
-    assert len(lines(path)) == 1
-
-
 @pytest.mark.parametrize("damage", [b"{}", b"not JSON", b'{"key": ["en", "x"], "value": {"a": 1}}'])
 def test_damage_elsewhere_is_said_and_nothing_is_touched(wiki, wikipedia, tmp_path, damage):
     path = tmp_path / "birds.pages.jsonl"

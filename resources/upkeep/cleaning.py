@@ -66,7 +66,10 @@ MARKS = (
     "dagster",
 )
 """A folder with one of these names is a workspace."""
-SIDE_FILES = (".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
+SIDE_FILES = (
+    *(".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp"),
+    *(".wal.checkpoint", ".wal.recovery"),
+)
 """Suffixes of auxiliary files, such as locks and logs, next to the files that processes use."""
 
 

@@ -36,6 +36,7 @@ from resources.upkeep.backup_contents import (
     link_or_copy,
     require_absent,
 )
+from resources.upkeep.cleaning import held_open
 from resources.upkeep.live_copies import copy_live_sqlite, copy_warehouse, require_whole
 from resources.warehouse.absent_files import absent_files
 from resources.warehouse.lake_connection import lake_address
@@ -96,7 +97,11 @@ def back_up(source: Path, target: Path) -> BackupResult:
             f"{target} is inside the workspace {source}: give a folder outside with --to."
         )
     failed = f"{source} was not backed up to {target}"
-    with in_one_sentence(failed, target), draft_folder(target, "backing-up") as draft:
+    with (
+        in_one_sentence(failed, target),
+        held_open(source),
+        draft_folder(target, "backing-up") as draft,
+    ):
         require_absent(target)
         files: dict[str, BackupFile] = {}
         left_out: list[str] = []
@@ -106,6 +111,11 @@ def back_up(source: Path, target: Path) -> BackupResult:
             except FileNotFoundError:
                 if (source / path).exists():
                     raise
+            except PermissionError as error:
+                raise BackupError(
+                    f"{source / path} cannot be read ({error.strerror}): nothing was backed up. Change "
+                    "its permissions, or move it out of the workspace."
+                ) from error
             except DamagedFile as damage:
                 raise BackupError(
                     f"{source / path} is damaged ({damage}): nothing was backed up, and earlier "

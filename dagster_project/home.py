@@ -75,6 +75,11 @@ def restore_home(source: Path, overwrite: bool) -> str:
         message += (
             f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
         )
+    elif home.review_path().exists():
+        message += (
+            "\nThe review app has the accounts of the backup, and its sessions stay signed in: "
+            "vlm-loom review account list lists them."
+        )
     if dropped:
         message += (
             "\nNot restored, as vlm-loom does not make them and they could read or change anything: "

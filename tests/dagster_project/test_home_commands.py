@@ -106,6 +106,21 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
     assert names(odd) == {"home", "back?up%41", "restored"}
 
 
+def test_a_restore_says_whose_accounts_the_review_app_has_then(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    said = "has the accounts of the backup, and its sessions stay signed in"
+    backup = str(tmp_path / "backup")
+    assert loom(["workspace", "backup", "--to", backup]) == 0
+    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
+    assert said in capsys.readouterr().out
+    (folder / "review.sqlite").unlink()
+    shutil.rmtree(backup)
+    assert loom(["workspace", "backup", "--to", backup]) == 0
+    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
+    assert said not in capsys.readouterr().out
+
+
 # --- Cleaning ------------------------------------------------------------------------------------
 
 

@@ -55,6 +55,15 @@ def test_a_backup_says_what_the_tables_name_and_the_workspace_does_not_have(
     assert re.search(r": [1-9]\d* images?, [1-9]\d* release files?, [1-9]\d* calls?\. ", warning)
 
 
+def test_files_that_machines_share_are_not_missing_in_a_backup(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (folder / "images").rename(tmp_path / "images")
+    monkeypatch.setenv("LOOM_FILES", str(tmp_path))
+    assert loom(["workspace", "backup"]) == 0
+    assert "NOT IN IT" not in capsys.readouterr().out
+
+
 def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, capsys) -> None:
     bring_home_up_to_date()
     assert "WARNING" not in capsys.readouterr().err

@@ -447,11 +447,13 @@ def mock_server(listen: str, port: int) -> int:
 @click.option(
     "--to", type=FILE, help="A new folder (default: backups/<time> next to the workspace)."
 )
-def backup(to: Path | None) -> None:
+def backup(to: Path | None) -> int:
     """Back up the workspace, also while it is in use."""
     from dagster_project.home import back_up_home
 
-    print(back_up_home(to))
+    message, is_complete = back_up_home(to)
+    print(message)
+    return 0 if is_complete else 1
 
 
 @workspace.command(

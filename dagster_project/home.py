@@ -16,10 +16,18 @@ from resources.upkeep.restore import restore
 from resources.warehouse.absent_files import n_absent_calls
 
 
-def back_up_home(to: Path | None) -> str:
-    """Back up the workspace, by default to backups/<time> next to it, and return a message.
+def back_up_home(to: Path | None) -> tuple[str, bool]:
+    """Back up the workspace.
 
-    Raises UserError, OSError.
+    Args:
+        to: The new folder; by default backups/<time> next to the workspace.
+
+    Returns:
+        A message, and whether the backup has all files that the tables name.
+
+    Raises:
+        UserError: The workspace cannot be backed up.
+        OSError: The backup cannot be written.
     """
     folder = home.home()
     target = (to or folder.parent / "backups" / f"{datetime.now():%Y%m%d-%H%M%S}").resolve()
@@ -44,7 +52,7 @@ def back_up_home(to: Path | None) -> str:
             f"\nThe stores on {shown} are not in it and were not checked: back them up with pg_dump, "
             "which reads every row, now."
         )
-    return message
+    return message, not backup.absent
 
 
 def restore_home(source: Path, overwrite: bool) -> str:
@@ -66,6 +74,11 @@ def restore_home(source: Path, overwrite: bool) -> str:
     if shown := shown_database():
         message += (
             f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
+        )
+    elif home.review_path().exists():
+        message += (
+            "\nThe review app has the accounts of the backup, and its sessions stay signed in: "
+            "vlm-loom review account list lists them."
         )
     if dropped:
         message += (

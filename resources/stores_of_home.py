@@ -136,9 +136,9 @@ def _require_same_database() -> None:
         return
     setting = "is not set" if shown is None else f"names {shown}"
     raise StoreError(
-        f"The stores of {home.home()} are in {before}, and {VARIABLE} {setting}: set it to that "
-        "database. To go on without what is there, and to pay for its answers again, remove "
-        f"{_database_file()}."
+        f"{_database_file()} says that the stores of {home.home()} are in {before}, and {VARIABLE} "
+        f"{setting}: set it to that database if it is yours. To go on without what is there, and to "
+        "pay for its answers again, remove the file."
     )
 
 

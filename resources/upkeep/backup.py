@@ -22,6 +22,7 @@ from resources.publishing.release_folder import REWRITE
 from resources.stores.address import database
 from resources.upkeep.backup_contents import (
     MANIFEST,
+    NOT_BACKED_UP,
     WAREHOUSE,
     BackupError,
     BackupFile,
@@ -30,18 +31,16 @@ from resources.upkeep.backup_contents import (
     changed_release_file,
     damage_of,
     in_one_sentence,
+    is_backed_up,
     is_sqlite,
     link_or_copy,
     require_absent,
 )
-from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES
+from resources.upkeep.cleaning import held_open
 from resources.upkeep.live_copies import copy_live_sqlite, copy_warehouse, require_whole
 from resources.warehouse.absent_files import absent_files
 from resources.warehouse.lake_connection import lake_address
 
-NOT_BACKED_UP = tuple(name for name in REBUILDABLE if name != home.reports_path().name)
-"""Folders that are not in a backup, since their files can be fetched or made again. Reports are in the
-backup: they are small, and people have read them."""
 ORDER = (
     "dagster",
     "warehouse.duckdb",
@@ -98,7 +97,11 @@ def back_up(source: Path, target: Path) -> BackupResult:
             f"{target} is inside the workspace {source}: give a folder outside with --to."
         )
     failed = f"{source} was not backed up to {target}"
-    with in_one_sentence(failed, target), draft_folder(target, "backing-up") as draft:
+    with (
+        in_one_sentence(failed, target),
+        held_open(source),
+        draft_folder(target, "backing-up") as draft,
+    ):
         require_absent(target)
         files: dict[str, BackupFile] = {}
         left_out: list[str] = []
@@ -108,6 +111,11 @@ def back_up(source: Path, target: Path) -> BackupResult:
             except FileNotFoundError:
                 if (source / path).exists():
                     raise
+            except PermissionError as error:
+                raise BackupError(
+                    f"{source / path} cannot be read ({error.strerror}): nothing was backed up. Change "
+                    "its permissions, or move it out of the workspace."
+                ) from error
             except DamagedFile as damage:
                 raise BackupError(
                     f"{source / path} is damaged ({damage}): nothing was backed up, and earlier "
@@ -144,20 +152,15 @@ def _files(source: Path, left_out: list[str]) -> Iterator[Path]:
             files = []
             for file in path.rglob("*"):
                 place = file.relative_to(source)
-                if not _belongs(place) or (file.is_dir() and not file.is_symlink()):
+                if not is_backed_up(place) or (file.is_dir() and not file.is_symlink()):
                     continue
                 if file.is_file() and file.resolve().is_relative_to(path.resolve()):
                     files.append(place)
                 elif file.is_symlink() or file.exists():
                     left_out.append(place.as_posix())
             yield from sorted(files, key=_place)
-        elif path.is_file() and _belongs(Path(name)):
+        elif path.is_file() and is_backed_up(Path(name)):
             yield Path(name)
-
-
-def _belongs(path: Path) -> bool:
-    hidden = any(part.startswith(".") for part in path.parts)
-    return not hidden and not path.name.endswith(SIDE_FILES)
 
 
 def _place(path: Path) -> tuple[int, bool, str]:

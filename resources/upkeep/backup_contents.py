@@ -7,11 +7,10 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from time import sleep
-from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from methods.errors import UserError
 from resources.exports.folder import MANIFEST as EXPORT_MANIFEST
@@ -23,8 +22,15 @@ from resources.llm.ledger import check as ledger_check
 from resources.review import tables
 from resources.store_damage import duckdb_damage, sqlite_damage
 from resources.stores.sqlite_rows import Readers
+from resources.upkeep.cleaning import REBUILDABLE, SIDE_FILES
 
 MANIFEST = "backup.json"
+NOT_BACKED_UP = (
+    *(name for name in REBUILDABLE if name != home.reports_path().name),
+    home.limits_path().name,
+)
+"""Names that are not in a backup and are not restored: files that can be fetched or made again, and the
+budgets of active runs. Reports are in the backup: they are small, and people have read them."""
 _SQLITE = b"SQLite format 3\x00"
 _EMPTY_LOOKS = 20
 """How many times to look again at an empty database of Dagster, 0.1 s apart: a run may be creating it.
@@ -39,12 +45,6 @@ _DAGSTER_READERS: Readers = {"snapshots.snapshot_body": lambda body: zlib.decomp
 """Dagster's decoder of a snapshot; zlib verifies its checksum."""
 
 
-def _inside(name: str) -> str:
-    if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\0" in name:
-        raise ValueError("outside the backup")
-    return name
-
-
 class BackupFile(BaseModel):
     """The checksum and size of a file in a backup."""
 
@@ -56,7 +56,7 @@ class Manifest(BaseModel):
     """The contents of a backup: its files by relative name."""
 
     made_at: datetime
-    files: dict[Annotated[str, AfterValidator(_inside)], BackupFile] = Field(min_length=1)
+    files: dict[str, BackupFile] = Field(min_length=1)
 
 
 class BackupError(UserError):
@@ -132,6 +132,16 @@ def _recorded_exports(warehouse: Path) -> dict[str, str]:
     ):
         return dict(connection.execute("SELECT path, sha256 FROM release.exports").fetchall())
     return {}
+
+
+def is_backed_up(path: Path) -> bool:
+    """Whether a backup may have a file: not a hidden file, and not an auxiliary file of a store.
+
+    Args:
+        path: The path of the file, relative to the workspace.
+    """
+    hidden = any(part.startswith(".") for part in path.parts)
+    return not hidden and not path.name.endswith(SIDE_FILES)
 
 
 def link_or_copy(source: Path, copy: Path) -> None:

@@ -7,7 +7,8 @@ Ledger, review store, warehouse, images, releases and Dagster's history cannot b
 import os
 import shutil
 import textwrap
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from methods.errors import UserError
@@ -28,6 +29,16 @@ def require_unused(folder: Path) -> None:
             f"{folder} is in use. Stop what runs on it (process {users[0]}: "
             f"{_command(users[0])}{more})."
         )
+
+
+@contextmanager
+def held_open(folder: Path) -> Iterator[None]:
+    """Keep a workspace open, so that `require_unused` of other processes refuses it."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _processes(folder: Path) -> list[int]:
@@ -66,7 +77,10 @@ MARKS = (
     "dagster",
 )
 """A folder with one of these names is a workspace."""
-SIDE_FILES = (".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp")
+SIDE_FILES = (
+    *(".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp"),
+    *(".wal.checkpoint", ".wal.recovery"),
+)
 """Suffixes of auxiliary files, such as locks and logs, next to the files that processes use."""
 
 

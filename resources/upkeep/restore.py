@@ -15,12 +15,15 @@ from resources.stores.foreign_code import declare_code_of_file
 from resources.stores_of_home import SQLITE, require_upgradable_stores
 from resources.upkeep.backup_contents import (
     MANIFEST,
+    NOT_BACKED_UP,
     WAREHOUSE,
     BackupError,
+    BackupFile,
     Manifest,
     changed_release_file,
     damage_of,
     in_one_sentence,
+    is_backed_up,
     is_sqlite,
     link_or_copy,
     require_absent,
@@ -65,7 +68,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreRe
             raise BackupError(
                 f"{backup} is inside the workspace {target}: move it to another folder first."
             )
-        files = _manifest(backup).files
+        files = _files(backup)
         if target.is_mount():
             raise BackupError(
                 f"{target} is a mounted volume and cannot be replaced: set LOOM_WORKSPACE "
@@ -109,8 +112,10 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreRe
     return RestoreResult(earlier, dropped)
 
 
-def _manifest(backup: Path) -> Manifest:
-    """Read a backup's manifest; check that all files exist with their sizes. Raises BackupError."""
+def _files(backup: Path) -> dict[str, BackupFile]:
+    """Return the files to restore by name. Raises BackupError if one is missing or has another size, or
+    if the manifest has a name that `back_up` does not write: it could escape the other checks.
+    """
     try:
         manifest = Manifest.model_validate_json(read_file(backup / MANIFEST))
     except (FileNotFoundError, NotADirectoryError):
@@ -122,7 +127,17 @@ def _manifest(backup: Path) -> Manifest:
         raise BackupError(
             f"{backup / MANIFEST} does not list the files of a backup: give an earlier backup."
         ) from None
+    files = {}
     for name, file in manifest.files.items():
+        relative = Path(name)
+        is_plain = relative.as_posix() == name and not relative.is_absolute() and "\0" not in name
+        if not is_plain or not is_backed_up(relative):
+            raise BackupError(
+                f"{backup / MANIFEST} was not written by `vlm-loom workspace backup`, which has no "
+                f"file {name!r} in a backup: give a backup that it made."
+            )
+        if name.partition("/")[0] in NOT_BACKED_UP:
+            continue
         path = backup / name
         linked = path.resolve() != backup.resolve() / name
         if linked or not path.is_file() or path.stat().st_size != file.n_bytes:
@@ -130,7 +145,8 @@ def _manifest(backup: Path) -> Manifest:
                 f"{backup} is not as it was made, as {name} is missing, a link or of another size: "
                 "give an earlier backup."
             )
-    return manifest
+        files[name] = file
+    return files
 
 
 def _without_foreign_views(draft: Path, backup: Path) -> list[str]:

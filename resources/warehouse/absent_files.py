@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from methods.naming import number_of
 from resources.files import home
+from resources.files.object_storage import shared_files
 
 _NAMED = {
     "image": (
@@ -27,7 +28,8 @@ def absent_files(backup: Path, names: Collection[str], calls: frozenset[str] | N
     """Count the images, release files and calls that the tables of a backup refer to and the backup
     lacks, and the releases whose tables it lacks.
 
-    Tables of any version are read; a table that does not exist counts as empty.
+    Tables of any version are read; a table that does not exist counts as empty. Images and files of
+    releases that machines share (`LOOM_FILES`) are not counted, as the workspace need not have them.
 
     Args:
         backup: The folder of the backup.
@@ -46,7 +48,8 @@ def absent_files(backup: Path, names: Collection[str], calls: frozenset[str] | N
         },
     }
     tables = backup / home.warehouse_path().name
-    named = {kind: _named(tables, *queries) for kind, queries in _NAMED.items()}
+    in_workspace = {} if shared_files() else _NAMED
+    named = {kind: _named(tables, *queries) for kind, queries in in_workspace.items()}
     n_absent = {kind: len(values - present[kind]) for kind, values in named.items()}
     if calls is not None:
         n_absent["call"] = n_absent_calls(tables, calls)

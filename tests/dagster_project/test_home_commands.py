@@ -50,9 +50,18 @@ def test_a_backup_says_what_the_tables_name_and_the_workspace_does_not_have(
     shutil.rmtree(next((folder / "releases").iterdir()))
     for file in folder.glob("ledger.sqlite*"):
         file.unlink()
-    assert loom(["workspace", "backup", "--to", str(tmp_path / "backup")]) == 0
+    assert loom(["workspace", "backup", "--to", str(tmp_path / "backup")]) == 1
     (warning,) = [line for line in capsys.readouterr().out.splitlines() if "NOT IN IT" in line]
     assert re.search(r": [1-9]\d* images?, [1-9]\d* release files?, [1-9]\d* calls?\. ", warning)
+
+
+def test_files_that_machines_share_are_not_missing_in_a_backup(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (folder / "images").rename(tmp_path / "images")
+    monkeypatch.setenv("LOOM_FILES", str(tmp_path))
+    assert loom(["workspace", "backup"]) == 0
+    assert "NOT IN IT" not in capsys.readouterr().out
 
 
 def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, capsys) -> None:
@@ -67,7 +76,7 @@ def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, c
         Ledger(folder / "ledger.sqlite").close()
     assert loom(["workspace", "check-ledger"]) == 2
     assert "calls whose answers are in the tables" in capsys.readouterr().err
-    assert loom(["workspace", "backup"]) == 0
+    assert loom(["workspace", "backup"]) == 1
     assert re.search(r"NOT IN IT.*: [1-9]\d* calls", capsys.readouterr().out)
 
 
@@ -80,7 +89,7 @@ def test_lost_tables_are_told_as_long_as_there_are_releases_that_the_tables_lack
         bring_home_up_to_date()
         assert re.search(r"has no tables of the [1-9] releases", capsys.readouterr().err)
         Warehouse(folder / "warehouse.duckdb").check()
-    assert loom(["workspace", "backup"]) == 0
+    assert loom(["workspace", "backup"]) == 1
     assert re.search(r"NOT IN IT.*: the tables of [1-9] releases", capsys.readouterr().out)
 
 
@@ -104,6 +113,21 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
     assert printed.err == "mmdu is not pinned; no name is.\n"
     assert names(tmp_path) == before
     assert names(odd) == {"home", "back?up%41", "restored"}
+
+
+def test_a_restore_says_whose_accounts_the_review_app_has_then(
+    folder: Path, tmp_path: Path, capsys
+) -> None:
+    said = "has the accounts of the backup, and its sessions stay signed in"
+    backup = str(tmp_path / "backup")
+    assert loom(["workspace", "backup", "--to", backup]) == 0
+    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
+    assert said in capsys.readouterr().out
+    (folder / "review.sqlite").unlink()
+    shutil.rmtree(backup)
+    assert loom(["workspace", "backup", "--to", backup]) == 0
+    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
+    assert said not in capsys.readouterr().out
 
 
 # --- Cleaning ------------------------------------------------------------------------------------

@@ -63,6 +63,14 @@ def refused(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return said
 
 
+def test_a_database_that_a_backup_of_a_stranger_names_is_not_called_the_user_s(folder, capsys):
+    named = folder / "stores-database.txt"
+    named.write_text("postgresql://x@evil.example.com/loom\n")
+    said = refused("release list", capsys)
+    assert said.startswith(f"{named} says that the stores of {folder} are in postgresql://x@evil")
+    assert "LOOM_STORES is not set: set it to that database if it is yours. To go on" in said
+
+
 # --- An upgrade that is refused ------------------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ from resources.upkeep import live_copies
 from resources.upkeep import restore as restore_module
 from resources.upkeep.backup import back_up
 from resources.upkeep.backup_contents import MANIFEST, BackupError
+from resources.upkeep.cleaning import WorkspaceInUse, clean
 from resources.upkeep.restore import restore
 from resources.warehouse import Warehouse
 from tests.homes.kept import FIRST, unpack
@@ -225,6 +226,21 @@ def test_what_a_killed_writer_left_in_a_log_is_in_the_backup(home, tmp_path):
     assert not (tmp_path / "backup" / "ledger.sqlite-wal").exists()
 
 
+def test_a_workspace_is_not_cleaned_while_it_is_backed_up(home, tmp_path, monkeypatch):
+    refused = []
+
+    def clean_meanwhile(*_: object) -> list[str]:
+        with PROCESSES.Pool(1) as other, pytest.raises(WorkspaceInUse) as error:
+            other.apply(clean, (home,), {"everything": True})
+        refused.append(str(error.value))
+        return []
+
+    monkeypatch.setattr(backup_module, "absent_files", clean_meanwhile)
+    back_up(home, tmp_path / "backup")
+    assert f"{home} is in use. Stop what runs on it (process {os.getpid()}" in refused[0]
+    assert "images" in clean(home, everything=True)[0]
+
+
 # --- Killed --------------------------------------------------------------------------------------
 
 
@@ -361,13 +377,15 @@ def _back_up_as_a_reader(source: Path, target: Path, log: Path) -> None:
         log.write_text(str(error))
 
 
-def back_up_as_a_reader(home: Path, target: Path) -> str:
+def back_up_as_a_reader(home: Path, target: Path, unreadable: Path | None = None) -> str:
     """Back up a home in which nothing can be written; what went wrong."""
     log = target.with_suffix(".log")
     folders = [home, *(each for each in home.rglob("*") if each.is_dir())]
     for each in home.rglob("*"):
         each.chmod(0o555 if each.is_dir() else 0o444)
     home.chmod(0o555)
+    if unreadable is not None:
+        unreadable.chmod(0)
     child = PROCESSES.Process(target=_back_up_as_a_reader, args=(home, target, log))
     try:
         child.start()
@@ -413,6 +431,12 @@ def _write_and_die(path: Path) -> None:
     connection = duckdb.connect(str(path))
     connection.execute("CREATE TABLE main.late AS SELECT 1 AS n")
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_file_that_cannot_be_read_is_named(home, tmp_path):
+    image = next(path for path in (home / "images").rglob("*") if path.is_file())
+    said = back_up_as_a_reader(home, tmp_path / "backup", unreadable=image)
+    assert said.startswith(f"{image} cannot be read (Permission denied): nothing was backed up.")
 
 
 # --- What is refused -----------------------------------------------------------------------------
@@ -478,7 +502,6 @@ def test_a_backup_whose_bytes_were_changed_is_refused(home, tmp_path, pattern):
     "text",
     [
         "\xff", "{}", '{"made_at": "2026-01-01T00:00:00Z", "files": {}}',
-        '{"made_at": "2026-01-01T00:00:00Z", "files": {"../x": {"n_bytes": 1, "sha256": ""}}}',
     ],
 )  # fmt: skip
 def test_a_manifest_that_is_none_is_refused(tmp_path, text):
@@ -486,6 +509,44 @@ def test_a_manifest_that_is_none_is_refused(tmp_path, text):
     (tmp_path / "backup" / MANIFEST).write_bytes(text.encode("latin-1"))
     with pytest.raises(BackupError, match=f"{MANIFEST} does not list the files of a backup: give"):
         restore(tmp_path / "backup", tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x", "/x", "x\0", "images/.hidden", "./review.sqlite", "review.sqlite/.", "a//b",
+        "review.sqlite-journal", "ledger.sqlite-wal", "dagster/history/runs.db-shm",
+        "warehouse.duckdb.wal", "warehouse.duckdb.wal.checkpoint", "warehouse.duckdb.wal.recovery",
+    ],
+)  # fmt: skip
+def test_a_manifest_with_a_file_that_no_backup_has_is_refused_before_a_store_is_opened(
+    home, tmp_path, name
+):
+    """SQLite would delete any file that a journal names."""
+    backup = tmp_path / "backup"
+    back_up(home, backup)
+    made = json.loads((backup / MANIFEST).read_text())
+    if "\0" not in name and not (backup / name).exists():
+        (backup / name).parent.mkdir(parents=True, exist_ok=True)
+        (backup / name).write_bytes(b"a journal")
+    made["files"][name] = listed(b"a journal")
+    (backup / MANIFEST).write_text(json.dumps(made))
+    said = f"which has no file {name!r} in a backup: give a backup that it made"
+    with pytest.raises(BackupError, match=re.escape(said)):
+        restore(backup, tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_budgets_are_neither_backed_up_nor_restored_from_a_backup_that_has_them(home, tmp_path):
+    backup = tmp_path / "backup"
+    (home / "limits.sqlite").write_bytes((home / "review.sqlite").read_bytes())
+    back_up(home, backup)
+    assert not (backup / "limits.sqlite").exists()
+    (backup / "limits.sqlite").write_bytes(b"an earlier version backed it up")
+    _trust(backup, "limits.sqlite")
+    restore(backup, tmp_path / "again")
+    assert content(tmp_path / "again") == content(home)
+    assert not (tmp_path / "again" / "limits.sqlite").exists()
 
 
 def test_what_cannot_be_backed_up_is_said_in_one_sentence(home, tmp_path):

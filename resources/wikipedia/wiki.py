@@ -16,7 +16,7 @@ MOST_ANSWERS = 2_000
 """Maximum number of answers to one request and its continuations. The facts of BATCH pages need about
 35 (300 language links a page, 500 links an answer); 2,000 list a category of a million pages."""
 MOST_CHARACTERS = 64_000_000
-"""Maximum size of these answers together, as JSON. A million titles have about 50,000,000 characters."""
+"""Maximum size of these answers together, as JSON. A million titles have about 50,000,000."""
 API_PATH, REST_PATH = "/w/api.php", "/api/rest_v1"
 """Paths of the MediaWiki API, and of Wikimedia's REST service on wikis that have it."""
 

@@ -77,7 +77,7 @@ def is_refused_home(error: BaseException) -> bool:
     if not isinstance(error, OSError):
         return False
     of_home = isinstance(error.filename, str) and Path(error.filename).is_relative_to(home.home())
-    return error.errno == errno.EROFS or (error.errno in NOT_ALLOWED and of_home)
+    return of_home and error.errno in (errno.EROFS, *NOT_ALLOWED)
 
 
 def refused_by_system(error: OSError) -> StoreError:

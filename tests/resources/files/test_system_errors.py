@@ -137,7 +137,7 @@ def test_sqlite_near_the_limit_of_open_files_names_that_limit():
 
 @pytest.mark.slow
 def test_an_output_on_a_full_disk_is_named(loom_home):
-    with open("/dev/full", "w") as output:
+    with Path("/dev/full").open("w") as output:
         done = subprocess.run(
             [sys.executable, "-m", "dagster_project", "--help"],
             cwd=REPO_ROOT,

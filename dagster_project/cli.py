@@ -282,7 +282,7 @@ def list_forms() -> None:
 @release.command(
     "verify",
     cls=Command,
-    example="vlm-loom release verify mmdu-1198c7be75.huggingface",
+    example="vlm-loom release verify mmdu-2d8ad9af1a.huggingface",
     workspace="optional",
 )
 @click.argument("folder", type=FILE)

@@ -282,7 +282,7 @@ def list_forms() -> None:
 @release.command(
     "verify",
     cls=Command,
-    example="vlm-loom release verify mmdu-1198c7be75.huggingface",
+    example="vlm-loom release verify mmdu-2d8ad9af1a.huggingface",
     workspace="optional",
 )
 @click.argument("folder", type=FILE)
@@ -366,7 +366,9 @@ def show_power(release: str, difference: float, comparisons: int) -> None:
     workspace="optional",
 )
 @click.option(
-    "--settings", type=FILE, help="A file like settings.yaml (default: the default settings)."
+    "--settings",
+    type=click.Path(exists=True, path_type=Path),
+    help="A file like settings.yaml (default: the default settings).",
 )
 @click.option("--out", type=FILE, help="The file to write (default: print the page).")
 def dialogue_shape(settings: Path | None, out: Path | None) -> None:

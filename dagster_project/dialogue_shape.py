@@ -85,8 +85,8 @@ def _built(
         dg.DagsterInstance.ephemeral() as instance,
     ):
         if settings:
+            read_sections(SECTIONS, settings)
             shutil.copy(settings, home.settings_path())
-        read_sections(SECTIONS)
         shards = corpus_folder().shards()
         instance.add_dynamic_partitions(str(wit_shards.name), shards)
         for shard in shards:

@@ -11,6 +11,7 @@ from methods.errors import UserError, printable
 from methods.naming import listed
 from resources.files.atomic import write_atomically
 from resources.llm.discovery import ModelServer, ServedModel, discover
+from resources.llm.model_spec import MOST
 from resources.llm.registry import Registry, load_registry, registry_of, registry_path
 from resources.llm.registry_file import by_hand, entry_text, with_model
 
@@ -55,6 +56,11 @@ def add_model(
         raise UserError(
             f"{server.base_url} serves a model whose name has {len(model.model):,} characters "
             f"({printable(model.model[:40])} ...): give it one of up to {_MOST_CHARACTERS} there."
+        )
+    if (model.context or 0) > MOST:
+        raise UserError(
+            f"{server.base_url} says that {printable(model.model)} takes {model.context} tokens, and "
+            f"an entry of models.yaml takes at most {MOST:,}: correct the context length there."
         )
     name = name or name_of(model.model)
     if name in registry.models:

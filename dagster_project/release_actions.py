@@ -26,7 +26,7 @@ class PinRelease(Action):
     """Pin a release: it stays the current one of its name. Run the job evaluate next."""
 
     COMMAND = "release pin"
-    EXAMPLE = "release pin mmdu-1198c7be75"
+    EXAMPLE = "release pin mmdu-2d8ad9af1a"
 
     release: Release
 
@@ -100,7 +100,7 @@ class CompareReleases(Action):
     items."""
 
     COMMAND = "release diff"
-    EXAMPLE = "release diff mmdu-1198c7be75 mmdu"
+    EXAMPLE = "release diff mmdu-2d8ad9af1a mmdu"
 
     release: Release
     other: Annotated[str, CommandField(kind="release", positional=True)] = Field(

@@ -17,7 +17,12 @@ from methods.delimited import QUOTING_HELP, QUOTINGS
 from methods.errors import UserError, printable
 from methods.naming import nearest
 from resources.files.home import DEFAULT, home
-from resources.files.system_errors import ResourceExhausted, exhaustion_message
+from resources.files.system_errors import (
+    ResourceExhausted,
+    exhaustion_message,
+    is_refused_home,
+    refused_by_system,
+)
 from resources.settings.packages import package_missing
 from resources.stores.address import server_error
 from resources.web.ports import HOST
@@ -244,6 +249,8 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         message = (
             exhaustion_message(error) or package_missing(error) or server_error(error) or error
         )
+        if isinstance(message, OSError) and is_refused_home(message):
+            message = refused_by_system(message)
         if not isinstance(message, OSError | UserError):
             raise
         print(printable(str(message)), file=sys.stderr)

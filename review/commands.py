@@ -305,6 +305,8 @@ def export(
     from review.spreadsheet import write_csv
 
     store = review_store()
+    if reviewer is not None:
+        reviewer = known_reviewer(reviewer, round_)
     images = open_images()
     items: list[QueueItem] = [
         {**item, "image_paths": [str(images.path(image_id)) for image_id in item["image_ids"]]}
@@ -356,13 +358,12 @@ def import_(file: Path, reviewer: str, round_: int, form: str, quoting: Quoting)
 )
 def dump(out: Path, form: str) -> None:
     """Write all decisions, revisions, comments and effort to one file."""
+    from resources.files.atomic import write_new
     from review.dump import dump_file
 
     data = dump_file(review_store(), form)
-    out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with out.open("xb") as file:
-            file.write(data)
+        write_new(out, data)
     except FileExistsError:
         raise UserError(f"{out} exists already: give another name.") from None
     print(f"{out} has everything that people did, as {form}; vlm-loom review load reads it back.")

@@ -11,6 +11,7 @@ from typing import Any
 
 from methods.json_text import from_json
 from methods.review import QueueItem
+from resources.files.atomic import write_new
 from resources.files.bounded import open_file
 from review.import_export import Record
 
@@ -32,9 +33,7 @@ def write_jsonl(items: Iterable[QueueItem], round: int, out: Path) -> int:
         FileExistsError: The file exists and may have been filled in.
     """
     lines = [json.dumps(_line(item, round), ensure_ascii=False) for item in items]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("x", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in lines)
+    write_new(out, "".join(line + "\n" for line in lines).encode())
     return len(lines)
 
 

@@ -24,6 +24,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from html import escape
 from typing import Any
+from unicodedata import normalize
 from urllib.parse import quote, urlencode, urlsplit
 
 from anyio import CapacityLimiter, Semaphore, WouldBlock, to_thread
@@ -288,7 +289,7 @@ class Security:
         token = request.cookies.get(_cookie_name(request, SESSION_COOKIE))
         account = self._accounts.session(token) if token else None
         named = self._proxy.name_in(request) if self._proxy else None
-        if named is not None and (account is None or account != self._accounts.get(named)):
+        if named is not None and (account is None or account != self._account_named(named)):
             return self._signed_in_by_proxy(request, named, token if account else None)
         if token and account:
             return Sender(self._accounts, account, token, new_visitor=False)
@@ -297,7 +298,7 @@ class Security:
 
     def _signed_in_by_proxy(self, request: Request, name: str, before: str | None) -> Sender:
         """Begin a session for the name; end the session `before`, which belongs to somebody else."""
-        account = self._accounts.get(name)
+        account = self._account_named(name)
         visitor = secrets.token_urlsafe(32)
         if account is None or account.disabled:
             return Sender(self._accounts, None, visitor, new_visitor=False, unknown=name)
@@ -310,6 +311,14 @@ class Security:
             self._accounts.end_session(before)
         token = self._accounts.begin_session(account.name)
         return Sender(self._accounts, account, token, new_visitor=False, new_session=True)
+
+    def _account_named(self, name: str) -> Account | None:
+        """Return the account that a proxy names. A name that differs by more than case is another one,
+        as the proxy may give it to another person."""
+        account = self._accounts.get(name)
+        if account is None or normalize("NFC", name).lower() != account.name.lower():
+            return None
+        return account
 
     def _set_headers(self, request: Request, sender: Sender, message: Message) -> None:
         headers = MutableHeaders(scope=message)

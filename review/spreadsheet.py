@@ -17,6 +17,7 @@ from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
 from methods.errors import UserError
 from methods.review import QueueItem
 from methods.spreadsheet_cells import is_like_formula, mark_inner_formulas, unmark_inner_formulas
+from resources.files.atomic import write_new
 from resources.files.bounded import read_file
 from review.import_export import Record
 from review.item_texts import context_texts, item_texts
@@ -66,12 +67,12 @@ def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
     """
     items = list(items)
     rows = [row for item in items for row in _rows(item, round)]
-    out.parent.mkdir(parents=True, exist_ok=True)
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
     # Without a byte order mark Excel reads the file in the machine's legacy encoding.
-    with out.open("x", encoding="utf-8-sig", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
+    write_new(out, table.getvalue().encode("utf-8-sig"))
     return len(items)
 
 

@@ -24,7 +24,7 @@ class ReleaseSettings(AssetConfig):
     pinned: dict[str, str] = Field(
         {},
         description="The id of the release that stays current, by name, for example "
-        "{mmdu: mmdu-1198c7be75}.",
+        "{mmdu: mmdu-2d8ad9af1a}.",
     )
     licences_left_out: dict[str, list[Annotated[Any, schema_of(Term)]]] = Field(
         {},

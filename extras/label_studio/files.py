@@ -10,6 +10,7 @@ from extras.label_studio.tasks import task_of
 from methods.errors import UserError
 from methods.json_text import from_json
 from methods.review import QueueItem
+from resources.files.atomic import write_new
 from resources.files.bounded import read_file
 from resources.images.store import ImageStore
 from review.import_export import Record
@@ -45,9 +46,7 @@ def write_items(
         )
     tasks = [task_of(item, round, images) for item in items]
     config = out.with_suffix(".xml")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("x", encoding="utf-8") as file:
-        json.dump(tasks, file, ensure_ascii=False)
+    write_new(out, json.dumps(tasks, ensure_ascii=False).encode())
     config.write_text(labelling_config(kind), encoding="utf-8")
     return f"The labelling config of the project is {config}."
 

@@ -268,14 +268,19 @@ class _Download:
     def _write(self, response: httpx2.Response) -> None:
         total = self._begun.total if self._begun else None
         n_bytes = reported = self._n_bytes
-        with self._part.open("ab", buffering=CHUNK) as file:
-            # Raw bytes, without decoding a Content-Encoding: a .gz file stays compressed.
-            for chunk in response.iter_raw():
-                file.write(chunk)
-                n_bytes += len(chunk)
-                if self._on_progress and n_bytes - reported >= CHUNK:
-                    reported = n_bytes
-                    self._on_progress(n_bytes, total)
+        try:
+            with self._part.open("ab", buffering=CHUNK) as file:
+                # Raw bytes, without decoding a Content-Encoding: a .gz file stays compressed.
+                for chunk in response.iter_raw():
+                    file.write(chunk)
+                    n_bytes += len(chunk)
+                    if self._on_progress and n_bytes - reported >= CHUNK:
+                        reported = n_bytes
+                        self._on_progress(n_bytes, total)
+        except OSError as error:
+            # An error of writing has no name: without it, users would not find the file to delete.
+            error.filename = str(self._part)
+            raise
         if self._on_progress:
             self._on_progress(n_bytes, total)
         if total not in (None, n_bytes):

@@ -1,5 +1,6 @@
 """Atomic writes: a file or folder appears under its name complete or not at all, also after a crash."""
 
+import errno
 import os
 import re
 import shutil
@@ -78,6 +79,21 @@ def open_atomically(target: Path) -> Iterator[IO[bytes]]:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def write_new(target: Path, data: bytes) -> None:
+    """Write a file that does not exist yet, in one step.
+
+    Args:
+        target: The file.
+        data: Its content.
+
+    Raises:
+        FileExistsError: The file exists.
+    """
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+    write_atomically(target, data)
 
 
 def write_atomically(target: Path, data: bytes) -> None:

@@ -11,6 +11,7 @@ import os
 import re
 import resource
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,7 +78,7 @@ def is_refused_home(error: BaseException) -> bool:
     if not isinstance(error, OSError):
         return False
     of_home = isinstance(error.filename, str) and Path(error.filename).is_relative_to(home.home())
-    return error.errno == errno.EROFS or (error.errno in NOT_ALLOWED and of_home)
+    return of_home and error.errno in (errno.EROFS, *NOT_ALLOWED)
 
 
 def refused_by_system(error: OSError) -> StoreError:
@@ -161,8 +162,14 @@ def _met_by_sqlite() -> int | None:
 def _sentence(number: int, error: BaseException) -> str:
     reason = " ".join(str(error).split("\n(Background")[0].split()) or type(error).__name__
     if number in _DISK:
-        path = _disk(error)
         full = "is full" if number == errno.ENOSPC else "has no more room for this user"
+        path = _path_in(error)
+        if path is None and _is_output_full():
+            return (
+                f"The disk of the standard output {full}, so the output could not be written "
+                f"({reason}): make room on it, or send the output elsewhere, {_AGAIN}."
+            )
+        path = path or _fullest_folder()
         return (
             f"The disk of {path} {full} ({_free(path):,} bytes free now; {reason}): make room on it "
             f"{_AGAIN}."
@@ -191,13 +198,25 @@ def _limit(kind: int, unit: str) -> str:
     return "unlimited" if soft == resource.RLIM_INFINITY else f"{soft:,} {unit}"
 
 
-def _disk(error: BaseException) -> Path:
-    """Return the file or folder that the error names; otherwise a folder on the fullest disk in use."""
+def _path_in(error: BaseException) -> Path | None:
+    """Return the file or folder that the error names; None if it names none."""
     # If an error names two files, as for a copy, the second one was written.
     named = getattr(error, "filename2", None) or getattr(error, "filename", None)
     named = named or next(iter(_QUOTED.findall(str(error))), None)
-    if isinstance(named, str) and Path(named).is_absolute():
-        return Path(named)
+    return Path(named) if isinstance(named, str) and Path(named).is_absolute() else None
+
+
+def _is_output_full() -> bool:
+    """Tell whether the disk of the standard output is full. It ends the line if it is not."""
+    try:
+        os.write(sys.stdout.fileno(), b"\n")
+    except OSError as error:
+        return error.errno in _DISK
+    return False
+
+
+def _fullest_folder() -> Path:
+    """Return a folder on the fullest disk in use."""
     dagster = Path(os.environ.get("DAGSTER_HOME") or home.home())
     folders = [home.home(), dagster, Path(tempfile.gettempdir())]
     # A folder of the workspace may be on a disk of its own.

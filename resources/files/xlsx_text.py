@@ -5,8 +5,10 @@
 """
 
 import re
+from collections.abc import Collection
 from typing import IO, Any
 from xml.parsers.expat import ParserCreate
+from zipfile import ZipFile
 
 from methods.evaluation.published import PublishedError
 
@@ -46,6 +48,10 @@ def require_small_elements(xml: IO[bytes]) -> None:
 
     Args:
         xml: A part of the spreadsheet, unpacked.
+
+    Raises:
+        PublishedError: There are too many elements, or the XML declares entities.
+        ExpatError: The part is not XML.
     """
     parser = ParserCreate()
     depth = n_inside = n_outside = 0
@@ -78,16 +84,32 @@ def require_small_elements(xml: IO[bytes]) -> None:
     parser.ParseFile(xml)
 
 
-def open_workbook(data: IO[bytes]) -> Any:
+def open_workbook(data: IO[bytes], checked: Collection[str]) -> Any:
     """Open a workbook like `openpyxl.load_workbook`, but keep the escapes in its shared texts.
 
     `load_workbook` removes `x005F_` from these texts, so that an escape cannot be distinguished from a
-    text that looks like one. Raises PublishedError for a workbook that exceeds the limits.
+    text that looks like one.
+
+    Args:
+        data: The spreadsheet.
+        checked: The names of the parts that passed `require_small_elements`. No other part is read.
+
+    Returns:
+        The workbook.
+
+    Raises:
+        PublishedError: The workbook exceeds the limits, or a sheet is not in a checked part.
     """
     from openpyxl.cell.text import Text
     from openpyxl.reader.excel import ExcelReader
     from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
     from openpyxl.xml.functions import iterparse
+
+    class Archive(ZipFile):
+        def open(self, name: Any, *args: Any, **kwargs: Any) -> IO[bytes]:
+            if name not in checked:
+                raise PublishedError(f"its part {ascii(name[:200])} is not XML, or it is an image")
+            return super().open(name, *args, **kwargs)
 
     class Reader(ExcelReader):
         def read_strings(self) -> None:
@@ -112,5 +134,6 @@ def open_workbook(data: IO[bytes]) -> Any:
             super().read_worksheets()
 
     reader = Reader(data, read_only=True, data_only=False, keep_links=False)
+    reader.archive = Archive(data)
     reader.read()
     return reader.wb

@@ -6,8 +6,10 @@ A formula is read as its text and is not computed.
 import io
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
+from xml.parsers.expat import ExpatError
 
 from methods.delimited import DelimitedError, Quoting, rows_of
 from methods.evaluation.cells import FileRow, text_of
@@ -213,11 +215,13 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
             most = min(MOST_UNPACKED, unpacked_limit(sum(part.compress_size for part in parts)))
             if sum(part.file_size for part in parts) > most:
                 raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+            checked = set()
             for part in parts:
-                if part.filename.endswith((".xml", ".rels")):
-                    with archive.open(part) as xml:
-                        require_small_elements(xml)
-        book = open_workbook(data)
+                # A part of any name may be a sheet. A part that is not XML cannot be one.
+                with archive.open(part) as xml, suppress(ExpatError):
+                    require_small_elements(xml)
+                    checked.add(part.filename)
+        book = open_workbook(data, checked)
         for sheet in book.worksheets:
             # The stated dimensions of a sheet may be wrong.
             sheet.reset_dimensions()

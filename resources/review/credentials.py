@@ -9,7 +9,10 @@ from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatc
 MAX_LENGTH = 40
 
 # Characters that are printable according to Python, but invisible.
-_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0]")
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
+    "\U0001107f\U00016fe4\U0001bc9d\U000e0100-\U000e01ef]"
+)
 _PUNCTUATION = " .-_'@"
 _LOOK_ALIKE = ("LATIN ", "GREEK ", "CYRILLIC ")
 

@@ -132,22 +132,33 @@ def non_default_settings(model: type[BaseModel], values: Mapping[str, Any]) -> d
 
 def read_section(table: str) -> dict[str, Any]:
     """Return the unchecked settings of one table. Raises SettingsError."""
-    return _read().get(table, {})
+    return _read(settings_path()).get(table, {})
 
 
-def read_sections(sections: Sections) -> dict[str, dict[str, Any]]:
-    """Return the validated settings of each table, empty without settings. Raises SettingsError."""
-    by_table = _read()
+def read_sections(sections: Sections, path: Path | None = None) -> dict[str, dict[str, Any]]:
+    """Read the validated settings of each table.
+
+    Args:
+        sections: The class of the settings of each table.
+        path: The file; None for settings.yaml of the workspace.
+
+    Returns:
+        The settings of each table, empty without settings.
+
+    Raises:
+        SettingsError: The file cannot be read, or a setting is not valid.
+    """
+    path = path or settings_path()
+    by_table = _read(path)
     try:
         _check(sections, by_table)
     except SettingsError as error:
-        raise SettingsError(f"{settings_path()}: {error}") from None
+        raise SettingsError(f"{path}: {error}") from None
     return {table: by_table.get(table, {}) for table in sections}
 
 
-def _read() -> dict[str, dict[str, Any]]:
-    """Read the file as table -> settings; empty if it does not exist. Raises SettingsError."""
-    path = settings_path()
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """Read a file as table -> settings; empty if it does not exist. Raises SettingsError."""
     try:
         text = read_file(path).decode()
     except FileNotFoundError:

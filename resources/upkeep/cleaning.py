@@ -101,6 +101,7 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     Raises:
         CleaningError: The folder is not a workspace.
         WorkspaceInUse: The workspace is in use and all of it should be removed.
+        OSError: A file cannot be removed; it names the file or folder of the workspace.
     """
     # Remove the names in MARKS last: after an interrupted cleaning, the folder is still a workspace.
     names = sorted(
@@ -115,10 +116,14 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     removed = [name for name in names if everything or name in REBUILDABLE]
     for name in removed:
         path = folder / name
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+        try:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        except OSError as error:
+            # `rmtree` names a file without its folder.
+            raise OSError(error.errno, error.strerror, str(path)) from None
     return _named(removed), _named([name for name in names if name not in removed])
 
 

@@ -1,5 +1,6 @@
 """MediaWiki API requests to the wiki of one language."""
 
+import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ BATCH = 50
 MOST_ANSWERS = 2_000
 """Maximum number of answers to one request and its continuations. The facts of BATCH pages need about
 35 (300 language links a page, 500 links an answer); 2,000 list a category of a million pages."""
+MOST_CHARACTERS = 64_000_000
+"""Maximum size of these answers together, as JSON. A million titles have about 50,000,000."""
 API_PATH, REST_PATH = "/w/api.php", "/api/rest_v1"
 """Paths of the MediaWiki API, and of Wikimedia's REST service on wikis that have it."""
 
@@ -111,9 +114,15 @@ class Wiki:
 
     async def _answers(self, request: Json) -> AsyncIterator[Json]:
         """Yield the responses to a request and to its continuations."""
-        parameters, parts = request, set[str]()
+        parameters, parts, n_characters = request, set[str](), 0
         for _ in range(MOST_ANSWERS):
             answer = await self._client.query(self._api, parameters)
+            n_characters += len(json.dumps(answer, ensure_ascii=False))
+            if n_characters > MOST_CHARACTERS:
+                raise WikipediaError(
+                    f"The wiki at {self._api} continues its answer after {MOST_CHARACTERS:,} "
+                    "characters: check the API's address, or ask for fewer pages of a category."
+                )
             yield answer
             following = answer.get("continue")
             with expected_form():

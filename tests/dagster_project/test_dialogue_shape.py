@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project.cli import main as loom
 from tests.assets.corpus import mini_corpus
 from tests.dagster_project.conftest import Commanded
 from tests.dagster_project.test_dry_run import REGISTRY
@@ -15,6 +16,22 @@ SETTINGS = """
 cluster: {image_sets: {benchmark_sizes: [3], instruction_sizes: [2]}}
 dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7]}}}
 """
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nope.yaml", "dialogue-shape: --settings: Path '{file}' does not exist."),
+        ("words.yaml", "{file}: "),
+    ],
+)
+def test_a_wrong_settings_file_is_named(
+    name: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "words.yaml").write_text("root:x:0:0:root:/root:/bin/bash")
+    file = str(tmp_path / name)
+    assert loom(["dialogue-shape", "--settings", file]) == 2
+    assert message.format(file=file) in capsys.readouterr().err
 
 
 @pytest.mark.nightly

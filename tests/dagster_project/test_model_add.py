@@ -155,6 +155,15 @@ def test_a_name_from_the_server_cannot_steer_the_terminal(models: Path, capsys: 
     assert load_registry().model("it").model == odd
 
 
+def test_a_context_that_no_entry_takes_is_the_servers_fault(models: Path, capsys: Any) -> None:
+    pages = {"/v1/models": {"data": [{"id": "m", "max_model_len": 10**12}]}}
+    with model_server(pages, chat=Vllm("m")) as root:
+        assert loom(["model", "add", root]) == 2
+
+    assert f"{root}/v1 says that m takes 1000000000000 tokens" in capsys.readouterr().err
+    assert models.read_text() == FILE
+
+
 def test_a_model_that_does_not_answer_is_not_written(models: Path, capsys: Any) -> None:
     with model_server(PAGES[""], chat=Vllm("another")) as root:
         assert loom(["model", "add", root]) == 1

@@ -107,6 +107,20 @@ def test_commands_that_write_are_refused_before_they_begin(read_only: Path) -> N
         assert code == 2 and "make it a folder that you may write to" in text
 
 
+def test_a_folder_whose_files_cannot_be_removed_is_named_with_what_to_do(read_only: Path) -> None:
+    read_only.chmod(0o700)
+    reports = read_only / "reports"
+    reports.mkdir()
+    (reports / "index.html").touch()
+    reports.chmod(0o500)
+
+    code, text = performed(["workspace", "clean"])["workspace clean"]
+
+    reports.chmod(0o700)
+    assert code == 2
+    assert f"make {reports} a folder that you may write to, or set LOOM_WORKSPACE" in text
+
+
 @pytest.mark.parametrize("name", ["ledger.sqlite", "dagster/history/runs.db"])
 def test_a_file_that_may_not_be_written_is_named_with_what_to_do(
     name: str, read_only: Path

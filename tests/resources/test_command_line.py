@@ -89,6 +89,18 @@ def test_what_is_wrong_is_one_sentence(given, said, capsys):
     assert printed.err.startswith(f"some{said}")
 
 
+def test_a_folder_of_the_workspace_that_may_not_be_written_is_named(loom_home, capsys):
+    (loom_home / "images").mkdir(parents=True)
+    group = CommandGroup("some")
+
+    @group.command("store", workspace="unused")
+    def store() -> None:
+        raise PermissionError(13, "Permission denied", str(loom_home / "images" / "ab"))
+
+    assert command_line.run(group, "some", ["store"]) == 2
+    assert f"make {loom_home}/images a folder that you may write to" in capsys.readouterr().err
+
+
 def test_a_variable_that_is_wrong_is_named(monkeypatch, capsys):
     monkeypatch.setenv("PORT", "http")
     assert command_line.run(some, "some", ["pin", "a", "b", "--language", "english"]) == 2

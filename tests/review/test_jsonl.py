@@ -1,6 +1,7 @@
 """The round trip by file: out, filled in by people, and back, as often as anyone likes."""
 
 import json
+import resource
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -16,6 +17,7 @@ from resources.review.store import ReviewStore
 from review import commands
 from review.import_export import Record, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
+from review.spreadsheet import write_csv
 from tests.doubles.one_colour import one_colour
 
 PICTURE = one_colour("teal", (32, 32))
@@ -298,6 +300,18 @@ class TestTwoSources:
         ]
 
 
+@pytest.mark.parametrize("write", [write_jsonl, write_csv])
+def test_an_export_that_fills_the_disk_leaves_no_file(folder, tmp_path, write):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write(folder.items, 1, tmp_path / "out" / "export")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
 class TestCommandLine:
     @pytest.fixture(autouse=True)
     def home(self, tmp_path, monkeypatch):
@@ -318,6 +332,8 @@ class TestCommandLine:
         export = ["review", "export", "--kind", "dialogue", "--out", str(out)]
         back = ["review", "import", str(out), "--reviewer", "ANN", "--round", "1"]
 
+        assert loom([*export, "--reviewer", "nobody"]) == 2
+        assert "There is no account 'nobody'" in capsys.readouterr().err
         assert loom(export) == 0
         assert "2 of 2 items need a decision in round 1" in capsys.readouterr().out
         assert loom(export) == 2

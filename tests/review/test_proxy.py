@@ -51,6 +51,15 @@ def test_a_name_without_an_account_is_refused_in_a_sentence(trusted):
         assert "review_session" not in answer.cookies
 
 
+@pytest.mark.parametrize("name", ["\uff41da", "ad\u00aa", "\U0001d4b6da"])
+def test_a_name_that_differs_by_more_than_case_is_another_one(trusted, name):
+    with httpx2.Client(base_url=trusted.address) as client:
+        assert ">ada<" in client.get("/", headers=as_named("ADA")).text
+        answer = client.get("/", headers=as_named(name))
+        assert answer.status_code == 403
+        assert "ask an administrator to add it" in answer.text
+
+
 @pytest.mark.parametrize(
     "proxy",
     [None, sign_in_header(HEADER, ["10.0.0.0/8"]), sign_in_header("X-Other", ["127.0.0.1"])],

@@ -136,6 +136,21 @@ def test_sqlite_near_the_limit_of_open_files_names_that_limit():
 
 
 @pytest.mark.slow
+def test_an_output_on_a_full_disk_is_named(loom_home):
+    with Path("/dev/full").open("w") as output:
+        done = subprocess.run(
+            [sys.executable, "-m", "dagster_project", "--help"],
+            cwd=REPO_ROOT,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("The disk of the standard output is full, so the output could")
+
+
+@pytest.mark.slow
 def test_a_command_that_meets_a_limit_says_it_without_a_traceback(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(LIMITED)],

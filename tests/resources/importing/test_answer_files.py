@@ -166,6 +166,27 @@ def test_a_part_of_kilobytes_does_not_fill_the_memory(tmp_path, part, content, w
 
 
 @pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("worksheets/sheet1.dat", ELEMENTS),
+        ("media/sheet1.xml", "its part 'xl/media/sheet1.xml' is not XML, or it is an image"),
+    ],
+)
+def test_a_sheet_in_a_part_of_another_name_is_checked_and_images_are_not(tmp_path, name, why):
+    images = {
+        "xl/media/image1.svg": b"<!DOCTYPE svg><svg>" + b"<g/>" * 200_000 + b"</svg>",
+        "docProps/thumbnail.jpeg": b"\xff\xd8\xff\xe0 a photo",
+    }
+    file = repacked(tmp_path, lambda _, data: data, images)
+    assert len(read_rows(file)) == 3
+    rows = b"<row>" + b"<c/>" * 200_000 + b"</row>"
+    parts = {**images, f"xl/{name}": SHEET + rows + b"</sheetData></worksheet>"}
+    other = name.encode()
+    file = repacked(tmp_path, lambda _, data: data.replace(b"worksheets/sheet1.xml", other), parts)
+    assert refused(file).startswith(why)
+
+
+@pytest.mark.parametrize(
     ("n_sheets", "why"),
     [(2, "two of its sheets are the same part of the file."), (51, "it has more than 50 sheets.")],
 )

@@ -144,6 +144,17 @@ def test_an_answer_that_continues_with_ever_new_parts_is_ended(wiki, tmp_path, m
     assert len(wiki.requests) == 5
 
 
+def test_an_answer_whose_parts_are_large_together_is_ended(wiki, tmp_path, monkeypatch):
+    monkeypatch.setattr(wiki_module, "MOST_CHARACTERS", 10_000)
+    text = "x" * 4_000
+    query = '{"query": {"pages": [], "pad%d": "%s"}, "continue": {"continue": "%d"}}'
+    for number in range(9):
+        wiki.fail(faults.text(query % (number, text, number)))
+    with pytest.raises(WikipediaError, match="continues its answer after 10,000 characters"):
+        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    assert len(wiki.requests) == 3
+
+
 def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
     wiki.fail(faults.status(429), times=4)
     asking(wiki, tmp_path, backoff=0.02).pages("birds", "en", ["Bird 1"])

@@ -11,7 +11,7 @@ from dagster_project.sql_output import FORMATS
 from methods.errors import UserError, printable
 from resources.files import home
 from resources.notebook import read_copy
-from resources.warehouse.database import raise_interrupts
+from resources.warehouse.database import end_query, raise_interrupts
 from resources.warehouse.lake_connection import lake_address, lake_error
 from resources.warehouse.query_check import TABLES, queries
 from resources.warehouse.versions import later_version
@@ -94,7 +94,7 @@ def _prompt(connection: "duckdb.DuckDBPyConnection") -> None:
 
 def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
     """Print the results of queries, up to the first that is wrong. Returns whether all were right."""
-    with _said_if_wrong() as answered:
+    with _said_if_wrong(connection) as answered:
         for statement in queries(connection, query):
             result = connection.sql(statement)
             if result is not None:
@@ -107,7 +107,7 @@ def _answer(connection: "duckdb.DuckDBPyConnection", query: str) -> bool:
 
 def _write(connection: "duckdb.DuckDBPyConnection", query: str, form: str) -> bool:
     """Write the result of one query in a format. Returns whether the query was right."""
-    with _said_if_wrong() as answered:
+    with _said_if_wrong(connection) as answered:
         texts = [*queries(connection, query)]
         if len(texts) != 1:
             raise UserError(
@@ -122,12 +122,12 @@ def _write(connection: "duckdb.DuckDBPyConnection", query: str, form: str) -> bo
 
 
 @contextmanager
-def _said_if_wrong() -> Iterator[list[str]]:
+def _said_if_wrong(connection: "duckdb.DuckDBPyConnection") -> Iterator[list[str]]:
     """Print what is wrong with a query. Yields a list to which answered queries are added."""
     import duckdb
 
     try:
-        with raise_interrupts():
+        with raise_interrupts(), end_query(connection):
             yield []
     except duckdb.Error as error:
         address = lake_address()

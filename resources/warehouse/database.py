@@ -44,6 +44,19 @@ def raise_interrupts() -> Iterator[None]:
         raise interrupt from None
 
 
+@contextmanager
+def end_query(connection: "duckdb.DuckDBPyConnection") -> Iterator[None]:
+    """End the query of a connection if an error leaves the block.
+
+    After an interrupt DuckDB may go on with the query, and the next one, or closing, waits for its end.
+    """
+    try:
+        yield
+    except BaseException:
+        connection.interrupt()
+        raise
+
+
 class Database(ABC):
     """Connections to one database; safe among any number of threads and processes."""
 
@@ -127,7 +140,11 @@ class Database(ABC):
         if (open_connection := getattr(self._kept, "connection", None)) is not None:
             yield open_connection
             return
-        with raise_interrupts(), self.opened(own_instance, rows_at_once) as connection:
+        with (
+            raise_interrupts(),
+            self.opened(own_instance, rows_at_once) as connection,
+            end_query(connection),
+        ):
             # Once per process: no other version of the code writes the tables while this one runs.
             if not self._ready:
                 with self._upgrade_errors():

@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
+from unittest.mock import Mock
 
 import duckdb
 import pyarrow as pa
@@ -32,6 +33,7 @@ from resources.warehouse import (
     sql_text,
     writes,
 )
+from resources.warehouse.database import end_query
 from resources.warehouse.duckdb_file import OpenFile, OpenFiles, left_open
 from tests.doubles.scripts import start
 from tests.lakes import made_lake, new_lake
@@ -501,6 +503,16 @@ def test_an_interrupt_amid_a_query_is_raised_as_itself(warehouse):
     finally:
         signal.signal(signal.SIGUSR1, before)
         timer.join()
+
+
+def test_a_query_is_ended_where_an_interrupt_leaves_it_to_go_on():
+    connection = Mock()
+    with end_query(connection):
+        pass
+    connection.interrupt.assert_not_called()
+    with pytest.raises(KeyboardInterrupt), end_query(connection):
+        raise KeyboardInterrupt
+    connection.interrupt.assert_called_once_with()
 
 
 @pytest.mark.of_file

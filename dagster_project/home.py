@@ -3,7 +3,8 @@
 from datetime import datetime
 from pathlib import Path
 
-from methods.errors import UserError
+from dagster_project.restored_runs import end_restored_runs
+from methods.errors import UserError, printable
 from methods.naming import listed
 from resources.files import home
 from resources.llm.ledger.check import LedgerCheckResult, check_all, keys_of_calls
@@ -61,7 +62,13 @@ def restore_home(source: Path, overwrite: bool) -> str:
         UserError: The backup cannot be restored.
     """
     folder = home.home()
-    earlier, dropped = restore(source.resolve(), folder, overwrite=overwrite)
+    ended = ""
+
+    def end_runs(restored: Path) -> None:
+        nonlocal ended
+        ended = end_restored_runs(restored)
+
+    earlier, dropped = restore(source.resolve(), folder, overwrite=overwrite, before_use=end_runs)
     message = f"Restored {folder} from {source.resolve()}"
     if shown := shown_database():
         message += (
@@ -72,6 +79,8 @@ def restore_home(source: Path, overwrite: bool) -> str:
             "\nNot restored, as vlm-loom does not make them and they could read or change anything: "
             f"{listed(dropped)}. Create those again that you need."
         )
+    if ended:
+        message += f"\n{printable(ended)}"
     if earlier:
         message += f"\nThe earlier workspace is {earlier}: remove it when you do not need it."
     return message

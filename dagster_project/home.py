@@ -127,7 +127,9 @@ def clean_home(everything: bool) -> str:
     """
     removed, kept_names = clean(home.home(), everything=everything)
     message = f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}."
-    if kept_names:
+    if kept_names and everything:
+        message += f"\nKept, as vlm-loom does not make it: {', '.join(kept_names)}."
+    elif kept_names:
         message += (
             f"\nKept, as it cannot be made again: {', '.join(kept_names)} (--all removes it, too)."
         )

@@ -225,6 +225,41 @@ def test_a_folder_that_is_no_home_is_not_cleaned(
     assert names(tmp_path) == {"downloads", "thesis.tex"}
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["release list", "release show mmdu", "result show", "review account list"],
+)
+def test_a_command_that_reads_makes_no_workspace_of_another_folder(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (tmp_path / "thesis.tex").write_text("years")
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
+
+    assert loom(command.split()) == 2
+
+    assert capsys.readouterr().err.startswith(f"{tmp_path} is not a workspace, as it has none of ")
+    assert names(tmp_path) == {"thesis.tex"}
+
+
+def test_an_empty_workspace_option_is_refused(folder: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(folder)
+    assert loom(["workspace", "clean", "--workspace", ""]) == 2
+    assert capsys.readouterr().err == (
+        "vlm-loom workspace clean: --workspace: the path is empty; name a folder, or leave the option "
+        "out.\n"
+    )
+
+
+def test_cleaning_everything_keeps_files_that_vlm_loom_does_not_make(folder: Path, capsys) -> None:
+    (folder / "thesis.tex").write_text("years")
+    (folder / "ledger.sqlite.copy").write_text("years")
+    assert loom(["workspace", "clean", "--all"]) == 0
+    assert names(folder) == {"thesis.tex", "ledger.sqlite.copy"}
+    assert capsys.readouterr().out.endswith(
+        "\nKept, as vlm-loom does not make it: ledger.sqlite.copy, thesis.tex.\n"
+    )
+
+
 def test_no_folder_with_the_project_or_a_persons_own_files_is_cleaned(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,15 +109,15 @@ def run_one(job: str, shards: tuple[str, ...], limit: int | None) -> int:
     from dagster_project.run import run_alone, run_build, run_ingest
     from resources.stores_of_home import require_home
 
-    if job == "ingest":
-        return run_ingest(shards)
-    if shards:
+    if shards and job != "ingest":
         raise click.UsageError(f"{job} has no shards: leave out --partition, or run ingest.")
     if limit and job != "evaluate":
         raise click.UsageError(
             f"{job} asks nothing about releases: leave out --limit, or run evaluate."
         )
 
+    if job == "ingest":
+        return run_ingest(shards)
     if job == "build":
         return run_build()
     if job == "evaluate":

@@ -3,7 +3,8 @@
 from datetime import datetime
 from pathlib import Path
 
-from methods.errors import UserError
+from dagster_project.restored_runs import end_restored_runs
+from methods.errors import UserError, printable
 from methods.naming import listed
 from resources.files import home
 from resources.llm.ledger.check import LedgerCheckResult, check_all, keys_of_calls
@@ -69,7 +70,13 @@ def restore_home(source: Path, overwrite: bool) -> str:
         UserError: The backup cannot be restored.
     """
     folder = home.home()
-    earlier, dropped = restore(source.resolve(), folder, overwrite=overwrite)
+    ended = ""
+
+    def end_runs(restored: Path) -> None:
+        nonlocal ended
+        ended = end_restored_runs(restored)
+
+    earlier, dropped = restore(source.resolve(), folder, overwrite=overwrite, before_use=end_runs)
     message = f"Restored {folder} from {source.resolve()}"
     if shown := shown_database():
         message += (
@@ -85,6 +92,8 @@ def restore_home(source: Path, overwrite: bool) -> str:
             "\nNot restored, as vlm-loom does not make them and they could read or change anything: "
             f"{listed(dropped)}. Create those again that you need."
         )
+    if ended:
+        message += f"\n{printable(ended)}"
     if earlier:
         message += f"\nThe earlier workspace is {earlier}: remove it when you do not need it."
     return message
@@ -131,7 +140,9 @@ def clean_home(everything: bool) -> str:
     """
     removed, kept_names = clean(home.home(), everything=everything)
     message = f"Removed from {home.home()}: {', '.join(removed) or 'nothing'}."
-    if kept_names:
+    if kept_names and everything:
+        message += f"\nKept, as vlm-loom does not make it: {', '.join(kept_names)}."
+    elif kept_names:
         message += (
             f"\nKept, as it cannot be made again: {', '.join(kept_names)} (--all removes it, too)."
         )

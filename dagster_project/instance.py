@@ -63,15 +63,18 @@ def prepare_dagster_home() -> Path:
     require_folder()
     folder = home() / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
-    settings = _settings()
-    for name, content in ((SETTINGS.name, settings), (IN_A_TERMINAL, settings + NOT_CAPTURED)):
-        target = folder / name
-        if not target.exists() or target.read_bytes() != content:
-            write_atomically(target, content)
+    _write_settings(folder, _settings())
     os.environ["DAGSTER_HOME"] = str(folder)
     if shared := address.database():
         os.environ[POSTGRES] = _in_schema(shared)
     return folder
+
+
+def _write_settings(folder: Path, settings: bytes) -> None:
+    for name, content in ((SETTINGS.name, settings), (IN_A_TERMINAL, settings + NOT_CAPTURED)):
+        target = folder / name
+        if not target.exists() or target.read_bytes() != content:
+            write_atomically(target, content)
 
 
 def _settings() -> bytes:
@@ -117,6 +120,22 @@ def open_instance() -> dg.DagsterInstance:
     if pool not in {limit.name for limit in storage.get_pool_limits()}:
         storage.set_concurrency_slots(pool, 1)
     return instance
+
+
+def open_restored(folder: Path) -> dg.DagsterInstance:
+    """Open the instance in the files of a restored folder, with the project's settings, not its own.
+
+    Args:
+        folder: The folder `dagster` of the restored files.
+
+    Returns:
+        The instance.
+
+    Raises:
+        StoreError: The instance cannot be opened.
+    """
+    _write_settings(folder, SETTINGS.read_bytes())
+    return _open_files(folder)
 
 
 def _open_files(folder: Path) -> dg.DagsterInstance:

@@ -120,6 +120,16 @@ def make_gateway(
     )
 
 
+def require_settings() -> None:
+    """Check the settings of model calls, before a run starts.
+
+    Raises UserError if models.yaml, `LOOM_PROFILE`, `LOOM_PROMPTS` or `LOOM_BUDGET_USD` is wrong.
+    """
+    check_own_prompts()
+    load_registry().profile(active_profile())
+    default_budget()
+
+
 def default_budget() -> float | None:
     """Return the US dollars that concurrent runs may spend together (`LOOM_BUDGET_USD`); None is no
     limit.
@@ -131,7 +141,8 @@ def default_budget() -> float | None:
         budget = float(value) if value else None
     except ValueError:
         budget = -1.0
-    if budget is not None and not 0 <= budget < math.inf:
+    # float also reads the digits of other scripts.
+    if not value.isascii() or (budget is not None and not 0 <= budget < math.inf):
         raise RegistryError(f"LOOM_BUDGET_USD is '{value}': set it to US dollars, or unset it.")
     return budget
 

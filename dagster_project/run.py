@@ -34,7 +34,7 @@ from dagster_project.progress import (
     print_lost_results,
     step_failure_message,
 )
-from dagster_project.resources import corpus_folder
+from dagster_project.resources import corpus_folder, require_settings
 from dagster_project.results import show_costs, show_reports, show_results, show_site
 from dagster_project.run_processes import end_dead_runs
 from resources.embedding.process import text_embedder
@@ -62,6 +62,7 @@ def run_alone(job: str, limit: int | None = None) -> int:
     bring_home_up_to_date()
     with usable_home():
         read_sections(SECTIONS)
+        require_settings()
         return _run(job, limit)
 
 
@@ -73,6 +74,7 @@ def run_build() -> int:
     bring_home_up_to_date()
     with usable_home(), only_build(wait=True), open_instance() as instance:
         read_sections(SECTIONS)
+        require_settings()
         end_dead_runs(instance)
         embedder = text_embedder()
         definitions = build_defs(resource_overrides={"embedder": embedder})

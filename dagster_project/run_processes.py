@@ -2,11 +2,14 @@
 
 Dagster's run monitoring asks the run launcher every 30 seconds. A run whose process is gone ends as
 failed, and can be executed again. A command does the same before it begins (docs/decisions/0020).
+*Terminate* reaches the process of a run also without the code server that started it.
 """
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ GONE = (
     "The process of this run is gone (killed, out of memory, or the machine was restarted): execute "
     "the run again."
 )
+KILLED = "The process of this run did not stop, and was killed."
 AT_WORK = [
     dg.DagsterRunStatus.NOT_STARTED,
     dg.DagsterRunStatus.STARTING,
@@ -28,6 +32,8 @@ AT_WORK = [
     dg.DagsterRunStatus.CANCELING,
 ]
 """The states of a run whose process works on it, or is about to."""
+UNFINISHED = dg.RunsFilter(statuses=[*AT_WORK, dg.DagsterRunStatus.QUEUED])
+"""The runs that have not ended."""
 _START_TICKS = 19
 """Index of the start time among the fields after the process name in /proc/<pid>/stat."""
 
@@ -37,7 +43,7 @@ def own_process() -> str:
 
     A process id alone may later belong to another process, or to one in another container.
     """
-    return " ".join([*_machine(), str(os.getpid()), _start_of(os.getpid())])
+    return _identity(os.getpid())
 
 
 def is_gone(process: str) -> bool:
@@ -48,6 +54,23 @@ def is_gone(process: str) -> bool:
     host, boot, namespace, pid, start = process.split()
     own_host, *own = _machine()
     return host == own_host and ([boot, namespace] != own or _start_of(int(pid)) != start)
+
+
+def _identity(pid: int) -> str:
+    return " ".join([*_machine(), str(pid), _start_of(pid)])
+
+
+def _send(run: dg.DagsterRun, number: signal.Signals) -> bool:
+    """Send a signal to the process of a run. Returns False if this user cannot, or it is not here."""
+    process = run.tags.get(PROCESS)
+    if process is None:
+        return False
+    pid = int(process.split()[3])
+    with suppress(OSError):
+        if process == _identity(pid):
+            os.kill(pid, number)
+            return True
+    return False
 
 
 def _machine() -> list[str]:
@@ -66,7 +89,7 @@ def _start_of(pid: int) -> str:
 
 
 class RunLauncher(dg.DefaultRunLauncher):
-    """Dagster's default launcher, which also answers run monitoring."""
+    """Dagster's default launcher, which also answers run monitoring and signals processes itself."""
 
     @property
     def supports_check_run_worker_health(self) -> bool:
@@ -78,6 +101,30 @@ class RunLauncher(dg.DefaultRunLauncher):
         if PROCESS in run.tags and is_gone(run.tags[PROCESS]):
             return CheckRunHealthResult(WorkerStatus.FAILED, GONE)
         return CheckRunHealthResult(WorkerStatus.RUNNING)
+
+    def terminate(self, run_id: str) -> bool:
+        """Stop a run: by its code server, or by a signal if no code server knows the run.
+
+        Args:
+            run_id: The run.
+
+        Returns:
+            False if the run has ended, or its process cannot be reached from here.
+        """
+        # The code server may be gone, or one that started after the run.
+        with suppress(dg.DagsterError):
+            if super().terminate(run_id):
+                return True
+        run = self._instance.get_run_by_id(run_id)
+        return run is not None and not run.is_finished and _send(run, signal.SIGINT)
+
+    def get_run_worker_debug_info(
+        self, run: dg.DagsterRun, include_container_logs: bool | None = True
+    ) -> str | None:
+        """Kill the process of a run that run monitoring cancels because it did not stop in time."""
+        # Run monitoring asks this just before it cancels the run, and calls nothing else of a launcher.
+        canceling = run.status == dg.DagsterRunStatus.CANCELING
+        return KILLED if canceling and _send(run, signal.SIGKILL) else None
 
 
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:

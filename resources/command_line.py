@@ -42,10 +42,23 @@ def _environment(name: str) -> Callable[[click.Context, click.Parameter, Any], N
     return store
 
 
+class _Folder(click.Path):
+    """A folder. An empty text, as of a variable that is not set, is refused."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path, resolve_path=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert the text to an absolute path."""
+        if value == "":
+            self.fail("the path is empty; name a folder, or leave the option out", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _workspace_option(name: str, *, hidden: bool = False) -> click.Option:
     return click.Option(
         [name],
-        type=click.Path(file_okay=False, path_type=Path, resolve_path=True),
+        type=_Folder(),
         expose_value=False,
         is_eager=True,
         hidden=hidden,

@@ -23,6 +23,7 @@ from resources.stores.address import VARIABLE, database, shown_database
 from resources.warehouse import Warehouse
 from resources.warehouse.absent_files import n_absent_calls, n_release_folders
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
+from resources.warehouse.lake_connection import lake_address
 
 SQLITE = {
     home.ledger_path().name: LEDGER,
@@ -176,7 +177,7 @@ def _require_no_local_stores() -> None:
 
 
 def require_home() -> None:
-    """Raise StoreError if the workspace does not exist; does not create it."""
+    """Raise UserError if the workspace does not exist, or the folder is not one; does not create it."""
     require_folder()
     if not home.home().exists():
         raise StoreError(
@@ -184,6 +185,8 @@ def require_home() -> None:
             "or LOOM_WORKSPACE "
             "names another."
         )
+    if database() is None and lake_address() is None:
+        home.require_marks(home.home())
 
 
 @contextmanager

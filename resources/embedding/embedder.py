@@ -232,15 +232,20 @@ def _whole(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _require_backend(backend: str) -> None:
-    """Raise EmbedderError unless the packages of `backend` are installed."""
-    if backend == TORCH:
-        return
-    if backend not in RUNTIMES:
+def require_known_backend(backend: str) -> None:
+    """Raise EmbedderError if there is no such backend."""
+    if backend not in (TORCH, *RUNTIMES):
         raise EmbedderError(
             f"LOOM_EMBEDDER_BACKEND is '{backend}': "
             f"set it to {', '.join([TORCH, *RUNTIMES])}, or unset it."
         )
+
+
+def _require_backend(backend: str) -> None:
+    """Raise EmbedderError unless the packages of `backend` are installed."""
+    require_known_backend(backend)
+    if backend == TORCH:
+        return
     module, needed = RUNTIMES[backend]
     try:
         getattr(importlib.import_module(module), needed)

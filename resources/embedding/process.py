@@ -15,7 +15,13 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 from methods.clustering.languages import Tokenized
-from resources.embedding.embedder import PACKAGED, TORCH, Embedder, EmbedderError
+from resources.embedding.embedder import (
+    PACKAGED,
+    TORCH,
+    Embedder,
+    EmbedderError,
+    require_known_backend,
+)
 from resources.files import home
 
 if TYPE_CHECKING:
@@ -105,11 +111,14 @@ class EmbedderProcess(Embedder):
 def text_embedder() -> EmbedderProcess:
     """Start the configured model: `LOOM_EMBEDDER`, `LOOM_EMBEDDER_BACKEND` and `LOOM_EMBEDDER_DEVICE`.
 
-    The defaults are the packaged model, torch, and the best available device.
+    The defaults are the packaged model, torch, and the best available device. Raises EmbedderError if
+    there is no such backend.
     """
+    backend = os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH
+    require_known_backend(backend)
     return EmbedderProcess(
         os.environ.get("LOOM_EMBEDDER") or PACKAGED,
-        os.environ.get("LOOM_EMBEDDER_BACKEND") or TORCH,
+        backend,
         os.environ.get("LOOM_EMBEDDER_DEVICE") or None,
     )
 

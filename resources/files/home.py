@@ -6,6 +6,8 @@ The default is in the checkout; for an installed package it is in the current fo
 import os
 from pathlib import Path
 
+from methods.errors import UserError
+
 REPO_ROOT = Path(__file__).resolve().parents[2]
 """The root of the checkout; for an installed package the folder with its
 packages, which has the same files."""
@@ -83,3 +85,17 @@ def staging_path() -> Path:
     Apart from locks, it is empty while nothing runs.
     """
     return home() / "staging"
+
+
+MARKS = (warehouse_path().name, ledger_path().name, review_path().name, "dagster")
+"""A folder with one of these names is a workspace."""
+
+
+def require_marks(folder: Path) -> None:
+    """Raise UserError if an existing folder is not a workspace, but has more files than settings."""
+    names = {path.name for path in folder.iterdir()} - {settings_path().name, "review.yaml"}
+    if names and not names.intersection(MARKS):
+        raise UserError(
+            f"{folder} is not a workspace, as it has none of {', '.join(MARKS)}: name your workspace "
+            "with --workspace or LOOM_WORKSPACE."
+        )

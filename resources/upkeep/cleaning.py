@@ -1,7 +1,7 @@
 """Cleaning of a workspace: removes files that can be made again, or everything.
 
 Ledger, review store, warehouse, images, releases and Dagster's history cannot be made again: only
-`everything` removes them.
+`everything` removes them. Files that vlm-loom does not make stay.
 """
 
 import os
@@ -70,13 +70,17 @@ def _command(process: int) -> str:
 REBUILDABLE = (home.reports_path().name, home.staging_path().name, DOWNLOADS, WIKIPEDIA, "ray")
 """Names that are removed: reports are made again, WIT shards and Wikipedia pages are fetched again, and
 only running steps need the others."""
-MARKS = (
-    home.warehouse_path().name,
-    home.ledger_path().name,
-    home.review_path().name,
-    "dagster",
+OWN = (
+    *home.MARKS,
+    *REBUILDABLE,
+    home.images_path().name,
+    home.image_index_path().name,
+    home.limits_path().name,
+    home.releases_path().name,
+    home.settings_path().name,
+    *("settings.schema.json", "review.yaml", "lake", "stores-database.txt", "tables-on-the-way"),
 )
-"""A folder with one of these names is a workspace."""
+"""Names of what vlm-loom makes or reads in a workspace."""
 SIDE_FILES = (
     *(".lock", ".checked", ".flights", "-wal", "-shm", "-journal", ".wal", ".tmp"),
     *(".wal.checkpoint", ".wal.recovery"),
@@ -89,31 +93,33 @@ class CleaningError(UserError):
 
 
 def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[str]]:
-    """Remove from a workspace what can be made again, or everything.
+    """Remove from a workspace what can be made again, or everything that vlm-loom makes there.
 
     Args:
         folder: The workspace.
-        everything: Whether to remove everything.
+        everything: Whether to remove everything that vlm-loom makes.
 
     Returns:
         The names that were removed, and the names that were kept.
 
     Raises:
-        CleaningError: The folder is not a workspace.
+        CleaningError: The project or the user's own files are in the folder.
+        UserError: The folder is not a workspace.
         WorkspaceInUse: The workspace is in use and all of it should be removed.
         OSError: A file cannot be removed; it names the file or folder of the workspace.
     """
-    # Remove the names in MARKS last: after an interrupted cleaning, the folder is still a workspace.
+    # Remove these names last: after an interrupted cleaning, the folder is still a workspace.
     names = sorted(
         (entry.name for entry in folder.iterdir()) if folder.is_dir() else [],
-        key=lambda name: (name in MARKS, name),
+        key=lambda name: (name in home.MARKS, name),
     )
     if not names:
         return [], []
-    _require_home(folder, names)
+    _require_apart(folder)
+    home.require_marks(folder)
     if everything:
         require_unused(folder)
-    removed = [name for name in names if everything or name in REBUILDABLE]
+    removed = [name for name in names if (_is_own(name) if everything else name in REBUILDABLE)]
     for name in removed:
         path = folder / name
         try:
@@ -127,18 +133,18 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     return _named(removed), _named([name for name in names if name not in removed])
 
 
-def _require_home(folder: Path, names: list[str]) -> None:
+def _is_own(name: str) -> bool:
+    """Whether vlm-loom makes a file or folder of this name in a workspace."""
+    return name in OWN or (name.lstrip(".").startswith(OWN) and name.endswith(SIDE_FILES))
+
+
+def _require_apart(folder: Path) -> None:
     own = Path(os.environ.get("HOME", "/")).resolve()
     if any(path.is_relative_to(folder.resolve()) for path in (home.REPO_ROOT, own)):
         raise CleaningError(
             f"{folder} is not cleaned, as the project or your own files are in it: set "
             "LOOM_WORKSPACE to "
             "a folder of its own."
-        )
-    if not set(MARKS) & set(names):
-        raise CleaningError(
-            f"{folder} is not a workspace, as it has none of {', '.join(MARKS)}: set LOOM_WORKSPACE to "
-            "your workspace."
         )
 
 

@@ -2,7 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +13,7 @@ from methods.naming import listed
 from resources.files import home
 from resources.files.atomic import draft_folder
 from resources.files.bounded import file_hash, read_file
+from resources.llm.ledger.file import BATCH_WAITS
 from resources.stores.foreign_code import declare_code_of_file
 from resources.stores_of_home import SQLITE, require_upgradable_stores
 from resources.upkeep.backup_contents import (
@@ -46,13 +49,21 @@ class RestoreResult(NamedTuple):
     dropped: list[str]
 
 
-def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreResult:
+def restore(
+    backup: Path,
+    target: Path,
+    *,
+    overwrite: bool = False,
+    before_use: Callable[[Path], None] = lambda _folder: None,
+) -> RestoreResult:
     """Restore a workspace from a backup.
 
     Args:
         backup: The backup.
         target: The workspace.
         overwrite: Whether an existing workspace is moved out of the way.
+        before_use: Changes the restored files. Called with their folder before it gets the name of
+            the workspace.
 
     Returns:
         The new path of the earlier workspace, and what was not restored.
@@ -101,6 +112,7 @@ def restore(backup: Path, target: Path, *, overwrite: bool = False) -> RestoreRe
                     f"{backup / changed} has other content than was written, and nothing was restored: "
                     "give an earlier backup."
                 )
+            before_use(draft)
             os.sync()
             earlier = None
             if occupied:
@@ -172,6 +184,26 @@ def _without_foreign_code(draft: Path, names: Iterable[str]) -> list[str]:
         for name in files
         for code in declare_code_of_file(draft / name, SQLITE.get(name))
     ]
+
+
+def forget_waiting_runs(folder: Path) -> list[str]:
+    """Forget which runs wait for batches of model calls, so that no sensor starts them again.
+
+    Args:
+        folder: A workspace that nobody uses.
+
+    Returns:
+        The ids of the runs.
+    """
+    ledger = folder / home.ledger_path().name
+    if not ledger.exists():
+        return []
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        present = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+        if not connection.execute(present, (BATCH_WAITS.name,)).fetchone():
+            return []
+        deleted = connection.execute(f"DELETE FROM {BATCH_WAITS.name} RETURNING run")
+        return sorted({run for (run,) in deleted})
 
 
 def _put_back(backup: Path, target: Path, path: Path, sha256: str) -> None:

@@ -2,13 +2,32 @@
 
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import dagster as dg
 import pytest
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.execution.backfill import BulkActionStatus, PartitionBackfill
+from dagster._core.remote_origin import (
+    RegisteredCodeLocationOrigin,
+    RemoteInstigatorOrigin,
+    RemoteRepositoryOrigin,
+)
+from dagster._core.scheduler.instigation import (
+    InstigatorState,
+    InstigatorStatus,
+    TickData,
+    TickStatus,
+)
 
 from dagster_project.cli import main as loom
+from dagster_project.definitions import defs
+from dagster_project.instance import open_instance
+from dagster_project.job_runs import origin_of
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.stores_of_home import bring_home_up_to_date
@@ -130,6 +149,74 @@ def test_a_restore_says_whose_accounts_the_review_app_has_then(
     assert said not in capsys.readouterr().out
 
 
+def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    location = RegisteredCodeLocationOrigin("vlm-loom")
+    sensor = RemoteInstigatorOrigin(
+        RemoteRepositoryOrigin(location, "__repository__"), "automation"
+    )
+    ids = sensor.get_id(), sensor.get_selector().get_id()
+    with open_instance() as instance:
+        job = defs.resolve_job_def("evaluate")
+        runs = [
+            instance.create_run_for_job(
+                job, status=status, remote_job_origin=origin_of(job.name)
+            ).run_id
+            for status in (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.STARTED)
+        ]
+        instance.add_backfill(
+            PartitionBackfill("abcdef", BulkActionStatus.REQUESTED, False, {}, 1.0)
+        )
+        instance.add_instigator_state(
+            InstigatorState(sensor, InstigatorType.SENSOR, InstigatorStatus.RUNNING)
+        )
+        instance.create_tick(
+            TickData(
+                ids[0], "automation", InstigatorType.SENSOR, TickStatus.STARTED, 1.0,
+                selector_id=ids[1], run_requests=[dg.RunRequest()], reserved_run_ids=["run"],
+            )
+        )  # fmt: skip
+    backup = str(tmp_path / "backup")
+    assert loom(["workspace", "backup", "--to", backup]) == 0
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "again"))
+    capsys.readouterr()
+
+    assert loom(["workspace", "restore", backup]) == 0
+
+    with open_instance() as instance:
+        assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.CANCELED] * 2
+        assert [each.status.value for each in instance.get_backfills()] == ["CANCELED"]
+        assert not any(state.is_running for state in instance.all_instigator_state())
+        assert instance.get_ticks(*ids) == []
+    with closing(sqlite3.connect(tmp_path / "again" / "ledger.sqlite")) as ledger:
+        assert ledger.execute("SELECT * FROM batch_waits").fetchall() == []
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line == (
+        "No longer waiting for batches: runs run. Canceled, as not finished at the backup: runs "
+        f"evaluate {runs[1]}, evaluate {runs[0]}. Canceled, as not finished at the backup: backfills "
+        "abcdef. Set to their defaults: schedules and sensors automation. Start them again, or turn "
+        "them on, in the Dagster UI (vlm-loom ui: Runs, Automation)."
+    )
+
+
+def test_a_history_whose_run_has_a_path_for_an_id_is_not_restored(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    with open_instance() as instance:
+        instance.create_run_for_job(defs.resolve_job_def("evaluate"))
+    with closing(sqlite3.connect(folder / "dagster/history/runs.db")) as runs, runs:
+        runs.execute("UPDATE runs SET run_id = '../../../own'")
+    backup = str(tmp_path / "backup")
+    assert loom(["workspace", "backup", "--to", backup]) == 0
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "again"))
+
+    assert loom(["workspace", "restore", backup]) != 0
+
+    assert "'../../../own' is not an id of a run" in capsys.readouterr().err
+    assert not (tmp_path / "again").exists() and not list(tmp_path.rglob("own*"))
+
+
 # --- Cleaning ------------------------------------------------------------------------------------
 
 
@@ -177,6 +264,41 @@ def test_a_folder_that_is_no_home_is_not_cleaned(
         assert capsys.readouterr().err.startswith(f"{tmp_path} is not a workspace, as it has none")
 
     assert names(tmp_path) == {"downloads", "thesis.tex"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["release list", "release show mmdu", "result show", "review account list"],
+)
+def test_a_command_that_reads_makes_no_workspace_of_another_folder(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    (tmp_path / "thesis.tex").write_text("years")
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
+
+    assert loom(command.split()) == 2
+
+    assert capsys.readouterr().err.startswith(f"{tmp_path} is not a workspace, as it has none of ")
+    assert names(tmp_path) == {"thesis.tex"}
+
+
+def test_an_empty_workspace_option_is_refused(folder: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(folder)
+    assert loom(["workspace", "clean", "--workspace", ""]) == 2
+    assert capsys.readouterr().err == (
+        "vlm-loom workspace clean: --workspace: the path is empty; name a folder, or leave the option "
+        "out.\n"
+    )
+
+
+def test_cleaning_everything_keeps_files_that_vlm_loom_does_not_make(folder: Path, capsys) -> None:
+    (folder / "thesis.tex").write_text("years")
+    (folder / "ledger.sqlite.copy").write_text("years")
+    assert loom(["workspace", "clean", "--all"]) == 0
+    assert names(folder) == {"thesis.tex", "ledger.sqlite.copy"}
+    assert capsys.readouterr().out.endswith(
+        "\nKept, as vlm-loom does not make it: ledger.sqlite.copy, thesis.tex.\n"
+    )
 
 
 def test_no_folder_with_the_project_or_a_persons_own_files_is_cleaned(

@@ -1,6 +1,7 @@
 """A job from a terminal: it runs as the UI runs it, or a sentence says why not."""
 
 import os
+import shutil
 from pathlib import Path
 
 import dagster as dg
@@ -93,6 +94,35 @@ def test_another_name_is_one_sentence_and_makes_no_home(
     assert done.stderr.startswith(f"vlm-loom run: JOB: there is no {name!r}; ")
     assert name != "evaluat" or done.stderr.endswith("; the nearest is evaluate.\n")
     assert done.stderr.count("\n") == 1 and not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "variable", "value"),
+    [
+        ("run evaluate", "LOOM_BUDGET_USD", "five"),
+        ("run evaluate", "LOOM_MODELS", "/nowhere/models.yaml"),
+        ("run evaluate", "LOOM_PROMPTS", "relative"),
+        ("run build", "LOOM_BUDGET_USD", "five"),
+        ("site", "LOOM_PROFILE", "nope"),
+        ("run cluster", "LOOM_EMBEDDER_BACKEND", "nope"),
+    ],
+)
+def test_a_wrong_setting_ends_a_command_before_its_run(
+    command: str, variable: str, value: str, small_home: Path, tmp_path: Path, commanded: Commanded
+) -> None:
+    home = Path(shutil.copytree(small_home, tmp_path / "home"))
+    done = commanded(home, *command.split(), **{variable: value})
+    assert done.returncode == 2, done.stderr
+    assert value in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize("job", ["build", "ingest"])
+def test_a_job_that_asks_nothing_about_releases_takes_no_limit(
+    job: str, tmp_path: Path, commanded: Commanded
+) -> None:
+    done = commanded(tmp_path / "home", "run", job, "--limit", "3")
+    assert done.returncode == 2
+    assert "leave out --limit, or run evaluate" in done.stderr
 
 
 def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:

@@ -1,18 +1,22 @@
 """Runs whose process is gone end as failed; those of living processes are let be."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import dagster as dg
 import pytest
 from dagster import DagsterRunStatus
 from dagster._core.launcher import WorkerStatus
+from dagster._core.storage.tags import GRPC_INFO_TAG
 
 from dagster_project.job_runs import run_job
 from dagster_project.run_processes import (
     AT_WORK,
+    KILLED,
     RunLauncher,
     end_dead_runs,
     executor,
@@ -137,6 +141,60 @@ def test_a_run_whose_process_ended_before_it_started_blocks_no_build(
         run = instance.create_run_for_job(first_job(), status=status, tags=gone)
         assert end_dead_runs(instance) == [f"first {run.run_id}"]
         assert instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)) == []
+
+
+@pytest.fixture
+def terminated(instance: dg.DagsterInstance) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process that prints when it is interrupted, and a run of it whose code server is gone."""
+    script = (
+        "import time; from dagster_project.run_processes import own_process\n"
+        "print(own_process(), flush=True)\n"
+        "try: time.sleep(60)\n"
+        "except KeyboardInterrupt: print('interrupted', flush=True); time.sleep(60)\n"
+    )
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        server = json.dumps({"host": "localhost", "socket": "/nowhere/code-server"})
+        run = instance.create_run_for_job(
+            first_job(),
+            status=DagsterRunStatus.STARTED,
+            tags={PROCESS: process.stdout.readline().strip(), GRPC_INFO_TAG: server},
+        )
+        yield process, run.run_id
+        process.kill()
+
+
+def test_terminate_reaches_a_process_whose_code_server_is_gone(
+    instance: dg.DagsterInstance, terminated: tuple[subprocess.Popen[str], str]
+) -> None:
+    process, run_id = terminated
+
+    assert instance.run_launcher.terminate(run_id)
+
+    assert process.stdout is not None and process.stdout.readline() == "interrupted\n"
+    run = instance.get_run_by_id(run_id)
+    assert run is not None and run.status == DagsterRunStatus.CANCELING
+    # What run monitoring calls after cancel_timeout_seconds.
+    assert instance.run_launcher.get_run_worker_debug_info(run) == KILLED
+    assert process.wait(10) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    "process",
+    [
+        ("elsewhere", BOOT, NAMESPACE, PID, START),
+        # The process id was given to another process.
+        (HOST, BOOT, NAMESPACE, PID, "1"),
+    ],
+)
+def test_terminate_signals_no_process_that_is_not_of_the_run(
+    instance: dg.DagsterInstance, process: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.kill", lambda *_: pytest.fail("a process was signaled"))
+    tags = {PROCESS: " ".join(process)}
+    run = instance.create_run_for_job(first_job(), status=DagsterRunStatus.STARTED, tags=tags)
+    assert not instance.run_launcher.terminate(run.run_id)
 
 
 def test_a_run_has_its_process_as_a_tag(instance: dg.DagsterInstance) -> None:

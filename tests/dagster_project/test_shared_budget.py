@@ -112,7 +112,7 @@ def test_the_budget_of_the_environment_is_shared_with_runs_at_work(instance, tmp
     assert chain_of_a_run(instance, tmp_path)[0] != with_beside[0]
 
 
-@pytest.mark.parametrize("given", ["nan", "inf", "-1", "five"])
+@pytest.mark.parametrize("given", ["nan", "inf", "-1", "five", "١"])
 def test_a_budget_that_is_no_amount_is_refused(monkeypatch, given):
     monkeypatch.setenv("LOOM_BUDGET_USD", given)
 

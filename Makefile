@@ -47,17 +47,20 @@ check: $(VENV)/.developer ## Lint, types, import direction
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-# A worker more than there are cores uses what another waits for; their linear algebra has one thread each.
+# Two workers more than there are cores use what others wait for; their linear algebra has one thread each.
 PYTEST := env OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
-  $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4 --dist worksteal
+  $(BIN)/python -m pytest -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2) --maxprocesses 4 --dist worksteal
 
 test: check ## All checks, the fast tests and the main job (about 5 minutes on 2 cores)
 	@$(PYTEST) -m "not slow and not nightly" --hypothesis-profile=quick $(ARGS)
 
 # A test that fails is run once more, and the summary lists it as RERUN: one in a thousand must not
 # hold up a build, and must be seen. `make test` and `make test-nightly` run a test once.
-test-all: check ## All checks and all tests but the nightly ones, as CI runs them
-	@$(PYTEST) -m "not nightly" --reruns 1 -r aR $(ARGS)
+# The checks run beside the tests, which leave a tenth of the cores idle.
+test-all: $(VENV)/.developer ## All checks and all tests but the nightly ones, as CI runs them
+	@$(MAKE) --no-print-directory check & checks=$$!; \
+	$(PYTEST) -m "not nightly" --reruns 1 -r aR $(ARGS); tested=$$?; \
+	wait $$checks && exit $$tested
 
 test-nightly: check ## Every case of each law, and the tests on Label Studio, MediaWiki, llama.cpp and the newest Dagster (hours)
 	@$(PYTEST) --hypothesis-profile=nightly $(ARGS)

@@ -7,6 +7,7 @@ from PIL import Image
 
 from resources.settings.packages import EXTRA_OF
 from resources.warehouse import Warehouse
+from tests.assets.corpus import mini_corpus
 from tests.e2e.running import command
 
 pytestmark = pytest.mark.slow
@@ -70,7 +71,8 @@ def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> 
 def test_a_build_says_in_one_sentence_what_to_install(
     tmp_path: Path, without_build: dict[str, str]
 ) -> None:
-    done = command(tmp_path / "home", "build", **without_build)
+    corpus = mini_corpus(tmp_path / "corpus").folder
+    done = command(tmp_path / "home", "build", LOOM_CORPUS=str(corpus), **without_build)
 
     assert done.returncode != 0
     said = done.stdout + done.stderr

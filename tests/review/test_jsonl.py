@@ -328,12 +328,11 @@ class TestCommandLine:
             for number, kind in enumerate(("dialogue", "rewrite", "dialogue"))
         ]
         monkeypatch.setattr(commands, "read_queue", lambda: queue)
+        ReviewStore(tmp_path / "review.sqlite").close()
         out = tmp_path / "out.jsonl"
         export = ["review", "export", "--kind", "dialogue", "--out", str(out)]
         back = ["review", "import", str(out), "--reviewer", "ANN", "--round", "1"]
 
-        assert loom([*export, "--reviewer", "nobody"]) == 2
-        assert "There is no account 'nobody'" in capsys.readouterr().err
         assert loom(export) == 0
         assert "2 of 2 items need a decision in round 1" in capsys.readouterr().out
         assert loom(export) == 2
@@ -346,6 +345,9 @@ class TestCommandLine:
         # Names of accounts only, whatever their case.
         assert loom(back) == 2
         assert "There is no account 'ANN'" in capsys.readouterr().err
+        other = str(tmp_path / "other.jsonl")
+        assert loom([*export[:-1], other, "--reviewer", "nobody"]) == 2
+        assert "There is no account 'nobody'" in capsys.readouterr().err
         Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
         assert loom(back) == 0
         assert capsys.readouterr().out.startswith("2 decisions added, 0 known already")

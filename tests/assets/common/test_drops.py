@@ -8,6 +8,7 @@ import pytest
 from assets.common.drops import FAILED_CALLS, reasons, require_few_lost
 from assets.common.isolation import Isolation
 from methods.prompts.prompt_template import TemplateError
+from resources.files.home import reports_path
 from resources.llm.canary import ModelGivenUp, PromptGivenUp
 from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.migrations import StoreError
@@ -64,7 +65,7 @@ def test_reasons_are_a_table_with_the_most_frequent_first() -> None:
         (WaitingForBatch("It waits."), False, False),
         (BatchPending(), False, False),
         # What is so of all releases: it is said once.
-        (OSError(errno.EROFS, "Read-only file system", "reports/one.html"), False, False),
+        (OSError(errno.EROFS, "Read-only file system", str(reports_path())), False, False),
     ],
 )
 def test_what_one_release_may_keep_from_the_others(error, kept, kept_while_asking):

@@ -39,6 +39,12 @@ settings.register_profile("nightly", max_examples=300, deadline=None)
 settings.load_profile("ci")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs the whole main job begins first, so that no worker is alone with it at the end."""
+    items.sort(key=lambda item: "main_job" not in getattr(item, "fixturenames", ()))
+
+
 def pytest_collection_finish() -> None:
     """What is there before the first test stays to the end: garbage is looked for among the rest."""
     gc.collect()

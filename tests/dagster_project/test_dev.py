@@ -1,12 +1,22 @@
 """`dagster dev` as `vlm-loom ui` runs it: the end of one of its services ends the UI, with a reason."""
 
 import logging
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dagster_project import dev
+
+
+@pytest.fixture(autouse=True)
+def filters_of_dagster() -> Iterator[None]:
+    """A process runs the UI once, and tests do so twice: the first one's filter goes."""
+    logger = logging.getLogger("dagster")
+    before = [*logger.filters]
+    yield
+    logger.filters[:] = before
 
 
 def of_dagster(error: Exception | None) -> Any:

@@ -21,6 +21,7 @@ CREATE TABLE dialogue.small (
     a VARCHAR, b INTEGER CHECK (b > 0), c INTEGER UNIQUE, PRIMARY KEY (a, b), CHECK (c <> b OR a = 'x')
 );
 """
+SMALL_DDL = f"CREATE SCHEMA dialogue; {SMALL}"
 ROWS = st.lists(
     st.fixed_dictionaries(
         {"a": st.sampled_from("xy"), "b": st.integers(0, 2), "c": st.none() | st.integers(0, 3)}
@@ -85,20 +86,22 @@ def test_a_row_of_nulls_is_refused_in_the_words_of_the_table_that_declares_its_r
 @contextmanager
 def small(stored: list[dict[str, object]]) -> Iterator[tuple[Connection, Connection]]:
     """A table without its rules and with them, with the same rows."""
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        closing(duckdb.connect()) as bare,
-        closing(duckdb.connect()) as ruled,
-    ):
-        ddl = f"CREATE SCHEMA dialogue; {SMALL}"
-        ruled.execute(ddl)
-        small_tables = staging._tables_of(ddl)
-        patch.setattr(staging, "tables_with_rules", lambda: small_tables)
-        run_on_lake(bare, ddl)
+    with closing(duckdb.connect()) as bare, closing(duckdb.connect()) as ruled:
+        ruled.execute(SMALL_DDL)
+        run_on_lake(bare, SMALL_DDL)
         for connection in (bare, ruled):
             connection.register("stored", as_table(stored))
             connection.execute("INSERT INTO dialogue.small SELECT * FROM stored")
         yield bare, ruled
+
+
+def refusal_of_small(
+    connection: Connection, rows: pa.Table, partition: Sequence[str] = ("another",)
+) -> str | None:
+    tables = staging._tables_of(SMALL_DDL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staging, "tables_with_rules", lambda: tables)
+        return refusal_on_lake(connection, "dialogue.small", rows, partition)
 
 
 def as_table(rows: list[dict[str, object]]) -> pa.Table:
@@ -117,7 +120,7 @@ def both() -> Iterator[tuple[Connection, Connection]]:
 def test_rows_are_refused_exactly_when_a_file_refuses_them(both, added):
     for connection in both:
         connection.begin()
-    of_lake = refusal_on_lake(both[0], "dialogue.small", as_table(added))
+    of_lake = refusal_of_small(both[0], as_table(added))
     of_file = refusal_of_table(both[1], "dialogue.small", as_table(added))
     for connection in both:
         connection.rollback()
@@ -142,7 +145,7 @@ def test_rows_are_refused_in_the_words_of_a_file(rows, message):
     added = as_table([dict(zip("abc", row, strict=True)) for row in rows])
     with small([{"a": "x", "b": 1, "c": 1}, {"a": "q", "b": 5, "c": None}]) as (bare, ruled):
         bare.begin()
-        of_lake = refusal_on_lake(bare, "dialogue.small", added)
+        of_lake = refusal_of_small(bare, added)
         assert of_lake == refusal_of_table(ruled, "dialogue.small", added)
     assert of_lake is not None and message in of_lake
 
@@ -154,7 +157,7 @@ def test_a_key_with_all_columns_of_the_partition_is_not_searched_elsewhere(parti
     """Rows of other partitions have other keys, and those of this one are deleted."""
     with small([{"a": "x", "b": 1, "c": 1}]) as (bare, _):
         rows = as_table([{"a": "x", "b": 1, "c": None}])
-        assert bool(refusal_on_lake(bare, "dialogue.small", rows, partition)) is refused
+        assert bool(refusal_of_small(bare, rows, partition)) is refused
 
 
 @pytest.mark.parametrize(

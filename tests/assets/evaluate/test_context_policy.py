@@ -14,6 +14,10 @@ pytestmark = pytest.mark.slow
 
 CONTEXT_TOKENS = 2000
 """Two pictures (765 each) and what is said of them, and no third one."""
+SMALL_CONTEXT = {
+    "context_tokens": CONTEXT_TOKENS,
+    "image_tokens": {"base": 85, "tile": 170},
+}
 JUDGED = judge_version(BENCHMARKS["mmdu"], "shown")
 OF_MODELS = "SELECT DISTINCT judge_version, model FROM evaluate.{} ORDER BY ALL"
 
@@ -29,8 +33,7 @@ class Day:
 @pytest.fixture(scope="module")
 def day(released: World, copied: CopyWorld) -> Day:
     world = copied(released)
-    of_images = {"base": 85, "tile": 170}
-    world.set_models({"careful": {"context_tokens": CONTEXT_TOKENS, "image_tokens": of_images}})
+    world.set_models({"careful": SMALL_CONTEXT})
     world.write_settings({"evaluate": {"answers": {"context_policy": "truncate"}}})
     run = world.evaluate("careful")
     assert run.success
@@ -72,12 +75,14 @@ def test_scores_under_two_policies_stand_apart_and_name_the_policy(day: Day, tab
     assert day.world.rows("FROM evaluate.comparisons") == []
 
 
-def test_under_fail_the_tail_is_not_asked_and_what_fits_is_not_paid_for_again(day: Day) -> None:
-    world = day.world
-    before = len(world.proxy.requests)
+def test_under_fail_the_tail_is_not_asked_and_what_fits_is_not_paid_for_again(
+    day: Day, copied: CopyWorld
+) -> None:
+    world = copied(day.world)
+    world.set_models({"careful": SMALL_CONTEXT})
     run = world.evaluate("careful", config=ANY_LOSS_IN_EVALUATION)
     assert run.success and "context policy" not in metadata(run, "evaluate/answers")
-    asked = [each for each in world.proxy.requests[before:] if each.model == "offline-careful"]
+    asked = [each for each in world.proxy.requests if each.model == "offline-careful"]
     assert asked == []
     statuses = world.rows(
         "SELECT status, count(DISTINCT item_id) AS n, any_value(turns_left_out) AS left_out "

@@ -29,7 +29,6 @@ from resources.llm.parsed_reply import MAX_REPAIRS
 from resources.llm.registry import active_profile, load_registry
 from resources.mock_server.process import MockServerProcess
 from resources.review.rules import read_rules
-from resources.review.store import RULES_FILE
 from resources.review.tables import REVIEW
 from resources.settings.asset_settings import read_sections
 from resources.settings.prompts import check_own_prompts
@@ -65,7 +64,7 @@ def dry_run(job: str = "build", limit: int | None = None) -> int:
     bring_home_up_to_date()
     # Checked before the workspace is copied, so that messages name the workspace's own files.
     read_sections(SECTIONS)
-    read_rules(home.home() / RULES_FILE)
+    read_rules(home.rules_path())
     check_own_prompts()
     with copied_workspace() as ledger:
         images = open_images()
@@ -113,7 +112,7 @@ def copied_workspace() -> Iterator[Ledger]:
         for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):
             if shared.exists() and not (folder / shared.name).exists():
                 (folder / shared.name).symlink_to(shared)
-        for settings in (home.settings_path(), real / RULES_FILE):
+        for settings in (home.settings_path(), real / home.rules_path().name):
             if settings.exists():
                 shutil.copy(settings, folder)
         ledger = Ledger(home.ledger_path()) if is_there(home.ledger_path()) else None

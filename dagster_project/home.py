@@ -70,13 +70,13 @@ def restore_home(source: Path, overwrite: bool) -> str:
         UserError: The backup cannot be restored.
     """
     folder = home.home()
-    ended = ""
-
-    def end_runs(restored: Path) -> None:
-        nonlocal ended
-        ended = end_restored_runs(restored)
-
-    earlier, dropped = restore(source.resolve(), folder, overwrite=overwrite, before_use=end_runs)
+    ended: list[str] = []
+    earlier, dropped = restore(
+        source.resolve(),
+        folder,
+        overwrite=overwrite,
+        before_use=lambda restored: ended.extend(end_restored_runs(restored)),
+    )
     message = f"Restored {folder} from {source.resolve()}"
     if shown := shown_database():
         message += (
@@ -93,7 +93,7 @@ def restore_home(source: Path, overwrite: bool) -> str:
             f"{listed(dropped)}. Create those again that you need."
         )
     if ended:
-        message += f"\n{printable(ended)}"
+        message += f"\n{printable(' '.join(ended))}"
     if earlier:
         message += f"\nThe earlier workspace is {earlier}: remove it when you do not need it."
     return message

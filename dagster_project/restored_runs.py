@@ -18,14 +18,15 @@ _OPEN = ("REQUESTED", "CANCELING", "FAILING")
 """The states of a backfill that is not finished."""
 
 
-def end_restored_runs(folder: Path) -> str:
+def end_restored_runs(folder: Path) -> list[str]:
     """End unfinished runs and backfills, and set schedules and sensors to their defaults.
 
     Args:
         folder: The restored workspace, which nobody uses.
 
     Returns:
-        A sentence for each kind of what was ended or set to its default; empty if there was none.
+        A sentence for each kind of what was ended or set to its default, and one on how to start it
+        again; none if nothing was.
 
     Raises:
         UserError: Dagster cannot read the history, or it cannot be changed.
@@ -49,7 +50,7 @@ def end_restored_runs(folder: Path) -> str:
         sentences.append(
             "Start them again, or turn them on, in the Dagster UI (vlm-loom ui: Runs, Automation)."
         )
-    return " ".join(sentences)
+    return sentences
 
 
 def _end_all(instance: dg.DagsterInstance) -> list[str]:

@@ -20,8 +20,7 @@ from resources.files.home import DEFAULT, home
 from resources.files.system_errors import (
     ResourceExhausted,
     exhaustion_message,
-    is_refused_home,
-    refused_by_system,
+    refusal_message,
 )
 from resources.settings.packages import package_missing
 from resources.stores.address import server_error
@@ -260,10 +259,12 @@ def run(group: click.Group, name: str, argv: Sequence[str] | None = None) -> int
         return NOT_DONE
     except BaseException as error:
         message = (
-            exhaustion_message(error) or package_missing(error) or server_error(error) or error
+            exhaustion_message(error)
+            or package_missing(error)
+            or server_error(error)
+            or refusal_message(error)
+            or error
         )
-        if isinstance(message, OSError) and is_refused_home(message):
-            message = refused_by_system(message)
         if not isinstance(message, OSError | UserError):
             raise
         print(printable(str(message)), file=sys.stderr)

@@ -129,17 +129,17 @@ def require_folder() -> None:
 
 def _require_same_database() -> None:
     """Raise StoreError if the stores are in a database, but `LOOM_STORES` names another one or none."""
-    if not _database_file().exists():
+    if not home.stores_database_path().exists():
         return
-    before, shown = _database_file().read_text().strip(), shown_database()
+    before, shown = home.stores_database_path().read_text().strip(), shown_database()
     # A server may have several names.
     if shown is not None and shown.rpartition("/")[2] == before.rpartition("/")[2]:
         return
     setting = "is not set" if shown is None else f"names {shown}"
     raise StoreError(
-        f"{_database_file()} says that the stores of {home.home()} are in {before}, and {VARIABLE} "
-        f"{setting}: set it to that database if it is yours. To go on without what is there, and to "
-        "pay for its answers again, remove the file."
+        f"{home.stores_database_path()} says that the stores of {home.home()} are in {before}, and "
+        f"{VARIABLE} {setting}: set it to that database if it is yours. To go on without what is "
+        "there, and to pay for its answers again, remove the file."
     )
 
 
@@ -148,23 +148,19 @@ def remember_database() -> None:
     new ones.
     """
     shown = shown_database()
-    if shown is not None and not _database_file().exists():
+    if shown is not None and not home.stores_database_path().exists():
         home.home().mkdir(parents=True, exist_ok=True)
-        write_atomically(_database_file(), f"{shown}\n".encode())
+        write_atomically(home.stores_database_path(), f"{shown}\n".encode())
 
 
 def forget_database() -> None:
     """Remove the record of the database: the stores of the workspace are files again."""
-    _database_file().unlink(missing_ok=True)
-
-
-def _database_file() -> Path:
-    return home.home() / "stores-database.txt"
+    home.stores_database_path().unlink(missing_ok=True)
 
 
 def _require_no_local_stores() -> None:
     """Raise StoreError if `LOOM_STORES` is set, but the workspace has stores that were not moved."""
-    if database() is None or _database_file().exists():
+    if database() is None or home.stores_database_path().exists():
         return
     stores = [path for name in SQLITE if (path := home.home() / name).exists()]
     if stores:

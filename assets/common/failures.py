@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import dagster as dg
 
 from methods.errors import UnfinishedStep, UserError
-from resources.files.system_errors import exhaustion_message, is_refused_home, refused_by_system
+from resources.files.system_errors import exhaustion_message, refusal_message
 from resources.settings.packages import package_missing
 
 WAITS = "waits for batches"
@@ -35,9 +35,9 @@ def plain_errors() -> Iterator[None]:
             raise
         raise dg.Failure(str(error), metadata={WAITS: True}, allow_retries=False) from None
     except Exception as error:
-        message = exhaustion_message(error) or package_missing(error) or error
-        if isinstance(message, OSError) and is_refused_home(message):
-            message = refused_by_system(message)
+        message = (
+            exhaustion_message(error) or package_missing(error) or refusal_message(error) or error
+        )
         if not isinstance(message, UserError):
             raise
         raise dg.Failure(description=str(message), allow_retries=message.passing) from None

@@ -19,7 +19,7 @@ from methods.errors import PromptUnusable, UnfinishedStep, UserError
 from methods.ids import content_id
 from methods.markdown import code
 from resources.files.home import REPO_ROOT
-from resources.files.system_errors import exhaustion_message, is_refused_home, refused_by_system
+from resources.files.system_errors import exhaustion_message, is_refused_home, refusal_message
 from resources.migrations import StoreUnavailable
 from resources.settings.packages import package_missing
 from resources.warehouse import Warehouse, arrow_schema
@@ -160,10 +160,8 @@ def _reason(error: Exception) -> str:
     """Return the message of an error; for an unexpected error its type, its line and what to do."""
     if isinstance(error, dg.Failure):
         return error.description or "It failed without a reason."
-    if named := exhaustion_message(error) or package_missing(error):
+    if named := exhaustion_message(error) or package_missing(error) or refusal_message(error):
         return str(named)
-    if isinstance(error, OSError) and is_refused_home(error):
-        return str(refused_by_system(error))
     if isinstance(error, UserError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)

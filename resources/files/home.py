@@ -64,6 +64,21 @@ def settings_path() -> Path:
     return home() / "settings.yaml"
 
 
+def rules_path() -> Path:
+    """Return the path of the file with the rules of review."""
+    return home() / "review.yaml"
+
+
+def stores_database_path() -> Path:
+    """Return the path of the file that names the database of the stores, if they are in Postgres."""
+    return home() / "stores-database.txt"
+
+
+def moved_tables_path() -> Path:
+    """Return the folder of tables that are being moved between a file and a lake."""
+    return home() / "tables-on-the-way"
+
+
 def releases_path() -> Path:
     """Return the folder of the releases, each in a subfolder named by its id."""
     return home() / "releases"
@@ -93,7 +108,7 @@ MARKS = (warehouse_path().name, ledger_path().name, review_path().name, "dagster
 
 def require_marks(folder: Path) -> None:
     """Raise UserError if an existing folder is not a workspace, but has more files than settings."""
-    names = {path.name for path in folder.iterdir()} - {settings_path().name, "review.yaml"}
+    names = {path.name for path in folder.iterdir()} - {settings_path().name, rules_path().name}
     if names and not names.intersection(MARKS):
         raise UserError(
             f"{folder} is not a workspace, as it has none of {', '.join(MARKS)}: name your workspace "

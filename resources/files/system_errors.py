@@ -81,6 +81,13 @@ def is_refused_home(error: BaseException) -> bool:
     return of_home and error.errno in (errno.EROFS, *NOT_ALLOWED)
 
 
+def refusal_message(error: BaseException) -> StoreError | None:
+    """Make the message for an error that `is_refused_home`; None for another one."""
+    return (
+        refused_by_system(error) if isinstance(error, OSError) and is_refused_home(error) else None
+    )
+
+
 def refused_by_system(error: OSError) -> StoreError:
     """Make the message for an operation in the workspace that the operating system refused.
 

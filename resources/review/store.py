@@ -12,7 +12,7 @@ from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.overview import DecisionEffort
 from methods.review.process import ROUND_OF_ROLE, ReviewState, RuleBook
-from resources.files.home import is_writable
+from resources.files.home import is_writable, rules_path
 from resources.review import (
     assignments,
     comments,
@@ -44,7 +44,6 @@ from resources.stores import open_store
 from resources.stores.address import database
 
 _HAS_DECIDED = text("SELECT 1 FROM in_force WHERE reviewer = :reviewer LIMIT 1")
-RULES_FILE = "review.yaml"
 ALL = Filters()
 
 
@@ -59,12 +58,12 @@ class ReviewStore:
     def __init__(self, path: Path | str):
         self.path = Path(path)
         # Before the store is opened: invalid rules must not create the file.
-        rules_path = self.path.with_name(RULES_FILE)
-        rules = read_rules(rules_path)
+        rules_file = self.path.with_name(rules_path().name)
+        rules = read_rules(rules_file)
         self._store = open_store(REVIEW, self.path)
         if database() is None and not is_writable(self.path):
             return  # Read-only access uses the stored rules.
-        own_rules = rules_path.exists() or database() is None
+        own_rules = rules_file.exists() or database() is None
         with self._store.read() as connection:
             outdated = own_rules and not item_status.follows_rules(connection, rules)
             spelled = bool(names.spellings(connection, folded_name))

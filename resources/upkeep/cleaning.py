@@ -14,6 +14,7 @@ from pathlib import Path
 from methods.errors import UserError
 from resources.corpus.corpus import DOWNLOADS, WIKIPEDIA
 from resources.files import home
+from resources.settings.asset_settings import SCHEMA_NAME
 
 
 class WorkspaceInUse(UserError):
@@ -78,7 +79,11 @@ OWN = (
     home.limits_path().name,
     home.releases_path().name,
     home.settings_path().name,
-    *("settings.schema.json", "review.yaml", "lake", "stores-database.txt", "tables-on-the-way"),
+    home.rules_path().name,
+    home.stores_database_path().name,
+    home.moved_tables_path().name,
+    SCHEMA_NAME,
+    "lake",
 )
 """Names of what vlm-loom makes or reads in a workspace."""
 SIDE_FILES = (

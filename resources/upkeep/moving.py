@@ -21,7 +21,6 @@ from resources.warehouse import Warehouse, lake_connection
 from resources.warehouse.lake import Lake
 from resources.warehouse.transfer import fill, write_parquet
 
-ON_THE_WAY = "tables-on-the-way"
 """A temporary folder of the workspace: its tables as Parquet files, while they are moved to a lake."""
 
 
@@ -67,7 +66,7 @@ def move(*, back: bool, say: Callable[[str], None]) -> None:
 
 
 def _tables(address: lake_connection.LakeAddress) -> Iterator[str]:
-    path, folder = home.warehouse_path(), home.home() / ON_THE_WAY
+    path, folder = home.warehouse_path(), home.moved_tables_path()
     if not path.exists():
         return
     yield f"{path.name}: its rows are brought to {address.name} and compared, a minute or more"

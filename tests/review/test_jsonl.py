@@ -1,7 +1,6 @@
 """The round trip by file: out, filled in by people, and back, as often as anyone likes."""
 
 import json
-import resource
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -18,6 +17,7 @@ from review import commands
 from review.import_export import Record, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
 from review.spreadsheet import write_csv
+from tests.doubles.file_size import files_of_at_most
 from tests.doubles.one_colour import one_colour
 
 PICTURE = one_colour("teal", (32, 32))
@@ -302,13 +302,8 @@ class TestTwoSources:
 
 @pytest.mark.parametrize("write", [write_jsonl, write_csv])
 def test_an_export_that_fills_the_disk_leaves_no_file(folder, tmp_path, write):
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            write(folder.items, 1, tmp_path / "out" / "export")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with files_of_at_most(100), pytest.raises(OSError, match="File too large"):
+        write(folder.items, 1, tmp_path / "out" / "export")
     assert list((tmp_path / "out").iterdir()) == []
 
 

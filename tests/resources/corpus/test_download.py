@@ -1,7 +1,6 @@
 """Downloading a shard: whatever breaks off, the file is whole in the end and nothing comes twice."""
 
 import random
-import resource
 import socket
 import threading
 import time
@@ -14,6 +13,7 @@ from resources.corpus import download as module
 from resources.corpus.download import DownloadError, download
 from resources.files.system_errors import exhaustion_message
 from resources.web import ssrf_guard
+from tests.doubles.file_size import files_of_at_most
 from tests.resources.corpus.storage_double import serving_storage
 
 pytestmark = pytest.mark.slow
@@ -349,11 +349,7 @@ def test_a_password_in_the_address_is_sent_and_not_told(storage, shard, target):
 
 
 def test_a_download_that_fills_the_disk_names_its_file(shard, target):
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
-    try:
-        with pytest.raises(DownloadError, match="File too large") as caught:
-            fetch(shard, target)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    full = pytest.raises(DownloadError, match="File too large")
+    with files_of_at_most(1_000_000), full as caught:
+        fetch(shard, target)
     assert f"{target}.part" in str(exhaustion_message(caught.value))

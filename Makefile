@@ -21,18 +21,23 @@ setup: $(VENV)/.ready ## A virtual environment with the locked dependencies and 
 # The lock files have all packages, so pip need not resolve what they depend on: a third of its time.
 PIP_LOCKED = $(BIN)/python -m pip install --quiet --no-compile --no-deps --disable-pip-version-check
 
-$(VENV)/.ready: requirements.lock pyproject.toml
+$(BIN)/python:
 	@command -v $(PYTHON) >/dev/null || { echo "vlm-loom needs Python 3.11: install it or set PYTHON=/path/to/python3.11."; exit 2; }
 	@echo "Setting up $(VENV) (some minutes the first time) ..."
 	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready: requirements.lock pyproject.toml | $(BIN)/python
 	@$(PIP_LOCKED) -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# What tests and checks need as well.
-$(VENV)/.developer: $(VENV)/.ready requirements-dev.lock
+# What tests and checks need as well. CI runs both at once, as pip uses one core.
+$(VENV)/.developer-packages: requirements-dev.lock | $(BIN)/python
 	@echo "Adding what tests and checks need to $(VENV) ..."
-	@$(PIP_LOCKED) -r requirements-dev.lock
+	@$(PIP_LOCKED) -r <(grep -v '^-r ' requirements-dev.lock)
+	@touch $@
+
+$(VENV)/.developer: $(VENV)/.ready $(VENV)/.developer-packages
 	@touch $@
 
 demo: setup ## From WIT rows to a leaderboard on the sample corpus; the same as vlm-loom demo

@@ -3,6 +3,7 @@ column; SQLite runs no trigger or view of theirs, and no check or index computes
 """
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -26,11 +27,16 @@ from tests.homes.kept import unpack
 NAME = "warehouse.duckdb"
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    home = unpack(tmp_path)
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = unpack(tmp_path_factory.mktemp("upgraded"))
     Warehouse(home / NAME).check()
     return home
+
+
+@pytest.fixture
+def home(upgraded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(upgraded, tmp_path / "home"))
 
 
 def tampered(home: Path, backup: Path, script: str, name: str = NAME) -> Path:

@@ -1,6 +1,5 @@
 """The checks `not_empty` count what an asset is there for, by kind, and say what to do without it."""
 
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -15,8 +14,8 @@ DIALOGUES = "items of the current releases in release.items"
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "warehouse.duckdb")
+def warehouse(empty_warehouse: Warehouse) -> Warehouse:
+    return empty_warehouse
 
 
 def not_empty(asset: str, warehouse: Warehouse, *, made: bool = True) -> dg.AssetCheckResult:

@@ -7,11 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from resources.files import home
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.review.accounts import Accounts
@@ -30,11 +28,11 @@ COMMANDS = """
 import contextlib, io, json, sys
 from dagster_project.cli import main
 
-done = {}
-for line in json.loads(sys.argv[1]):
+done = []
+for home, line in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
-        code = main(line)
-    done[" ".join(line)] = code, out.getvalue()
+        code = main([*line, "--workspace", home])
+    done.append((code, out.getvalue()))
 print(json.dumps(done))
 """
 LEFT_OPEN = f"""
@@ -45,97 +43,116 @@ os._exit(0)
 """
 
 
-@pytest.fixture
-def read_only(loom_home: Path) -> Iterator[Path]:
-    """A home with tables, a ledger and an account, whose last write is in DuckDB's log only."""
+def may_write(folder: Path, allowed: bool) -> None:
+    """Give the rights to write the folder and all that is in it, or take them away."""
+    for path in [folder, *folder.rglob("*")]:
+        mode = path.stat().st_mode
+        path.chmod(mode | 0o200 if allowed else mode & ~0o222)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Homes with tables, a ledger and an account, whose last write is in DuckDB's log only."""
     if AS_USER and shutil.which("setpriv") is None:
         pytest.skip("setpriv, with which root gives up its rights, is not installed")
-    Warehouse(home.warehouse_path()).replace(TABLE, answers("a", 3))
-    ledger = Ledger(home.ledger_path())
+    root = tmp_path_factory.mktemp("homes")
+    home = root / "read"
+    home.mkdir()
+    Warehouse(home / "warehouse.duckdb").replace(TABLE, answers("a", 3))
+    ledger = Ledger(home / "ledger.sqlite")
     ledger.add([call(key="key")])
     ledger.close()
-    ReviewStore(home.review_path()).close()
-    accounts = Accounts(home.review_path())
+    ReviewStore(home / "review.sqlite").close()
+    accounts = Accounts(home / "review.sqlite")
     accounts.add("ann", "annotator")
     accounts.close()
-    subprocess.run([sys.executable, "-c", LEFT_OPEN, home.warehouse_path()], check=True)
-    assert Path(f"{home.warehouse_path()}.wal").exists()
-    paths = [loom_home, *loom_home.rglob("*")]
-    for path in paths:
-        path.chmod(path.stat().st_mode & ~0o222)
-    yield loom_home
-    for path in filter(Path.exists, paths):
-        path.chmod(path.stat().st_mode | 0o200)
+    subprocess.run([sys.executable, "-c", LEFT_OPEN, home / "warehouse.duckdb"], check=True)
+    assert (home / "warehouse.duckdb.wal").exists()
+    for name in ("clean", *UNWRITABLE.values()):
+        shutil.copytree(home, root / name)
+    may_write(home, False)
+    (root / "clean" / "reports").mkdir()
+    (root / "clean" / "reports" / "index.html").touch()
+    (root / "clean" / "reports").chmod(0o500)
+    for file, name in UNWRITABLE.items():
+        (root / name / file).parent.mkdir(parents=True, exist_ok=True)
+        (root / name / file).touch()
+        (root / name / file).chmod(0o400)
+    yield root
+    may_write(root, True)
 
 
-def performed(*lines: list[str]) -> dict[str, Any]:
-    """Exit code and output of each command line."""
-    done = subprocess.run(
-        [*AS_USER, sys.executable, "-c", COMMANDS, json.dumps(lines)],
+READING = (
+    f"sql SELECT~DISTINCT~answer~FROM~{TABLE}",
+    *("release list", "result show", "review account list", "home check-ledger"),
+)
+WRITING = ("run evaluate", "review account role ann admin", "release pin mmdu")
+UNWRITABLE = {"ledger.sqlite": "ledger", "dagster/history/runs.db": "history"}
+
+
+@pytest.fixture(scope="module")
+def done(root: Path) -> dict[str, tuple[int, str]]:
+    """Exit code and output of each command on its home, all in one process without root's rights."""
+    before = {path: path.stat().st_mtime_ns for path in [root / "read", *root.rglob("read/*")]}
+    lines = [
+        *((root / "read", line) for line in (*READING, *WRITING)),
+        (root / "read", f"review dump --out {root / 'review.zip'}"),
+        (root / "clean", "workspace clean"),
+        *((root / name, "run ledger") for name in UNWRITABLE.values()),
+    ]
+    words = [
+        (str(home), [word.replace("~", " ") for word in line.split(" ")]) for home, line in lines
+    ]
+    performed = subprocess.run(
+        [*AS_USER, sys.executable, "-c", COMMANDS, json.dumps(words)],
         cwd=REPO_ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    return dict(json.loads(done.stdout))
+    results = json.loads(performed.stdout)
+    assert {path: path.stat().st_mtime_ns for path in before} == before, "nothing is changed"
+    assert {*before} == {root / "read", *root.rglob("read/*")}
+    return {
+        f"{home.name}: {line}": tuple(of) for (home, line), of in zip(lines, results, strict=True)
+    }
 
 
-def test_commands_that_read_answer_and_change_nothing(read_only: Path, tmp_path: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in [read_only, *read_only.rglob("*")]}
-    done = performed(
-        ["sql", f"SELECT DISTINCT answer FROM {TABLE}"],
-        ["release", "list"],
-        ["result", "show"],
-        ["review", "account", "list"],
-        ["review", "dump", "--out", str(tmp_path / "review.zip")],
-        ["home", "check-ledger"],
-    )
-    assert {line: text for line, (code, text) in done.items() if code} == {}
-    shown = " ".join(text for _, text in done.values())
+def test_commands_that_read_answer_and_change_nothing(done: dict[str, tuple[int, str]]) -> None:
+    read = {line: of for line, of in done.items() if line.startswith("read: ")}
+    read = {line: of for line, of in read.items() if line.removeprefix("read: ") not in WRITING}
+    assert len(read) == len(READING) + 1
+    assert {line: text for line, (code, text) in read.items() if code} == {}
+    shown = " ".join(text for _, text in read.values())
     for text in ("in the log", "ann", "is sound"):
         assert text in shown
-    assert {path: path.stat().st_mtime_ns for path in [read_only, *read_only.rglob("*")]} == before
 
 
-def test_commands_that_write_are_refused_before_they_begin(read_only: Path) -> None:
-    done = performed(
-        ["run", "evaluate"],
-        ["review", "account", "role", "ann", "admin"],
-        ["release", "pin", "mmdu"],
-    )
-    for code, text in done.values():
+def test_commands_that_write_are_refused_before_they_begin(
+    done: dict[str, tuple[int, str]],
+) -> None:
+    for line in WRITING:
+        code, text = done[f"read: {line}"]
         assert code == 2 and "make it a folder that you may write to" in text
 
 
-def test_a_folder_whose_files_cannot_be_removed_is_named_with_what_to_do(read_only: Path) -> None:
-    read_only.chmod(0o700)
-    reports = read_only / "reports"
-    reports.mkdir()
-    (reports / "index.html").touch()
-    reports.chmod(0o500)
-
-    code, text = performed(["workspace", "clean"])["workspace clean"]
-
-    reports.chmod(0o700)
+def test_a_folder_whose_files_cannot_be_removed_is_named_with_what_to_do(
+    done: dict[str, tuple[int, str]], root: Path
+) -> None:
+    code, text = done["clean: workspace clean"]
     assert code == 2
+    reports = root / "clean" / "reports"
     assert f"make {reports} a folder that you may write to, or set LOOM_WORKSPACE" in text
 
 
-@pytest.mark.parametrize("name", ["ledger.sqlite", "dagster/history/runs.db"])
+@pytest.mark.parametrize("name", UNWRITABLE)
 def test_a_file_that_may_not_be_written_is_named_with_what_to_do(
-    name: str, read_only: Path
+    name: str, done: dict[str, tuple[int, str]], root: Path
 ) -> None:
-    for path in [read_only, *read_only.rglob("*")]:
-        path.chmod(path.stat().st_mode | 0o200)
-    file = read_only / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.touch()
-    file.chmod(0o400)
-
-    (code, text) = performed(["run", "ledger"])["run ledger"]
-
+    home = root / UNWRITABLE[name]
+    code, text = done[f"{home.name}: run ledger"]
     assert code == 2
     assert [line for line in text.splitlines() if line.startswith("The workspace ")] == [
-        f"The workspace {read_only} cannot be used ([Errno 13] Permission denied: '{file}'): make "
-        f"{file} a file that you may write to, or set LOOM_WORKSPACE to another folder."
+        f"The workspace {home} cannot be used ([Errno 13] Permission denied: '{home / name}'): make "
+        f"{home / name} a file that you may write to, or set LOOM_WORKSPACE to another folder."
     ]

@@ -8,14 +8,7 @@ import pytest
 
 from resources.files.home import REPO_ROOT
 from tests.dagster_project.conftest import Commanded
-from tests.e2e.running import CLI, command, environment
-
-
-def test_exec_runs_a_command_of_dagster_on_the_workspace(tmp_path: Path) -> None:
-    done = command(tmp_path / "home", "exec", "dagster", "instance", "info")
-    assert done.returncode == 0, done.stderr
-    assert f"$DAGSTER_HOME: {tmp_path / 'home' / 'dagster'}" in done.stdout
-    assert "dagster_project.run_processes" in done.stdout
+from tests.e2e.running import CLI, environment
 
 
 @pytest.mark.parametrize(
@@ -33,8 +26,10 @@ def test_a_command_that_cannot_be_run_is_a_sentence(
     assert said in done.stderr
 
 
-def test_a_command_that_a_script_starts_in_the_background_can_be_stopped(tmp_path: Path) -> None:
-    asks = "import signal; print(signal.getsignal(signal.SIGINT))"
+def test_a_command_runs_on_the_workspace_and_a_script_may_stop_it_in_the_background(
+    tmp_path: Path,
+) -> None:
+    asks = "import os, signal; print(os.environ['DAGSTER_HOME'], signal.getsignal(signal.SIGINT))"
     done = subprocess.run(
         ["sh", "-c", '"$@" & wait', "sh", sys.executable, "-m", CLI, "exec", "python", "-c", asks],
         env=environment(tmp_path / "home"),
@@ -43,3 +38,6 @@ def test_a_command_that_a_script_starts_in_the_background_can_be_stopped(tmp_pat
         text=True,
     )
     assert "default_int_handler" in done.stdout, done.stderr
+    assert done.stdout.startswith(f"{tmp_path / 'home' / 'dagster'} ")
+    written = (tmp_path / "home" / "dagster" / "dagster.yaml").read_text()
+    assert "dagster_project.run_processes" in written

@@ -19,6 +19,7 @@ from review.app import create_app
 from review.proxy import SignInHeader
 from review.server import OPTIONS
 from tests.doubles.one_colour import one_colour
+from tests.resources.review.account_clock import CHEAP
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "eva": "expert", "ada": "admin"}
 
@@ -40,7 +41,8 @@ def make_site(home: Path, rules: str = "") -> Site:
     home.mkdir(parents=True, exist_ok=True)
     if rules:
         (home / "review.yaml").write_text(rules)
-    store, accounts = ReviewStore(home / "review.sqlite"), Accounts(home / "review.sqlite")
+    store = ReviewStore(home / "review.sqlite")
+    accounts = Accounts(home / "review.sqlite", hasher=CHEAP)
     for name, role in PEOPLE.items():
         accounts.add(name, role)
     return Site(store, accounts, ImageStore(home / "images"))

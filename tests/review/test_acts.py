@@ -163,7 +163,7 @@ def test_what_is_no_comment_is_refused_in_a_sentence(one, anna, site):
 
 def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):
     data = io.BytesIO()
-    Image.effect_noise((3000, 1000), 80).convert("RGB").save(data, "PNG")
+    Image.effect_noise((2000, 500), 80).convert("RGB").save(data, "PNG")
     image_id = site.images.put(data.getvalue()).image_id
     whole = anna.get(f"/images/{image_id}").content
     assert whole == data.getvalue()

@@ -66,12 +66,15 @@ def row_of(rows, part, kind="dialogue"):
 
 
 class TestCells:
-    @pytest.mark.parametrize("text", HOSTILE)
-    def test_a_hostile_text_is_no_formula_and_comes_back_byte_for_byte(self, text):
-        cell = guard_cell(text)
-        assert not cell.startswith(STARTS_A_FORMULA)
-        assert not cell.strip().startswith(STARTS_A_FORMULA)
-        assert restore_cell(cell) == text
+    def test_a_hostile_text_is_no_formula_and_comes_back_byte_for_byte(self):
+        for text in HOSTILE:
+            cell = guard_cell(text)
+            assert not cell.strip().startswith(STARTS_A_FORMULA), text
+            assert restore_cell(cell) == text
+        # What a program would rewrite is guarded, and plain words are left alone.
+        for text in ("007", "3/4", "1e5", "May 5", "true", "-2", "12:30"):
+            assert guard_cell(text) == "'" + text
+            assert guard_cell(f"In {text} words.") == f"In {text} words."
 
     @given(st.text(alphabet=st.characters(codec="utf-8")) | st.text("='+-@; 0a\t\r"))
     def test_every_text_comes_back(self, text):
@@ -82,11 +85,6 @@ class TestCells:
     def test_a_program_that_separates_cells_elsewhere_finds_no_formula_either(self, separator):
         cell = guard_cell(f"a {separator}=HYPERLINK(1){separator} '@b")
         assert cell.split(separator)[1:] == ["'=HYPERLINK(1)", "' '@b"]
-
-    @pytest.mark.parametrize("text", ["007", "3/4", "1e5", "May 5", "true", "-2", "12:30"])
-    def test_what_a_program_would_rewrite_is_guarded_and_plain_words_are_left_alone(self, text):
-        assert guard_cell(text) == "'" + text
-        assert guard_cell(f"In {text} words.") == f"In {text} words."
 
 
 class TestExport:
@@ -103,14 +101,9 @@ class TestExport:
 
     def test_an_item_says_once_what_to_look_at(self, tmp_path):
         item = item_of("dialogue", image_ids=("f" * 64,))
-        item |= {
-            "image_paths": ["images/ff.png"],
-            "context": {"page_urls": ["u1", "=u2"], "why": []},
-        }
-        sheet = Sheet(tmp_path, [item])
-
-        first, *others = [row["look_at"] for row in sheet.opened()]
-
+        item["image_paths"] = ["images/ff.png"]
+        item["context"] = {"page_urls": ["u1", "=u2"], "why": []}
+        first, *others = [row["look_at"] for row in Sheet(tmp_path, [item]).opened()]
         assert first == "images/ff.png\npage urls: u1\n=u2"
         assert set(others) == {""}
 
@@ -150,8 +143,7 @@ class TestEveryKind:
 
 
 class TestImport:
-    @pytest.mark.parametrize("separator", [",", ";", "\t"])
-    @pytest.mark.parametrize("mark", ["\ufeff", ""])
+    @pytest.mark.parametrize(("separator", "mark"), [(",", ""), (";", "\ufeff"), ("\t", "")])
     def test_as_other_programs_save_it(self, sheet, separator, mark):
         rows = sheet.opened()
         row_of(rows, "turns.2.answer").update(verdict="edit", new_text="one\ntwo; three, four")
@@ -189,16 +181,6 @@ class TestImport:
         assert sheet.back(rows).problems == [
             "line 4: conflict: verdict of one item is 'accept' and 'reject'."
         ]
-
-    def test_words_without_a_verdict_are_not_lost_silently(self, sheet):
-        rows = sheet.opened()
-        row_of(rows, "turns.1.answer")["new_text"] = "A mill."
-        row_of(rows, "rewrite", "rewrite")["verdict"] = "edit"
-
-        problems = sheet.back(rows).problems
-
-        assert "no text was changed" in problems[0]
-        assert "verdict is one of" in problems[1]
 
     @pytest.mark.parametrize(
         ("data", "words"),

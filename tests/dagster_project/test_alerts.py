@@ -9,7 +9,6 @@ from dagster._core.storage.tags import WILL_RETRY_TAG
 
 from assets.common.failures import plain_errors
 from dagster_project.alerts import alert_of_failed_checks, alert_of_failed_runs
-from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from methods.errors import UserError
 from resources.llm.model_calls import WaitingForBatch
@@ -63,12 +62,6 @@ def webhook(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhoo
         yield server
 
 
-@pytest.fixture
-def instance(webhook: Webhook) -> Iterator[dg.DagsterInstance]:
-    with open_instance() as instance:
-        yield instance
-
-
 def ticks(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str | None) -> str:
     """Evaluate a sensor as the daemon does, until it has seen all; the cursor then."""
     repository = dg.Definitions(sensors=[sensor]).get_repository_def()
@@ -88,35 +81,28 @@ def skips(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str
     return reason
 
 
-def test_a_failed_run_is_told_of_once(webhook: Webhook, instance: dg.DagsterInstance) -> None:
+def test_a_failed_run_and_a_failed_check_are_told_of_once(
+    webhook: Webhook, instance: dg.DagsterInstance
+) -> None:
     cursor = ticks(alert_of_failed_runs, instance, None)
+    of_checks = ticks(alert_of_failed_checks, instance, None)
     result = run_job(wrong, instance)
     cursor = ticks(alert_of_failed_runs, instance, cursor)
     address = f"https://loom.example.org/runs/{result.run_id}"
     assert webhook.received == [{"text": f"vlm-loom: wrong failed\ningest: {SENTENCE}\n{address}"}]
-    run_job(checked, instance)
+    assert run_job(checked, instance).success
     ticks(alert_of_failed_runs, instance, cursor)
-    assert len(webhook.received) == 1
+    ticks(alert_of_failed_checks, instance, of_checks)
+    _, told = webhook.received
+    assert told["text"].splitlines()[:2] == ["vlm-loom: checks failed in checked", "table whole"]
 
 
-@pytest.mark.parametrize(("job", "tags"), [(waiting, {}), (wrong, {WILL_RETRY_TAG: "true"})])
-def test_what_goes_on_is_not_told_of(
-    webhook: Webhook, instance: dg.DagsterInstance, job: dg.JobDefinition, tags: dict[str, str]
-) -> None:
+def test_what_goes_on_is_not_told_of(webhook: Webhook, instance: dg.DagsterInstance) -> None:
     cursor = ticks(alert_of_failed_runs, instance, None)
-    assert not run_job(job, instance, tags=tags).success
+    for job, tags in ((waiting, {}), (wrong, {WILL_RETRY_TAG: "true"})):
+        assert not run_job(job, instance, tags=tags).success
     ticks(alert_of_failed_runs, instance, cursor)
     assert webhook.received == []
-
-
-def test_a_failed_check_of_a_run_that_came_to_its_end_is_told_of(
-    webhook: Webhook, instance: dg.DagsterInstance
-) -> None:
-    cursor = ticks(alert_of_failed_checks, instance, None)
-    assert run_job(checked, instance).success
-    ticks(alert_of_failed_checks, instance, cursor)
-    (told,) = webhook.received
-    assert told["text"].splitlines()[:2] == ["vlm-loom: checks failed in checked", "table whole"]
 
 
 def test_an_alert_that_cannot_be_sent_fails_no_sensor(
@@ -130,18 +116,14 @@ def test_an_alert_that_cannot_be_sent_fails_no_sensor(
     assert "was not sent. The webhook of LOOM_ALERT_WEBHOOK answered with status 500" in skipped
 
 
-@pytest.mark.parametrize(
-    ("sensor", "job"), [(alert_of_failed_runs, wrong), (alert_of_failed_checks, checked)]
-)
 def test_without_an_address_a_tick_is_skipped_and_says_so(
-    webhook: Webhook,
-    instance: dg.DagsterInstance,
-    monkeypatch: pytest.MonkeyPatch,
-    sensor: dg.SensorDefinition,
-    job: dg.JobDefinition,
+    webhook: Webhook, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(WEBHOOK)
-    cursor = ticks(sensor, instance, None)
-    run_job(job, instance)
-    assert "set LOOM_ALERT_WEBHOOK or LOOM_ALERT_EMAIL" in skips(sensor, instance, cursor)
+    sensors = {alert_of_failed_runs: wrong, alert_of_failed_checks: checked}
+    cursors = {sensor: ticks(sensor, instance, None) for sensor in sensors}
+    for sensor, job in sensors.items():
+        run_job(job, instance)
+        reason = skips(sensor, instance, cursors[sensor])
+        assert "set LOOM_ALERT_WEBHOOK or LOOM_ALERT_EMAIL" in reason
     assert webhook.received == []

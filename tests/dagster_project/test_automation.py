@@ -1,6 +1,7 @@
 """Automation: a change of a prompt, a shard or a file of the corpus leads to a release by itself."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import dagster as dg
@@ -22,21 +23,24 @@ from resources.corpus.observation import ShardState
 from resources.files.home import REPO_ROOT
 
 SHARDS = ("a", "b")
-FROM_SHARDS_TO_SCORES = dg.AssetSelection.groups(
-    "ingest", "cluster", "dialogue", "review", "release"
-) | dg.AssetSelection.assets(
-    *(["evaluate", name] for name in ("answers", "judgments", "observations", "scores"))
+CHAIN = dg.AssetSelection.assets(
+    *(["ingest", name] for name in ("wit_rows", "pages", "images", "entries")),
+    *(["cluster", name] for name in ("embeddings", "clusters", "splits", "image_sets")),
+    *(["dialogue", name] for name in ("summaries", "questions", "answers", "dialogues")),
+    *(["review", name] for name in ("queue", "approved")),
+    *(["release", name] for name in ("releases", "exports")),
+    *(["evaluate", name] for name in ("answers", "judgments", "observations", "scores")),
+    ["evaluate", "judge_agreement"],
 )
-"""Half of the assets: one chain of all kinds of conditions."""
+"""One chain of all kinds of conditions, from shards to scores."""
 
 
 class Project:
     """The project's assets on an instance of their own, and runs that do nothing but report."""
 
-    def __init__(self, instance: dg.DagsterInstance) -> None:
-        self.instance, self.definitions = instance, build_defs()
+    def __init__(self, instance: dg.DagsterInstance, definitions: dg.Definitions) -> None:
+        self.instance, self.definitions = instance, definitions
         self.cursor: AssetDaemonCursor | None = None
-        self.assets: dg.AssetSelection | None = FROM_SHARDS_TO_SCORES
         instance.add_dynamic_partitions(str(wit_shards.name), SHARDS)
         for shard in SHARDS:
             instance.report_runless_asset_event(observation(shard, ShardState("", "first")))
@@ -45,8 +49,11 @@ class Project:
     def make(self, keys: set[dg.AssetKey] | None = None) -> None:
         """Report that assets were run: the rows of each follow from its code and its dependencies."""
         graph = self.definitions.resolve_asset_graph()
+        chain = CHAIN.resolve(graph)
+        parents = {parent for key in chain for parent in graph.get(key).parent_keys}
+        wanted = (chain | parents if keys is None else keys) & graph.materializable_asset_keys
         for key in graph.toposorted_asset_keys:
-            if key not in graph.materializable_asset_keys or (keys is not None and key not in keys):
+            if key not in wanted:
                 continue
             node = graph.get(key)
             for partition in SHARDS if node.partitions_def else [None]:
@@ -80,7 +87,7 @@ class Project:
     def evaluate(self) -> dg.EvaluateAutomationConditionsResult:
         """What the sensor evaluates next."""
         result = dg.evaluate_automation_conditions(
-            self.definitions, self.instance, self.assets, cursor=self.cursor
+            self.definitions, self.instance, CHAIN, cursor=self.cursor
         )
         self.cursor = result.cursor
         return result
@@ -102,13 +109,19 @@ class Project:
         raise AssertionError(f"the conditions request without an end: {sorted(run)}")
 
 
+@cache
+def definitions_with(_settings: str) -> dg.Definitions:
+    """The definitions as they are loaded with the settings that the home has now."""
+    return build_defs()
+
+
 @pytest.fixture
 def project(loom_home: Path, request: pytest.FixtureRequest) -> Iterator[Project]:
     """With the settings that a test gives as the parameter."""
     loom_home.mkdir()
     (loom_home / "settings.yaml").write_text(getattr(request, "param", ""))
     with dg.DagsterInstance.ephemeral() as instance:
-        project = Project(instance)
+        project = Project(instance, definitions_with(getattr(request, "param", "")))
         project.make()
         yield project
 
@@ -128,18 +141,17 @@ def change_shard(project: Project) -> None:
     project.instance.report_runless_asset_event(observation("a", ShardState("", "second")))
 
 
-def decide(project: Project) -> None:
+def decide(project: Project, version: str = "first") -> None:
     """As the sensor reports that people are done."""
     decisions = dg.AssetKey(["review", "decisions"])
     project.instance.report_runless_asset_event(
-        dg.AssetObservation(decisions, tags={DATA_VERSION_TAG: "first"})
+        dg.AssetObservation(decisions, tags={DATA_VERSION_TAG: version})
     )
 
 
 def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.assets = None  # All of them.
     last = {"review/queue", "review/approved", "release/releases", "evaluate/scores"}
     change_prompt(project, tmp_path, monkeypatch)
     run = project.run_until_quiet()
@@ -150,6 +162,14 @@ def test_a_prompt_and_a_caption_that_change_reach_a_release_and_its_evaluation(
     assert project.run_until_quiet() == set(), "all is as it was made"
     change_shard(project)
     assert {"ingest/wit_rows", "cluster/embeddings"} | last <= project.run_until_quiet()
+
+    # New shards are ingested, and all of them where files about them have changed.
+    pages = dg.AssetKey(["ingest", "pages"])
+    project.instance.add_dynamic_partitions(str(wit_shards.name), ["c"])
+    assert project.evaluate().get_requested_partitions(pages) == {"c"}
+    files = observation_of_files(ShardState("", "second"))
+    project.instance.report_runless_asset_event(files)
+    assert {*SHARDS} <= project.evaluate().get_requested_partitions(pages)
 
 
 @pytest.mark.parametrize("project", ["review: {approved: {require: all}}"], indirect=True)
@@ -164,22 +184,8 @@ def test_where_people_decide_a_change_waits_in_the_queue_for_them(project: Proje
     assert run >= {"review/approved", "release/releases", "release/exports"}
     assert not any(key.startswith(("ingest", "cluster", "dialogue")) for key in run)
 
-
-def test_new_shards_are_ingested_and_all_of_them_where_files_about_them_have_changed(
-    project: Project,
-) -> None:
-    pages = dg.AssetKey(["ingest", "pages"])
-    project.evaluate()
-    project.instance.add_dynamic_partitions(str(wit_shards.name), ["c"])
-    assert project.evaluate().get_requested_partitions(pages) == {"c"}
-    files = observation_of_files(ShardState("", "second"))
-    project.instance.report_runless_asset_event(files)
-    assert {*SHARDS} <= project.evaluate().get_requested_partitions(pages)
-
-
-def test_a_blocking_check_that_failed_holds_back_what_follows(project: Project) -> None:
-    project.evaluate()
-    decide(project)
+    # A blocking check that failed holds back what follows.
+    decide(project, "second")
     queue = dg.AssetKey(["review", "queue"])
     project.instance.report_runless_asset_event(
         dg.AssetCheckEvaluation(

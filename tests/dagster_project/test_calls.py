@@ -13,7 +13,8 @@ import pytest
 
 from resources.files.home import REPO_ROOT
 from resources.web.addresses import CALLS
-from tests.e2e.running import CLI, command, environment
+from tests.dagster_project.conftest import Commanded
+from tests.e2e.running import CLI, environment
 from tests.resources.calls_page.ledgers import call, keep
 
 pytestmark = pytest.mark.slow
@@ -58,16 +59,14 @@ def test_it_serves_until_ctrl_c(tmp_path: Path, port: int) -> None:
         process.wait()
 
 
-def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, commanded: Commanded) -> None:
     (tmp_path / "home").mkdir()
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         number = taken.getsockname()[1]
-        ended = command(tmp_path / "home", "calls", PORT=str(number))
+        ended = commanded(tmp_path / "home", "calls", PORT=str(number))
     assert ended.returncode == 2
-    workspace, said = ended.stderr.splitlines()
-    assert workspace == f"Workspace: {tmp_path / 'home'}"
-    assert said.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
-    assert said.endswith("choose another with --port.")
+    assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
+    assert ended.stderr.endswith("choose another with --port.\n")
     assert not list((tmp_path / "home").iterdir())

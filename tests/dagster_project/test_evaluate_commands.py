@@ -3,23 +3,33 @@
 import re
 import shutil
 from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
 
+import dagster as dg
 import pytest
 from PIL import Image
 
+from dagster_project import run
+from dagster_project.job_runs import run_job
 from resources.warehouse import Warehouse
 from tests.dagster_project.conftest import Commanded
 from tests.dagster_project.test_dry_run import rows
 
 pytestmark = pytest.mark.slow
 
-N_ITEMS = 6
+N_ITEMS, N_CHOICES = 3, 2
 REGISTRY = """
 profiles: {only: {judge: judge, evaluate: [careful]}}
 models:
   judge: {provider: mock, model: offline-judge, price: {prompt: 1, completion: 1}}
   careful: {provider: mock, model: offline-careful, price: {prompt: 1, completion: 1}}
 """
+PRINTED = [
+    dg.AssetKey(["evaluate", name])
+    for name in ("answers", "judgments", "observations", "scores", "comparisons", "leaderboard")
+]
+"""The assets whose rows the command prints."""
 
 
 @pytest.fixture(scope="module")
@@ -51,22 +61,25 @@ def settings(folder: Path) -> dict[str, str]:
 
 
 def test_a_profile_that_only_evaluates_is_priced(folder: Path, commanded: Commanded) -> None:
-    calls = {}
-    for limit in ((), ("--limit", "2")):
-        done = commanded(folder / "home", "dry-run", *limit, **settings(folder))
-        assert done.returncode == 0, done.stdout + done.stderr
-        told = rows(done.stdout)
-        assert {stage for stage, _ in told} <= {
-            *("evaluate.answers", "evaluate.second_readings", "all"),
-        }
-        calls[limit] = told["evaluate.answers", "careful"][0]
-        assert told["evaluate.answers", "careful"][4] > 0, "dollars"
-    assert calls["--limit", "2"] == 2 / N_ITEMS * calls[()] > 0
+    done = commanded(folder / "home", "dry-run", "--limit", "2", **settings(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = rows(done.stdout)
+    assert {stage for stage, _ in told} <= {
+        *("evaluate.answers", "evaluate.second_readings", "all"),
+    }
+    # Each item is asked once in each order of its choices.
+    assert told["evaluate.answers", "careful"][0] == 2 * N_CHOICES
+    assert told["evaluate.answers", "careful"][4] > 0, "dollars"
 
 
 def test_a_few_items_are_tried_the_price_is_printed_and_every_table_says_that_it_is_partial(
-    folder: Path, commanded: Commanded
+    folder: Path, commanded: Commanded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def run_few(job: dg.JobDefinition, *given: Any, **more: Any) -> dg.ExecuteInProcessResult:
+        few = {"assets": PRINTED} if job.name == "evaluate" else {}
+        return run_job(job, *given, **more, **few)
+
+    monkeypatch.setattr(run, "run_job", run_few)
     tables = Warehouse(folder / "home" / "warehouse.duckdb")
     done = commanded(folder / "home", "run", "evaluate", "--limit", "2", **settings(folder))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -84,10 +97,30 @@ def test_a_few_items_are_tried_the_price_is_printed_and_every_table_says_that_it
     assert {row["stage"]: row["cost_usd"] for row in costs} == pytest.approx(first, abs=1e-4)
 
 
-def test_only_evaluate_has_a_limit(folder: Path, commanded: Commanded) -> None:
-    done = commanded(folder / "home", "run", "ledger", "--limit", "2", **settings(folder))
+def test_a_file_of_predictions_is_imported_and_removed_by_runs_that_the_ui_lists(
+    folder: Path, commanded: Commanded
+) -> None:
+    tables = Warehouse(folder / "home" / "warehouse.duckdb")
+    (folder / "preds.csv").write_text("index,prediction\n0,A\n1,B\n0,A\n")
+
+    def result(name: str, *words: str) -> CompletedProcess[str]:
+        return commanded(folder / "home", "result", name, "mmbench-imported", *words)
+
+    done = result("import-predictions", str(folder / "preds.csv"), "mine")
+    said = done.stdout.splitlines()[-1]
+    assert said.startswith("file:mine has predictions for 2 items of mmbench-imported-")
+    assert said.endswith("Run the job evaluate next, which scores them.")
+    assert "from 3 records. 1 records are said again." in said
+    assert (done.returncode, tables.count("evaluate.predictions")) == (0, 2)
+
+    done = result("remove-predictions", "mine")
+    assert "mine has no predictions on mmbench-imported-" in done.stdout
+    assert (done.returncode, tables.count("evaluate.predictions")) == (0, 0)
+    done = result("remove-predictions", "mine")
     assert done.returncode == 2
-    assert "ledger asks nothing about releases: leave out --limit, or run evaluate." in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(
+        "There are no predictions of file:mine on mmbench-imported-"
+    )
 
 
 def paid(output: str) -> dict[str, float]:

@@ -4,7 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from assets.evaluate.human_scores import imported_scores
@@ -71,10 +70,11 @@ def test_scores_are_imported_once_and_replaced_by_a_later_file(folder: Path, cap
     of = imported_scores(warehouse_of(folder), source["release_id"])
     assert of[AnswerKey("a", "1-0", "plain", 1)] == {"Rating": 6.5}
 
-    # The same scores in another form and order.
+    # The same scores in another order.
     before = warehouse_of(folder).fingerprint("evaluate.human_scores")
-    pd.read_csv(folder / "scores.csv")[::-1].to_excel(folder / "scores.xlsx", index=False)
-    assert imported(folder / "scores.xlsx") == 0
+    head, *records = FIRST.splitlines()
+    (folder / "turned.csv").write_text("\n".join([head, *records[::-1]]) + "\n")
+    assert imported(folder / "turned.csv") == 0
     assert "They were here already, and nothing changes." in capsys.readouterr().out
     assert warehouse_of(folder).fingerprint("evaluate.human_scores") == before
     assert warehouse_of(folder).count("evaluate.human_score_files") == 1

@@ -17,8 +17,6 @@ from dagster_project.job_runs import resend_interrupts, restore_signal_handlers,
 
 pytestmark = pytest.mark.slow
 
-# --- The origin ----------------------------------------------------------------------------------
-
 
 @dg.op
 def inner_op() -> None:
@@ -60,27 +58,20 @@ def origins(instance: dg.DagsterInstance) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_a_run_has_the_projects_code_location(instance: dg.DagsterInstance) -> None:
-    assert run_job(inner, instance).success
-    assert origins(instance) == [("vlm-loom", "__repository__", "inner")]
-    # What a job's page asks for.
-    of_location = dg.RunsFilter(tags={REPOSITORY_LABEL_TAG: "__repository__@vlm-loom"})
-    assert instance.get_runs_count(of_location) == 1
-
-
-def test_a_run_that_fails_has_it_too_and_no_daemon_executes_it_again(
+def test_a_run_has_the_projects_code_location_also_if_it_fails_and_no_daemon_executes_it_again(
     instance: dg.DagsterInstance,
 ) -> None:
-    assert not run_job(failing, instance).success
-    assert origins(instance) == [("vlm-loom", "__repository__", "failing")]
-    assert not instance.run_retries_enabled
-
-
-def test_runs_made_otherwise_are_left_as_they_are(instance: dg.DagsterInstance) -> None:
     assert run_job(inner, instance).success
-    assert inner.execute_in_process(instance=instance).success
-    assert instance.get_runs_count() == 2
-    assert len(origins(instance)) == 1
+    assert not run_job(failing, instance).success
+    assert inner.execute_in_process(instance=instance).success, "which is left as it is"
+    assert origins(instance) == [
+        ("vlm-loom", "__repository__", "failing"),
+        ("vlm-loom", "__repository__", "inner"),
+    ]
+    # What a job's page asks for.
+    of_location = dg.RunsFilter(tags={REPOSITORY_LABEL_TAG: "__repository__@vlm-loom"})
+    assert instance.get_runs_count(of_location) == 2
+    assert not instance.run_retries_enabled
 
 
 def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(
@@ -108,9 +99,6 @@ def test_a_run_whose_events_cannot_be_stored_says_why(
     monkeypatch.setattr(instance.event_log_storage, "store_event", full)
     assert not run_job(inner, instance).success
     assert "FAILED: The disk of " in capsys.readouterr().out
-
-
-# --- Handlers of signals, where SIGINT is ignored as in a shell's background job -----------------
 
 
 @dg.asset

@@ -101,8 +101,7 @@ def test_another_name_is_one_sentence_and_makes_no_home(
     [
         ("run evaluate", "LOOM_BUDGET_USD", "five"),
         ("run evaluate", "LOOM_MODELS", "/nowhere/models.yaml"),
-        ("run evaluate", "LOOM_PROMPTS", "relative"),
-        ("run build", "LOOM_BUDGET_USD", "five"),
+        ("run build", "LOOM_PROMPTS", "relative"),
         ("site", "LOOM_PROFILE", "nope"),
         ("run cluster", "LOOM_EMBEDDER_BACKEND", "nope"),
     ],
@@ -125,8 +124,10 @@ def test_a_job_that_asks_nothing_about_releases_takes_no_limit(
     assert "leave out --limit, or run evaluate" in done.stderr
 
 
-def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:
-    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+def test_the_sample_is_not_built_into_a_home_of_another_corpus(
+    empty_warehouse: Warehouse, tmp_path: Path
+) -> None:
+    warehouse = empty_warehouse
     sample = Corpus(SAMPLE_CORPUS, tmp_path)
     require_same_corpus(sample, warehouse, ["sample-a"])
     put(warehouse, {"ingest.shards": [{"wit_shard": "mine"}]})

@@ -18,6 +18,7 @@ from dagster_project.run_processes import (
     AT_WORK,
     KILLED,
     RunLauncher,
+    _identity,
     end_dead_runs,
     executor,
     is_gone,
@@ -75,27 +76,21 @@ def test_a_process_is_gone_if_this_machine_has_no_process_of_its_number_and_star
 
 
 def test_a_process_that_has_ended_is_gone() -> None:
-    script = "from dagster_project.run_processes import own_process; print(own_process())"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=REPO_ROOT, capture_output=True, text=True, check=True
-    )
-    assert is_gone(done.stdout.strip())
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as ended:
+        process = _identity(ended.pid)
+        assert not is_gone(process)
+    assert is_gone(process)
 
 
-@pytest.mark.parametrize(
-    "execute",
-    [
-        # In a terminal, and as the process of a launched run does it.
-        "run_job(second_job(), open_instance())",
-        "dg.execute_job(dg.reconstructable(second_job), open_instance())",
-    ],
-)
 def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
-    instance: dg.DagsterInstance, execute: str
+    instance: dg.DagsterInstance,
 ) -> None:
-    imports = "from dagster_project.instance import open_instance\n"
-    imports += "from tests.dagster_project.test_run_processes import *\n"
-    script = imports + execute
+    """The process of a launched run; a run of a terminal has the same tag."""
+    script = (
+        "from dagster_project.instance import open_instance\n"
+        "from tests.dagster_project.test_run_processes import *\n"
+        "dg.execute_job(dg.reconstructable(second_job), open_instance())"
+    )
     killed = subprocess.run([sys.executable, "-c", script], cwd=REPO_ROOT, capture_output=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     (run,) = instance.get_runs()
@@ -147,19 +142,18 @@ def test_a_run_whose_process_ended_before_it_started_blocks_no_build(
 def terminated(instance: dg.DagsterInstance) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A process that prints when it is interrupted, and a run of it whose code server is gone."""
     script = (
-        "import time; from dagster_project.run_processes import own_process\n"
-        "print(own_process(), flush=True)\n"
-        "try: time.sleep(60)\n"
+        "import time\n"
+        "try: print('begun', flush=True); time.sleep(60)\n"
         "except KeyboardInterrupt: print('interrupted', flush=True); time.sleep(60)\n"
     )
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
+        assert process.stdout is not None and process.stdout.readline() == "begun\n"
         server = json.dumps({"host": "localhost", "socket": "/nowhere/code-server"})
         run = instance.create_run_for_job(
             first_job(),
             status=DagsterRunStatus.STARTED,
-            tags={PROCESS: process.stdout.readline().strip(), GRPC_INFO_TAG: server},
+            tags={PROCESS: _identity(process.pid), GRPC_INFO_TAG: server},
         )
         yield process, run.run_id
         process.kill()

@@ -57,17 +57,14 @@ def asked(benchmark: Benchmark, answer: Answer) -> Transcript:
     return Transcript({**answers, **given})
 
 
-def test_its_name_is_its_key_and_its_prompts_can_be_read(benchmark: Benchmark) -> None:
+def test_it_has_its_name_and_prompts_and_metrics_with_ranges_about_what_it_observes(
+    benchmark: Benchmark,
+) -> None:
     assert BENCHMARKS[benchmark.name] is benchmark
     for name in (*benchmark.judge_prompts, *benchmark.extractor_prompts):
         assert prompt(name).task, name
     for name in benchmark.question_prompts:
         assert prompt(name).name == name
-
-
-def test_its_metrics_have_names_and_ranges_and_are_about_what_it_observes(
-    benchmark: Benchmark,
-) -> None:
     named = [(metric.name, metric.aggregation) for metric in benchmark.metrics]
     assert len(set(named)) == len(named) > 0
     assert all(metric.lowest != metric.highest for metric in benchmark.metrics)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-import pytest
 from dagster._core.definitions.data_version import (
     SKIP_PARTITION_DATA_VERSION_DEPENDENCY_THRESHOLD as DAGSTERS_MANY,
 )
@@ -41,14 +40,13 @@ def test_names_that_are_not_public_are_in_one_module() -> None:
     assert found == {INTERNALS}
 
 
-def test_there_are_few_of_them() -> None:
-    assert len(list(private_imports(INTERNALS))) <= MOST
-
-
-@pytest.mark.parametrize(("line", "name"), [*private_imports(INTERNALS)])
-def test_each_says_which_public_name_would_replace_it(line: int, name: str) -> None:
-    comment = takewhile(lambda text: text.lstrip().startswith("#"), reversed(SOURCE[: line - 1]))
-    assert "would replace" in " ".join(comment), name
+def test_there_are_few_and_each_says_which_public_name_would_replace_it() -> None:
+    found = list(private_imports(INTERNALS))
+    assert len(found) <= MOST
+    for line, name in found:
+        above = reversed(SOURCE[: line - 1])
+        comment = takewhile(lambda text: text.lstrip().startswith("#"), above)
+        assert "would replace" in " ".join(comment), name
 
 
 def test_settings_name_no_module_that_is_not_public() -> None:

@@ -49,38 +49,20 @@ def names(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir() if not each.name.endswith(".lock")}
 
 
-# --- Backing up and restoring --------------------------------------------------------------------
-
-
-def test_a_backup_stands_beside_the_home_under_its_time(folder: Path, capsys) -> None:
-    assert loom(["workspace", "backup"]) == 0
-
-    (made,) = [each for each in (folder.parent / "backups").iterdir() if each.is_dir()]
-    assert capsys.readouterr().out.endswith(
-        f"files in {made}\nEvery table, image and file of a release in it was read and is sound.\n"
-    )
-    assert {"backup.json", "warehouse.duckdb", "ledger.sqlite", "releases"} <= names(made)
-
-
-def test_a_backup_says_what_the_tables_name_and_the_workspace_does_not_have(
-    folder: Path, tmp_path: Path, capsys
-) -> None:
-    shutil.rmtree(folder / "images")
-    shutil.rmtree(next((folder / "releases").iterdir()))
-    for file in folder.glob("ledger.sqlite*"):
-        file.unlink()
-    assert loom(["workspace", "backup", "--to", str(tmp_path / "backup")]) == 1
-    (warning,) = [line for line in capsys.readouterr().out.splitlines() if "NOT IN IT" in line]
-    assert re.search(r": [1-9]\d* images?, [1-9]\d* release files?, [1-9]\d* calls?\. ", warning)
-
-
 def test_files_that_machines_share_are_not_missing_in_a_backup(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     (folder / "images").rename(tmp_path / "images")
     monkeypatch.setenv("LOOM_FILES", str(tmp_path))
     assert loom(["workspace", "backup"]) == 0
-    assert "NOT IN IT" not in capsys.readouterr().out
+    # It stands next to the home, under its time.
+    (made,) = [each for each in (folder.parent / "backups").iterdir() if each.is_dir()]
+    said = capsys.readouterr().out
+    assert "NOT IN IT" not in said
+    assert said.endswith(
+        f"files in {made}\nEvery table, image and file of a release in it was read and is sound.\n"
+    )
+    assert {"backup.json", "warehouse.duckdb", "ledger.sqlite", "releases"} <= names(made)
 
 
 def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, capsys) -> None:
@@ -95,8 +77,12 @@ def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, c
         Ledger(folder / "ledger.sqlite").close()
     assert loom(["workspace", "check-ledger"]) == 2
     assert "calls whose answers are in the tables" in capsys.readouterr().err
+    # The backup says all that the tables name and the workspace does not have.
+    shutil.rmtree(folder / "images")
+    shutil.rmtree(next((folder / "releases").iterdir()))
     assert loom(["workspace", "backup"]) == 1
-    assert re.search(r"NOT IN IT.*: [1-9]\d* calls", capsys.readouterr().out)
+    (warning,) = [line for line in capsys.readouterr().out.splitlines() if "NOT IN IT" in line]
+    assert re.search(r": [1-9]\d* images?, [1-9]\d* release files?, [1-9]\d* calls?\. ", warning)
 
 
 def test_lost_tables_are_told_as_long_as_there_are_releases_that_the_tables_lack(
@@ -134,22 +120,7 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
     assert names(odd) == {"home", "back?up%41", "restored"}
 
 
-def test_a_restore_says_whose_accounts_the_review_app_has_then(
-    folder: Path, tmp_path: Path, capsys
-) -> None:
-    said = "has the accounts of the backup, and its sessions stay signed in"
-    backup = str(tmp_path / "backup")
-    assert loom(["workspace", "backup", "--to", backup]) == 0
-    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
-    assert said in capsys.readouterr().out
-    (folder / "review.sqlite").unlink()
-    shutil.rmtree(backup)
-    assert loom(["workspace", "backup", "--to", backup]) == 0
-    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
-    assert said not in capsys.readouterr().out
-
-
-def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore(
+def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore_nor_is_a_path_an_id(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     location = RegisteredCodeLocationOrigin("vlm-loom")
@@ -159,7 +130,7 @@ def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore(
     ids = sensor.get_id(), sensor.get_selector().get_id()
     with open_instance() as instance:
         job = defs.resolve_job_def("evaluate")
-        runs = [
+        begun = [
             instance.create_run_for_job(
                 job, status=status, remote_job_origin=origin_of(job.name)
             ).run_id
@@ -194,30 +165,19 @@ def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore(
     line = capsys.readouterr().out.splitlines()[-1]
     assert line == (
         "No longer waiting for batches: runs run. Canceled, as not finished at the backup: runs "
-        f"evaluate {runs[1]}, evaluate {runs[0]}. Canceled, as not finished at the backup: backfills "
+        f"evaluate {begun[1]}, evaluate {begun[0]}. Canceled, as not finished at the backup: backfills "
         "abcdef. Set to their defaults: schedules and sensors automation. Start them again, or turn "
         "them on, in the Dagster UI (vlm-loom ui: Runs, Automation)."
     )
 
-
-def test_a_history_whose_run_has_a_path_for_an_id_is_not_restored(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    with open_instance() as instance:
-        instance.create_run_for_job(defs.resolve_job_def("evaluate"))
-    with closing(sqlite3.connect(folder / "dagster/history/runs.db")) as runs, runs:
-        runs.execute("UPDATE runs SET run_id = '../../../own'")
-    backup = str(tmp_path / "backup")
-    assert loom(["workspace", "backup", "--to", backup]) == 0
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "again"))
-
-    assert loom(["workspace", "restore", backup]) != 0
-
+    # A history whose run has a path for an id is not restored.
+    with closing(sqlite3.connect(tmp_path / "again/dagster/history/runs.db")) as runs, runs:
+        runs.execute("UPDATE runs SET run_id = '../../../own' WHERE id = 1")
+    assert loom(["workspace", "backup", "--to", str(tmp_path / "planted")]) == 0
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "third"))
+    assert loom(["workspace", "restore", str(tmp_path / "planted")]) != 0
     assert "'../../../own' is not an id of a run" in capsys.readouterr().err
-    assert not (tmp_path / "again").exists() and not list(tmp_path.rglob("own*"))
-
-
-# --- Cleaning ------------------------------------------------------------------------------------
+    assert not (tmp_path / "third").exists() and not list(tmp_path.rglob("own*"))
 
 
 def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
@@ -246,40 +206,19 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
     )
 
 
-def test_everything_goes_when_told_so(folder: Path) -> None:
-    assert loom(["workspace", "clean", "--all"]) == 0
-    assert list(folder.iterdir()) == []
-    assert clean(folder) == clean(folder / "not there") == ([], [])
-
-
-def test_a_folder_that_is_no_home_is_not_cleaned(
+def test_a_folder_that_is_no_home_is_neither_cleaned_nor_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     (tmp_path / "downloads").mkdir()
     (tmp_path / "thesis.tex").write_text("years")
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
 
-    for arguments in (["clean"], ["clean", "--all"]):
-        assert loom(["home", *arguments]) == 2
+    lines = ("home clean", "home clean --all", "release list", "result show", "review account list")
+    for line in lines:
+        assert loom(line.split()) == 2
         assert capsys.readouterr().err.startswith(f"{tmp_path} is not a workspace, as it has none")
 
     assert names(tmp_path) == {"downloads", "thesis.tex"}
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["release list", "release show mmdu", "result show", "review account list"],
-)
-def test_a_command_that_reads_makes_no_workspace_of_another_folder(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    (tmp_path / "thesis.tex").write_text("years")
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-
-    assert loom(command.split()) == 2
-
-    assert capsys.readouterr().err.startswith(f"{tmp_path} is not a workspace, as it has none of ")
-    assert names(tmp_path) == {"thesis.tex"}
 
 
 def test_an_empty_workspace_option_is_refused(folder: Path, monkeypatch, capsys) -> None:
@@ -335,7 +274,7 @@ def test_a_cleaning_that_was_killed_can_be_done_again(
     assert "dagster" in clean(folder, everything=True)[0]
 
 
-def test_a_home_in_use_is_neither_removed_nor_put_aside(
+def test_a_home_in_use_is_neither_removed_nor_put_aside_and_a_restore_says_whose_accounts_it_has(
     folder: Path, tmp_path: Path, capsys
 ) -> None:
     backup = str(tmp_path / "backup")
@@ -357,5 +296,14 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside(
         assert names(folder) == before
         user.communicate()
 
+    accounts = "has the accounts of the backup, and its sessions stay signed in"
     assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
+    assert accounts in capsys.readouterr().out
+    (folder / "review.sqlite").unlink()
+    shutil.rmtree(backup)
+    assert loom(["workspace", "backup", "--to", backup]) == 0
+    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
+    assert accounts not in capsys.readouterr().out
     assert loom(["workspace", "clean", "--all"]) == 0
+    assert list(folder.iterdir()) == []
+    assert clean(folder) == clean(folder / "not there") == ([], [])

@@ -50,11 +50,6 @@ class TextOnly(Vllm):
             | {"max_images": 8, "many_images": "grid"},
         ),
         (
-            *("vLLM", "vl", Vllm("Qwen/VL")),
-            {"context_tokens": 30720, "image_tokens": {"base": 85, "tile": 0}}
-            | {"max_images": 8, "many_images": "grid"},
-        ),
-        (
             *("Ollama", "qwen3-vl-8b", Ollama("qwen3-vl:8b")),
             {**LOCAL, "context_tokens": 2048},
         ),
@@ -130,9 +125,15 @@ def test_a_server_that_wants_a_key_is_given_it(
     assert "sk-of-mine" not in models.read_text()
 
 
-def test_an_entry_that_cannot_be_written_is_printed(
+def test_an_entry_that_cannot_be_written_is_printed_and_a_name_does_not_steer_the_terminal(
     models: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    odd = "m\x1b[2J\n- a: b"
+    with model_server({"/v1/models": {"data": [{"id": odd}]}}, chat=Vllm(odd)) as root:
+        assert loom(["model", "add", root, "--name", "it"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    assert load_registry().model("it").model == odd
+
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
@@ -143,16 +144,6 @@ def test_an_entry_that_cannot_be_written_is_printed(
     said = capsys.readouterr().err
     assert "cannot be written (Operation not permitted). Add these lines to `models`" in said
     assert "context_tokens: 30720" in said
-
-
-def test_a_name_from_the_server_cannot_steer_the_terminal(models: Path, capsys: Any) -> None:
-    odd = "m\x1b[2J\n- a: b"
-    pages = {"/v1/models": {"data": [{"id": odd}]}}
-    with model_server(pages, chat=Vllm(odd)) as root:
-        assert loom(["model", "add", root, "--name", "it"]) == 0
-
-    assert "\x1b" not in capsys.readouterr().out
-    assert load_registry().model("it").model == odd
 
 
 def test_a_context_that_no_entry_takes_is_the_servers_fault(models: Path, capsys: Any) -> None:
@@ -183,7 +174,6 @@ def test_a_model_that_does_not_answer_is_not_written(models: Path, capsys: Any) 
         (["--name", "a\nb"], "'a\\nb' cannot be a model's name"),
         (["--profile", "q"], "There is no profile 'q' in models.yaml"),
         ([], "serves 2 models: Qwen/VL, llava:7b. Say which (--model).\n"),
-        (["--model", "other"], "serves 2 models: Qwen/VL, llava:7b. Say which (--model).\n"),
     ],
 )
 def test_what_cannot_be_added_is_a_sentence_before_the_model_is_asked(

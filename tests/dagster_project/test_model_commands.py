@@ -66,9 +66,6 @@ def photo(path: Path, colour: str = "red") -> Path:
     return path
 
 
-# --- Asking ---------------------------------------------------------------------------------------
-
-
 def test_an_answer_is_printed_with_its_cost_and_its_place_in_the_ledger_and_asked_for_once(
     api: ScriptedApi, capsys
 ) -> None:
@@ -124,35 +121,22 @@ def test_a_reply_without_an_answer_says_why_and_where_its_charge_is(
     assert f"ledger     table {table} of {ledger_path()}" in said
 
 
-def test_what_a_model_says_cannot_steer_the_terminal(api: ScriptedApi, capsys) -> None:
+def test_the_question_is_asked_as_it_is_and_what_a_model_says_cannot_steer_the_terminal(
+    api: ScriptedApi, tmp_path: Path, capsys
+) -> None:
     api.answers(content="\x1b]0;owned\x07 a\u202eb\r\nfine \U0001f469\u200d\U0001f680")
-
-    assert loom(["model", "ask", "it", "Why?"]) == 0
-
-    said = capsys.readouterr().out
-    assert said.startswith(
-        "\\u001b]0;owned\\u0007 a\\u202eb\\u000d\nfine \U0001f469\u200d\U0001f680\n"
-    )
-    assert printable("tab\there, ümläut, 中文") == "tab\there, ümläut, 中文"
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        """It's "so": `date` $HOME $(HOME) $$ costs $5? # \\ %s; rm -rf /\nTwo lines.""",
-        "--image=/etc/passwd",
-    ],
-)
-def test_the_question_is_asked_as_it_is(api: ScriptedApi, tmp_path: Path, question: str) -> None:
+    question = """It's "so": `date` $HOME $(HOME) $$ costs $5? # \\ %s; rm -rf /\nTwo lines."""
     image = photo(tmp_path / 'it\'s $5 "now".png')
     assert loom(["model", "ask", "it", "--image", str(image), "--", question]) == 0
 
     parts = api.received[0]["messages"][0]["content"]
     assert [part["type"] for part in parts] == ["image_url", "text"]
     assert parts[1]["text"] == question
-
-
-# --- What cannot be asked -------------------------------------------------------------------------
+    said = capsys.readouterr().out
+    assert said.startswith(
+        "\\u001b]0;owned\\u0007 a\\u202eb\\u000d\nfine \U0001f469\u200d\U0001f680\n"
+    )
+    assert printable("tab\there, ümläut, 中文") == "tab\there, ümläut, 中文"
 
 
 def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(
@@ -167,11 +151,9 @@ def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(
     no_file = "There is no file {}: give the path of an image."
     wrong = {
         ("nobody", "Why?"): "There is no model 'nobody' in models.yaml; there is it.",
-        ("Why?",): "vlm-loom model ask: say QUESTION, too.",
         (): "vlm-loom model ask: say NAME and QUESTION, too.",
         ("it", " \n"): "The question is empty. Pass the question as the argument.",
         ("it", "--image=/no/such.png", "Why?"): no_file.format("/no/such.png"),
-        ("it", f"--image={tmp_path}", "Why?"): no_file.format(tmp_path),
         ("it", "--image=/dev/zero", "Why?"): no_file.format("/dev/zero"),
         ("it", f"--image={text}", "Why?"): f"{text} cannot be used (",
         ("it", f"--image={cut}", "Why?"): f"{cut} cannot be used (",
@@ -220,9 +202,6 @@ def test_the_budget_bounds_the_commands(api: ScriptedApi, monkeypatch, capsys, c
     assert api.received == []
 
 
-# --- Checking -------------------------------------------------------------------------------------
-
-
 def checked(write: Made, capsys, double: Provider, **fields: Any) -> tuple[int, dict[str, str]]:
     """The exit code, and what is said of each check by its name."""
     with running(double) as (_, url):
@@ -246,15 +225,12 @@ def test_all_works_with_the_right_settings(write: Made, capsys) -> None:
     assert "The code word is heron." in said["7200 tokens"]
 
 
-def test_a_field_that_is_not_taken_is_the_only_thing_that_is_tried(write: Made, capsys) -> None:
+def test_what_does_not_work_has_its_setting(write: Made, capsys) -> None:
     code, said = checked(write, capsys, OpenAIReasoning("it"))
-
     assert code == 1
     assert "set `token_limit: {name: max_completion_tokens}`" in said["text"]
     assert list(said.values())[1:] == ["not tried  since text does not work"] * 6
 
-
-def test_what_does_not_work_has_its_setting(write: Made, capsys) -> None:
     code, said = checked(write, capsys, Vllm("it"), structured_output=False)
 
     assert code == 0

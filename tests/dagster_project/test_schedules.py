@@ -45,9 +45,6 @@ def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, *partitions: st
         instance.report_runless_asset_event(dg.AssetMaterialization(key, partition=partition))
 
 
-# --- Shards ------------------------------------------------------------------------------------------
-
-
 def weekly(instance: dg.DagsterInstance, at: datetime = MONDAY) -> list[str | None]:
     """Partitions that the weekly schedule asks for."""
     requests = tick(instance, schedules.ingest_weekly, at).run_requests
@@ -92,7 +89,10 @@ def test_the_weekly_schedule_looks_again_at_what_others_may_have_changed(
 ) -> None:
     assert weekly(instance) == ["far", "near", "owls"]
     materialized(instance, ENTRIES, "far", "near", "owls")
+    # A partition that a person deleted is there again when it is due.
+    instance.delete_dynamic_partition("wit_shard", "owls")
     assert weekly(instance) == ["far", "owls"]
+    assert "owls" in instance.get_dynamic_partitions("wit_shard")
 
 
 def test_the_corpus_says_how_many_shards_a_week_and_one_that_fails_keeps_none_waiting(
@@ -110,17 +110,6 @@ def test_the_corpus_says_how_many_shards_a_week_and_one_that_fails_keeps_none_wa
     assert weekly(instance) == ["far", "owls"], "what others may have changed is not counted"
 
 
-def test_a_partition_that_a_person_deleted_is_there_again_when_it_is_due(
-    instance: dg.DagsterInstance, far_and_near: None
-) -> None:
-    materialized(instance, ENTRIES, "far", "near", "owls")
-    instance.add_dynamic_partitions("wit_shard", ["far", "near", "owls"])
-    instance.delete_dynamic_partition("wit_shard", "owls")
-
-    assert weekly(instance) == ["far", "owls"]
-    assert "owls" in instance.get_dynamic_partitions("wit_shard")
-
-
 def test_each_request_of_a_weekly_tick_has_a_key_of_its_own_and_keeps_it_when_it_is_repeated(
     instance: dg.DagsterInstance, far_and_near: None
 ) -> None:
@@ -130,8 +119,6 @@ def test_each_request_of_a_weekly_tick_has_a_key_of_its_own_and_keeps_it_when_it
     # Next week the same shard is another run.
     assert not set(keys(tick(instance, schedules.ingest_weekly, NEXT_MONDAY))) & {*first}
 
-
-# --- Models ------------------------------------------------------------------------------------------
 
 MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "rambler", "refuser")]
 """Of the profile that is active without settings."""
@@ -169,8 +156,10 @@ def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
     schedule = schedules.evaluate_missing_models
     assert (schedule.cron_schedule, schedule.job_name) == ("0 2 * * *", "evaluate")
 
+    # Nobody is evaluated on a release without a benchmark.
+    current_releases("mmdu-45k-1", name="mmdu-45k")
     nothing = tick(instance, schedule)
-    assert nothing.run_requests == []  # Nothing is released yet.
+    assert nothing.run_requests == []
     assert "Every model" in (nothing.skip_message or "")
 
     current_releases("mmdu-1")
@@ -189,17 +178,6 @@ def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
         "mmdu-1", "mmdu-2"
     )  # Scores on an earlier release are none on the one current.
     assert without_scores(tick(instance, schedule)) == MODELS
-
-
-def test_releases_that_no_model_is_evaluated_on_need_no_scores(
-    instance: dg.DagsterInstance,
-) -> None:
-    current_releases("mmdu-45k-1", name="mmdu-45k")
-
-    assert tick(instance, schedules.evaluate_missing_models).run_requests == []
-
-
-# --- The ledger --------------------------------------------------------------------------------------
 
 
 def test_the_hourly_schedule_shows_the_ledger_when_there_is_something_new(

@@ -51,6 +51,10 @@ def test_it_opens_with_the_values_of_now_and_writes_those_that_differ_from_the_d
 
     assert written(home) == {"cluster": {"clusters": {"tau": 0.6}}}
     assert opened()["cluster"]["clusters"]["tau"] == 0.6
+    # The schema for editors stands next to the file.
+    schema = yaml.safe_load((home / "settings.schema.json").read_text())
+    tau = schema["properties"]["cluster"]["properties"]["clusters"]["properties"]["tau"]
+    assert (tau["minimum"], tau["maximum"], tau["default"]) == (-1, 1, 0.75)
 
 
 def test_it_opens_with_what_people_change_and_with_what_the_file_has(home: Path) -> None:
@@ -84,13 +88,6 @@ def test_a_page_that_was_opened_before_another_edit_changes_nothing(home: Path) 
         failure.step_failure_data.user_failure_data.description
     )
     assert written(home) == {"review": {"approved": {"require": "all"}}}
-
-
-def test_the_schema_for_editors_stands_beside_the_file(home: Path) -> None:
-    assert launch({"cluster": {"clusters": {"tau": 0.6}}}).success
-    schema = yaml.safe_load((home / "settings.schema.json").read_text())
-    tau = schema["properties"]["cluster"]["properties"]["clusters"]["properties"]["tau"]
-    assert (tau["minimum"], tau["maximum"], tau["default"]) == (-1, 1, 0.75)
 
 
 def test_every_former_name_of_a_table_leads_to_a_table_with_settings() -> None:

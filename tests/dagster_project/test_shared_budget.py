@@ -35,12 +35,6 @@ def ids(*runs: dg.DagsterRun) -> list[str]:
     return sorted(each.run_id for each in runs)
 
 
-def test_a_run_that_was_launched_anew_has_no_ancestors(instance):
-    run(instance)
-
-    assert ancestors_of(instance, run(instance)) == []
-
-
 def test_all_that_execute_one_run_again_belong_together(instance):
     first = run(instance)
     second = again(instance, first)
@@ -49,6 +43,7 @@ def test_all_that_execute_one_run_again_belong_together(instance):
 
     assert ancestors_of(instance, third) == ids(first, second, beside)
     assert ancestors_of(instance, first) == [], "it did not know of them"
+    assert ancestors_of(instance, run(instance)) == [], "it is launched anew"
 
 
 def test_a_run_that_goes_on_after_a_batch_continues_what_its_chain_spent(instance):
@@ -58,9 +53,6 @@ def test_a_run_that_goes_on_after_a_batch_continues_what_its_chain_spent(instanc
 
     assert ancestors_of(instance, third) == ids(first, second)
     assert ancestors_of(instance, again(instance, third)) == ids(first, second, third)
-
-
-# The resource of a run
 
 
 def chain_of_a_run(instance: dg.DagsterInstance, tmp_path, **tags: str) -> tuple[str, int]:

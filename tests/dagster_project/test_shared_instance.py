@@ -60,20 +60,6 @@ def test_a_job_runs_and_its_events_are_in_the_schema_dagster(stores: str, loom_h
     assert not list((loom_home / "dagster").rglob("*.db"))
 
 
-def test_the_address_is_in_no_file(stores: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    secret = stores.replace("postgres@", "postgres:T0K3N@")
-    monkeypatch.setenv("LOOM_STORES", secret)
-    with open_instance() as instance:
-        assert run_job(works, instance).success
-        folder = Path(instance.root_directory)
-        assert "T0K3N" not in str(instance.get_ref())
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert [path.name for path in files if b"T0K3N" in path.read_bytes()] == []
-    settings = yaml.safe_load((folder / "dagster.yaml").read_text())
-    assert settings["storage"]["postgres"] == {"postgres_url": {"env": "DAGSTER_POSTGRES_URL"}}
-    assert settings["telemetry"] == {"enabled": False}
-
-
 def _open(home: str, stores: str, barrier: Any) -> None:
     os.environ |= {"LOOM_WORKSPACE": home, "LOOM_STORES": stores}
     barrier.wait()
@@ -99,11 +85,11 @@ def test_several_may_be_the_first(stores: str, tmp_path: Path) -> None:
         assert (pool.name, pool.limit) == ("models", 1)
 
 
-def test_a_password_may_have_every_character(
+def test_a_password_may_have_every_character_and_is_in_no_file(
     postgres: "PostgresServer", loom_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As %XX in the address; Dagster's storage and the stores read the same one."""
-    password = "p@s/s#w:r%d ?&=+x'"
+    password = "T0K3N p@s/s#w:r%d ?&=+x'"
     with postgres.connect() as connection:
         connection.execute("DROP ROLE IF EXISTS special")
         connection.execute("CREATE ROLE special LOGIN SUPERUSER")
@@ -112,6 +98,13 @@ def test_a_password_may_have_every_character(
     assert conninfo_to_dict(given)["password"] == password
     with open_instance() as instance:
         assert run_job(works, instance).success
+        folder = Path(instance.root_directory)
+        assert "T0K3N" not in str(instance.get_ref())
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert [path.name for path in files if b"T0K3N" in path.read_bytes()] == []
+    settings = yaml.safe_load((folder / "dagster.yaml").read_text())
+    assert settings["storage"]["postgres"] == {"postgres_url": {"env": "DAGSTER_POSTGRES_URL"}}
+    assert settings["telemetry"] == {"enabled": False}
 
 
 @pytest.mark.usefixtures("loom_home")

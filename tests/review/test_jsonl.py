@@ -94,20 +94,9 @@ def folder(tmp_path, items, store):
 class TestExport:
     def test_a_line_has_what_to_judge_and_the_fields_to_fill(self, folder, items):
         line = folder.export(1)[0]
-
-        assert line == {
-            "item_id": "item-0",
-            "content_hash": items[0]["content_hash"],
-            "kind": "dialogue",
-            "round": 1,
-            "image_ids": ["a", "b"],
-            "page_urls": ["https://en.wikipedia.org/wiki/Tower"],
-            "content": items[0]["content"],
-            "verdict": None,
-            "edits": None,
-            "reason": None,
-            "note": None,
-        }
+        said = dict.fromkeys(("verdict", "edits", "reason", "note"))
+        keys = ("item_id", "content_hash", "kind", "image_ids", "page_urls", "content")
+        assert line == {"round": 1, **{key: items[0][key] for key in keys}, **said}
 
     def test_early_the_expert_gets_what_nobody_decided(self, folder):
         assert len(folder.export(2)) == 0
@@ -116,7 +105,6 @@ class TestExport:
     def test_a_file_that_may_be_filled_in_is_not_written_over(self, tmp_path, items):
         out = tmp_path / "out.jsonl"
         write_jsonl(items, 1, out)
-
         with pytest.raises(FileExistsError):
             write_jsonl([], 1, out)
         assert len(out.read_text().splitlines()) == 3
@@ -148,20 +136,14 @@ class TestTwoRounds:
 
 
 class TestImport:
-    def test_importing_again_adds_nothing(self, folder):
+    def test_importing_again_adds_nothing_and_lines_left_empty_stay_open(self, folder):
         lines = [edited(line, "A lighthouse.") for line in folder.export(1)]
+        lines[2] |= {"verdict": None, "edits": None}
 
-        assert folder.back(lines).added == 3
-        again = folder.back(lines)
-        assert (again.added, again.n_known, again.problems) == (0, 3, [])
+        first, again = folder.back(lines), folder.back(lines)
 
-    def test_lines_left_empty_stay_open(self, folder):
-        lines = folder.export(1)
-        lines[0] |= {"verdict": "accept"}
-
-        result = folder.back(lines)
-
-        assert (result.added, result.left_open, result.problems) == (1, 2, [])
+        assert (first.added, first.left_open, first.problems) == (2, 1, [])
+        assert (again.added, again.n_known, again.problems) == (0, 2, [])
 
     def test_a_bad_line_is_reported_by_number_and_the_good_ones_are_kept(
         self, folder, items, store
@@ -227,11 +209,13 @@ class TestImport:
             assert (result.added, result.left_open) == (0, 0)
             assert "put the changed content in edits" in result.problems[0]
 
-    def test_a_file_of_one_round_is_not_taken_for_the_other(self, folder):
-        result = folder.back([folder.export(1)[0] | {"verdict": "accept"}], round=2)
-
-        assert result.added == 0
-        assert "exported for round 1" in result.problems[0]
+    def test_a_file_of_another_round_or_of_no_plausible_time_is_refused(self, folder):
+        line = folder.export(1)[0] | {"verdict": "accept"}
+        other = folder.back([line], round=2)
+        assert other.added == 0 and "exported for round 1" in other.problems[0]
+        future = folder.back([line | {"decided_at": "2999-01-01"}])
+        assert future.added == 0
+        assert future.problems == ["line 1: 2999-01-01 is before 2020 or in the future."]
 
 
 class TestTwoSources:
@@ -247,13 +231,11 @@ class TestTwoSources:
         assert [problem.split(" otherwise before (")[0] for problem in result.problems] == [
             f"line {n}: conflict: ann decided item item-{n - 1}" for n in (1, 2)
         ]
+        other = folder.back([edited(lines[1], "A mill.")], reviewer="bob")
+        assert other.problems == [
+            "line 1: conflict: item item-1 needs no decision in round 1 any more: decided by ann."
+        ]
         assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A lighthouse."
-
-    def test_a_decision_of_no_plausible_time_is_at_fault(self, folder):
-        said = {"verdict": "accept", "decided_at": "2999-01-01"}
-        result = folder.back([folder.export(1)[0] | said])
-        assert result.added == 0
-        assert result.problems == ["line 1: 2999-01-01 is before 2020 or in the future."]
 
     def test_of_two_imports_at_once_one_is_taken_and_one_reported(self, folder, store):
         lines = folder.export(1)
@@ -270,17 +252,6 @@ class TestTwoSources:
 
         assert sorted(result.added for result in results) == [0, 0, 0, 1]
         assert sum(len(result.problems) for result in results) == 3
-
-    def test_somebody_else_was_faster(self, folder):
-        line = folder.export(1)[0]
-        folder.back([line | {"verdict": "accept"}])
-
-        result = folder.back([edited(line, "A mill.")], reviewer="bob")
-
-        assert result.added == 0
-        assert result.problems == [
-            "line 1: conflict: item item-0 needs no decision in round 1 any more: decided by ann."
-        ]
 
     def test_two_annotators_work_blind_from_two_files(self, folder, tmp_path):
         (tmp_path / "review.yaml").write_text("default: {annotators: 2}")
@@ -312,19 +283,17 @@ class TestCommandLine:
     def home(self, tmp_path, monkeypatch):
         monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
 
-    def test_without_a_warehouse_it_says_so(self, tmp_path, capsys):
-        assert loom(["review", "export", "--out", str(tmp_path / "out.jsonl")]) == 2
-        assert "materialize review/queue first" in capsys.readouterr().err
-
     def test_out_and_back(self, tmp_path, monkeypatch, capsys):
+        assert loom(["review", "export", "--out", str(tmp_path / "none.jsonl")]) == 2
+        assert "materialize review/queue first" in capsys.readouterr().err
         picture = ImageStore(tmp_path / "images").put(PICTURE)
         queue = [
             queued(number, kind) | {"image_ids": [picture.image_id]}
             for number, kind in enumerate(("dialogue", "rewrite", "dialogue"))
         ]
+        out = tmp_path / "out.jsonl"
         monkeypatch.setattr(commands, "read_queue", lambda: queue)
         ReviewStore(tmp_path / "review.sqlite").close()
-        out = tmp_path / "out.jsonl"
         export = ["review", "export", "--kind", "dialogue", "--out", str(out)]
         back = ["review", "import", str(out), "--reviewer", "ANN", "--round", "1"]
 

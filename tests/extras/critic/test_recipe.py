@@ -89,13 +89,21 @@ def losses(folder: Path) -> list[float]:
     return found
 
 
-def test_lora_learns_and_its_adapter_is_loaded_again(
-    recipe: dict[str, ModuleType], exported: Path
+def test_lora_learns_the_reply_alone_and_its_adapter_is_loaded_again(
+    recipe: dict[str, ModuleType], exported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
     from peft import AutoPeftModelForCausalLM
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    made = []
+
+    class Kept(recipe["train"].SFTTrainer):
+        def train(self) -> None:
+            made.append(self)
+            super().train()
+
+    monkeypatch.setattr(recipe["train"], "SFTTrainer", Kept)
     folder = train(recipe, exported, "lora.yaml")
     found = losses(folder)
     assert len(found) == QUICK["max_steps"] and found[-1] < FALLEN * found[0]
@@ -108,21 +116,6 @@ def test_lora_learns_and_its_adapter_is_loaded_again(
         difference = adapted(**tokens).logits.float() - base(**tokens).logits
     assert difference.abs().max() > 0.1, "the adapter changes what the model says"
 
-
-def test_the_loss_is_of_the_reply_alone(
-    recipe: dict[str, ModuleType], exported: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import torch
-
-    made = []
-
-    class Kept(recipe["train"].SFTTrainer):
-        def train(self) -> None:
-            made.append(self)
-            super().train()
-
-    monkeypatch.setattr(recipe["train"], "SFTTrainer", Kept)
-    train(recipe, exported, "config.yaml", max_steps=1)
     (trainer,) = made
     batch = trainer.data_collator([trainer.train_dataset[0]])
     learned = batch["labels"][0] != -100

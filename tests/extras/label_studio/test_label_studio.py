@@ -21,8 +21,6 @@ from review.import_export import import_records
 from tests.extras.label_studio.label_studio_results import NOON, annotated, filled_in
 from tests.review.items_of_every_kind import EDITS, HOSTILE, item_of
 
-URL, TOKEN, ACCESS = "http://studio.test/sub", "f" * 40, "a.b.c"
-
 
 @pytest.fixture
 def images(tmp_path):
@@ -64,11 +62,10 @@ class TestForms:
 
 
 class TestTasks:
-    @pytest.mark.parametrize("text", HOSTILE)
-    def test_a_hostile_text_is_data_and_never_part_of_the_form(self, text, images):
-        task = json.loads(json.dumps(task_of(item_of("rewrite", text), 1, images)))
-
-        assert [part["text"] for part in task["data"]["write"]] == [text]
+    def test_a_hostile_text_is_data_and_never_part_of_the_form(self, images):
+        for text in HOSTILE:
+            task = json.loads(json.dumps(task_of(item_of("rewrite", text), 1, images)))
+            assert [part["text"] for part in task["data"]["write"]] == [text]
 
     def test_pictures_travel_inside_at_a_bounded_size(self, images):
         data = io.BytesIO()
@@ -85,17 +82,12 @@ class TestTasks:
         with Image.open(io.BytesIO(base64.b64decode(data))) as picture:
             assert picture.size == (PICTURE_SIDE, PICTURE_SIDE // 2)
 
-    def test_what_helps_is_shown_and_is_nothing_to_decide(self, images):
+    def test_what_helps_is_shown_and_who_scores_sees_no_scores_and_the_bounds(self, images):
         item = item_of("rewrite") | {"context": {"page_urls": ["u1", "u2"]}}
-
         data = task_of(item, 1, images)["data"]
-
         assert data["help"] == [{"label": "page urls", "text": "u1\nu2"}]
         assert [part["name"] for part in data["read"]] == ["original"]
-
-    def test_who_scores_sees_no_scores_and_the_bounds(self, images):
         data = task_of(item_of("score"), 1, images)["data"]
-
         assert [(each["label"], each["text"]) for each in data["write"]] == [
             ("scores Creativity (1 to 10)", ""),
             ("scores Richness (1 to 10)", ""),
@@ -113,28 +105,20 @@ class TestAnnotations:
         assert decision.edits == item["content"] | EDITS[kind][1]
         assert (decision.decided_at, decision.seconds) == (NOON, 3.25)
 
-    @pytest.mark.parametrize("text", HOSTILE)
-    def test_what_the_form_sends_along_is_no_edit(self, text, images, store):
-        item = item_of("dialogue", text)
+    def test_what_the_form_sends_along_is_no_edit(self, images, store):
+        for text in HOSTILE:
+            item = item_of("dialogue", text)
+            assert pulled(item, store, annotated(item, images, {"verdict": "accept"})).added == 1
 
-        assert pulled(item, store, annotated(item, images, {"verdict": "accept"})).added == 1
-
-    def test_a_text_that_was_emptied_is_not_taken_for_one_left_alone(self, images, store):
-        item = item_of("multiple_choice")
-        (problem,) = pulled(
-            item, store, annotated(item, images, {"verdict": "edit", "question": ""})
-        ).problems
-
-        assert problem.startswith("task 7, annotation 70: edits, question: this text is empty")
-
-    def test_a_half_filled_score_is_reported(self, images, store):
-        item = item_of("score")
-        form = {"verdict": "edit", "scores.Creativity": "7"}
-
-        assert (
-            "scores Richness: no score is given"
-            in pulled(item, store, annotated(item, images, form)).problems[0]
-        )
+    def test_a_text_that_was_emptied_and_a_half_filled_score_are_reported(self, images, store):
+        for kind, form, said in (
+            ("multiple_choice", {"question": ""}, "edits, question: this text is empty"),
+            ("score", {"scores.Creativity": "7"}, "scores Richness: no score is given"),
+        ):
+            item = item_of(kind)
+            task = annotated(item, images, {"verdict": "edit", **form})
+            (problem,) = pulled(item, store, task).problems
+            assert problem.startswith("task 7, annotation 70: ") and said in problem
 
     def test_a_skip_counts_unless_the_task_was_done_after_all(self, images, store):
         item = item_of("rewrite")
@@ -147,7 +131,6 @@ class TestAnnotations:
     def test_a_skip_beside_an_annotation_is_no_decision(self, images, store):
         item = item_of("rewrite")
         assert pulled(item, store, annotated(item, images, None, {"verdict": "accept"})).added == 1
-
         assert [event.verdict for event in store.decisions()] == ["accept"]
 
     def test_two_annotations_that_differ_are_a_conflict(self, images, store):
@@ -188,9 +171,9 @@ class TestAnnotations:
             "task 7, annotation 70: not a task that was exported for review."
         ]
 
-    @pytest.mark.parametrize("value", [5, None])
-    @pytest.mark.parametrize("key", ["name", "text"])
-    @pytest.mark.parametrize("part", ["read", "write"])
+    @pytest.mark.parametrize(
+        ("part", "key", "value"), [("read", "name", 5), ("write", "text", None)]
+    )
     def test_a_text_of_another_type_is_reported_and_other_tasks_are_stored(
         self, part, key, value, images, store
     ):
@@ -241,11 +224,8 @@ class TestFiles:
         (decision,) = ReviewStore(tmp_path / "review.sqlite").decisions()
         assert decision.edits["rewrite"] == "What is it?"
 
-    @pytest.mark.parametrize("annotations", [None, 5, {}, "x"])
-    def test_annotations_that_are_no_list_are_said_in_a_sentence(
-        self, tmp_path, capsys, annotations
-    ):
-        task = {"id": 7, "data": {}, "annotations": annotations}
+    def test_annotations_that_are_no_list_are_said_in_a_sentence(self, tmp_path, capsys):
+        task = {"id": 7, "data": {}, "annotations": {}}
         (tmp_path / "back.json").write_text(json.dumps([task]))
 
         assert self.run("import", str(tmp_path / "back.json"), "--reviewer", "ann") == 1

@@ -17,16 +17,8 @@ from extras.critic.methods.contamination import (
 from extras.critic.methods.split import UnsplitPair, assign_splits
 
 WORDS = [
-    "tower",
-    "boat",
-    "harbour",
-    "kite",
-    "museum",
-    "violin",
-    "garden",
-    "bridge",
-    "lamp",
-    "horse",
+    *("tower", "boat", "harbour", "kite", "museum", "violin"),
+    *("garden", "bridge", "lamp", "horse"),
 ]
 
 

@@ -91,9 +91,15 @@ def test_clusters_have_their_distances_and_scores_over_their_tasks(desk: Desk) -
 
 
 def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:
-    put(desk.warehouse, {"evaluate.scores": families()})
+    no_models = [
+        row
+        for name in ("baseline:reference", "no-images:a")
+        for row in scores("read-0", (100,), model=name)
+    ]
+    put(desk.warehouse, {"evaluate.scores": [*families(), *no_models]})
     shown = materialize(desk)
     found = rows(desk)
+    assert {row["n_models"] for row in found.values()} == {4}
     clusters = {task: row["cluster"] for task, row in found.items()}
     assert clusters["read-0"] == clusters["read-1"] == clusters["read-2"] != clusters["order-0"]
     assert clusters["order-0"] == clusters["order-1"]
@@ -107,21 +113,7 @@ def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:
     # Half of each score is in the same order by the same amount.
     assert distances["order-0", "order-1"] == pytest.approx(0)
     assert "| `mmiu-1` | `rule` | 5 | 4 | 2 | none |" in shown["maps"]
-
-
-def test_contestants_that_are_no_models_do_not_count(desk: Desk) -> None:
-    more = [
-        row
-        for name in ("baseline:reference", "no-images:a")
-        for row in scores("read-0", (100,), model=name)
-    ]
-    put(desk.warehouse, {"evaluate.scores": [*families(), *more]})
-    materialize(desk)
-    assert {row["n_models"] for row in rows(desk).values()} == {4}
-
-
-def test_a_release_without_the_label_has_no_rows_and_it_is_said(desk: Desk) -> None:
-    put(desk.warehouse, {"evaluate.scores": families()})
+    # A release without the label has no rows, and it is said.
     shown = materialize(desk, label="category")
     assert rows(desk) == {}
     assert (

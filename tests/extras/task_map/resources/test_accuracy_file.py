@@ -22,7 +22,6 @@ def written(tmp_path: Path, text: str | bytes) -> Path:
         ("task,accuracy\na,1\n,2\n", "Line 3 of .* has no task name"),
         ("task,accuracy\na,1\na,2\n", "Line 3 of .* repeats the task a"),
         ("task,accuracy\na,high\n", "Line 2 of .* has the accuracy 'high', which is not a number"),
-        ("task,accuracy\na\n", "Line 2 of .* has the accuracy '', which is not a number"),
         ("task,accuracy\na,nan\n", "has the accuracy 'nan', which is not a number"),
         ('task,accuracy\n"a,1\nb,2\n', "the quote that opens on line 2 .* --quoting none"),
         (b"\xff\xfe\x00", "cannot be read as CSV"),

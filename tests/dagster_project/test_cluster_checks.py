@@ -22,8 +22,9 @@ MadeWith = Callable[..., dg.AssetCheckExecutionContext]
 
 
 @pytest.fixture
-def warehouse(empty_warehouse: Warehouse) -> Warehouse:
-    return empty_warehouse
+def warehouse(empty_warehouse: Warehouse) -> Iterator[Warehouse]:
+    with empty_warehouse.kept_open():
+        yield empty_warehouse
 
 
 @pytest.fixture
@@ -66,9 +67,6 @@ def test_what_must_hold_is_blocking_and_what_is_to_be_looked_at_is_not() -> None
         "sizes",
         "entry_use",
     }
-
-
-# --- Clusters ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -186,9 +184,6 @@ def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse) -> None:
         result = checks.mergeable(warehouse=warehouse)
         assert (result.passed, result.severity) == (not could_be_one, WARN)
         assert ("Red kites" in value(result, "nearest")) is could_be_one
-
-
-# --- Image sets --------------------------------------------------------------------------------------
 
 
 def drawn(warehouse: Warehouse, *sets: tuple[str, str, list[str]]) -> Warehouse:

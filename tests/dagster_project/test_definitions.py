@@ -40,11 +40,26 @@ def specs() -> list[dg.AssetSpec]:
     return [spec for spec in defs.resolve_all_asset_specs() if spec.key != FILES]
 
 
-def test_an_assets_key_is_its_table_and_its_group_the_stage(specs: list[dg.AssetSpec]) -> None:
+def test_an_asset_has_the_names_of_its_table_and_stage_and_says_what_it_is_for(
+    specs: list[dg.AssetSpec],
+) -> None:
     for spec in specs:
         assert spec.metadata["dagster/table_name"] == ".".join(spec.key.path)
         assert spec.group_name == spec.key.path[0]
+        assert spec.description and spec.owners and "duckdb" in spec.kinds, spec.key
+        schema = spec.metadata["dagster/column_schema"]
+        declared = declared_columns()[spec.metadata["dagster/table_name"]]
+        assert [column.name for column in schema.columns] == [name for name, _, _ in declared]
     assert {spec.group_name for spec in specs} == STAGES
+    for asset in defs.assets or []:
+        if isinstance(asset, dg.AssetsDefinition):
+            stage, name = asset.key.path
+            module = asset.op.compute_fn.decorated_fn.__module__
+            assert re.fullmatch(rf"assets\.{stage}\.{name}|extras\.\w+\.assets\.{name}", module)
+    repository = defs.get_repository_def()
+    jobs = [job for job in repository.get_all_jobs() if job.name != "__ASSET_JOB"]
+    for each in [*jobs, *repository.schedule_defs, *repository.sensor_defs]:
+        assert each.description, each.name
 
 
 def test_every_table_has_an_asset_or_is_the_side_table_of_one(specs: list[dg.AssetSpec]) -> None:
@@ -55,14 +70,6 @@ def test_every_table_has_an_asset_or_is_the_side_table_of_one(specs: list[dg.Ass
     # A side table belongs to the stage that writes it.
     for spec in specs:
         assert {t.split(".")[0] for t in spec.metadata.get(SIDE_TABLES, [])} <= {spec.group_name}
-
-
-def test_an_asset_stands_in_the_file_of_its_table() -> None:
-    for asset in defs.assets or []:
-        if isinstance(asset, dg.AssetsDefinition):
-            stage, name = asset.key.path
-            module = asset.op.compute_fn.decorated_fn.__module__
-            assert re.fullmatch(rf"assets\.{stage}\.{name}|extras\.\w+\.assets\.{name}", module)
 
 
 def test_stages_jobs_schemas_and_folders_are_called_alike() -> None:
@@ -90,18 +97,6 @@ def test_the_graph_of_stages_has_no_cycle(specs: list[dg.AssetSpec]) -> None:
         assert upstream[stage] <= set(ORDER[:place]), stage
     # All but the first wait for another one.
     assert [stage for stage in ORDER if not upstream[stage]] == ["ingest"]
-
-
-def test_everything_says_in_the_ui_what_it_is_for(specs: list[dg.AssetSpec]) -> None:
-    for spec in specs:
-        assert spec.description and spec.owners and "duckdb" in spec.kinds, spec.key
-        schema = spec.metadata["dagster/column_schema"]
-        declared = declared_columns()[spec.metadata["dagster/table_name"]]
-        assert [column.name for column in schema.columns] == [name for name, _, _ in declared]
-    repository = defs.get_repository_def()
-    jobs = [job for job in repository.get_all_jobs() if job.name != "__ASSET_JOB"]
-    for each in [*jobs, *repository.schedule_defs, *repository.sensor_defs]:
-        assert each.description, each.name
 
 
 def test_every_asset_that_is_run_has_a_blocking_schema_check() -> None:

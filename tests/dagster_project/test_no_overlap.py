@@ -1,7 +1,7 @@
 """The check `no_overlap`, which planted overlaps fail, and freezing, which leaves them out."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +142,9 @@ class Home:
 
 
 @pytest.fixture
-def home(tmp_path: Path, empty_warehouse: Warehouse) -> Home:
-    return Home(tmp_path, empty_warehouse)
+def home(tmp_path: Path, empty_warehouse: Warehouse) -> Iterator[Home]:
+    with empty_warehouse.kept_open():
+        yield Home(tmp_path, empty_warehouse)
 
 
 def checked(

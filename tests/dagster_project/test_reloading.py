@@ -85,26 +85,21 @@ def test_definitions_depend_on_settings_models_prompts_and_sql(own_files: dict[s
     assert state.keys() >= {path for each in folders("sql") for path in each.rglob("*.sql")}
 
 
-@pytest.mark.parametrize("name", ["settings", "models", "prompt"])
-def test_a_written_file_is_loaded_once(
+@pytest.mark.parametrize("name", ["settings", "prompt"])
+def test_a_written_or_removed_file_is_loaded_once(
     name: str,
     own_files: dict[str, Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with watching(monkeypatch) as loads:
-        write_atomically(own_files[name], b"something of another size")
+        if name == "settings":
+            write_atomically(own_files[name], b"something of another size")
+        else:
+            own_files[name].unlink()
 
     assert loads == [None]
     assert capsys.readouterr().out == f"Definitions are loaded again: {own_files[name]} changed.\n"
-
-
-def test_a_removed_file_is_a_change(
-    own_files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with watching(monkeypatch) as loads:
-        own_files["prompt"].unlink()
-    assert len(loads) == 1
 
 
 def test_definitions_that_do_not_load_are_named_and_not_tried_again_until_the_next_change(

@@ -42,9 +42,6 @@ def stored(gateway: Gateway, n: int) -> list[str]:
     return ids
 
 
-# The entries
-
-
 def test_the_guide_has_an_entry_for_each_kind_of_server_and_all_of_them_load(tmp_path: Path):
     profile = {"writer": "claude", "judge": "claude", "evaluate": list(DOUBLES)}
     path = tmp_path / "models.yaml"
@@ -58,38 +55,27 @@ def test_the_guide_has_an_entry_for_each_kind_of_server_and_all_of_them_load(tmp
 
 
 @pytest.mark.parametrize("name", DOUBLES)
-def test_an_entry_is_answered_a_text_and_an_image(tmp_path: Path, name: str):
+def test_an_entry_is_answered_a_text_and_as_many_images_and_a_schema_as_it_says(
+    tmp_path: Path, name: str
+):
     with running(double_of(name)) as (_, url):
         gateway = gateway_of(tmp_path, name, url)
-        (picture,) = stored(gateway, 1)
-        text, image = outcomes(
-            gateway, question(name, "Why?"), question(name, "What is this?", picture)
+        pictures = stored(gateway, 20)
+        text, image, shaped, twenty = outcomes(
+            gateway,
+            question(name, "Why?"),
+            question(name, "What is this?", pictures[0]),
+            question(name, "Why, then?", schema=SCHEMA),
+            question(name, "Which?", *pictures),
         )
 
     assert isinstance(text, Completion) and text.text == "You said 4 characters."
     assert isinstance(image, Completion) and image.text == "I see 1 pictures: 400 by 300."
-
-
-@pytest.mark.parametrize("name", DOUBLES)
-def test_an_entry_is_held_to_a_schema_where_it_says_so(tmp_path: Path, name: str):
-    with running(double_of(name)) as (_, url):
-        gateway = gateway_of(tmp_path, name, url)
-        (outcome,) = outcomes(gateway, question(name, "Why?", schema=SCHEMA))
-
-    assert isinstance(outcome, Completion)
-    assert (outcome.text == '{"verdict": "Fine"}') == entries()[name]["structured_output"]
-
-
-@pytest.mark.parametrize("name", DOUBLES)
-def test_twenty_images_come_to_what_the_entry_says(tmp_path: Path, name: str):
-    with running(double_of(name)) as (_, url):
-        gateway = gateway_of(tmp_path, name, url)
-        (outcome,) = outcomes(gateway, question(name, "Which?", *stored(gateway, 20)))
-
-    assert isinstance(outcome, Completion)
+    assert isinstance(shaped, Completion) and isinstance(twenty, Completion)
+    assert (shaped.text == '{"verdict": "Fine"}') == entries()[name]["structured_output"]
     policy, most = entries()[name].get("many_images"), entries()[name].get("max_images", 50)
     seen = {"grid": 1, "sample": most, None: 20}[policy]
-    assert outcome.text.startswith(f"I see {seen} pictures: ")
+    assert twenty.text.startswith(f"I see {seen} pictures: ")
 
 
 def test_what_vllm_does_not_parse_is_taken_out_here(tmp_path: Path):
@@ -102,12 +88,6 @@ def test_what_vllm_does_not_parse_is_taken_out_here(tmp_path: Path):
     assert isinstance(outcome, Completion)
     assert outcome.text == "You said 4 characters."
     assert outcome.reasoning == "The user wants an answer, so I give one."
-
-
-# Keys
-
-
-# The table
 
 
 def rows() -> dict[str, tuple[str, str]]:

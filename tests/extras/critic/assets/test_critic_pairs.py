@@ -107,10 +107,18 @@ def pairs(desk: Desk) -> list[Row]:
     return desk.rows("FROM evaluate.critic_pairs ORDER BY split, ordinal")
 
 
-def test_pairs_follow_from_scores_of_a_file(evaluated: Desk) -> None:
+def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_overlap(
+    evaluated: Desk, tmp_path: Path
+) -> None:
+    # The same scores make the same pairs, and pairs stay on their split when scores are added.
+    score(evaluated, groups=range(5))
+    materialize(evaluated)
+    before = {row["item_id"]: row["split"] for row in pairs(evaluated)}
     score(evaluated, groups=range(N_GROUPS))
     result = materialize(evaluated)
     found = pairs(evaluated)
+    after = {row["item_id"]: row["split"] for row in found}
+    assert after.items() >= before.items() and len(after) == 20 > len(before)
     assert [row["split"] for row in found] == ["test"] * 4 + ["train"] * 36
     assert [row["ordinal"] for row in found] == [*range(1, 5), *range(1, 37)]
     assert len({row["group_id"] for row in found if row["split"] == "test"}) == 1
@@ -124,8 +132,36 @@ def test_pairs_follow_from_scores_of_a_file(evaluated: Desk) -> None:
     assert not any(model in texts for model in MODELS), "who answered is hidden"
     (check,) = result.get_asset_check_evaluations()
     assert check.passed
+
+    # Files have every pair in order, and the card their hashes.
+    folder, card = export_critic(evaluated.warehouse, "r", tmp_path / "first")
+    for split in ("train", "test"):
+        lines = [json.loads(line) for line in (folder / f"{split}.jsonl").read_text().splitlines()]
+        of_split = [row for row in found if row["split"] == split]
+        assert [line["pair_id"] for line in lines] == [row["pair_id"] for row in of_split]
+        assert [message["role"] for message in lines[0]["messages"]] == [
+            *("system", "user", "assistant")
+        ]
+        assert lines[0]["messages"][-1]["content"] == of_split[0]["reply"]
+    assert card["n_pairs"] == {"test": 4, "train": 36}
+    assert card["by_category"] == {CATEGORY: {"train": 36, "test": 4}}
+    assert json.loads((folder / "card.json").read_text()).keys() == card.keys()
+    written = {path.name: path.read_bytes() for path in folder.iterdir()}
     materialize(evaluated)
-    assert pairs(evaluated) == found, "the same scores make the same pairs"
+    assert pairs(evaluated) == found
+    again, _ = export_critic(evaluated.warehouse, "r", tmp_path / "first")
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == written
+
+    # A contaminated table fails its check and is not exported.
+    found[0] = {**found[0], "group_id": found[-1]["group_id"]}
+    evaluated.fill("evaluate.critic_pairs", found)
+    checked = critic_check().node_def.compute_fn.decorated_fn(  # type: ignore[attr-defined]
+        evaluated.warehouse
+    )
+    assert not checked.passed and checked.metadata["group"].value == 1
+    with pytest.raises(CriticError, match="share the group 'alignmmbench"):
+        export_critic(evaluated.warehouse, "r", tmp_path / "second")
+    assert not (tmp_path / "second" / "r").exists()
 
 
 def test_answers_of_an_external_model_are_only_for_testing(evaluated: Desk, tmp_path: Path) -> None:
@@ -172,16 +208,6 @@ def test_scores_from_review_have_their_reason_in_the_note(evaluated: Desk) -> No
     assert (left_out["item_id"], left_out["reason"]) == ("2-0", "no_reason")
 
 
-def test_pairs_stay_on_their_split_when_scores_are_added(evaluated: Desk) -> None:
-    score(evaluated, groups=range(5))
-    materialize(evaluated)
-    before = {row["item_id"]: row["split"] for row in pairs(evaluated)}
-    score(evaluated, groups=range(N_GROUPS))
-    materialize(evaluated)
-    after = {row["item_id"]: row["split"] for row in pairs(evaluated)}
-    assert after.items() >= before.items() and len(after) == 20 > len(before)
-
-
 def test_agreement_of_a_critic_is_that_in_the_test_split(evaluated: Desk) -> None:
     """Both judges are off by a constant; the critic's figures have the answers of the test split."""
     score(evaluated, groups=range(N_GROUPS))
@@ -204,42 +230,3 @@ def test_agreement_of_a_critic_is_that_in_the_test_split(evaluated: Desk) -> Non
         ("panel", "", ""): (4, panel),
         ("panel", "critic", "test"): (4, panel),
     }
-
-
-def test_a_contaminated_table_fails_its_check_and_is_not_exported(
-    evaluated: Desk, tmp_path: Path
-) -> None:
-    score(evaluated, groups=range(N_GROUPS))
-    materialize(evaluated)
-    rows = pairs(evaluated)
-    rows[0] = {**rows[0], "group_id": rows[-1]["group_id"]}
-    evaluated.fill("evaluate.critic_pairs", rows)
-    check = critic_check().node_def.compute_fn.decorated_fn  # type: ignore[attr-defined]
-    found = check(evaluated.warehouse)
-    assert not found.passed and found.metadata["group"].value == 1
-    with pytest.raises(CriticError, match="share the group 'alignmmbench"):
-        export_critic(evaluated.warehouse, "r", tmp_path)
-    assert not (tmp_path / "r").exists()
-
-
-def test_files_have_every_pair_in_order_and_the_card_their_hashes(
-    evaluated: Desk, tmp_path: Path
-) -> None:
-    score(evaluated, groups=range(N_GROUPS))
-    materialize(evaluated)
-    folder, card = export_critic(evaluated.warehouse, "r", tmp_path)
-    rows = pairs(evaluated)
-    for split in ("train", "test"):
-        lines = [json.loads(line) for line in (folder / f"{split}.jsonl").read_text().splitlines()]
-        of_split = [row for row in rows if row["split"] == split]
-        assert [line["pair_id"] for line in lines] == [row["pair_id"] for row in of_split]
-        assert [message["role"] for message in lines[0]["messages"]] == [
-            *("system", "user", "assistant")
-        ]
-        assert lines[0]["messages"][-1]["content"] == of_split[0]["reply"]
-    assert card["n_pairs"] == {"test": 4, "train": 36}
-    assert card["by_category"] == {CATEGORY: {"train": 36, "test": 4}}
-    assert json.loads((folder / "card.json").read_text()).keys() == card.keys()
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    export_critic(evaluated.warehouse, "r", tmp_path)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

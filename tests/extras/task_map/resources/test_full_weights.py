@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from extras.task_map.methods.clustering import Floats
-from extras.task_map.resources.products import _parts, products_of_weights, read_products
+from extras.task_map.resources.products import products_of_weights, read_products
 from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles
 from tests.extras.task_map.resources.weights import change, factors, save, save_adapter, weights
 
@@ -69,7 +67,7 @@ def test_shards_are_read_like_one_file(models: Path) -> None:
     assert np.array_equal(read(models), whole)
 
 
-@pytest.mark.parametrize("most_numbers", [1, 13, 40, 1000])
+@pytest.mark.parametrize("most_numbers", [1, 13, 1000])
 def test_parts_of_any_size_give_the_same_products(models: Path, most_numbers: int) -> None:
     with (
         TensorFiles(models / "base") as base,
@@ -81,16 +79,7 @@ def test_parts_of_any_size_give_the_same_products(models: Path, most_numbers: in
     assert found == pytest.approx(expected()[:2, :2])
 
 
-@given(
-    st.lists(st.integers(0, 9), max_size=3).map(tuple),
-    st.integers(0, 40),
-)
-def test_parts_cover_each_row_once(shape: tuple[int, ...], most_numbers: int) -> None:
-    rows = [row for start, stop in _parts(shape, most_numbers) for row in range(start, stop)]
-    assert rows == list(range(shape[0] if shape else 1))
-
-
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
 def test_weights_of_any_width_are_read(tmp_path: Path, dtype: str) -> None:
     import torch
 
@@ -146,13 +135,9 @@ def test_a_tensor_that_does_not_fit_is_named(
 
 
 def test_quantised_weights_are_refused(models: Path) -> None:
-    save(models / "tasks" / "spot" / "more.safetensors", {"q": np.ones(2)}, "uint8")
-    save(models / "base" / "more.safetensors", {"q": np.ones(2)}, "uint8")
-    for task in ("count", "order"):
-        save(models / "tasks" / task / "more.safetensors", {"q": np.ones(2)}, "uint8")
-    with pytest.raises(
-        TaskVectorError, match="q in .* is U8, which is not a form of plain weights"
-    ):
+    for folder in ("base", *(f"tasks/{task}" for task in TASKS)):
+        save(models / folder / "more.safetensors", {"q": np.ones(2)}, "uint8")
+    with pytest.raises(TaskVectorError, match="q in .* is U8, which is not a form of plain"):
         read(models)
 
 
@@ -175,12 +160,14 @@ def test_a_missing_shard_is_named(models: Path) -> None:
         read(models)
 
 
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "adapter_model.pkl"])
-def test_pickles_are_refused(models: Path, name: str) -> None:
+def test_pickles_are_refused(models: Path) -> None:
     (models / "tasks" / "spot" / "model.safetensors").unlink()
-    (models / "tasks" / "spot" / name).write_bytes(b"\x80\x04.")
-    with pytest.raises(TaskVectorError, match=f"{name} is a pickle, which can run any code"):
-        read(models)
+    for name in ("pytorch_model.bin", "model.pt", "adapter_model.pkl"):
+        pickled = models / "tasks" / "spot" / name
+        pickled.write_bytes(b"\x80\x04.")
+        with pytest.raises(TaskVectorError, match=f"{name} is a pickle, which can run any code"):
+            read(models)
+        pickled.unlink()
 
 
 def test_whole_weights_need_a_base(models: Path) -> None:

@@ -107,9 +107,16 @@ def test_another_name_is_one_sentence_and_makes_no_home(
     ],
 )
 def test_a_wrong_setting_ends_a_command_before_its_run(
-    command: str, variable: str, value: str, small_home: Path, tmp_path: Path, commanded: Commanded
+    command: str,
+    variable: str,
+    value: str,
+    empty_tables: Path,
+    tmp_path: Path,
+    commanded: Commanded,
 ) -> None:
-    home = Path(shutil.copytree(small_home, tmp_path / "home"))
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(empty_tables, home / "warehouse.duckdb")
     done = commanded(home, *command.split(), **{variable: value})
     assert done.returncode == 2, done.stderr
     assert value in done.stderr and done.stdout == ""

@@ -7,8 +7,7 @@ import pytest
 from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
-from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG
-from tests.review.html import csrf_token_in
+from tests.resources.review.account_clock import CHEAP
 from tests.review.http_people import browser, decide, opened, signed_in
 from tests.review.pages import Site, dialogue, make_site
 
@@ -45,17 +44,3 @@ def test_what_one_was_told_the_other_knows(sites):
     ben = signed_in(sites[0], "ben")
     sites[1].accounts.disable("ben")
     assert ben.get("/").status_code == 303
-
-
-def test_failed_sign_ins_are_counted_over_both(sites):
-    sites[1].accounts.add("zoe", "annotator", RIGHT)
-    clients = [browser(site) for site in sites]
-
-    def sign_in(number: int, password: str) -> int:
-        client = clients[number % 2]
-        token = csrf_token_in(client.get("/login").text)
-        given = {"name": "zoe", "password": password, "csrf_token": token}
-        return client.post("/login", data=given).status_code
-
-    assert [sign_in(number, WRONG) for number in range(6)] == [401] * 5 + [429]
-    assert [sign_in(number, RIGHT) for number in range(2)] == [429] * 2

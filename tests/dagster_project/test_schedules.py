@@ -3,6 +3,7 @@
 A tick that is repeated asks for runs under the keys that it used before: Dagster starts one run a key.
 """
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def test_the_weekly_schedule_ingests_all_new_shards(instance: dg.DagsterInstance
 
 
 def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(
-    instance: dg.DagsterInstance, loom_home: Path
+    instance: dg.DagsterInstance, tables: None
 ) -> None:
     materialized(instance, ENTRIES, "sample-a", "sample-b")
     rows = [{"wit_shard": shard, "fingerprint": "as it was"} for shard in ("sample-a", "sample-b")]
@@ -124,6 +125,13 @@ MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "ram
 """Of the profile that is active without settings."""
 
 
+@pytest.fixture
+def tables(loom_home: Path, empty_tables: Path) -> None:
+    """Empty tables of the home: a tenth of making them."""
+    loom_home.mkdir(exist_ok=True)
+    shutil.copy(empty_tables, warehouse_path())
+
+
 def current_releases(*releases: str, name: str = "mmdu") -> None:
     """Releases of a name, the last one of which is current."""
     release = {"name": name, "benchmark": name if name == "mmdu" else None}
@@ -151,7 +159,7 @@ def without_scores(data: ScheduleExecutionData) -> list[str]:
 
 
 def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
-    instance: dg.DagsterInstance,
+    instance: dg.DagsterInstance, tables: None
 ) -> None:
     schedule = schedules.evaluate_missing_models
     assert (schedule.cron_schedule, schedule.job_name) == ("0 2 * * *", "evaluate")

@@ -227,8 +227,3 @@ def test_a_score_without_an_interval_stands_alone() -> None:
     assert score_in_words(known) == "61.0 (50.0 - 70.0)"
     assert score_in_words({**known, "ci_low": None, "ci_high": None}) == "61.0"
     assert score_in_words(score("a", None)) == score_in_words(None) == "–"
-
-
-def test_an_item_whose_question_is_another_is_not_scored_as_the_same() -> None:
-    found = difference(contents(ONE), contents({("s", "i"): [("Which?", "A")]}))
-    assert found.common == {} and found.changed[0].what == "question of turn 1"

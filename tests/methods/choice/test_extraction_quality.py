@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 
 from methods.choice.answer_extraction import ExtractedAnswer
-from methods.choice.extraction_quality import NO_KEY, both_readings, reading_findings
+from methods.choice.extraction_quality import NO_KEY, reading_findings
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.findings import Finding
-from methods.mmbench import Mmbench
-from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 from tests.methods.evaluation.metrics.numbers import scored
 from tests.methods.evaluation.observed import ScoredObservation, frame
@@ -178,21 +176,6 @@ def test_answers_that_have_no_key_or_no_people_have_a_reason_and_no_value() -> N
     row = figures(ANSWERS, people={})["raw", "strict", "people", "", ""]
     assert (row.n, row.value, row.reason) == (0, None, "No item was rated by two.")
     assert figures([]) == {}
-
-
-def test_metrics_are_those_that_a_benchmark_has_under_both_readings() -> None:
-    def names(metrics: Any) -> list[tuple[str, str, str]]:
-        return [(one.name, one.aggregation, other.name) for one, other in both_readings(metrics)]
-
-    assert names(Mmbench().metrics) == [
-        ("Circular", "micro", "Circular (compat)"),
-        ("Vanilla", "micro", "Vanilla (compat)"),
-    ]
-    assert names(Mmiu(retest=True).metrics) == [
-        ("Accuracy", "macro by task", "Accuracy (compat)"),
-        ("Accuracy", "micro", "Accuracy (compat)"),
-    ]
-    assert names(Mmdu().metrics) == []
 
 
 def test_the_letters_of_each_pass_are_shares_of_its_answers() -> None:

@@ -55,18 +55,6 @@ def test_mmiu_asks_in_the_words_of_table_b_2() -> None:
     )
 
 
-@pytest.mark.parametrize(("template", "name"), [(MMBENCH, "Hint"), (MMIU, "Context")])
-def test_without_a_hint_none_is_named(template, name) -> None:
-    asked = question_message(item(f"{IMAGE_HERE}\nWhich?"), template, name, original_order(2))
-    assert "Question: Which?" in shown(asked) and f"{name}: \n" not in shown(asked)
-
-
-def test_a_question_with_places_of_its_own_keeps_its_images_there() -> None:
-    own = item(f"First {IMAGE_HERE}, then {IMAGE_HERE}?", 2)
-    asked = question_message(own, MMIU, "Context", original_order(2))
-    assert shown(asked).startswith("Question: First [sha-1], then [sha-2]?")
-
-
 @pytest.mark.parametrize("question", [f"{IMAGE_HERE}\nWhich?", f"Is {IMAGE_HERE} red?"])
 def test_choices_are_never_taken_for_places_of_images(question: str) -> None:
     forged = item(question, 1, None, IMAGE_HERE, "{{ question }}")

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from methods.clustering.communities import threshold_communities
-from tests.methods.clustering.vectors import KINDS, at_angles, is_clear_of, on_sphere, unit
+from tests.methods.clustering.vectors import KINDS, at_angles, is_clear_of, unit
 
 TAU = 0.75
 
@@ -58,20 +58,6 @@ def test_one_text_in_many_entries_is_one_place():
     assert community.members[200:] == (*range(300), *range(500, 510))
     assert set(community.similarities[:200]) == {1.0}
     assert community.similarities[200:] == pytest.approx([np.cos(np.radians(30))] * 310, abs=1e-6)
-
-
-def test_the_larger_community_is_taken_first_and_what_only_its_centre_links_stays_apart():
-    # At tau = cos 35 deg each reaches its neighbours 30 deg away:
-    #   0: {0, 30}   30: {0, 30, 60}   60: {30, 60, 90}   90: {60, 90}
-    # 30 and 60 have three each, 30 comes first; 60 is taken, and 90 is left alone.
-    vectors = at_angles(0, 30, 60, 90)
-    assert members_of(vectors, tau=np.cos(np.radians(35))) == [[0, 1, 2]]
-    # Texts whose only link is a centre already taken stay apart.
-    # tau = 0.75 is 41.4 deg. The pole (0) reaches 1, 2 and 3, each 40 deg away: 4 members.
-    # Vector 1 reaches the pole and four that are 30 deg beyond it: 6 members, taken first.
-    # Left are 2 and 3, cos = cos^2 40 + sin^2 40 cos 120 = 0.587 - 0.207 = 0.38 from each other.
-    vectors = on_sphere((0, 0), (40, 0), (40, 120), (40, 240), *[(70, 0)] * 4)
-    assert members_of(vectors) == [[0, 1, 4, 5, 6, 7]]
 
 
 def test_members_are_listed_centre_first_then_by_falling_similarity():

@@ -95,18 +95,6 @@ def test_the_bound_holds_when_every_number_rounds_the_same_way():
     assert row.tolist() == column.tolist() == [0]
 
 
-def test_a_residual_that_is_too_long_for_an_integer_stands_in_several_places():
-    # Four times 0.2 is less than the residual, so a unit is a 127th of a quarter of that.
-    heads = np.array([[0.2, np.sqrt(0.96)]], dtype=np.float32)
-    rounded = filters._rounded(heads, 1.0)
-    [[coordinate, *places]] = rounded.heads.tolist()
-    unit = np.sqrt(0.96) / 4 / 127
-    assert coordinate == round(0.2 / unit) == 104
-    # 508 units: more than 16 x 127^2 with what rounding took off, so 17 places of 508 / sqrt(17).
-    assert places == [124] * 17
-    assert rounded.bound <= 104**2 + 17 * 124**2
-
-
 def test_a_pair_far_below_tau_does_not_pass(number):
     vectors = clustered_vectors(1, n=2000, dimensions=64)
     pair_filter = make_pair_filter(vectors, 0.9)

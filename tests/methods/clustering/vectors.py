@@ -13,12 +13,6 @@ def at_angles(*degrees: float) -> np.ndarray:
     return unit([[np.cos(np.radians(d)), np.sin(np.radians(d))] for d in degrees])
 
 
-def on_sphere(*tilt_and_turn: tuple[float, float]) -> np.ndarray:
-    """Unit vectors by degrees from the pole and degrees around it."""
-    radians = [(np.radians(tilt), np.radians(turn)) for tilt, turn in tilt_and_turn]
-    return unit([[np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), np.cos(a)] for a, b in radians])
-
-
 def random_vectors(seed: int) -> np.ndarray:
     generator = np.random.default_rng(seed)
     return unit(generator.normal(size=(generator.integers(2, 80), generator.integers(2, 7))))

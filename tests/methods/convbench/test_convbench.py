@@ -17,12 +17,10 @@ from methods.evaluation.asking import (
 )
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest
-from methods.evaluation.scoring import score_rows
 from methods.evaluation.verdicts import ORDERS
 from methods.prompts.messages import Image
 from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
-from tests.methods.evaluation.observed import ScoredObservation, frame
 
 ITEM = Item(
     "1",
@@ -34,7 +32,6 @@ ITEM = Item(
     ("a" * 64,),
 )
 BENCHMARK = Convbench()
-BARE = replace(ITEM, turns=tuple(replace(turn, references={}) for turn in ITEM.turns))
 
 
 def own(ask: AnswerRequest) -> Answer:
@@ -240,17 +237,6 @@ def test_no_request_names_the_reference_or_the_model() -> None:
             assert "reference" not in text and "model" not in text
 
 
-def test_an_item_without_references_says_so_and_asks_the_judge_nothing() -> None:
-    requests, observed = judged_by(item=BARE)
-    assert requests == {}
-    assert {each.status for each in observed} == {"no_reference"}
-    assert {(each.metric, each.trial) for each in observed} == {
-        *((name, PLAIN) for name in ("Perception", "Reasoning", "Creation", "Overall")),
-        *((name, PERFECT_PERCEPTION) for name in ("Reasoning", "Creation", "Overall")),
-        *((name, PERFECT_REASONING) for name in ("Creation", "Overall")),
-    }
-
-
 def test_what_the_model_failed_fails_the_conversation_too() -> None:
     _, observed = judged(Convbench().judge(ITEM, transcript(answer=failing(2))))
     of = {(o.metric, o.trial): o.status for o in observed}
@@ -282,33 +268,7 @@ def test_every_variant_has_versions_of_its_own() -> None:
     assert Convbench().metrics == METRICS
 
 
-def scored(item: str, metric: str, turn: int, *wins: float, trial: str = PLAIN):
-    return [
-        ScoredObservation(item, item, trial, turn, metric, win, part=part)
-        for win, part in zip(wins, ORDERS, strict=False)
-    ]
-
-
-def test_the_scores_of_two_items_by_hand() -> None:
-    observed = [
-        *scored("1", "Perception", 1, 1, 1),
-        *scored("1", "Reasoning", 2, 0, 0),
-        *scored("1", "Creation", 3, 1, 0),
-        *scored("1", "Overall", 3, 0.5, 1),
-        *scored("1", "Reasoning", 2, 1, 1, trial=PERFECT_PERCEPTION),
-        *scored("2", "Perception", 1, 0, 0),
-        *scored("2", "Reasoning", 2, 1, 0),
-        # One order was lost.
-        *scored("2", "Creation", 3, 1),
-        *scored("2", "Overall", 3, 0, 0),
-        *scored("2", "Reasoning", 2, 1, 0, trial=PERFECT_PERCEPTION),
-    ]
-    rows = score_rows(METRICS, frame({"m": observed}))
-    of = {row["metric"]: row["value"] for row in rows if row["form"] == "floor"}
-    by_hand = {"S1": 50, "S2": 25, "S3": 75, "SO": 37.5, "S2^": 75, "R2": 50, "R1": 43.75}
-    assert {name: of[name] for name in by_hand} == pytest.approx(by_hand)
-    assert of["S2^ - S2"] == 50
-    # A gain is the model's error, so less of it is better.
+def test_a_gain_is_the_models_error_so_less_of_it_is_better() -> None:
     assert [(each.name, each.higher_is_better) for each in DIFFERENCES] == [
         (name, False) for name in ("S2^ - S2", "S3^ - S3", "SO^ - SO", "S3~ - S3^", "SO~ - SO^")
     ]

@@ -14,7 +14,7 @@ from methods.convbench.published import FILE_NAME, read_published, read_tables, 
 from methods.evaluation.items import Item
 from methods.evaluation.published import PublishedError, PublishedItem, PublishedTable
 from resources.images.store import ImageStore
-from resources.importing.published_files import PublishedFileError, read_items
+from resources.importing.published_files import read_items
 
 HEADER = [
     *("ID", "image_id", "The_first_turn_instruction", "The_second_turn_instruction"),
@@ -210,12 +210,3 @@ def test_sheets_and_a_folder_of_files_are_the_same_items(folder: Path) -> None:
     of_book, said = imported(folder, folder / "convbench.xlsx")
     assert (of_book, said) == imported(folder, tables)
     assert said == [] and [item.turns[1].reference for item in of_book] == ["=R0", "R1"]
-
-
-def test_a_file_that_is_no_table_is_refused_in_a_sentence(folder: Path) -> None:
-    (folder / "convbench.json").write_text("[]")
-    with pytest.raises(PublishedFileError, match="its name ends in none of .xlsx, .tsv, .csv."):
-        imported(folder, folder / "convbench.json")
-    (folder / "empty").mkdir()
-    with pytest.raises(PublishedFileError, match=r"it is a folder without a file of \.xlsx"):
-        imported(folder, folder / "empty")

@@ -37,14 +37,6 @@ def test_each_round_is_sent_the_judgments_of_its_requests() -> None:
     assert replay(two_rounds(), known)[0].value == 8
 
 
-def test_a_generator_that_asks_nothing_is_a_rule() -> None:
-    def by_rule() -> Judging:
-        return [Observation("right", "plain", 1, "judged", 1)]
-        yield []
-
-    assert replay(by_rule(), {}) == [Observation("right", "plain", 1, "judged", 1)]
-
-
 def test_a_lost_judgment_is_the_judges_failure_and_a_missing_answer_the_models() -> None:
     place = JudgmentKey("plain", 2, "turn")
     assert [each.status for each in judgment_observations(["m", "n"], place, None)] == [

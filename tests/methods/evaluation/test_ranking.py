@@ -61,17 +61,6 @@ def test_a_model_of_which_too_little_was_judged_is_ranked_by_all_its_failures_an
     assert ranks["a"]["mark"] is None
 
 
-def test_a_macro_mean_by_label_is_compared_as_it_is_scored() -> None:
-    items = [("x", 9, 5), ("x", 9, 5), ("x", 9, 5), ("y", 4, 6)]
-    models = {
-        model: [scored(f"{n}", row[place], category=row[0]) for n, row in enumerate(items)]
-        for model, place in (("a", 1), ("b", 2))
-    }
-    pairs, _ = compared(models, MACRO)
-    # Categories: x 40 apart, y -20: their mean is 10, and over items it would be 25.
-    assert pairs["floor", "a", "b"]["difference"] == pytest.approx(10)
-
-
 def test_a_smaller_spread_ranks_first() -> None:
     spread = GroupSpread(name="s", observation="m", lowest=4.5)
 

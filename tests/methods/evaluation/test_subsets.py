@@ -22,14 +22,6 @@ def test_a_ladder_of_items_needs_one_item_a_step() -> None:
     assert found.smallest == 3
 
 
-def test_one_item_that_tells_all_and_noise() -> None:
-    draw = np.random.default_rng(1)
-    skill = np.array([0, 0, 0, 1, 1, 1.0])
-    right = np.column_stack([*[skill] * 8, *[draw.integers(0, 2, 6) for _ in range(3)]])
-    found = smallest_subset(right, **CHOOSE)
-    assert found.of_sizes[0].items[0] < 8, "the noise is not taken first"
-
-
 def test_what_it_was_chosen_by_flatters_it() -> None:
     draw = np.random.default_rng(2)
     right = (draw.random((8, 60)) < np.linspace(0.4, 0.6, 8)[:, None]).astype(float)

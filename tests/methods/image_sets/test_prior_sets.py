@@ -116,13 +116,3 @@ def test_what_the_other_split_of_a_cluster_has_is_no_lack_of_entries():
     # Five sets of four are wanted. Clusters of 14 and 3 entries make three, the 8 in this split two.
     sampled = sample_sets([plain(8)], spec([4], n_sets=5), whole_sizes=[14, 3])
     assert reasons_of(sampled) == {4: {"clusters too small": 2, "the other split has the rest": 1}}
-
-
-def test_what_stands_in_for_another_size_is_counted_negative():
-    # One three and three twenties are wanted; 12 entries have no twenty, so they give four threes.
-    sampled = sample_sets([plain(12)], spec({3: 1, 20: 3}))
-    assert reasons_of(sampled) == {
-        3: {"made in place of sizes that do not fit": -3},
-        20: {"clusters too small": 3},
-    }
-    assert [(count.wanted, count.made) for count in sampled.counts] == [(1, 4), (3, 0)]

@@ -90,13 +90,6 @@ def test_a_set_begins_with_the_first_and_takes_the_farthest_from_all_it_has():
     assert farthest_points(at(0, 90, 270), 2) == [0, 1]
 
 
-def test_a_page_may_repeat_where_that_is_allowed_but_an_image_may_not():
-    page = [Member(f"e{i}", f"image {i // 2}", "page") for i in range(4)]
-    assert sample_sets([cluster(page)], spec([2])).sets == []
-    sampled = ids_of(sample_sets([cluster(page)], spec([2], repeat_pages=True)))
-    assert len(sampled) == 2 and all({"e0", "e1"} & set(each) for each in sampled)
-
-
 def test_a_page_whose_image_is_on_offer_offers_its_next():
     # Six pages begin with the same flag; each has a picture of its own besides.
     members = [Member(f"flag{p}", "flag", f"page {p}") for p in range(6)]

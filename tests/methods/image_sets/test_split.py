@@ -163,12 +163,6 @@ ON_BOTH = {
 }
 
 
-def test_a_newcomer_joins_what_it_hangs_together_with():
-    corpus = [SplitImage("p1", "i1"), SplitImage("p2", "i2"), SplitImage("p2", "i3")]
-    found = split_corpus(corpus, SplitSpec(1.0), ON_BOTH)
-    assert found["p2", "i3"] == SplitDecision("instruction", "joined")
-
-
 def test_a_newcomer_that_bridges_the_splits_is_left_out_until_it_does_not():
     corpus = [SplitImage("p1", "i1"), SplitImage("p2", "i2")]
     bridge = SplitImage("p2", "i1")

@@ -143,12 +143,6 @@ def chequered(side: int, cell: int) -> Image.Image:
     return grey((rows + columns) % 2 * 255)
 
 
-def test_a_chequerboard_is_as_sharp_as_can_be():
-    # A black pixel: 4 * 255 - 4 * 0 = 1020; a white one: 4 * 0 - 4 * 255 = -1020. The inner pixels
-    # are even in number, so their mean is 0 and their variance 1020^2 = 1 040 400.
-    assert facts_of(chequered(64, cell=1)).blur == 1020**2
-
-
 def test_sharpness_is_that_of_the_working_copy():
     # Cells of 4 pixels, reduced 4 times to 256, are cells of one pixel again.
     assert facts_of(chequered(4 * WORKING_SIDE, cell=4)).blur == 1020**2
@@ -226,15 +220,6 @@ def test_what_is_white_on_nothing_has_no_contrast():
 
 
 # --- What is refused -----------------------------------------------------------------------------
-
-
-def test_the_reasons_are_those_of_the_check():
-    data = encoded(scene())
-    assert reason(b"") == "empty"
-    assert reason(data, max_bytes=len(data) - 1) == "oversized_bytes"
-    assert reason(b"<html></html>") == "not_an_image"
-    assert reason(encoded(scene(), "TIFF")) == "unsupported_format"
-    assert reason(data, max_pixels=120 * 80 - 1) == "oversized_pixels"
 
 
 def test_a_palette_that_cannot_be_shown_is_refused():

@@ -103,7 +103,3 @@ def test_codes_are_unit_vectors_and_none_and_one_and_uniform_ones_have_no_pairs(
 def test_pairs_that_share_an_image_are_one_group_under_its_smallest_id():
     groups = duplicate_groups([("b", "d"), ("c", "e"), ("d", "f")])
     assert groups == {"b": "b", "d": "b", "f": "b", "c": "c", "e": "c"}
-
-
-def test_without_pairs_there_are_no_groups():
-    assert duplicate_groups([]) == {}

@@ -52,16 +52,13 @@ def test_a_keyword_is_not_put_together_from_two_texts():
     ("keyword", "text"),
     [
         ("地铁", "北京地铁线路图"),  # Chinese: subway
-        ("水果", "街边的水果摊"),
         ("𠮷野", "大𠮷野家"),  # beyond the first 65536 characters
         ("梟", "森の梟は夜に飛ぶ"),  # Japanese: owl
         ("フクロウ", "シロフクロウの写真"),
         ("ﾌｸﾛｳ", "ｼﾛﾌｸﾛｳの"),
-        ("人", "人々の"),
         ("นก", "นี่คือนกฮูก"),  # Thai: bird
         ("នោះ", "បក្សីនោះហើរ"),  # Khmer
         ("GPU", "使用GPU的计算机"),  # a Latin word in Chinese text
-        ("3D", "立体3D图像"),
     ],
 )
 def test_where_words_are_not_spaced_a_keyword_may_stand_anywhere(keyword, text):
@@ -76,11 +73,6 @@ def test_a_latin_word_in_such_a_text_is_still_a_whole_word():
     ("keyword", "text", "other"),
     [
         ("C++", "in C++ and C", "in CCC"),
-        ("A.B", "A.B", "AxB"),
-        ("(x|y)", "f (x|y)", "x"),
-        ("[a-z]", "[a-z]", "b"),
-        ("what?", "what?", "wha"),
-        ("^$", "^$", "$"),
         ("a\\b", "a\\b", "ab"),
         (".*", "a .*", "anything"),
     ],

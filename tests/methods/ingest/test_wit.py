@@ -127,12 +127,6 @@ def test_the_limit_of_a_line_is_its_bytes_without_its_end(n_beyond):
     assert isinstance(parsed, Rejection if n_beyond else WitRow)
 
 
-def test_a_long_field_is_a_row():
-    """Longer than the csv module's own limit of 131072 characters."""
-    parsed = row(context_page_description='"' + "x" * 200_000)
-    assert len(parsed.context_page_description) == 200_001
-
-
 # The header
 
 

@@ -116,9 +116,3 @@ def test_a_page_that_is_no_row_costs_no_other_of_the_image():
     assert isinstance(first, WitRow) and isinstance(third, WitRow)
     assert isinstance(second, Rejection)
     assert (second.line_number, second.reason) == (2, "bad_url")
-
-
-def test_a_page_of_nothing_is_one_rejection():
-    rejected, row = rows_of_record(record([None, OWL]), count(1))
-    assert isinstance(rejected, Rejection) and rejected.reason == "missing_required"
-    assert isinstance(row, WitRow) and row.line_number == 2

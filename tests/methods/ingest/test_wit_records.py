@@ -41,13 +41,6 @@ def test_a_stray_quote_costs_its_own_line_and_no_good_row(n_after):
     assert rows == [replace(row(), line_number=3 + number) for number in range(n_after)]
 
 
-def test_a_stray_quote_before_a_record_of_several_lines_costs_its_own_line_only():
-    stray = record().replace(b"A nebula.", b'"A nebula.')
-    first, second = parse(stray, record(section_title="a\nb\nc"))
-    assert isinstance(first, Rejection)
-    assert second == replace(row(), line_number=3, section_title="a\nb\nc")
-
-
 def test_two_stray_quotes_do_not_make_a_row_of_what_stands_between_them():
     stray = record().replace(b"A nebula.", b'"A nebula.')
     assert [item.line_number for item in parse(stray, b"rubbish\n", stray)] == [2, 3, 4]

@@ -35,15 +35,6 @@ def value(name: str, rows: list[ScoredObservation], *, floor: bool = True) -> fl
     return number(METRICS[name], rows, floor=floor)
 
 
-def test_what_is_asked() -> None:
-    steps, _ = run(MMBENCH, APPLES, knows)
-    assert text_of(steps[0]) == (
-        "\nQuestion: What is it?\nA. 4\nB. 3\nC. 2\nD. 1\n"
-        "Please select the correct answer from the options above."
-    )
-    assert "A. 3\nB. 2\nC. 1\nD. 4\n" in text_of(steps[2])
-
-
 @pytest.mark.parametrize("n", [2, 3, 4, 8])
 def test_who_knows_is_asked_every_pass_and_is_right(n: int) -> None:
     of = item("A", "4", *(f"x{number}" for number in range(n - 1)))

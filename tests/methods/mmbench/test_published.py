@@ -174,14 +174,6 @@ def test_what_was_written_is_read_as_it_was_in_both_forms(released: list[Publish
         assert "".join(tsv_lines(again, bytes_of, circular=circular)) == text
 
 
-def test_a_loader_of_tables_reads_what_was_written() -> None:
-    import pandas as pd
-
-    frame = pd.read_csv(io.StringIO(written("mmbench-circular.tsv", [FISH])), sep="\t")
-    assert list(frame["index"]) == [241, 1000241, 2000241] and list(frame["answer"]) == list("BAC")
-    assert base64.b64decode(frame["image"][0]) == b"p" * 90
-
-
 PLACES = "in a circular file every question has one for each place of the right choice"
 NO_LETTER = "is not a letter of a choice"
 NOT_SHIFTED = (
@@ -243,16 +235,9 @@ def test_a_broken_image_does_not_stop_the_other_records(image: str, reason: str,
     assert whole.images == FISH.images
 
 
-@pytest.mark.parametrize(
-    "indexes",
-    [
-        ("241.0", "1000241.0", "2000241.0"),
-        ("2.41e+02", "1.000241e+06", "2.000241e+06"),
-        ("0000241", "1000241", "2000241"),
-    ],
-)
 @pytest.mark.parametrize("grouped", [False, True])
-def test_an_index_that_was_a_float_is_the_number(indexes, grouped):
+def test_an_index_that_was_a_float_is_the_number(grouped):
+    indexes = ("2.41e+02", "1.000241e+06", "2.000241e+06")
     rows = [
         "\t".join([index, row.partition("\t")[2]])
         for index, row in zip(indexes, PASSES, strict=True)

@@ -40,15 +40,10 @@ def test_every_leaf_of_the_taxonomy_is_described_and_the_default_is_some_of_them
 IMAGES = [f"image {number}" for number in range(40)]
 
 
-def test_four_images_and_two_abilities_are_asked_in_turn() -> None:
-    pairs = assign_abilities(IMAGES[:4], ["a", "b"], 4, seed=0)
-    assert sorted(image for image, _ in pairs) == IMAGES[:4]
-    assert [ability for _, ability in pairs] in (["a", "b"] * 2, ["b", "a"] * 2)
-    # Then each image is asked about once more, with the other ability; there is no ninth pair.
-    assert len(set(assign_abilities(IMAGES[:4], ["a", "b"], 99, seed=0))) == 8
-    assert assign_abilities([], ["a"], 3, 0) == assign_abilities(["x"], [], 3, 0) == []
+def test_another_seed_asks_other_pairs_and_nothing_makes_none() -> None:
     by_seed = [tuple(assign_abilities(IMAGES, ENCYCLOPEDIC, 8, seed)) for seed in (0, 1)]
     assert len(set(by_seed)) == 2
+    assert assign_abilities([], ["a"], 3, 0) == assign_abilities(["x"], [], 3, 0) == []
 
 
 NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)

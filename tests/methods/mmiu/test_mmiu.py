@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 
 from methods.evaluation.asking import AnswerRequest
-from methods.evaluation.items import Item, Turn
 from methods.mmiu import Mmiu, order_of
 from methods.mmiu.taxonomy import TASKS, image_level, task_of
 from tests.methods.choice.questions import item, run, scored, text_of
@@ -24,25 +23,6 @@ def knows(ask: AnswerRequest) -> str:
 def number(benchmark: Mmiu, name: str, over: str, rows: list[ScoredObservation]) -> float | None:
     (metric,) = (m for m in benchmark.metrics if (m.name, m.aggregation) == (name, over))
     return by_hand(metric, rows, floor=True)
-
-
-def test_what_is_asked() -> None:
-    turn = Turn(1, "<ImageHere>\nContext: Birds.\nQuestion: Which?", (1,), {"key": "A"})
-    steps, _ = run(ONCE, Item("q", (turn,), ("sha",), ("crow", "owl")), lambda ask: "A")
-    assert text_of(steps[0]) == (
-        "\nContext: Birds.\nQuestion: Which?\nChoices:\n(A) crow\n(B) owl\n"
-        "Hint: Please answer the option directly like A, B, C, D…"
-    )
-
-
-def test_the_papers_accuracy_is_the_mean_over_tasks() -> None:
-    rows = []
-    # Three of one task, one right; one of another, right.
-    for n, (task, said) in enumerate([("a", "B"), ("a", "A"), ("a", "C"), ("b", "B")]):
-        of = item("B", "x", "y", "z", item_id=f"q{n}", labels={"task": task})
-        rows += scored(ONCE, of, run(ONCE, of, lambda ask, said=said: said)[1])
-    assert number(ONCE, "Accuracy", "macro by task", rows) == pytest.approx((100 / 3 + 100) / 2)
-    assert number(ONCE, "Accuracy", "micro", rows) == pytest.approx(50)
 
 
 def test_refusals_are_misses_and_left_out_of_a_figure_of_their_own() -> None:

@@ -55,15 +55,3 @@ def test_a_model_without_any_answer_has_a_rating_at_the_floor_alone():
 def test_the_first_place_has_half_where_orders_agree():
     _, biases = summary([each for n in range(6) for each in pair(f"i{n}", "x", "y", winner="x")])
     assert (biases[FIRST_PLACE]["value"], biases[FIRST_PLACE]["n"]) == (0.5, 12)
-
-
-def test_a_judge_that_is_drawn_by_lists_has_a_coefficient_above_0():
-    styles = ((0, 0, 0.5, 0), (0, 0, -0.5, 0))
-    rows = [
-        each
-        for n in range(40)
-        for each in pair(f"i{n}", "x", "y", winner="xy"[n % 2], style=styles[n % 2])
-    ]
-    _, biases = summary(rows)
-    assert biases["lists"]["ci_low"] > 0
-    assert biases["bold"]["reason"] == NO_VARIANCE

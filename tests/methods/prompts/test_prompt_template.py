@@ -88,13 +88,8 @@ def test_a_prompt_file_cannot_run_python(expression):
     "text",
     [
         "{{ 1 / 0 }}",
-        "{{ page + 1 }}",
-        "{{ page() }}",
-        "{{ page | int(x=1) }}",
         "{{ picture() }}",
-        "{{ dict(page) }}",
         "{{ 2 ** 100000 }}",
-        "{% for i in 5 %}{% endfor %}",
         "{% include '/etc/passwd' %}",
         "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}",
     ],

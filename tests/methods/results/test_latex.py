@@ -1,10 +1,7 @@
 """Tables of LaTeX, read by a parser of LaTeX and, where there is an engine, set by it."""
 
 import re
-import shutil
-import subprocess
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +21,6 @@ from methods.results.table_cells import ResultTable
 from methods.results.tables import tables
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, named, pair, results, slice_
 
-ENGINE = shutil.which("tectonic") or shutil.which("pdflatex")
 ENVIRONMENTS = ("table", "table*")
 
 
@@ -153,16 +149,3 @@ def test_tables_are_read_as_they_are_meant_and_a_name_stands_in_one_cell(board) 
     table, *_ = tables(hostile_board("a & b \\\\ {c}"))
     name = rows(inside(parsed(latex(table))[0]))[1][2]
     assert name == r"\textbf{a \& b \textbackslash{}\textbackslash{} \{c\}}"
-
-
-@pytest.mark.skipif(ENGINE is None, reason="no LaTeX engine is here")
-@pytest.mark.parametrize("board", BOARDS)
-def test_an_engine_sets_them(board: JudgeResults, tmp_path: Path) -> None:
-    texts = [latex(table) for table in tables(board)]
-    (tmp_path / "all.tex").write_text(
-        "\\documentclass{article}\\usepackage{booktabs}\\usepackage{siunitx}\n"
-        "\\begin{document}\n" + "\n".join(texts) + "\\end{document}\n"
-    )
-    command = [ENGINE, *(["-interaction=nonstopmode"] if "pdflatex" in str(ENGINE) else [])]
-    subprocess.run([*command, "all.tex"], cwd=tmp_path, check=True, capture_output=True)
-    assert (tmp_path / "all.pdf").stat().st_size > 1_000

@@ -83,12 +83,3 @@ def test_a_turn_put_in_between_leaves_the_others_as_they_are():
         ("Question 3", ["same"]),
         ("Answer 3", ["same"]),
     ]
-
-
-def test_a_turn_taken_out_is_removed_whole():
-    first, last = turn("Where?", "Here."), turn("When?", "Now.")
-
-    found = differences("dialogue", {"turns": [first, last]}, {"turns": [last]})
-
-    assert found[0] == ("Question 1", [("removed", "Where?")])
-    assert found[2:] == [("Question 1", [("same", "When?")]), ("Answer 1", [("same", "Now.")])]

@@ -70,10 +70,6 @@ class TestResolveByPeople:
         blind = [decision(1, "accept", by="ann"), decision(2, "accept")]
         assert resolve(item(), blind, ALL, TWO).status == "pending"
 
-    def test_annotators_who_agree_need_an_expert_only_where_the_rules_say_so(self):
-        assert resolve(item(), [decision(1, "accept")], ALL, NO_EXPERT).reviewers == ("ann",)
-        assert resolve(item(), [decision(1, "accept")], ALL, NO_EXPERT).status == "approved"
-
     def test_a_skip_decides_nothing(self):
         skipped = [decision(1, "skip", event_id=1), decision(2, "skip", event_id=2)]
 

@@ -87,13 +87,6 @@ def test_who_read_which_share(found: dict[Any, Finding]) -> None:
     assert value(found, "none", "strict") == (0.0, 4)
 
 
-def test_what_names_no_choice_is_counted_by_who_read_it() -> None:
-    found = figures([*ANSWERS, read("5", "Sorry.", rule="Z"), read("6", "Blah.", extractor="Z")])
-    assert value(found, "none", "rule") == value(found, "none", "extractor") == (1 / 6, 6)
-    assert value(found, "none", "strict") == (2 / 6, 6)
-    assert value(found, "read", "rule") == (3 / 6, 6), "Z is a reading"
-
-
 def test_another_extractor_has_scores_and_agreement_of_its_own() -> None:
     answers = [
         read("1", "A", rule="A", second="A", other="B"),

@@ -58,27 +58,6 @@ def test_of_an_endless_answer_the_end_is_read():
     assert read_letter(f"{thought} The answer is B.", CHOICES["last"]).letter == "B"
 
 
-@pytest.mark.parametrize(
-    ("answer", "rule"),
-    [
-        ("\\boxed{B}", "final"),
-        ("(b)", "alone"),
-        ("A horse.", "text"),
-        ("B. horse", "letter and text"),
-        ("I would go with B.", "declared"),
-        ("The answer is horse.", "declared"),
-        ("B. Because of the mane.", "leading"),
-        ("It has a mane (B).", "closing"),
-        ("The animal is a horse.", "sentence"),
-        ("I'm sorry, but I can't help with that.", "refused"),
-        ("", "empty"),
-        ("Something else.", None),
-    ],
-)
-def test_a_reading_names_its_rule(answer: str, rule: str | None) -> None:
-    assert read_letter(answer, CHOICES["animals"]).rule == rule
-
-
 WORDS = st.text(string.ascii_lowercase, min_size=2, max_size=8)
 QUESTIONS = st.lists(WORDS, min_size=2, max_size=8, unique=True)
 FORMS = (

@@ -32,7 +32,6 @@ def reason_of(source: dict[str, str], target: dict[str, str], names: dict[str, s
         # Code, markup, LaTeX, addresses, images.
         ("Is `x < 3` true?", "`x < 3`为真吗？", OK),
         ("Is `x < 3` true?", "`x < 三`为真吗？", "code_changed"),
-        ("Is `x < 3` true?", "x < 3为真吗？", "code_changed"),
         ("What is $a_1 + b$ here?", "这里的$a_1 + b$是什么？", OK),
         ("What is $a_1 + b$ here?", "这里的$b + a_1$是什么？", "code_changed"),
         ("What does <b>bold</b> mean?", "<b>粗体</b>是什么意思？", OK),
@@ -50,7 +49,6 @@ def reason_of(source: dict[str, str], target: dict[str, str], names: dict[str, s
         ("How many of the 3 boats are red?", "３艘船中有几艘是红色的？", OK),
         ("How many of the three boats are red?", "3艘船中有几艘是红色的？", OK),
         ("How many of the three boats are red?", "4艘船中有几艘是红色的？", "number_added"),
-        ("twenty-one people", "21个人", OK),
         ("twenty-one people", "22个人", "number_added"),
         ("1,250 people came.", "来了1250人。", OK),
         ("5 of 5 people", "5人", "number_changed"),
@@ -77,12 +75,10 @@ def reason_of(source: dict[str, str], target: dict[str, str], names: dict[str, s
         ("A dog is there.", "那里有一只狗。", OK),
         ("A", "A", OK),
         ("A", "甲", "letter_changed"),
-        ("12", "12个", OK),
         # Names.
         ("Which tower stands in Paris?", "哪座塔在Paris？", OK),
         ("Which tower stands in Paris?", "哪座塔在巴黎？", "name_lost"),
         ("Which tower stands in Paris?", "哪座塔在Parris？", "name_lost"),
-        ("What flows through Rio de Janeiro?", "什么流经Rio de Janeiro？", OK),
         ("Is it made by NASA?", "它是NASA制造的吗？", OK),
         ("Is it made by NASA?", "它是航天局制造的吗？", "name_lost"),
         ("an iPhone", "一部iPhone", OK),

@@ -256,20 +256,6 @@ def test_two_judges_are_compared_on_what_both_judged():
     assert (row.n, row.value) == (1, 0)
 
 
-def test_only_the_overall_dimension_has_intervals():
-    observed = {
-        "a": [
-            each
-            for metric in SCALE.dimensions
-            for item in ("i", "k")
-            for each in answers(9, 6, 4, metric=metric, item=item)
-        ]
-    }
-    for row in pair_rows(SCALE, observed, observed, "j", seed=0, n_resamples=100):
-        if row.measure == "mae":
-            assert (row.ci_low is None) == (row.metric == "Richness")
-
-
 def test_parts_of_a_turn_are_answers_of_their_own():
     both = [
         ScoredObservation("i", "i", "plain", 1, "Overall", value, part=part)

@@ -84,9 +84,6 @@ def test_fewer_uses_than_before_leave_no_entry_in_two_sets():
     assert after.n_kept >= 1 and len(entries) == len(set(entries)) == 9
 
 
-# --- Counts ----------------------------------------------------------------------------------------
-
-
 def test_each_missing_set_is_put_down_to_the_first_rule_that_forbids_it():
     big, small = plain(8, "a"), plain(2, "b")
     # Five sets of four are wanted; 8 entries give two, the pair none: 3 clusters too small. The two

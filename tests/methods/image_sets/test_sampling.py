@@ -21,8 +21,6 @@ from tests.methods.image_sets.sampled import (
     spec,
 )
 
-# --- How many sets of which size -----------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("of", "sizes", "n_sets", "expected"),
@@ -73,9 +71,6 @@ def test_many_entries_give_the_wanted_shares(n_sets):
         assert sum(sizes_of(sampled)) > 0.99 * sum(sizes)
     else:
         assert made.total() == n_sets
-
-
-# --- Who stands in a set -------------------------------------------------------------------------
 
 
 def at(*degrees: float) -> np.ndarray:

@@ -9,8 +9,6 @@ from methods.image_sets import MAX_IMAGES, SetSizeError, size_weights
 from methods.image_sets.spec import Packing, apportion, apportion_more, max_sets
 from tests.methods.image_sets.sampled import LIKE_MMDU
 
-# --- Sizes that may be wanted --------------------------------------------------------------------
-
 
 def test_sizes_are_a_mapping_to_weights_or_a_list_of_equals():
     assert size_weights("benchmark", {"3": 1.5, 2: 3, "20": 0}) == {2: 3.0, 3: 1.5}
@@ -40,9 +38,6 @@ def test_sizes_the_kind_does_not_allow_are_an_error(kind, wanted, sentence):
     else:
         with pytest.raises(SetSizeError, match=rf"of {kind} sets {sentence}"):
             size_weights(kind, wanted)
-
-
-# --- Arithmetic ----------------------------------------------------------------------------------
 
 
 def test_shares_become_whole_numbers_by_the_largest_quotient():

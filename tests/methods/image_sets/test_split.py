@@ -61,9 +61,6 @@ def counts(found: dict[Key, SplitDecision]) -> Counter[str | None]:
     return Counter(split.split for split in found.values())
 
 
-# --- Laws ----------------------------------------------------------------------------------------
-
-
 @given(corpora(), specs())
 def test_nothing_is_in_both_splits_and_nothing_is_left_out(corpus, spec):
     found = split_corpus(corpus, spec)
@@ -107,9 +104,6 @@ def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share):
     )
     one = alone(["c"] * 200)
     assert counts(split_corpus(one, SplitSpec(share)))["benchmark"] == 200 * share
-
-
-# --- By hand -------------------------------------------------------------------------------------
 
 
 def alone(clusters: Iterable[str]) -> list[SplitImage]:

@@ -39,9 +39,6 @@ def refused(limits: ImageLimits, facts: ImageFacts = FACTS, excluded=None) -> Im
     return caught.value
 
 
-# --- Limits --------------------------------------------------------------------------------------
-
-
 def test_without_limits_every_image_is_wanted():
     nothing = {"width": 1, "height": 900, "contrast": 0, "entropy": 0, "blur": 0, "visible": 0}
     reject_unwanted(dataclasses.replace(FACTS, **nothing), NO_LIMITS, {})
@@ -117,9 +114,6 @@ def test_the_first_reason_is_the_one_that_is_told():
         told.append(refused(limits).reason)
     assert told == ["excluded", *[edge[0] for edge in EDGES[:-1]], "animated"]
     assert told == [reason for reason in UNWANTED if reason != "blank"]
-
-
-# --- Lists of images that must stay out ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("digest", [MD5, SHA256])

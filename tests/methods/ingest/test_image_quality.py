@@ -58,8 +58,6 @@ def reason(data: bytes, **limits) -> str:
     return caught.value.reason
 
 
-# --- What the file is ----------------------------------------------------------------------------
-
 FRAMES = [grey(np.full((30, 40), shade)) for shade in (0, 99, 200)]
 MOVING = {"save_all": True, "append_images": FRAMES[1:]}
 WIDE = Image.fromarray(np.asarray(scene().convert("L")).astype(np.uint16) * 257)
@@ -110,9 +108,6 @@ def test_a_picture_lying_on_its_side_is_sized_and_hashed_as_it_is_shown():
     assert lying.rotated and not turned.rotated
     assert lying.phash == turned.phash != facts_of(scene()).phash
     assert (lying.blur, lying.entropy) == (turned.blur, turned.entropy)
-
-
-# --- Figures worked by hand ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,18 +177,12 @@ def test_the_variance_is_that_of_the_laplacian_whichever_way_the_picture_stands(
     assert found == laplacian_variance(255 - picture)
 
 
-# --- How the figures behave ----------------------------------------------------------------------
-
-
 def test_the_hash_is_imagehash_s_of_the_upright_picture():
     import imagehash
 
     for path in CORPUS:
         expected = str(imagehash.phash(upright_rgb(Image.open(path))))
         assert bits_apart(measure_image(path.read_bytes()).phash, expected) <= 4, path.name
-
-
-# --- What is seen of it ---------------------------------------------------------------------------
 
 
 def test_contrast_is_the_highest_less_the_lowest_level():
@@ -217,9 +206,6 @@ def test_what_is_white_on_nothing_has_no_contrast():
     drawn.paste((255, 255), (20, 20, 60, 60))
     facts = facts_of(drawn)
     assert (facts.contrast, facts.entropy) == (0, 0) and 0.1 < facts.visible < 0.3
-
-
-# --- What is refused -----------------------------------------------------------------------------
 
 
 def test_a_palette_that_cannot_be_shown_is_refused():
@@ -252,9 +238,6 @@ def test_whatever_the_damage_the_verdict_is_that_of_the_check(data, place, junk,
         except ImageRejected as rejected:
             verdicts.append(rejected.reason)
     assert verdicts[0] == verdicts[1]
-
-
-# --- What it costs -------------------------------------------------------------------------------
 
 
 def test_damaged_metadata_prints_no_warning_for_each_tag(tmp_path):

@@ -34,9 +34,6 @@ def png(colour_type: int, bits: int, pixel: bytes, *chunks: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + body
 
 
-# --- Which way up --------------------------------------------------------------------------------
-
-
 def four_corners() -> Image.Image:
     """24 by 16 pixels in four blocks, as stored: red, green over blue, yellow."""
     image = Image.new("RGB", (24, 16))
@@ -113,8 +110,6 @@ def test_broken_exif_turns_nothing_and_breaks_nothing(format_name, exif):
     assert upright_transpose(image) is None
     assert upright_rgb(image).size == size_as_shown(image) == (24, 16)
 
-
-# --- Whatever the file holds ---------------------------------------------------------------------
 
 # Alpha a of 255 over white is colour * a / 255 + 255 - a: at 128 and 0 it is 127, at 128 and 255 255.
 KINDS = {

@@ -9,9 +9,6 @@ def speaks_of(keyword: str, *texts: str | None) -> bool:
     return topics_of({"it": Topic(keywords=(keyword,))}, texts, []) == ["it"]
 
 
-# Keywords
-
-
 @pytest.mark.parametrize(
     "text",
     ["owl", "An owl.", "owl, bat", "(owl)", "owl's", "the barn-owl", "owl_2", "owl\nbat", "«owl»"]
@@ -88,9 +85,6 @@ def test_an_empty_keyword_is_refused_since_every_page_has_it(part, name):
         Topic(**{part: ("owl", name)})
 
 
-# Categories
-
-
 @pytest.mark.parametrize(
     ("category", "name"), [("Owls of Africa", "OWLS of africa"), ("STRASSEN", "Straßen")]
 )
@@ -103,8 +97,6 @@ def test_a_category_is_a_whole_name_and_no_keyword():
     topics = {"it": Topic(categories=("Owls",)), "word": Topic(keywords=("Birds",))}
     assert topics_of(topics, ["Owls"], ["Owls of Africa", "Birds"]) == []
 
-
-# Topics
 
 TOPICS = {
     "night": Topic(keywords=("owl", "bat"), categories=("Nocturnal animals",)),

@@ -22,8 +22,6 @@ from methods.ingest.wit import (
 )
 from tests.methods.ingest.wit_lines import GOOD, HEADER, parse, record, rejection, row
 
-# One line
-
 
 def test_a_line_becomes_a_typed_row():
     parsed = row()
@@ -106,11 +104,6 @@ def test_an_address_is_kept_without_its_secrets():
     assert row(page_url="https://me:pass@example.org/a").page_url == "https://example.org/a"
 
 
-def test_a_detail_names_the_column():
-    assert "original_height" in rejection(record(original_height="tall")).detail
-    assert "context_page_description" in rejection(record().replace(b"A neb", b'"A neb')).detail
-
-
 def test_an_excerpt_is_short_and_printable():
     [rejected] = parse(b"one\rtwo\r\n")
     assert rejected.excerpt == "one\\rtwo"
@@ -125,9 +118,6 @@ def test_the_limit_of_a_line_is_its_bytes_without_its_end(n_beyond):
     raw = record(context_page_description="x" * (n_free + n_beyond)).replace(b"\n", b"\r\n")
     [parsed] = parse(raw)
     assert isinstance(parsed, Rejection if n_beyond else WitRow)
-
-
-# The header
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
@@ -145,9 +135,6 @@ def test_the_header_may_have_a_byte_order_mark_and_windows_line_ends(mark, end):
 def test_another_first_line_is_refused_and_says_what_is_needed(line):
     with pytest.raises(ValueError, match=r"not WIT's header: .*17 columns beginning with 'lang"):
         require_header(line)
-
-
-# Values typed elsewhere
 
 
 def test_values_typed_elsewhere_are_held_to_the_same_rules():
@@ -171,9 +158,6 @@ def test_a_value_that_no_line_could_hold_is_refused():
     refused = typed_row(2, GOOD | {"context_page_description": "cut \ud83d"})
     assert refused.reason == "not_utf8"
     assert typed_row(2, {"language": "\ud83d"}).excerpt.startswith("\\xed\\xa0\\xbd")
-
-
-# Captions
 
 
 def test_caption_prefers_reference_then_alt_text_then_attribution():

@@ -12,8 +12,6 @@ from methods.ingest.wit import EDGES, MAX_LINE_BYTES, TRIMMED, Rejection, RowErr
 from methods.ingest.wit_records import MAX_LINES, parse_records
 from tests.methods.ingest.wit_lines import numbered, parse, record, row
 
-# Several lines
-
 
 @pytest.mark.parametrize("column", ["page_title", "context_section_description"])
 def test_a_record_goes_on_inside_quotes_over_as_many_lines_as_it_may(column):
@@ -81,8 +79,6 @@ def test_a_line_of_too_many_columns_is_not_searched_for_stray_quotes():
     assert first.detail == "The line has more than 17 columns."
     assert after == replace(row(), line_number=3)
 
-
-# Laws
 
 one_line = st.lists(
     st.sampled_from(['"', '""', "a", " ", "\0", "é", "\t", '"\t"']) | st.text(max_size=3),

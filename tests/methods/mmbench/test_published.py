@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from methods.choice.lettered import LETTERS
 from methods.evaluation.items import Turn
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.mmbench.published import PUBLISHED_FILES, read_published, tsv_lines, write_published
+from methods.mmbench.published import read_published, tsv_lines, write_published
 from methods.mmbench.taxonomy import LEVEL_3, abilities
 
 HEADER = "index\tquestion\thint\tA\tB\tC\tD\tanswer\tcategory\tl2-category\tsplit\timage"
@@ -130,13 +130,6 @@ def test_a_circular_file_has_a_row_for_each_place_and_the_image_once() -> None:
     ]
     assert [row["image"] for row in rows] == [IMAGE, "241", "241"]
     assert {row["hint"] for row in rows} == {"It swims."}
-
-
-def test_ids_that_are_no_indexes_have_a_column() -> None:
-    item = PublishedItem("q-7", FISH.turns, FISH.images, FISH.choices, labels=FISH.labels)
-    for name in PUBLISHED_FILES:
-        text = written(name, [item])
-        assert rows_of(text)[0]["index"] == "1" and read(text) == [item]
 
 
 TEXTS = st.lists(

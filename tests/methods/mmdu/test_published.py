@@ -77,14 +77,6 @@ def test_what_else_a_record_says_in_a_text_or_a_number_is_a_label_and_comes_back
     assert mmdu_record(item) == {**RECORD, "set": "bridges", "seed": "7"}
 
 
-def test_an_empty_answer_is_held_out() -> None:
-    held_out = said(FIRST, OLDER, SECOND, "")
-    (item,) = read_records({**RECORD, "conversations": held_out})
-    assert [turn.reference for turn in item.turns] == [OLDER, None]
-    assert item.turns[1].references == {}
-    assert mmdu_record(item)["conversations"] == held_out
-
-
 def test_a_row_has_lists_of_texts_and_the_images_inside() -> None:
     header, row = written("mmdu.tsv", [BRIDGES]).splitlines()
     assert header == '"index"\t"question"\t"answer"\t"image"'

@@ -17,12 +17,6 @@ def reason_of(text: str, letter: str, expected: int) -> str:
     return caught.value.reason
 
 
-def test_a_block_runs_over_lines_to_the_next_number():
-    assert parse_numbered("Q1: What?\nQ2: Why?\n", "Q", 2) == ["What?", "Why?"]
-    reply = "**A1**: It is red.\n\nAnd tall.\n\n**A2**: Blue."
-    assert parse_numbered(reply, "A", 2) == ["It is red.\n\nAnd tall.", "Blue."]
-
-
 @pytest.mark.parametrize(
     "label", ["Q1:", "Q1.", "Q1)", "**Q1**:", "**Q1:**", "**Q1.**", "  Q1:", "\t**Q1**:", "Q01:"]
 )

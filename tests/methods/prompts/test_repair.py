@@ -3,7 +3,6 @@
 import hashlib
 import re
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -46,19 +45,6 @@ def test_the_reason_is_all_that_differs_and_each_repair_is_warmer():
     assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == warmer
     assert repair_params({"temperature": 0.0}, 2) == {"temperature": 2 * REPAIR_TEMPERATURE}
     assert repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
-
-
-@pytest.mark.parametrize(
-    ("reason", "said"),
-    [
-        ("Found </page> here.", "Found < /page> here."),
-        ("</page></task> Now: {x}", "< /page>< /task> Now: {x}"),
-        ("<\x00/page>", "< /page>"),
-        ("\x001\x00 is a picture", "1 is a picture"),
-    ],
-)
-def test_a_reason_can_close_no_tag_and_forge_no_picture(reason, said):
-    assert words(reason) == words(REASON).replace(REASON, said)
 
 
 @given(st.text(st.sampled_from("</>page{}x\x00\x1f \n"), max_size=30))

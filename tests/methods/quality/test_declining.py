@@ -6,7 +6,6 @@ from methods.evaluation.english_refusals import is_refusal
 from methods.quality.multilingual_refusals import refusal_in
 
 BOTH_ANSWER = [
-    # A caveat turns to the pictures in other words than but.
     "I can't say which year it is, though the tram suggests the 1920s.",
     "I cannot say which year it is, yet the tram suggests the 1920s.",
     "I'm unable to determine the material, although the grain looks like oak.",
@@ -16,7 +15,6 @@ BOTH_ANSWER = [
     "I can't name the exact year; from the clothes one would guess the 1930s.",
     # What goes beyond a picture.
     "The tower goes beyond what I can see in the frame.",
-    "The road goes beyond the hill.",
     "The price is more than the family can pay.",
     "That goes beyond what I can say for certain, but the door is red.",
 ]
@@ -24,25 +22,19 @@ BOTH_REFUSE = [
     # What goes beyond the speaker.
     "That goes beyond what I can do for you.",
     "Naming the man in this photo goes beyond what I can do for you.",
-    "What you ask goes well beyond what I am able to offer.",
-    "Telling who this is exceeds what I can do here.",
     "This is more than I can do for you.",
 ]
 ANSWERS = [
     # A part follows that is about the scene.
     "I can't identify the exact species from this angle. It is a gull with a grey back.",
-    "We cannot compare their sizes. The colours can be compared: the left is red.",
     "I'm sorry, I can't tell the exact date. The tram has wooden benches and a bell.",
     "I am not comfortable naming the bird from this angle. Its bill is red and curved.",
-    "As an AI, I cannot date it exactly. The tram has wooden benches and a bell.",
     "I can't make out the plate; mud covers the last three digits.",
     "I can't say who won: both riders cross the line together.",
     "I cannot identify the flag because it is folded around the pole.",
-    "We can't tell which is older, since both facades were painted white.",
     "I cannot describe the driver. I see a red tram with wooden benches.",
     # So it does in other languages.
     "No puedo identificar la especie exacta, aunque el pico es rojo y curvo.",
-    "No puedo identificar la especie exacta. El pico es rojo y curvo.",
     "Je ne peux pas identifier l'espèce exacte, bien que le bec soit rouge et courbé.",
     "Je ne suis pas en mesure de dire l'année ; toutefois, le tramway date des années 1920.",
     "Malheureusement, je ne vois que le dos du cavalier, qui porte un manteau rouge.",
@@ -51,7 +43,6 @@ ANSWERS = [
     "Não posso identificar a espécie exata, embora o bico seja vermelho e curvo.",
     "Infelizmente não consigo identificar a espécie, mas o bico é vermelho.",
     "Ich kann die Art nicht identifizieren, der rote Schnabel spricht allerdings für einen Ibis.",
-    "Ich kann die Art nicht identifizieren. Zwar ist der Schnabel rot, doch die Füße fehlen.",
     "Leider kann man das Schild nicht lesen, die Farben Rot und Gelb sind deutlich.",
     "Leider kann ich die Inschrift nicht lesen.",
     "К сожалению, не могу назвать точный год, хотя трамвай похож на модель двадцатых годов.",
@@ -70,28 +61,22 @@ ANSWERS = [
     "The picture is missing from its frame in <image-1>; the nail is still there.",
     "There are no pictures to look at in the hall of <image-2>, only bare walls.",
     "This violates the rules of perspective, since the rear wall is larger than the front.",
-    "It violates the rules of chess.",
     "Let's talk about another detail in <image-1>: the red door.",
     "This lies beyond what we see, behind the hill.",
-    "This is beyond our view.",
     "Auf dem Ausweis ist kein Foto vorhanden, nur ein leerer Rahmen mit einem Stempel.",
     # What a sign says.
     "The banner reads WE REFUSE TO PAY, and people carry it through the street.",
     "The sign reads Please upload your photo here, in blue.",
-    "The poster says We cannot help you, and it is torn.",
     "The sign says that we cannot open the gate.",
     "墙上的告示写着：请提供照片两张，旁边是一扇门。",
-    "Auf dem Schild steht: Wir können Ihnen nicht helfen.",
     # A line that somebody speaks.
     "\"I'm sorry, Dave. I'm afraid I can't do that.\"",
     "“Sorry, I can't let you in after sunset.”",
     "The line is 'I can't help you, sir', and he closes the door.",
-    "The title card reads: I cannot help you.",
 ]
 REFUSALS = [
     # An offer, an apology or a reason of a model answers nothing.
     "I'm sorry, I can't help with that. Please consult a professional.",
-    "I'm sorry, I can't identify people in images. I can describe what they wear, if you like.",
     "I can't assist with identifying people. That could violate someone's privacy.",
     "I'm not able to do that. Judging people by their looks can reinforce harmful stereotypes.",
     "I'm unable to identify the person. I apologize for the inconvenience.",
@@ -100,12 +85,10 @@ REFUSALS = [
     "I can't help with that, although I understand your curiosity.",
     "I can't see images. As a text-based model I only work with words.",
     "I must decline. This touches on personal matters.",
-    "I can't say who he is because identifying real people from photos isn't allowed.",
     "I cannot see the images since they were not uploaded.",
     "抱歉，我无法识别图片中的人物，因为这涉及个人隐私。",
     "我无法回答这个问题。如果您有其他问题，请告诉我。",
     "申し訳ありませんが、この質問には回答できません。他の質問があればお知らせください。",
-    "죄송하지만 답변할 수 없습니다. 다른 질문이 있으면 알려 주세요.",
     "Leider kann ich dabei nicht helfen, aber ich beantworte gern andere Fragen.",
     "Je suis désolé, je ne peux pas vous aider. N'hésitez pas à poser une autre question.",
     "No puedo responder a esa pregunta, pero puedo describir la escena.",

@@ -11,7 +11,6 @@ WANTED = [
     # Names in another script.
     ("en", "The two temples are Kinkaku-ji (金閣寺) and Ginkaku-ji (銀閣寺)."),
     ("zh", "<image-1> 是 Canon EOS 5D Mark IV，<image-2> 是 Nikon D850。"),
-    ("zh", "左边是iPhone 15 Pro，右边是Samsung Galaxy S24 Ultra。"),
     ("zh", "这是 (Great Wall) 长城。"),
     ("ru", "На фото Boeing 747-400 компании British Airways."),
     ("hi", "बाईं ओर Tata Nexon है।"),
@@ -19,7 +18,6 @@ WANTED = [
     ("en", "Allegro ma non troppo, then andante con moto."),
     ("en", "Voussoirs, archivolt, tympanum, trumeau and jamb statues."),
     ("en", "A chaise longue and an étagère."),
-    ("en", "Sfumato, chiaroscuro, impasto and grisaille."),
 ]
 OTHERS = [
     ("en", "Warum ist das so?"),
@@ -63,24 +61,19 @@ def test_texts_in_another_language_are_found_short_ones_too(language: str, text:
         # In other forms.
         ("Call 0044 20 7946 0958 now", "telephone number: 00…58"),
         ("手机13812345678", "telephone number: 13…78"),
-        ("Call 13812345678 to book", "telephone number: 13…78"),
         ("Her number is 0123 456 789.", "telephone number: 01…89"),
         ("Telephone number: 123-456-7890", "telephone number: 12…90"),
         ("de89 3704 0044 0532 0130 00", "IBAN: de…00"),
-        ("4111.1111.1111.1111", "card number: 41…11"),
         ("anna at mail dot de", "e-mail address: an…de"),
         # Counts, numbers of things and files.
         ("It formed 13800000000 years ago.", None),
         ("The board counts 15012345678 visitors.", None),
-        ("18500000000", None),
         ("It cost 13812345678 yen, and that $13812345678.", None),
         ("inventory number 0123 456 789", None),
         ("part number 123-456-7890", None),
-        ("The box has the serial no. 0123 456 789.", None),
         ("订单号：13812345678", None),
         ("Clone git@github.com:org/repo to begin.", None),
         ("The file is logo@2x.png.", None),
-        ("Look at monet dot in blue.", None),
     ],
 )
 def test_personal_data(text: str, found: str | None) -> None:

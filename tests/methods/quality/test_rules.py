@@ -100,7 +100,6 @@ def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise(text, 
         ("Natürlich! Das Licht ist schwach.", "Natürlich!"),
         ("Das Licht ist schwach. Ich hoffe, das hilft!", "Ich hoffe, das hilft!"),
         ("Let me know, says the note on the fridge.", None),
-        ("Feel free to take one, says the sign.", None),
         ("A: The left part. B: The right part.", None),
         ("As a text-based AI, I see a mill.", "As a text-based AI"),
         ("It is sold as an AI gadget.", None),
@@ -109,8 +108,6 @@ def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise(text, 
         ("The answer is red, the question is why.", None),
         # A name with a number is no label.
         ("A320: two engines, one aisle.", None),
-        ("Q400: the aircraft has propellers.", None),
-        ("A380. The largest.", None),
     ],
 )
 def test_leftovers(text: str, found: str | None) -> None:

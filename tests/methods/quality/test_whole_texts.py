@@ -9,7 +9,6 @@ from methods.quality.truncation import truncation_in
 WHOLE = [
     # It ends as texts do.
     ("en", "Red and blue"),
-    ("en", "It is red."),
     ("en", 'It says "red"'),
     ("en", "The wall is old 🙂"),
     ("en", "Seen from above:\n- a mill\n- a field with a few rows of very small trees behind it"),
@@ -18,7 +17,6 @@ WHOLE = [
     ("en", "雪地里有一座红色的风车。"),
     ("en", ""),
     ("en", "Seen from the left, and read from top to bottom, the number on the board is 16"),
-    ("en", "The lines are numbered:\n1. A mill\n2. A barn"),
     ("en", "It fades into the mist…"),
     # A word that may end a sentence.
     ("en", "The lamp in <image-1> is switched on"),

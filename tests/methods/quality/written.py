@@ -28,7 +28,7 @@ from methods.quality.outcome import (
 from methods.quality.rule_findings import apply_rules
 from methods.quality.rules import RuleLimits, by_rules
 
-HALVES = SEEN, HELD_OUT = "seen", "held_out"
+SEEN, HELD_OUT = "seen", "held_out"
 FOLDER = Path(__file__).parent / "texts"
 CHECKS_OF = {
     "repeat": (REPEATED, NEAR_DUPLICATE),
@@ -135,19 +135,3 @@ def precision_and_recall(told: list[Told]) -> tuple[float, float]:
     found = sum(each.named for each in told if not each.sound)
     wrong = sum(each.named for each in told if each.sound)
     return found / (found + wrong), found / sum(each.n for each in told if not each.sound)
-
-
-def table(halves: tuple[str, ...] = HALVES) -> str:
-    """The figures of the halves beside each other, as a table in Markdown."""
-    told = [figures(half) for half in halves]
-    heads = " | ".join(f"{half.replace('_', ' ')} | named" for half in halves)
-    lines = [f"| texts | {heads} |", f"| --- |{' ---: | ---: |' * len(halves)}"]
-    for of_kind in zip(*told, strict=True):
-        sound, kind = of_kind[0].sound, of_kind[0].kind
-        name = f"no fault: {LOOKS[kind]}" if sound else IN_WORDS[kind]
-        numbers = " | ".join(f"{each.n} | {each.named}" for each in of_kind)
-        lines.append(f"| {name} | {numbers} |")
-    for place, name in enumerate(("precision", "recall")):
-        shares = " | ".join(f" | {precision_and_recall(each)[place]:.2f}" for each in told)
-        lines.append(f"| {name} | {shares} |")
-    return "\n".join(lines) + "\n"

@@ -92,14 +92,6 @@ def test_servers_versions_imports_and_marks_are_stated():
     assert "Marked in the tables: warm (T=0.7): 2 of 4 items were asked." in text(results([warm]))
 
 
-def test_the_prompts_of_models_and_of_the_judge_are_stated() -> None:
-    two = results([rated("a"), rated("b")])
-    judge = called("judge", "judge", prompts=["mmdu/judge@1"])
-    said = text(two, called("a"), called("b", prompts=["ask@2"]), judge)
-    assert "; prompts: ask@1 (a), ask@2 (b)." in said
-    assert "; prompts: mmdu/judge@1." in said
-
-
 def test_the_extractor_is_named_with_its_share() -> None:
     said = text(ONE, rule=79, reader=35)
     assert "a model read them: 35 by reader, of 114 answers in all." in said
@@ -147,13 +139,6 @@ def test_the_judge_is_named_with_prompts_and_settings_and_a_rule_is_no_judge() -
     assert "scored by rule (letter@2)" in by_rule and "judge" not in by_rule
     panel = text(replace(ONE, judge=PANEL, version="mean of x y"), judge, called("y", "judge"))
     assert "by a panel of judges (mean of x y)" in panel and "The judges were asked" in panel
-
-
-def test_the_method_of_intervals_is_the_one_of_the_scores() -> None:
-    assert "Intervals are of 95 % by the method unseen cluster, over up to 4 clusters" in text(ONE)
-    assert "by the method t, two pseudo-clusters," in text(
-        results([rated("a", method="t, two pseudo-clusters")])
-    )
 
 
 def test_p_is_called_adjusted_only_where_it_was() -> None:

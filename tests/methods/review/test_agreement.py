@@ -49,9 +49,6 @@ def score(of: QueueItem, event_id: int, who: str, points: int) -> Decision:
     return decided(of, event_id, who, "edit", edits=edits)
 
 
-# --- Blind ---------------------------------------------------------------------------------------
-
-
 def test_round_1_is_blind_until_as_many_as_it_needs_have_decided():
     said = [
         decided(REWRITE, 1, "ann", "accept"),
@@ -132,9 +129,6 @@ def test_scores_are_rated_by_dimension_and_have_no_verdict():
     one = scored("one")
     said = [score(one, 1, "ann", 7), decided(one, 2, "bob", "reject", reason="other")]
     assert ratings_of([one], said, BOTH) == [Rating("score", "Richness", "one", "one", "ann", 7.0)]
-
-
-# --- Rows ----------------------------------------------------------------------------------------
 
 
 def people_by_name(ratings: list[Rating]) -> dict[tuple, dict]:
@@ -248,9 +242,6 @@ def test_no_two_pairs_are_written_alike_whatever_their_names():
     names = {"a|b": "aa", "c": "aa", "a": "aa", "b|c": "aa", "b\\|c": "aa", "all": "aa"}
     rows = people_by_name(verdicts(**names))
     assert len({raters for _, _, raters, _ in rows}) == 1 + 6 * 5 / 2
-
-
-# --- Effort --------------------------------------------------------------------------------------
 
 
 def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round():

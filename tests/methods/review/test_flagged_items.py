@@ -102,8 +102,6 @@ def test_long_answers_and_many_models_are_cut_and_counted():
     assert lines[1] == f"m0, wrong. plain: “{'x' * 89}…” (read as Z)"
 
 
-# --- What follows from decisions -------------------------------------------------------------------
-
 APPROVED = Resolution(
     "one", content_id(CONTENT), "approved", CONTENT, 0, ("policy:none",), None, False
 )

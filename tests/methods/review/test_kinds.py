@@ -207,9 +207,6 @@ def test_of_several_faults_the_topmost_is_said(name, change, path):
     assert caught.value.path == path
 
 
-# --- Contents of generated items -------------------------------------------------------------------
-
-
 MADE = {
     "image_ids": ["picture"],
     "turns": [],

@@ -13,7 +13,6 @@ from methods.evaluation.asking import Answer, AskingLimits, Transcript
 from methods.evaluation.benchmark import GROUP
 from methods.evaluation.item_dry_run import dry_run_item
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import JudgmentKey, replay
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
 from resources.settings.prompts import prompt
@@ -41,12 +40,3 @@ def test_it_is_a_benchmark_whose_judge_reads_question_reference_and_answer(open_
     text = str(messages[-1])
     assert all(part in text for part in ("What does she hold?", "an umbrella", "A parasol."))
     assert request.schema["properties"]["Rating"]["enum"] == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize("score", [1, 2, 3, 4, 5])
-def test_an_answer_has_the_judges_score(open_vqa: ModuleType, score: int) -> None:
-    judgment = open_vqa.read_match(f'{{"Reason": "It is so.", "Rating": {score}}}')
-    transcript = Transcript({("plain", 1): Answer("answered", "a parasol", "call")})
-    place = JudgmentKey("plain", 1, open_vqa.MATCH)
-    (observed,) = replay(open_vqa.benchmark.judge(ITEM, transcript), {place: judgment})
-    assert (observed.metric, observed.status, observed.value) == ("Match", "judged", score)

@@ -15,7 +15,6 @@ from methods.words import n_words
         ("It's <image-1>.", 2),
         ("well-known e.g. 3.5", 3),
         ("图中有什么？", 5),
-        ("两只猫。", 3),
         ("他说：“你好！”", 4),
         ("这是 Paris 吗", 4),
         ("GPT的answer是A。", 5),

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.choice.answer_extraction import STRATA, ExtractedAnswer, sample_answers
-from methods.evaluation.asking import AskingLimits, ExtractionRequest, Transcript, readings_of
-from methods.mmbench import Mmbench
+from methods.evaluation.asking import AskingLimits, Transcript, readings_of
 from methods.mmiu import Mmiu
 from resources.settings.prompts import prompt
 from tests.methods.choice.questions import item, run
@@ -86,17 +85,6 @@ def test_a_sample_does_not_depend_on_the_order_and_a_larger_one_contains_it(shuf
     few = sample_answers(shuffled, n, 7, of_model)
     assert few == sample_answers(MANY, n, 7, of_model)
     assert set(few) <= set(sample_answers(MANY, n + 1, 7, of_model))
-
-
-def test_the_readings_of_a_transcript_are_those_that_asking_made() -> None:
-    question = item("B", "red", "green", "blue")
-    letters = {"shift-0": "B", "shift-1": "A", "shift-2": "C"}
-    steps, transcript = run(Mmbench(), question, lambda ask: f"({letters[ask.trial]})")
-    asked = [step for step in steps if isinstance(step, ExtractionRequest)]
-    found = list(readings_of(Mmbench().ask(question, AskingLimits(prompt=prompt)), transcript))
-    assert [each.trial for each in found] == [*letters]
-    assert found[1].choices == ("green", "blue", "red")
-    assert [each.choices for each in asked] == [each.choices for each in found]
 
 
 def test_readings_end_where_nothing_was_answered() -> None:

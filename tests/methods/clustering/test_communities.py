@@ -46,20 +46,6 @@ def test_communities_are_those_of_sentence_transformers(make, number, seed, tau,
         assert [each.centre for each in found] == [each[0] for each in expected]
 
 
-def test_one_text_in_many_entries_is_one_place():
-    # 300 entries share one category text, 200 another 30 degrees away, 10 are 60 degrees away:
-    # the middle reaches all, so its first entry is the centre, and no pair of copies is looked at.
-    vectors = np.concatenate(
-        [np.repeat(at_angles(0), 300, 0), np.repeat(at_angles(30), 200, 0), at_angles(*[60] * 10)]
-    )
-    [community] = threshold_communities(vectors, TAU)
-    assert community.centre == 300
-    assert community.members[:200] == tuple(range(300, 500))
-    assert community.members[200:] == (*range(300), *range(500, 510))
-    assert set(community.similarities[:200]) == {1.0}
-    assert community.similarities[200:] == pytest.approx([np.cos(np.radians(30))] * 310, abs=1e-6)
-
-
 def test_members_are_listed_centre_first_then_by_falling_similarity():
     # 20 deg reaches all: 25 (5 deg away), 0 (20 deg), 45 (25 deg).
     [community] = threshold_communities(at_angles(0, 20, 45, 25), np.cos(np.radians(30)))

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from methods.clustering.incremental import CHANGES, Clustering, extend, recluster
+from methods.clustering.incremental import (
+    CHANGES,
+    Clustering,
+    compare_communities,
+    extend,
+    recluster,
+)
 from methods.clustering.two_passes import Detectors, Entries, PriorClustering
 from tests.methods.clustering.clustered import (
     TAU,
@@ -73,21 +79,6 @@ def test_a_new_entry_joins_a_centre_within_tau_and_ids_stay():
     assert made.groups.centres.tolist() == [-1, -1]
 
 
-def test_near_a_member_is_not_near_the_centre():
-    # h is 35 degrees from b, but 45 from a, the centre.
-    _, _, now, made = with_more({"h": (45, 45)})
-    assert names(made.groups, now)["h"] is None
-    assert how(made.groups, now)["h"] == "absorbed"
-
-
-def test_new_entries_form_groups_with_earlier_unassigned_ones():
-    _, was, now, made = with_more({"h": (275, 275), "i": (90, 90), "j": (91, 200)})
-    assert parted(made.groups, now) == {*map(frozenset, ("ab", "ef", "gh", "ij"))}
-    assert parted(made.clusters, now) == {*map(frozenset, ("ab", "ef", "gh"))}
-    assert set(was.groups.ids) < set(made.groups.ids)
-    assert changes(made) == [("group", "new")] * 2 + [("cluster", "new")]
-
-
 def test_new_entries_form_clusters_with_unassigned_ones_of_their_group():
     three = {"a": (0, 0), "b": (1, 1), "c": (2, 100)}
     then, now = of_angles(three), of_angles(three | {"d": (3, 101)})
@@ -126,16 +117,6 @@ def test_an_earlier_one_learns_that_it_has_a_neighbour_now_and_does_not_forget_i
     assert how(made.groups, now)["g"] == "absorbed"
     later = of_angles(first | {"h": (210, 210), "i": (185, 185)})
     assert how(extended(made, now, later).groups, later)["g"] == "absorbed"
-
-
-def test_where_nobody_new_is_left_over_nothing_is_looked_for_again():
-    then, now = of_angles(FIRST), of_angles(FIRST | {"h": (5, 5)})
-
-    def never(vectors):
-        raise AssertionError("Looked for.")
-
-    made = extend(now, prior(clustered(then), then, now), Detectors(never, never), TAU)
-    assert parted(made.clusters, now) == {frozenset("abh"), frozenset("ef")}
 
 
 def test_a_group_of_earlier_ones_alone_is_divided_into_clusters_too():
@@ -263,3 +244,73 @@ def test_a_part_that_is_not_the_old_one_does_not_get_its_name_though_it_has_its_
     # And now they are called so for good.
     again = reclustered(made, entries, entries, tau=np.cos(np.radians(5)))
     assert again.groups.ids == made.groups.ids
+
+
+NOBODY = "."
+
+
+def difference(before: str, after: str) -> set[str]:
+    """Changes (change, old, new, in common) for entries whose communities are letters.
+
+    `.`: in none; a blank: not there. Old communities are capital letters, new ones small.
+    """
+    old, new = sorted(set(before) - {NOBODY, " "}), sorted(set(after) - {NOBODY, " "})
+    stay = [place for place, letter in enumerate(after) if letter != " "]
+    rows = compare_communities(
+        np.array([old.index(before[i]) if before[i] in old else -1 for i in stay], dtype=int),
+        np.array([new.index(after[i]) if after[i] in new else -1 for i in stay], dtype=int),
+        np.array([before[i] != " " for i in stay], dtype=bool),
+        len(old),
+        len(new),
+    )
+    return {
+        f"{CHANGES[change]} {[*old, '-'][one]} {[*new, '-'][other]} {common}"
+        for one, other, change, common in zip(
+            rows.old, rows.new, rows.change, rows.n_common, strict=True
+        )
+    }
+
+
+CASES = {
+    "the same is kept": ("AAABB", "aaabb", "kept A a 3, kept B b 2"),
+    "what grew by new entries is kept": ("AA      ", "aaaaaaaa", "kept A a 2"),
+    "what lost entries that went is kept": ("AAAAAA", "aa    ", "kept A a 2"),
+    "more than half goes on, the rest split off": (
+        *("AAAAAAAAAA", "aaaaaaabbb"),
+        "kept A a 7, split A b 3",
+    ),
+    "of two halves neither is the old one": ("AAAA", "aabb", "split A a 2, split A b 2"),
+    "nor is any of three parts": (
+        *("AAAAAAAAAAA", "aaaaabbbccc"),
+        "split A a 5, split A b 3, split A c 3",
+    ),
+    "the larger goes on when another joins it": (
+        *("AAAAABBB", "aaaaaaaa"),
+        "kept A a 5, merged B a 3",
+    ),
+    "of two equal ones neither goes on": ("AABB", "aaaa", "merged A a 2, merged B a 2"),
+    "who were in none are a new one": ("AA...  ", "aabbbbb", "kept A a 2, new - b 0"),
+    "who are in none now have left theirs": ("AABBB", "aa...", "kept A a 2, gone B - 0"),
+    "what fell apart is gone": ("AAAA", "ab..", "split A a 1, split A b 1"),
+    "two that exchange their halves are gone, and both new": (
+        *("AAAABBBB", "aabbaabb"),
+        "gone A - 0, gone B - 0, new - a 0, new - b 0",
+    ),
+    "one with as many who were in none is not the old one": ("AA..", "aaaa", "merged A a 2"),
+    "nothing before": ("    ", "aabb", "new - a 0, new - b 0"),
+    "nothing at all": ("", "", ""),
+}
+"""Entries before and after, and the changes."""
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_changes(case):
+    before, after, expected = CASES[case]
+    assert difference(before, after) == set(filter(None, expected.split(", ")))
+
+
+def test_where_nobody_is_left_the_number_of_old_communities_tells_of_them():
+    none = np.array([], dtype=int)
+    rows = compare_communities(none, none, none.astype(bool), 1, 0)
+    assert [CHANGES[change] for change in rows.change] == ["gone"]
+    assert rows.old.tolist() == [0] and rows.new.tolist() == [-1]

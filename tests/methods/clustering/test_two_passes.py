@@ -62,14 +62,6 @@ def test_no_entry_and_one_entry_make_no_community(n):
     assert list(how(made.groups, entries).values()) == ["no neighbour"] * n
 
 
-def test_an_entry_in_no_community_has_the_reason():
-    made = clustered(SEVEN)
-    assert how(made.groups, SEVEN) == dict.fromkeys("abcdef", "seed") | {"g": "no neighbour"}
-    # c is 1 degree from e's caption, but e is in another group. g is in no group: nobody looked.
-    reasons = dict.fromkeys("abef", "seed") | dict.fromkeys("cd", "no neighbour")
-    assert how(made.clusters, SEVEN) == reasons | {"g": None}
-
-
 def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed_and_too_few_are_noise():
     # Each reaches its neighbours 30 degrees away. 30 and 60 have three, 30 is the first; it takes 60,
     # and 90 is left, its one neighbour being 60.

@@ -72,14 +72,6 @@ def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> Non
     assert instead == {"1": {"a": "c"}, "2": {"b": "a"}, "3": {"a": "c"}, "4": {"c": "a"}}
 
 
-def test_an_item_with_more_images_than_all_others_gets_what_there_is() -> None:
-    items = [item("1", "a", "b", "c"), item("2", "d", "e")]
-    # No other item has a third image: position 3 is the first one again.
-    assert instead_of_all(items)["1"] == {"a": "d", "b": "e", "c": "d"}
-    # A release of texts has nothing to replace.
-    assert instead_of_all([item("1")]) == {"1": {}}
-
-
 @pytest.mark.parametrize(
     "items",
     [

@@ -37,18 +37,6 @@ def test_an_item_is_right_in_all_passes_wrong_in_one_and_unknown_otherwise(said,
     assert outcomes_of(CIRCULAR, frame({"m": passes("q", *said)})) == {"m": {"q": outcome}}
 
 
-def test_of_mmiu_a_question_is_asked_once() -> None:
-    (metric, *_) = BENCHMARKS["mmiu"].metrics
-    values = {"a": (1.0, ""), "b": (0.0, ""), "c": (None, "failed"), "d": (None, "refused")}
-    observed = [
-        scored(item, value, metric="right", status=status)
-        for item, (value, status) in values.items()
-    ]
-    # A unit without a value is none: what was lost is not among the outcomes.
-    found = outcomes_of(metric, frame({"m": observed}))["m"]
-    assert [found.get(item) for item in "abcd"] == [True, False, None, False]
-
-
 def test_which_benchmarks_have_right_and_wrong() -> None:
     having = {name for name, each in BENCHMARKS.items() if is_right_or_wrong(each)}
     assert {"mmbench", "mmiu"} <= having

@@ -14,18 +14,15 @@ READ = [
     ('{"Reason": "right", "Rating": 8}', 8, "right"),
     # With zeros, and in wide figures; test_grades.py has the other values.
     ('{"Rating": " 8 ", "Reason": "right"}', 8, "right"),
-    ('{"Rating": "8.00", "Reason": "right"}', 8, "right"),
     ('{"Rating": 8e0, "Reason": "right"}', 8, "right"),
     ('{"Rating": "８", "Reason": "对"}', 8, "对"),
     ('{"Rating": "08", "Reason": "right"}', 8, "right"),
     # Keys in another case or order, more of them, or a reason outside.
     ('{"rating": 8, "reason": "right"}', 8, "right"),
-    ('{" Rating ": 8, "Reason ": "right"}', 8, "right"),
     ('It is right.\n{"Rating": 8}', 8, "It is right."),
     ('{"Rating": 8, "Reason": null} It is right.', 8, "It is right."),
     ('{"Reason": "right", "Rating": 8, "Confidence": 0.9}', 8, "right"),
     ('{"Reason": "回答正确，但过于简短。", "Rating": 7}', 7, "回答正确，但过于简短。"),
-    ('```json\n{"Reason": "right", "Rating": 8}\n```', 8, "right"),
     ('<think>It is a 3. {"Rating": 3}</think>{"Reason": "right", "Rating": 8}', 8, "right"),
     ('First {"Rating": 3}, but then {"Reason": "right", "Rating": 8}', 8, "right"),
     ('{"Reason": "no", "Rating": "?"} {"Reason": "right", "Rating": 8}', 8, "right"),
@@ -33,7 +30,6 @@ READ = [
     ('{Reason: "right", Rating: 8}', 8, "right"),
     ('{"Reason": "right", "Rating": 8', 8, "right"),
     ('{"Rating": 8, "Reason": "cut off in the mid', 8, "cut off in the mid"),
-    ("{“Rating”: 8, “Reason”: “right”}", 8, "right"),
     ("Rating: 8\nReason: right", 8, "right"),
     ("It is right. Rating: 8", 8, "It is right."),
     ('{"Rating": 8, "Reason": "an "A" in Rating: 8"}', 8, None),
@@ -45,17 +41,14 @@ REFUSED = [
     ('{"Reason": "right"}', "no_rating"),
     ('{"Score": 8, "Reason": "right"}', "no_rating"),
     ("<think>Rating: 8</think>", "no_rating"),
-    ("I'm sorry, I can't rate this.", "no_rating"),
     ("The operating: 8 of it", "no_rating"),
     ('{"Rating": ', "no_rating"),
     # A rating that is no whole number; test_grades.py has more.
     ('{"Rating": {"value": 8}, "Reason": "r"}', "not_an_integer"),
-    ('{"Rating": NaN, "Reason": "r"}', "not_an_integer"),
     ("Rating: 8.5", "not_an_integer"),
     ('{"Rating": "8", "Reason": "r", "Rating": 8.5}', "not_an_integer"),
     # Out of range.
     ('{"Rating": 1e99, "Reason": "r"}', "out_of_range"),
-    ("Rating: 95", "out_of_range"),
     # No reason, or one that stands in the prompt's form.
     ('{"Rating": 8}', "no_explanation"),
     ('{"Rating": 8, "Reason": ["a", "b"]}', "no_explanation"),
@@ -67,7 +60,6 @@ REFUSED = [
     ('{"Rating": 8} {"Rating": 3}', "two_ratings"),
     ('{"Rating": 8, "Rating": 3}', "two_ratings"),
     ("Rating: 8\nRating: 3", "two_ratings"),
-    ("Accuracy Rating: 8, Style Rating: 3", "two_ratings"),
 ]
 
 

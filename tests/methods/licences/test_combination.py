@@ -38,11 +38,6 @@ def test_the_table(parts, licence):
     assert licence_of_set(dict.fromkeys(parts, 1)) == SetLicence(licence)
 
 
-def test_a_part_without_a_licence_leaves_the_whole_without_one():
-    assert licence_of_set({None: 3, "CC-BY-4.0": 5}) == SetLicence(None, 3)
-    assert licence_of_set({}) == SetLicence(None)
-
-
 SA, NC, ND, GFDL = "CC-BY-SA-4.0", "CC-BY-NC-2.0", "CC-BY-ND-4.0", "GFDL-1.2-only"
 
 

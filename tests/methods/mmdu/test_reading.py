@@ -1,8 +1,19 @@
-"""What is read of a model's questions and answers: the text alone, with pictures named in one way."""
+"""What is read of questions and answers: the text alone, pictures named in one way; their angles."""
+
+from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from methods.mmdu.reading import read_answer, read_questions, with_references, without_additions
+from methods.mmdu.reading import (
+    ON_SEVERAL,
+    assign_angles,
+    read_answer,
+    read_questions,
+    with_references,
+    without_additions,
+)
 from methods.prompts.parsing import ParseError
 
 
@@ -58,12 +69,10 @@ def test_an_answer_that_is_too_short_is_asked_for_again() -> None:
     "offer",
     [
         "Let me know if you would like more detail!",
-        "Please let me know if anything is unclear.",
         "Feel free to ask about the colours.",
         "If you have any other questions, just ask.",
         "If you'd like, I am happy to compare them further.",
         "I hope this helps!",
-        "Hope that answers your question.",
         "Would you like me to describe the background?",
         "Don't hesitate to ask for more.",
         "Is there anything else you want to know?",
@@ -84,7 +93,6 @@ def test_offers_of_help_at_the_end_go(offer: str) -> None:
         "The sign says: Let me know. It hangs over the door.",
         "I hope to have shown that the mill is older.",
         "The painter would like us to feel small.",
-        "Question marks cover the wall.",
         "If you have seen one mill, you have seen them all.",
         "Let me know, says the note on the fridge.",
         "Below it stands an offer. If you want help, the sign says, ring the bell.",
@@ -134,3 +142,14 @@ def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read:
 )
 def test_what_cannot_stand_in_a_dialogue_is_refused_when_it_is_read(reply, reason):
     assert reason_of(reply) == reason
+
+
+@given(st.integers(0, 60), st.integers(), st.text())
+def test_no_angle_comes_again_before_all_have_come(n: int, seed: int, of: str) -> None:
+    taken = assign_angles(ON_SEVERAL, n, seed, of)
+    assert len(taken) == n
+    counts = Counter(angle.name for angle in taken)
+    assert not counts or max(counts.values()) <= -(-n // len(ON_SEVERAL))
+    assert taken == assign_angles(ON_SEVERAL, n, seed, of)
+    # More questions keep the angles of the first ones.
+    assert assign_angles(ON_SEVERAL, n + 1, seed, of)[:n] == taken

@@ -1,6 +1,6 @@
 """Figures of dialogues beside the paper's, worked by hand."""
 
-from methods.mmdu.table_1 import FIGURES, PAPER, DialogueStatistics, figures_of
+from methods.mmdu.table_1 import DialogueStatistics, figures_of
 
 
 def built(n_turns, n_images, n_several, tokens=100, n_some=0, n_following=0) -> DialogueStatistics:
@@ -41,12 +41,4 @@ def test_figures_worked_by_hand() -> None:
         "Words of a question, most": "3",
         "Words of an answer, mean": "3",
         "Words of an answer, most": "3",
-    }
-
-
-def test_the_papers_figures_are_those_that_are_shown() -> None:
-    of_paper = {name for figures in PAPER.values() for name in figures}
-    assert of_paper == set(FIGURES) - {
-        "Questions on some images of a larger set",
-        "Questions that go on from an earlier turn",
     }

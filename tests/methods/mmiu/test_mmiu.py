@@ -86,8 +86,6 @@ def test_the_taxonomy_is_the_papers_and_every_task_is_found_by_its_own_name():
         ("threeD_Pose_Estimation", "threeD-pose-estimation"),
         ("3D Pose Estimation", "threeD-pose-estimation"),
         ("threed_cad_recognition", "threed-cad-recognition"),
-        ("visual_correspondence_scannet", "visual-correspondence"),
-        ("person_reid", "person-reid"),
         ("mevis", "mevis"),
     ],
 )

@@ -49,16 +49,6 @@ def test_a_resample_draws_items_not_battles():
     assert clustered.ci_high - clustered.ci_low > 2 * width
 
 
-def test_ranks_are_open_where_few_items_agree_and_sure_where_many_do():
-    few = rated(won("x", "y", 4)).ratings
-    assert [(each.rank.rank, each.rank.low, each.rank.high) for each in few] == [
-        (1, 1, 2),
-        (2, 1, 2),
-    ]
-    many = rated(won("x", "y", 12)).ratings
-    assert [(each.rank.low, each.rank.high) for each in many] == [(1, 1), (2, 2)]
-
-
 def test_few_or_no_or_one_sided_battles():
     # 4 items of one kind: p is 2 / 2^4, however many battles each has.
     (found,) = rated(won("x", "y", 4) * 10).comparisons

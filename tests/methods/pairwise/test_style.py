@@ -3,14 +3,12 @@
 import math
 import random
 
-import numpy as np
 import pytest
 
 from methods.pairwise.battles import Battle, battles_of
 from methods.pairwise.ratings import rate
 from methods.pairwise.style import (
     IN_PARTS,
-    NO_VARIANCE,
     features,
     rate_controlled,
     style_difference,
@@ -79,19 +77,6 @@ def test_a_judge_that_is_drawn_by_length_is_seen_and_the_rating_freed_of_it():
     raw_gap = (raw[0].rating.value - raw[1].rating.value) * math.log(10) / 400
     assert raw_gap < 0.4
     assert gap == pytest.approx(1, abs=0.2)
-
-
-def test_a_feature_that_never_differs_has_no_coefficient():
-    battles = drawn(50, 1.0)
-    plain = type(battles)(**{**battles.__dict__, "style": np.zeros((len(battles.outcomes), 1))})
-    found = rate_controlled(plain, ["bold"], seed=0, n_resamples=20)
-    assert [(each.estimate.value, each.reason) for each in found.coefficients] == [
-        (None, NO_VARIANCE)
-    ]
-    raw = rate(plain, seed=0, n_resamples=100).ratings
-    assert [each.value for each in found.ratings] == pytest.approx(
-        [each.rating.value for each in raw], abs=0.01
-    )
 
 
 def test_a_feature_that_goes_with_every_win_has_a_finite_coefficient():

@@ -3,7 +3,7 @@
 from methods.pairwise.comparing import FLOOR, JUDGED, ArenaComparison
 from methods.pairwise.ratings import NO_BATTLES
 from methods.pairwise.style import NO_VARIANCE
-from methods.pairwise.summary import FIRST_PLACE, rating_rows
+from methods.pairwise.summary import rating_rows
 
 STYLE = (0.0, 0.0, 0.0, 0.0)
 
@@ -50,8 +50,3 @@ def test_a_model_without_any_answer_has_a_rating_at_the_floor_alone():
     # It is a part of its own, and keeps nobody else from a rating at equal style.
     assert ratings[JUDGED, "x"]["controlled_rating"] is not None
     assert biases["words"]["reason"] == NO_VARIANCE
-
-
-def test_the_first_place_has_half_where_orders_agree():
-    _, biases = summary([each for n in range(6) for each in pair(f"i{n}", "x", "y", winner="x")])
-    assert (biases[FIRST_PLACE]["value"], biases[FIRST_PLACE]["n"]) == (0.5, 12)

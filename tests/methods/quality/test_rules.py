@@ -143,19 +143,6 @@ def test_chinese_characters_of_a_source_in_a_row_leak() -> None:
     assert leak_in("图中的建筑有什么特点？", sources) is None
 
 
-def test_the_same_words_on_other_pictures_are_another_question() -> None:
-    def evidence(*pictures: int) -> list[str | None]:
-        pairs = [
-            QuestionAnswerPair("d", str(turn), turn, LIGHT.format(number), "It is red and large.")
-            for turn, number in enumerate(pictures, start=1)
-        ]
-        found = by_rules([DialogueContent("d", pairs, [])], RuleLimits())
-        return [found["d", pair.question_id]["repeated"] for pair in pairs]
-
-    assert evidence(1, 2) == [None, None]
-    assert evidence(1, 2, 1) == [None, None, "turn 1 asks nearly the same"]
-
-
 LIGHT = "Describe the light in <image-{}> and its use."
 
 
@@ -196,42 +183,3 @@ def test_a_rule_reads_the_questions_and_the_answers_that_it_is_for(check, questi
     pair = QuestionAnswerPair("d", "q", 1, question or CLEAN[0], answer or CLEAN[1])
     evidence = by_rules([DialogueContent("d", [pair], [MILL])], RuleLimits())["d", "q"]
     assert [name for name, found in evidence.items() if found] == [check]
-
-
-LOOK_LIKE_FAULTS = {
-    "What do both share?": "Both of them show:\n- a wide sky\n- one building\n- bare ground",
-    "Which letters can be read on the sign?": "The sign reads 'MILL', in capitals.",
-    "How would you name the mood in one word?": "Quiet, with a little melancholy.",
-    "Is the year on the wall readable?": "I cannot tell the exact year, but the wall is clearly old.",
-    "What could a visitor say here?": 'A visitor might say: "I am sorry, I am late."',
-    "Which colours would a painter mix?": "A painter would mix white, grey and a touch of blue (cool).",
-    "Describe the table.": "| part | colour |\n| --- | --- |\n| top | brown |\n| legs | black |",
-    "How is the light distributed?": "### Left\nThe left is bright.\n\n### Right\nThe right is dark.",
-    "What do the French words mean?": '"Pain et vin" means bread and wine, and both are shown.',
-    "What stands over the gate?": "Over the gate stands 福, a character that wishes good luck.",
-    "What sort of text might hang below it?": "A short label such as one finds in a museum would fit.",
-    "How far apart are they?": "About 120 metres, judging by the size of the doors between them.",
-    "Which number is on the tram?": "The tram has the number 2047, written in white on green.",
-    "Why is it small?": "Perhaps because heat is lost through it; the wind, too, comes from there.",
-    "What is the answer to the riddle of its shape?": "It is an octagon: eight sides, eight corners.",
-    "Which question does it raise?": "The question it raises is who left the ladder there, and why.",
-    "Which word is written on the sign?": 'The word on the sign is "Mühle", which is German for mill.',
-    "What is pinned to the fridge?": "Let me know, says the note on the fridge, above a telephone.",
-    "What is on it?": "Seen from the left and read from top to bottom, the number on the board is 16",
-    "How do the two parts differ?": "A: The left part is bright. B: The right part is dim and blue.",
-    "What runs along the frame?": "A caption painted in gold runs along the lower edge of the frame.",
-    "Are there any people to be seen?": "I cannot see any people in either of the two scenes.",
-    "What does it say?": 'It says "Der Mensch denkt, und Gott lenkt, so ist es von alters her".',
-    "What was unloaded there?": "Nothing arrived at the pier today, to judge by the empty crates.",
-    "Where might Juan Carlos de la Vega stand?": "He might stand on the left, by the door.",
-    "What does the code do?": "It prints a line:\n\n```\nprint('mill')\n```\n\nNothing more.",
-}
-
-
-def test_what_looks_like_a_fault_and_is_none_passes() -> None:
-    pairs = [
-        QuestionAnswerPair("d", str(turn), turn, question, answer)
-        for turn, (question, answer) in enumerate([CLEAN, *LOOK_LIKE_FAULTS.items()], 1)
-    ]
-    evidence = by_rules([DialogueContent("d", pairs, [MILL])], RuleLimits())
-    assert [found for found in evidence.values() if any(found.values())] == []

@@ -3,8 +3,6 @@
 import math
 from typing import Any
 
-import pytest
-
 from methods.benchmarks import BENCHMARKS
 from methods.results.results_table import JudgeResults
 from methods.results.shapes import MOST, RadarData, ScorePlane, planes, radars
@@ -89,13 +87,6 @@ def test_a_mean_stands_against_the_inverse_of_a_spread_which_has_no_end() -> Non
     (plane,) = planes_of(board("alignmmbench", "Rating", "a", metrics=rows))
     assert plane.axes == ("Rating", "Alignment score") and plane.ends[1][1] is None
     assert math.isinf(plane.middle[1])
-
-
-@pytest.mark.parametrize("benchmark", ["mmdu", "mmbench", "mmiu"])
-def test_without_two_such_metrics_there_are_no_quadrants(benchmark: str) -> None:
-    ranking = BENCHMARKS[benchmark].metrics[0].name
-    rows = [metric(ranking, "a", 5.0)]
-    assert planes_of(board(benchmark, ranking, "a", metrics=rows)) == []
 
 
 def test_a_benchmark_that_is_not_installed_has_neither() -> None:

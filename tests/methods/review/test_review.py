@@ -102,12 +102,6 @@ class TestPolicy:
         assert (resolution.status, resolution.content) == ("approved", EDITED)
         assert resolution.reviewers == ("policy:none", "eve")
 
-    def test_one_of_two_annotators_is_enough_where_nobody_is_demanded(self):
-        resolution = resolve(item(), [decision(1, "edit", edits=EDITED)], NONE, TWO)
-
-        assert (resolution.status, resolution.content) == ("approved", EDITED)
-        assert resolution.reviewers == ("ann", "policy:none")
-
     def test_it_does_not_settle_what_annotators_disagree_on(self):
         apart = [
             decision(1, "accept", by="ann", event_id=1),

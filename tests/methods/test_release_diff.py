@@ -148,13 +148,6 @@ def test_what_one_of_two_releases_alone_was_made_by_is_compared_with_nothing() -
         assert rows["Checks of pairs"][3 - place] == "–"
 
 
-def test_a_release_of_an_earlier_version_is_unknown_where_it_does_not_say() -> None:
-    unknown = dict.fromkeys(("settings", "corpus", "writers"))
-    found = difference(contents({}, unknown), contents({}))
-    assert ("Written by", "unknown", "gpt-4o") in found.made_by
-    assert ("setting `cluster.clusters.tau`", "–", "0.75") in found.made_by
-
-
 def test_scores_stand_side_by_side_under_one_version_of_the_judges_prompt() -> None:
     first = contents({}, scores=[score("a", 80.0), score("b", 50.0), score("c", None)])
     second = contents({}, scores=[score("a", 82.5), score("b", 51.0, "judge@2"), score("c", 9.0)])

@@ -19,9 +19,6 @@ from tests.methods.evaluation.metrics.numbers import scored
 from tests.methods.evaluation.observed import ScoredObservation, frame
 
 RIGHT = AllRight(name="Right", observation="right", trials="plain", n_passes=1)
-BY_TASK = AllRight(
-    name="By task", observation="right", trials="plain", n_passes=1, aggregation="macro by task"
-)
 LABELS = {"a": "seeing", "b": "seeing", "c": "reasoning", "d": "reasoning"}
 
 
@@ -91,15 +88,6 @@ def test_a_difference_is_of_pairs_alone_with_its_interval_and_p_by_hand() -> Non
     assert found["m", "Right", "seeing", "difference"].value == 50
     assert found["", "", "seeing", "n_pairs"].n == 2
     assert {row.subset_label for row in found.values()} == {"", "l2-category"}
-
-
-def test_a_mean_over_tasks_counts_tasks_alike_in_both() -> None:
-    # Seeing: 1, 1 against 1, 0; reasoning: 1 against 0. Means 1 and 1 against 1/2 and 0.
-    found = gaps(
-        {"m": {"a": 1, "b": 1, "c": 1}}, {"m": {"a": 1, "b": 0, "c": 0}}, metrics=(BY_TASK,)
-    )
-    assert scores(found, "m", "By task", "") == (100, 25, pytest.approx(75))
-    assert {key[:3] for key in found if key[0]} == {("m", "By task", "")}
 
 
 def test_what_a_model_failed_is_at_the_floor_and_what_is_missing_is_no_pair() -> None:

@@ -9,7 +9,6 @@ from methods.evaluation.asking import AnswerRequest, ExtractionRequest
 from methods.mmbench import Mmbench
 from tests.methods.choice.questions import item, observed, run, scored, text_of
 from tests.methods.evaluation.metrics.numbers import number
-from tests.methods.evaluation.metrics.numbers import scored as numbered
 from tests.methods.evaluation.observed import ScoredObservation
 
 MMBENCH = Mmbench()
@@ -107,14 +106,6 @@ def test_a_refusal_in_words_or_by_a_filter_is_a_miss_and_right_in_the_upper_boun
     else:
         assert {row.status for row in rows} == {"refused"}
     assert (value("Circular", rows), value("Upper bound", rows)) == (0, 100)
-
-
-def test_a_refusal_after_a_miss_is_no_gain() -> None:
-    rows = [
-        numbered("q", 0.0, trial=f"shift-{n}", metric=RIGHT, refused=bool(n), choices="2")
-        for n in range(2)
-    ]
-    assert value("Upper bound", rows) == 0
 
 
 def test_without_a_key_every_pass_is_asked_and_nothing_is_scored() -> None:

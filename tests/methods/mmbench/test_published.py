@@ -85,13 +85,6 @@ def many_choices(*choices: str, answer: str) -> str:
     )
 
 
-def test_up_to_ten_choices_and_chinese() -> None:
-    choices = [f"第{n}个" for n in range(10)]
-    (item,) = read(many_choices(*choices, answer="J"))
-    assert item.choices == tuple(choices) and item.turns[0].references == {"key": "J"}
-    assert item.images == ("images/七.jpg",) and item.labels == {}
-
-
 def test_the_taxonomy_is_the_papers() -> None:
     leaves = [leaf for of in LEVEL_3.values() for leaf in of]
     assert (len(LEVEL_3), len(leaves), len(set(leaves))) == (6, 20, 20)

@@ -262,16 +262,6 @@ def test_tasks_take_turns_and_more_samples_keep_those_that_there_are() -> None:
     assert len(all_of(SUBJECTS, 99, TASKS_OF_PAGES)) == 36
 
 
-def test_one_more_entry_takes_at_most_one_place_of_a_task() -> None:
-    tasks = TASKS_OF_PAGES[:1]
-    now = set(all_of(SUBJECTS, 6, tasks))
-    for place in range(0, 12, 3):
-        before = all_of([*SUBJECTS[:place], *SUBJECTS[place + 1 :]], 6, tasks)
-        assert len(set(before) - now) <= 1
-    new = replace(subject(40), categories=("Else",))
-    assert len(set(all_of([*SUBJECTS, new], 6, tasks))) == 6
-
-
 def test_an_entry_without_a_question_is_told_and_another_one_takes_its_place() -> None:
     shelf = Shelf([each.image_id for each in SUBJECTS])
     found = list(derived(SUBJECTS, ["jigsaw-puzzle-solving"], 3, shelf, 0))

@@ -3,8 +3,6 @@
 import pytest
 
 from methods.quality.languages import language_fault
-from methods.quality.leaks import SourceTexts, leak_in
-from methods.quality.outcome import WriterContext
 from methods.quality.personal_data import personal_data_in
 
 WANTED = [
@@ -78,13 +76,3 @@ def test_texts_in_another_language_are_found_short_ones_too(language: str, text:
 )
 def test_personal_data(text: str, found: str | None) -> None:
     assert personal_data_in(text) == found
-
-
-def test_a_third_of_other_script_is_too_much_and_words_of_a_caption_at_the_end_tell_them():
-    assert language_fault("The old red mill stands on 红色风车", "en") is not None
-    assert language_fault("The old red mill stands on a low hill 红色", "en") is None
-    # A question that ends with words of a caption tells them.
-    told = SourceTexts.from_sources([WriterContext("Mill", "it stands by the old red pier", "")], 5)
-    assert leak_in("who built what stands by the old red pier", told) is not None
-    assert leak_in("who built what is by the old red pier", told) is not None
-    assert leak_in("who is by an old red pier", told) is None

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from methods.quality.languages import language_fault
-from methods.quality.leftovers import leftover_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
@@ -65,19 +64,3 @@ def test_a_chinese_question_that_stops_in_the_middle_is_cut_off(question: str) -
 )
 def test_names_quotations_and_latex_are_no_other_language(answer: str, is_fault: bool) -> None:
     assert (language_fault(answer, "zh") is not None) == is_fault
-
-
-@pytest.mark.parametrize(
-    ("answer", "is_leftover"),
-    [
-        ("答案：B", False),
-        ("解：x = 2。\n答：一共有2个。", False),
-        ("$\\begin{array}{l}x\\end{array}$", False),
-        ("答案1：红色的。", True),
-        ("问题：这是什么？", True),
-        ("回答：它是红色的。", True),
-        ("这是 {name}。", True),
-    ],
-)
-def test_a_solution_and_latex_are_no_leftover(answer: str, is_leftover: bool) -> None:
-    assert (leftover_in(answer) is not None) == is_leftover

@@ -125,15 +125,6 @@ def test_words_that_fit_a_line_are_not_broken() -> None:
     )
 
 
-def test_a_table_that_continues_names_its_part_and_keeps_the_names_of_rows() -> None:
-    first, *_ = tables(wide_board(4, 2))
-    text = latex(first)
-    assert r"\label{tab:mmdu-1-leaderboard}" in text
-    assert r"\label{tab:mmdu-1-leaderboard-part-2}" in text
-    for tabular in (inside(table) for table in parsed(text)):
-        assert any("Qwen2" in cell for cell in rows(tabular)[1])
-
-
 def hostile_board(name: str) -> JudgeResults:
     models: list[dict[str, Any]] = [model(name, 50.0, 1), model("other", None, None)]
     return results(models, [pair(name, "other", 10.0, 0.01)], [slice_(name, name, name, 1.0)])

@@ -96,12 +96,6 @@ class TestPolicy:
         assert (resolution.status, resolution.content) == ("approved", EDITED)
         assert resolution.reviewers == ("ann", "policy:none")
 
-    def test_an_expert_alone_stands_after_it(self):
-        resolution = resolve(item(), [decision(2, "edit", edits=EDITED)], NONE)
-
-        assert (resolution.status, resolution.content) == ("approved", EDITED)
-        assert resolution.reviewers == ("policy:none", "eve")
-
     def test_it_does_not_settle_what_annotators_disagree_on(self):
         apart = [
             decision(1, "accept", by="ann", event_id=1),

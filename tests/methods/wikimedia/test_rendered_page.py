@@ -78,20 +78,6 @@ def test_a_block_inside_a_block_is_read_once():
     assert introduction("<blockquote><p>a</p></blockquote><p>b<h2>c</h2><p>d") == "a\nb"
 
 
-def test_a_caption_that_leaves_out_an_image_does_not_lose_what_follows():
-    html = (
-        '<figure><img src="/A.png"><figcaption>a<table><tr><td><img src="/B.png"></table></figcaption>'
-        '</figure><figure><img src="/C.png"><figcaption>c</figcaption></figure>'
-    )
-    assert [
-        (image.title, image.caption) for image in shown_images(html, ["A.png", "B.png", "C.png"])
-    ] == [
-        ("File:A.png", "a"),
-        ("File:B.png", "a"),
-        ("File:C.png", "c"),
-    ]
-
-
 @given(st.text(), st.lists(st.text(min_size=1)))
 def test_any_text_is_read_and_each_named_file_is_there_once(html, names):
     found = [image.title for image in shown_images(html, names)]

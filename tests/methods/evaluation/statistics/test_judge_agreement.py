@@ -72,3 +72,11 @@ def test_every_pair_of_raters_on_the_answers_that_both_have_scored():
     for level in ("answer", "item", "model"):
         row = found[0, 3, level, "mae"]
         assert (row.n, row.value, row.ci_low, row.reason) == (0, None, None, NOBODY_TWICE)
+
+
+def test_one_cluster_has_values_without_intervals():
+    one_cluster = np.zeros(12, dtype=np.int64)
+    ratings = np.stack([PEOPLE, JUDGE], axis=1)
+    for row in judge_agreement(ratings, MODELS, ITEMS, one_cluster, seed=0, n_resamples=5):
+        assert row.value is not None
+        assert (row.ci_low, row.ci_high) == (None, None)

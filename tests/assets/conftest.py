@@ -32,8 +32,8 @@ def warehouses_stay_open() -> Iterator[None]:
     Opening one takes 10 ms, and a test reads and writes many times.
     """
     with pytest.MonkeyPatch.context() as patch, duckdb_file.left_open.of_run():
-        patch.setattr(duckdb_file, "LEFT_OPEN", 1.0)
-        patch.setattr(duckdb_file, "OPEN_AT_MOST", 10.0)
+        patch.setattr(duckdb_file, "LEFT_OPEN", 5.0)
+        patch.setattr(duckdb_file, "OPEN_AT_MOST", 60.0)
         yield
 
 

@@ -87,13 +87,11 @@ def answers(url: str) -> bool:
 
 
 @contextmanager
-def one_worker_dies(
-    ray: LocalRay, is_stored: Callable[[], bool] | None = None
-) -> Iterator[list[int]]:
-    """Kill one worker while the context lasts; gives the processes that were killed.
+def one_worker_dies(ray: LocalRay, is_stored: Callable[[], bool]) -> Iterator[list[int]]:
+    """Kill one of two workers while the context lasts; gives the processes that were killed.
 
-    With `is_stored`, one of two workers is stopped at a block of rows, which it so holds, and killed
-    once something of the other one is stored. Without, the first worker at a block is killed at once.
+    It is stopped at a block of rows, which it so holds, and killed once something of the other one is
+    stored.
     """
     killed: list[int] = []
 
@@ -101,9 +99,9 @@ def one_worker_dies(
         deadline = time.monotonic() + KILLS_WITHIN
         while not killed and time.monotonic() < deadline:
             workers = workers_of(ray)
-            if len(workers) == (1 if is_stored is None else 2):
+            if len(workers) == 2:
                 os.kill(workers[0], signal.SIGSTOP)
-                while is_stored is not None and not is_stored() and time.monotonic() < deadline:
+                while not is_stored() and time.monotonic() < deadline:
                     time.sleep(0.2)
                 os.kill(workers[0], signal.SIGKILL)
                 killed.append(workers[0])

@@ -18,6 +18,18 @@ from resources.warehouse import Warehouse
 CLI = "dagster_project.cli"
 """The module of `vlm-loom`."""
 
+SETTINGS = """\
+cluster: {image_sets: {instruction_sets: 4}}
+dialogue: {questions: {per_image: 1, per_set: 3}, instructions: {n_instructions: 3}}
+rewrite: {seeds: {n_seeds: 2}}
+choice: {items: {n_items: 6}, mmiu_items: {n_derived: 8, unanswerable_per_task: 1}}
+evaluate:
+  extraction_quality: {n_resamples: 100}
+  judge_quality: {n_resamples: 100}
+  smallest_subsets: {n_resamples: 20}
+"""
+"""Smaller than those of the sample corpus: every step has something to do."""
+
 
 @dataclass
 class Run:
@@ -55,6 +67,13 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """`vlm-loom demo` on `home`."""
     return command(home, "demo", **settings)
+
+
+def small_demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """The same on a new home with `SETTINGS`."""
+    home.mkdir()
+    (home / "settings.yaml").write_text(SETTINGS)
+    return demo(home, **settings)
 
 
 def command(home: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

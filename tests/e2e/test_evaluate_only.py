@@ -10,7 +10,7 @@ from resources.warehouse import Warehouse
 from tests.assets.corpus import mini_corpus
 from tests.e2e.running import command
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 ABSENT = f"""
 from importlib.machinery import PathFinder
@@ -40,7 +40,6 @@ def without_build(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(tmp_path / "absent")}
 
 
-@pytest.mark.nightly
 def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> None:
     home = tmp_path / "home"
     for colour in ("red", "blue"):

@@ -12,7 +12,7 @@ import pytest
 from resources.files.home import REPO_ROOT
 from resources.warehouse.declarations import declared_columns
 from tests.doubles.servers import PostgresServer
-from tests.e2e.running import Run, command, demo, environment
+from tests.e2e.running import Run, command, environment, small_demo
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(
     home = tmp_path / "home"
     settings = {"LOOM_WAREHOUSE": f"ducklake:postgres:{postgres.database()}"}
 
-    done = demo(home, **settings)
+    done = small_demo(home, **settings)
 
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert not (home / "warehouse.duckdb").exists()

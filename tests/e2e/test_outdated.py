@@ -6,17 +6,21 @@ from contextlib import closing
 import dagster as dg
 import duckdb
 import pytest
+from dagster._core.asset_graph_view.asset_graph_view import AssetGraphView
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationPlanned,
 )
 
+from assets.common.dagster_internals import CachingStaleStatusResolver
+from dagster_project.cli import main as loom
 from dagster_project.decisions import observe_decisions
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
+from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.outdated import outdated
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
-from tests.e2e.running import Run, command
+from tests.e2e.running import Run
 from tests.resources.review.review_queue import verdict
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -51,10 +55,16 @@ def test_in_a_home_that_was_just_built_nothing_is(
     names: Outdated, instance: dg.DagsterInstance
 ) -> None:
     assert {stage: names(stage) for stage in STAGES} == {stage: [] for stage in STAGES}
-    assert dg.evaluate_automation_conditions(build_defs(), instance).total_requested == 0
+    definitions = build_defs()
+    assert dg.evaluate_automation_conditions(definitions, instance).total_requested == 0
+    graph = definitions.resolve_asset_graph()
+    view = AssetGraphView.for_test(definitions, instance)
+    resolver = CachingStaleStatusResolver(instance, graph, view)
+    for key in graph.materializable_asset_keys:
+        assert graph.get(key).is_partitioned or not resolver.get_stale_causes(key), key
 
 
-def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(
+def test_rows_and_files_that_are_gone_are_made_again_with_what_is_made_of_them(
     names: Outdated, copied: Run
 ) -> None:
     with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
@@ -67,8 +77,6 @@ def test_rows_that_are_gone_are_made_again_with_what_is_made_of_them(
     assert "dialogue/summaries" not in found
     assert not names("cluster")
 
-
-def test_files_that_are_gone_are_written_again(names: Outdated, copied: Run) -> None:
     made = copied.warehouse.select("choice.mmiu_images", "image_id")["image_id"].to_pylist()
     lost = {
         "reports/mmiu-*.html": "evaluate/reports",
@@ -86,7 +94,7 @@ def test_files_that_are_gone_are_written_again(names: Outdated, copied: Run) -> 
 def test_a_setting_runs_what_it_is_of_and_what_follows(names: Outdated, copied: Run) -> None:
     (copied.home / "settings.yaml").write_text("cluster: {clusters: {tau: 0.8}}\n")
     found = names("cluster")
-    assert {"cluster/clusters", "cluster/image_sets"} <= {*found}
+    assert {"cluster/clusters", "cluster/cohesion"} <= {*found}
     assert "cluster/embeddings" not in found
 
 
@@ -125,26 +133,28 @@ def test_calls_that_failed_are_asked_again(
     assert "choice/translations" in names("choice")
 
 
-def test_a_check_that_failed_runs_its_asset_and_a_warning_does_not(
+def test_a_check_that_failed_or_was_only_planned_runs_its_asset_and_a_warning_does_not(
     names: Outdated, instance: dg.DagsterInstance
 ) -> None:
-    for severity in (dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR):
+    def evaluate(severity: dg.AssetCheckSeverity, passed: bool) -> None:
         instance.report_runless_asset_event(
             dg.AssetCheckEvaluation(
                 asset_key=dg.AssetKey(["quality", "checks"]),
                 check_name="whole",
-                passed=False,
+                passed=passed,
                 metadata={},
                 severity=severity,
             )
         )
+
+    for severity in (dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR):
+        evaluate(severity, passed=False)
         is_run = severity == dg.AssetCheckSeverity.ERROR
         assert ("quality/checks" in names("quality")) == is_run
+    evaluate(dg.AssetCheckSeverity.ERROR, passed=True)
+    assert "quality/checks" not in names("quality")
 
-
-def test_a_check_that_a_run_which_was_cut_off_had_only_planned_runs_its_asset(
-    names: Outdated, instance: dg.DagsterInstance
-) -> None:
+    # A run that was cut off had planned it.
     job = build_defs().resolve_job_def("quality")
     run = instance.create_run_for_job(job)
     instance.report_dagster_event(
@@ -160,7 +170,11 @@ def test_a_check_that_a_run_which_was_cut_off_had_only_planned_runs_its_asset(
     assert "quality/checks" in names("quality")
 
 
-def test_a_release_that_a_command_pins_runs_what_reads_it(names: Outdated, copied: Run) -> None:
+def test_a_release_that_a_command_pins_runs_what_reads_it(
+    names: Outdated, copied: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert not names("cluster")
-    assert command(copied.home, "release", "pin", "mmiu").returncode == 0
+    monkeypatch.setenv("DAGSTER_HOME", "set by the command")
+    with restore_signal_handlers():
+        assert loom(["release", "pin", "mmiu"]) == 0
     assert {"cluster/splits", "cluster/image_sets"} <= {*names("cluster")}

@@ -7,7 +7,7 @@ import pytest
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from tests.doubles.servers import PostgresServer
-from tests.e2e.running import Run, command, demo
+from tests.e2e.running import Run, command, small_demo
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.nightly]
 FILES = ("ledger.sqlite", "limits.sqlite", "review.sqlite", "image_index.sqlite")
@@ -22,7 +22,7 @@ def test_leaderboards_and_calls_are_those_of_files_and_a_dry_run_leaves_the_stor
     main_job: Run, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, stores = tmp_path / "home", postgres.database()
-    done = demo(home, LOOM_STORES=stores)
+    done = small_demo(home, LOOM_STORES=stores)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
     assert boards(done.stdout) == boards(main_job.output)

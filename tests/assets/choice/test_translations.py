@@ -15,6 +15,7 @@ from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Result, Row, World, 
 pytestmark = pytest.mark.slow
 
 N_ITEMS = 5
+ITEMS = dg.AssetSelection.assets(["choice", "items"])
 TRANSLATIONS = dg.AssetSelection.assets(["choice", "translations"])
 GAPS = dg.AssetSelection.assets(["evaluate", "language_gaps"])
 
@@ -28,7 +29,7 @@ def translated(released: World, copied: CopyWorld) -> World:
     """Five items in both languages, released. Not to be changed: tests go on from copies."""
     world = copied(released)
     world.write_settings({"choice": {"items": {"n_items": N_ITEMS}}})
-    assert world.run("choice").success
+    assert world.run(ANY_ASSETS, assets=ITEMS | TRANSLATIONS).success
     assert world.release().success
     return world
 
@@ -177,6 +178,7 @@ def test_what_people_change_makes_a_translation_stale_goes_with_it_or_is_its_tex
 
 
 def test_both_languages_are_asked_in_their_own_words_and_compared_item_by_item(world):
+    world.set_models(evaluate=["careful"])
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING | GAPS)
     assert run.success
     asked = [

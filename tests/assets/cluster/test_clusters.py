@@ -86,12 +86,21 @@ def world(few: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return going_on(few, make_world, tmp_path)
 
 
-@pytest.fixture
-def both(world: World) -> World:
-    """The second shard has come to the first."""
+@pytest.fixture(scope="module")
+def extended(few: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """The second shard has come to the first. Not to be changed either."""
+    world = going_on(few, make_world, tmp_path_factory.mktemp("both"))
     ingested(world, "two")
-    assert cluster(world)["mode"] == "extended"
+    told = cluster(world)
+    assert told["mode"] == "extended" and "groups kept" not in told
+    assert (told["groups"], told["entries in no group"]) == (2, 0)
+    assert (told["entries assigned to a group"], told["groups new"]) == (2, 1)
     return world
+
+
+@pytest.fixture
+def both(extended: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    return going_on(extended, make_world, tmp_path)
 
 
 def ingested(world: World, shard: str) -> None:
@@ -155,15 +164,10 @@ def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
         assert (community["n_members"], community["min_size"]) == (4, 2)
 
 
-def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, world):
+def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, extended):
     before, old = places(few), table(few, "communities")
-    ingested(world, "two")
-    told = cluster(world)
-    after, now = places(world), table(world, "communities")
+    after, now = places(extended), table(extended, "communities")
 
-    assert told["mode"] == "extended" and "groups kept" not in told
-    assert (told["groups"], told["entries in no group"]) == (2, 0)
-    assert (told["entries assigned to a group"], told["groups new"]) == (2, 1)
     # Balloons stay where they are, and more come to them under the same names.
     for row in BALLOONS[:4]:
         assert after[row["page_title"]] == before[row["page_title"]]
@@ -176,7 +180,7 @@ def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, world):
     created_in = {row["community_id"]: row["created_in"] for row in now}
     assert [created_in[row["community_id"]] for row in old] == [row["created_in"] for row in old]
     assert len(set(created_in.values())) == 2
-    changes = [row for row in table(world, "changes") if row not in table(few, "changes")]
+    changes = [row for row in table(extended, "changes") if row not in table(few, "changes")]
     assert [(row["kind"], row["change"]) for row in changes] == [
         ("cluster", "new"),
         ("group", "new"),

@@ -32,7 +32,7 @@ def holders(instance: dg.DagsterInstance, pool: str) -> int:
 @pytest.mark.parametrize("full", ["models", "memory"])
 def test_a_step_waits_for_each_pool_of_its_resources(instance, tmp_path, monkeypatch, full):
     monkeypatch.setitem(SOURCES, TABLE, SOURCES.get(TABLE))
-    monkeypatch.setattr(pools, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(pools, "WAIT_SECONDS", 0.3)
     storage = instance.event_log_storage
     for pool in ("models", "memory"):
         storage.set_concurrency_slots(pool, 1)
@@ -63,7 +63,7 @@ def test_a_step_waits_for_each_pool_of_its_resources(instance, tmp_path, monkeyp
 
     running = threading.Thread(target=run)
     running.start()
-    assert not begun.wait(3), "the pool was full"
+    assert not begun.wait(2), "the pool was full"
     storage.free_concurrency_slot_for_step("another run", "another step")
     running.join(60)
     assert held == [1, 1]

@@ -2,7 +2,6 @@
 
 import importlib
 from collections.abc import Callable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +12,22 @@ import pytest
 from filelock import FileLock
 
 from assets.cluster import embeddings as embeddings_asset
-from assets.common import picture_copies, ray_jobs
+from assets.common import ray_jobs
 from assets.common.failures import plain_errors
-from assets.common.picture_copies import PAIRS, THUMBNAILS, CodedImages, ImageCopyFinder
 from assets.common.ray_jobs import RowsOnRay, RowWork
 from methods.ids import content_id
-from methods.ingest.picture_match import VERSION
 from resources.embedding.embedder import PACKAGED, Embedder
-from resources.images.picture_comparison import look_on_worker
-from resources.images.store import open_images
 from resources.ray_rows.cluster import RayCluster
-from resources.ray_rows.folder import RowFolder
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import entry, fill
 from tests.assets.local_ray import ON_RAY, one_worker_dies
 from tests.assets.world import Result, sentence
 from tests.doubles.serving import free_ports
-from tests.methods.ingest.pictures_drawn import file_of, texture
 
 pytestmark = ON_RAY
 
 embeddings_module = importlib.import_module("assets.cluster.embeddings")
-TEXTS_PER_BLOCK, PICTURES_PER_BLOCK = 8, 3
+TEXTS_PER_BLOCK = 8
 EMBEDDING = RowWork(
     "resources.embedding.embedder:embed_on_worker",
     {"model": PACKAGED, "backend": "torch", "device": "cpu"},
@@ -49,8 +42,6 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
     monkeypatch.setattr(embeddings_module, "TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
-    monkeypatch.setattr(picture_copies, "PICTURES_AT_ONCE", PICTURES_PER_BLOCK)
-    monkeypatch.setattr(picture_copies, "PAIRS_PER_BLOCK", 20)
 
 
 @pytest.fixture
@@ -124,42 +115,6 @@ class TestWithWorkers:
         on_workers, local = kept(warehouse), kept(here)
         assert on_workers.keys() == local.keys() and len(local) == 80
         assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6
-
-    @pytest.mark.nightly
-    def test_workers_look_at_pictures_and_compare_them_but_for_what_an_earlier_run_had_done(
-        self, instance, ray, warehouse, loom_home, tmp_path
-    ):
-        """Thirteen pictures, one of which cannot be decoded; one of five blocks is done."""
-        ids = stored_pictures(13)
-        here = ImageCopyFinder(Warehouse(tmp_path / "here.duckdb"), open_images()).coded(ids)
-        work = RowWork(picture_copies.LOOK_ON_WORKER, {"version": VERSION}, PICTURES_PER_BLOCK)
-        folder = RowFolder(loom_home / "ray" / f"rows-{content_id(work.make, work.arguments)}")
-        assert folder.plan(pa.table({"image_id": sorted(ids)}), PICTURES_PER_BLOCK) == 5
-        for block in folder.todo()[:1]:
-            folder.run(block, look_on_worker(VERSION))
-
-        pairs = list(combinations(here.ids, 2))
-
-        def look(on_ray: RowsOnRay) -> tuple[CodedImages, list[Any]]:
-            pictures = ImageCopyFinder(warehouse, open_images(), on_ray)
-            return (coded := pictures.coded(ids)), pictures.copies(coded, pairs)
-
-        result, ((found, copies),) = on_ray(instance, ray.address, look)
-
-        assert result.success and len(found.ids) == 12 and found.ids == here.ids
-        assert np.array_equal(found.codes, here.codes)
-        said = lines(instance, result)
-        assert any(line.startswith("4/4 blocks, 10 rows, ") for line in said)
-        # All pairs of twelve, in blocks of twenty; none is a copy.
-        assert said[-1].startswith("4/4 blocks, 66 rows, ") and copies == []
-        assert warehouse.count(PAIRS) == 66
-        assert warehouse.count(THUMBNAILS) == 12 and not folder.path.exists()
-
-
-def stored_pictures(n: int) -> list[str]:
-    """So many pictures in the home's store; the last one's end is missing."""
-    files = [file_of(texture(seed)) for seed in range(n)]
-    return [open_images().put(data).image_id for data in [*files[:-1], files[-1][:2000]]]
 
 
 def test_nobody_at_the_address(instance, warehouse, loom_home):

@@ -126,6 +126,14 @@ def test_losses_are_worth_a_retry_if_few_would_be_left(lost: dict[str, int], wor
     assert is_retry_worthwhile(Counter(lost), 100, 0.05) is worth
 
 
+def test_a_package_of_an_extra_that_is_not_installed_is_one_sentence() -> None:
+    with pytest.raises(dg.Failure) as raised, failures.plain_errors():
+        raise ImportError("no model") from ModuleNotFoundError("torch", name="torch.nn")
+    assert 'run `pip install "vlm-loom[build]"`' in str(raised.value.description)
+    with pytest.raises(ModuleNotFoundError), failures.plain_errors():
+        raise ModuleNotFoundError("other", name="other")
+
+
 def test_every_failure_says_whether_it_may_pass() -> None:
     """Dagster takes a failure that says nothing for one that may."""
     silent = []

@@ -134,6 +134,9 @@ def test_a_mock_build_uses_what_a_dry_run_foretold(world: World) -> None:
     profile = {"writer": "w", "judge": "w", "evaluate": ["w"]}
     writer = {"provider": "mock", "model": "offline-writer"}
     world.write_models({"profiles": {"test": profile}, "models": {"w": writer}})
+    first = "SELECT min(set_id) FROM cluster.image_sets GROUP BY kind"
+    sets = world.warehouse.sql(f"FROM cluster.image_sets WHERE set_id IN ({first})")
+    world.warehouse.replace("cluster.image_sets", sets)
     registry = load_registry(world.root / "models.yaml")
     gateway = DryGateway(registry, "test", world.ledger, world.images, launcher=MockServerProcess())
     own = world.definitions

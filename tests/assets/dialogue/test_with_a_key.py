@@ -10,17 +10,19 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.world import (
     ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
-    ANY_LOSS_IN_GENERATION,
+    ASKING,
     REPORTS,
     SCORING,
     Result,
     World,
+    any_loss,
     copy_of,
 )
 
 pytestmark = pytest.mark.slow
 
 KEY = "sk-test-4f1c2a9d7e8b6350-never-to-be-seen"
+SUMMARIES = dg.AssetSelection.assets(["dialogue", "summaries"])
 MODELS = {"gpt-4o": "offline-writer", "gpt-4o-mini": "offline-careful"}
 
 
@@ -39,25 +41,21 @@ def with_key(world: World) -> None:
 
 
 @pytest.fixture
-def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
-    copy_of(clustered.root, tmp_path)
+def world(released: World, make_world: MakeWorld, tmp_path: Path) -> World:
+    """A generated world that is asked everything again."""
+    copy_of(released.root, tmp_path)
     # On disk, so that what Dagster keeps of a run can be searched.
     (tmp_path / "dagster").mkdir()
     quiet = {"telemetry": {"enabled": False}}
     instance = dg.DagsterInstance.local_temp(str(tmp_path / "dagster"), overrides=quiet)
-    made_world = make_world(tmp_path, clustered.corpus, instance)
+    made_world = make_world(tmp_path, released.corpus, instance)
     with_key(made_world)
-    # A set of each kind is enough, and quick on such an instance.
-    first = made_world.warehouse.sql(
-        "FROM cluster.image_sets WHERE set_id IN "
-        "(SELECT min(set_id) FROM cluster.image_sets GROUP BY kind)"
-    )
-    made_world.warehouse.replace("cluster.image_sets", first)
+    made_world.forget_calls()
     return made_world
 
 
-def everything_written(world: World, runs: list[Result]) -> dict[str, str]:
-    """All that is left of the runs: files, tables (DuckDB packs its texts), calls, events."""
+def everything_written(world: World, run: Result) -> dict[str, str]:
+    """All that is left of a run: files, tables (DuckDB packs its texts), calls, events."""
     written = {
         str(path): path.read_bytes().decode("utf-8", "replace")
         for path in world.root.rglob("*")
@@ -66,53 +64,45 @@ def everything_written(world: World, runs: list[Result]) -> dict[str, str]:
     for table in declared_columns():
         written[table] = str(world.rows(f"SELECT * FROM {table}"))
     written["ledger"] = "\n".join(str(call) for call in world.ledger)
-    for run in runs:
-        logs = world.instance.all_logs(run.run_id)
-        written[run.run_id] = "\n".join(str(entry.to_json()) for entry in logs)
-        for event in run.get_asset_materialization_events():
-            written[f"{run.run_id} {event.asset_key}"] = str(event.materialization.metadata)
+    logs = world.instance.all_logs(run.run_id)
+    written[run.run_id] = "\n".join(str(entry.to_json()) for entry in logs)
+    for event in run.get_asset_materialization_events():
+        written[str(event.asset_key)] = str(event.materialization.metadata)
     return written
 
 
 def test_the_same_assets_run_and_the_key_is_sent_and_kept_nowhere(world, capfd):
     # Providers quote keys in their errors, and errors are kept.
     quoting = f"Something about the key {KEY} is odd"
-    world.proxy.refuse(lambda asked: asked.task == "rewrite", 400, quoting)
+    (entry,) = world.rows("FROM ingest.entries ORDER BY entry_id LIMIT 1")
+    title = f"<title>{entry['title']}</title>"
+    world.proxy.refuse(lambda asked: asked.task == "summary" and title in asked.text, 400, quoting)
     world.proxy.refuse(
         lambda asked: asked.model == "offline-careful" and asked.turn == 6, 400, quoting
     )
-    runs = [
-        world.generate(ANY_LOSS_IN_GENERATION),
-        world.release(),
-        world.evaluate("gpt-4o-mini", config=ANY_LOSS_IN_EVALUATION),
-        world.run(ANY_ASSETS, assets=SCORING | REPORTS),
-    ]
-    assert all(run.success for run in runs)
+    config = any_loss("dialogue__summaries") | ANY_LOSS_IN_EVALUATION
+    run = world.run(ANY_ASSETS, config, assets=SUMMARIES | ASKING | SCORING | REPORTS)
+    assert run.success
 
     assert {asked.authorization for asked in world.proxy.requests} == {f"Bearer {KEY}"}
     # A provider is sent the prompt; the task in its front matter is for the mock server alone.
     assert not any("metadata" in asked.body for asked in world.proxy.requests)
     for table in (
         "dialogue.summaries",
-        "dialogue.questions",
-        "dialogue.answers",
         "evaluate.answers",
         "evaluate.judgments",
         "evaluate.leaderboard",
-        "release.releases",
     ):
         providers = world.rows(f"SELECT DISTINCT provider FROM {table}")
         assert providers == [{"provider": "openai"}], table
     cost = [call.cost_usd for call in world.ledger]
     assert min(cost) > 0
 
-    details = world.rows(
-        "SELECT detail FROM dialogue.failed UNION SELECT detail FROM rewrite.failed "
-        "UNION SELECT detail FROM evaluate.failed"
-    )
-    quoted = [row["detail"] for row in details if "is odd" in row["detail"]]
-    assert quoted and all("***" in detail for detail in quoted)
-    written = everything_written(world, runs)
+    for stage in ("dialogue", "evaluate"):
+        details = world.rows(f"SELECT detail FROM {stage}.failed")
+        quoted = [row["detail"] for row in details if "is odd" in row["detail"]]
+        assert quoted and all("***" in detail for detail in quoted)
+    written = everything_written(world, run)
     assert len(written) > 40
     assert [place for place, text in written.items() if KEY in text] == []
     printed = capfd.readouterr()

@@ -65,12 +65,6 @@ def write_items(
     return folder
 
 
-def read_table(file: Path) -> list[dict[str, str]]:
-    """The rows of a CSV."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def _write(file: Path, rows: Sequence[Mapping[str, str]]) -> None:
     with file.open("w", newline="") as lines:
         writer = csv.DictWriter(lines, list(rows[0]), lineterminator="\n")

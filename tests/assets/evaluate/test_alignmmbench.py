@@ -7,6 +7,7 @@ published elsewhere, so colours stand in for them.
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,12 @@ def rated(empty_world: MakeWorld, mock_url: str) -> World:
     return world
 
 
-def imported(world: World, mock_url: str, file: Path) -> Result:
+def imported(
+    world: World, mock_url: str, file: Path, evaluated: Sequence[str] = CONTESTANTS
+) -> Result:
     judges = {name: {"model": "offline-judge", "identity": name} for name in ("one", "two")}
     models = {name: f"offline-{name}" for name in BY_SKILL}
-    profile = {"writer": "careful", "judges": list(judges), "evaluate": CONTESTANTS}
+    profile = {"writer": "careful", "judges": list(judges), "evaluate": list(evaluated)}
     world.set_mock_models(mock_url, {**models, **judges}, **profile)
     return world.import_file("alignmmbench", file)
 
@@ -95,7 +98,7 @@ def test_without_the_pictures_no_model_is_asked_and_responses_from_a_file_are_ra
     file = write_rows(tmp_path / "published")
     shutil.rmtree(tmp_path / "published" / "images")
 
-    assert imported(world, mock_url, file).success
+    assert imported(world, mock_url, file, ["careful", "no-images:careful"]).success
     asked = world.evaluate("careful")
 
     assert world.warehouse.count("release.images") == 0

@@ -12,6 +12,8 @@ from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
+    REPORTS,
+    SCORING,
     Result,
     Row,
     World,
@@ -117,7 +119,7 @@ def bad_day(released: World, copied: CopyWorld) -> BadDay:
     proxy.rewrite(judging(world, first, 3, "careful"), "Very good, nine out of ten.")
     proxy.refuse(judging(world, fourth, N_TURNS, "careful"), 400, OUT_OF_LUCK)
     run = world.evaluate(config=ANY_LOSS_IN_EVALUATION)
-    assert world.leaderboard().success
+    assert world.run(ANY_ASSETS, assets=SCORING | REPORTS).success
     return BadDay(world, [first, second, third, fourth], run)
 
 

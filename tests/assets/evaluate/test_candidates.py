@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,13 +21,10 @@ from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import PredictionKey
 from methods.mmbench import Mmbench
 from methods.prompts.messages import Image, Message, Text
-from resources.importing.answer_files import read_rows
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion
 from tests.assets.evaluate.toy_benchmark import Toy
 
-SHARED = Path(__file__).resolve().parents[4] / "shared/data"
-SAMPLE = SHARED / "public_reports/23-predictions-with-reasoning"
 NAMES = ["local", "no-images:local", "other-images:local", "baseline:reference", "baseline:empty"]
 ITEMS = [
     Item(
@@ -221,23 +217,3 @@ def test_a_prediction_counts_without_its_reasoning(text, expected):
     reply = predicted(text)
     assert (reply.row["status"], reply.row["answer"], reply.row["reasoning"]) == expected
     assert reply.final == (expected[1] is None)
-
-
-@pytest.mark.skipif(not SAMPLE.is_dir(), reason="the shared folder is not here")
-@pytest.mark.parametrize(
-    ("file", "answers"),
-    [
-        ("other_marks.json", ["B", "A", "A"]),
-        ("channels.json", ["B", "A", "The answer is A."]),
-        ("cut_off.json", [None, "A", None]),
-        ("align_responses.jsonl", ["A harbour with three boats.", None]),
-    ],
-)
-def test_the_samples_predictions_are_their_answers(file: str, answers: list[str | None]) -> None:
-    rows = read_rows(SAMPLE / file)
-    texts = [row.cells.get("prediction") or row.cells["predict"] for row in rows]
-
-    came = [predicted(text).row for text in texts]
-
-    assert [row["answer"] for row in came] == answers
-    assert {row["status"] for row in came if row["answer"] is None} <= {"reasoning_only"}

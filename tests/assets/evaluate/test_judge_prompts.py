@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from assets.evaluate.judge import judge_version
@@ -84,17 +85,20 @@ def test_a_changed_prompt_judges_who_is_evaluated_anew_and_its_scores_name_it(wo
     assert len(later) >= N_TURNS - 1
 
 
-@pytest.mark.parametrize("images", ["none", "all"])
-def test_what_the_judge_reads_of_pictures_is_true_whichever_it_is_sent(world, images):
-    world.write_settings({"evaluate": {"judgments": {"images": images}}})
-    assert world.evaluate("careful").success
-    asked = world.proxy.asked("judge")
-    assert asked
-    for each in asked:
-        assert (NO_PICTURE in each.text) == (images == "none") == (not each.images)
-    rows = world.rows("FROM evaluate.judgments WHERE model = 'careful'")
-    (version,) = {row["judge_version"] for row in rows}
-    assert version.endswith(f"turns@4 images={images}")
+def test_what_the_judge_reads_of_pictures_is_true_whichever_it_is_sent(world: World) -> None:
+    judgments = dg.AssetSelection.assets(["evaluate", "judgments"])
+    world.set_models(evaluate=["careful"])
+    for images in ("none", "all"):
+        world.write_settings({"evaluate": {"judgments": {"images": images}}})
+        n_before = len(world.proxy.requests)
+        assert world.run(ANY_ASSETS, assets=judgments).success
+        asked = world.proxy.asked("judge")[n_before:]
+        assert asked
+        for each in asked:
+            assert (NO_PICTURE in each.text) == (images == "none") == (not each.images)
+        rows = world.rows("FROM evaluate.judgments WHERE model = 'careful'")
+        (version,) = {row["judge_version"] for row in rows}
+        assert version.endswith(f"turns@4 images={images}")
 
 
 def test_a_folder_of_prompts_that_is_not_there_stops_the_run_before_anything_is_asked(

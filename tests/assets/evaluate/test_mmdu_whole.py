@@ -13,13 +13,13 @@ from tests.doubles.garbling_proxy import When
 
 pytestmark = pytest.mark.slow
 
-N_DIALOGUES, N_TURNS = 16, 2
+N_DIALOGUES, N_TURNS = 8, 2
 BY_SKILL = ["careful", "careless", "rambler", "always-a", "refuser"]
 REFERENCE, SWAPPED, EMPTY = "baseline:reference", "baseline:swapped-reference", "baseline:empty"
 CONTESTANTS = [*BY_SKILL, REFERENCE, SWAPPED, EMPTY]
 OVERALL = "Overall Score/micro"
 ONE, TWO, PANEL = "judge-one", "judge-two", "panel"
-CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (3, 7, 11, 14))
+CUT_OFF, WITHHELD, BROKEN, UNJUDGED = (f"dialogue-{number:03}" for number in (1, 3, 5, 6))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,18 @@ from assets.evaluate.inference import ItemAnswers, answer_item
 from assets.evaluate.predictions import import_predictions, remove_predictions
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import CopyWorld, MakeWorld
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Result, Row, World, made, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    RANKING,
+    REPORTS,
+    SCORING,
+    Result,
+    Row,
+    World,
+    made,
+    sentence,
+)
 from tests.resources.reports.test_report_leaderboard import board
 
 pytestmark = pytest.mark.slow
@@ -30,6 +41,7 @@ N_QUESTIONS = 12
 MODELS = ("careful", "careless", "always-a", "refuser", "rambler")
 BASELINES = ("baseline:reference", "baseline:random", "baseline:most-frequent")
 UNREAD = "Plainly red, I should think."
+PROVENANCE = dg.AssetSelection.assets(["evaluate", "provenance"])
 STEP = 1_000_000
 """Between the indices of two passes of a question."""
 
@@ -51,7 +63,7 @@ def chosen(empty_world: MakeWorld) -> World:
     assert world.evaluate().success
     import_predictions(world.warehouse, "mmbench-dev-en", excel(world, "careless"), "careless")
     import_predictions(world.warehouse, "mmiu-imported", records(world, "careless"), "careless")
-    run = world.run(ANY_ASSETS, assets=dg.AssetSelection.groups("evaluate"))
+    run = world.run(ANY_ASSETS, assets=ASKING | RANKING | REPORTS | PROVENANCE)
     assert run.success and "evaluate/reports" in made(run)
     return world
 

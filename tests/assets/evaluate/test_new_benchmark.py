@@ -33,6 +33,7 @@ from tests.assets.world import (
     check,
     made,
     sentence,
+    with_few_checks,
 )
 from tests.doubles import garbling_proxy
 
@@ -69,9 +70,10 @@ def toy(empty_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 def use_benchmarks(world: World, **added: Toy) -> None:
     with world.environment():
-        world.definitions = build_defs(
+        definitions = build_defs(
             benchmarks={**BENCHMARKS, **added}, resource_overrides={"embedder": world.embedder}
         )
+        world.definitions = with_few_checks(definitions)
 
 
 def project_prompts(folder: Path) -> Path:
@@ -230,7 +232,7 @@ def test_a_benchmark_that_raises_loses_its_own_results_only(
     }
     assert said in pages["broken"] and said not in pages["toy"]
 
-    if where == "metric":
+    if where == "prompt":
         # Mended, it is whole again, and nothing is said of it any more.
         mended = Toy()
         mended.name = "broken"

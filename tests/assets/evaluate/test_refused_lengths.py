@@ -16,7 +16,6 @@ from resources.llm.model_calls import ModelCalls
 from tests.doubles.odd_api import Asked, answering
 from tests.resources.llm.loopback import gateway_of
 
-SAMPLE = Path("../shared/data/public_reports/05-too-long-dialogue/cases.json")
 ITEM = Item(
     "i",
     tuple(Turn(n, f"{word} question?") for n, word in enumerate(("FIRST", "SECOND", "THIRD"), 1)),
@@ -86,15 +85,3 @@ def test_what_no_shortening_helps_is_a_failed_turn(tmp_path: Path) -> None:
 
     assert [row["status"] for row in answered.answers] == ["answered", "failed", "not_asked"]
     assert answered.failed[0]["reason"] == "bad_request"
-
-
-@pytest.mark.skipif(not SAMPLE.exists(), reason="the shared samples are not here")
-@pytest.mark.parametrize(
-    "server", ["openai", "bedrock", "lmstudio", "vllm-images", "claude-images", "openrouter-200"]
-)
-def test_the_samples(tmp_path: Path, server: str) -> None:
-    case = json.loads(SAMPLE.read_text())[server][0]
-
-    answered = ask(tmp_path, refusing(case["status"], case["body"]), "truncate")
-
-    assert statuses(answered) == [("answered", None), ("answered", None), ("answered", 1)]

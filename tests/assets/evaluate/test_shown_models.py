@@ -1,18 +1,25 @@
 """Models and judges on leaderboards: parts of a release, the archive, who left the profile."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import ANY_ASSETS, RANKING, World, made, metadata, sentence
+from tests.assets.world import (
+    ANY_ASSETS,
+    ASKING,
+    RANKING,
+    SCORING,
+    World,
+    metadata,
+    sentence,
+)
 
 pytestmark = pytest.mark.slow
 
-N_ITEMS, N_TURNS = 4, 24
-"""Dialogues of the release, and their turns."""
+N_TURNS = 24
+"""Turns of the release's four dialogues."""
 
 
 @pytest.fixture
@@ -24,6 +31,15 @@ def world(evaluated: World, copied: CopyWorld, tmp_path: Path) -> World:
 def shown(world: World) -> set[tuple[str, str]]:
     """Models and judges on the leaderboard."""
     assert world.score().success
+    return leaderboard(world)
+
+
+def evaluated_and_shown(world: World) -> set[tuple[str, str]]:
+    assert world.run(ANY_ASSETS, assets=ASKING | SCORING).success
+    return leaderboard(world)
+
+
+def leaderboard(world: World) -> set[tuple[str, str]]:
     rows = world.rows("SELECT DISTINCT model, judge FROM evaluate.leaderboard")
     return {(row["model"], row["judge"]) for row in rows}
 
@@ -38,41 +54,36 @@ def with_profile(world: World, **profile: Any) -> None:
     world.set_models({"second": {"model": "offline-obedient"}}, **profile)
 
 
-def marks(world: World) -> Mapping[str, str | None]:
+def mark(world: World) -> str | None:
+    """The mark of the one model that is ranked."""
     assert world.run(ANY_ASSETS, assets=RANKING).success
-    rows = world.rows("SELECT DISTINCT model, mark, rank IS NOT NULL AS ranked FROM evaluate.ranks")
-    assert all(row["ranked"] for row in rows)
-    return {row["model"]: row["mark"] for row in rows}
+    (row,) = world.rows("SELECT DISTINCT model, mark, rank FROM evaluate.ranks")
+    assert (row["model"], row["rank"]) == ("careful", 1)
+    return row["mark"]
 
 
 def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(released, copied, tmp_path):
     world = copied(released, tmp_path)
+    world.set_models(evaluate=["careful"])
     limited = {"evaluate__answers": {"config": {"limit": 2}}}
 
     assert world.evaluate(config=limited).success
-    asked = world.rows(
-        "SELECT model, count(DISTINCT item_id) AS n FROM evaluate.answers GROUP BY 1"
-    )
-    assert {row["model"]: row["n"] for row in asked} == {"careful": 2, "careless": 2}
-    part = "2 of 4 items were asked."
-    assert marks(world) == {"careful": part, "careless": part}
+    (asked,) = world.rows("SELECT count(DISTINCT item_id) AS n FROM evaluate.answers")
+    assert asked["n"] == 2
+    assert mark(world) == "2 of 4 items were asked."
 
-    whole = world.evaluate()
-    calls = metadata(whole, "evaluate/answers")
-    assert (calls["calls"], calls["cache hits"]) == (N_TURNS, N_TURNS), "half of both models' turns"
-    assert marks(world) == {"careful": None, "careless": None}
-
-    again = world.evaluate(config=limited)
-    assert metadata(again, "evaluate/answers")["calls"] == 0
-    assert marks(world) == {"careful": None, "careless": None}, "what was answered stays"
+    calls = metadata(world.evaluate(), "evaluate/answers")
+    assert (calls["calls"], calls["cache hits"]) == (N_TURNS / 2, N_TURNS / 2)
+    assert metadata(world.evaluate(config=limited), "evaluate/answers")["calls"] == 0
+    assert mark(world) is None, "what was answered stays"
 
 
 def test_an_archived_model_is_on_no_leaderboard_until_that_is_undone(world: World) -> None:
     n_answers = world.warehouse.count("evaluate.answers")
 
     assert archived(world, model="careless").startswith("Archived: careless. Run the job evaluate")
-    assert shown(world) == {("careful", "judge")}
     assert world.run(ANY_ASSETS, assets=RANKING).success
+    assert leaderboard(world) == {("careful", "judge")}
     (rank,) = world.rows("SELECT DISTINCT model, rank_high FROM evaluate.ranks")
     assert rank == {"model": "careful", "rank_high": 1}
     assert world.warehouse.count("evaluate.answers") == n_answers
@@ -90,36 +101,31 @@ def test_an_archived_model_is_on_no_leaderboard_until_that_is_undone(world: Worl
     assert shown(world) == {("careless", "judge")}, "the other one is shown again"
 
 
-@pytest.mark.parametrize(
-    ("config", "said"),
-    [
+def test_what_is_not_there_is_not_archived(world: World) -> None:
+    refused: list[tuple[dict[str, Any], str]] = [
         ({}, "Name a model (--model), a judge (--judge) or a run (--run)."),
         ({"model": "carefull"}, "No model carefull has results here; the nearest is careful."),
         ({"model": "careful", "undo": True}, "Nothing of this name is archived; archived: none."),
-    ],
-)
-def test_what_is_not_there_is_not_archived(world: World, config: dict[str, Any], said: str) -> None:
-    assert archived(world, **config) == said
+    ]
+    for config, said in refused:
+        assert archived(world, **config) == said
 
 
 def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_paid_for_it(world):
     with_profile(world, judges=["judge", "second"], evaluate=["careful"])
-    run = world.evaluate()
-    assert run.success and "evaluate/judgments" in made(run)
+    found = evaluated_and_shown(world)
     rows = world.rows(
         "SELECT model, count(*) AS n FROM evaluate.judgments WHERE judge = 'second' GROUP BY 1"
     )
     assert rows == [{"model": "careful", "n": N_TURNS}]
-    assert shown(world) == {("careful", "judge"), ("careful", "second"), ("careful", "panel")}
+    assert found == {("careful", "judge"), ("careful", "second"), ("careful", "panel")}
 
     with_profile(world, judges=["second"], evaluate=["careful"])
-    world.evaluate()
-    assert shown(world) == {("careful", "second")}, "no panel of a judge that left"
+    assert evaluated_and_shown(world) == {("careful", "second")}, "no panel of a judge that left"
 
     archived(world, model="careless", undo=True)
     archived(world, judge="judge", undo=True)
-    world.evaluate()
-    assert shown(world) == {
+    assert evaluated_and_shown(world) == {
         *(("careful", judge) for judge in ("judge", "second", "panel")),
         ("careless", "judge"),
     }

@@ -1,5 +1,6 @@
 """The sample browser: what its data have of an item, and what they keep to themselves."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,18 +40,11 @@ class Home:
     """A home with a benchmark of one dialogue, of two turns, and an instruction set."""
 
     def __init__(self, home: Path) -> None:
-        bring_home_up_to_date()
         self.warehouse = Warehouse(home / "warehouse.duckdb")
         self.store = ImageStore(home / "images")
         self.ledger = Ledger(home / "ledger.sqlite")
         self.items = home / "reports" / "items"
         self.image_id = self.store.put(picture(COLOURS[0])).image_id
-        for release_id, kind in ((RELEASE, "benchmark"), ("instruct-1", "instruction")):
-            for table, rows in released(release_id, kind).items():
-                where = {} if table == "ingest.pages" else {"release_id": release_id}
-                self.write(table, rows, where)
-        for table, rows in evaluated(RELEASE).items():
-            self.write(table, rows)
 
     def write(self, table: str, rows: list[Any], where: dict[str, Any] | None = None) -> None:
         put(self.warehouse, {table: rows}, where)
@@ -82,8 +76,23 @@ class Home:
         return pieces_of(self.folder(release_id))
 
 
+@pytest.fixture(scope="module")
+def filled_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of two releases, to be copied."""
+    folder = tmp_path_factory.mktemp("filled") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_WORKSPACE", str(folder))
+        bring_home_up_to_date()
+    tables = released(RELEASE, "benchmark")
+    for table, rows in released("instruct-1", "instruction").items():
+        tables[table] += rows
+    put(Warehouse(folder / "warehouse.duckdb"), {**tables, **evaluated(RELEASE)})
+    return folder
+
+
 @pytest.fixture
-def home(loom_home: Path) -> Iterator[Home]:
+def home(loom_home: Path, filled_home: Path) -> Iterator[Home]:
+    shutil.copytree(filled_home, loom_home)
     home = Home(loom_home)
     yield home
     home.ledger.close()

@@ -4,15 +4,13 @@ The wiki is what a real MediaWiki answered; `python -m tests.mediawiki` runs the
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import by_title, table, write_settings
-from tests.assets.world import World, metadata
-from tests.resources.wikipedia.recorded_wiki import PLAIN, WITH_EXTRACTS, AnsweringWiki, open_wiki
+from tests.assets.world import metadata
+from tests.resources.wikipedia.recorded_wiki import PLAIN, AnsweringWiki, open_wiki
 
 pytestmark = pytest.mark.slow
 
@@ -23,21 +21,15 @@ def wiki() -> Iterator[AnsweringWiki]:
         yield wiki
 
 
-def make(
-    make_world: MakeWorld, folder: Path, wiki: AnsweringWiki, path: str, **owls: list[str]
-) -> World:
-    corpus = Corpus(folder / "corpus")
+def test_its_pages_become_entries(make_world, tmp_path, wiki):
+    corpus = Corpus(tmp_path / "corpus")
+    owls = {"pages": ["Stone", "Pebble"], "categories": ["Owls"]}
     write_settings(
         corpus.folder,
-        wikipedia={"contact": "me@example.org", "api": wiki.api(path), "shards": {"owls": owls}},
+        wikipedia={"contact": "me@example.org", "api": wiki.api(PLAIN), "shards": {"owls": owls}},
         images={"allow_private_addresses": True},
     )
-    return make_world(folder, corpus)
-
-
-@pytest.mark.parametrize("path", [WITH_EXTRACTS, PLAIN])
-def test_its_pages_become_entries(make_world, tmp_path, wiki, path):
-    world = make(make_world, tmp_path, wiki, path, pages=["Stone", "Pebble"], categories=["Owls"])
+    world = make_world(tmp_path, corpus)
     # Two of six records are pages without images, which is no loss; one of five is a lost file.
     run = world.ingest("owls")
     assert run.success
@@ -52,7 +44,4 @@ def test_its_pages_become_entries(make_world, tmp_path, wiki, path):
     assert barn["categories"] == ["Owls", "Pages with broken file links"]
     assert by_title(world, "pages")["Snowy owl"]["page_text"] == "The snowy owl is white."
     (shard,) = table(world, "shards")
-    assert shard["address"] == wiki.address.removeprefix("http://") + {
-        WITH_EXTRACTS: "",
-        PLAIN: "/sites/birds",
-    }.get(path, "")
+    assert shard["address"] == wiki.address.removeprefix("http://") + "/sites/birds"

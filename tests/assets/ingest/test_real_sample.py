@@ -106,16 +106,6 @@ def test_every_image_is_decoded_and_measured(ingested, lines):
     assert len({row["phash"] for row in images.values()}) > 140
 
 
-def test_every_page_with_each_of_its_images_is_an_entry(ingested, lines):
-    world, run = ingested
-    image_of = {row["image_url"]: row["image_id"] for row in table(world, "images")}
-    pairs = {(line["page_url"], image_of[line["image_url"]]) for line in lines}
-    entries = table(world, "entries")
-    assert {(row["page_url"], row["image_id"]) for row in entries} == pairs
-    assert len(entries) == len(pairs)
-    assert metadata(run, "ingest/entries")["rows left out"] == 0
-
-
 def test_the_default_limits_leave_out_what_shows_nothing(ingest: Ingest) -> None:
     """Ten pictures of 148, which docs/results/image-limits.md lists; their rows are accounted for."""
     world, run = ingest({})

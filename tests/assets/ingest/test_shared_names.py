@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine, file_name, sample_rows
-from tests.assets.ingesting import ANY_LOSS, rejected
-from tests.assets.world import World
+from tests.assets.ingesting import ANY_LOSS, ingest_part, rejected
+from tests.assets.world import Result, World
 
 pytestmark = pytest.mark.slow
 
 ROWS = sample_rows("balloon", "butterfly")
-SAMPLE = Path("../shared/data/public_reports/42-same-file-name")
 
 
 @pytest.fixture
@@ -24,6 +22,10 @@ def at(row: WitLine, path: str) -> WitLine:
     return {**row, "image_url": f"https://images.example.org/{path}"}
 
 
+def ingested(world: World, shard: str) -> Result:
+    return ingest_part(world, shard, "wit_rows", "pages", "images", config=ANY_LOSS)
+
+
 def images(world: World) -> dict[str, str]:
     rows = world.rows("SELECT image_url, fetched_from FROM ingest.images")
     return {row["image_url"]: row["fetched_from"] for row in rows}
@@ -33,7 +35,7 @@ def test_both_are_rejected_unless_the_folder_has_them_by_path(world: World, corp
     name = file_name(ROWS[0])
     en, commons, later = at(ROWS[0], f"en/{name}"), at(ROWS[1], f"x/{name}"), at(ROWS[2], "%ff.png")
     corpus.write_shard("shard", [en, commons, later, *ROWS[3:]])
-    run = world.ingest("shard", ANY_LOSS)
+    run = ingested(world, "shard")
     assert run.success
     reasons = {url: why for url, why in rejected(world, "image").items() if why == "shared_name"}
     assert reasons == {row["image_url"]: "shared_name" for row in (en, commons)}
@@ -41,7 +43,7 @@ def test_both_are_rejected_unless_the_folder_has_them_by_path(world: World, corp
     by_path = corpus.images / "images.example.org" / "en" / name
     by_path.parent.mkdir(parents=True)
     (corpus.images / name).rename(by_path)
-    assert world.ingest("shard", ANY_LOSS).success
+    assert ingested(world, "shard").success
     assert images(world)[en["image_url"]] == f"images/images.example.org/en/{name}"
     assert commons["image_url"] not in images(world)
 
@@ -52,20 +54,12 @@ def test_an_address_of_another_shard_counts_and_that_shard_is_named(world, corpu
     corpus.write_shard("one", ROWS[:1])
     corpus.write_shard("one", [first, *ROWS[2:5]])
     corpus.write_shard("two", [second, *ROWS[5:8]])
-    assert world.ingest("one", ANY_LOSS).success
+    assert ingested(world, "one").success
     assert first["image_url"] in images(world)
     capfd.readouterr()
-    assert world.ingest("two", ANY_LOSS).success
+    assert ingested(world, "two").success
     assert f"Images of the shard one have file names that addresses of two have, too ({name})" in (
         "".join(capfd.readouterr())
     )
-    assert world.ingest("one", ANY_LOSS).success
+    assert ingested(world, "one").success
     assert not {first["image_url"], second["image_url"]} & images(world).keys()
-
-
-@pytest.mark.skipif(not SAMPLE.exists(), reason="no shared folder")
-def test_the_sample_of_two_wikis(make_world: MakeWorld, tmp_path: Path) -> None:
-    world = make_world(tmp_path, Corpus(SAMPLE.resolve()))
-    assert world.ingest("shard", ANY_LOSS).success
-    titles = {row["title"] for row in world.rows("SELECT title FROM ingest.entries")}
-    assert len(titles) == 10 and not titles & {"Twin Lights of Vessary", "Frostholm Mill"}

@@ -81,20 +81,6 @@ def test_an_approval_that_awaits_its_expert_is_found(approved: tuple[World, Row]
     assert found.metadata["first of them"].value == [f"{half[0]['item_id']}: round_2"]
 
 
-def test_a_sample_is_demanded_and_the_rest_let_through(released, copied, tmp_path):
-    world = copied(released, tmp_path)
-    assert world.release("sample", sample_share=0.5).success
-    rows = world.rows("SELECT * FROM review.approved")
-    assert {row["policy"] for row in rows} == {"sample"}
-    assert {row["policy_share"] for row in rows} == {0.5}
-    told = {(row["demanded"], row["status"], tuple(row["reviewers"])) for row in rows}
-    assert told == {(True, "pending", ()), (False, "approved", ("policy:sample", "policy:sample"))}
-    cards = world.rows(
-        "SELECT r.* FROM release.releases AS r JOIN release.current AS c USING (release_id)"
-    )
-    assert {(row["review_policy"], row["review_share"]) for row in cards} == {("sample", 0.5)}
-
-
 def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
     evaluated: World, copied: CopyWorld, tmp_path: Path
 ) -> None:

@@ -164,6 +164,7 @@ class ImportRelease(Action):
     )
 
     def perform(self, warehouse: "Warehouse", image_store: "ImageStore") -> ActionResult:
+        from assets.release.current_releases import pins
         from assets.release.published import (
             FOUND_BY_RULES,
             LEFT_OUT,
@@ -175,7 +176,7 @@ class ImportRelease(Action):
         from resources.files.home import releases_path
         from resources.importing.published_files import PublishedFileError
         from resources.importing.release_import import import_release
-        from resources.publishing.releases import cards_of
+        from resources.publishing.releases import cards_of, current_releases
 
         if not self.benchmark and Path(self.file).is_dir():
             if self.held_out:
@@ -197,9 +198,13 @@ class ImportRelease(Action):
             )
             release_id = import_published(warehouse, image_store, wanted)
         (card,) = cards_of(warehouse, [release_id])
-        state = (
-            "current" if card["is_current"] else f"not current: another of {card['name']} is pinned"
-        )
+        state = "current"
+        if not card["is_current"]:
+            other = current_releases(warehouse)[card["name"]]
+            reason = "is pinned" if card["name"] in pins() else "stays current"
+            state = (
+                f"not current ({other} {reason}; vlm-loom release pin {release_id} changes this)"
+            )
         settings = settings_of(card_of(card))
         left_out, rules = (
             settings.get(f"{OF_RELEASES}.{name}") for name in (LEFT_OUT, FOUND_BY_RULES)

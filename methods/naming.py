@@ -1,4 +1,4 @@
-"""Names in messages: suggestions for unknown names, shortened lists, counts with nouns."""
+"""Names in messages and files: suggestions for unknown names, shortened lists, unique names."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -80,6 +80,25 @@ def number_of(number: int, noun: str) -> str:
         Both, with an "s" for the plural.
     """
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Append a number to each name that occurred before, such as "counts-2".
+
+    Args:
+        names: The names, in an order that is the same each time.
+
+    Returns:
+        A name for each of them.
+    """
+    unique: dict[str, None] = {}
+    for name in names:
+        numbered, number = name, 1
+        while numbered in unique:
+            number += 1
+            numbered = f"{name}-{number}"
+        unique[numbered] = None
+    return list(unique)
 
 
 def _likeness(name: str, other: str) -> float:

@@ -37,6 +37,12 @@ _MAY_BE_NULL = (*_EDITION, *_MADE_BY)
 """Columns that are NULL if they are unknown, as for releases of earlier versions."""
 _JSON = ("settings", "quality", "licences")
 """Columns with JSON texts."""
+_VALUES = {
+    "kind": ("benchmark", "instruction"),
+    "origin": ("built", "imported"),
+    "review_policy": ("none", "sample", "all"),
+}
+"""Columns with few possible values, and these."""
 _FILES = {
     "images/": "the images of its items",
     "attribution.csv": "source, licence and author of each image",
@@ -68,7 +74,8 @@ def row_of(card: Card) -> dict[str, Any]:
     """Make a row of `release.releases` from a card.
 
     Raises ValueError if a field has the wrong type: the time of creation, a list of texts, the settings
-    by table, or the counts of checks and licences.
+    by table, or the counts of checks and licences; or if its kind, origin, review policy or share of
+    reviewed items has no possible value.
     """
     datetime.fromisoformat(card["created_at"])
     for name in ("prompt_versions", "writers"):
@@ -97,7 +104,13 @@ def row_of(card: Card) -> dict[str, Any]:
     ):
         raise ValueError("licences has no counts")
     texts = {name: None if card.get(name) is None else canonical_json(card[name]) for name in _JSON}
-    return {**_implied(card), **card, **texts}
+    row = {**_implied(card), **card, **texts}
+    for name, values in _VALUES.items():
+        if row[name] not in values:
+            raise ValueError(f"{name} is none of {', '.join(values)}")
+    if not 0 <= row["review_share"] <= 1:
+        raise ValueError("review_share is not from 0 to 1")
+    return row
 
 
 def _require_types(settings: Mapping[str, Any]) -> None:

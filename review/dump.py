@@ -466,7 +466,12 @@ def _rows(path: Path, table: str, model: type[BaseModel], current_time: datetime
             named = [name for name in archive.namelist() if name.partition(".")[0] == table]
             if not named and table == "gold":  # a file of an earlier version
                 return []
-            form = named[0].partition(".")[2] if len(named) == 1 else ""
+            if len(named) > 1:
+                raise DumpError(
+                    f"{path} has the table {table} {len(named)} times ({', '.join(named)}): give a "
+                    "file that vlm-loom review dump wrote."
+                )
+            form = named[0].partition(".")[2] if named else ""
             if form not in FORMS:
                 raise DumpError(
                     f"{path} has no table {table}: give a file that vlm-loom review dump wrote."

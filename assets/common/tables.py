@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from assets.common.failures import plain_errors, retries_left, retry_transient_failures
 from assets.common.isolation import LOST, NOT_MADE, STAGES, Isolation
+from assets.common.partitions import require_partitions
 from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import check_run, current_settings, last_reported, use_settings
@@ -202,6 +203,7 @@ def _step(
         with retry_transient_failures(context), plain_errors(), slots(context, more_pools):
             shown: dict[str, Any] = {}
             check_run(context.run.run_config)
+            require_partitions(context)
             if "config" in arguments:
                 chosen = current_settings(table, arguments["config"])
                 for name, value in chosen.overridden.items():

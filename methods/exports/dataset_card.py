@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import yaml
@@ -10,7 +9,7 @@ import yaml
 from methods.evaluation.candidates import MOCK_PROVIDERS
 from methods.exports.rows import ExportedItem
 from methods.licences.combination import SetLicence
-from methods.markdown import code, table
+from methods.markdown import cell, code, table
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import held_out
 from methods.release_card import (
@@ -235,8 +234,9 @@ def _lines(page: DatasetCardInput) -> Iterator[str]:
     yield from _section("Known limits")
     yield from (f"- {limit}" for limit in limits(page))
     yield from _section("Licence and attribution")
-    # An imported release may name anything as a licence, and the Hub shows HTML.
-    yield escape(licence_in_words(page.licence, page.stated), quote=False)
+    # An imported release may name anything as a licence, and the Hub shows Markdown and HTML.
+    licence = page.licence._replace(licence=code(page.licence.licence or "") or None)
+    yield licence_in_words(licence, page.stated)
     yield (
         "Each picture has a licence of its own: title, page, author, licence, and what was changed of "
         "each one are in `attribution.csv` and in each row."
@@ -332,13 +332,14 @@ def _citation(card: Card, built: bool) -> Iterator[str]:
     if not built:
         yield "Cite the authors of the benchmark, and name the release that the figures are of:"
         yield ""
+    # In the fence, only a line of backticks would be Markdown.
+    made_with = cell(f"made with vlm-loom {card.get('project_version') or ''}")
     yield from (
         "```bibtex",
         f"@misc{{{card['release_id']},",
         f"  title = {{{{{card['release_id']}}}}},",
         f"  year = {{{card['created_at'][:4]}}},",
-        "  note = "
-        f"{{Release {card['release_id']}, made with vlm-loom {card.get('project_version') or ''}}}",
+        f"  note = {{Release {card['release_id']}, {made_with}}}",
         "}",
         "```",
     )

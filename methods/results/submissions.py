@@ -32,7 +32,7 @@ from methods.mmbench.taxonomy import L2, L3
 from methods.mmdu.published import mmdu_record
 from methods.mmiu.published import RecordIds, mmiu_record
 from methods.mmiu.taxonomy import TASK
-from methods.naming import number_of
+from methods.naming import number_of, unique_names
 from methods.release import Edition, held_out
 from methods.release_card import RELEASES, Card, benchmark_of, edition_of
 
@@ -85,15 +85,8 @@ def submission(inputs: SubmissionInput) -> Submission | None:
 
 def file_names(names: Iterable[str]) -> dict[str, str]:
     """Map each name to a unique file or folder name."""
-    name_of_file: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        safe = plain = file_name(name)
-        number = 1
-        while safe in name_of_file.values():
-            number += 1
-            safe = f"{plain}-{number}"
-        name_of_file[name] = safe
-    return name_of_file
+    distinct = list(dict.fromkeys(names))
+    return dict(zip(distinct, unique_names(map(file_name, distinct)), strict=True))
 
 
 def file_name(name: str) -> str:

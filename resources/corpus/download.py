@@ -5,6 +5,7 @@ An unfinished download is in `name.part` and `name.part.json`. `name.lock` is a 
 """
 
 import os
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -27,6 +28,15 @@ changes of the file on the server."""
 MAX_WAIT = 60.0
 """Seconds: the longest wait before a request, even if the server asks for more."""
 CHUNK = 1 << 20
+REPORT_EVERY = 30.0
+"""Seconds: the longest time between two reports of progress while bytes arrive."""
+LEAST_SPEED = 1_000
+"""Bytes a second: a download fails if fewer arrive on average in `SPEED_WINDOW`. A slower request that
+breaks off counts as one without new bytes."""
+SPEED_WINDOW = 600.0
+"""Seconds over which the speed of a response is measured."""
+RESERVE = 500_000_000
+"""Bytes of the disk that a download leaves free."""
 
 _TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 _NOT_OPEN = (401, 403)
@@ -55,7 +65,8 @@ def download(
     Args:
         url: An http(s) address.
         target: The file to write.
-        on_progress: Called about every MiB with the number of bytes so far and in all, if known.
+        on_progress: Called about every MiB, and at least every `REPORT_EVERY` seconds while bytes
+            arrive, with the number of bytes so far and in all, if known.
         backoff: The wait after the first failed request in seconds; doubled after each, up to a minute.
         timeout: The most seconds without a byte from the server.
 
@@ -63,7 +74,8 @@ def download(
         `target`.
 
     Raises:
-        DownloadError: The download failed; a complete earlier file stays.
+        DownloadError: The download failed, was slower than `LEAST_SPEED`, or would leave less than
+            `RESERVE` free on the disk; a complete earlier file stays.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -156,12 +168,14 @@ class _Download:
         """Send requests until the file is complete. Raises DownloadError."""
         failures = 0
         while True:
+            started_at = time.monotonic()
             try:
                 return self._request()
             except _TransientDownloadError as failure:
                 # Only bytes beyond the furthest point count as progress: a server that starts over
-                # each time and breaks off would be retried for ever.
-                failures = 1 if self._n_bytes > self._furthest else failures + 1
+                # each time and breaks off would be retried for ever, as one that sends few bytes.
+                least = LEAST_SPEED * max(time.monotonic() - started_at, 1.0)
+                failures = 1 if self._n_bytes - self._furthest >= least else failures + 1
                 self._furthest = max(self._furthest, self._n_bytes)
                 if failures == TRIES or self._changes == TRIES:
                     todo = "check the address and the network, or try again later"
@@ -267,16 +281,24 @@ class _Download:
 
     def _write(self, response: httpx2.Response) -> None:
         total = self._begun.total if self._begun else None
-        n_bytes = reported = self._n_bytes
+        n_bytes = reported = measured = self._n_bytes
+        reported_at = measured_at = time.monotonic()
+        self._require_room(n_bytes, total)
         try:
             with self._part.open("ab", buffering=CHUNK) as file:
                 # Raw bytes, without decoding a Content-Encoding: a .gz file stays compressed.
                 for chunk in response.iter_raw():
                     file.write(chunk)
                     n_bytes += len(chunk)
-                    if self._on_progress and n_bytes - reported >= CHUNK:
-                        reported = n_bytes
-                        self._on_progress(n_bytes, total)
+                    time_now = time.monotonic()
+                    if n_bytes - reported >= CHUNK or time_now - reported_at >= REPORT_EVERY:
+                        reported, reported_at = n_bytes, time_now
+                        self._require_room(n_bytes, total)
+                        if self._on_progress:
+                            self._on_progress(n_bytes, total)
+                    if time_now - measured_at >= SPEED_WINDOW:
+                        self._require_speed((n_bytes - measured) / (time_now - measured_at))
+                        measured, measured_at = n_bytes, time_now
         except OSError as error:
             # An error of writing has no name: without it, users would not find the file to delete.
             error.filename = str(self._part)
@@ -285,6 +307,26 @@ class _Download:
             self._on_progress(n_bytes, total)
         if total not in (None, n_bytes):
             raise _TransientDownloadError(f"only {n_bytes} of {total} bytes arrived")
+
+    def _require_room(self, n_bytes: int, total: int | None) -> None:
+        """Raise DownloadError if the rest of the file, if known, does not leave `RESERVE` free."""
+        free = shutil.disk_usage(self._part.parent).free
+        if free - max((total or 0) - n_bytes, 0) < RESERVE:
+            size = f"{n_bytes:,} of {total:,}" if total else f"{n_bytes:,}"
+            raise self._error(
+                f"{self._part} has {size} bytes, and its disk {free:,} free, of which a download "
+                f"leaves {RESERVE:,}",
+                "make room there, or check the address and delete that file",
+            )
+
+    def _require_speed(self, speed: float) -> None:
+        if speed < LEAST_SPEED:
+            raise self._error(
+                f"{speed:,.1f} bytes a second arrived in the last {SPEED_WINDOW / 60:.0f} minutes, "
+                f"fewer than {LEAST_SPEED:,}",
+                "check the address and the network, or try again later: the bytes so far are kept",
+                passing=True,
+            )
 
     def _appear(self) -> None:
         assert self._begun is not None

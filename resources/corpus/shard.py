@@ -3,6 +3,7 @@
 Each kind of shard has a module: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
 """
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,9 @@ from resources.files.bounded import file_hash
 READER = 3
 """The version of the parsers, part of each fingerprint. Increase it when parsing changes, so that
 unchanged shards are read again."""
+
+SECONDS_BETWEEN_MESSAGES = 60.0
+"""A slow download is logged this often, a fast one every 100 MB."""
 
 Log = Callable[[str], None]
 """Takes a progress message."""
@@ -88,13 +92,13 @@ class FileShard(ABC):
         """Parse the file into files in `folder`. If it breaks off, the rows before that are kept."""
 
     def _download(self, log: Log) -> None:
-        shown = -1
+        shown, shown_at = -1, 0.0
 
         def show(n_bytes: int, total: int | None) -> None:
-            nonlocal shown
+            nonlocal shown, shown_at
             step = n_bytes // 100_000_000
-            if step > shown:
-                shown = step
+            if step > shown or time.monotonic() - shown_at >= SECONDS_BETWEEN_MESSAGES:
+                shown, shown_at = step, time.monotonic()
                 of_total = f" of {total / 1e6:,.0f}" if total else ""
                 log(f"shard {self.name}: {n_bytes / 1e6:,.0f}{of_total} MB")
 

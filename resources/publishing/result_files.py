@@ -5,6 +5,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from methods.benchmarks import BENCHMARKS
 from methods.errors import UserError
 from methods.evaluation.candidates import is_model
 from methods.json_text import to_json
-from methods.naming import listed, nearest
+from methods.naming import listed, nearest, unique_names
 from methods.release_card import benchmark_of, card_of
 from methods.release_items import items_of_release
 from methods.results.latex_and_markdown import latex, markdown
@@ -287,12 +288,12 @@ def write_results(
         methods_paragraph(of_judge, card, version, calls, averages)
         for of_judge in results.by_judge()
     ]
-    files = {
-        **dict(KINDS[kind](results)),
-        METHODS: ("\n\n".join(paragraphs) + "\n").encode(),
-        CITATIONS: citations(card, _methods(results)).encode(),
-    }
-    return write_files(folder, files.items())
+    files = [
+        *KINDS[kind](results),
+        (METHODS, ("\n\n".join(paragraphs) + "\n").encode()),
+        (CITATIONS, citations(card, _methods(results)).encode()),
+    ]
+    return write_files(folder, files)
 
 
 def _methods(results: ReleaseResults) -> set[str]:
@@ -306,7 +307,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
 
     Args:
         folder: The folder.
-        files: The name and content of each file.
+        files: The name and content of each file. No two have the same name.
 
     Returns:
         The paths of the files.
@@ -314,17 +315,19 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> list[Path]:
     Raises:
         ResultError: The folder cannot be written.
     """
-    written = []
+    written: dict[Path, None] = {}
     try:
         for name, data in files:
-            write_atomically(folder / name, data)
-            written.append(folder / name)
+            path = folder / name
+            assert path not in written, f"two files of {folder} have the name {name}"
+            write_atomically(path, data)
+            written[path] = None
     except OSError as error:
         raise ResultError(
             f"Results cannot be written into {folder} ({error.strerror}): give another folder with "
             "--to."
         ) from error
-    return written
+    return list(written)
 
 
 # --- For programs --------------------------------------------------------------------------------
@@ -393,13 +396,18 @@ def _json(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
 
 
 def _for_papers(results: ReleaseResults) -> Iterator[ResultTable]:
-    """Yield the tables of each judge, then those of the release."""
+    """Yield the tables of each judge, then those of the release, with unique names."""
     judges = results.by_judge()
-    for number, of_judge in enumerate(judges, start=1):
-        yield from tables(of_judge, number)
     counts, findings = results.counts.to_pylist(), results.findings.to_pylist()
     labels = {model: label for of_judge in judges for model, label in of_judge.labels.items()}
-    yield from release_tables(judges[0].release_id, counts, findings, labels)
+    all_tables = [
+        *(table for place, judge in enumerate(judges, start=1) for table in tables(judge, place)),
+        *release_tables(judges[0].release_id, counts, findings, labels),
+    ]
+    for table, name in zip(
+        all_tables, unique_names(table.name for table in all_tables), strict=True
+    ):
+        yield replace(table, name=name)
 
 
 def _latex(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:

@@ -181,6 +181,29 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
         assert instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
 
 
+def test_an_import_that_is_not_current_names_the_release_that_is(
+    files: Path, loom_home: Path, capsys
+) -> None:
+    given = ["release", "import", str(files / "choice.tsv"), "--benchmark=mmbench", "--name=own"]
+    assert loom(given) == 0
+    first = current_releases(loom_home)["own"]
+    assert loom(["run", "release"]) == 0
+    text = (files / "choice.tsv").read_text()
+    (files / "choice.tsv").write_text(text.replace("Which?", "Which one?"))
+    assert loom(given) == 0
+    second = current_releases(loom_home)["own"]
+    of_folder = ["release", "import", str(loom_home / "releases" / first)]
+    change = f"vlm-loom release pin {first} changes this"
+    for reason in ("stays current", "is pinned"):
+        capsys.readouterr()
+        assert loom(of_folder) == 0
+        expected = (
+            f"Release {first} is imported and not current ({second} {reason}; {change}): 1 item"
+        )
+        assert capsys.readouterr().out.splitlines()[-1].startswith(expected)
+        assert loom(["release", "pin", second]) == 0
+
+
 def test_what_an_import_leaves_out_is_said_and_stands_on_the_card(
     folder: Path, tmp_path: Path, capsys
 ) -> None:

@@ -6,7 +6,8 @@ from methods.release_card import card_of, exported_card, facts, row_of
 
 CARD = {
     **{"name": "mmdu", "kind": "benchmark", "n_items": 2, "n_turns": 2, "n_images": 4},
-    **{"created_at": "2026-11-25", "review_policy": "none", "provider": "mock"},
+    **{"created_at": "2026-11-25", "review_policy": "none", "review_share": 0.0},
+    "provider": "mock",
 }
 IMAGES = {"CC-BY-NC-ND-4.0": 1, "CC-BY-SA-4.0": 2, "unknown": 1}
 

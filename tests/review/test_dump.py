@@ -290,6 +290,21 @@ def test_another_file_is_no_dump(tmp_path):
             load(file, store, accounts)
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("second", ["decisions.csv", "decisions.jsonl"])
+def test_a_table_that_stands_twice_in_a_file_is_named(tmp_path, second):
+    file = tmp_path / "review.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in ("decisions.csv", second):
+            archive.writestr(name, "")
+    with pytest.raises(DumpError) as caught:
+        load(file, *home(tmp_path / "other"))
+    message = str(caught.value)
+    assert (
+        f"{file} has the table decisions 2 times (decisions.csv, {second}): give a file" in message
+    )
+
+
 @pytest.mark.parametrize("harm", ["damaged", "encrypted"])
 def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
     data = bytearray(dump_file(worked, "csv"))

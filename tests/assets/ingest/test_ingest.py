@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 from PIL import Image
 
@@ -9,7 +10,7 @@ from assets.ingest.images import LOST
 from assets.ingest.wit_rows import REJECTED
 from tests.assets.corpus import Corpus, file_name, raw, sample_rows
 from tests.assets.ingesting import ANY_LOSS, rejected, table
-from tests.assets.world import Row, World, made, metadata, sentence
+from tests.assets.world import ANY_ASSETS, Row, World, made, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +50,22 @@ def break_images(corpus: Corpus) -> dict[str, str]:
 def tables(world: World) -> dict[str, list[Row]]:
     """Every table that ingestion writes."""
     return {name: table(world, name) for name in TABLES}
+
+
+@pytest.mark.parametrize(
+    ("tags", "message"),
+    [
+        ({}, "The run names no shard for ingest/wit_rows: choose partitions in the UI, or run"),
+        (
+            {"dagster/partition": "baloons"},
+            "ingest/wit_rows has no partition 'baloons'; the nearest is balloons: choose another",
+        ),
+    ],
+)
+def test_a_run_without_a_known_shard_says_what_to_choose(world, tags, message):
+    world.instance.add_dynamic_partitions("wit_shard", ["balloons"])
+    rows = dg.AssetSelection.assets(["ingest", "wit_rows"])
+    assert sentence(world.run(ANY_ASSETS, assets=rows, tags=tags)).startswith(message)
 
 
 def test_lines_that_are_no_rows_are_refused_with_a_reason_and_the_rest_goes_on(world, corpus):

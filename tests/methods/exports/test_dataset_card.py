@@ -29,6 +29,18 @@ def test_a_licence_that_an_imported_release_names_is_shown_and_acts_as_nothing()
         **{"n_items": 1, "n_turns": 1, "n_images": 0, "provider": None, "created_at": "2026-01-01"},
         **{"review_policy": "all", "review_share": 1.0},
     }
-    page = page_text(DatasetCardInput([card], SetLicence("<img src=http://a/x>"), {}, [], {}))
-    assert "The whole is under &lt;img src=http://a/x&gt;, which" in page
-    assert "<img" not in page
+    name = "[click](javascript:alert(1)) **b** ![p](http://a/p) <img src=http://a/x>"
+    page = page_text(DatasetCardInput([card], SetLicence(name), {}, [], {}, stated="MIT"))
+    assert f"The whole is under `{name}`. For its texts" in page
+    unknown = page_text(DatasetCardInput([card], SetLicence(None, 2), {}, [], {}))
+    assert "none is known of 2 pictures" in unknown
+
+
+def test_a_version_that_an_imported_release_names_stays_in_the_citation() -> None:
+    card = {
+        **{"release_id": "mmdu-0", "name": "mmdu", "benchmark": "mmdu", "kind": "benchmark"},
+        **{"n_items": 1, "n_turns": 1, "n_images": 0, "provider": None, "created_at": "2026-01-01"},
+        **{"review_policy": "all", "review_share": 1.0, "project_version": "1\n```\n# Mine"},
+    }
+    page = page_text(DatasetCardInput([card], SetLicence(None), {}, [], {}))
+    assert "made with vlm-loom 1 ``` # Mine}" in page and "\n# Mine" not in page

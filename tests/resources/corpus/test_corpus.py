@@ -326,6 +326,20 @@ def test_a_shard_behind_an_address_is_downloaded_under_the_home(folder, tmp_path
     ]
 
 
+def test_a_slow_download_is_logged_by_time(folder, monkeypatch):
+    def download(url: str, target: Path, *, on_progress) -> Path:
+        for n_bytes in (1, 2_000_000, 3_000_000):
+            on_progress(n_bytes, None)
+        target.write_bytes(shard_text(1))
+        return target
+
+    monkeypatch.setattr(fetching, "download", download)
+    monkeypatch.setattr(fetching, "SECONDS_BETWEEN_MESSAGES", 0.0)
+    told = []
+    configured(folder, "shards: [https://example.org/wit/far.tsv]").shard("far").fetch(told.append)
+    assert told == ["shard far: 0 MB", "shard far: 2 MB", "shard far: 3 MB"]
+
+
 def test_a_password_in_an_address_is_used_and_never_shown(folder, tmp_path, monkeypatch):
     asked = []
 

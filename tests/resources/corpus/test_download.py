@@ -1,6 +1,7 @@
 """Downloading a shard: whatever breaks off, the file is whole in the end and nothing comes twice."""
 
 import random
+import shutil
 import socket
 import threading
 import time
@@ -346,6 +347,45 @@ def test_a_password_in_the_address_is_sent_and_not_told(storage, shard, target):
     assert all(b"secret" not in path.read_bytes() for path in target.parent.iterdir())
     shard.statuses = [404]
     assert "secret" not in error_of(shard, target)
+
+
+@pytest.mark.parametrize("length", [None, ""])
+def test_a_download_leaves_a_reserve_of_the_disk_free(shard, target, monkeypatch, length):
+    """A body of known size is refused before the first byte, any other when the reserve is met."""
+    shard.length = length
+    usage = shutil.disk_usage(target.parents[2])
+
+    def disk_usage(folder: Path):
+        taken = sum(path.stat().st_size for path in folder.glob("*.part"))
+        return usage._replace(free=module.RESERVE + 1_000_000 - taken)
+
+    monkeypatch.setattr(module.shutil, "disk_usage", disk_usage)
+    message = error_of(shard, target)
+    assert "500,000,000): make room there, or check the address and delete that file." in message
+    part = target.with_name(f"{target.name}.part")
+    n_bytes = part.stat().st_size if part.exists() else 0
+    assert f"({part} has {n_bytes:,} " in message
+    assert (1_000_000 <= n_bytes < 3_000_000) if length == "" else n_bytes == 0
+
+
+def test_a_download_that_hardly_moves_is_given_up_and_tells_its_progress(
+    shard, target, monkeypatch
+):
+    shard.pause = 0.02
+    monkeypatch.setattr(module, "SPEED_WINDOW", 0.1)
+    monkeypatch.setattr(module, "REPORT_EVERY", 0.01)
+    monkeypatch.setattr(module, "LEAST_SPEED", 100_000_000)
+    told: list[int] = []
+    message = error_of(shard, target, on_progress=lambda n_bytes, total: told.append(n_bytes))
+    assert "fewer than 100,000,000): check the address and the network" in message
+    assert 0 < told[0] < module.CHUNK, "before the first mebibyte"
+    assert target.with_name(f"{target.name}.part").exists(), "it can be resumed"
+
+
+def test_a_server_that_gives_a_few_bytes_a_request_is_given_up(storage, shard, target):
+    shard.drops = [100] * 100
+    error_of(shard, target)
+    assert len(storage.log) == module.TRIES
 
 
 def test_a_download_that_fills_the_disk_names_its_file(shard, target):

@@ -123,11 +123,39 @@ def written_again(folder: Path, card: dict, files: dict[str, str]) -> None:
     (folder / "tables.json").write_text(json.dumps(tables))
 
 
+def named_by_its_content(folder: Path, card: dict) -> None:
+    """Change a card whose fields are part of the id of its release, and that id."""
+    tables = json.loads((folder / "tables.json").read_text())
+    card = tables["releases"][0] | card
+    rows = {table: tables[table] for table in RELEASE_TABLES}
+    reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
+    release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
+    written_again(folder, {**card, "release_id": release_id}, {})
+
+
 CHANGES = {
     "settings of no table": {"settings": {"tau": 0.6}},
     "too many items": {"n_items": 10**30},
     "a time of escape codes": {"created_at": "x\n\x1b[31m"},
 }
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        {"review_policy": "sample", "review_share": 1e308},
+        {"review_policy": "nobody"},
+        {"kind": "quiz"},
+        {"origin": "found"},
+    ],
+    ids=lambda card: ", ".join(card),
+)
+def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty):
+    named_by_its_content(folder, card)
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
 
 
 @pytest.mark.parametrize("harm", CHANGES)
@@ -300,12 +328,7 @@ def test_an_image_that_other_imports_refuse_is_refused_and_named(data, why, fold
     (folder / "tables.json").write_text(text)
     image.write_bytes(data)
     image.rename(image.with_stem(image_id))
-    tables = json.loads(text)
-    (card,) = tables["releases"]
-    rows = {table: tables[table] for table in RELEASE_TABLES}
-    reviewed = ReviewPolicy(card["review_policy"], card["review_share"])
-    release_id = id_of_release(card["name"], reviewed, rows, edition_of(card))
-    written_again(folder, {"release_id": release_id}, {})
+    named_by_its_content(folder, {})
 
     with pytest.raises(ReleaseFolderError, match=rf"images/{image_id}\.\w+ .*{why}"):
         empty.take(folder)

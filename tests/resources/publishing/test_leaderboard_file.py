@@ -46,6 +46,7 @@ def written(
     warehouse.replace("evaluate.scores", table, {"release_id": "x-1"})
     card = {"release_id": "x-1", "name": "x", "kind": "benchmark", "benchmark": benchmark}
     card |= {"origin": "imported", "split": "dev", "language": "en"}
+    card |= {"review_policy": "none", "review_share": 0.0}
     release = row_of({**card, "created_at": "2026-03-02T09:14:55+00:00"})
     files, notes = write_open_vlm(warehouse, release, None, folder)
     assert "baselines are left out" in notes[0]

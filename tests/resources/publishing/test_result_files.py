@@ -22,6 +22,7 @@ from resources.publishing.result_files import (
     ResultError,
     read_calls,
     read_results,
+    write_files,
     write_results,
 )
 from resources.warehouse import arrow_schema
@@ -147,6 +148,36 @@ def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(tmp_path)
         assert line in text
     names = ("judge-agreement", "counts-tokens", "letters", "extractors", "extraction-shares")
     assert {f"{name}.tex" for name in names} <= written("latex", tmp_path).keys()
+
+
+def test_labels_that_share_a_file_name_have_files_of_their_own(tmp_path):
+    counts = [
+        {"release_id": "mmdu-1", "name": name, "value": f"of {name}", "n": 1, "unit": "items"}
+        for name in ("颜色", "形状", "Size!", "size", "other 2")
+    ]
+    tables = RESULTS._replace(
+        counts=pa.Table.from_pylist(counts, COUNTS),
+        findings=filled(
+            [
+                {**best("good", "easy", 90.0), "subset_label": label, "analysis": "model_groups"}
+                for label in ("颜色", "形状")
+            ],
+            arrow_schema("evaluate.findings").names,
+        ),
+    )
+    files = write_results(tables, "latex", tmp_path, CARD, None, NO_CALLS, {})
+    numbered = ("other", "other-2", "size", "size-2", "other-2-2")
+    for row, name in zip(counts, numbered, strict=True):
+        text = (tmp_path / f"counts-{name}.tex").read_text()
+        assert row["value"] in text and f"tab:mmdu-1-counts-{name}}}" in text
+    assert {tmp_path / "hardest-other.tex", tmp_path / "hardest-other-2.tex"} <= set(files)
+    assert write_results(tables, "latex", tmp_path, CARD, None, NO_CALLS, {}) == files
+
+
+def test_two_files_of_one_name_are_not_written_over_each_other(tmp_path):
+    with pytest.raises(AssertionError, match="have the name a"):
+        write_files(tmp_path, [("a", b"1"), ("a", b"2")])
+    assert (tmp_path / "a").read_bytes() == b"1"
 
 
 def test_pictures_open(tmp_path):

@@ -79,9 +79,11 @@ def demo() -> int:
     """Build the sample corpus with mock models; settings in the environment are ignored.
 
     A workspace without settings.yaml gets one for dialogues that are smaller than MMDU's."""
+    from dagster_project.resources import SAMPLE_CORPUS
     from resources.llm.registry import active_profile, load_registry
 
-    for variable in ("LOOM_CORPUS", "LOOM_MODELS", "LOOM_PROFILE"):
+    os.environ["LOOM_CORPUS"] = str(SAMPLE_CORPUS)
+    for variable in ("LOOM_MODELS", "LOOM_PROFILE"):
         os.environ.pop(variable, None)
     load_registry().require_mock(active_profile())
     return _main_job(everything=False, sample_settings=True)

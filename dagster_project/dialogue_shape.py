@@ -79,6 +79,7 @@ def _built(
     registry: Registry, profile: str, settings: Path | None
 ) -> dict[Kind, DialogueKindResult]:
     """Generate both kinds of dialogues on the corpus, each in a separate dry run."""
+    record = home.corpus_record_path()
     with (
         tempfile.TemporaryDirectory(prefix="vlm-loom-shape-") as name,
         workspace_at(Path(name)),
@@ -87,6 +88,8 @@ def _built(
         if settings:
             read_sections(SECTIONS, settings)
             shutil.copy(settings, home.settings_path())
+        if record.exists():
+            shutil.copy(record, home.corpus_record_path())
         shards = corpus_folder().shards()
         instance.add_dynamic_partitions(str(wit_shards.name), shards)
         for shard in shards:

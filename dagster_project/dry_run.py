@@ -112,7 +112,7 @@ def copied_workspace() -> Iterator[Ledger]:
         for shared in (home.images_path(), real / DOWNLOADS, real / WIKIPEDIA, index):
             if shared.exists() and not (folder / shared.name).exists():
                 (folder / shared.name).symlink_to(shared)
-        for settings in (home.settings_path(), real / home.rules_path().name):
+        for settings in (home.settings_path(), home.rules_path(), home.corpus_record_path()):
             if settings.exists():
                 shutil.copy(settings, folder)
         ledger = Ledger(home.ledger_path()) if is_there(home.ledger_path()) else None

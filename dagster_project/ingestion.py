@@ -12,10 +12,11 @@ from dagster_project.progress import is_failed_check, root_cause, why_step_faile
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import observation, observation_of_files
 from methods.errors import UserError
-from methods.naming import listed, nearest
+from methods.naming import nearest
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import ShardState, observe, observe_files
-from resources.warehouse import Warehouse
+from resources.files.atomic import write_atomically
+from resources.files.home import corpus_record_path
 
 RANGE = "..."
 """Separator of the first and the last shard of a range, as in the UI."""
@@ -28,28 +29,6 @@ def shards_of(corpus: Corpus) -> list[str]:
         none = f"There are no shards (*.tsv, *.tsv.gz, *.parquet) in {corpus.path}."
         raise UserError(" ".join(filter(None, [none, corpus.left_out()])))
     return shards
-
-
-def require_same_corpus(corpus: Corpus, warehouse: Warehouse, shards: Sequence[str]) -> None:
-    """Check that the sample corpus is not built into a workspace with another corpus.
-
-    Args:
-        corpus: The corpus of this run.
-        warehouse: The tables.
-        shards: The names of the corpus's shards.
-
-    Raises:
-        UserError: The workspace has shards of another corpus, and the run names no corpus.
-    """
-    ingested_shards = warehouse.select("ingest.shards", "wit_shard", order="wit_shard")[
-        "wit_shard"
-    ].to_pylist()
-    if corpus.path == SAMPLE_CORPUS and ingested_shards and not {*ingested_shards} & {*shards}:
-        raise UserError(
-            f"This workspace has another corpus ({listed(ingested_shards, 3)}) than the sample corpus, "
-            f"which is the default. Pass --corpus with the folder of {ingested_shards[0]} "
-            "(LOOM_CORPUS), or --workspace with another workspace (LOOM_WORKSPACE)."
-        )
 
 
 def chosen_shards(named: Sequence[str], shards: Sequence[str]) -> list[str]:
@@ -85,6 +64,8 @@ def register_shards(
 ) -> dict[str, ShardState]:
     """Register the shards as partitions, and report the current content of local files to Dagster.
 
+    The workspace remembers the folder of the corpus, so that later commands need no --corpus.
+
     Args:
         instance: Where runs are recorded.
         corpus: The corpus of the shards.
@@ -93,6 +74,8 @@ def register_shards(
     Returns:
         The observed state of each shard that is a local file.
     """
+    if corpus.path != SAMPLE_CORPUS:
+        write_atomically(corpus_record_path(), f"{corpus.path.resolve()}\n".encode())
     instance.add_dynamic_partitions(str(wit_shards.name), list(shards))
     observed = observe(corpus, {}, math.inf)
     states = {shard: observed[shard] for shard in shards if shard in observed}

@@ -23,6 +23,7 @@ from dagster_project.progress import (
     print_failure,
     print_lost_results,
     step_failure_message,
+    ui_command,
 )
 from dagster_project.resources import SAMPLE_CORPUS, corpus_folder, image_fetcher, make_gateway
 from dagster_project.results import show_reports, show_results
@@ -89,9 +90,7 @@ def run_main_job(
     print(f"\n{how} in {time.monotonic() - started:.0f} s.")
     show_reports()
     print(f"Releases: {home.releases_path()}")
-    folder = home.home()
-    of_home = "" if folder == home.DEFAULT else f" --workspace {folder}"
-    print(f"UI:       vlm-loom ui{of_home}, then http://127.0.0.1:3000")
+    print(f"UI:       {ui_command()}, then http://127.0.0.1:3000")
     if ended.lost_shards:
         print(f"\n{ended.lost_shards}", file=sys.stderr)
     if not ended.made_all:

@@ -203,7 +203,7 @@ class _ModelCheck:
         if works:
             remark = "set `structured_output: true` to use it" if is_off else "used"
         elif is_off:
-            remark = "leave `structured_output: false`"
+            return replace(finding, works=False, message="leave `structured_output: false`")
         elif isinstance(outcome, Failure) and outcome.kind != "bad_parameter":
             return finding
         else:

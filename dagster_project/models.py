@@ -89,7 +89,7 @@ def check_model(model: str) -> int:
     """
     with gateway_for(load_registry(), model) as gateway:
         findings = print_findings(gateway, gateway.registry.model(model))
-        for line in _settings(model, findings):
+        for line in _settings(gateway.registry.model(model), findings):
             print(line)
     return 0 if findings[0].works is True else 1
 
@@ -160,14 +160,16 @@ def _lines(outcome: Outcome, ledger: Ledger) -> list[str]:
     ]
 
 
-def _settings(name: str, findings: Sequence[ModelCheckResult]) -> list[str]:
-    """Format the measured fields as lines of YAML."""
-    settings = measured_fields(findings)
+def _settings(spec: ModelSpec, findings: Sequence[ModelCheckResult]) -> list[str]:
+    """Format the measured fields that differ from the entry's as lines of YAML."""
+    entry = spec.model_dump(mode="json")
+    measured = measured_fields(findings)
+    settings = {field: value for field, value in measured.items() if value != entry[field]}
     if not settings:
         return []
     lines = yaml.safe_dump(settings, default_flow_style=None, sort_keys=False).splitlines()
     return [
-        f"Measured; set in the entry {name} of models.yaml:",
+        f"Measured; set in the entry {spec.name} of models.yaml:",
         *(f"    {line}" for line in lines),
     ]
 

@@ -8,12 +8,14 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG
 from assets.common.isolation import LOST
+from resources.files import home
 from resources.files.system_errors import exhaustion_in_text
 
 ALL_MADE = "made"
@@ -148,10 +150,17 @@ def console_of(job: str) -> Mapping[str, Any]:
     return TOLD_AT_THE_END if job == "evaluate" else SHOW_PROGRESS
 
 
+def ui_command() -> str:
+    """Return the command that serves the UI of the workspace."""
+    folder = home.home()
+    return "vlm-loom ui" + ("" if folder == home.DEFAULT else f" --workspace {quote(str(folder))}")
+
+
 def print_failure(job: str) -> None:
     """Say on stderr that the run of a job failed, after its log."""
     print(
-        f"The run of {job} failed; the log above and the UI (vlm-loom ui) say why.", file=sys.stderr
+        f"The run of {job} failed; the log above and the UI ({ui_command()}) say why.",
+        file=sys.stderr,
     )
 
 
@@ -164,7 +173,7 @@ def print_failed_checks(job: str, names: Sequence[str]) -> None:
     """
     print(
         f"The run of {job} came to its end, and of its checks failed: {', '.join(names)}; the log "
-        "above and the UI (vlm-loom ui) say why.",
+        f"above and the UI ({ui_command()}) say why.",
         file=sys.stderr,
     )
 

@@ -7,8 +7,9 @@ import logging
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import dagster as dg
@@ -17,7 +18,8 @@ from pydantic import Field
 from assets.common.failures import plain_errors
 from dagster_project.run_tags import CHAIN, PARENT_RUN, ROOT_RUN
 from methods.benchmarks import BENCHMARKS, Benchmarks
-from resources.corpus.corpus import Corpus
+from methods.naming import listed
+from resources.corpus.corpus import Corpus, CorpusError
 from resources.embedding.process import EmbedderProcess, text_embedder
 from resources.files import home
 from resources.images.fetcher import ImageFetcher
@@ -41,14 +43,49 @@ SAMPLE_CORPUS = home.REPO_ROOT / "resources" / "sample_corpus"
 
 
 def corpus_folder(path: str | None = None, pauses: HostPauses | None = None) -> Corpus:
-    """Return the corpus to build from: `path`, else `LOOM_CORPUS`, else the sample corpus.
+    """Return the corpus to build from: `path`, else `LOOM_CORPUS`, else the folder that the workspace
+    was last ingested from, else the sample corpus.
 
     Args:
         path: The folder of the corpus.
         pauses: Waiting times that hosts asked for (rate limits), shared with other clients.
+
+    Returns:
+        The corpus.
+
+    Raises:
+        CorpusError: No folder is named, and that of the last ingest is not there any more.
     """
-    folder = path or os.environ.get("LOOM_CORPUS") or SAMPLE_CORPUS
-    return Corpus(folder, home.home(), pauses)
+    folder = path or os.environ.get("LOOM_CORPUS")
+    record = home.corpus_record_path()
+    if not folder and record.exists():
+        folder = record.read_text().strip()
+        if not Path(folder).is_dir():
+            raise CorpusError(
+                f"This workspace was ingested from {folder}, which is not there any more: give "
+                "--corpus FOLDER (or LOOM_CORPUS)."
+            )
+    return Corpus(folder or SAMPLE_CORPUS, home.home(), pauses)
+
+
+def require_same_corpus(corpus: Corpus, ingested_shards: Collection[str]) -> None:
+    """Check that the sample corpus, the default, is not mixed into a workspace with another corpus.
+
+    Args:
+        corpus: The corpus to ingest from.
+        ingested_shards: The shards with rows in the tables.
+
+    Raises:
+        CorpusError: It is the sample corpus, and the tables have a shard that is not one of its shards.
+    """
+    if corpus.path != SAMPLE_CORPUS:
+        return
+    if others := sorted({*ingested_shards} - {*corpus.shards()}):
+        raise CorpusError(
+            f"This workspace has another corpus ({listed(others, 3)}) than the sample corpus, which is "
+            "the default: give --corpus FOLDER (or LOOM_CORPUS), or another workspace by --workspace "
+            "(LOOM_WORKSPACE)."
+        )
 
 
 def image_fetcher(
@@ -207,13 +244,18 @@ class WarehouseResource(WorkspaceResource[Warehouse]):
 
 
 class CorpusResource(WorkspaceResource[Corpus]):
-    """The folder of shards to ingest (LOOM_CORPUS), by default the sample corpus."""
+    """The folder of shards (LOOM_CORPUS), by default that of the last ingest, or the sample corpus."""
 
-    path: str | None = Field(default=None, description="The folder; null: the sample corpus.")
+    path: str | None = Field(default=None, description="The folder; null: that of the last ingest.")
     pauses: dg.ResourceDependency[HostPauses]
+    warehouse: dg.ResourceDependency[Warehouse]
 
     def make(self, context: dg.InitResourceContext) -> Corpus:
-        return corpus_folder(self.path, self.pauses)
+        """Return the corpus. The sample corpus is refused for tables of another corpus."""
+        corpus = corpus_folder(self.path, self.pauses)
+        rows = self.warehouse.select("ingest.shards", "wit_shard")
+        require_same_corpus(corpus, rows["wit_shard"].to_pylist())
+        return corpus
 
 
 class ImageFetcherResource(WorkspaceResource[ImageFetcher]):
@@ -316,9 +358,10 @@ def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:
     """Return all resources by name; `benchmarks` are the benchmarks to evaluate on."""
     # The Wikipedia client and the image fetcher share the waiting times that hosts ask for.
     pauses = HostPauses()
-    corpus = CorpusResource(path=_from("LOOM_CORPUS"), pauses=pauses)
+    warehouse = WarehouseResource()
+    corpus = CorpusResource(path=_from("LOOM_CORPUS"), pauses=pauses, warehouse=warehouse)
     return {
-        "warehouse": WarehouseResource(),
+        "warehouse": warehouse,
         "corpus": corpus,
         "image_store": ImageStoreResource(),
         "image_index": ImageIndexResource(),

@@ -12,7 +12,7 @@ import dagster as dg
 from assets.common.partitions import wit_shards
 from assets.common.tables import recorded_rows
 from dagster_project import jobs
-from dagster_project.resources import corpus_folder
+from dagster_project.resources import corpus_folder, require_same_corpus
 from dagster_project.run_tags import PARTITION
 from dagster_project.shards import observed_fingerprints
 from methods.errors import UserError
@@ -40,10 +40,11 @@ def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] 
         corpus = corpus_folder()
         shards, changing, most = corpus.shards(), corpus.changing(), corpus.weekly_shards()
         rows = warehouse_of_home().select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
+        ingested = {row["wit_shard"]: row["fingerprint"] for row in rows}
+        require_same_corpus(corpus, ingested)
     except UserError as error:
         return dg.SkipReason(str(error))
     done = context.instance.get_materialized_partitions(dg.AssetKey(["ingest", "entries"]))
-    ingested = {row["wit_shard"]: row["fingerprint"] for row in rows}
     observed = observed_fingerprints(context.instance, shards)
     waiting = [
         shard

@@ -15,7 +15,7 @@ from assets.review.approved import ReviewSettings
 from assets.review.queue import KINDS_MADE
 from dagster_project.decisions import forget_materializations, observation_of_decisions
 from dagster_project.jobs import ASK_MODELS
-from dagster_project.resources import corpus_folder
+from dagster_project.resources import corpus_folder, require_same_corpus
 from dagster_project.run_tags import CHAIN, PARTITION, WAITED
 from dagster_project.shards import (
     ingested_now,
@@ -39,7 +39,6 @@ from resources.migrations import StoreError
 from resources.mock_server.process import MockServerProcess
 from resources.review.store import ReviewStore
 from resources.stores.address import is_there
-from resources.warehouse import WarehouseError
 from resources.warehouse.configured import warehouse_of_home
 
 # Dagster copies a sensor when it resolves the sensor's jobs, and warns of the copy's own parameters.
@@ -70,16 +69,14 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
     before = from_json(context.cursor or "{}")
     files_before, wrong_before = before.pop(_FILES, None), before.pop(_WRONG, None)
     try:
-        corpus = corpus_folder()
+        corpus, ingested = corpus_folder(), _ingested_shards()
+        require_same_corpus(corpus, ingested)
         names = corpus.shards()
         observed = observe(corpus, before, OBSERVE_SECONDS)
         files = observe_files(corpus, files_before)
-        ingested, left_out = _ingested_shards(), corpus.left_out()
+        wrong = stale_shards(corpus, observed, ingested)
     except UserError as error:
         return dg.SkipReason(str(error))
-    wrong = wrong_before
-    if ingested is not None:
-        wrong = stale_shards(names, observed, ingested, left_out)
     partitions = set(context.instance.get_dynamic_partitions(str(wit_shards.name)))
     new = [shard for shard in names if shard not in partitions]
     reported = {shard: ShardState(*seen).fingerprint for shard, seen in before.items()}
@@ -108,12 +105,12 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
     )
 
 
-def _ingested_shards() -> dict[str, str] | None:
-    """The fingerprint of each shard with rows; None if the tables cannot be read now."""
-    try:
-        rows = warehouse_of_home().snapshot_read("ingest/shards_read", {}).to_pylist()
-    except WarehouseError:
-        return None
+def _ingested_shards() -> dict[str, str]:
+    """The fingerprint of each shard with rows. Raises WarehouseError if they cannot be read now."""
+    tables = warehouse_of_home()
+    if not tables.is_there():
+        return {}
+    rows = tables.snapshot_read("ingest/shards_read", {}).to_pylist()
     return {row["wit_shard"]: row["fingerprint"] for row in rows}
 
 

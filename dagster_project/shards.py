@@ -66,20 +66,20 @@ def observed_fingerprints(instance: dg.DagsterInstance, shards: Sequence[str]) -
 
 
 def stale_shards(
-    names: Sequence[str],
-    observed: Mapping[str, ShardState],
-    ingested: Mapping[str, str],
-    left_out: str | None,
+    corpus: Corpus, observed: Mapping[str, ShardState], ingested: Mapping[str, str]
 ) -> str | None:
     """Describe the shards that changed or disappeared since they were ingested, with advice; None if
     there are none.
 
     Args:
-        names: The shards of the corpus.
+        corpus: The corpus.
         observed: The observed state of local files.
         ingested: The fingerprint of each ingested shard.
-        left_out: The message about files that are not read as shards.
+
+    Raises:
+        CorpusError: The corpus cannot be read.
     """
+    names = corpus.shards()
     changed = [shard for shard in names if shard in ingested and shard in observed]
     changed = [shard for shard in changed if observed[shard].fingerprint != ingested[shard]]
     gone = sorted(ingested.keys() - {*names})
@@ -92,10 +92,11 @@ def stale_shards(
     if gone:
         sentences.append(
             f"{number_of(len(gone), 'shard')} of the tables {'is' if len(gone) == 1 else 'are'} not in "
-            f"the corpus any more ({listed(gone)}), and their rows stay: put the file back, or remove "
-            f"its rows with vlm-loom workspace remove-shard {gone[0]}."
+            f"the corpus {corpus.path} ({listed(gone)}), and their rows stay: first check that "
+            "--corpus (LOOM_CORPUS) is the right folder; then put the file back, or remove its rows "
+            f"with vlm-loom workspace remove-shard {gone[0]}."
         )
-    if left_out:
+    if left_out := corpus.left_out():
         sentences.append(left_out)
     return " ".join(sentences) or None
 
@@ -113,8 +114,7 @@ def ingested(
     rows = warehouse.select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
     fingerprints = {row["wit_shard"]: row["fingerprint"] for row in rows}
     try:
-        states = observe(corpus, {}, math.inf)
-        wrong = stale_shards(corpus.shards(), states, fingerprints, corpus.left_out())
+        wrong = stale_shards(corpus, observe(corpus, {}, math.inf), fingerprints)
     except UserError as error:
         wrong = str(error)
     return result(wrong, {"shards with rows": len(fingerprints)}, dg.AssetCheckSeverity.WARN)

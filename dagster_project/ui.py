@@ -14,11 +14,12 @@ from typing import IO
 
 from assets.common.partitions import wit_shards
 from dagster_project.instance import open_instance, prepare_dagster_home
-from dagster_project.resources import corpus_folder
+from dagster_project.resources import corpus_folder, require_same_corpus
 from dagster_project.run_processes import end_dead_runs
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT, home
 from resources.stores_of_home import bring_home_up_to_date, require_folder, usable_home
+from resources.warehouse.configured import warehouse_of_home
 from resources.web.addresses import CALLS
 from resources.web.ports import HOST, require_free
 
@@ -95,7 +96,10 @@ def _prepare_instance() -> None:
         if ended:
             print(f"Ended, as their processes are gone: {', '.join(ended)}.", flush=True)
         try:
-            instance.add_dynamic_partitions(str(wit_shards.name), corpus_folder().shards())
+            corpus = corpus_folder()
+            ingested = warehouse_of_home().select("ingest.shards", "wit_shard")
+            require_same_corpus(corpus, ingested["wit_shard"].to_pylist())
+            instance.add_dynamic_partitions(str(wit_shards.name), corpus.shards())
         except UserError as error:
             # Existing results can be viewed without the corpus.
             print(error, file=sys.stderr, flush=True)

@@ -76,7 +76,7 @@ CORPUS = click.Option(
     type=click.Path(path_type=Path, resolve_path=True),
     expose_value=False,
     callback=_environment("LOOM_CORPUS"),
-    help="The folder with the shards (LOOM_CORPUS; the sample corpus by default).",
+    help="The folder with the shards (LOOM_CORPUS; by default that of the last ingest, or the sample).",
 )
 PROFILE = click.Option(
     ["--profile"],

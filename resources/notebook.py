@@ -33,6 +33,9 @@ class Home:
     """
 
     def __init__(self, folder: str | Path | None = None) -> None:
+        """Name the workspace. Raises WarehouseError if there is no such folder."""
+        if folder and not Path(folder).is_dir():
+            raise WarehouseError(f"There is no folder {folder}: give the folder of a workspace.")
         folder = folder or os.environ.get("LOOM_WORKSPACE") or os.environ.get("LOOM_HOME") or "data"
         self._path = Path(folder).resolve() / home.warehouse_path().name
 

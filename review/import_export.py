@@ -3,6 +3,7 @@
 An import adds decisions and never overwrites one. To change an earlier decision, use the app.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -127,6 +128,10 @@ def _import_records(
     round: int,
 ) -> ImportResult:
     decided, rules = by_item(store.decisions()), store.rules()
+    holders: dict[str, set[str]] = defaultdict(set)
+    for hold in store.holds():
+        if hold.annotator != reviewer and hold.round == round:
+            holders[hold.item_id].add(hold.annotator)
     current_time = datetime.now(UTC)
     valid: list[tuple[int, str, Decision]] = []
     problems: list[tuple[int, str]] = []
@@ -147,6 +152,7 @@ def _import_records(
                 n_known += 1
                 continue
             _check_may_decide(decision, before, state)
+            _check_not_open(holders[item["item_id"]], state)
             valid.append((number, record.place, decision))
         except StaleDecision as conflict:
             problems.append((number, f"{record.place}: conflict: {conflict}"))
@@ -246,6 +252,15 @@ def _same(text: str, other: str) -> bool:
 
 def _is_known(decision: Decision, before: Sequence[Decision]) -> bool:
     return any(_outcome(earlier) == _outcome(decision) for earlier in _of_same(decision, before))
+
+
+def _check_not_open(holders: set[str], state: ReviewState) -> None:
+    """Raise ValueError if the people who have the item open in the app are all that it needs."""
+    if holders and len(holders) >= state.status.people_needed:
+        raise ValueError(
+            f"item {state.item['item_id']} is open in the app by {', '.join(sorted(holders))}: import "
+            "the file again when that person has decided it or left it."
+        )
 
 
 def _check_may_decide(decision: Decision, before: Sequence[Decision], state: ReviewState) -> None:

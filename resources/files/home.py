@@ -69,6 +69,11 @@ def rules_path() -> Path:
     return home() / "review.yaml"
 
 
+def corpus_record_path() -> Path:
+    """Return the path of the file that names the folder of the corpus that was last ingested."""
+    return home() / "corpus.txt"
+
+
 def stores_database_path() -> Path:
     """Return the path of the file that names the database of the stores, if they are in Postgres."""
     return home() / "stores-database.txt"

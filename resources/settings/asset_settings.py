@@ -47,7 +47,7 @@ _LOG = logging.getLogger(__name__)
 SCHEMA_NAME = "settings.schema.json"
 _HEADER = f"""\
 # yaml-language-server: $schema={SCHEMA_NAME}
-# Settings of this home; what is not here has its default. Every run reads this file when a step starts.
+# Settings of this workspace; others have their defaults. Every run reads this file when a step starts.
 """
 
 

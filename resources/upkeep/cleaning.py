@@ -80,6 +80,7 @@ OWN = (
     home.releases_path().name,
     home.settings_path().name,
     home.rules_path().name,
+    home.corpus_record_path().name,
     home.stores_database_path().name,
     home.moved_tables_path().name,
     SCHEMA_NAME,

@@ -3,6 +3,8 @@
 import os
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ VALUES: dict[str, Any] = yaml.safe_load((DEPLOY / "helm" / "values.yaml").read_t
 MANIFESTS: list[dict[str, Any]] = list(
     yaml.safe_load_all((DEPLOY / "helm" / "loom.yaml").read_text())
 )
+GUIDE = (REPO_ROOT / "docs" / "guides" / "shared-instance.md").read_text()
 IMAGE_ENV = dict(re.findall(r"([A-Z_]+)=(\S+)", DOCKERFILE.partition("ENV PATH")[2]))
 
 
@@ -48,6 +51,14 @@ def test_a_service_is_understood_writes_its_home_and_tmp_alone_and_is_not_root(n
     assert writable == [f"home:{IMAGE_ENV['LOOM_WORKSPACE']}"]
     assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", DOCKERFILE, re.MULTILINE)
     assert IMAGE_ENV["DAGSTER_HOME"] == f"{IMAGE_ENV['LOOM_WORKSPACE']}/dagster"
+
+
+@pytest.mark.skipif(shutil.which("useradd") is None, reason="useradd is not installed")
+def test_the_image_s_user_is_added_with_options_that_useradd_knows() -> None:
+    usage = subprocess.run(["useradd", "--help"], capture_output=True, text=True, check=True).stdout
+    commands = re.findall(r"\buseradd (.*)", DOCKERFILE)
+    options = {word for command in commands for word in re.findall(r"--[\w-]+", command)}
+    assert options and options <= set(re.findall(r"--[\w-]+", usage))
 
 
 def test_what_a_service_depends_on_can_be_waited_for() -> None:
@@ -148,6 +159,13 @@ def test_helms_code_location_is_the_projects_and_pods_are_as_the_compose_files_s
         assert part["securityContext"]["readOnlyRootFilesystem"] is True
         mounts = {mount["name"]: mount["mountPath"] for mount in part["volumeMounts"]}
         assert mounts["home"] == IMAGE_ENV["LOOM_WORKSPACE"] and mounts["tmp"] == "/tmp"
+
+
+def test_helms_tables_and_stores_are_outside_the_volume_that_pods_share() -> None:
+    (secret,) = re.findall(r"create secret generic loom-stores (?:.*\\\n)+.*", GUIDE)
+    named = {*re.findall(r"--from-literal=(LOOM_\w+)=", secret)}
+    (settings,) = [each["data"] for each in MANIFESTS if each["kind"] == "ConfigMap"]
+    assert {"LOOM_STORES", "LOOM_WAREHOUSE", "LOOM_FILES"} <= named | settings.keys()
 
 
 def test_helms_launcher_is_dagsters_and_takes_its_settings() -> None:

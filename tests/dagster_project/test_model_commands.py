@@ -240,6 +240,17 @@ def test_what_does_not_work_has_its_setting(write: Made, capsys) -> None:
     assert said["JSON schema"].startswith("works      set `structured_output: true` to use it")
 
 
+class NoSchemas(Gpt4o):
+    """A server that does not know the field of schemas."""
+
+    fields = Gpt4o.fields - {"response_format"}
+
+
+def test_a_schema_that_is_refused_and_switched_off_has_no_setting(write: Made, capsys) -> None:
+    _, said = checked(write, capsys, NoSchemas("it"), structured_output=False)
+    assert said["JSON schema"] == "does not   leave `structured_output: false`"
+
+
 def test_twenty_images_are_tried_in_the_way_of_the_entry(write: Made, capsys) -> None:
     _, grid = checked(write, capsys, Vllm("it"), max_images=8, many_images="grid")
     _, fewer = checked(write, capsys, Vllm("it"), max_images=8)
@@ -311,6 +322,11 @@ def test_the_settings_of_a_local_server_are_measured(write: Made, capsys, local:
         "context_tokens": 2048,
         "concurrency": 4,
     }
+
+    write(local.url, image_tokens=settings["image_tokens"])
+    assert loom(["model", "check", "it"]) == 0
+    out = capsys.readouterr().out.partition("set in the entry it of models.yaml:\n")[2]
+    assert out and "image_tokens" not in out, "the entry has these values"
 
 
 def test_a_model_that_takes_texts_only_is_sent_no_images(

@@ -42,6 +42,11 @@ def run(
     ).success
 
 
+def test_a_failure_names_the_ui_of_its_workspace(loom_home: Path, capsys) -> None:
+    progress.print_failure("build")
+    assert f"(vlm-loom ui --workspace {loom_home})" in capsys.readouterr().err
+
+
 def wait_for(path: Path) -> None:
     while not path.exists():
         time.sleep(0.01)

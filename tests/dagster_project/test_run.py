@@ -11,17 +11,16 @@ from dagster_project import main_job
 from dagster_project.build import BuildResult
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
-from dagster_project.ingestion import chosen_shards, require_same_corpus, why_failed
+from dagster_project.ingestion import chosen_shards, why_failed
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import DESCRIPTIONS
 from dagster_project.progress import ALL_MADE, progress_logger
-from dagster_project.resources import SAMPLE_CORPUS
+from dagster_project.resources import SAMPLE_CORPUS, require_same_corpus
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
 from resources.embedding.process import EmbedderProcess
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
-from tests.assets.filled import put
 from tests.dagster_project.conftest import Commanded
 
 pytestmark = pytest.mark.slow
@@ -131,18 +130,14 @@ def test_a_job_that_asks_nothing_about_releases_takes_no_limit(
     assert "leave out --limit, or run evaluate" in done.stderr
 
 
-def test_the_sample_is_not_built_into_a_home_of_another_corpus(
-    empty_warehouse: Warehouse, tmp_path: Path
-) -> None:
-    warehouse = empty_warehouse
+def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:
     sample = Corpus(SAMPLE_CORPUS, tmp_path)
-    require_same_corpus(sample, warehouse, ["sample-a"])
-    put(warehouse, {"ingest.shards": [{"wit_shard": "mine"}]})
-    with pytest.raises(UserError, match=r"another corpus \(mine\).*Pass --corpus"):
-        require_same_corpus(sample, warehouse, ["sample-a"])
-    require_same_corpus(Corpus(tmp_path, tmp_path), warehouse, ["new"])
-    put(warehouse, {"ingest.shards": [{"wit_shard": "sample-a"}]})
-    require_same_corpus(sample, warehouse, ["sample-a"])
+    for ingested in ([], ["sample-a"]):
+        require_same_corpus(sample, ingested)
+    for ingested in (["mine"], ["mine", "sample-a"]):
+        with pytest.raises(UserError, match=r"another corpus \(mine\).*give --corpus"):
+            require_same_corpus(sample, ingested)
+        require_same_corpus(Corpus(tmp_path, tmp_path), ingested)
 
 
 def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made_not_all(
@@ -192,7 +187,7 @@ def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made
     [
         (["build", "--profile", "openai"], ("/its/shards", "openai", False, False)),
         (["build", "--all"], ("/its/shards", "local", True, False)),
-        (["demo"], (None, None, False, True)),
+        (["demo"], (str(SAMPLE_CORPUS), None, False, True)),
     ],
 )
 def test_a_demo_is_a_build_of_the_sample_with_mock_models_whatever_the_environment_says(

@@ -195,14 +195,25 @@ def test_what_differs_from_what_was_ingested_fails_a_check_until_it_is_ingested(
     assert result() == (
         False,
         "1 shard changed after ingestion (one): run vlm-loom run ingest, or materialize these "
-        "partitions of the group ingest. 1 shard of the tables is not in the corpus any more (gone), "
-        "and their rows stay: put the file back, or remove its rows with vlm-loom workspace "
-        "remove-shard "
-        "gone.",
+        f"partitions of the group ingest. 1 shard of the tables is not in the corpus {corpus} (gone), "
+        "and their rows stay: first check that --corpus (LOOM_CORPUS) is the right folder; then put "
+        "the file back, or remove its rows with vlm-loom workspace remove-shard gone.",
     )
     assert result() is None, "it is reported once"
     rows(one=one)
     assert result() == (True, None)
+
+
+@pytest.mark.parametrize("ingested", [["mine"], ["mine", "sample-a"]])
+def test_the_sample_s_shards_do_not_become_partitions_of_a_workspace_with_another_corpus(
+    ingested: list[str], watcher: Daemon, loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOOM_CORPUS")
+    put(warehouse_of_home(), {"ingest.shards": [{"wit_shard": name} for name in ingested]})
+    tick = watcher.tick()
+    assert added(tick) == [] and not tick.asset_events
+    assert "another corpus (mine)" in (tick.skip_message or "")
+    assert "give --corpus FOLDER (or LOOM_CORPUS)" in (tick.skip_message or "")
 
 
 def queue(*items: QueueItem) -> None:

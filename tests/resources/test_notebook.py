@@ -53,6 +53,11 @@ def test_another_name_is_refused_with_the_nearest(folder, name, columns, said):
         Home(folder).table(name, *columns)
 
 
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(WarehouseError, match=r"^There is no folder .*absent: give the folder"):
+        Home(tmp_path / "absent")
+
+
 def test_nothing_is_changed_and_no_other_file_reached(folder):
     with pytest.raises(UserError, match="The tables are read-only here"):
         Home(folder).sql(f"COPY release.current TO '{folder}/x.csv'")

@@ -172,6 +172,20 @@ class TestImport:
         assert "verdict is one of" in result.problems[0]
         assert "not in the queue" in result.problems[3]
 
+    def test_an_item_that_another_person_has_open_in_the_app_is_left_to_that_person(self, folder):
+        folder.store.update_queue(folder.items)
+        lines = [line | {"verdict": "accept"} for line in folder.export(1)]
+        lock = folder.store.lock_item("bob", "annotator", item_id=lines[0]["item_id"])
+        assert lock is not None
+
+        result = folder.back(lines)
+
+        assert result.added == len(lines) - 1
+        assert len(result.problems) == 1
+        assert "is open in the app by bob: import the file again" in result.problems[0]
+        folder.store.release(lock.item_id, "bob")
+        assert folder.back(lines).added == 1
+
     def test_a_content_that_no_longer_stands_is_a_conflict(self, folder):
         early = [line | {"verdict": "accept"} for line in folder.export(1)]
         folder.items[0] = queued(7) | {"item_id": "item-0"}  # a rebuild wrote it anew

@@ -30,6 +30,7 @@ def rated(reply: str) -> list[object]:
         '{"item": {"question": "Which?", "distractors": ["a", "b"]}}',
         'Draft: {"question": "What?"}. Final: {"question": "Which?", "distractors": ["a", "b"]}',
         '{"question": "", "distractors": []} So: {"question": "Which?", "distractors": ["a", "b"]}',
+        '{"question": "Which?", "distractors": ["a", "b"], "source": {"question": "What?"}}',
         'so I ask {"question": "No"}</think>{"question": "Which?", "distractors": ["a", "b"]}',
         "{a} " * 20 + "{'question': 'Which?', 'distractors': ['a', 'b']}",
     ],

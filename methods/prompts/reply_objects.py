@@ -23,6 +23,8 @@ MOST_CHARACTERS = 20_000
 """The most characters of a damaged object that is repaired. Repairing is slow."""
 _MOST_STARTS, _MOST_REPAIRS = 2_000, 50
 """The most opening braces of a reply that are tried, and the most damaged objects that are repaired."""
+_MOST_REPAIRED = 3 * MOST_CHARACTERS
+"""The most characters of a reply that are repaired in total: the longest object with three ends."""
 _QUOTES = "\"'`“”„‘’«»「」『』＂"
 _QUOTE = rf"[{_QUOTES}*_\s]*"
 _MARKS = _QUOTES + "*_" + "".join(filter(str.isspace, map(chr, range(0x3001))))
@@ -177,7 +179,7 @@ def _without_open_fence(text: str) -> str:
 def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
     objects: list[ReplyObject] = []
     start = text.find("{")
-    n_starts = n_repairs = 0
+    n_starts = n_repairs = n_characters = 0
     while start >= 0 and n_starts < _MOST_STARTS:
         n_starts += 1
         end = start + 1
@@ -188,7 +190,11 @@ def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[
         except ValueError:
             if n_repairs < _MOST_REPAIRS:
                 n_repairs += 1
-                for values, after, is_whole in _repaired(text, start, names, short):
+                repaired, n_read = _repaired(
+                    text, start, names, short, _MOST_REPAIRED - n_characters
+                )
+                n_characters += n_read
+                for values, after, is_whole in repaired:
                     objects.append(ReplyObject(values, text, start, after, is_whole))
                     end = after
         else:
@@ -200,16 +206,21 @@ def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[
 
 
 def _repaired(
-    text: str, start: int, names: Mapping[str, str], short: Sequence[str]
-) -> list[tuple[dict[str, object], int, bool]]:
+    text: str, start: int, names: Mapping[str, str], short: Sequence[str], most: int
+) -> tuple[list[tuple[dict[str, object], int, bool]], int]:
     """Repair a damaged object that begins at `start`: its possible values, its end, and whether it is
-    complete. Empty if it has none of the names.
+    complete. Empty if it has none of the names. Also the number of characters that this took, up to
+    `most`.
     """
     some: list[tuple[dict[str, object], int, bool]] = []
+    n_characters = 0
     for end, is_whole in _ends(text, start):
         span = text[start:end]
-        if len(span) > MOST_CHARACTERS or span.count("{") + span.count("[") > MOST_DEPTH:
+        if len(span) > min(MOST_CHARACTERS, most - n_characters):
             continue
+        if span.count("{") + span.count("[") > MOST_DEPTH:
+            continue
+        n_characters += len(span)
         if not any(name in _plain(span) for name in names):
             break
         try:
@@ -224,9 +235,9 @@ def _repaired(
         ]
         results = [(values, end, is_whole) for values in readings]
         if results and all(name in readings[-1] for name in short):
-            return results
+            return results, n_characters
         some = some or results
-    return some
+    return some, n_characters
 
 
 def _ends(text: str, start: int) -> Iterator[tuple[int, bool]]:

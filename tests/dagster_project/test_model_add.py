@@ -155,6 +155,16 @@ def test_a_name_from_the_server_cannot_steer_the_terminal(models: Path, capsys: 
     assert load_registry().model("it").model == odd
 
 
+def test_a_name_from_the_server_with_half_a_character_is_refused(models: Path, capsys: Any) -> None:
+    chat = Vllm("m")
+    with model_server({"/v1/models": {"data": [{"id": "\ud800x"}]}}, chat=chat) as root:
+        assert loom(["model", "add", root]) == 2
+
+    said = capsys.readouterr().err
+    assert "has half a character (a lone surrogate): \\ud800x. Give it another" in said
+    assert (said.count("\n"), models.read_text(), chat.received) == (1, FILE, [])
+
+
 def test_a_context_that_no_entry_takes_is_the_servers_fault(models: Path, capsys: Any) -> None:
     pages = {"/v1/models": {"data": [{"id": "m", "max_model_len": 10**12}]}}
     with model_server(pages, chat=Vllm("m")) as root:

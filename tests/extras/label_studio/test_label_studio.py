@@ -127,6 +127,19 @@ class TestAnnotations:
 
         assert problem.startswith("task 7, annotation 70: edits, question: this text is empty")
 
+    @pytest.mark.parametrize(
+        ("form", "name"),
+        [
+            ({"verdict": "reject", "reason": "other", "note": "\ud800 no"}, "note"),
+            ({"verdict": "edit", "question": "\ud800 Which?"}, "edits, question"),
+        ],
+    )
+    def test_half_a_character_is_reported_by_its_task_and_field(self, form, name, images, store):
+        item = item_of("multiple_choice")
+        (problem,) = pulled(item, store, annotated(item, images, form)).problems
+
+        assert problem.startswith(f"task 7, annotation 70: {name}: U+D800 is an invisible")
+
     def test_a_half_filled_score_is_reported(self, images, store):
         item = item_of("score")
         form = {"verdict": "edit", "scores.Creativity": "7"}

@@ -28,7 +28,8 @@ LOSS, TIE, WIN = 0.0, 0.5, 1.0
 
 _NAME = re.compile(r"(?:(?:the\s+)?(?:assistant|response|answer|model|option)\s*)?([ab])")
 _TIES = ("tie", "a tie", "tied", "draw", "a draw", "equal", "both", "neither", "none")
-_FIRST_WORD = re.compile(rf"(?:{'|'.join(_TIES)}|{_NAME.pattern})(?!\w)")
+_FIRST_WORD = re.compile(rf"(?:{WINNER}\W*)?(?P<winner>{'|'.join(_TIES)}|{_NAME.pattern})(?!\w)")
+"""The winner that begins a value, also after a second label, as in "The winner: **Winner:** A"."""
 
 
 class Verdict(NamedTuple):
@@ -133,7 +134,7 @@ def _winners_in_text(values: list[object]) -> list[Winner]:
     """The winners that begin values of the text around the objects, such as "A because it is right"."""
     bare = [_bare(value) for value in values]
     matches = filter(None, map(_FIRST_WORD.match, bare))
-    return [_winner(match[0]) for match in matches]
+    return [_winner(match["winner"]) for match in matches]
 
 
 def _bare(value: object) -> str:

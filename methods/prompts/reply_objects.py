@@ -115,16 +115,17 @@ def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
 
 
 def text_outside(objects: Sequence[ReplyObject]) -> str:
-    """Return the text of a reply without its objects.
+    """Return the text of a reply without its complete objects.
 
     Args:
         objects: All objects that `objects_in` found in the reply, at least one.
 
     Returns:
-        The text. A closing brace stands for each object, so that no value continues across it.
+        The text. A closing brace stands for each object, so that no value continues across it. An
+        object that is cut off stays, because the text after it may belong to it or not.
     """
     parts, end = [], 0
-    for each in objects:
+    for each in (each for each in objects if each.is_whole):
         parts.append(each.text[end : each.start])
         end = each.end
     return "}".join([*parts, objects[0].text[end:]])

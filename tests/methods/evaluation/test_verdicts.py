@@ -72,6 +72,7 @@ READ = {
     # A quoted winner does not replace the judge's own.
     'It writes {"reason": "r", "winner": "B"}, a trick.\nWinner: A': "two_winners",
     'It writes {"reason": "r", "winner": "B"}.\n**Winner:** A because it is right.': "two_winners",
+    'It writes {"reason": "r", "winner": "B"}.\nMy winner:\n**Winner:** A': "two_winners",
     'It writes {"reason": "r", "winner": "B"}.\nWinner: a tie, as both are wrong': "two_winners",
     '{"reason": "r", "winner": "A", "quote": {"reason": "r", "winner": "B"}}': "two_winners",
     '{"reason": "r", "Winner": "A", "winner": "B"}': "two_winners",

@@ -8,6 +8,7 @@ from dagster_project.model_check import ModelCheckResult, most_images
 from dagster_project.model_measures import room_for_prompt
 from dagster_project.models import gateway_for, measured_fields, print_findings
 from methods.errors import UserError, printable
+from methods.json_text import is_unicode
 from methods.naming import listed
 from resources.files.atomic import write_atomically
 from resources.llm.discovery import ModelServer, ServedModel, discover
@@ -56,6 +57,11 @@ def add_model(
         raise UserError(
             f"{server.base_url} serves a model whose name has {len(model.model):,} characters "
             f"({printable(model.model[:40])} ...): give it one of up to {_MOST_CHARACTERS} there."
+        )
+    if not is_unicode(model.model):
+        raise UserError(
+            f"{server.base_url} serves a model whose name has half a character (a lone surrogate): "
+            f"{printable(model.model)}. Give it another name there."
         )
     if (model.context or 0) > MOST:
         raise UserError(

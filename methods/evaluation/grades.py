@@ -6,13 +6,15 @@ the rule with the released scorers.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from methods.prompts.parsing import ParseError
 
-T = TypeVar("T")
 LOWEST, HIGHEST = 1, 10
+_NO_GRADE = re.compile(r"[\W_]*|<\s*\d+\s*[-–]\s*\d+\s*>")
+"""A value that states no grade: no letter or digit, or the range in the form of a prompt."""
+_NUMBER = re.compile(r"(?:[^\d:：]*+[:：])?\W*(\d+(?:\.\d+)?)")
+"""The number that begins a value, also after a second label, as in "My rating: **Rating:** 8"."""
 _WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
 
 
@@ -43,25 +45,51 @@ def read_grade(value: object, name: str) -> int:
     return int(value)
 
 
-def last_of_equal(written: Sequence[object], parse: Callable[[object], T]) -> T:
-    """Read the last of the values of a reply, unless another readable value differs.
+def last_of_equal(written: Sequence[object], name: str) -> int:
+    """Read the last of the grades in the objects of a reply, unless another one differs.
+
+    A judge may quote a grade that the answer demands, so a reply with two grades is contradictory, also
+    if only one of them is valid.
 
     Args:
         written: The values in the order of the reply, at least one.
-        parse: Reads a value; may raise ParseError.
+        name: The name of the grade, for messages.
 
     Returns:
-        The last value as `parse` reads it.
+        The last value as `read_grade` reads it.
 
     Raises:
-        ParseError: The error of `parse` for the last value, or `two_ratings`.
+        ParseError: The error of `read_grade` for the last value, or `two_ratings`.
     """
-    value = parse(written[-1])
-    for other in written[:-1]:
-        try:
-            earlier = parse(other)
-        except ParseError:
+    grade = read_grade(written[-1], name)
+    for value in written[:-1]:
+        if isinstance(value, str) and _NO_GRADE.fullmatch(value):
             continue
-        if earlier != value:
-            raise ParseError("two_ratings", "The reply gives two different ratings.")
-    return value
+        try:
+            other: object = read_grade(value, name)
+        except ParseError:
+            other = value
+        _require_equal(grade, other, name)
+    return grade
+
+
+def require_same_in_text(grade: float, written: Sequence[object], name: str) -> None:
+    """Check that the text around the objects of a reply does not state another grade.
+
+    Args:
+        grade: The grade in the objects.
+        written: The values after the name of the grade in the text. Only a number that begins a value
+            is a grade, such as the 8 in "8/10".
+        name: The name of the grade, for messages.
+
+    Raises:
+        ParseError: `two_ratings`.
+    """
+    for match in filter(None, (_NUMBER.match(str(value)) for value in written)):
+        _require_equal(grade, float(match[1]), name)
+
+
+def _require_equal(grade: float, other: object, name: str) -> None:
+    if grade != other:
+        shown = f"{other:g}" if isinstance(other, float) else repr(other)[:40]
+        raise ParseError("two_ratings", f"{name} is {grade:g} and also {shown}. State one grade.")

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from methods.model_text import without_reasoning
 from methods.prompts.parsing import ParseError, object_schema
 from methods.prompts.placeholders import required_explanation
-from methods.prompts.reply_objects import labelled, labelled_text, objects_in
+from methods.prompts.reply_objects import labelled, labelled_text, objects_in, text_outside
 
 Winner = Literal["A", "B", "tie"]
 REASON, WINNER = "reason", "winner"
@@ -28,6 +28,8 @@ LOSS, TIE, WIN = 0.0, 0.5, 1.0
 
 _NAME = re.compile(r"(?:(?:the\s+)?(?:assistant|response|answer|model|option)\s*)?([ab])")
 _TIES = ("tie", "a tie", "tied", "draw", "a draw", "equal", "both", "neither", "none")
+_FIRST_WORD = re.compile(rf"(?:{WINNER}\W*)?(?P<winner>{'|'.join(_TIES)}|{_NAME.pattern})(?!\w)")
+"""The winner that begins a value, also after a second label, as in "The winner: **Winner:** A"."""
 
 
 class Verdict(NamedTuple):
@@ -40,28 +42,27 @@ class Verdict(NamedTuple):
 def read_verdict(reply: str) -> Verdict:
     """Parse the verdict in a judge's reply.
 
-    Every JSON object with a winner counts, anywhere in the reply; if there is none, every `winner: A`
-    of the text. If the object has no reason, the text around it is the reason. All winners in a reply
-    must be the same. A winner is A or B, in any case, in quotes or brackets or with a word before it
-    (Assistant A, Response B); or a tie: tie, draw, equal, both, neither. Anything else is refused, also
-    `C`, which does not mean the same to all judges. Raises ParseError: `no_winner`, `not_a_winner`,
-    `two_winners`, `no_explanation`, `placeholder`.
+    Every JSON object with a winner counts, anywhere in the reply, also a nested one, and so does every
+    `winner: A` of the text around them. If the object has no reason, the text around it is the reason.
+    All winners in a reply must be the same. A winner is A or B, in any case, in quotes or brackets or
+    with a word before it (Assistant A, Response B); or a tie: tie, draw, equal, both, neither. Anything
+    else is refused, also `C`, which does not mean the same to all judges. Raises ParseError:
+    `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
     """
-    with_winner = [
-        reply_object
-        for reply_object in objects_in(reply, (WINNER,), (REASON,))
-        if WINNER in reply_object.values
-    ]
+    objects = objects_in(reply, (WINNER,), (REASON,))
+    with_winner = [found for found in objects if WINNER in found.values]
+    in_text: list[Winner] = []
     if with_winner:
         reason = with_winner[-1].text_or_around(REASON)
         verdicts = [found.values[WINNER] for found in with_winner]
+        in_text = _winners_in_text(labelled(text_outside(objects), WINNER))
     else:
         text = without_reasoning(reply).answer
         verdicts = labelled(text, WINNER)
         reason = labelled_text(text, REASON, WINNER)
     if not verdicts:
         raise ParseError("no_winner", f'The reply has no "{WINNER}".')
-    winners = [_winner(verdict) for verdict in verdicts]
+    winners = [*map(_winner, verdicts), *in_text]
     if len(set(winners)) > 1:
         raise ParseError("two_winners", f"The reply has the winners {', '.join(winners[:5])}.")
     return Verdict(winners[0], required_explanation(reason))
@@ -120,11 +121,22 @@ def place_of_model(order: str) -> Literal["A", "B"]:
 
 
 def _winner(value: object) -> Winner:
-    text = unicodedata.normalize("NFKC", value) if isinstance(value, str) else ""
-    bare = " ".join(text.strip().strip("\"'“”*_[]().! \n").casefold().split())
+    bare = _bare(value)
     if bare in _TIES:
         return "tie"
     name = _NAME.fullmatch(bare)
     if name is None:
         raise ParseError("not_a_winner", f"The winner is {str(value)[:40]!r}, not A, B or tie.")
     return "A" if name[1] == "a" else "B"
+
+
+def _winners_in_text(values: list[object]) -> list[Winner]:
+    """The winners that begin values of the text around the objects, such as "A because it is right"."""
+    bare = [_bare(value) for value in values]
+    matches = filter(None, map(_FIRST_WORD.match, bare))
+    return [_winner(match["winner"]) for match in matches]
+
+
+def _bare(value: object) -> str:
+    text = unicodedata.normalize("NFKC", value) if isinstance(value, str) else ""
+    return " ".join(text.strip().strip("\"'“”*_[]().! \n").casefold().split())

@@ -6,10 +6,10 @@ are never evaluated as code, and an incomplete dictionary is an error.
 
 from dataclasses import dataclass
 
-from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, read_grade
+from methods.evaluation.grades import HIGHEST, LOWEST, last_of_equal, require_same_in_text
 from methods.prompts.parsing import ParseError, object_schema
 from methods.prompts.placeholders import required_explanation
-from methods.prompts.reply_objects import objects_in
+from methods.prompts.reply_objects import labelled, objects_in, text_outside
 
 OVERALL = "Overall Score"
 DIMENSIONS = (
@@ -43,24 +43,28 @@ class Grades:
 def parse_grades(reply: str) -> Grades:
     """Parse the grades of a judge's reply, from its last dictionary with all seven scores.
 
-    If the reply has several such dictionaries, their scores must be equal. If the dictionary has no
-    explanation, the text before it, or else after it, is the explanation. Case and punctuation of keys
-    are ignored, and so are keys that are not dimensions. Raises ParseError with the reason
-    `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`
-    or `placeholder`.
+    Other scores of the reply must be equal, in any dictionary with two or more and in the text, too. If
+    the dictionary has no explanation, the text before it, or else after it, is the explanation. Case
+    and punctuation of keys are ignored, and so are keys that are not dimensions. Raises ParseError with
+    the reason `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`,
+    `no_explanation` or `placeholder`.
     """
     objects = objects_in(reply, DIMENSIONS, (EXPLANATION,))
     scored = [each for each in objects if any(name in each.values for name in DIMENSIONS)]
     if not scored:
         raise ParseError("no_dictionary", "The judge's reply has no dictionary of scores.")
     whole = [each for each in scored if all(name in each.values for name in DIMENSIONS)] or scored
-    scores = last_of_equal([each.values for each in whole], _scores)
-    return Grades(scores, required_explanation(whole[-1].text_or_around(EXPLANATION)))
-
-
-def _scores(values: object) -> dict[str, int]:
-    assert isinstance(values, dict)
-    for dimension in DIMENSIONS:
-        if dimension not in values:
-            raise ParseError("missing_score", f"The judge gave no score for {dimension}.")
-    return {dimension: read_grade(values[dimension], dimension) for dimension in DIMENSIONS}
+    last = whole[-1]
+    if missing := [name for name in DIMENSIONS if name not in last.values]:
+        raise ParseError("missing_score", f"The judge gave no score for {missing[0]}.")
+    several = [each.values for each in scored if len(each.values.keys() & set(DIMENSIONS)) > 1]
+    scores = {
+        name: last_of_equal(
+            [*(values[name] for values in several if name in values), last.values[name]], name
+        )
+        for name in DIMENSIONS
+    }
+    text = text_outside(objects)
+    for name, score in scores.items():
+        require_same_in_text(score, labelled(text, name), name)
+    return Grades(scores, required_explanation(last.text_or_around(EXPLANATION)))

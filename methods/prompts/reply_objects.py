@@ -23,6 +23,8 @@ MOST_CHARACTERS = 20_000
 """The most characters of a damaged object that is repaired. Repairing is slow."""
 _MOST_STARTS, _MOST_REPAIRS = 2_000, 50
 """The most opening braces of a reply that are tried, and the most damaged objects that are repaired."""
+_MOST_REPAIRED = 3 * MOST_CHARACTERS
+"""The most characters of a reply that are repaired in total: the longest object with three ends."""
 _QUOTES = "\"'`“”„‘’«»「」『』＂"
 _QUOTE = rf"[{_QUOTES}*_\s]*"
 _MARKS = _QUOTES + "*_" + "".join(filter(str.isspace, map(chr, range(0x3001))))
@@ -68,9 +70,10 @@ def objects_in(
         only_whole: Whether to leave out an object that the end of the reply cuts off.
 
     Returns:
-        The objects, also nested ones. Names that differ from `short` and `texts` only in case and
-        punctuation are replaced by these; other names are kept. If a damaged object has two values for
-        a short name, it is returned once for each value.
+        The objects, also nested ones. A nested object inherits the named values that it lacks, and the
+        object around it follows if it has any of the same names. Names that differ from `short` and
+        `texts` only in case and punctuation are replaced by these; other names are kept. If an object
+        has several values for a short name, it is returned several times, so that each value occurs.
 
     Raises:
         ParseError: `not_unicode`, if a text in an object has a lone surrogate.
@@ -109,6 +112,23 @@ def reply_object(reply: str, schema: Mapping[str, object]) -> dict[str, object]:
             "not_json", f"The reply has no complete JSON object with {', '.join(names)[:200]}."
         )
     return (complete or objects)[-1]
+
+
+def text_outside(objects: Sequence[ReplyObject]) -> str:
+    """Return the text of a reply without its complete objects.
+
+    Args:
+        objects: All objects that `objects_in` found in the reply, at least one.
+
+    Returns:
+        The text. A closing brace stands for each object, so that no value continues across it. An
+        object that is cut off stays, because the text after it may belong to it or not.
+    """
+    parts, end = [], 0
+    for each in (each for each in objects if each.is_whole):
+        parts.append(each.text[end : each.start])
+        end = each.end
+    return "}".join([*parts, objects[0].text[end:]])
 
 
 def labelled(text: str, name: str) -> list[object]:
@@ -160,7 +180,7 @@ def _without_open_fence(text: str) -> str:
 def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[ReplyObject]:
     objects: list[ReplyObject] = []
     start = text.find("{")
-    n_starts = n_repairs = 0
+    n_starts = n_repairs = n_characters = 0
     while start >= 0 and n_starts < _MOST_STARTS:
         n_starts += 1
         end = start + 1
@@ -171,28 +191,37 @@ def _objects(text: str, names: Mapping[str, str], short: Sequence[str]) -> list[
         except ValueError:
             if n_repairs < _MOST_REPAIRS:
                 n_repairs += 1
-                for values, after, is_whole in _repaired(text, start, names, short):
+                repaired, n_read = _repaired(
+                    text, start, names, short, _MOST_REPAIRED - n_characters
+                )
+                n_characters += n_read
+                for values, after, is_whole in repaired:
                     objects.append(ReplyObject(values, text, start, after, is_whole))
                     end = after
         else:
             end = after
-            for values in _named(value, names):
+            for values in _named(value, names, short):
                 objects.append(ReplyObject(values, text, start, end, True))
         start = text.find("{", end)
     return objects
 
 
 def _repaired(
-    text: str, start: int, names: Mapping[str, str], short: Sequence[str]
-) -> list[tuple[dict[str, object], int, bool]]:
+    text: str, start: int, names: Mapping[str, str], short: Sequence[str], most: int
+) -> tuple[list[tuple[dict[str, object], int, bool]], int]:
     """Repair a damaged object that begins at `start`: its possible values, its end, and whether it is
-    complete. Empty if it has none of the names.
+    complete. Empty if it has none of the names. Also the number of characters that this took, up to
+    `most`.
     """
     some: list[tuple[dict[str, object], int, bool]] = []
+    n_characters = 0
     for end, is_whole in _ends(text, start):
         span = text[start:end]
-        if len(span) > MOST_CHARACTERS or span.count("{") + span.count("[") > MOST_DEPTH:
+        if len(span) > min(MOST_CHARACTERS, most - n_characters):
             continue
+        if span.count("{") + span.count("[") > MOST_DEPTH:
+            continue
+        n_characters += len(span)
         if not any(name in _plain(span) for name in names):
             break
         try:
@@ -201,15 +230,15 @@ def _repaired(
             continue
         readings = [
             reading
-            for values in _named(value, names)
+            for values in _named(value, names, short)
             for reading in _with_short_values(values, span, short)
             if reading.keys() & set(names.values())
         ]
         results = [(values, end, is_whole) for values in readings]
         if results and all(name in readings[-1] for name in short):
-            return results
+            return results, n_characters
         some = some or results
-    return some
+    return some, n_characters
 
 
 def _ends(text: str, start: int) -> Iterator[tuple[int, bool]]:
@@ -230,24 +259,32 @@ def _with_short_values(
     values: dict[str, object], span: str, short: Sequence[str]
 ) -> list[dict[str, object]]:
     """Replace the short values of a repaired object by those written in the text `span`."""
-    readings = [values]
-    for name in short:
-        if isinstance(values.get(name), (list, dict)):
-            continue
-        written = list(dict.fromkeys(_values(_pattern(name, anywhere=False), span)))
-        rest = [{key: value for key, value in each.items() if key != name} for each in readings]
-        readings = [{**each, name: value} for each in rest for value in written] or rest
-    return readings[:_MOST_REPAIRS]
+    written = {
+        name: list(dict.fromkeys(_values(_pattern(name, anywhere=False), span)))
+        for name in short
+        if not isinstance(values.get(name), (list, dict))
+    }
+    rest = {name: value for name, value in values.items() if name not in written}
+    return [{**rest, **each} for each in _readings(written)]
+
+
+def _readings(values: Mapping[str, Sequence[object]]) -> list[dict[str, object]]:
+    """Make as few objects as possible in which each of the values of each name occurs."""
+    n_readings = max(map(len, values.values()), default=0)
+    return [
+        {name: some[min(n, len(some) - 1)] for name, some in values.items() if some}
+        for n in range(max(n_readings, 1))
+    ]
 
 
 @lru_cache(maxsize=256)
 def _pattern(name: str, *, anywhere: bool) -> re.Pattern[str]:
-    """The pattern of a name, a colon and a short value. In an object, a brace, comma, quotation mark or
-    line break must precede the name.
+    """The pattern of a name, a colon and a short value. In an object, a brace, comma, asterisk,
+    quotation mark or line break must precede the name.
     """
     words = r"[\s_]*".join(re.escape(word) for word in name.split())
     # Possessive quantifiers avoid backtracking over blanks.
-    before = r"\b" if anywhere else rf"[{{,，\n{_QUOTES}][^\S\n]*+"
+    before = r"\b" if anywhere else rf"[{{,，\n*{_QUOTES}][^\S\n]*+"
     return re.compile(
         rf"{before}{words}{_QUOTE}+[:：]"
         rf"(?:[*_\s]*+[\"“„]([^\"”\n]{{0,{_MOST_SHORT}}})[\"”]|{_QUOTE}+([^{_QUOTES},，;；}}\]\n]*))",
@@ -269,22 +306,27 @@ def _number_or_text(value: str) -> object:
     return number if isinstance(number, (int, float)) else value
 
 
-def _named(value: object, names: Mapping[str, str]) -> list[dict[str, object]]:
-    """The objects in a value that have any of the names. Nested objects also get the named values of
-    the objects around them.
+def _named(
+    value: object, names: Mapping[str, str], short: Sequence[str]
+) -> list[dict[str, object]]:
+    """The objects in a value that have any of the names, the nested ones first. Nested objects get the
+    named values that they lack from the objects around them.
     """
     if isinstance(value, list):
-        return [each for part in value for each in _named(part, names)]
+        return [each for part in value for each in _named(part, names, short)]
     if not isinstance(value, dict):
         return []
-    values = {names.get(_plain(key), key): part for key, part in value.items()}
-    own = {name: part for name, part in values.items() if name in names.values()}
-    inside = [
-        nested for name, part in values.items() if name not in own for nested in _named(part, names)
-    ]
-    if inside:
-        return [{**own, **each} for each in inside]
-    return [values] if own else []
+    parts: dict[str, list[object]] = {}
+    for key, part in value.items():
+        parts.setdefault(names.get(_plain(key), key), []).append(part)
+    readings = _readings(
+        {name: some if name in short else some[-1:] for name, some in parts.items()}
+    )
+    own = [{name: each[name] for name in each if name in names.values()} for each in readings]
+    nested = [each for part in value.values() for each in _named(part, names, short)]
+    inherited = [{**own[-1], **each} for each in nested]
+    is_own = len(own) > 1 or not nested or any(own[0].keys() & each.keys() for each in nested)
+    return [*inherited, *readings] if own[0] and is_own else inherited
 
 
 def _plain(name: object) -> str:

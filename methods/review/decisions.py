@@ -38,8 +38,10 @@ AHEAD = timedelta(days=1)
 """The largest difference by which the clock of another machine may be ahead."""
 
 _TIME = re.compile(r"[0-9][0-9TWZ:.,+ -]{7,40}")
-_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Invisible characters: control characters except tabs and line ends, and marks of text direction."""
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Invisible characters: control characters except tabs and line ends, marks of text direction, and lone
+surrogates, which no file can hold.
+"""
 _IMAGE_REFERENCE = re.compile(IMAGE_NAME, re.IGNORECASE)
 
 
@@ -193,7 +195,7 @@ def check_texts(
         EditFault: A text of the edits has a control character that the content lacks.
         ValueError: The texts are longer than MOST_BYTES, or the reason or note has such a character.
     """
-    n_bytes = len(canonical_json([edits, reason, note]).encode())
+    n_bytes = len(canonical_json([edits, reason, note]).encode(errors="surrogatepass"))
     if n_bytes > MOST_BYTES:
         raise ValueError(
             f"the texts of the decision have {n_bytes:,} bytes and may have {MOST_BYTES:,}: "

@@ -146,6 +146,16 @@ def test_an_entry_that_cannot_be_written_is_printed_and_a_name_does_not_steer_th
     assert "context_tokens: 30720" in said
 
 
+def test_a_name_from_the_server_with_half_a_character_is_refused(models: Path, capsys: Any) -> None:
+    chat = Vllm("m")
+    with model_server({"/v1/models": {"data": [{"id": "\ud800x"}]}}, chat=chat) as root:
+        assert loom(["model", "add", root]) == 2
+
+    said = capsys.readouterr().err
+    assert "has half a character (a lone surrogate): \\ud800x. Give it another" in said
+    assert (said.count("\n"), models.read_text(), chat.received) == (1, FILE, [])
+
+
 def test_a_context_that_no_entry_takes_is_the_servers_fault(models: Path, capsys: Any) -> None:
     pages = {"/v1/models": {"data": [{"id": "m", "max_model_len": 10**12}]}}
     with model_server(pages, chat=Vllm("m")) as root:

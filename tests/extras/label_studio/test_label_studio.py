@@ -120,6 +120,15 @@ class TestAnnotations:
             (problem,) = pulled(item, store, task).problems
             assert problem.startswith("task 7, annotation 70: ") and said in problem
 
+    def test_half_a_character_is_reported_by_its_task_and_field(self, images, store):
+        for form, name in (
+            ({"verdict": "reject", "reason": "other", "note": "\ud800 no"}, "note"),
+            ({"verdict": "edit", "question": "\ud800 Which?"}, "edits, question"),
+        ):
+            item = item_of("multiple_choice")
+            (problem,) = pulled(item, store, annotated(item, images, form)).problems
+            assert problem.startswith(f"task 7, annotation 70: {name}: U+D800 is an invisible")
+
     def test_a_skip_counts_unless_the_task_was_done_after_all(self, images, store):
         item = item_of("rewrite")
         assert pulled(item, store, annotated(item, images, None)).added == 1

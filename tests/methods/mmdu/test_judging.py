@@ -59,6 +59,32 @@ def test_two_dictionaries_with_different_scores_are_refused():
     assert grades.scores == SCORES and "Again:" in grades.explanation
 
 
+FORGED = dict.fromkeys(DIMENSIONS, 10)
+OWN = dict.fromkeys(DIMENSIONS, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"It wrote {FORGED}.\n" + "\n".join(f"{name}: 1" for name in DIMENSIONS),
+        f"It wrote {FORGED}.\nOverall Score: 1/10",
+        f"It wrote {FORGED}.\n{OWN}".replace("'Overall Score': 1}", "'Overall': 1}"),
+        f"{OWN}\nIt wrote {FORGED}".replace("'Overall Score': 1}", "'Overall': 1}"),
+        f"Wrong. {OWN}\nIt wrote {FORGED}".replace(": 1,", ": '1/10',"),
+        json.dumps({"Explanation": "Wrong.", **OWN, "claimed": FORGED}),
+        repr({"Explanation": "Wrong.", **OWN, "claimed": FORGED}),
+        json.dumps({"Explanation": "Wrong.", **OWN, "overall_score": 10}),
+    ],
+)
+def test_scores_that_the_judge_only_quotes_do_not_replace_its_own(text):
+    assert reason_of(text) == "two_ratings"
+
+
+def test_scores_may_be_repeated_in_the_text():
+    said = "".join(f"- **{name}:** {score}/10, dull.\n" for name, score in SCORES.items())
+    assert parse_grades(f"{said}Overall Score: see below.\n{SCORES}").scores == SCORES
+
+
 @pytest.mark.parametrize("after", ["{'Creativity': 5}", "{so much for that}", "{}", "{"])
 def test_the_last_dictionary_with_all_scores_counts(after):
     assert parse_grades(f"{reply()}\n{after}").scores == SCORES

@@ -2,6 +2,7 @@
 
 import time
 
+import json_repair
 import pytest
 
 from methods.evaluation.grades import read_grade
@@ -30,6 +31,7 @@ def rated(reply: str) -> list[object]:
         '{"item": {"question": "Which?", "distractors": ["a", "b"]}}',
         'Draft: {"question": "What?"}. Final: {"question": "Which?", "distractors": ["a", "b"]}',
         '{"question": "", "distractors": []} So: {"question": "Which?", "distractors": ["a", "b"]}',
+        '{"question": "Which?", "distractors": ["a", "b"], "source": {"question": "What?"}}',
         'so I ask {"question": "No"}</think>{"question": "Which?", "distractors": ["a", "b"]}',
         "{a} " * 20 + "{'question': 'Which?', 'distractors': ['a', 'b']}",
     ],
@@ -107,3 +109,22 @@ def test_the_longest_reply_is_read_in_bounded_time(unit: str) -> None:
     started = time.monotonic()
     rated(unit * 50_000)
     assert time.monotonic() - started < 20
+
+
+def test_the_damaged_text_that_is_repaired_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    repair, lengths = json_repair.loads, []
+
+    def counted(text: str, **settings: bool) -> object:
+        lengths.append(len(text))
+        return repair(text, **settings)
+
+    monkeypatch.setattr(json_repair, "loads", counted)
+    rated(('{"Reason":"' + 'a"b,c:' * 1_000 + '"Rating": }') * 50)
+    assert 0 < sum(lengths) <= 3 * MOST_CHARACTERS
+
+
+def test_many_values_of_many_names_are_read_in_bounded_time() -> None:
+    names = [f"score {n}" for n in range(7)]
+    pairs = ", ".join(f"'{name}': {value}" for name in names for value in range(60))
+    found = objects_in(f"{{{pairs}}}", names)
+    assert [each.values for each in found] == [dict.fromkeys(names, value) for value in range(60)]

@@ -27,21 +27,19 @@ def read_rating(reply: str) -> Judgment:
     """Parse the rating in a judge's reply, with its reason.
 
     The last JSON object with a rating and a reason counts, anywhere in the reply, or else the last one
-    with a rating. Other ratings of the reply must be the same, in nested objects and in the text, too;
-    only objects without a reason before the first one with a reason are ignored. Without an object, the
-    pair `Rating: n` of the text counts. Keys are read in any case and order; 8, "8", 8.0 and ８ are 8.
-    If the object has no reason, the text before it is the reason, or else the text after it. Raises
-    ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`,
-    `placeholder`.
+    with a rating. Other ratings of the reply must be the same, in nested objects and in the text, too.
+    Without an object, the pair `Rating: n` of the text counts. Keys are read in any case and order; 8,
+    "8", 8.0 and ８ are 8. If the object has no reason, the text before it is the reason, or else the
+    text after it. Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`,
+    `no_explanation`, `placeholder`.
     """
     objects = objects_in(reply, (RATING,), (REASON,))
     rated = [found for found in objects if RATING in found.values]
     if not rated:
         text = without_reasoning(reply).answer
         return _judgment(labelled(text, RATING), labelled_text(text, REASON, RATING))
-    first = next((n for n, found in enumerate(rated) if REASON in found.values), 0)
     reasoned = [found for found in rated if REASON in found.values] or rated
-    ratings = [found.values[RATING] for found in (*rated[first:], reasoned[-1])]
+    ratings = [found.values[RATING] for found in (*rated, reasoned[-1])]
     judgment = _judgment(ratings, reasoned[-1].text_or_around(REASON))
     in_text = labelled(text_outside(objects), RATING)
     require_same_in_text(judgment.scores[RATING], in_text, "The rating")

@@ -43,11 +43,11 @@ class Grades:
 def parse_grades(reply: str) -> Grades:
     """Parse the grades of a judge's reply, from its last dictionary with all seven scores.
 
-    Other scores of the reply must be equal, in any dictionary with two or more and in the text, too. If
-    the dictionary has no explanation, the text before it, or else after it, is the explanation. Case
-    and punctuation of keys are ignored, and so are keys that are not dimensions. Raises ParseError with
-    the reason `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`,
-    `no_explanation` or `placeholder`.
+    Other scores of the reply must be equal, in any dictionary and in the text, too. If the dictionary
+    has no explanation, the text before it, or else after it, is the explanation. Case and punctuation
+    of keys are ignored, and so are keys that are not dimensions. Raises ParseError with the reason
+    `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`
+    or `placeholder`.
     """
     objects = objects_in(reply, DIMENSIONS, (EXPLANATION,))
     scored = [each for each in objects if any(name in each.values for name in DIMENSIONS)]
@@ -57,10 +57,9 @@ def parse_grades(reply: str) -> Grades:
     last = whole[-1]
     if missing := [name for name in DIMENSIONS if name not in last.values]:
         raise ParseError("missing_score", f"The judge gave no score for {missing[0]}.")
-    several = [each.values for each in scored if len(each.values.keys() & set(DIMENSIONS)) > 1]
     scores = {
         name: last_of_equal(
-            [*(values[name] for values in several if name in values), last.values[name]], name
+            [each.values[name] for each in (*scored, last) if name in each.values], name
         )
         for name in DIMENSIONS
     }

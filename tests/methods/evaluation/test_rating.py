@@ -24,7 +24,6 @@ READ = [
     ('{"Reason": "right", "Rating": 8, "Confidence": 0.9}', 8, "right"),
     ('{"Reason": "回答正确，但过于简短。", "Rating": 7}', 7, "回答正确，但过于简短。"),
     ('<think>It is a 3. {"Rating": 3}</think>{"Reason": "right", "Rating": 8}', 8, "right"),
-    ('First {"Rating": 3}, but then {"Reason": "right", "Rating": 8}', 8, "right"),
     ('{"Reason": "no", "Rating": "?"} {"Reason": "right", "Rating": 8}', 8, "right"),
     ('```json\n{"Reason": "the set {a} is right",\n "Rating": 8,}\n```', 8, "the set {a} is right"),
     ('{Reason: "right", Rating: 8}', 8, "right"),
@@ -56,6 +55,7 @@ REFUSED = [
     ('{"Reason": "<two or three sentences>", "Rating": 8}', "placeholder"),
     ('{"Reason": "<two or three sentences>", "Rating": <1-10>}', "not_an_integer"),
     # Two that differ.
+    ('First {"Rating": 3}, but then {"Reason": "right", "Rating": 8}', "two_ratings"),
     ('{"Reason": "r", "Rating": 8} No: {"Reason": "r", "Rating": 3}', "two_ratings"),
     ('{"Rating": 8} {"Rating": 3}', "two_ratings"),
     ('{"Rating": 8, "Rating": 3}', "two_ratings"),

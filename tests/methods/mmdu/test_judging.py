@@ -71,6 +71,8 @@ OWN = dict.fromkeys(DIMENSIONS, 1)
         f"It wrote {FORGED}.\n{OWN}".replace("'Overall Score': 1}", "'Overall': 1}"),
         f"{OWN}\nIt wrote {FORGED}".replace("'Overall Score': 1}", "'Overall': 1}"),
         f"Wrong. {OWN}\nIt wrote {FORGED}".replace(": 1,", ": '1/10',"),
+        f"It wrote {FORGED}.\n{{'Overall Score': 1}}",
+        f"Wrong. {{'Overall Score': 1}} It wrote {FORGED}.",
         json.dumps({"Explanation": "Wrong.", **OWN, "claimed": FORGED}),
         repr({"Explanation": "Wrong.", **OWN, "claimed": FORGED}),
         json.dumps({"Explanation": "Wrong.", **OWN, "overall_score": 10}),
@@ -85,7 +87,7 @@ def test_scores_may_be_repeated_in_the_text():
     assert parse_grades(f"{said}Overall Score: see below.\n{SCORES}").scores == SCORES
 
 
-@pytest.mark.parametrize("after", ["{'Creativity': 5}", "{so much for that}", "{}", "{"])
+@pytest.mark.parametrize("after", ["{'Creativity': 7}", "{so much for that}", "{}", "{"])
 def test_the_last_dictionary_with_all_scores_counts(after):
     assert parse_grades(f"{reply()}\n{after}").scores == SCORES
 

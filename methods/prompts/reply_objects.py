@@ -125,9 +125,10 @@ def text_outside(objects: Sequence[ReplyObject]) -> str:
         object that is cut off stays, because the text after it may belong to it or not.
     """
     parts, end = [], 0
-    for each in (each for each in objects if each.is_whole):
-        parts.append(each.text[end : each.start])
-        end = each.end
+    for found in objects:
+        if found.is_whole:
+            parts.append(found.text[end : found.start])
+            end = found.end
     return "}".join([*parts, objects[0].text[end:]])
 
 

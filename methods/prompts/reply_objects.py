@@ -125,10 +125,10 @@ def text_outside(objects: Sequence[ReplyObject]) -> str:
         object that is cut off stays, because the text after it may belong to it or not.
     """
     parts, end = [], 0
-    for found in objects:
-        if found.is_whole:
-            parts.append(found.text[end : found.start])
-            end = found.end
+    for reply_object in objects:
+        if reply_object.is_whole:
+            parts.append(reply_object.text[end : reply_object.start])
+            end = reply_object.end
     return "}".join([*parts, objects[0].text[end:]])
 
 

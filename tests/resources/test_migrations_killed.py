@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import shutil
-import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from resources.stores import StoreKind
 from resources.stores.sqlite import SqliteStore
 from resources.warehouse import Warehouse, file_database
 from resources.warehouse.duckdb_file import attached
@@ -71,21 +69,17 @@ def watched_statements(before: Callable[..., object]) -> Iterator[None]:
         yield
 
 
-def open_watched(path: Path, before: Callable[[], object]) -> None:
-    """Bring the file to this version."""
-    with watched_statements(lambda *_: before()):
-        Warehouse(path).check()
-
-
-def states_on_disk(path: Path, folder: Path) -> tuple[list[Path], int]:
-    """What a kill would leave before each statement that brings the file to this version, as copies
-    of it and of its log, and the number of statements. What is alike is there once."""
+def states_on_disk(
+    path: Path, folder: Path, work: Callable[[Callable[..., object]], object]
+) -> tuple[list[Path], int]:
+    """What a kill would leave before each statement of `work`, which brings the file to this version,
+    as copies of it and of its logs, and the number of statements. What is alike is there once."""
     states, n_statements, seen = list[Path](), 0, dict[str, int]()
 
-    def copy() -> None:
+    def copy(*_: object) -> None:
         nonlocal n_statements, seen
         n_statements += 1
-        files = [each for each in (path, path.with_name(f"{path.name}.wal")) if each.exists()]
+        files = [*path.parent.glob(f"{path.name}*")]
         now = {each.name: each.stat().st_mtime_ns for each in files}
         if now == seen:
             return
@@ -96,7 +90,7 @@ def states_on_disk(path: Path, folder: Path) -> tuple[list[Path], int]:
             shutil.copyfile(each, states[-1].with_name(each.name))
             os.utime(each, ns=(0, 0))  # Whoever writes it makes it younger.
 
-    open_watched(path, copy)
+    work(copy)
     return states, n_statements
 
 
@@ -104,7 +98,13 @@ def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(tm
     """As a kill before each statement would leave the file."""
     with small_sql(tmp_path / "sql"):
         warehouse_of_the_baseline(tmp_path / "old.duckdb")
-        states, n_statements = states_on_disk(tmp_path / "old.duckdb", tmp_path / "states")
+        path = tmp_path / "old.duckdb"
+
+        def work(before: Callable[..., object]) -> None:
+            with watched_statements(before):
+                Warehouse(path).check()
+
+        states, n_statements = states_on_disk(path, tmp_path / "states", work)
         assert len(states) >= len(STEPS) and n_statements >= 2 * len(STEPS), "seen all along"
         Warehouse(tmp_path / "new.duckdb").check()
         form = form_of_duckdb(tmp_path / "new.duckdb")
@@ -116,51 +116,30 @@ def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(tm
             assert version.to_pydict() == {"version": [TODAY]}
 
 
-def _forked(work: Callable[..., None], *arguments: Any) -> int | None:
-    """Exit code of a child that does `work`; negative for the signal that killed it."""
-    child = multiprocessing.get_context("fork").Process(target=work, args=arguments)
-    child.start()
-    child.join()
-    return child.exitcode
-
-
-def _open_sqlite_and_die(kind: StoreKind, path: Path, n: int) -> None:
-    seen = 0
-    connect = SqliteStore.connect
-
-    def watched(self: SqliteStore) -> sqlite3.Connection:
-        connection = connect(self)
-
-        def count(_: str) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == n:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        connection.set_trace_callback(count)
-        return connection
-
-    SqliteStore.connect = watched  # type: ignore[method-assign]
-    SqliteStore(kind, path)
-
-
 def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_finishes(tmp_path):
     kind = small_kind(tmp_path / "kind")
     SqliteStore(kind, tmp_path / "new.sqlite")
     form = form_of_sqlite(tmp_path / "new.sqlite")
+    path = sqlite_of_the_baseline(tmp_path / "older.sqlite")
 
-    for n in range(1, 200):
-        path = sqlite_of_the_baseline(tmp_path / f"{n}.sqlite")
-        exit_code = _forked(_open_sqlite_and_die, kind, path, n)
-        SqliteStore(kind, path)
-        assert rows_of_sqlite(path) == rows_of_today(IN_SQLITE), f"killed before statement {n}"
-        assert form_of_sqlite(path) == form
-        if exit_code == 0:
-            break
-        assert exit_code == -signal.SIGKILL
-    else:
-        pytest.fail("the file was never opened")
-    assert n > 4, "it was killed amid the work"
+    def work(before: Callable[..., object]) -> None:
+        connect = SqliteStore.connect
+
+        def watched(self: SqliteStore) -> sqlite3.Connection:
+            connection = connect(self)
+            connection.set_trace_callback(before)
+            return connection
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SqliteStore, "connect", watched)
+            SqliteStore(kind, path)
+
+    states, n_statements = states_on_disk(path, tmp_path / "states", work)
+    assert len(states) > 2 and n_statements > 4 * len(STEPS), "seen all along"
+    for state in [*states, path]:
+        SqliteStore(kind, state)
+        assert rows_of_sqlite(state) == rows_of_today(IN_SQLITE)
+        assert form_of_sqlite(state) == form
 
 
 def _arrive(path: Path, barrier: Any) -> None:

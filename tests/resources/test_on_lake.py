@@ -4,6 +4,7 @@ import subprocess
 import textwrap
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -15,9 +16,9 @@ import pyarrow as pa
 import pytest
 
 from resources.notebook import Home
-from resources.warehouse import Warehouse, WarehouseError, arrow_schema, writes
+from resources.warehouse import Warehouse, WarehouseError, arrow_schema, lake_upkeep, writes
 from resources.warehouse.configured import warehouse_of_home
-from resources.warehouse.declarations import declared_columns
+from resources.warehouse.declarations import declared_columns, sql_text
 from resources.warehouse.lake import Lake, read_at
 from resources.warehouse.lake_connection import LakeAddress, LakeError, LakeLost, locked
 from resources.warehouse.lake_database import ATTEMPTS, LakeConflict
@@ -28,7 +29,7 @@ from tests.doubles.scripts import start
 from tests.doubles.servers import PostgresServer
 from tests.lakes import made_lake, new_lake
 from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
-from tests.resources.test_warehouse import TABLE, answers, failures, held
+from tests.resources.test_warehouse import TABLE, answers, held
 
 pytestmark = pytest.mark.slow
 
@@ -97,15 +98,20 @@ def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake):
 def test_two_that_add_the_same_key_do_not_both_succeed(lake):
     """Neither sees the other's row when it begins."""
     lake.check()
-    writers = processes(
-        lake,
-        """
-        rows = answers("same", 5).set_column(0, "set_id", [[told] * 5])
-        lake.replace(TABLE, rows, {"set_id": told})
-        """,
-        *"ab",
-    )
-    assert sorted(writer.wait() for writer in writers) == [0, 1]
+    both = threading.Barrier(2)
+
+    def add(set_id: str) -> bool:
+        rows = answers("same", 5).set_column(0, "set_id", [[set_id] * 5])
+        both.wait(60)
+        try:
+            Lake(lake.address).replace(TABLE, rows, {"set_id": set_id})
+        except WarehouseError as error:
+            assert "uplicate key" in str(error)
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(add, "ab")) == [False, True]
     assert [n for n, _ in held(lake).values()] == [5]
 
 
@@ -196,7 +202,11 @@ def test_texts_with_nul_and_odd_numbers_come_back_as_they_went_in(lake):
 # Snapshots and upkeep
 
 
-def test_a_release_names_its_snapshot_which_upkeep_keeps(lake):
+def test_a_release_names_its_snapshot_which_upkeep_keeps(lake, monkeypatch):
+    # It looks at each table of the lake: two are enough.
+    tables = "SELECT * FROM (VALUES ('dialogue', 'answers'), ('release', 'releases'))"
+    texts = {"lake_tables": tables}
+    monkeypatch.setattr(lake_upkeep, "sql_text", lambda name: texts.get(name) or sql_text(name))
     lake.replace(TABLE, answers("a", 3, "then"))
     for release_id in ("mmdu-1", "mmdu-2"):
         lake.replace("release.releases", release(release_id), {"release_id": release_id})
@@ -302,13 +312,30 @@ def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(postgr
         assert newest_snapshot(lake) == snapshot, "nothing is written again"
 
 
-def test_a_copy_is_a_file_with_the_same_rows(lake, tmp_path):
-    lake.replace(TABLE, answers("a", 3))
-    lake.replace("dialogue.failed", failures(2))
-    lake.copy_to(tmp_path / "copy.duckdb")
+def notes(*note_ids: str) -> pa.Table:
+    """Rows of the small form's notes."""
+    return pa.table(
+        {"note_id": note_ids, "text": ["an owl"] * len(note_ids), "n_words": [2] * len(note_ids)}
+    )
+
+
+@pytest.fixture
+def small_lake(postgres: PostgresServer, tmp_path: Path) -> Iterator[Lake]:
+    """A lake of the small form: what goes through all tables goes through three."""
+    with small_sql(tmp_path / "sql"):
+        yield new_lake(postgres, tmp_path / "small")
+
+
+def test_a_copy_is_a_file_with_the_same_rows(small_lake, tmp_path):
+    small_lake.replace("ingest.notes", notes("a", "b"))
+    small_lake.replace("cluster.groups", pa.table({"group_id": ["g"] * 2, "note_id": ["a"] * 2}))
+    small_lake.copy_to(tmp_path / "copy.duckdb")
     copy = Warehouse(tmp_path / "copy.duckdb")
-    assert copy.columns() == lake.columns()
-    assert held(copy) == held(lake) and copy.count("dialogue.failed") == 2
+    assert copy.columns() == small_lake.columns()
+    assert copy.select("ingest.notes", order="ALL") == small_lake.select(
+        "ingest.notes", order="ALL"
+    )
+    assert copy.count("cluster.groups") == 2
 
 
 # The home's settings
@@ -325,11 +352,11 @@ def home(postgres: PostgresServer, loom_home: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture
-def tables_of_a_file(tmp_path: Path) -> Path:
-    """A folder with the tables of a file, as a home brings them: 20 answers and a release."""
+def tables_of_a_file(small_lake: Lake, tmp_path: Path) -> Path:
+    """A folder with the tables of a file, as a home brings them: 20 notes and a group."""
     warehouse = Warehouse(tmp_path / "of-a-home.duckdb")
-    warehouse.replace(TABLE, answers("a", 20))
-    warehouse.replace("release.releases", release("r-1"))
+    warehouse.replace("ingest.notes", notes(*(f"{number:02}" for number in range(20))))
+    warehouse.replace("cluster.groups", pa.table({"group_id": ["g"], "note_id": ["00"]}))
     folder = tmp_path / "parquet"
     folder.mkdir()
     assert write_parquet(warehouse, folder) == 21
@@ -337,7 +364,7 @@ def tables_of_a_file(tmp_path: Path) -> Path:
 
 
 def test_a_lake_is_filled_from_a_file_once_and_each_row_is_compared(
-    lake, tables_of_a_file, monkeypatch
+    small_lake, tables_of_a_file, monkeypatch
 ):
     def stops(*_: object) -> None:
         raise KeyboardInterrupt
@@ -345,23 +372,24 @@ def test_a_lake_is_filled_from_a_file_once_and_each_row_is_compared(
     with monkeypatch.context() as patched:
         patched.setattr(Lake, "replace_all", lambda *_: None)
         with pytest.raises(LakeError, match="differs from the workspace's in"):
-            fill(lake, tables_of_a_file)
+            fill(small_lake, tables_of_a_file)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Lake, "replace_all", stops)
-        fill(lake, tables_of_a_file)
-    assert fill(lake, tables_of_a_file) == 21, "who is interrupted goes on"
+        fill(small_lake, tables_of_a_file)
+    assert fill(small_lake, tables_of_a_file) == 21, "who is interrupted goes on"
     file = Warehouse(tables_of_a_file.with_name("of-a-home.duckdb"))
-    assert lake.select(TABLE, order="ALL") == file.select(TABLE, order="ALL")
-    before = newest_snapshot(lake)
-    assert fill(lake, tables_of_a_file) == 21
-    assert newest_snapshot(lake) == before, "nothing is written again"
+    for table in ("ingest.notes", "cluster.groups"):
+        assert small_lake.select(table, order="ALL") == file.select(table, order="ALL")
+    before = newest_snapshot(small_lake)
+    assert fill(small_lake, tables_of_a_file) == 21
+    assert newest_snapshot(small_lake) == before, "nothing is written again"
 
 
-def test_a_lake_with_rows_of_its_own_is_not_filled(lake, tables_of_a_file):
-    lake.replace("release.releases", release("r-2"))
-    with pytest.raises(LakeError, match=r"release.releases .* has rows of its own: name a lake"):
-        fill(lake, tables_of_a_file)
-    assert lake.count(TABLE) == 0
+def test_a_lake_with_rows_of_its_own_is_not_filled(small_lake, tables_of_a_file):
+    small_lake.replace("cluster.groups", pa.table({"group_id": ["other"], "note_id": ["00"]}))
+    with pytest.raises(LakeError, match=r"cluster.groups .* has rows of its own: name a lake"):
+        fill(small_lake, tables_of_a_file)
+    assert small_lake.count("ingest.notes") == 0
 
 
 def test_notebooks_and_pages_read_the_lake(home, tmp_path, monkeypatch):
@@ -391,8 +419,9 @@ def test_other_files_than_the_lakes_are_refused(lake, tmp_path):
         Lake(lake.address._replace(files=f"{tmp_path}/elsewhere/")).check()
 
 
+@pytest.mark.usefixtures("small_lake")
 def test_a_bucket_that_is_not_there_is_said_before_the_lake_keeps_its_address(
-    postgres, s3, tmp_path, monkeypatch
+    postgres, s3, monkeypatch
 ):
     """The catalogue keeps the address of the files: a mistyped bucket would be there for good."""
     for name, value in s3.environment.items():
@@ -401,4 +430,4 @@ def test_a_bucket_that_is_not_there_is_said_before_the_lake_keeps_its_address(
     with pytest.raises(LakeError, match="NoSuchBucket.*check LOOM_FILES"):
         Lake(LakeAddress(catalogue, "s3://mistyped/lake/")).check()
     right = Lake(LakeAddress(catalogue, f"s3://{s3.bucket()}/lake/"))
-    assert right.count(TABLE) == 0
+    assert right.count("ingest.notes") == 0

@@ -1,6 +1,8 @@
 """SQL that a person types reads the tables of a file or a lake, and does nothing else."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -11,7 +13,7 @@ from resources.warehouse import Warehouse
 from resources.warehouse.lake import Lake, read_at
 from resources.warehouse.lake_connection import LakeAddress
 from resources.warehouse.query_check import QueryRefused, require_query
-from tests.lakes import new_lake
+from tests.lakes import made_lake
 from tests.resources.test_warehouse import TABLE, answers
 
 PASSWORD = "pgs3cret"
@@ -79,13 +81,14 @@ def connection(request, tmp_path_factory) -> Iterator[duckdb.DuckDBPyConnection]
     """What `vlm-loom sql` and notebooks read: a copy of a file, or the lake."""
     folder = tmp_path_factory.mktemp("tables")
     if request.param == "lake":
-        made = new_lake(request.getfixturevalue("postgres"), folder).address
+        made = made_lake(request.getfixturevalue("postgres"), folder).address
         lake = Lake(LakeAddress(f"{made.catalogue}?password={PASSWORD}", made.files))
         lake.replace(TABLE, answers("a", 3))
         with read_at(lake.address, None) as reading:
             yield reading
         return
-    warehouse = Warehouse(folder / "warehouse.duckdb")
+    path = Path(shutil.copy(request.getfixturevalue("empty_tables"), folder / "warehouse.duckdb"))
+    warehouse = Warehouse(path)
     warehouse.replace(TABLE, answers("a", 3))
     with read_copy(warehouse.path) as reading:
         yield reading
@@ -154,10 +157,8 @@ def test_no_setting_and_no_address_of_the_connection_has_a_secret(connection):
         assert connection.execute(f"SELECT current_setting('{setting}')").fetchall() == [(value,)]
 
 
-def test_snapshots_of_a_file_are_refused_in_one_sentence(tmp_path):
-    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
-    warehouse.check()
-    with read_copy(warehouse.path) as connection:
+def test_snapshots_of_a_file_are_refused_in_one_sentence(empty_tables):
+    with read_copy(empty_tables) as connection:
         for name in ("ducklake_snapshots", "Ducklake_Snapshots"):
             with pytest.raises(
                 QueryRefused, match="in a file, which keeps no snapshots: ask a lake"

@@ -225,4 +225,4 @@ def test_the_environment_says_which_model_backend_and_device(monkeypatch):
     monkeypatch.setenv("LOOM_EMBEDDER_BACKEND", "openvino")
     monkeypatch.setenv("LOOM_EMBEDDER_DEVICE", "cuda:1")
     assert text_embedder().name == "owner/model@openvino"
-    assert text_embedder().device == "cuda:1"
+    assert text_embedder().wanted_device == "cuda:1"

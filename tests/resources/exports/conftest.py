@@ -1,6 +1,7 @@
 """Releases to export: a small one of each kind, and one whose texts are hostile."""
 
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,23 @@ def image_ids(store: ImageStore) -> list[str]:
     return [store.put(one_colour(colour, form=form)).image_id for colour, form in kinds.items()]
 
 
+@pytest.fixture(scope="package")
+def warehouse_of_releases(
+    empty_tables: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Warehouse]:
+    """A warehouse that is opened once: each release is read by its id, whatever else is there."""
+    path = tmp_path_factory.mktemp("releases") / "warehouse.duckdb"
+    warehouse = Warehouse(Path(shutil.copy(empty_tables, path)))
+    with warehouse.kept_open():
+        with warehouse.database.connection() as connection:
+            # The log is opened here, and stays: no test leaves it behind.
+            connection.execute("SET checkpoint_threshold = '1TB'")
+            connection.execute("CREATE SCHEMA opened")
+        yield warehouse
+
+
 @pytest.fixture
-def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
+def released(warehouse_of_releases: Warehouse, store: ImageStore) -> Released:
     """`released(items, name=…, edition=…, licences=…)`: the source of a release of these items."""
 
     def made(
@@ -83,8 +99,8 @@ def released(empty_warehouse: Warehouse, store: ImageStore) -> Released:
             )
             for table, rows in {"releases": [row], **release.rows}.items()
         ]
-        empty_warehouse.replace_all(writes)
-        return ExportSource(empty_warehouse, store, row, **source)
+        warehouse_of_releases.replace_all(writes)
+        return ExportSource(warehouse_of_releases, store, row, **source)
 
     return made
 

@@ -17,6 +17,7 @@ from methods.evaluation.items import Item, Turn
 from methods.exports.dataset_card import HUB_LICENCES
 from methods.exports.rows import chat, table_row
 from methods.release import Edition
+from resources.exports import huggingface
 from resources.exports.huggingface import FEATURES, SCHEMA, yaml_features
 from resources.exports.source import ExportError, ExportSource
 from tests.resources.exports import conftest
@@ -121,20 +122,21 @@ def test_splits_and_languages_of_one_dataset_stand_in_one_folder(released, quest
         conftest.written(source, tmp_path / "llava", "llava")
 
 
-def test_shards_have_the_size_that_is_set(released, tmp_path, store):
+def test_shards_have_the_size_that_is_set(released, tmp_path, store, monkeypatch):
+    monkeypatch.setattr(huggingface, "BYTES_A_GROUP", 100_000)
     ids = []
-    for sigma in range(60, 90):
+    for sigma in range(60, 80):
         data = io.BytesIO()
-        Image.effect_noise((600, 600), sigma).save(data, "PNG")
+        Image.effect_noise((300, 300), sigma).save(data, "PNG")
         ids.append(store.put(data.getvalue()).image_id)
     turn = Turn(1, "?", (1,), {"answer": "!"})
-    items = [Item(f"{number}", (turn,), (image_id,)) for number, image_id in enumerate(ids * 3)]
-    folder = written(released(items), tmp_path / "out", shard_mb=10)
+    items = [Item(f"{number}", (turn,), (image_id,)) for number, image_id in enumerate(ids)]
+    folder = written(released(items), tmp_path / "out", shard_mb=1)
     shards = sorted((folder / "data/default").iterdir())
     assert [path.name for path in shards] == [
         *("test-00000-of-00002.parquet", "test-00001-of-00002.parquet"),
     ]
-    assert shards[0].stat().st_size > 10_000_000
+    assert shards[0].stat().st_size > 1_000_000
     rows = loaded(folder, tmp_path / "cache", "test")
     assert [row["item_id"] for row in rows] == [item.item_id for item in items]
 

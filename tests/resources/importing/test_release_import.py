@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +72,13 @@ class Empty:
 
 
 @pytest.fixture
-def empty(tmp_path: Path) -> Empty:
-    return Empty(tmp_path / "home")
+def empty(empty_tables: Path, tmp_path: Path) -> Iterator[Empty]:
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(empty_tables, home / "warehouse.duckdb")
+    empty = Empty(home)
+    with empty.warehouse.kept_open():
+        yield empty
 
 
 def test_an_imported_release_is_the_one_that_was_exported(made_in, empty):

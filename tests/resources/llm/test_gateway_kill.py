@@ -34,7 +34,7 @@ from tests.resources.llm.loopback import questions
 
 pytestmark = pytest.mark.slow
 
-N = 150
+N = 60
 CONCURRENCY = 4
 AT_RISK = 2
 """Answers that a kill can cost, for each that may be in flight: it, and one on its way to the disk."""
@@ -43,8 +43,8 @@ profiles: {{paid: {{writer: it, judge: it, evaluate: [it]}}}}
 models: {{it: {{provider: openai, base_url: "{url}", api_key_env: PAID_KEY, concurrency: {limit}}}}}
 """
 SEED = 11
-N_KILLS = 10
-ASKERS_OF_A_MACHINE = 4
+N_KILLS = 4
+ASKERS_OF_A_MACHINE = 2
 MACHINE = """
     import json, os, select, sys
     from dataclasses import asdict
@@ -167,7 +167,7 @@ class Machine:
 
 
 @pytest.mark.usefixtures("stores_on")
-def test_eight_askers_on_two_machines_of_whom_ten_are_killed_lose_nothing_and_ask_nothing_twice(
+def test_four_askers_on_two_machines_of_whom_four_are_killed_lose_nothing_and_ask_nothing_twice(
     api: Recorder, stores_on: str, tmp_path: Path
 ) -> None:
     models = tmp_path / "models.yaml"

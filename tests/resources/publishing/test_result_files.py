@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -106,26 +108,32 @@ RESULTS = ReleaseResults(
 )
 
 
-def written(kind: str, folder: Path) -> dict[str, bytes]:
+def written_again(kind: str, folder: Path) -> dict[str, bytes]:
     files = write_results(RESULTS, kind, folder, CARD, None, NO_CALLS, {})
     return {file.name: file.read_bytes() for file in files}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_is_the_same_each_time_and_has_the_words(kind, tmp_path):
-    files = written(kind, tmp_path)
-    assert written(kind, tmp_path) == files
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, bytes]]:
+    """The files of a kind, which are written once: drawing takes seconds."""
+    return cache(lambda kind: written_again(kind, tmp_path_factory.mktemp(kind)))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "png"])
+def test_each_kind_is_the_same_each_time_and_has_the_words(kind, written, tmp_path):
+    files = written(kind)
+    assert written_again(kind, tmp_path) == files
     assert b"Intervals are of 95 %" in files["methods.txt"] and len(files) > 2
 
 
-def test_programs_get_every_row(tmp_path):
-    rows = json.loads(written("json", tmp_path)["results.json"])
+def test_programs_get_every_row(written):
+    rows = json.loads(written("json")["results.json"])
     assert [len(rows[name]) for name in NAMES] == [4, 3, 4, 8, 7, 1, 2]
     good = rows["leaderboard"][0]
     assert (good["release"], good["model"], good["value"]) == ("mmdu-1", "good", 80.0)
     assert good["why_no_rank"] is None and "form" not in good
-    parquet = written("parquet", tmp_path)
-    table = written("csv", tmp_path)
+    parquet = written("parquet")
+    table = written("csv")
     for name in NAMES:
         assert pq.read_table(io.BytesIO(parquet[f"{name}.parquet"])).to_pylist() == rows[name]
         lines = list(csv.DictReader(io.StringIO(table[f"{name}.csv"].decode())))
@@ -134,8 +142,8 @@ def test_programs_get_every_row(tmp_path):
     assert [row["model"] for row in models][-1] == f"'={HOSTILE}", "it is no formula"
 
 
-def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(tmp_path):
-    text = written("markdown", tmp_path)["results.md"].decode()
+def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(written):
+    text = written("markdown")["results.md"].decode()
     for line in (
         "| under 4k | 3 |",
         "| 4k to 8k | 1 |",
@@ -147,7 +155,7 @@ def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(tmp_path)
     ):
         assert line in text
     names = ("judge-agreement", "counts-tokens", "letters", "extractors", "extraction-shares")
-    assert {f"{name}.tex" for name in names} <= written("latex", tmp_path).keys()
+    assert {f"{name}.tex" for name in names} <= written("latex").keys()
 
 
 def test_labels_that_share_a_file_name_have_files_of_their_own(tmp_path):
@@ -180,11 +188,11 @@ def test_two_files_of_one_name_are_not_written_over_each_other(tmp_path):
     assert (tmp_path / "a").read_bytes() == b"1"
 
 
-def test_pictures_open(tmp_path):
-    for data in (files := written("png", tmp_path)).values():
+def test_pictures_open(written):
+    for data in (files := written("png")).values():
         if data not in (files["methods.txt"], files["citations.bib"]):
             Image.open(io.BytesIO(data)).load()
-    svg = (drawn := written("svg", tmp_path))["leaderboard-one-column.svg"]
+    svg = (drawn := written("svg"))["leaderboard-one-column.svg"]
     assert {"radar-metrics-one-column.svg", "radar-metrics-two-columns.svg"} <= drawn.keys()
     assert svg.startswith(b"<?xml") and b"<dc:date>" not in svg
 
@@ -193,7 +201,7 @@ def test_a_path_that_cannot_be_a_folder_is_named(tmp_path):
     (tmp_path / "taken").write_text("mine")
     folder = tmp_path / "taken" / "more"
     with pytest.raises(ResultError) as raised:
-        written("csv", folder)
+        written_again("csv", folder)
     said = str(raised.value)
     assert said.startswith(f"Results cannot be written into {folder} (") and "Errno" not in said
     assert (tmp_path / "taken").read_text() == "mine"

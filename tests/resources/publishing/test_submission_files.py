@@ -6,7 +6,8 @@ file, how they count.
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,12 @@ def question(item_id: str, choices: Sequence[str], key: str | None, **labels: st
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Warehouse:
-    return Warehouse(tmp_path / "home" / "warehouse.duckdb")
+def home(empty_tables: Path, tmp_path: Path) -> Iterator[Warehouse]:
+    (tmp_path / "home").mkdir()
+    copied = shutil.copy(empty_tables, tmp_path / "home" / "warehouse.duckdb")
+    warehouse = Warehouse(Path(copied))
+    with warehouse.kept_open():
+        yield warehouse
 
 
 def released(

@@ -66,7 +66,6 @@ def test_figures_for_papers_have_the_widths_of_columns(shape: RadarData | ScoreP
             assert float(svg.attrib["width"].removesuffix("pt")) == pytest.approx(72 * width)
             image = Image.open(io.BytesIO(figures.png(figure)))
             assert image.width == round(figures.PRINT_DPI * width)
-            assert figures.pdf(figure).startswith(b"%PDF")
             sizes = [text.get_fontsize() for text in figure.findobj(Text) if text.get_text()]
             assert min(sizes) >= figures.PRINT_SMALL
 
@@ -206,7 +205,8 @@ def test_any_name_is_drawn(name: str) -> None:
 def test_beyond_what_can_be_read_pairs_are_left_out_and_all_together_is_not() -> None:
     pairs = [row(f"a{number:03}|b") for number in range(200)]
     image = opened([*pairs, row("z|z", "pearson"), row("all", "kendall")])
-    assert image.height == opened(pairs[:MOST_RATERS]).height
+    drawn, shorter = agreement_figure(pairs), agreement_figure(pairs[:MOST_RATERS])
+    assert drawn and shorter and drawn.get_figheight() == shorter.get_figheight()
     # Measures have their colours in the order of the alphabet: kendall, pearson, raw.
     assert shows(image, PALETTE[0])
     assert shows(image, PALETTE[2])

@@ -41,6 +41,7 @@ class TestAccounts:
             Account("Zoë", "expert"),
         ]
 
+    @pytest.mark.files_alone
     def test_each_role_may_what_those_before_it_may(self):
         may = {role: [each for each in ROLES if Account("a", role).may(each)] for role in ROLES}
 
@@ -57,6 +58,7 @@ class TestAccounts:
 
         assert accounts.session(token) == Account("bob", "annotator")
 
+    @pytest.mark.files_alone
     def test_what_cannot_be_is_said_in_a_sentence(self, accounts):
         accounts.add("bob", "annotator")
 
@@ -128,6 +130,7 @@ class TestLinks:
         with ThreadPoolExecutor(8) as pool:
             assert sum(each is not None for each in pool.map(use, range(8))) == 1
 
+    @pytest.mark.files_alone
     def test_it_expires(self, accounts, clock):
         accounts.add("bob", "expert")
         token = accounts.link("bob")
@@ -145,6 +148,7 @@ class TestSessions:
         accounts.add("bob", "expert", RIGHT)
         return accounts.begin_session("bob")
 
+    @pytest.mark.files_alone
     def test_it_ends_some_days_after_it_began_however_busy(self, accounts, clock, token):
         n_hours = SESSION_LASTS // timedelta(hours=1)
         for _ in range(n_hours - 1):
@@ -154,6 +158,7 @@ class TestSessions:
 
         assert accounts.session(token) is None
 
+    @pytest.mark.files_alone
     def test_it_ends_when_idle(self, accounts, clock, token):
         clock.now += IDLE_LASTS - timedelta(seconds=1)
         assert accounts.session(token)

@@ -56,6 +56,7 @@ def test_assigned_items_are_kept_for_their_person_who_gets_them_first(store):
     assert store.assignments()[0].n_done == len(mine)
 
 
+@pytest.mark.files_alone
 def test_who_is_done_gets_what_is_kept_for_nobody(store):
     store.assign("ann", "annotator", "ada", share=0.25)
     store.assign("bob", "annotator", "ada", share=0.25)
@@ -84,6 +85,7 @@ def test_none_gives_nothing_more_and_any_takes_what_is_kept(tmp_path):
         assert n_found == (n_own if after == "none" else expected)
 
 
+@pytest.mark.files_alone
 def test_the_other_place_of_a_blind_item_is_anybodys(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2}")
     store.update_queue(queue(1))
@@ -93,6 +95,7 @@ def test_the_other_place_of_a_blind_item_is_anybodys(tmp_path):
     assert work(store, "ann") == "item-0"
 
 
+@pytest.mark.files_alone
 def test_kinds_and_experts_are_assigned_too(tmp_path):
     store = ReviewStore(tmp_path / "review.sqlite")
     store.update_queue([item(1), item(2, kind="reference")])
@@ -120,6 +123,7 @@ def test_new_items_are_assigned_and_an_ended_assignment_keeps_nothing(store):
     assert store.lock_item("bob", "annotator") is not None
 
 
+@pytest.mark.files_alone
 def test_what_the_checks_found_comes_first_and_disputes_before_other_items(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2, expert: all}")
     found = {"checks": {"q": {"outcome": "review"}}}

@@ -24,6 +24,7 @@ def fingerprint(store: ReviewStore, kind: str = "rewrite") -> str:
     return found
 
 
+@pytest.mark.files_alone
 def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store):
     store.update_queue([item(0), item(1), item(2, kind="reference")])
     work(store, "ann", item_id="item-0")
@@ -36,6 +37,7 @@ def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store):
     assert counts(store) == {"reference": (1, 1, 0), "rewrite": (2, 0, 4)}
 
 
+@pytest.mark.files_alone
 def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else(store):
     store.update_queue(queue(2))
     work(store, "ann", verdict_="skip", item_id="item-0")
@@ -47,6 +49,7 @@ def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else
     assert counts(store)["rewrite"] == (2, 0, 4)
 
 
+@pytest.mark.files_alone
 def test_withdrawn_items_await_nobody(store):
     store.update_queue(queue(2))
     work(store, "ann", item_id="item-0")

@@ -33,6 +33,7 @@ def store(tmp_path):
     return store
 
 
+@pytest.mark.files_alone
 def test_gold_is_given_at_its_share_to_who_does_not_know_it(store):
     taken = [work(store, "new") for _ in range(20)]
     assert sum(map(is_gold, taken)) == 5 and len(set(taken)) == 20
@@ -65,12 +66,14 @@ def test_gold_changes_nothing_but_what_is_known_of_people(store):
     assert (week["n_gold"], week["n_hits"]) == (1, 0)
 
 
+@pytest.mark.files_alone
 def test_gold_is_made_once_of_what_experts_decided(store):
     assert store.make_gold(10, "ada") == 3
     assert store.make_gold(10, "ada") == 0
     assert store.overview().gold[:2] == (8, 0)
 
 
+@pytest.mark.files_alone
 def test_nobody_opens_gold_by_its_address(store):
     gold_id = rows(store, "SELECT item_id FROM gold")[0][0]
     assert store.lock_item("new", "annotator", item_id=gold_id) is None
@@ -103,6 +106,7 @@ class TestCalibration:
         people = {row[0]: row[3] for row in store.overview().gold.people}
         assert people == {"new": "passed", "old": "not_calibrated"}
 
+    @pytest.mark.files_alone
     def test_who_does_not_is_given_gold_until_there_is_none(self, store):
         taken = [work(store, "new", verdict_="reject") for _ in range(8)]
         assert all(map(is_gold, taken)) and work(store, "new") is None

@@ -23,6 +23,7 @@ def both(store, item_id, first="accept", second="accept", **more):
     assert work(store, "bob", verdict_=second, item_id=item_id, **more) == item_id
 
 
+@pytest.mark.files_alone
 def test_a_dispute_is_what_annotators_differ_in_until_an_expert_decides(store):
     both(store, "item-0")
     both(store, "item-1", "accept", "reject")
@@ -39,6 +40,7 @@ def test_a_dispute_is_what_annotators_differ_in_until_an_expert_decides(store):
     assert (left.item_id, left.status) == ("item-2", "to_rework")
 
 
+@pytest.mark.files_alone
 def test_agreement_is_that_of_the_method_over_all_items(store):
     for number in range(8):
         both(store, f"item-{number}", "accept", "reject" if number % 3 == 0 else "accept")

@@ -46,7 +46,7 @@ def test_every_commit_waits_for_the_disk(tmp_path):
 
 
 CHILDREN = 3
-KILLS = 2
+KILLS = 1
 SEED = 3
 
 # One line a decision, written when the store has said that it has it.
@@ -89,7 +89,7 @@ def decide_until_killed(path, names, seconds):
 def test_what_was_acknowledged_survives_every_kill(tmp_path):
     random_ = random.Random(SEED)
     store = with_rules(tmp_path, "default: {annotators: 2}")
-    store.update_queue(queue(1500))
+    store.update_queue(queue(600))
     acknowledged = []
     for kill in range(KILLS):
         names = [f"person-{kill}-{number}" for number in range(CHILDREN)]

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from resources.review.credentials import checked_name, folded_name
 
+pytestmark = pytest.mark.files_alone
+
 
 @pytest.mark.parametrize(
     "name",

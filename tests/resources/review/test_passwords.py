@@ -8,6 +8,8 @@ from resources.review.credentials import HASHER, hash_password, verify_password
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
 from tests.resources.review.review_queue import change, rows
 
+pytestmark = pytest.mark.files_alone
+
 
 @pytest.fixture
 def accounts(tmp_path):

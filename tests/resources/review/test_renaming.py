@@ -106,6 +106,7 @@ def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(store, accounts)
     assert store.lock_item(NAME, "annotator", item_id="item-1") is not None
 
 
+@pytest.mark.files_alone
 def test_what_cannot_be_is_said_in_a_sentence(store, accounts):
     worked(store)
     with pytest.raises(AccountError, match="There is a person 'bob' already"):
@@ -125,6 +126,7 @@ def test_what_cannot_be_is_said_in_a_sentence(store, accounts):
 
 
 @pytest.mark.parametrize("act", ["disable", "set_role", "erase"])
+@pytest.mark.files_alone
 def test_the_last_administrator_who_can_sign_in_stays_one(accounts, act):
     def end(name: str) -> None:
         getattr(accounts, act)(name, *(["expert"] if act == "set_role" else []))

@@ -70,6 +70,7 @@ def test_ones_own_decision_ends_and_becomes_a_draft(store):
     assert kept(store) == again
 
 
+@pytest.mark.files_alone
 def test_a_skip_is_taken_back_and_the_item_is_given_again(store):
     work(store, "ann", verdict_="skip", item_id="item-0")
     assert store.lock_item("ann", "annotator", item_id="item-0") is None
@@ -77,6 +78,7 @@ def test_a_skip_is_taken_back_and_the_item_is_given_again(store):
     assert store.lock_item("ann", "annotator", item_id="item-0") is not None
 
 
+@pytest.mark.files_alone
 def test_what_somebody_built_on_stays(store):
     work(store, "ann", item_id="item-0")
     mine = last(store, "ann")
@@ -92,6 +94,7 @@ def test_what_somebody_built_on_stays(store):
     assert status(store, "item-0") == "round_1"
 
 
+@pytest.mark.files_alone
 def test_with_two_annotators_nobody_takes_back_who_may_know_the_others(blind):
     work(blind, "ann", item_id="item-0")
     first = last(blind, "ann")
@@ -107,14 +110,11 @@ def test_with_two_annotators_nobody_takes_back_who_may_know_the_others(blind):
     assert status(blind, "item-0") == "round_2"
 
 
-@pytest.mark.parametrize(
-    ("person", "event_id", "item_id"),
-    [("bob", 1, "item-0"), ("ann", 1, "item-1"), ("ann", 9, "item-0")],
-)
-def test_nobody_takes_back_anothers_or_one_of_another_item(store, person, event_id, item_id):
+def test_nobody_takes_back_anothers_or_one_of_another_item(store):
     work(store, "ann", item_id="item-0")
-    with pytest.raises(RevocationError, match="no such decision"):
-        store.take_back(item_id, event_id, person)
+    for person, event_id, item_id in (("bob", 1, "item-0"), ("ann", 1, "item-1")):
+        with pytest.raises(RevocationError, match="no such decision"):
+            store.take_back(item_id, event_id, person)
     assert len(store.decisions()) == 1
 
 
@@ -148,17 +148,17 @@ def test_an_item_is_opened_again_for_a_reason_and_the_release_follows(store):
     assert status(store, "item-0") == "approved"
 
 
-@pytest.mark.parametrize("table", ["events", "revocations", "comments", "assignments"])
-def test_what_is_stored_is_never_changed_or_deleted(store, table):
+def test_what_is_stored_is_never_changed_or_deleted(store):
     work(store, "ann", item_id="item-0")
     store.comment("item-0", "ann", "Is it?")
     store.take_back("item-0", last(store, "ann"), "ann")
     store.assign("ann", "annotator", "ada", share=0.5)
-    before = rows(store, table)
-    for statement in (
-        *(f"UPDATE {table} SET {name} = '7'" for name in columns(store, table)),
-        f"DELETE FROM {table}",
-    ):
-        with pytest.raises(IntegrityError, match="append-only"):
-            change(store, statement)
-    assert rows(store, table) == before != []
+    for table in ("events", "revocations", "comments", "assignments"):
+        before = rows(store, table)
+        for statement in (
+            *(f"UPDATE {table} SET {name} = '7'" for name in columns(store, table)),
+            f"DELETE FROM {table}",
+        ):
+            with pytest.raises(IntegrityError, match="append-only"):
+                change(store, statement)
+        assert rows(store, table) == before != []

@@ -41,6 +41,7 @@ def test_after_five_failures_even_the_right_one_waits(accounts, clock):
     assert accounts.check("bob", RIGHT)
 
 
+@pytest.mark.files_alone
 def test_a_name_that_is_not_there_waits_alike_and_a_restart_clears_nothing(accounts, clock):
     fail(accounts, "nobody", times=5)
 
@@ -49,6 +50,7 @@ def test_a_name_that_is_not_there_waits_alike_and_a_restart_clears_nothing(accou
             fail(each, "NoBody", "10.0.0.2")
 
 
+@pytest.mark.files_alone
 def test_waiting_is_not_made_longer_by_trying(accounts, clock):
     fail(accounts, times=5)
     for _ in range(10):
@@ -84,6 +86,7 @@ def test_an_address_waits_whatever_names_it_tries(accounts):
         ("::ffff:10.0.0.1", "10.0.0.1", "::ffff:10.0.0.2"),
     ],
 )
+@pytest.mark.files_alone
 def test_the_ipv6_addresses_of_one_machine_count_as_one(accounts, tried, blocked, free):
     accounts.add("bob", "expert", RIGHT)
     for number in range(20):
@@ -94,6 +97,7 @@ def test_the_ipv6_addresses_of_one_machine_count_as_one(accounts, tried, blocked
     assert accounts.check("bob", RIGHT, free)
 
 
+@pytest.mark.files_alone
 def test_an_own_account_does_not_clear_an_address(accounts):
     accounts.add("eve", "annotator", RIGHT)
     for number in range(20):

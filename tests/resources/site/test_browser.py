@@ -60,6 +60,11 @@ def visit(page: Page, shared_visit: Visit) -> Visit:
     return shared_visit
 
 
+def follow(page: Page, part: str) -> None:
+    """Follow a link that has `part` behind the '#'."""
+    page.goto(f"{page.url.partition('#')[0]}#{part}")
+
+
 def shows(page: Page, count: str) -> None:
     expect(page.locator("#count")).to_have_text(count)
 
@@ -96,11 +101,9 @@ def test_the_first_view_has_the_list_and_the_first_item(page):
     ("chosen", "found"),
     [
         ({"category": "map"}, [n for n in range(60) if n % 3 == 1]),
-        ({"language": "zh"}, [5]),
         ({"language": "(none)"}, []),
         ({"outcome": "failed"}, [3]),
         ({"outcome": "refused", "outcome.of": "weak"}, [4]),
-        ({"outcome": "lost"}, [3]),
         ({"outcome": "lost", "outcome.of": "(every)"}, []),
         ({"a": "weak", "outcome": "lost", "outcome.of": "(every)"}, [3]),
         (
@@ -108,18 +111,14 @@ def test_the_first_view_has_the_list_and_the_first_item(page):
             [n for n in range(60) if n not in (3, 4)],
         ),
         ({"outcome": "refused", "outcome.of": "(no)"}, [n for n in range(60) if n != 4]),
-        ({"a": "strong", "outcome": "refused", "outcome.of": "(no)"}, list(range(60))),
         ({"score.of": "(highest)", "score.max": "80"}, [n for n in range(60) if n % 2]),
         (
             {"a": "weak", "b": "strong", "score.of": "(lowest)", "score.min": "61"},
             [*range(0, 60, 10)],
         ),
-        ({"score.of": "strong", "score.max": "50"}, [n for n in range(60) if n % 2]),
-        ({"score.of": "weak", "score.min": "61"}, [0, 10, 20, 30, 40, 50]),
         ({"score.of": "weak", "score.min": "0"}, [n for n in range(60) if n != 3]),
         ({"a": "strong", "b": "weak", "diff.side": "b"}, [n for n in range(5, 60, 2)]),
         ({"judges.of": "strong", "judges.min": "40"}, [n for n in range(60) if n % 2]),
-        ({"judges.of": "weak", "judges.min": "1"}, [0, 10, 20, 30, 40, 50]),
         ({"length.of": "turns", "length.min": "2"}, [1, 3]),
         ({"length.of": "answer:weak", "length.min": "1000"}, [7]),
     ],
@@ -192,11 +191,9 @@ def test_an_order_puts_items_without_a_value_last(page):
         ("apple12", [12]),
         ("appl", [n for n in range(60) if n not in (5, 7, 8)]),
         ("APPLE1", [1, *range(10, 20)]),
-        ("fruit7", [7]),
         ("reason10 map", [10]),
         ("苹果", [5]),
         ("果红", [5]),
-        ("梨", []),
         ("התפוח", [8]),
         ("ﬁ", []),
         ("W" * 60, [7]),
@@ -241,7 +238,7 @@ def test_two_models_are_compared_on_the_items_that_are_found(page):
     expect(compared).to_be_hidden()
 
 
-def test_a_difference_has_the_interval_of_the_items_that_are_found(visit):
+def test_a_difference_has_the_interval_of_the_items_that_are_found(page):
     # Of maps 1, 4, 7, ...: strong less weak is 30 for even ones but 0 for multiples of 10, else -20.
     numbers_found = range(1, 60, 3)
     differences = np.array([0 if n % 10 == 0 else -20 if n % 2 else 30 for n in numbers_found])
@@ -249,7 +246,7 @@ def test_a_difference_has_the_interval_of_the_items_that_are_found(visit):
     totals = ClusterTotals(np.array([differences * weights]), np.array([weights]).astype(float))
     (bounds,) = difference_bounds(totals, np.array([100.0]), 0.95)
     mean = np.average(differences, weights=weights)
-    page = visit.open("a=strong&b=weak&label.category=map")
+    follow(page, "a=strong&b=weak&label.category=map")
     low, high = (f"{end:+.1f}".replace("-", "−") for end in bounds)
     expect(page.get_by_role("region", name="Comparison")).to_contain_text(
         f"Mean difference {round(mean, 1):+g} (95 % interval {low} to {high}, 20 independent groups) "
@@ -257,8 +254,8 @@ def test_a_difference_has_the_interval_of_the_items_that_are_found(visit):
     )
 
 
-def test_where_less_is_better_who_has_less_is_better(visit):
-    page = visit.open("a=strong&b=weak&metric=Errors&judge=judge-1")
+def test_where_less_is_better_who_has_less_is_better(page):
+    follow(page, "a=strong&b=weak&metric=Errors&judge=judge-1")
     compared = page.get_by_role("region", name="Comparison")
     expect(compared).to_contain_text("Mean difference +3 (")
     expect(compared).to_contain_text("over 60 items")
@@ -283,8 +280,7 @@ def test_three_models_make_three_pairs(page):
 # --- One item ----------------------------------------------------------------------------------------
 
 
-def test_an_item_has_all_that_is_known_of_it(visit):
-    page = visit.page
+def test_an_item_has_all_that_is_known_of_it(page):
     page.locator("#list a").nth(1).click()
     item = page.locator("#item")
     expect(item).to_contain_text("Item 2")
@@ -303,9 +299,9 @@ def test_an_item_has_all_that_is_known_of_it(visit):
     assert item.locator('a[href*="calls"]').count() == 0
     given = "Answer that the benchmark gives"
     expect(page.get_by_text(given)).to_have_count(1)
-    empty = visit.open("item=item-03")
-    expect(empty.get_by_role("heading", name="Turn 2")).to_be_visible()
-    expect(empty.get_by_text(given)).to_have_count(0)
+    follow(page, "item=item-03")
+    expect(page.get_by_role("heading", name="Turn 2")).to_be_visible()
+    expect(page.get_by_text(given)).to_have_count(0)
 
 
 def test_a_request_is_shown_as_it_was_sent_with_its_tokens_and_seconds(page):
@@ -330,8 +326,8 @@ def test_an_answer_is_searched_for_in_answers_alone(page):
     shows(page, "1 of 60 items")
 
 
-def test_images_on_which_all_models_fail_come_first_and_lead_to_their_items(visit):
-    page = visit.open("a=strong&b=weak")
+def test_images_on_which_all_models_fail_come_first_and_lead_to_their_items(page):
+    follow(page, "a=strong&b=weak")
     page.get_by_label("List", exact=True).select_option("images")
     expect(page.locator("#list")).to_be_hidden()
     images = page.locator("#by-image button")
@@ -398,18 +394,18 @@ def test_a_link_opens_the_same_item_filter_and_models(visit):
     expect(page.locator("#item-title")).to_have_text("Item 10")
 
 
-def test_a_link_from_a_report_names_a_metric_and_a_judge(visit):
+def test_a_link_from_a_report_names_a_metric_and_a_judge(page):
     for part, shown in (
         ("metric=Overall&judge=judge-2", "Overall · judge-2"),
         ("metric=Errors&judge=nobody", "Errors · judge-1"),
         ("metric=nothing&judge=nobody", "Overall · judge-1"),
     ):
-        chosen = visit.open(part).get_by_label("Shown").locator("option:checked")
-        expect(chosen).to_have_text(shown)
+        follow(page, part)
+        expect(page.get_by_label("Shown").locator("option:checked")).to_have_text(shown)
 
 
-def test_a_link_to_what_there_is_not_says_so(visit):
-    page = visit.open("item=nobody&a=nobody&label.category=nobody&sort=nobody&x=y&metric=no")
+def test_a_link_to_what_there_is_not_says_so(page):
+    follow(page, "item=nobody&a=nobody&label.category=nobody&sort=nobody&x=y&metric=no")
     expect(page.locator("#item")).to_contain_text("This release has no item nobody.")
     shows(page, "0 of 60 items")
 
@@ -417,9 +413,7 @@ def test_a_link_to_what_there_is_not_says_so(visit):
 # --- Keys --------------------------------------------------------------------------------------------
 
 
-def test_items_are_read_by_keyboard(browser, address):
-    visit = Visit(browser, address)
-    page = visit.page
+def test_items_are_read_by_keyboard(page):
     for key, title in (("j", 2), ("ArrowRight", 3), ("k", 2), ("ArrowLeft", 1), ("k", 1)):
         page.keyboard.press(key)
         expect(page.locator("#item-title")).to_have_text(f"Item {title}")
@@ -437,7 +431,6 @@ def test_items_are_read_by_keyboard(browser, address):
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("j")
     expect(page.locator("#said")).to_have_text("Item 2")
-    visit.close()
 
 
 # --- Notes and copies --------------------------------------------------------------------------------

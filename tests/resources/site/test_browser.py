@@ -413,7 +413,9 @@ def test_a_link_to_what_there_is_not_says_so(page):
 # --- Keys --------------------------------------------------------------------------------------------
 
 
-def test_items_are_read_by_keyboard(page):
+def test_items_are_read_by_keyboard(browser, address):
+    visit = Visit(browser, address)
+    page = visit.page
     for key, title in (("j", 2), ("ArrowRight", 3), ("k", 2), ("ArrowLeft", 1), ("k", 1)):
         page.keyboard.press(key)
         expect(page.locator("#item-title")).to_have_text(f"Item {title}")
@@ -431,6 +433,7 @@ def test_items_are_read_by_keyboard(page):
     expect(page.get_by_role("dialog")).to_be_hidden()
     page.keyboard.press("j")
     expect(page.locator("#said")).to_have_text("Item 2")
+    visit.close()
 
 
 # --- Notes and copies --------------------------------------------------------------------------------

@@ -10,12 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from resources.stores.address import VARIABLE
-from resources.stores.postgres import PostgresStore
-from resources.stores_of_home import SQLITE
 
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer
@@ -70,6 +67,9 @@ END $$
 
 def _with_schemas(server: "PostgresServer") -> str:
     """The database with the schemas of all stores."""
+    from resources.stores.postgres import PostgresStore
+    from resources.stores_of_home import SQLITE
+
     if server.address not in _made:
         database = server.database()
         for kind in SQLITE.values():
@@ -80,6 +80,8 @@ def _with_schemas(server: "PostgresServer") -> str:
 
 def _empty(database: str) -> None:
     """Take away the rows that a test has added, and the sessions that it left."""
+    import psycopg
+
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "

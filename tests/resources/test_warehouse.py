@@ -321,15 +321,18 @@ def test_rows_take_the_place_of_their_partition_however_often(warehouse, tmp_pat
     assert held(warehouse) == {"b": (2, ["old"])}
 
 
-@SOURCES
+OUTSIDE = ((answers("a", 3), answers("b", 2)), f"2 rows for {TABLE} lie outside")
+UNCHECKED = ((answers("a", 2, ""),), "^The warehouse refused the write: .*CHECK")
+TWICE = ((answers("a", 1),) * 2, "^The warehouse refused the write: .*duplicate key")
+
+
 @pytest.mark.parametrize(
-    ("tables", "says"),
+    ("source", "tables", "says"),
     [
-        ((answers("a", 3), answers("b", 2)), f"2 rows for {TABLE} lie outside"),
-        ((answers("a", 2, ""),), "^The warehouse refused the write: .*CHECK"),
-        ((answers("a", 1),) * 2, "^The warehouse refused the write: .*duplicate key"),
+        *((in_memory, *harm) for harm in (OUTSIDE, UNCHECKED, TWICE)),
+        (staged, *OUTSIDE),
+        (streamed, *TWICE),
     ],
-    ids=["partition", "check", "key"],
 )
 @IN_A_RUN
 def test_rows_outside_the_partition_or_the_rules_are_refused_with_all_that_came_with_them(

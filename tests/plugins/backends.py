@@ -1,13 +1,12 @@
 """Tests of stores and tables run on each of their backends: files, and what stands on Postgres.
 
-A module or folder that uses one of them has its tests run twice:
-slow on Postgres, nightly on a lake; `files_alone` and `of_file` mark what is about files. On Postgres
-they share a database, which is emptied after each; `own_database` marks what needs one of its own.
+A module or folder that uses one of them has its tests run twice, the second time in its own database:
+slow on Postgres, nightly on a lake; `files_alone` and `of_file` mark what is about files.
+`new_database` marks a test that makes the schemas itself.
 """
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -46,48 +45,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 _made: dict[str, str] = {}
-"""By server, the database whose schemas all tests use, one after the other: a new one costs seconds."""
-_EMPTY = """
-DO $$
-DECLARE name text; has_rows boolean;
-BEGIN
-    FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-        WHERE schemaname !~ '^(pg_|information_schema)' AND tablename <> 'alembic_version'
-    LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', name) INTO has_rows;
-        IF has_rows THEN
-            EXECUTE format('TRUNCATE %s CASCADE', name);
-        END IF;
-    END LOOP;
-    PERFORM setval(format('%I.%I', schemaname, sequencename), 1, false) FROM pg_sequences
-        WHERE last_value IS NOT NULL;
-END $$
-"""
+"""By server, a database with the schemas of all stores and no rows, which others are copies of."""
 
 
-def _with_schemas(server: "PostgresServer") -> str:
-    """The database with the schemas of all stores."""
-    from resources.stores.postgres import PostgresStore
-    from resources.stores_of_home import SQLITE
-
+def database_with_schemas(server: "PostgresServer") -> str:
+    """The address of a new database that has the schemas of all stores: making them takes longer than
+    copying them."""
     if server.address not in _made:
+        from resources.stores.postgres import PostgresStore
+        from resources.stores_of_home import SQLITE
+
         database = server.database()
         for kind in SQLITE.values():
             PostgresStore(kind, database).close()
         _made[server.address] = database
-    return _made[server.address]
-
-
-def _empty(database: str) -> None:
-    """Take away the rows that a test has added, and the sessions that it left."""
-    import psycopg
-
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-        connection.execute(_EMPTY)
+    return server.database(_made[server.address])
 
 
 @pytest.fixture
@@ -98,23 +70,12 @@ def stores_on(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         yield request.param
         return
     server = request.getfixturevalue("postgres")
-    with database_of(request, server) as database:
-        monkeypatch.setenv(VARIABLE, database)
-        yield request.param
-
-
-@contextmanager
-def database_of(request: pytest.FixtureRequest, server: "PostgresServer") -> Iterator[str]:
-    """The address of a database without rows, for a test."""
-    if request.node.get_closest_marker("own_database") is not None:
-        database = server.database()
-        yield database
-        server.drop(database)
-        return
-    database = _with_schemas(server)
-    yield database
+    is_new = request.node.get_closest_marker("new_database") is not None
+    database = server.database() if is_new else database_with_schemas(server)
+    monkeypatch.setenv(VARIABLE, database)
+    yield request.param
     # Stores that wait for the garbage collector would use up the server's connections.
-    _empty(database)
+    server.drop(database)
 
 
 @pytest.fixture

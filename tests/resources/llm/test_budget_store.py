@@ -161,7 +161,7 @@ SPENDERS = Table(
 )
 
 
-@pytest.mark.own_database
+@pytest.mark.new_database
 def test_the_accounts_of_an_earlier_version_become_rows(tmp_path, monkeypatch):
     with monkeypatch.context() as earlier:
         earlier.setattr(postgres, "_opened", {})

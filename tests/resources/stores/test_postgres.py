@@ -29,7 +29,6 @@ from resources.stores.locks import open_locks
 from resources.stores.postgres import PostgresStore
 from tests.doubles.scripts import start
 from tests.doubles.servers import PostgresServer
-from tests.plugins.backends import database_of
 from tests.resources.llm.test_ledger import call
 from tests.resources.review.review_queue import queue, work
 
@@ -37,12 +36,10 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def address(
-    request: pytest.FixtureRequest, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[str]:
-    with database_of(request, postgres) as address:
-        monkeypatch.setenv("LOOM_STORES", address)
-        yield address
+def address(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    made = postgres.database()
+    monkeypatch.setenv("LOOM_STORES", made)
+    return made
 
 
 @pytest.fixture
@@ -176,7 +173,6 @@ def test_what_is_no_address_of_postgres_is_refused(monkeypatch, tmp_path):
         Ledger(tmp_path / "ledger.sqlite")
 
 
-@pytest.mark.own_database
 def test_a_user_who_may_not_make_schemas_is_told_so(address, admin):
     admin.execute("CREATE ROLE reader LOGIN")
     try:
@@ -212,7 +208,6 @@ def test_a_statement_of_a_store_that_takes_too_long_may_succeed_later(address, a
         reader.exec_driver_sql("SELECT pg_sleep(60)")
 
 
-@pytest.mark.own_database
 def test_a_later_version_is_refused_and_left_as_it_is(address, admin):
     PostgresStore(LEDGER, address)
     admin.execute("UPDATE ledger.alembic_version SET version_num = '9999'")
@@ -221,7 +216,6 @@ def test_a_later_version_is_refused_and_left_as_it_is(address, admin):
     assert version == ("9999",)
 
 
-@pytest.mark.own_database
 def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, admin):
     PostgresStore(LEDGER, address)
     admin.execute("DROP VIEW ledger.paid_calls")
@@ -254,7 +248,6 @@ def form(admin: "psycopg.Connection") -> list[set]:
 
 
 @pytest.mark.parametrize("version", [102, 103])
-@pytest.mark.own_database
 def test_a_review_schema_of_an_earlier_version_gets_the_form_of_a_new_one_and_keeps_its_rows(
     address, admin, version, tmp_path, postgres, monkeypatch
 ):
@@ -282,7 +275,6 @@ def test_a_review_schema_of_an_earlier_version_gets_the_form_of_a_new_one_and_ke
         assert form(admin) == form(of_new)
 
 
-@pytest.mark.own_database
 def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     admin.execute("DROP SCHEMA ledger CASCADE")
@@ -293,7 +285,6 @@ def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path):
 # At once
 
 
-@pytest.mark.own_database
 def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(address):
     script = """
         import sys

@@ -66,7 +66,7 @@ HALF, LONE = "half \ud83d", "The text has lone surrogates: remove them."
     ("act", "said", "sentence"),
     [
         ("decide", {"verdict": "reject"}, "reject needs a reason."),
-        ("decide", {"verdict": "accept", "note": HALF}, LONE),
+        ("decide", {"verdict": "accept", "note": HALF}, "note: U+D83D is an invisible"),
         ("decide", {"verdict": "accept", "note": "x" * 4_001}, "4,001 characters and may have"),
         ("draft", {"draft": {"note": HALF}}, LONE),
     ],

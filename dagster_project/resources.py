@@ -16,7 +16,7 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.failures import plain_errors
-from dagster_project.run_tags import CHAIN, PARENT_RUN, ROOT_RUN
+from dagster_project.run_tags import BUDGET, CHAIN, PARENT_RUN, PROFILE, ROOT_RUN
 from methods.benchmarks import BENCHMARKS, Benchmarks
 from methods.naming import listed
 from resources.corpus.corpus import Corpus, CorpusError
@@ -306,6 +306,29 @@ class RayResource(WorkspaceResource[RayCluster]):
         )
 
 
+def profile_of_run(context: dg.InitResourceContext, configured: str | None) -> str:
+    """Return the profile of a run, and record it as the run's tag.
+
+    A run that continues or re-executes another one has the tag of that run, as the process that starts
+    it, such as the UI, may have another LOOM_PROFILE.
+
+    Args:
+        context: The run.
+        configured: The profile of the run's configuration, which is LOOM_PROFILE if it names none.
+
+    Returns:
+        The name of the profile.
+    """
+    profile = configured or active_profile()
+    run, instance = context.run, context.instance
+    if run is None or instance is None:
+        return profile
+    if PROFILE in run.tags and profile == active_profile():
+        return run.tags[PROFILE]
+    instance.add_run_tags(run.run_id, {PROFILE: profile})
+    return profile
+
+
 class ModelsResource(WorkspaceResource[Gateway]):
     """Model calls by the profile LOOM_PROFILE of models.yaml. Needs the profile's API keys."""
 
@@ -323,8 +346,14 @@ class ModelsResource(WorkspaceResource[Gateway]):
         run, instance = context.run, context.instance
         if run is None or instance is None:
             return make_gateway("", self.budget_usd, profile=self.profile)
+        profile = profile_of_run(context, self.profile)
         ancestors, at_work = ancestors_of(instance, run), runs_at_work(instance)
-        return make_gateway(run.run_id, self.budget_usd, ancestors, at_work, profile=self.profile)
+        budget_usd = self.budget_usd
+        if budget_usd is None and (of_process := default_budget()) is not None:
+            instance.add_run_tags(run.run_id, {BUDGET: str(of_process)})
+        elif budget_usd is None and BUDGET in run.tags:
+            budget_usd = float(run.tags[BUDGET])
+        return make_gateway(run.run_id, budget_usd, ancestors, at_work, profile=profile)
 
 
 class LedgerResource(WorkspaceResource[Ledger]):
@@ -351,7 +380,7 @@ class ProfileResource(WorkspaceResource[Profile]):
     )
 
     def make(self, context: dg.InitResourceContext) -> Profile:
-        return load_registry().profile(self.profile or active_profile())
+        return load_registry().profile(profile_of_run(context, self.profile))
 
 
 def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:

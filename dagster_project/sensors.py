@@ -16,7 +16,7 @@ from assets.review.queue import KINDS_MADE
 from dagster_project.decisions import forget_materializations, observation_of_decisions
 from dagster_project.jobs import ASK_MODELS
 from dagster_project.resources import corpus_folder, require_same_corpus
-from dagster_project.run_tags import CHAIN, PARTITION, WAITED
+from dagster_project.run_tags import BUDGET, CHAIN, PARTITION, PROFILE, WAITED
 from dagster_project.shards import (
     ingested_now,
     observation,
@@ -255,7 +255,11 @@ def _again(
         run_config=dict(run.run_config),
         asset_selection=keys or None,
         partition_key=run.tags.get(PARTITION),
-        tags={WAITED: run_id, CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip()},
+        tags={
+            **{name: run.tags[name] for name in (PROFILE, BUDGET) if name in run.tags},
+            WAITED: run_id,
+            CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip(),
+        },
     )
 
 

@@ -18,7 +18,13 @@ from assets.evaluate.candidates import (
     candidates_of,
     exclusion_reason,
 )
-from assets.evaluate.inference import PARAMS, AnswerRun, ItemAnswers, answer_item
+from assets.evaluate.inference import (
+    PARAMS,
+    AnswerRun,
+    ItemAnswers,
+    answer_item,
+    answer_version,
+)
 from assets.evaluate.predictions import (
     imported_hashes,
     imported_releases,
@@ -39,9 +45,12 @@ from methods.evaluation.predictions import PredictionError
 from methods.naming import nearest
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
+from resources.llm.request import ChatRequest
 from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
+OF_EACH_REQUEST = ("provider", "endpoint", "model", "params", "prompt_version")
+"""The parts of a request that do not depend on the item."""
 WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predictions.key))
 """Runs after new releases and imported predictions. It does not wait for predictions, as most
 workspaces have none.
@@ -66,7 +75,7 @@ class AnswersSettings(EvaluationSettings):
         ge=1,
         description="Items of each release that models are asked about: a sample by ability. Scores "
         "are marked as partial until a run without a limit asks the rest; items that were answered "
-        "before stay. null: all items.",
+        "before by the same model, server, parameters and prompt stay. null: all items.",
     )
     seed: int = Field(
         0,
@@ -131,7 +140,7 @@ def answers(
             ]
             names = [name for name, reason in why.items() if reason is None]
             candidates = candidates_of(names, llm.registry, items, PARAMS, letters)
-            wanted = _wanted(warehouse, release, items, config)
+            wanted = _wanted(warehouse, release, items, config, llm)
             runs += [
                 (release, AnswerRun(candidate, item))
                 for item in items
@@ -208,7 +217,11 @@ def answers(
 
 
 def _wanted(
-    warehouse: Warehouse, release: EvaluatedRelease, items: Sequence[Item], config: AnswersSettings
+    warehouse: Warehouse,
+    release: EvaluatedRelease,
+    items: Sequence[Item],
+    config: AnswersSettings,
+    llm: Gateway,
 ) -> Callable[[str], Set[str]] | None:
     """Return a function that gives the items to ask a candidate about, or None without a limit.
 
@@ -217,11 +230,34 @@ def _wanted(
     if config.limit is None:
         return None
     sample = stratified_sample(items, config.limit, release.benchmark.abilities, config.seed)
-    rows = warehouse.read("evaluate/answered_items_of", {"release_id": release.release_id})
-    before: dict[str, set[str]] = {}
-    for row in rows.to_pylist():
-        before.setdefault(row["model"], set()).add(row["item_id"])
+    before = _free_again(warehouse, release, llm)
     return lambda name: sample | before.get(name, set())
+
+
+def _free_again(
+    warehouse: Warehouse, release: EvaluatedRelease, llm: Gateway
+) -> dict[str, set[str]]:
+    """Return the items that each candidate answered as it would be asked now.
+
+    Another server, model, parameter or prompt is another request, which would be paid.
+    """
+    rows = warehouse.read("evaluate/answered_calls_of", {"release_id": release.release_id})
+    answered = rows.to_pylist()
+    keys = [row["call_key"] for row in answered if row["call_key"]]
+    then = {call.key: call.request for call in llm.ledger.calls(keys)}
+    version = answer_version(release.benchmark)
+    now: dict[str, dict[str, object]] = {}
+    for name in {row["model"] for row in answered}:
+        spec = llm.registry.models.get(model_of(name) or "")
+        now[name] = ChatRequest(name, (), version, PARAMS).canonical(spec) if spec else {}
+    items: dict[str, set[str]] = {}
+    changed: dict[str, set[str]] = {}
+    for row in answered:
+        earlier, of_now = then.get(row["call_key"], {}), now[row["model"]]
+        is_paid = any(earlier.get(part) != of_now.get(part) for part in OF_EACH_REQUEST)
+        of_model = changed if row["call_key"] and is_paid else items
+        of_model.setdefault(row["model"], set()).add(row["item_id"])
+    return {name: found - changed.get(name, set()) for name, found in items.items()}
 
 
 def label_of(benchmark: Benchmark) -> str | None:

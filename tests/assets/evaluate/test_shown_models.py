@@ -77,6 +77,12 @@ def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(released
     assert metadata(world.evaluate(config=limited), "evaluate/answers")["calls"] == 0
     assert mark(world) is None, "what was answered stays"
 
+    # Another identity is another server: all of its requests would be paid.
+    world.set_models({"careful": {"identity": "another server"}}, evaluate=["careful"])
+    calls = metadata(world.evaluate(config=limited), "evaluate/answers")
+    assert (calls["calls"], calls["cache hits"]) == (N_TURNS / 2, 0)
+    assert mark(world) == "2 of 4 items were asked."
+
 
 def test_an_archived_model_is_on_no_leaderboard_until_that_is_undone(world: World) -> None:
     n_answers = world.warehouse.count("evaluate.answers")

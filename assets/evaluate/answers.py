@@ -1,7 +1,7 @@
 """Model inference: the answers of every candidate to every item of the current releases."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 import dagster as dg
@@ -49,8 +49,6 @@ from resources.llm.request import ChatRequest
 from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
-OF_EACH_REQUEST = ("provider", "endpoint", "model", "params", "prompt_version")
-"""The parts of a request that do not depend on the item."""
 WHEN_RELEASED = when_changed(not_awaited=SHARDS | dg.AssetSelection.assets(predictions.key))
 """Runs after new releases and imported predictions. It does not wait for predictions, as most
 workspaces have none.
@@ -244,20 +242,26 @@ def _free_again(
     rows = warehouse.read("evaluate/answered_calls_of", {"release_id": release.release_id})
     answered = rows.to_pylist()
     keys = [row["call_key"] for row in answered if row["call_key"]]
-    then = {call.key: call.request for call in llm.ledger.calls(keys)}
+    requests = {call.key: _without_item(call.request) for call in llm.ledger.calls(keys)}
     version = answer_version(release.benchmark)
-    now: dict[str, dict[str, object]] = {}
+    today: dict[str, dict[str, object]] = {}
     for name in {row["model"] for row in answered}:
         spec = llm.registry.models.get(model_of(name) or "")
-        now[name] = ChatRequest(name, (), version, PARAMS).canonical(spec) if spec else {}
+        if spec:
+            today[name] = _without_item(ChatRequest(name, (), version, PARAMS).canonical(spec))
     items: dict[str, set[str]] = {}
     changed: dict[str, set[str]] = {}
     for row in answered:
-        earlier, of_now = then.get(row["call_key"], {}), now[row["model"]]
-        is_paid = any(earlier.get(part) != of_now.get(part) for part in OF_EACH_REQUEST)
-        of_model = changed if row["call_key"] and is_paid else items
-        of_model.setdefault(row["model"], set()).add(row["item_id"])
+        key, name = row["call_key"], row["model"]
+        is_paid = key and (key not in requests or requests[key] != today.get(name))
+        (changed if is_paid else items).setdefault(name, set()).add(row["item_id"])
     return {name: found - changed.get(name, set()) for name, found in items.items()}
+
+
+def _without_item(request: Mapping[str, object]) -> dict[str, object]:
+    """Return the parts of a canonical request that do not depend on the item."""
+    parts = ("provider", "endpoint", "model", "params", "prompt_version")
+    return {part: request[part] for part in parts if part in request}
 
 
 def label_of(benchmark: Benchmark) -> str | None:

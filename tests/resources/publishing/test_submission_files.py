@@ -331,6 +331,20 @@ def test_names_of_files_are_safe_and_tell_names_apart():
         assert safe and not set("/\\\0:") & set(safe) and not safe.startswith(".")
 
 
+def test_long_names_in_other_scripts_fit_into_a_file_name(home, tmp_path):
+    said = {("1", "shift-0", 1): ("answered", "A")}
+    row = released(
+        home,
+        [question("1", ("a", "b"), "A")],
+        DEV,
+        {"模" * 80: said, "模" * 79: said},
+        f"MMBench_{'题' * 80}.tsv",
+    )
+    files, _ = written(home, row, tmp_path / "out")
+    name = f"{'模' * 33}{{}}_MMBench_{'题' * 30}.xlsx"
+    assert files == [name.format(""), name.format("-2")]
+
+
 @pytest.mark.parametrize(
     ("card", "name"),
     [

@@ -106,5 +106,7 @@ def test_the_texts_of_an_item_are_compared_up_to_a_limit_together():
 
     whole = [("removed", text), ("added", f"{text}!")]
     assert found[0] == ("Question 1", [("same", text), ("added", "!")])
-    assert [pieces for label, pieces in found if label in ("Question 2", "Question 3")] == [whole] * 2
+    assert [pieces for label, pieces in found if label in ("Question 2", "Question 3")] == [
+        whole
+    ] * 2
     assert found[-1][1] == [("removed", "Here"), ("added", "There"), ("same", ".")]

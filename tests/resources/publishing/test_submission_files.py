@@ -244,11 +244,15 @@ def test_mmiu_has_a_folder_for_each_task_and_no_answer_that_is_held_out(held_out
     assert back.counts == {"empty": 1}
 
 
-def test_a_folder_without_the_model_names_those_that_it_has(tmp_path):
-    for model in ("a", "b"):
+@pytest.mark.parametrize("models", [("a",), ("a", "b")])
+def test_a_folder_without_the_model_names_those_that_it_has(models, tmp_path):
+    for model in models:
         (tmp_path / "task" / model).mkdir(parents=True)
         (tmp_path / "task" / model / "metadata_info.json").write_text("[]")
-    with pytest.raises(PredictionError, match=r"MODEL is c; it has the models a, b\.$"):
+    with pytest.raises(
+        PredictionError,
+        match=rf"MODEL is c; it has the models {', '.join(models)}: give the name of one of them\.$",
+    ):
         read_rows(tmp_path, model="c")
 
 

@@ -46,7 +46,8 @@ _UNSAFE = re.compile(r"[^\w.+@=,()-]+|^\.+")
 _DATASET = re.compile(r"(?:MMBench|MMDU|MMIU)\w*")
 """File names of published files that are names of VLMEvalKit's data sets."""
 MOST_NAME = 100
-"""The most characters of a file or folder name."""
+"""The most bytes of a file or folder name in UTF-8. Two names in one, an extension and the end of a
+temporary name (38) have less than 255 bytes, the most that file systems take."""
 
 
 class Sheet(NamedTuple):
@@ -90,8 +91,8 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def file_name(name: str) -> str:
-    """Convert a name to a file or folder name of at most `MOST_NAME` characters."""
-    return _UNSAFE.sub("-", name)[:MOST_NAME] or "-"
+    """Convert a name to a file or folder name of at most `MOST_NAME` bytes."""
+    return _UNSAFE.sub("-", name).encode()[:MOST_NAME].decode(errors="ignore") or "-"
 
 
 def dataset_name(card: Card) -> str:

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
 
-from methods.review.kinds import KINDS
+from methods.review.kinds import KINDS, MOST_TURNS
 
 Op = Literal["same", "removed", "added"]
 Difference = tuple[str, list[tuple[Op, str]]]
@@ -16,7 +16,7 @@ Difference = tuple[str, list[tuple[Op, str]]]
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 """Words, marks and spaces. Spaces are included, so that the pieces make the whole text."""
 MOST_COMPARED = 20_000
-"""Words, marks and spaces of two texts together that are compared; this takes up to 3 s."""
+"""Words, marks and spaces that are compared in all texts of an item together; this takes up to 3 s."""
 _WITH_TURNS = ("dialogue",)
 """Kinds with a list of turns that people may extend, shorten and reorder, so that the number in a label
 is only a position."""
@@ -27,7 +27,8 @@ def differences(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
 
     A text that only one content has is completely added or removed. In a dialogue with added or removed
     turns, each remaining turn is compared with its old version. A moved turn counts as removed and
-    added.
+    added. In a dialogue of more than `MOST_TURNS`, which an edit from before this limit may have, turns
+    are compared by their numbers. All changed texts together are compared up to `MOST_COMPARED`.
 
     Args:
         kind: The kind of item.
@@ -38,27 +39,39 @@ def differences(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
         The differences of every text, in the order of `after`.
     """
     old, new = KINDS[kind].texts(before), KINDS[kind].texts(after)
-    pairs = _by_turn(old, new) if kind in _WITH_TURNS else _by_label(old, new)
-    return [(label, word_differences(*texts)) for label, *texts in pairs]
+    has_few_turns = max(len(old), len(new)) <= 2 * MOST_TURNS
+    pairs = (_by_turn if kind in _WITH_TURNS and has_few_turns else _by_label)(old, new)
+    result = []
+    n_left = MOST_COMPARED
+    for label, old_text, new_text in pairs:
+        result.append((label, word_differences(old_text, new_text, n_left)))
+        if old_text and new_text and old_text != new_text:
+            n_words = sum(len(_WORDS.findall(text)) for text in (old_text, new_text))
+            n_left -= n_words if n_words <= n_left else 0
+    return result
 
 
-def word_differences(before: str, after: str) -> list[tuple[Op, str]]:
+def word_differences(before: str, after: str, most: int = MOST_COMPARED) -> list[tuple[Op, str]]:
     """Compare two texts word by word.
 
     In a text of 200 words or more, very frequent words are only matched next to other matches, since
     the exact comparison of a thousand equal words takes half a minute. Of two texts that have more than
-    `MOST_COMPARED` together, one is completely removed and the other completely added.
+    `most` together, one is completely removed and the other completely added.
 
     Args:
         before: The old text.
         after: The new text.
+        most: The most words, marks and spaces of both texts that are compared.
 
     Returns:
         The pieces in order, each "same", "removed" or "added".
     """
+    if before == after:
+        return [("same", before)] if before else []
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if before != after and len(old) + len(new) > MOST_COMPARED:
-        return [("removed", before), ("added", after)]
+    if len(old) + len(new) > most:
+        whole: tuple[tuple[Op, str], ...] = (("removed", before), ("added", after))
+        return [(side, text) for side, text in whole if text]
     # difflib ignores frequent words of the second text only, so the longer text must be the second.
     swapped = len(old) > len(new)
     texts = (new, old) if swapped else (old, new)

@@ -23,6 +23,8 @@ from methods.review.faults import (
 NONE_FITS = "Z"
 """The choice when a model's output names none of the choices (MMBench, section 4.2)."""
 MIN_CHOICES = 2
+MOST_TURNS = 200
+"""The most turns of an edited dialogue, unless the original has more. Turns are compared pairwise."""
 WINNERS = ("A", "B", "tie")
 """The verdicts on a pair of answers."""
 
@@ -101,6 +103,9 @@ def _check_dialogue(edited: Content, original: Content) -> None:
     turns = edited["turns"]
     if not isinstance(turns, list) or not turns:
         raise EditFault("at least one turn must stay.", ("turns",))
+    most = max(MOST_TURNS, len(original["turns"]))
+    if len(turns) > most:
+        raise EditFault("there are at most {n} turns: remove the others.", ("turns",), n=most)
     keys = {"question", "answer"}.union(*original["turns"])
     for number, turn in enumerate(turns):
         if not isinstance(turn, dict) or turn.keys() - keys:

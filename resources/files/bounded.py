@@ -54,15 +54,23 @@ def unpacked_limit(n_packed: int) -> int:
     return max(SMALL_UNPACKED, MOST_TIMES * n_packed)
 
 
-def open_file(path: Path) -> io.BufferedReader:
+def open_file(path: Path, folder: int | None = None) -> io.BufferedReader:
     """Open a regular file, or a link to one.
+
+    Args:
+        path: The file.
+        folder: The descriptor of its folder, in which a link is not opened.
+
+    Returns:
+        The open file.
 
     Raises:
         BoundedReadError: It is a pipe, a device or a socket, which may have no end.
         OSError: It cannot be opened.
     """
     # A pipe without a writer would keep the caller waiting.
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    number = os.open(path, flags if folder is None else flags | os.O_NOFOLLOW, dir_fd=folder)
     mode = os.fstat(number).st_mode
     if not stat.S_ISREG(mode):
         os.close(number)
@@ -101,10 +109,14 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
         OSError: The file cannot be read.
     """
     with open_file(path) as file:
-        n_bytes = os.fstat(file.fileno()).st_size
-        if n_bytes > most:
-            raise oversized(n_bytes, most)
-        return read(file, most)
+        return _read_whole(file, most)
+
+
+def _read_whole(file: io.BufferedReader, most: int) -> bytes:
+    n_bytes = os.fstat(file.fileno()).st_size
+    if n_bytes > most:
+        raise oversized(n_bytes, most)
+    return read(file, most)
 
 
 def file_hash(path: Path) -> str:
@@ -128,12 +140,40 @@ def read_inside(folder: Path, path: Path, most: int) -> bytes:
         BoundedReadError: The file is missing, outside the folder, not regular or too large.
     """
     try:
-        return read_file(inside(folder, path), most)
+        with open_inside(folder, path) as file:
+            return _read_whole(file, most)
     except BoundedReadError:
         raise
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise BoundedReadError("missing", str(reason)) from None
+
+
+def open_inside(folder: Path, path: Path) -> io.BufferedReader:
+    """Open a regular file inside a folder. A link that replaces a part of its path meanwhile is not
+    followed.
+
+    Args:
+        folder: The folder. Links may not lead out of it; the folder itself may be a link.
+        path: The file.
+
+    Returns:
+        The open file.
+
+    Raises:
+        BoundedReadError: The file is a link out of the folder, or not regular.
+        OSError: The file is missing, or was replaced by a link.
+    """
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    place, root = inside(folder, path), folder.resolve()
+    number = os.open(root, flags)
+    try:
+        for part in place.parent.relative_to(root).parts:
+            parent, number = number, os.open(part, flags, dir_fd=number)
+            os.close(parent)
+        return open_file(Path(place.name), number)
+    finally:
+        os.close(number)
 
 
 def inside(folder: Path, path: Path) -> Path:

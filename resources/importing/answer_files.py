@@ -127,13 +127,17 @@ def submitted_files(folder: Path, model: str) -> list[Path]:
     files = sorted(folder.glob(f"*/*/{SUBMITTED}"))
     named = [file for file in files if file.parent.name.rstrip("-") == file_name(model).rstrip("-")]
     models = sorted({file.parent.name for file in files})
-    if not named and len(models) != 1:
-        there_are = f"it has the models {listed(models)}" if models else "it has none"
+    if not named:
+        there_are = (
+            f"it has the models {listed(models)}: give the name of one of them"
+            if models
+            else "it has none"
+        )
         raise PredictionError(
             f"{folder} cannot be imported: a folder has files TASK/MODEL/{SUBMITTED}, of which one "
             f"MODEL is {file_name(model)}; {there_are}."
         )
-    return named or files
+    return named
 
 
 def read_rows(file: Path, quoting: Quoting = "checked", model: str = "") -> list[FileRow]:

@@ -1,5 +1,6 @@
 """Import a release from its folder, so that it can be used in another workspace."""
 
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from methods.release_card import card_markdown, card_of, edition_of, exported_ca
 from methods.release_items import items_of_release
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
-from resources.files.bounded import BoundedReadError, file_hash, inside, read_inside
+from resources.files.bounded import BoundedReadError, open_inside, read_inside
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import README, TABLES, exported_files
@@ -132,14 +133,16 @@ def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
     if target.exists():
         for name in names:
             if _sha256(target, name) != _sha256(folder, name):
-                write_atomically(target / name, inside(folder, folder / name).read_bytes())
+                with open_inside(folder, folder / name) as file:
+                    write_atomically(target / name, file.read())
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         (draft / "images").mkdir()
         for name in names:
-            shutil.copyfile(inside(folder, folder / name), draft / name)
+            with open_inside(folder, folder / name) as file, (draft / name).open("wb") as copy:
+                shutil.copyfileobj(file, copy)
         draft.chmod(0o755)
         draft.replace(target)
     except BaseException:
@@ -275,7 +278,8 @@ def _require_same_release(
 def _sha256(folder: Path, name: str) -> str | None:
     """Hash a regular file inside the folder; None if there is no such file."""
     try:
-        return file_hash(inside(folder, folder / name))
+        with open_inside(folder, folder / name) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, RuntimeError):
         return None
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from resources.llm.chat_client import ChatClient
 
 
+REFUSED_REDIRECT = "vlm_loom_redirect"
+"""The extension of a response that holds the scheme, host and port of a redirect to another server."""
+
+
 async def stay_with_server(response: httpx2.Response) -> None:
     """Turn a redirect to another server into an error response (a hook of the HTTP client).
 
@@ -35,6 +39,8 @@ async def stay_with_server(response: httpx2.Response) -> None:
     if to is not None and to.host == url.host and _origin(to) in _allowed(url):
         response.headers["location"] = str(to)
     else:
+        target = f"{to.scheme}://{to.netloc.decode()}" if to else "an invalid address"
+        response.extensions[REFUSED_REDIRECT] = target
         del response.headers["location"]
 
 

@@ -13,6 +13,7 @@ import openai
 from tenacity import RetryCallState, wait_random_exponential
 
 from resources.llm.circuit_breaker import ProviderDown
+from resources.llm.clients import REFUSED_REDIRECT
 from resources.llm.error_advice import advised
 from resources.llm.error_kinds import kind_of, passes, refuses_schema
 from resources.llm.masking import one_line
@@ -51,7 +52,14 @@ def is_retryable(error: BaseException) -> bool:
 def server_error(error: BaseException) -> ServerError | None:
     """Return the server's error, from an error response or inside a successful one; else None."""
     if isinstance(error, openai.APIStatusError):
-        return read_error(error.status_code, error.body)
+        response = read_error(error.status_code, error.body)
+        target = error.response.extensions.get(REFUSED_REDIRECT)
+        if target is None:
+            return response
+        return response._replace(
+            message=f"it redirects to {target}, and the redirect was not followed: set base_url in "
+            "models.yaml to the final address"
+        )
     return error.error if isinstance(error, BadResponse) else None
 
 
@@ -192,13 +200,33 @@ def _no_connection(error: aiohttp.ClientConnectorError, spec: ModelSpec) -> str:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return f"The host {error.host} is unknown: correct {entry}, or check the network's DNS."
     if isinstance(error.os_error, ssl.SSLError):
-        return (
-            f"No secure connection to {where}: {error.os_error.reason or error.os_error}. Use http:// "
-            f"in {entry} if the server has no TLS, or set SSL_CERT_FILE to its certificate."
-        )
+        return f"No secure connection to {where}: {_tls_fault(error.os_error, entry)}."
     if isinstance(error.os_error, ConnectionRefusedError):
         return f"Nothing listens at {where}: start the server, or correct {entry}."
     return f"No connection to {where} ({error.os_error.strerror or error}): check {entry}."
+
+
+def _tls_fault(error: ssl.SSLError, entry: str) -> str:
+    """Describe why a TLS connection failed, and what to change."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = error.verify_message.rstrip(".")
+        advice = next((text for codes, text in _ADVICE if error.verify_code in codes), "")
+        return f"{reason}. {advice or 'Correct the certificate of the server'}"
+    reason = error.reason or str(error)
+    advice = (
+        "Use http://" if reason in _NO_TLS else "Check the TLS settings of the server, and https://"
+    )
+    return f"{reason}. {advice} in {entry}"
+
+
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
+"""Errors of OpenSSL for a server that answers without TLS."""
+_ADVICE = (
+    ((2, 18, 19, 20, 21), "Set SSL_CERT_FILE to a file with the certificate of the issuer"),
+    ((9, 10), "Renew the certificate of the server, or correct the clock of this machine"),
+    ((62, 64), "Set base_url in models.yaml to a host that the certificate names"),
+)
+"""Advice by OpenSSL's codes of certificate errors: unknown issuer, dates, host name or IP address."""
 
 
 def _never_sent(error: BaseException) -> bool:

@@ -17,6 +17,7 @@ from methods.results.submissions import (
     Sheet,
     SubmissionInput,
     dataset_name,
+    file_name,
     file_names,
     submission,
 )
@@ -66,9 +67,8 @@ def write_submissions(
     notes: dict[str, list[str]] = {}
     for model, name in named.items():
         answers = _answers(warehouse, release_id, model)
-        result = submission(
-            SubmissionInput(items, edition_of(card), name, dataset_name(card), answers)
-        )
+        dataset = file_name(dataset_name(card))
+        result = submission(SubmissionInput(items, edition_of(card), name, dataset, answers))
         if result is None:
             continue
         lost: Counter[str] = Counter()

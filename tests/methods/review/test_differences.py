@@ -83,3 +83,30 @@ def test_a_turn_put_in_between_leaves_the_others_as_they_are():
         ("Question 3", ["same"]),
         ("Answer 3", ["same"]),
     ]
+
+
+def test_a_dialogue_of_very_many_turns_is_compared_by_their_numbers():
+    before = [turn("Where?", "Here.")] * 20_000
+    after = [*before[:-1], turn("When?", "Here.")]
+
+    found = differences("dialogue", {"turns": before}, {"turns": after})
+
+    changed = [(label, pieces) for label, pieces in found if pieces[0][0] != "same"]
+    assert len(found) == 40_000
+    assert changed == [
+        ("Question 20000", [("removed", "Where"), ("added", "When"), ("same", "?")]),
+    ]
+
+
+def test_the_texts_of_an_item_are_compared_up_to_a_limit_together():
+    text = "Where? " * (MOST_COMPARED // 8)
+    before, after = [turn(text, "Here.")] * 3, [turn(f"{text}!", "There.")] * 3
+
+    found = differences("dialogue", {"turns": before}, {"turns": after})
+
+    whole = [("removed", text), ("added", f"{text}!")]
+    assert found[0] == ("Question 1", [("same", text), ("added", "!")])
+    assert [pieces for label, pieces in found if label in ("Question 2", "Question 3")] == [
+        whole
+    ] * 2
+    assert found[-1][1] == [("removed", "Here"), ("added", "There"), ("same", ".")]

@@ -8,7 +8,7 @@ from methods.ids import content_id
 from methods.review import check_decision
 from methods.review.contents import content_of
 from methods.review.faults import EditFault
-from methods.review.kinds import KINDS
+from methods.review.kinds import KINDS, MOST_TURNS
 from tests.review.items_of_every_kind import item_of
 
 TURNS = [
@@ -57,6 +57,7 @@ GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every one, and add none"),
     ("dialogue", {"turns": [{**TURNS[0], "note": "x"}, *TURNS[1:]]}, "a turn has a question"),
+    ("dialogue", {"turns": TURNS * MOST_TURNS}, "there are at most 200 turns: remove the others"),
     ("three_turns", {"caption": " "}, "edits, caption: this text is empty"),
     ("three_turns", {"reasoning": {"question": "Why?"}}, "reasoning: this is an object with"),
     (

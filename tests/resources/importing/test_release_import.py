@@ -386,6 +386,31 @@ def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(name, folder, e
     assert not (empty.home / "releases").exists()
 
 
+@pytest.mark.parametrize("swapped", ["README.md", "images"])
+def test_a_path_that_becomes_a_link_while_it_is_copied_is_not_followed(
+    swapped, folder, empty, tmp_path, monkeypatch
+):
+    name = min((folder / "images").iterdir()).name if swapped == "images" else swapped
+    resolve, n_resolved = Path.resolve, 0
+
+    def resolve_and_swap(path: Path, strict: bool = False) -> Path:
+        nonlocal n_resolved
+        resolved = resolve(path, strict)
+        if path.name == name and strict:
+            n_resolved += 1
+            # An image is hashed, stored and copied, another file is hashed and copied.
+            if n_resolved == (3 if swapped == "images" else 2):
+                (folder / swapped).rename(tmp_path / "elsewhere")
+                (folder / swapped).symlink_to(tmp_path / "elsewhere")
+        return resolved
+
+    monkeypatch.setattr(Path, "resolve", resolve_and_swap)
+    with pytest.raises(OSError, match=swapped):
+        empty.take(folder)
+    assert (folder / swapped).is_symlink()
+    assert not list((empty.home / "releases").iterdir())
+
+
 def test_an_import_that_the_tables_refuse_leaves_no_folder(made_in, empty, monkeypatch):
     def refuse(_writes: object) -> None:
         raise WarehouseError("These rows are not taken.")

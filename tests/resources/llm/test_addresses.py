@@ -160,6 +160,10 @@ def test_no_other_server_is_sent_the_request(tmp_path: Path) -> None:
         (outcome,) = ask(gateway_of(tmp_path, {"it": entry_of(f"{api.address}/v1")}))
 
     assert isinstance(outcome, Failure) and outcome.kind == "bad_request"
+    assert outcome.detail == (
+        f"The server answered 307: it redirects to http://{other.address}, and the redirect was not "
+        "followed: set base_url in models.yaml to the final address."
+    )
     assert other.received == []
 
 

@@ -2,11 +2,16 @@
 
 import re
 import socket
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 
+import aiohttp
 import pytest
+from aiohttp.client_reqrep import ConnectionKey
 
+from resources.llm.errors import sentence
+from resources.llm.model_spec import ModelSpec
 from resources.llm.request import Completion, Failure
 from resources.llm.server_address import is_this_machine, proxy_for
 from tests.doubles.odd_api import Asked, answering, never
@@ -62,6 +67,34 @@ def test_a_connection_that_breaks_says_how(
         outcome = failure(tmp_path, f"{scheme}://{api.address}/v1")
 
     assert outcome.kind == kind and re.search(said, outcome.detail)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "advice"),
+    [
+        (18, "self-signed certificate", "Set SSL_CERT_FILE to "),
+        (10, "certificate has expired", "Renew the certificate of the server"),
+        (
+            62,
+            "Hostname mismatch, certificate is not valid for 'api'.",
+            "Set base_url in models.yaml",
+        ),
+        (23, "certificate revoked", "Correct the certificate of the server."),
+    ],
+)
+def test_a_certificate_that_is_refused_says_why_and_what_helps(
+    code: int, reason: str, advice: str
+) -> None:
+    refused = ssl.SSLCertVerificationError(1, "CERTIFICATE_VERIFY_FAILED")
+    refused.verify_code, refused.verify_message = code, reason
+    key = ConnectionKey("api", 443, True, True, None, None, None)
+    detail = sentence(
+        aiohttp.ClientConnectorCertificateError(key, refused),
+        ModelSpec(name="it", provider="openai", model="it-1", base_url="https://api/v1"),
+    )
+
+    assert detail.startswith(f"No secure connection to api:443: {reason.rstrip('.')}. {advice}")
+    assert "http://" not in detail and ("SSL_CERT_FILE" in detail) == (code == 18)
 
 
 def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Path) -> None:

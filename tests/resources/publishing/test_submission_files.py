@@ -244,11 +244,15 @@ def test_mmiu_has_a_folder_for_each_task_and_no_answer_that_is_held_out(held_out
     assert back.counts == {"empty": 1}
 
 
-def test_a_folder_without_the_model_names_those_that_it_has(tmp_path):
-    for model in ("a", "b"):
+@pytest.mark.parametrize("models", [("a",), ("a", "b")])
+def test_a_folder_without_the_model_names_those_that_it_has(models, tmp_path):
+    for model in models:
         (tmp_path / "task" / model).mkdir(parents=True)
         (tmp_path / "task" / model / "metadata_info.json").write_text("[]")
-    with pytest.raises(PredictionError, match=r"MODEL is c; it has the models a, b\.$"):
+    with pytest.raises(
+        PredictionError,
+        match=rf"MODEL is c; it has the models {', '.join(models)}: give the name of one of them\.$",
+    ):
         read_rows(tmp_path, model="c")
 
 
@@ -329,6 +333,20 @@ def test_names_of_files_are_safe_and_tell_names_apart():
     assert len(set(found.values())) == len(names) and found["a/b"] == "a-b"
     for safe in found.values():
         assert safe and not set("/\\\0:") & set(safe) and not safe.startswith(".")
+
+
+def test_long_names_in_other_scripts_fit_into_a_file_name(home, tmp_path):
+    said = {("1", "shift-0", 1): ("answered", "A")}
+    row = released(
+        home,
+        [question("1", ("a", "b"), "A")],
+        DEV,
+        {"模" * 80: said, "模" * 79: said},
+        f"MMBench_{'题' * 80}.tsv",
+    )
+    files, _ = written(home, row, tmp_path / "out")
+    name = f"{'模' * 33}{{}}_MMBench_{'题' * 30}.xlsx"
+    assert files == [name.format(""), name.format("-2")]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ _NOT_BEFORE = (
     rf"{_OPEN}{_UPPER}"
 )
 _NOT_AFTER = (
-    rf"{_UPPER}{_CLOSE}\s{{0,3}}(?:(?:(?i:is|was|are|does|do|would|could|can|seems?|looks)\s*"
+    rf"{_UPPER}{_CLOSE}\s{{0,3}}(?:(?:(?i:is|was|are|does|do|would|could|can|seems?|looks)\s*(?:be\s+)?"
     r"(?i:n't|not|(?:clearly |also |definitely |obviously )?(?:incorrect|wrong|false|ruled out|excluded"
     r"|irrelevant|unlikely))|(?i:cannot|can't|isn't|doesn't|wasn't|won't))\b"
     r"|(?:选项|项)?\s*(?:是|为)?\s*(?:不|错))"
@@ -102,7 +102,8 @@ _SAYS = (
 _SO = rf"(?i:\b(?:probably|most likely|therefore|thus|hence|so)\b){_THAT_IT_IS}"
 _ANSWER_IS = (
     r"(?i:\b(?:answer|option|choice|selection|pick|response|guess|letter|correct\s{1,3}[a-z]+)\b)"
-    r"(?:\s+(?i:to|for|of|among|that|here|from|which|about)\b[^.:\n]{0,60}?)?"
+    r"(?:\s+(?!(?i:to|that\s+(?:can|should|must)\s+be)\s+(?i:avoid|exclud|reject|eliminat|rul|discard))"
+    r"(?i:to|for|of|among|that|here|from|which|about)\b[^.:\n]{0,60}?)?"
     rf"\s{{0,3}}(?:{_IS}\s{{0,3}}){{1,3}}(?:(?i:that)\s{{1,3}})?{_SURELY}"
 )
 """The answer to the question is ..."""
@@ -121,7 +122,7 @@ _CORRECTION = (
 )
 _CORRECTION_ZH = r"(?:不对|更正|等等|等一下)[\s,.:;!。、,…]{0,5}(?:应该?)?(?:是|选)?\s{0,3}"
 _INSTEAD_OF_UNSAID = (
-    rf"{UNSAID}{_CLOSE}\s{{0,3}}[,;]?\s{{0,3}}(?:(?i:but(?: rather)?|it is|it's)\s{{1,3}}|而?是)"
+    rf"(?<={UNSAID}){_CLOSE}\s{{0,3}}[,;]?\s{{0,3}}(?:(?i:but(?: rather)?|it is|it's)\s{{1,3}}|而?是)"
     rf"{_SURELY}"
 )
 """Not A but ..."""
@@ -143,9 +144,9 @@ _ONLY = (
 WEAK_HEAD = re.compile(rf"(?:{_SO_IT_IS}|{_IT_IS}|{_IT_IS_ZH}|{_ONLY})(?!{UNSAID})")
 """A phrase before an answer, but also before other words: it counts only if no `HEAD` does."""
 MANY = re.compile(
-    r"(?:(?i:\b(?:each|every|following|possible|all|any|other|another|given|available|wrong|incorrect)"
+    r"(?:(?i:\b(?:each|every|following|possible|all|any|other|another|given|available)"
     r"\s{1,3}(?:(?:of|the|answer|possible|given|available|single|individual)\s{1,3}){0,2})"
-    r"|(?:每一?个|各个?|所有|全部|以下|下列|逐个|逐一|依次|可能|其他|其它|另一?个?|错误)"
+    r"|(?:每一?个|各个?|所有|全部|以下|下列|逐个|逐一|依次|可能|其他|其它|另一?个?)"
     r"(?:给出|给定|可能|分析|讨论|比较|检查)?的?(?:正确)?|(?:分析|讨论|比较|检查)(?:一下|这些)?)$"
 )
 """Words before a head that make it speak of several options: "each option:"."""
@@ -153,7 +154,7 @@ MANY = re.compile(
 
 _RIGHT = (
     r"(?i:correct|right|true|accurate|appropriate|suitable|fitting|best|the answer|the one"
-    r"|most likely)\b"
+    r"|most likely)\b(?!'s\b|\s{1,3}(?i:wrong|incorrect|distract))"
 )
 _SUBJECT = (
     r"(?:^|[.,;:!?()\n\"'。、\u4e00-\u9fff]\s{0,3}"
@@ -202,5 +203,20 @@ COPULA = re.compile(
     r"(?i:\b(?:is|are|was|were|be|shows?|depicts?|means|equals|becomes|called|named)\b|'s\b)|[:是为]"
 )
 NEGATED = re.compile(
-    r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or)\b|n't\b)|[不没非或]"
+    r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or|nobody|mistake|refuse|hesitate)\b"
+    r"|n't\b)|[不没非或]"
 )
+"""A sentence with these words names no text."""
+DENIAL = re.compile(
+    r"(?i:\b(?:not(?! only)|no(?! wait)|never|neither|nor|or|cannot|nobody|hardly|mistake|refuse"
+    r"|hesitate|avoid|wrong|incorrect|false|unlikely|eliminated|worst"
+    r"|least (?:likely|probable|plausible|suitable|appropriate))\b|n't\b)"
+    r"|不(?![难过仅])|非(?!常)|[没错或]"
+)
+"""A phrase that follows these words in its clause declares nothing: "I would not choose A"."""
+CLAUSE_START = re.compile(
+    rf"[.,;:!?。、\n()—–{UNSAID}]|\s-\s|所以|因此|故|但|则"
+    r"|\b(?i:so|but|and|then|therefore|thus|hence|because|since|while)\b"
+)
+ASKED = re.compile(r"[^.,;:!?。\n]{0,60}(?:\?|吗)")
+"""The rest of a question: "Is the answer A?" """

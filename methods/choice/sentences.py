@@ -41,14 +41,14 @@ def is_denied(sentence: str) -> bool:
 
 
 def is_negated(text: str, place: int) -> bool:
-    """Whether there is a negation before a position, in the same clause.
+    """Whether there is a denial before a position, in the same clause.
 
     Args:
         text: The whole answer.
         place: The position at which the text that may be negated begins, in characters.
     """
-    clause = re.split(r"[.,;:!?。、\n]", text[max(0, place - 200) : place])[-1]
-    return phrases.NEGATED.search(clause) is not None
+    clause = phrases.CLAUSE_START.split(text[max(0, place - 200) : place])[-1]
+    return phrases.DENIAL.search(clause) is not None
 
 
 def places_of(choice: str, text: str) -> list[tuple[int, int]]:

@@ -23,6 +23,55 @@ CHOICES = {
     "houses": ("dog", "dog house", "house", "kennel"),
 }
 
+DENIED_LETTERS = """
+Do not choose A.
+Never choose A.
+Do not choose (A)
+You should not pick A.
+I can't choose A.
+I wouldn't pick A.
+It would be a mistake to choose A.
+I cannot say that the answer is A
+I cannot say that the final answer is A
+It is false that the answer is A
+There is no evidence that A is correct
+There is no evidence that the answer is A
+Nobody would say the answer is A
+The least likely answer is A
+The worst choice is A
+The answer to avoid is A
+A would be wrong.
+The answer is A? No.
+I hesitate to pick A.
+""".strip().splitlines()
+DENIED_CHOICES = """
+I would not choose A because it has no whiskers.
+I did not choose A because there is a mane.
+We cannot select A since there is a mane.
+There is no reason to choose A: it has a mane.
+It would be a mistake to choose the cat.
+A is the best distractor
+A is the most likely wrong answer
+不正确的答案是A
+没有证据表明答案是A
+不能说答案是A
+选A还是选B？
+答案是A吗？不是。
+错误的选项是A
+""".strip().splitlines()
+DENIED_ELSEWHERE = [
+    ("I would not choose the cat. It is a horse.", None),
+    ("I cannot choose A since there is a mane, so I choose B.", None),
+    ("I do not see a cat, so I choose B.", "B"),
+    ("It is not A; the answer is B.", "B"),
+    ("A is wrong and the answer is B.", "B"),
+    ("No wait the answer is B", "B"),
+    ("图中没有猫，所以答案是B。", None),
+    ("不难看出答案是B", None),
+    ("非常明显答案是B", None),
+    ("The least expensive option is B.", "B"),
+]
+
 TABLE: list[tuple[str, str, str | None, str | None]] = [
     # --- A letter and nothing else
     ("animals", "B", "B", "B"),
@@ -115,6 +164,10 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "If it is A, there must be whiskers. The answer is B.", "B", "B"),
     ("animals", "I don't think it is B.", None, "B"),
     ("colours", "The answer is not blue.", None, "B"),
+    # A clause that denies or asks declares nothing.
+    *(("animals", answer, None, "A") for answer in DENIED_LETTERS),
+    *(("animals", answer, None, None) for answer in DENIED_CHOICES),
+    *(("animals", answer, "B", compat) for answer, compat in DENIED_ELSEWHERE),
     # --- Several letters
     ("animals", "The answer is A or B.", None, "A"),
     ("animals", "The answer is both A and C.", None, "B"),

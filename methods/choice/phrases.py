@@ -6,12 +6,13 @@ Most repetitions are bounded, so that matching is fast for every answer.
 import re
 
 from methods.choice.lettered import CAPITALS, SMALLS
+from methods.evaluation.answer_values import SMALL_DIGITS
 
 UNSAID = "\x01"
 """Replaces a letter that is negated or supposed."""
 
 _BEFORE = r"(?<![A-Za-z0-9°\-])(?<![A-Za-z]')"
-_AFTER = r"(?![A-Za-z0-9+#]|'[A-Za-z]|[-&][A-Za-z0-9])"
+_AFTER = rf"(?![A-Za-z0-9+#^{SMALL_DIGITS}]|'[A-Za-z]|[-&][A-Za-z0-9])"
 _PRONOUN = (
     r"I\s{1,3}(?!(?i:is|isn't|seems|appears|looks|fits|matches|describes|because|since|and|or|as|but|for"
     r"|would be|must be|should be|best|correctly|accurately)\b)[A-Za-z]"

@@ -7,6 +7,7 @@ articles do not count, texts are normalized by `strict.py`.
 import re
 
 from methods.choice import phrases
+from methods.evaluation.answer_values import SMALL_DIGITS
 
 _NEGATED_CLAUSE = re.compile(
     r"\b(?:that|which|who|whose)\s(?:[a-z]+\s){0,2}?(?:(?:can|do|does|is|are|did|was|were|has|have)\s?(?:not|n't)"
@@ -63,8 +64,8 @@ def places_of(choice: str, text: str) -> list[tuple[int, int]]:
     """
     if not choice:
         return []
-    before = r"(?<![a-z0-9])" if choice[0].isascii() else ""
-    after = r"(?![a-z0-9])" if choice[-1].isascii() else ""
+    before = rf"(?<![a-z0-9{SMALL_DIGITS}])" if choice[0].isascii() else ""
+    after = rf"(?![a-z0-9^{SMALL_DIGITS}])" if choice[-1].isascii() else ""
     return [found.span() for found in re.finditer(before + re.escape(choice) + after, text)]
 
 

@@ -40,13 +40,13 @@ unless the negation describes what is asked for: "the bird that cannot fly is th
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from methods.choice import option_lists, phrases, sentences
 from methods.choice.lettered import LETTERS, NO_CHOICE
+from methods.evaluation.answer_values import in_one_width
 from methods.evaluation.english_refusals import is_refusal
 
 _STYLED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|bf|rm)\s*\{([^{}]*)\}")
@@ -64,7 +64,7 @@ def plain(answer: str) -> str:
     """Remove markdown, LaTeX and everything before the last `</think>`; boxed text becomes
     `<answer>`.
     """
-    text = unicodedata.normalize("NFKC", answer).rpartition("</think>")[2]
+    text = in_one_width(answer).rpartition("</think>")[2]
     text = _INVISIBLE.sub("", text).replace("’", "'")
     # Styles may be nested in a box, and a box in styles.
     for _ in range(2):
@@ -90,7 +90,7 @@ def normalized(text: str, *, keep_end: bool = False) -> str:
     Returns:
         The normalized text.
     """
-    text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
+    text = in_one_width(text).replace("’", "'").casefold()
     text = " ".join(text.split()).strip(_AROUND)
     if not keep_end:
         text = text.rstrip(" .。!;,").rstrip(_AROUND)

@@ -117,7 +117,7 @@ _IT_IS = (
 # "Actually, B" gives another answer, "Actually B is" does not.
 _NO_SUBJECT = rf"(?!{_OPEN}[{CAPITALS}]{_CLOSE}\s{{1,3}}[a-z])"
 _CORRECTION = (
-    r"(?i:\b(?:no,? wait|wait,? no|wait|hold on|actually|correction|on second thoughts?|i mean"
+    r"(?i:\b(?:no,? wait|wait,? no|wait|hold on|actually|correction|on second thoughts?|i meant?"
     r"|scratch that)\b)[\s,.:;!…–—-]{1,5}(?:(?i:it's|it is|the answer is|make it)\s{1,3})?"
     rf"{_NO_SUBJECT}"
 )
@@ -174,10 +174,18 @@ PREDICATE = re.compile(
 
 FIRST_LETTER = re.compile(rf"{_OPEN}{_LETTER}{_CLOSE}")
 NEXT_LETTER = re.compile(
-    rf"\s{{0,3}}(?:(?i:and/or|and|or)\b|[/&,、]|或者?|和|与|以及){{1,2}}\s{{0,3}}(?:(?i:and|or)\s{{1,3}})?"
-    rf"(?:{NAME}\s{{1,3}})?{_OPEN}{_LETTER}{_CLOSE}"
+    r"\s{0,3}(?:\([^()\n]{0,20}\)\s{0,3})?(?:(?i:and/or|and|or|plus|as well as|along with)\b|[/&,、]"
+    rf"|(?<!\s)[–—](?!\s)|(?=[(\[][{CAPITALS}][)\]])|或者?|和|与|以及){{1,2}}\s{{0,3}}"
+    rf"(?:(?i:and|or|also|along with)\s{{1,3}})?(?:{NAME}\s{{1,3}})?(?!(?i:i\.\s?e))"
+    rf"{_OPEN}{_LETTER}{_CLOSE}"
 )
 """A further letter in a list of letters."""
+BEFORE_TEXT = re.compile(
+    r"[ \t\"'“()\[\].:,;=–—-]*(?:(?:(?i:i\.?e\b|that is|which is|namely)|即|也就是)[ \t\"'“.:,]*)?"
+)
+"""The characters and words between a letter and the text of its choice: "B, i.e. dog"."""
+OPTION = re.compile(rf"(?:^\s*|\b{NAME}\s{{1,3}}){_OPEN}{_LETTER}", re.MULTILINE)
+"""A letter that begins a line, or follows a word such as "option"."""
 
 MARKED = re.compile(rf"{_BEFORE}\(?([{CAPITALS}])(?:\)|[.:]\s|\.$)", re.MULTILINE)
 """A letter with the mark of a choice, such as "B." or "(B)"."""
@@ -195,7 +203,7 @@ CLOSING = re.compile(rf"[(\[【]\s{{0,2}}(?P<letter>[{CAPITALS}])\s{{0,2}}[)\]�
 # --- Texts -------------------------------------------------------------------------------------------
 
 FOLLOWS = re.compile(
-    r"[\"'”’」』)]{0,2}\s*(?:$|[.,:](?!\d)|[;!?()。、,;\n<]"
+    r"[)\]]|[\"'”’」』)]{0,2}\s*(?:$|[.,:](?!\d)|[;!?()。、,;\n<]"
     r"|(?:because|since|as|due|which|given|based)\b|因为|由于)"
 )
 """The end or mark that may follow the text of a choice: another word would change its meaning."""

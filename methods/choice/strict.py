@@ -35,8 +35,9 @@ the choices, `letter and text` and `leading` name nothing. The weaker phrases of
 is a dog"), `closing` and `sentence` are then read in the text after the list. "Each option:" and a list
 of the choices after "answer:" declare nothing. The last declaration counts: "The answer is A. No, the
 answer is C." is C. If one place or the weaker phrases name several choices ("A or B", or "B, dog" if
-dog is C), no letter is read and the extractor model is asked. A sentence with a negation names no text,
-unless the negation describes what is asked for: "the bird that cannot fly is the owl".
+dog is C), no letter is read and the extractor model is asked; so is it if an answer has the text of one
+choice and names only other options, as in "B dog". A sentence with a negation names no text, unless the
+negation describes what is asked for: "the bird that cannot fly is the owl".
 """
 
 import re
@@ -142,7 +143,8 @@ def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
             return readings[0] if len({reading.letter for reading in readings}) == 1 else UNREAD
     if is_refusal(answer):
         return UNREAD if reader.rejects(text) else ExtractedLetter(NO_CHOICE, "refused")
-    return next(reader.texts(text), UNREAD)
+    reading = next(reader.texts(text), UNREAD)
+    return UNREAD if reader.contradicts(text, reading.letter) else reading
 
 
 strict = read_letter
@@ -204,6 +206,12 @@ class _LetterReader:
         """Whether choices are named only to be denied, as in "I cannot choose A": no refusal."""
         text = phrases.mask_denied_letters(text)
         return any(self._start(text[head.end() :]) for head in phrases.HEAD.finditer(text))
+
+    def contradicts(self, text: str, letter: str | None) -> bool:
+        """Whether an answer with the text of a choice names options, but not that choice's letter."""
+        places = phrases.OPTION.finditer(phrases.mask_denied_letters(text))
+        named = {known for place in places for known in self._letter_of_choice(place["letter"])}
+        return bool(named) and letter not in named
 
     def parts(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 4, 6 to 8, and 5 for weak phrases. After a list of choices only the rest is read."""
@@ -277,7 +285,9 @@ class _LetterReader:
 
     def _sentence(self, text: str) -> Iterator[ExtractedLetter]:
         if phrases.ONE_SENTENCE.fullmatch(text) and len(text.split()) <= MOST_WORDS:
-            yield from (ExtractedLetter(letter, "sentence") for letter in self._states(text))
+            for letter in self._states(text):
+                if not self.contradicts(text, letter):
+                    yield ExtractedLetter(letter, "sentence")
 
     def _states(self, sentence: str) -> list[str]:
         """The choices whose text a sentence ends in, after a form of "be" or the like."""
@@ -348,7 +358,7 @@ class _LetterReader:
             while letters and (more := phrases.NEXT_LETTER.match(rest)):
                 letters += self._letter_of_choice(more["letter"])
                 rest = rest[more.end() :]
-            rest = rest.lstrip(" \t\"')].:,;-–—")
+            rest = phrases.BEFORE_TEXT.sub("", rest, count=1)
         return letters + self._texts_at(rest, letters)
 
     def _texts_at(self, rest: str, named: Sequence[str]) -> list[str]:

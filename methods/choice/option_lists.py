@@ -44,13 +44,16 @@ def only_yes(text: str) -> str | None:
 def declares(text: str, head: re.Match[str]) -> bool:
     """Whether the text after a head is the answer.
 
-    It is not after "each option:" and the like, or if a list of the choices begins there.
+    It is not after "each option:" and the like, in a question, or if a list of the choices begins
+    there.
 
     Args:
         text: The whole answer.
         head: A match of `phrases.HEAD` in it.
     """
     if phrases.MANY.search(text[max(0, head.start() - 60) : head.start()]):
+        return False
+    if phrases.ASKED.match(text, head.end()):
         return False
     if "\n" not in head[0]:
         return True

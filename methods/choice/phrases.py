@@ -6,12 +6,13 @@ Most repetitions are bounded, so that matching is fast for every answer.
 import re
 
 from methods.choice.lettered import CAPITALS, SMALLS
+from methods.evaluation.answer_values import SMALL_DIGITS
 
 UNSAID = "\x01"
 """Replaces a letter that is negated or supposed."""
 
 _BEFORE = r"(?<![A-Za-z0-9°\-])(?<![A-Za-z]')"
-_AFTER = r"(?![A-Za-z0-9+#]|'[A-Za-z]|[-&][A-Za-z0-9])"
+_AFTER = rf"(?![A-Za-z0-9+#^{SMALL_DIGITS}]|'[A-Za-z]|[-&][A-Za-z0-9])"
 _PRONOUN = (
     r"I\s{1,3}(?!(?i:is|isn't|seems|appears|looks|fits|matches|describes|because|since|and|or|as|but|for"
     r"|would be|must be|should be|best|correctly|accurately)\b)[A-Za-z]"
@@ -42,7 +43,7 @@ _NOT_BEFORE = (
     rf"{_OPEN}{_UPPER}"
 )
 _NOT_AFTER = (
-    rf"{_UPPER}{_CLOSE}\s{{0,3}}(?:(?:(?i:is|was|are|does|do|would|could|can|seems?|looks)\s*"
+    rf"{_UPPER}{_CLOSE}\s{{0,3}}(?:(?:(?i:is|was|are|does|do|would|could|can|seems?|looks)\s*(?:be\s+)?"
     r"(?i:n't|not|(?:clearly |also |definitely |obviously )?(?:incorrect|wrong|false|ruled out|excluded"
     r"|irrelevant|unlikely))|(?i:cannot|can't|isn't|doesn't|wasn't|won't))\b"
     r"|(?:选项|项)?\s*(?:是|为)?\s*(?:不|错))"
@@ -102,7 +103,8 @@ _SAYS = (
 _SO = rf"(?i:\b(?:probably|most likely|therefore|thus|hence|so)\b){_THAT_IT_IS}"
 _ANSWER_IS = (
     r"(?i:\b(?:answer|option|choice|selection|pick|response|guess|letter|correct\s{1,3}[a-z]+)\b)"
-    r"(?:\s+(?i:to|for|of|among|that|here|from|which|about)\b[^.:\n]{0,60}?)?"
+    r"(?:\s+(?!(?i:to|that\s+(?:can|should|must)\s+be)\s+(?i:avoid|exclud|reject|eliminat|rul|discard))"
+    r"(?i:to|for|of|among|that|here|from|which|about)\b[^.:\n]{0,60}?)?"
     rf"\s{{0,3}}(?:{_IS}\s{{0,3}}){{1,3}}(?:(?i:that)\s{{1,3}})?{_SURELY}"
 )
 """The answer to the question is ..."""
@@ -115,13 +117,13 @@ _IT_IS = (
 # "Actually, B" gives another answer, "Actually B is" does not.
 _NO_SUBJECT = rf"(?!{_OPEN}[{CAPITALS}]{_CLOSE}\s{{1,3}}[a-z])"
 _CORRECTION = (
-    r"(?i:\b(?:no,? wait|wait,? no|wait|hold on|actually|correction|on second thoughts?|i mean"
+    r"(?i:\b(?:no,? wait|wait,? no|wait|hold on|actually|correction|on second thoughts?|i meant?"
     r"|scratch that)\b)[\s,.:;!…–—-]{1,5}(?:(?i:it's|it is|the answer is|make it)\s{1,3})?"
     rf"{_NO_SUBJECT}"
 )
 _CORRECTION_ZH = r"(?:不对|更正|等等|等一下)[\s,.:;!。、,…]{0,5}(?:应该?)?(?:是|选)?\s{0,3}"
 _INSTEAD_OF_UNSAID = (
-    rf"{UNSAID}{_CLOSE}\s{{0,3}}[,;]?\s{{0,3}}(?:(?i:but(?: rather)?|it is|it's)\s{{1,3}}|而?是)"
+    rf"(?<={UNSAID}){_CLOSE}\s{{0,3}}[,;]?\s{{0,3}}(?:(?i:but(?: rather)?|it is|it's)\s{{1,3}}|而?是)"
     rf"{_SURELY}"
 )
 """Not A but ..."""
@@ -143,9 +145,9 @@ _ONLY = (
 WEAK_HEAD = re.compile(rf"(?:{_SO_IT_IS}|{_IT_IS}|{_IT_IS_ZH}|{_ONLY})(?!{UNSAID})")
 """A phrase before an answer, but also before other words: it counts only if no `HEAD` does."""
 MANY = re.compile(
-    r"(?:(?i:\b(?:each|every|following|possible|all|any|other|another|given|available|wrong|incorrect)"
+    r"(?:(?i:\b(?:each|every|following|possible|all|any|other|another|given|available)"
     r"\s{1,3}(?:(?:of|the|answer|possible|given|available|single|individual)\s{1,3}){0,2})"
-    r"|(?:每一?个|各个?|所有|全部|以下|下列|逐个|逐一|依次|可能|其他|其它|另一?个?|错误)"
+    r"|(?:每一?个|各个?|所有|全部|以下|下列|逐个|逐一|依次|可能|其他|其它|另一?个?)"
     r"(?:给出|给定|可能|分析|讨论|比较|检查)?的?(?:正确)?|(?:分析|讨论|比较|检查)(?:一下|这些)?)$"
 )
 """Words before a head that make it speak of several options: "each option:"."""
@@ -153,7 +155,7 @@ MANY = re.compile(
 
 _RIGHT = (
     r"(?i:correct|right|true|accurate|appropriate|suitable|fitting|best|the answer|the one"
-    r"|most likely)\b"
+    r"|most likely)\b(?!'s\b|\s{1,3}(?i:wrong|incorrect|distract))"
 )
 _SUBJECT = (
     r"(?:^|[.,;:!?()\n\"'。、\u4e00-\u9fff]\s{0,3}"
@@ -172,10 +174,18 @@ PREDICATE = re.compile(
 
 FIRST_LETTER = re.compile(rf"{_OPEN}{_LETTER}{_CLOSE}")
 NEXT_LETTER = re.compile(
-    rf"\s{{0,3}}(?:(?i:and/or|and|or)\b|[/&,、]|或者?|和|与|以及){{1,2}}\s{{0,3}}(?:(?i:and|or)\s{{1,3}})?"
-    rf"(?:{NAME}\s{{1,3}})?{_OPEN}{_LETTER}{_CLOSE}"
+    r"\s{0,3}(?:\([^()\n]{0,20}\)\s{0,3})?(?:(?i:and/or|and|or|plus|as well as|along with)\b|[/&,、]"
+    rf"|(?<!\s)[–—](?!\s)|(?=[(\[][{CAPITALS}][)\]])|或者?|和|与|以及){{1,2}}\s{{0,3}}"
+    rf"(?:(?i:and|or|also|along with)\s{{1,3}})?(?:{NAME}\s{{1,3}})?(?!(?i:i\.\s?e))"
+    rf"{_OPEN}{_LETTER}{_CLOSE}"
 )
 """A further letter in a list of letters."""
+BEFORE_TEXT = re.compile(
+    r"[ \t\"'“()\[\].:,;=–—-]*(?:(?:(?i:i\.?e\b|that is|which is|namely)|即|也就是)[ \t\"'“.:,]*)?"
+)
+"""The characters and words between a letter and the text of its choice: "B, i.e. dog"."""
+OPTION = re.compile(rf"(?:^\s*|\b{NAME}\s{{1,3}}){_OPEN}{_LETTER}", re.MULTILINE)
+"""A letter that begins a line, or follows a word such as "option"."""
 
 MARKED = re.compile(rf"{_BEFORE}\(?([{CAPITALS}])(?:\)|[.:]\s|\.$)", re.MULTILINE)
 """A letter with the mark of a choice, such as "B." or "(B)"."""
@@ -193,7 +203,7 @@ CLOSING = re.compile(rf"[(\[【]\s{{0,2}}(?P<letter>[{CAPITALS}])\s{{0,2}}[)\]�
 # --- Texts -------------------------------------------------------------------------------------------
 
 FOLLOWS = re.compile(
-    r"[\"'”’」』)]{0,2}\s*(?:$|[.,:](?!\d)|[;!?()。、,;\n<]"
+    r"[)\]]|[\"'”’」』)]{0,2}\s*(?:$|[.,:](?!\d)|[;!?()。、,;\n<]"
     r"|(?:because|since|as|due|which|given|based)\b|因为|由于)"
 )
 """The end or mark that may follow the text of a choice: another word would change its meaning."""
@@ -202,5 +212,20 @@ COPULA = re.compile(
     r"(?i:\b(?:is|are|was|were|be|shows?|depicts?|means|equals|becomes|called|named)\b|'s\b)|[:是为]"
 )
 NEGATED = re.compile(
-    r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or)\b|n't\b)|[不没非或]"
+    r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or|nobody|mistake|refuse|hesitate)\b"
+    r"|n't\b)|[不没非或]"
 )
+"""A sentence with these words names no text."""
+DENIAL = re.compile(
+    r"(?i:\b(?:not(?! only)|no(?! wait)|never|neither|nor|or|cannot|nobody|hardly|mistake|refuse"
+    r"|hesitate|avoid|wrong|incorrect|false|unlikely|eliminated|worst"
+    r"|least (?:likely|probable|plausible|suitable|appropriate))\b|n't\b)"
+    r"|不(?![难过仅])|非(?!常)|[没错或]"
+)
+"""A phrase that follows these words in its clause declares nothing: "I would not choose A"."""
+CLAUSE_START = re.compile(
+    rf"[.,;:!?。、\n()—–{UNSAID}]|\s-\s|所以|因此|故|但|则"
+    r"|\b(?i:so|but|and|then|therefore|thus|hence|because|since|while)\b"
+)
+ASKED = re.compile(r"[^.,;:!?。\n]{0,60}(?:\?|吗)")
+"""The rest of a question: "Is the answer A?" """

@@ -7,6 +7,7 @@ articles do not count, texts are normalized by `strict.py`.
 import re
 
 from methods.choice import phrases
+from methods.evaluation.answer_values import SMALL_DIGITS
 
 _NEGATED_CLAUSE = re.compile(
     r"\b(?:that|which|who|whose)\s(?:[a-z]+\s){0,2}?(?:(?:can|do|does|is|are|did|was|were|has|have)\s?(?:not|n't)"
@@ -41,14 +42,14 @@ def is_denied(sentence: str) -> bool:
 
 
 def is_negated(text: str, place: int) -> bool:
-    """Whether there is a negation before a position, in the same clause.
+    """Whether there is a denial before a position, in the same clause.
 
     Args:
         text: The whole answer.
         place: The position at which the text that may be negated begins, in characters.
     """
-    clause = re.split(r"[.,;:!?。、\n]", text[max(0, place - 200) : place])[-1]
-    return phrases.NEGATED.search(clause) is not None
+    clause = phrases.CLAUSE_START.split(text[max(0, place - 200) : place])[-1]
+    return phrases.DENIAL.search(clause) is not None
 
 
 def places_of(choice: str, text: str) -> list[tuple[int, int]]:
@@ -63,8 +64,8 @@ def places_of(choice: str, text: str) -> list[tuple[int, int]]:
     """
     if not choice:
         return []
-    before = r"(?<![a-z0-9])" if choice[0].isascii() else ""
-    after = r"(?![a-z0-9])" if choice[-1].isascii() else ""
+    before = rf"(?<![a-z0-9{SMALL_DIGITS}])" if choice[0].isascii() else ""
+    after = rf"(?![a-z0-9^{SMALL_DIGITS}])" if choice[-1].isascii() else ""
     return [found.span() for found in re.finditer(before + re.escape(choice) + after, text)]
 
 

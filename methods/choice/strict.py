@@ -28,24 +28,26 @@ Each rule names choices, or nothing.
 These rules prevent misreading. A letter counts only if no letter, digit or hyphen touches it. "A" and
 small letters are words, too, and do not count if the sentence goes on with another word: "A dog" and
 "The answer is a dog" name no letter. A negated or supposed letter ("not A", "A is wrong", "rather than
-A", "不是A", "if it is A") is not named; in "not A but B" B is. Letters without a choice are ignored.
-"The answer is blue" never names B. If several letters have marks, as in a copy of the choices, `letter
-and text` and `leading` name nothing. The weaker phrases of `declared` ("so B", "it is a dog"),
-`closing` and `sentence` are then read in the text after the list. "Each option:" and a list of the
-choices after "answer:" declare nothing. The last declaration counts: "The answer is A. No, the answer
-is C." is C. If one place or the weaker phrases name several choices ("A or B", or "B, dog" if dog is
-C), no letter is read and the extractor model is asked. A sentence with a negation names no text, unless
-the negation describes what is asked for: "the bird that cannot fly is the owl".
+A", "不是A", "if it is A") is not named; in "not A but B" B is. A phrase declares nothing if its clause
+denies it or asks: "I would not choose A", "The worst choice is A", "The answer is A?". Letters without
+a choice are ignored. "The answer is blue" never names B. If several letters have marks, as in a copy of
+the choices, `letter and text` and `leading` name nothing. The weaker phrases of `declared` ("so B", "it
+is a dog"), `closing` and `sentence` are then read in the text after the list. "Each option:" and a list
+of the choices after "answer:" declare nothing. The last declaration counts: "The answer is A. No, the
+answer is C." is C. If one place or the weaker phrases name several choices ("A or B", or "B, dog" if
+dog is C), no letter is read and the extractor model is asked; so is it if an answer has the text of one
+choice and names only other options, as in "B dog". A sentence with a negation names no text, unless the
+negation describes what is asked for: "the bird that cannot fly is the owl".
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from methods.choice import option_lists, phrases, sentences
 from methods.choice.lettered import LETTERS, NO_CHOICE
+from methods.evaluation.answer_values import in_one_width
 from methods.evaluation.english_refusals import is_refusal
 
 _STYLED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|bf|rm)\s*\{([^{}]*)\}")
@@ -63,7 +65,7 @@ def plain(answer: str) -> str:
     """Remove markdown, LaTeX and everything before the last `</think>`; boxed text becomes
     `<answer>`.
     """
-    text = unicodedata.normalize("NFKC", answer).rpartition("</think>")[2]
+    text = in_one_width(answer).rpartition("</think>")[2]
     text = _INVISIBLE.sub("", text).replace("’", "'")
     # Styles may be nested in a box, and a box in styles.
     for _ in range(2):
@@ -89,7 +91,7 @@ def normalized(text: str, *, keep_end: bool = False) -> str:
     Returns:
         The normalized text.
     """
-    text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
+    text = in_one_width(text).replace("’", "'").casefold()
     text = " ".join(text.split()).strip(_AROUND)
     if not keep_end:
         text = text.rstrip(" .。!;,").rstrip(_AROUND)
@@ -102,7 +104,7 @@ def without_article(text: str) -> str:
     return _ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text
 
 
-VERSION = "5"
+VERSION = "6"
 """Increased with every change of the rules, so that letters read by earlier versions are out of date.
 Requests do not contain it: stored answers are read again without new calls."""
 MOST_CHARACTERS = 20_000
@@ -140,8 +142,9 @@ def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
         if readings:
             return readings[0] if len({reading.letter for reading in readings}) == 1 else UNREAD
     if is_refusal(answer):
-        return ExtractedLetter(NO_CHOICE, "refused")
-    return next(reader.texts(text), UNREAD)
+        return UNREAD if reader.rejects(text) else ExtractedLetter(NO_CHOICE, "refused")
+    reading = next(reader.texts(text), UNREAD)
+    return UNREAD if reader.contradicts(text, reading.letter) else reading
 
 
 strict = read_letter
@@ -172,6 +175,8 @@ class _LetterReader:
     def final(self, text: str) -> Iterator[ExtractedLetter]:
         """Rule 1."""
         for place in phrases.FINAL.finditer(text):
+            if place["phrase"] and sentences.is_negated(text, place.start()):
+                continue
             phrase = (place["tag"] or place["phrase"] or "").strip()
             for letter in self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase)):
                 yield ExtractedLetter(letter, "final")
@@ -188,13 +193,25 @@ class _LetterReader:
         text = phrases.mask_denied_letters(text)
         places: dict[int, list[str]] = {}
         for head in phrases.HEAD.finditer(text):
-            if option_lists.declares(text, head):
+            if option_lists.declares(text, head) and not sentences.is_negated(text, head.start()):
                 places[head.end()] = self._start(text[head.end() :])
         for match in phrases.PREDICATE.finditer(text):
-            places[match.start("letter")] = self._letter_of_choice(match["letter"])
+            if not sentences.is_negated(text, match.start("letter")):
+                places[match.start("letter")] = self._letter_of_choice(match["letter"])
         last = max((place for place, letters in places.items() if letters), default=None)
         if last is not None:
             yield from (ExtractedLetter(letter, "declared") for letter in places[last])
+
+    def rejects(self, text: str) -> bool:
+        """Whether choices are named only to be denied, as in "I cannot choose A": no refusal."""
+        text = phrases.mask_denied_letters(text)
+        return any(self._start(text[head.end() :]) for head in phrases.HEAD.finditer(text))
+
+    def contradicts(self, text: str, letter: str | None) -> bool:
+        """Whether an answer with the text of a choice names options, but not that choice's letter."""
+        places = phrases.OPTION.finditer(phrases.mask_denied_letters(text))
+        named = {known for place in places for known in self._letter_of_choice(place["letter"])}
+        return bool(named) and letter not in named
 
     def parts(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 4, 6 to 8, and 5 for weak phrases. After a list of choices only the rest is read."""
@@ -260,7 +277,7 @@ class _LetterReader:
     def _closing(self, text: str) -> Iterator[ExtractedLetter]:
         last = text.rpartition("\n")[2].strip()
         match = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
-        if match:
+        if match and not sentences.is_negated(last, match.start()):
             yield from (
                 ExtractedLetter(letter, "closing")
                 for letter in self._letter_of_choice(match["letter"])
@@ -268,7 +285,9 @@ class _LetterReader:
 
     def _sentence(self, text: str) -> Iterator[ExtractedLetter]:
         if phrases.ONE_SENTENCE.fullmatch(text) and len(text.split()) <= MOST_WORDS:
-            yield from (ExtractedLetter(letter, "sentence") for letter in self._states(text))
+            for letter in self._states(text):
+                if not self.contradicts(text, letter):
+                    yield ExtractedLetter(letter, "sentence")
 
     def _states(self, sentence: str) -> list[str]:
         """The choices whose text a sentence ends in, after a form of "be" or the like."""
@@ -339,7 +358,7 @@ class _LetterReader:
             while letters and (more := phrases.NEXT_LETTER.match(rest)):
                 letters += self._letter_of_choice(more["letter"])
                 rest = rest[more.end() :]
-            rest = rest.lstrip(" \t\"')].:,;-–—")
+            rest = phrases.BEFORE_TEXT.sub("", rest, count=1)
         return letters + self._texts_at(rest, letters)
 
     def _texts_at(self, rest: str, named: Sequence[str]) -> list[str]:

@@ -14,6 +14,9 @@ _NUMBER = re.compile(
     r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)"
 )
 _SEPARATORS = re.compile(r"[,;\n、，；]|\band\b")
+SMALL_DIGITS = "²³¹⁰-ⁿ₀-₎¼-¾⅐-⅟"
+"""Superscripts, subscripts and fractions, in a character class of a regular expression."""
+_OTHERS = re.compile(f"[^{SMALL_DIGITS}]+")
 _AROUND = " \t.。!\"'“”‘’()[]*-•"
 
 
@@ -65,5 +68,10 @@ def is_near(
     )
 
 
+def in_one_width(text: str) -> str:
+    """Write characters in one width (NFKC), but keep small digits: "2³" is not "23"."""
+    return _OTHERS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+
+
 def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(_AROUND)
+    return " ".join(in_one_width(text).casefold().split()).strip(_AROUND)

@@ -13,6 +13,7 @@ CHOICES = {
     "people": ("The little girl.", "The man.", "The woman."),
     "chinese": ("猫", "马", "鸟", "狗"),
     "numbers": ("3", "3.5", "35", "-3"),
+    "powers": ("8", "23", "10⁵", "1½"),
     "letters": ("B", "A", "D", "C"),
     "vitamins": ("Vitamin B", "Vitamin C", "Vitamin A", "none of these"),
     "both": ("it cries", "it laughs", "it gets mad", "both A, B, and C"),
@@ -22,6 +23,55 @@ CHOICES = {
     "twice": ("red", "red", "blue"),
     "houses": ("dog", "dog house", "house", "kennel"),
 }
+
+DENIED_LETTERS = """
+Do not choose A.
+Never choose A.
+Do not choose (A)
+You should not pick A.
+I can't choose A.
+I wouldn't pick A.
+It would be a mistake to choose A.
+I cannot say that the answer is A
+I cannot say that the final answer is A
+It is false that the answer is A
+There is no evidence that A is correct
+There is no evidence that the answer is A
+Nobody would say the answer is A
+The least likely answer is A
+The worst choice is A
+The answer to avoid is A
+A would be wrong.
+The answer is A? No.
+I hesitate to pick A.
+""".strip().splitlines()
+DENIED_CHOICES = """
+I would not choose A because it has no whiskers.
+I did not choose A because there is a mane.
+We cannot select A since there is a mane.
+There is no reason to choose A: it has a mane.
+It would be a mistake to choose the cat.
+A is the best distractor
+A is the most likely wrong answer
+不正确的答案是A
+没有证据表明答案是A
+不能说答案是A
+选A还是选B？
+答案是A吗？不是。
+错误的选项是A
+""".strip().splitlines()
+DENIED_ELSEWHERE = [
+    ("I would not choose the cat. It is a horse.", None),
+    ("I cannot choose A since there is a mane, so I choose B.", None),
+    ("I do not see a cat, so I choose B.", "B"),
+    ("It is not A; the answer is B.", "B"),
+    ("A is wrong and the answer is B.", "B"),
+    ("No wait the answer is B", "B"),
+    ("图中没有猫，所以答案是B。", None),
+    ("不难看出答案是B", None),
+    ("非常明显答案是B", None),
+    ("The least expensive option is B.", "B"),
+]
 
 TABLE: list[tuple[str, str, str | None, str | None]] = [
     # --- A letter and nothing else
@@ -73,6 +123,31 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "B. dog", None, "B"),
     ("animals", "The answer is B, dog.", None, "B"),
     ("chinese", "A、狗", None, "D"),
+    ("animals", "The answer is B (dog)", None, "B"),
+    ("animals", "Answer: B (dog)", None, "B"),
+    ("animals", "I choose B (dog)", None, "B"),
+    ("animals", "答案是B（dog）", None, "D"),
+    ("animals", "The answer is B, i.e. dog", None, "B"),
+    ("animals", "The answer is B, which is dog", None, "B"),
+    ("animals", "\\boxed{B (dog)}", None, "B"),
+    ("animals", "<answer>B (dog)</answer>", None, "D"),
+    ("animals", "B (dog)", None, "B"),
+    ("animals", "B dog", None, "B"),
+    ("animals", "B = dog", None, "B"),
+    ("animals", "B is a dog", None, "B"),
+    ("animals", "Option B (dog)", None, "B"),
+    ("animals", "Option B (dog) is correct", None, "B"),
+    ("animals", "B（dog）", None, "D"),
+    ("animals", "The dog is right, option B", None, "B"),
+    ("animals", "The answer is A (50%), B (50%)", None, "A"),
+    ("animals", "The answer is A and also B", None, "A"),
+    ("animals", "The answer is (A)(B)", None, None),
+    ("animals", "The answer is A–C", None, "A"),
+    ("animals", "The answer is A, along with B", None, "A"),
+    ("animals", "B (horse)", "B", "B"),
+    ("animals", "The answer is B, i.e. a horse", "B", "B"),
+    ("animals", "Option B (horse) is correct", "B", "B"),
+    ("animals", "Answer: A. Sorry, I meant B.", "B", None),
     # --- Declared letters, English
     ("animals", "The answer is (B).", "B", "B"),
     ("animals", "Option (C) is the correct answer since nothing else here has wings.", "C", None),
@@ -92,6 +167,15 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("colours", "The answer is bluegreen", None, "B"),
     ("numbers", "The answer is 3.5", "B", None),
     ("numbers", "The answer is 3.7", None, None),
+    # A superscript or a fraction is not a plain digit.
+    ("powers", "The answer is 2³.", None, None),
+    ("powers", "There are 23² of them.", None, None),
+    ("powers", "There are 8½ of them.", None, None),
+    ("powers", "10⁵", "C", "C"),
+    ("powers", "105", None, None),
+    ("powers", "The answer is １½.", "D", None),
+    ("powers", "The answer is ２３.", "B", None),
+    ("powers", "The answer is B².", None, "B"),
     ("houses", "The answer is dog house.", "B", "D"),
     ("houses", "The answer is dog food.", None, "D"),
     ("chinese", "答案是狗", "D", "D"),
@@ -115,6 +199,10 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "If it is A, there must be whiskers. The answer is B.", "B", "B"),
     ("animals", "I don't think it is B.", None, "B"),
     ("colours", "The answer is not blue.", None, "B"),
+    # A clause that denies or asks declares nothing.
+    *(("animals", answer, None, "A") for answer in DENIED_LETTERS),
+    *(("animals", answer, None, None) for answer in DENIED_CHOICES),
+    *(("animals", answer, "B", compat) for answer, compat in DENIED_ELSEWHERE),
     # --- Several letters
     ("animals", "The answer is A or B.", None, "A"),
     ("animals", "The answer is both A and C.", None, "B"),

@@ -24,7 +24,7 @@ from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT
 from dagster_project.outdated import outdated
 from dagster_project.progress import console_of
-from dagster_project.resources import corpus_folder, require_same_corpus
+from dagster_project.resources import corpus_folder, ingested_shards, require_same_corpus
 from dagster_project.run_processes import AT_WORK, end_dead_runs
 from dagster_project.run_tags import BUILD
 from methods.errors import UserError
@@ -102,13 +102,12 @@ def build(
     _wait_for_builds(instance)
     corpus, warehouse = corpus_folder(), warehouse_of_home()
     shards = shards_of(corpus)
-    ingested = warehouse.select("ingest.shards", "wit_shard", "fingerprint")
-    require_same_corpus(corpus, ingested["wit_shard"].to_pylist())
+    ingested = ingested_shards(warehouse)
+    require_same_corpus(corpus, ingested)
     observed = register_shards(instance, corpus, shards)
     if left_out := corpus.left_out():
         _print(left_out)
-    fingerprints = {*ingested["fingerprint"].to_pylist()}
-    has_new_texts = bool({seen.fingerprint for seen in observed.values()} - fingerprints)
+    has_new_texts = bool({seen.fingerprint for seen in observed.values()} - {*ingested.values()})
     if has_new_texts or not warehouse.count("cluster.embeddings"):
         # The model takes seconds to load, which overlap with ingestion.
         embedder.load_ahead()

@@ -68,19 +68,25 @@ def corpus_folder(path: str | None = None, pauses: HostPauses | None = None) -> 
     return Corpus(folder or SAMPLE_CORPUS, home.home(), pauses)
 
 
-def require_same_corpus(corpus: Corpus, ingested_shards: Collection[str]) -> None:
+def ingested_shards(warehouse: Warehouse) -> dict[str, str]:
+    """Return the fingerprint of each shard that has rows in the tables."""
+    rows = warehouse.select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
+    return {row["wit_shard"]: row["fingerprint"] for row in rows}
+
+
+def require_same_corpus(corpus: Corpus, ingested: Collection[str]) -> None:
     """Check that the sample corpus, the default, is not mixed into a workspace with another corpus.
 
     Args:
         corpus: The corpus to ingest from.
-        ingested_shards: The shards with rows in the tables.
+        ingested: The shards with rows in the tables.
 
     Raises:
         CorpusError: It is the sample corpus, and the tables have a shard that is not one of its shards.
     """
     if corpus.path != SAMPLE_CORPUS:
         return
-    if others := sorted({*ingested_shards} - {*corpus.shards()}):
+    if others := sorted({*ingested} - {*corpus.shards()}):
         raise CorpusError(
             f"This workspace has another corpus ({listed(others, 3)}) than the sample corpus, which is "
             "the default: give --corpus FOLDER (or LOOM_CORPUS), or another workspace by --workspace "
@@ -253,8 +259,7 @@ class CorpusResource(WorkspaceResource[Corpus]):
     def make(self, context: dg.InitResourceContext) -> Corpus:
         """Return the corpus. The sample corpus is refused for tables of another corpus."""
         corpus = corpus_folder(self.path, self.pauses)
-        rows = self.warehouse.select("ingest.shards", "wit_shard")
-        require_same_corpus(corpus, rows["wit_shard"].to_pylist())
+        require_same_corpus(corpus, ingested_shards(self.warehouse))
         return corpus
 
 
@@ -329,6 +334,17 @@ def profile_of_run(context: dg.InitResourceContext, configured: str | None) -> s
     return profile
 
 
+def _inherited_budget(instance: dg.DagsterInstance, run: dg.DagsterRun) -> float | None:
+    """Return the budget of the run that this one continues or re-executes; None if it has none, or if
+    LOOM_BUDGET_USD is set, which is then recorded as the run's tag.
+    """
+    of_process = default_budget()
+    if of_process is not None:
+        instance.add_run_tags(run.run_id, {BUDGET: str(of_process)})
+        return None
+    return float(run.tags[BUDGET]) if BUDGET in run.tags else None
+
+
 class ModelsResource(WorkspaceResource[Gateway]):
     """Model calls by the profile LOOM_PROFILE of models.yaml. Needs the profile's API keys."""
 
@@ -347,12 +363,10 @@ class ModelsResource(WorkspaceResource[Gateway]):
         if run is None or instance is None:
             return make_gateway("", self.budget_usd, profile=self.profile)
         profile = profile_of_run(context, self.profile)
-        ancestors, at_work = ancestors_of(instance, run), runs_at_work(instance)
         budget_usd = self.budget_usd
-        if budget_usd is None and (of_process := default_budget()) is not None:
-            instance.add_run_tags(run.run_id, {BUDGET: str(of_process)})
-        elif budget_usd is None and BUDGET in run.tags:
-            budget_usd = float(run.tags[BUDGET])
+        if budget_usd is None:
+            budget_usd = _inherited_budget(instance, run)
+        ancestors, at_work = ancestors_of(instance, run), runs_at_work(instance)
         return make_gateway(run.run_id, budget_usd, ancestors, at_work, profile=profile)
 
 

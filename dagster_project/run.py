@@ -33,7 +33,12 @@ from dagster_project.progress import (
     print_lost_results,
     step_failure_message,
 )
-from dagster_project.resources import corpus_folder, require_same_corpus, require_settings
+from dagster_project.resources import (
+    corpus_folder,
+    ingested_shards,
+    require_same_corpus,
+    require_settings,
+)
 from dagster_project.results import show_costs, show_reports, show_results, show_site
 from dagster_project.run_processes import end_dead_runs
 from resources.embedding.process import text_embedder
@@ -104,8 +109,7 @@ def run_ingest(named: Sequence[str]) -> int:
     with usable_home():
         corpus = corpus_folder()
         shards = chosen_shards(named, shards_of(corpus))
-        ingested = warehouse_of_home().select("ingest.shards", "wit_shard")
-        require_same_corpus(corpus, ingested["wit_shard"].to_pylist())
+        require_same_corpus(corpus, ingested_shards(warehouse_of_home()))
         with open_instance() as instance:
             end_dead_runs(instance)
             register_shards(instance, corpus, shards)

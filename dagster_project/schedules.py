@@ -12,7 +12,7 @@ import dagster as dg
 from assets.common.partitions import wit_shards
 from assets.common.tables import recorded_rows
 from dagster_project import jobs
-from dagster_project.resources import corpus_folder, require_same_corpus
+from dagster_project.resources import corpus_folder, ingested_shards, require_same_corpus
 from dagster_project.run_tags import PARTITION
 from dagster_project.shards import observed_fingerprints
 from methods.errors import UserError
@@ -39,8 +39,7 @@ def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] 
     try:
         corpus = corpus_folder()
         shards, changing, most = corpus.shards(), corpus.changing(), corpus.weekly_shards()
-        rows = warehouse_of_home().select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
-        ingested = {row["wit_shard"]: row["fingerprint"] for row in rows}
+        ingested = ingested_shards(warehouse_of_home())
         require_same_corpus(corpus, ingested)
     except UserError as error:
         return dg.SkipReason(str(error))

@@ -13,6 +13,7 @@ from assets.common.dagster_internals import DATA_VERSION_TAG
 from assets.ingest import corpus_files
 from assets.ingest import shards as shards_spec
 from dagster_project.check_results import asset_check, result
+from dagster_project.resources import ingested_shards
 from methods.errors import UserError
 from methods.naming import listed, number_of
 from resources.corpus.corpus import Corpus
@@ -111,8 +112,7 @@ def ingested(
     warehouse: dg.ResourceParam[Warehouse], corpus: dg.ResourceParam[Corpus]
 ) -> dg.AssetCheckResult:
     """Only a warning: tables made from the earlier content stay unchanged."""
-    rows = warehouse.select("ingest.shards", "wit_shard", "fingerprint").to_pylist()
-    fingerprints = {row["wit_shard"]: row["fingerprint"] for row in rows}
+    fingerprints = ingested_shards(warehouse)
     try:
         wrong = stale_shards(corpus, observe(corpus, {}, math.inf), fingerprints)
     except UserError as error:

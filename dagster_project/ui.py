@@ -14,7 +14,7 @@ from typing import IO
 
 from assets.common.partitions import wit_shards
 from dagster_project.instance import open_instance, prepare_dagster_home
-from dagster_project.resources import corpus_folder, require_same_corpus
+from dagster_project.resources import corpus_folder, ingested_shards, require_same_corpus
 from dagster_project.run_processes import end_dead_runs
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT, home
@@ -97,8 +97,7 @@ def _prepare_instance() -> None:
             print(f"Ended, as their processes are gone: {', '.join(ended)}.", flush=True)
         try:
             corpus = corpus_folder()
-            ingested = warehouse_of_home().select("ingest.shards", "wit_shard")
-            require_same_corpus(corpus, ingested["wit_shard"].to_pylist())
+            require_same_corpus(corpus, ingested_shards(warehouse_of_home()))
             instance.add_dynamic_partitions(str(wit_shards.name), corpus.shards())
         except UserError as error:
             # Existing results can be viewed without the corpus.

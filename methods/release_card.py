@@ -107,7 +107,7 @@ def row_of(card: Card) -> dict[str, Any]:
     row = {**_implied(card), **card, **texts}
     for name, values in _VALUES.items():
         if row[name] not in values:
-            raise ValueError(f"{name} is none of {', '.join(values)}")
+            raise ValueError(f"{name} is not one of {', '.join(values)}")
     if not 0 <= row["review_share"] <= 1:
         raise ValueError("review_share is not from 0 to 1")
     return row

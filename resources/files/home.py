@@ -80,7 +80,7 @@ def stores_database_path() -> Path:
 
 
 def moved_tables_path() -> Path:
-    """Return the folder of tables that are being moved between a file and a lake."""
+    """Return the temporary folder of the tables as Parquet files, while they are moved to a lake."""
     return home() / "tables-on-the-way"
 
 

@@ -206,6 +206,16 @@ def _no_connection(error: aiohttp.ClientConnectorError, spec: ModelSpec) -> str:
     return f"No connection to {where} ({error.os_error.strerror or error}): check {entry}."
 
 
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
+"""Errors of OpenSSL for a server that answers without TLS."""
+_ADVICE = (
+    ((2, 18, 19, 20, 21), "Set SSL_CERT_FILE to a file with the certificate of the issuer"),
+    ((9, 10), "Renew the certificate of the server, or correct the clock of this machine"),
+    ((62, 64), "Set base_url in models.yaml to a host that the certificate names"),
+)
+"""Advice by OpenSSL's codes of certificate errors: unknown issuer, dates, host name or IP address."""
+
+
 def _tls_fault(error: ssl.SSLError, entry: str) -> str:
     """Describe why a TLS connection failed, and what to change."""
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -217,16 +227,6 @@ def _tls_fault(error: ssl.SSLError, entry: str) -> str:
         "Use http://" if reason in _NO_TLS else "Check the TLS settings of the server, and https://"
     )
     return f"{reason}. {advice} in {entry}"
-
-
-_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
-"""Errors of OpenSSL for a server that answers without TLS."""
-_ADVICE = (
-    ((2, 18, 19, 20, 21), "Set SSL_CERT_FILE to a file with the certificate of the issuer"),
-    ((9, 10), "Renew the certificate of the server, or correct the clock of this machine"),
-    ((62, 64), "Set base_url in models.yaml to a host that the certificate names"),
-)
-"""Advice by OpenSSL's codes of certificate errors: unknown issuer, dates, host name or IP address."""
 
 
 def _never_sent(error: BaseException) -> bool:

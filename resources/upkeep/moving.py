@@ -21,8 +21,6 @@ from resources.warehouse import Warehouse, lake_connection
 from resources.warehouse.lake import Lake
 from resources.warehouse.transfer import fill, write_parquet
 
-"""A temporary folder of the workspace: its tables as Parquet files, while they are moved to a lake."""
-
 
 class MovingError(UserError):
     """The workspace cannot be moved; the message says what to do."""

@@ -43,7 +43,7 @@ def test_all_that_execute_one_run_again_belong_together(instance):
 
     assert ancestors_of(instance, third) == ids(first, second, beside)
     assert ancestors_of(instance, first) == [], "it did not know of them"
-    assert ancestors_of(instance, run(instance)) == [], "it is launched anew"
+    assert ancestors_of(instance, run(instance)) == [], "it is launched again, as a new run"
 
 
 def test_a_run_that_goes_on_after_a_batch_continues_what_its_chain_spent(instance):

@@ -73,7 +73,7 @@ def states_on_disk(
     path: Path, folder: Path, work: Callable[[Callable[..., object]], object]
 ) -> tuple[list[Path], int]:
     """What a kill would leave before each statement of `work`, which brings the file to this version,
-    as copies of it and of its logs, and the number of statements. What is alike is there once."""
+    as copies of it and of its logs, and the number of statements. Equal states are listed once."""
     states, n_statements, seen = list[Path](), 0, dict[str, int]()
 
     def copy(*_: object) -> None:

@@ -102,6 +102,6 @@ def test_another_text_changes_nothing_one_more_dialogue_few_and_no_other_set_is_
     assert [after[name.replace("d", "e")] for name in images_of] == list(map(before.get, images_of))
     more = other_images({**images_of, "new": ["x", "y"]}, 0)
     assert sum(more[name] != before[name] for name in images_of) == 1
-    # No other set is none.
+    # There is no other set.
     assert other_images({"a": ["1", "2"]}, 0) == {}
     assert other_images({"a": ["1", "2"], "b": ["2", "3"]}, 0) == {}

@@ -172,12 +172,14 @@ PREDICATE = re.compile(
 )
 """A letter that is said to be right."""
 
+LETTER = re.compile(_LETTER)
+"""A letter that is not a word."""
 FIRST_LETTER = re.compile(rf"{_OPEN}{_LETTER}{_CLOSE}")
 NEXT_LETTER = re.compile(
-    r"\s{0,3}(?:\([^()\n]{0,20}\)\s{0,3})?(?:(?i:and/or|and|or|plus|as well as|along with)\b|[/&,、]"
-    rf"|(?<!\s)[–—](?!\s)|(?=[(\[][{CAPITALS}][)\]])|或者?|和|与|以及){{1,2}}\s{{0,3}}"
-    rf"(?:(?i:and|or|also|along with)\s{{1,3}})?(?:{NAME}\s{{1,3}})?(?!(?i:i\.\s?e))"
-    rf"{_OPEN}{_LETTER}{_CLOSE}"
+    r"\s{0,3}(?:\([^()\n]{0,20}\)\s{0,3})?(?:(?:(?i:and/or|and|or|(?:but )?also|plus|as well as"
+    r"|(?:along|together|combined) with|alongside|in addition to)\b|[/&,、]|(?<!\s)[–—](?!\s)"
+    rf"|(?=[(\[][{CAPITALS}][)\]])|或者?|和|与|以及)\s{{0,3}}){{1,3}}"
+    rf"(?:{NAME}\s{{1,3}})?(?!(?i:i\.\s?e)){_OPEN}{_LETTER}{_CLOSE}"
 )
 """A further letter in a list of letters."""
 BEFORE_TEXT = re.compile(

@@ -1,7 +1,7 @@
 """Sentences of an answer, and the choices that they name by text.
 
 A sentence may be negated, may be a conclusion, or may contain the text of a choice. If case and
-articles do not count, texts are normalized by `strict.py`.
+articles do not count, texts are normalized by `normalization.py`.
 """
 
 import re
@@ -16,6 +16,7 @@ _NEGATED_CLAUSE = re.compile(
 )
 """A negation that describes what is asked for: "the bird that cannot fly is ..."."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]{0,2}\s+|(?<=[。！!?？])|\n")
+_MARKS = " \t\n.,:;!?。()[]{}<>\"'“”-–—"
 CONCLUSION = re.compile(
     r"\W{0,3}(?:(?:conclusion|in conclusion|in summary|overall|therefore|thus|hence|so|consequently"
     r"|based on|after (?:analy[sz]ing|considering|reviewing)|since"
@@ -34,6 +35,22 @@ def sentences(text: str) -> list[str]:
     """Split a text into sentences. Parts without an end mark are left out, unless there is one part."""
     parts = [part.strip() for part in _SENTENCE_END.split(text)]
     return [part for part in parts if part and (part[-1] in ".!?。！？\"'”" or len(parts) == 1)]
+
+
+def around(text: str, start: int, end: int) -> list[str]:
+    """Return the words around a place in its sentence, and the nearest sentences.
+
+    Args:
+        text: The whole answer.
+        start: The start of the place, in characters.
+        end: The end of the place, in characters.
+    """
+    before, after = (
+        [part.strip(_MARKS) for part in _SENTENCE_END.split(side)]
+        for side in (text[:start].replace("<answer>", ""), text[end:])
+    )
+    own = [before.pop(), after.pop(0)]
+    return [*own, *[part for part in before if part][-1:], *[part for part in after if part][:1]]
 
 
 def is_denied(sentence: str) -> bool:

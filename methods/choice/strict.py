@@ -3,7 +3,7 @@
 Each rule names choices, or nothing.
 
 1. `final`: `\boxed{B}`, `<answer>B</answer>`, "final answer: B", "最终答案：B", or a choice's text in
-   such a place. It decides alone: the text before it was only a thought.
+   such a place. It decides alone: the text before it was only a thought, except the last sentence.
 2. `alone`: the answer is nothing but a letter, in any case and width, with or without brackets, a full
    stop, a word like "Option" or 选. It names its choice even if this letter is the text of another
    choice.
@@ -36,75 +36,21 @@ is a dog"), `closing` and `sentence` are then read in the text after the list. "
 of the choices after "answer:" declare nothing. The last declaration counts: "The answer is A. No, the
 answer is C." is C. If one place or the weaker phrases name several choices ("A or B", or "B, dog" if
 dog is C), no letter is read and the extractor model is asked; so is it if an answer has the text of one
-choice and names only other options, as in "B dog". A sentence with a negation names no text, unless the
+choice and names only other options, as in "B dog" or "B. The answer is dog.", or if a sentence next to
+the letter states the text of another choice. A sentence with a negation names no text, unless the
 negation describes what is asked for: "the bird that cannot fly is the owl".
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from methods.choice import option_lists, phrases, sentences
 from methods.choice.lettered import LETTERS, NO_CHOICE
-from methods.evaluation.answer_values import in_one_width
+from methods.choice.normalization import normalized, plain, without_article
 from methods.evaluation.english_refusals import is_refusal
 
-_STYLED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|bf|rm)\s*\{([^{}]*)\}")
-_BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
-_MATHS = re.compile(r"\$|\\[()\[\]]|\\,|\\;")
-_MARKDOWN = re.compile(r"\*+|__+|~~|`+|^[ \t]*(?:#{1,6}|>)[ \t]+", re.MULTILINE)
-_INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
-_MOST_BLANKS = 9
-_LONG_BLANK = re.compile(rf"\s{{{_MOST_BLANKS},}}")
-_ARTICLE = re.compile(r"(?:a|an|the)\s+(?=\S)")
-_AROUND = " \t\n\"'“”‘’「」『』"
-
-
-def plain(answer: str) -> str:
-    """Remove markdown, LaTeX and everything before the last `</think>`; boxed text becomes
-    `<answer>`.
-    """
-    text = in_one_width(answer).rpartition("</think>")[2]
-    text = _INVISIBLE.sub("", text).replace("’", "'")
-    # Styles may be nested in a box, and a box in styles.
-    for _ in range(2):
-        text = _STYLED.sub(r"\1", text)
-        text = _BOXED.sub(r"<answer>\1</answer>", text)
-    return _LONG_BLANK.sub(_shorter_blank, _MARKDOWN.sub("", _MATHS.sub("", text))).strip()
-
-
-def _shorter_blank(blank: re.Match[str]) -> str:
-    """A model may repeat line breaks until its token limit, and phrases are searched with `\\s*`."""
-    return ("\n" if "\n" in blank[0] else " ") * _MOST_BLANKS
-
-
-def normalized(text: str, *, keep_end: bool = False) -> str:
-    """Normalize a text, so that equal texts mean the same choice.
-
-    Case, width, surrounding quotes and an article do not count.
-
-    Args:
-        text: The text.
-        keep_end: Whether a closing full stop and the article are kept.
-
-    Returns:
-        The normalized text.
-    """
-    text = in_one_width(text).replace("’", "'").casefold()
-    text = " ".join(text.split()).strip(_AROUND)
-    if not keep_end:
-        text = text.rstrip(" .。!;,").rstrip(_AROUND)
-        return without_article(text)
-    return text
-
-
-def without_article(text: str) -> str:
-    """Remove the article at the beginning of a normalized text."""
-    return _ARTICLE.sub("", text, count=1) if _ARTICLE.match(text) else text
-
-
-VERSION = "6"
+VERSION = "7"
 """Increased with every change of the rules, so that letters read by earlier versions are out of date.
 Requests do not contain it: stored answers are read again without new calls."""
 MOST_CHARACTERS = 20_000
@@ -140,7 +86,9 @@ def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
     for rules in (reader.final, reader.whole, reader.declared, reader.parts):
         readings = list(rules(text))
         if readings:
-            return readings[0] if len({reading.letter for reading in readings}) == 1 else UNREAD
+            letters = {reading.letter for reading in readings}
+            is_clear = len(letters) == 1 and not reader.is_contradicted(text, *letters)
+            return readings[0] if is_clear else UNREAD
     if is_refusal(answer):
         return UNREAD if reader.rejects(text) else ExtractedLetter(NO_CHOICE, "refused")
     reading = next(reader.texts(text), UNREAD)
@@ -178,8 +126,11 @@ class _LetterReader:
             if place["phrase"] and sentences.is_negated(text, place.start()):
                 continue
             phrase = (place["tag"] or place["phrase"] or "").strip()
-            for letter in self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase)):
-                yield ExtractedLetter(letter, "final")
+            letters = self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase))
+            if place["tag"]:
+                rest = phrases.mask_denied_letters(text[place.end() : place.end() + self._most])
+                letters = self._with_next(letters, rest)
+            yield from (ExtractedLetter(letter, "final") for letter in letters)
 
     def whole(self, text: str) -> Iterator[ExtractedLetter]:
         """Rules 2 and 3."""
@@ -200,7 +151,20 @@ class _LetterReader:
                 places[match.start("letter")] = self._letter_of_choice(match["letter"])
         last = max((place for place, letters in places.items() if letters), default=None)
         if last is not None:
-            yield from (ExtractedLetter(letter, "declared") for letter in places[last])
+            letters = places[last]
+            if not phrases.FIRST_LETTER.match(text, last):
+                letters = [*letters, *self._lettered(text, places)]
+            yield from (ExtractedLetter(letter, "declared") for letter in letters)
+
+    def is_contradicted(self, text: str, letter: str) -> bool:
+        """Whether the sentences next to a letter state another choice, and do not name its own."""
+        text = phrases.mask_denied_letters(text).replace("</answer>", "\n")
+        letters = phrases.LETTER.finditer(text)
+        places = [place for place in letters if place["letter"].upper() == letter]
+        parts = sentences.around(text, *places[-1].span()) if places else []
+        return not any(letter in self._named(part) for part in parts) and any(
+            self._states(part) for part in parts if not phrases.LETTER.search(part)
+        )
 
     def rejects(self, text: str) -> bool:
         """Whether choices are named only to be denied, as in "I cannot choose A": no refusal."""
@@ -218,7 +182,7 @@ class _LetterReader:
         whole = phrases.mask_denied_letters(text)
         text = option_lists.after_list(whole)
         yield from self._weakly_declared(text)
-        if len({mark[1] for mark in phrases.MARKED.finditer(text)} & set(self._letters)) <= 1:
+        if self._n_marked(text) <= 1:
             if text == whole:
                 yield from self._letter_and_text(text)
                 yield from self._leading(text)
@@ -265,14 +229,26 @@ class _LetterReader:
                 rest = text[head.end() :]
                 yield from (ExtractedLetter(letter, "declared") for letter in self._start(rest))
 
+    def _n_marked(self, text: str) -> int:
+        """Number of choices whose letters have marks in a text."""
+        return len({mark[1] for mark in phrases.MARKED.finditer(text)} & set(self._letters))
+
+    def _lettered(self, text: str, places: Mapping[int, Sequence[str]]) -> list[str]:
+        """The letters at declared places and at the beginning: a declared text may contradict them."""
+        lettered = [places[place] for place in places if phrases.FIRST_LETTER.match(text, place)]
+        if self._n_marked(text) <= 1:
+            lettered.append([reading.letter for reading in self._leading(text) if reading.letter])
+        return [letter for letters in lettered for letter in letters]
+
     def _leading(self, text: str) -> Iterator[ExtractedLetter]:
         match = phrases.LEADING.match(text)
         if match:
             rest = text[match.end() :]
             letters = self._letter_of_choice(match["letter"] or match["bare"] or match["small"])
             more = self._start(rest) if letters else []
-            for letter in letters if set(letters) & set(more) else [*letters, *more]:
-                yield ExtractedLetter(letter, "leading")
+            if not set(letters) & set(more):
+                letters = [*self._with_next(letters, rest), *more]
+            yield from (ExtractedLetter(letter, "leading") for letter in letters)
 
     def _closing(self, text: str) -> Iterator[ExtractedLetter]:
         last = text.rpartition("\n")[2].strip()
@@ -350,16 +326,19 @@ class _LetterReader:
 
     def _start(self, rest: str) -> list[str]:
         """Letters named at the beginning of `rest`: by letter, list of letters or choice text."""
-        letters = []
         match = phrases.FIRST_LETTER.match(rest)
         if match:
-            letters += self._letter_of_choice(match["letter"])
-            rest = rest[match.end() :]
-            while letters and (more := phrases.NEXT_LETTER.match(rest)):
-                letters += self._letter_of_choice(more["letter"])
-                rest = rest[more.end() :]
-            rest = phrases.BEFORE_TEXT.sub("", rest, count=1)
-        return letters + self._texts_at(rest, letters)
+            letters = self._letter_of_choice(match["letter"])
+            return self._with_next(letters, rest[match.end() :])
+        return self._texts_at(rest, [])
+
+    def _with_next(self, letters: Sequence[str], rest: str) -> list[str]:
+        """The letters with those named at the beginning of the `rest` after them."""
+        letters = [*letters]
+        while letters and (more := phrases.NEXT_LETTER.match(rest)):
+            letters += self._letter_of_choice(more["letter"])
+            rest = rest[more.end() :]
+        return letters + self._texts_at(phrases.BEFORE_TEXT.sub("", rest, count=1), letters)
 
     def _texts_at(self, rest: str, named: Sequence[str]) -> list[str]:
         """The choices with the longest text that `rest` begins with; none if one is in `named`."""

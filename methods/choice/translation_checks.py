@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 from methods.choice.languages import Language
 from methods.choice.lettered import LETTERS, MARKS
-from methods.choice.strict import normalized
+from methods.choice.normalization import normalized
 from methods.prompts.parsing import ParseError
 
 _ONES = (

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from methods.choice.strict import normalized
+from methods.choice.normalization import normalized
 from methods.choice.translation_checks import written_numbers
 from methods.prompts.parsing import ParseError
 from methods.rewriting import image_tokens, lines_of

@@ -53,6 +53,7 @@ def download(
     target: Path,
     *,
     on_progress: OnProgress | None = None,
+    warn: Callable[[str], None] | None = None,
     backoff: float = 0.5,
     timeout: float = 60.0,
 ) -> Path:
@@ -67,6 +68,7 @@ def download(
         target: The file to write.
         on_progress: Called about every MiB, and at least every `REPORT_EVERY` seconds while bytes
             arrive, with the number of bytes so far and in all, if known.
+        warn: Called with a sentence if the server does not say where the file ends.
         backoff: The wait after the first failed request in seconds; doubled after each, up to a minute.
         timeout: The most seconds without a byte from the server.
 
@@ -88,7 +90,7 @@ def download(
             ) as client,
         ):
             guard(client, url)
-            _Download(url, target, client, on_progress).finish(backoff)
+            _Download(url, target, client, on_progress, warn).finish(backoff)
     except OSError as error:
         raise DownloadError(
             f"{target} cannot be written ({error.strerror}): make room there, or allow it."
@@ -143,7 +145,12 @@ class _Download:
     """The download of one file; its creator holds the lock."""
 
     def __init__(
-        self, url: str, target: Path, client: httpx2.Client, on_progress: OnProgress | None
+        self,
+        url: str,
+        target: Path,
+        client: httpx2.Client,
+        on_progress: OnProgress | None,
+        warn: Callable[[str], None] | None,
     ) -> None:
         self._url = url
         self._shown = without_secrets(url)
@@ -153,6 +160,7 @@ class _Download:
         self._part_facts = target.with_name(f"{target.name}.part.json")
         self._client = client
         self._on_progress = on_progress
+        self._warn = warn
         self._begun = _Content.read(self._part_facts, self._shown)
         if self._begun is None:
             self._part.unlink(missing_ok=True)
@@ -256,10 +264,12 @@ class _Download:
 
     def _begin(self, headers: httpx2.Headers) -> None:
         length = headers.get("content-length", "")
+        # A file that may be cut short gets no validators: it is not resumed, and not kept as unchanged.
+        has_end = _has_end(headers)
         content = _Content(
             self._shown,
-            headers.get("etag"),
-            headers.get("last-modified"),
+            headers.get("etag") if has_end else None,
+            headers.get("last-modified") if has_end else None,
             int(length) if length.isdecimal() else None,
         )
         if content == self._begun:
@@ -307,6 +317,21 @@ class _Download:
             self._on_progress(n_bytes, total)
         if total not in (None, n_bytes):
             raise _TransientDownloadError(f"only {n_bytes} of {total} bytes arrived")
+        if total is None and not _has_end(response.headers):
+            self._accept_end(n_bytes)
+
+    def _accept_end(self, n_bytes: int) -> None:
+        """Accept the closed connection as the end of the file, except in the middle of a line."""
+        if self._target.suffix == ".tsv" and not _ends_in_line_feed(self._part):
+            raise _TransientDownloadError(
+                f"the connection was closed after {n_bytes:,} bytes in a line without a line feed, and "
+                "the server sends no Content-Length"
+            )
+        if self._warn:
+            self._warn(
+                f"{self._shown} was sent without a Content-Length: its {n_bytes:,} bytes may not be "
+                "the whole file. Compare them with the original; the next ingest downloads it again."
+            )
 
     def _require_room(self, n_bytes: int, total: int | None) -> None:
         """Raise DownloadError if the rest of the file, if known, does not leave `RESERVE` free."""
@@ -341,3 +366,15 @@ class _Download:
     def _error(self, reason: str, what_to_do: str, *, passing: bool = False) -> DownloadError:
         message = f"{self._shown} cannot be downloaded ({reason}): {what_to_do}."
         return DownloadError(message, passing=passing)
+
+
+def _has_end(headers: httpx2.Headers) -> bool:
+    """Tell whether a response says where its body ends, so that a broken connection is noticed."""
+    return "content-length" in headers or "chunked" in headers.get("transfer-encoding", "").lower()
+
+
+def _ends_in_line_feed(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - 1, 0))
+        return file.read(1) == b"\n"

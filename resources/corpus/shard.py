@@ -104,6 +104,6 @@ class FileShard(ABC):
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            download(self._source, self.path, on_progress=show)
+            download(self._source, self.path, on_progress=show, warn=log)
         except DownloadError as error:
             raise CorpusError(str(error)) from error

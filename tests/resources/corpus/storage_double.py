@@ -29,7 +29,8 @@ class Stored:
     """A file and how it is served; a test changes it as it goes along.
 
     `statuses` and `drops` are used up one a request: what it is answered with instead, and after how
-    many bytes its connection is closed. `length` is what is announced, "" for chunks without any.
+    many bytes its connection is closed. `length` is what is announced, "" for chunks without any;
+    `until_close` for neither, so that only the closed connection ends the body.
     `location` is where a redirect leads, by default the name without "-moved".
     `pause` is how many seconds each piece of 64 KiB takes, `stall` where an answer stops until the
     test goes on, if not 0.
@@ -44,6 +45,7 @@ class Stored:
     mime: str = "application/gzip"
     encoding: str | None = None
     length: str | None = None
+    until_close: bool = False
     pause: float = 0.0
     stall: int = 0
     location: str | None = None
@@ -132,7 +134,9 @@ class Exchange(QuietHandler):
             "ETag": stored.etag,
             "Last-Modified": stored.last_modified,
             "Content-Range": f"bytes {first}-{last - 1}/{len(data)}" if first else None,
-            "Content-Length": None if chunked else stored.length or str(last - first),
+            "Content-Length": None
+            if chunked or stored.until_close
+            else stored.length or str(last - first),
             "Transfer-Encoding": "chunked" if chunked else None,
         }
         self.send_response(served.status)
@@ -150,7 +154,7 @@ class Exchange(QuietHandler):
             served.n_bytes += len(piece)
             if stored.pause:
                 time.sleep(stored.pause)
-        if drop is not None or stored.length:
+        if drop is not None or stored.length or stored.until_close:
             self.close_connection = True
         elif chunked:
             self.wfile.write(b"0\r\n\r\n")

@@ -200,6 +200,25 @@ def test_a_body_shorter_than_announced_is_no_file(storage, shard, target, length
     assert not target.exists()
 
 
+def test_a_body_that_only_the_closed_connection_ends_is_not_taken_for_whole_within_a_line(
+    storage, target
+):
+    """Where a line ends, too, nobody knows whether it is whole: it is told, and not kept next time."""
+    target = target.with_name("shard.tsv")
+    shard = storage.put("shard.tsv", b"one\ttwo\nthree\tfour\n")
+    shard.until_close = True
+    shard.drops = [12]
+    warnings: list[str] = []
+    assert fetch(shard, target, warn=warnings.append) == shard.data
+    assert ranges(storage) == [None, None]
+    assert len(warnings) == 1 and "its 19 bytes may not be the whole file" in warnings[0]
+
+    shard.drops = [12] * module.TRIES
+    assert "closed after 12 bytes in a line without a line feed" in error_of(shard, target)
+    assert fetch(shard, target) == shard.data
+    assert storage.log[-1].if_none_match is None
+
+
 @pytest.mark.parametrize("status", [429, 500])
 def test_a_server_that_is_busy_is_asked_again(storage, shard, target, status):
     shard.statuses = [status] * (module.TRIES - 1)

@@ -15,8 +15,10 @@ from methods.errors import UserError
 from methods.naming import nearest
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import ShardState, observe, observe_files
+from resources.corpus.shard import replaced_address
 from resources.files.atomic import write_atomically
 from resources.files.home import corpus_record_path
+from resources.warehouse.configured import warehouse_of_home
 
 RANGE = "..."
 """Separator of the first and the last shard of a range, as in the UI."""
@@ -73,12 +75,19 @@ def register_shards(
 
     Returns:
         The observed state of each shard that is a local file.
+
+    Raises:
+        CorpusError: The tables have rows of another shard with the same name.
     """
+    observed = observe(corpus, {}, math.inf)
+    states = {shard: observed[shard] for shard in shards if shard in observed}
+    earlier = warehouse_of_home().select("ingest.shards", "wit_shard", "address", "fingerprint")
+    for row in earlier.to_pylist():
+        if content := states.get(row["wit_shard"]):
+            replaced_address(corpus.shard(row["wit_shard"]), content.fingerprint, row)
     if corpus.path != SAMPLE_CORPUS:
         write_atomically(corpus_record_path(), f"{corpus.path.resolve()}\n".encode())
     instance.add_dynamic_partitions(str(wit_shards.name), list(shards))
-    observed = observe(corpus, {}, math.inf)
-    states = {shard: observed[shard] for shard in shards if shard in observed}
     for shard, content in states.items():
         instance.report_runless_asset_event(observation(shard, content))
     instance.report_runless_asset_event(observation_of_files(observe_files(corpus)))

@@ -24,7 +24,7 @@ from methods.errors import UserError
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import observe_files
 from resources.corpus.settings import CorpusError
-from resources.corpus.shard import Shard
+from resources.corpus.shard import Shard, replaced_address
 from resources.corpus.wikipedia_shard import NO_IMAGES
 from resources.files.rows import staging_folder
 from resources.warehouse import TableWrite, Warehouse
@@ -112,6 +112,10 @@ def wit_rows(
                 unchanged.append(name)
                 shard_rows = earlier_rows[0] | {"reasons": map_of(earlier_rows[0]["reasons"])}
             else:
+                if earlier_rows and (
+                    other := replaced_address(shard, fingerprint, earlier_rows[0])
+                ):
+                    context.log.warning(f"{shard.address} replaces the rows of {other}")
                 shard_rows = _read(warehouse, shard, fingerprint, config.max_rejected_share)
         except (UserError, dg.Failure) as error:
             if len(context.partition_keys) == 1:

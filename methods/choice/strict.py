@@ -156,7 +156,7 @@ class _LetterReader:
                 letters = [*letters, *self._lettered(text, places)]
             yield from (ExtractedLetter(letter, "declared") for letter in letters)
 
-    def is_contradicted(self, text: str, letter: str) -> bool:
+    def is_contradicted(self, text: str, letter: str | None) -> bool:
         """Whether the sentences next to a letter state another choice, and do not name its own."""
         text = phrases.mask_denied_letters(text).replace("</answer>", "\n")
         letters = phrases.LETTER.finditer(text)

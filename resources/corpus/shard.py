@@ -5,9 +5,9 @@ Each kind of shard has a module: `tsv.py`, `wit_base.py`, `wikipedia_shard.py`.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from methods.web_address import without_secrets
 from resources.corpus.download import DownloadError, download
@@ -56,6 +56,39 @@ class Shard(Protocol):
 
     def images(self) -> Iterator[tuple[str, bytes]]:
         """Yield the URL and the bytes of each image in the shard; most shards contain none."""
+
+
+def replaced_address(shard: Shard, fingerprint: str, earlier: Mapping[str, Any]) -> str | None:
+    """Find out whether a shard takes the place of another one with the same name.
+
+    Args:
+        shard: The shard.
+        fingerprint: The fingerprint of its content.
+        earlier: The row of `ingest.shards` with the same name.
+
+    Returns:
+        The address of the other shard if its content differs and it is no file any more; None if it is
+        the same shard.
+
+    Raises:
+        CorpusError: The file of the other shard is still there, so the names have to differ.
+    """
+    address = earlier["address"]
+    # The part before the hyphen is the version of the parsers.
+    is_same = earlier["fingerprint"].partition("-")[2] == fingerprint.partition("-")[2]
+    if is_same or address == shard.address:
+        return None
+    other = Path(address)
+    if not other.is_file():
+        return address
+    here = Path(shard.address)
+    if here.exists() and other.samefile(here):
+        return None
+    raise CorpusError(
+        f"The rows of shard {shard.name!r} in this workspace are those of {address}, and "
+        f"{shard.address} has other content: rename the new file, use another workspace (--workspace, "
+        "LOOM_WORKSPACE), or move the earlier file away if the new one replaces it."
+    )
 
 
 class FileShard(ABC):

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -138,6 +140,38 @@ def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -
         with pytest.raises(UserError, match=r"another corpus \(mine\).*give --corpus"):
             require_same_corpus(sample, ingested)
         require_same_corpus(Corpus(tmp_path, tmp_path), ingested)
+
+
+def test_a_shard_of_another_corpus_with_the_same_name_takes_no_rows_place(
+    tmp_path: Path, commanded: Commanded
+) -> None:
+    """Not of the shard with that name, nor of what the workspace knows of its corpus."""
+    home, header = (
+        tmp_path / "home",
+        (SAMPLE_CORPUS / "shards/sample-a.tsv").read_text().split("\n"),
+    )
+    folders = [tmp_path / name for name in ("first", "second")]
+    for folder, lines in zip(folders, (header[:3], header[:1] + header[3:5]), strict=True):
+        folder.mkdir()
+        (folder / "shard-0.tsv").write_text("\n".join(lines) + "\n")
+
+    def ingest(folder: Path) -> subprocess.CompletedProcess[str]:
+        return commanded(home, "run", "ingest", "--corpus", str(folder))
+
+    def rows() -> list[dict[str, Any]]:
+        return Warehouse(home / "warehouse.duckdb").select("ingest.wit_rows").to_pylist()
+
+    ingest(folders[0])
+    first = rows()
+    assert len(first) == 2
+    refused = ingest(folders[1])
+    assert refused.returncode == 2 and "rename the new file" in refused.stderr
+    assert rows() == first and (home / "corpus.txt").read_text() == f"{folders[0]}\n"
+
+    folders[0].rename(tmp_path / "gone")
+    replaced = ingest(folders[1])
+    assert f"replaces the rows of {folders[0]}/shard-0.tsv" in replaced.stdout + replaced.stderr
+    assert len(rows()) == 2 and rows() != first
 
 
 def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made_not_all(

@@ -38,6 +38,16 @@ def without_secrets(address: str) -> str:
     return head + slashes + host + mark + behind
 
 
+def without_query(address: str) -> str:
+    """Remove user, password, query and fragment from an address.
+
+    A query may be a signature. A text that is no address is returned unchanged.
+    """
+    if "://" not in address:
+        return address
+    return re.split("[?#]", without_secrets(address), maxsplit=1)[0]
+
+
 def cut_secrets(text: str) -> str:
     """Remove the secrets from all addresses in a text."""
     # Most texts have no address, and searching for its beginning is slow.

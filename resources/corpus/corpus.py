@@ -14,7 +14,7 @@ from methods.errors import printable
 from methods.ingest.image_filters import parse_exclusions
 from methods.json_text import from_json, is_unicode
 from methods.naming import listed, nearest
-from methods.web_address import without_secrets
+from methods.web_address import without_query
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
@@ -184,10 +184,11 @@ class Corpus:
 
 def _readable(address: str) -> str:
     """Check an address in `corpus.yaml`. Raises CorpusError if no shard can be read from it."""
-    if not _ADDRESS.fullmatch(address) or not _suffix(address.rpartition("/")[2]):
+    shown = without_query(address)
+    if not _ADDRESS.fullmatch(address) or not _suffix(shown.rpartition("/")[2]):
         raise CorpusError(
-            f"The shard {without_secrets(address)} in corpus.yaml cannot be read: give an http or "
-            f"https address that ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
+            f"The shard {shown} in corpus.yaml cannot be read: give an http or https address whose "
+            f"path ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
         )
     return address
 
@@ -213,7 +214,7 @@ def _suffix(file_name: str) -> str:
 
 
 def _name_and_kind(address: str) -> tuple[str, type[FileShard]]:
-    file_name = without_secrets(address).rpartition("/")[2]
+    file_name = without_query(address).rpartition("/")[2]
     suffix = _suffix(file_name)
     return file_name.removesuffix(suffix), KINDS[suffix]
 

@@ -17,9 +17,10 @@ from filelock import FileLock
 from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.json_text import from_json
-from methods.web_address import without_secrets
+from methods.web_address import without_query
 from resources.files.atomic import write_atomically
 from resources.web.host_pauses import retry_after
+from resources.web.request_log import hide_queries
 from resources.web.ssrf_guard import PrivateAddress, guard
 
 TRIES = 6
@@ -64,7 +65,7 @@ def download(
     processes want the file, one of them downloads it.
 
     Args:
-        url: An http(s) address.
+        url: An http(s) address. Its query is sent, but neither stored nor shown.
         target: The file to write.
         on_progress: Called about every MiB, and at least every `REPORT_EVERY` seconds while bytes
             arrive, with the number of bytes so far and in all, if known.
@@ -79,6 +80,7 @@ def download(
         DownloadError: The download failed, was slower than `LEAST_SPEED`, or would leave less than
             `RESERVE` free on the disk; a complete earlier file stays.
     """
+    hide_queries()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with (
@@ -153,7 +155,7 @@ class _Download:
         warn: Callable[[str], None] | None,
     ) -> None:
         self._url = url
-        self._shown = without_secrets(url)
+        self._shown = without_query(url)
         self._target = target
         self._target_facts = target.with_name(f"{target.name}.json")
         self._part = target.with_name(f"{target.name}.part")
@@ -240,7 +242,7 @@ class _Download:
             self._discard()
             raise _TransientDownloadError("the file changed during the download")
         if status in _NOT_OPEN:
-            todo = "use an address that is open to everybody, or a copy of the file"
+            todo = "use an address that is open to everybody or signed anew, or a copy of the file"
             raise self._error(f"status {status}", todo)
         if status not in (200, 206):
             raise self._error(f"status {status}", "check the address")

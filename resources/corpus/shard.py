@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from methods.web_address import without_secrets
+from methods.web_address import without_query
 from resources.corpus.download import DownloadError, download
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import StagedShard
@@ -98,7 +98,7 @@ class FileShard(ABC):
 
     def __init__(self, name: str, address: str, downloads: Path) -> None:
         self.name = name
-        self.address = without_secrets(address)
+        self.address = without_query(address)
         self._source = address
         self._remote = address.startswith(("http://", "https://"))
         self.path = downloads / self.address.rpartition("/")[2] if self._remote else Path(address)

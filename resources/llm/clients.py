@@ -1,7 +1,6 @@
 """HTTP clients of the models' servers, one for each model, opened on first use."""
 
 import asyncio
-import logging
 from contextlib import AsyncExitStack
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -11,6 +10,7 @@ import httpx2
 from methods.errors import UserError
 from resources.llm.model_spec import ModelSpec
 from resources.llm.server_address import ServerAddress, proxy_for
+from resources.web.request_log import hide_queries
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -121,7 +121,7 @@ class Clients:
                 f"{spec.name} cannot be asked through the SOCKS proxy of {proxy.variable}: set "
                 "HTTPS_PROXY and HTTP_PROXY to an HTTP proxy, or add the server's host to NO_PROXY."
             )
-        logging.getLogger("httpx2").addFilter(_WITHOUT_QUERY)
+        hide_queries()
         # aiohttp takes a third of the processor time of the client's default transport. Without
         # trust_env the client ignores the proxies of the environment.
         transport = DefaultAioHttpClient(
@@ -152,19 +152,3 @@ def _certificates(from_environment: bool) -> "SSLContext":
     from httpx2 import create_ssl_context
 
     return create_ssl_context(trust_env=from_environment)
-
-
-class _WithoutQuery(logging.Filter):
-    """Removes the query, which may contain a key, from addresses that the HTTP client logs."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        from httpx2 import URL
-
-        if isinstance(record.args, tuple):
-            record.args = tuple(
-                arg.copy_with(query=None) if isinstance(arg, URL) else arg for arg in record.args
-            )
-        return True
-
-
-_WITHOUT_QUERY = _WithoutQuery()

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import logging
 import os
 import re
 from pathlib import Path
@@ -18,6 +19,7 @@ from resources.corpus.shard import READER
 from resources.corpus.tsv import TsvShard
 from resources.corpus.wikipedia_shard import WikipediaShard
 from resources.corpus.wit_base import WitBaseShard
+from tests.resources.corpus.storage_double import serving_storage
 
 HEADER = "\t".join(COLUMNS) + "\n"
 ROW = (
@@ -152,7 +154,7 @@ def test_a_missing_folder_is_named_and_so_is_the_way_out(tmp_path):
     [
         *["ftp://example.org/c.tsv", "httpx2://example.org/c.tsv", "other/c.tsv", "/other/c.tsv"],
         *["https://example.org/c.csv", "https://example.org/.tsv", "https://example.org/"],
-        *["https://example.org/c.tsv?download=1", "hf://datasets/a/b/c.tsv", "c.tsv"],
+        *["https://example.org/c.tsv/raw", "hf://datasets/a/b/c.tsv", "c.tsv"],
     ],
 )
 def test_an_address_that_cannot_be_read_is_refused_by_name(folder, address):
@@ -301,7 +303,7 @@ def test_a_file_that_went_away_is_refused(corpus, folder):
 def test_a_shard_behind_an_address_is_downloaded_under_the_home(folder, tmp_path, monkeypatch):
     downloaded = []
 
-    def download(url: str, target: Path, *, on_progress) -> Path:
+    def download(url: str, target: Path, *, on_progress, warn) -> Path:
         downloaded.append((url, target))
         for n_bytes in (1, 99_999_999, 100_000_000, 100_000_001, 250_000_000):
             on_progress(n_bytes, 1_250_000_000 if n_bytes > 1 else None)
@@ -327,7 +329,7 @@ def test_a_shard_behind_an_address_is_downloaded_under_the_home(folder, tmp_path
 
 
 def test_a_slow_download_is_logged_by_time(folder, monkeypatch):
-    def download(url: str, target: Path, *, on_progress) -> Path:
+    def download(url: str, target: Path, *, on_progress, warn) -> Path:
         for n_bytes in (1, 2_000_000, 3_000_000):
             on_progress(n_bytes, None)
         target.write_bytes(shard_text(1))
@@ -358,6 +360,28 @@ def test_a_password_in_an_address_is_used_and_never_shown(folder, tmp_path, monk
         with pytest.raises(CorpusError) as caught:
             configured(folder, f"shards: ['{wrong}']").shards()
         assert "example.org/far" in str(caught.value) and "secret" not in str(caught.value)
+
+
+def test_a_signed_address_is_a_shard_and_its_query_is_only_sent(folder, tmp_path, caplog):
+    caplog.set_level("INFO")
+    with serving_storage() as storage:
+        stored = storage.put("wit/far.tsv?se=2030&name=a/s3cret", shard_text(2))
+        corpus = configured(folder, f"shards: ['{stored.url}']")
+        shard = corpus.shard("far")
+        shard.fetch(logging.info)
+        assert shard.stage(tmp_path).n_rows == 2
+        assert shard.address == stored.url.partition("?")[0]
+        stored.statuses = [403]
+        with pytest.raises(CorpusError) as refused:
+            shard.fetch(logging.info)
+    (folder / "far.tsv").touch()
+    with pytest.raises(CorpusError) as equal:
+        corpus.shards()
+    kept = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+    assert {path.name for path in kept} >= {"far.tsv", "far.tsv.json"} and storage.log
+    texts = [caplog.text, str(refused.value), str(equal.value), *map(Path.read_text, kept)]
+    assert "s3cret" not in "".join([*texts, *map(str, kept)])
+    assert "far.tsv" in caplog.text
 
 
 def test_a_download_that_fails_says_what_to_do(folder, monkeypatch):

@@ -81,8 +81,8 @@ def replaced_address(shard: Shard, fingerprint: str, earlier: Mapping[str, Any])
     other = Path(address)
     if not other.is_file():
         return address
-    here = Path(shard.address)
-    if here.exists() and other.samefile(here):
+    file = Path(shard.address)
+    if file.exists() and other.samefile(file):
         return None
     raise CorpusError(
         f"The rows of shard {shard.name!r} in this workspace are those of {address}, and "

@@ -102,7 +102,9 @@ def test_a_text_that_a_person_changed_has_no_call_behind_it_and_its_turns_other_
 
 
 def test_the_calls_behind_edited_texts_stay_known_to_the_release():
-    edited = tuple({**turn, "question": f"{turn['question']} Say.", "answer": "."} for turn in BRIDGES.turns)
+    edited = tuple(
+        {**turn, "question": f"{turn['question']} Say.", "answer": "."} for turn in BRIDGES.turns
+    )
     release = build(replace(BRIDGES, turns=edited, generated=BRIDGES.turns))
     assert {row["call_key"] for row in release.rows["turns"]} == {None}
     assert {*release.originals} == {*QUESTIONS.values(), *ANSWERS.values()}

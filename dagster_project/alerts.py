@@ -1,8 +1,11 @@
 """Sensors that send alerts on failed runs and failed checks, by webhook or e-mail.
 
 `resources/web/alerts.py` sends them. The sensors are off by default if no address is set. A tick
-without an address, or whose message cannot be sent, is skipped with the reason.
+without an address is skipped with the reason. A tick whose message nobody took fails, and the next one
+sends it again.
 """
+
+import time
 
 import dagster as dg
 
@@ -10,11 +13,12 @@ from assets.common.failures import WAITS
 from dagster_project.job_runs import is_interrupt
 from dagster_project.progress import failed_checks_of, root_cause, why_step_failed
 from dagster_project.run_tags import MAX_RETRIES, WILL_RETRY
-from resources.web.alerts import EMAIL, WEBHOOK, are_set, send
+from resources.web.alerts import EMAIL, WEBHOOK, send, variables_set
 from resources.web.ports import ui_page
 
-STATUS = dg.DefaultSensorStatus.RUNNING if are_set() else dg.DefaultSensorStatus.STOPPED
+STATUS = dg.DefaultSensorStatus.RUNNING if variables_set() else dg.DefaultSensorStatus.STOPPED
 EVERY_SECONDS = 15
+RETRY_SECONDS = 24 * 60 * 60
 NO_ADDRESS = dg.SkipReason(
     f"Nobody is told: set {WEBHOOK} or {EMAIL} in the environment of the code location, and start it "
     "again."
@@ -29,7 +33,7 @@ NO_ADDRESS = dg.SkipReason(
 )
 def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
     """Send one message for a run that failed and will not be retried."""
-    if not are_set():
+    if not variables_set():
         return NO_ADDRESS
     run = context.instance.get_run_by_id(context.dagster_run.run_id) or context.dagster_run
     ended = context.failure_event.job_failure_data
@@ -57,7 +61,7 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
 )
 def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason | None:
     """Send one message for a successful run with failed checks."""
-    if not are_set():
+    if not variables_set():
         return NO_ADDRESS
     run = context.dagster_run
     failed = failed_checks_of(context.instance, run.run_id)
@@ -82,13 +86,23 @@ def _reasons(instance: dg.DagsterInstance, run_id: str) -> tuple[list[str], bool
 
 def _tell(
     context: dg.RunStatusSensorContext, subject: str, lines: list[str], run_id: str
-) -> dg.SkipReason | None:
-    """Send a message. Returns a reason if it could not be sent to every receiver."""
+) -> dg.SkipReason:
+    """Send a message. The returned reason ends the tick, so that no later failure repeats the message.
+
+    Raises:
+        DagsterError: No receiver took the message. The tick fails and Dagster keeps the cursor, so the
+            next tick sends it again, for up to `RETRY_SECONDS` after the end of the run.
+    """
     troubles = send(subject, "\n".join([*lines, ui_page(f"/runs/{run_id}")]))
-    if troubles:
-        return dg.SkipReason(f"The alert of run {run_id} was not sent. {' '.join(troubles)}")
-    context.log.info(f"told of run {run_id}")
-    return None
+    if not troubles:
+        return dg.SkipReason(f"The alert of run {run_id} was sent.")
+    reason = f"The alert of run {run_id} was not sent. {' '.join(troubles)}"
+    record = context.instance.get_run_record_by_id(run_id)
+    is_recent = record and record.end_time and time.time() - record.end_time < RETRY_SECONDS
+    if is_recent and len(troubles) == len(variables_set()):
+        # Any other error would move the cursor of a run status sensor on.
+        raise dg.DagsterError(f"{reason} The next tick sends it again.")
+    return dg.SkipReason(reason)
 
 
 ALERTS = [alert_of_failed_runs, alert_of_failed_checks]

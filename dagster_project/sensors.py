@@ -245,6 +245,11 @@ def _again(
     if run is None or run.status != dg.DagsterRunStatus.FAILURE or started_again:
         state.forget_run(run_id)
         return None
+    is_done = _is_done_by_later_runs(context.instance, state, run)
+    if is_done:
+        state.forget_run(run_id)
+    if is_done or is_done is None:
+        return None
     keys = sorted(run.asset_selection or [], key=str)
     if selected:
         keys = [key for key in keys if key.path[0] in ASK_MODELS]
@@ -261,6 +266,36 @@ def _again(
             CHAIN: f"{run.tags.get(CHAIN, '')} {run_id}".strip(),
         },
     )
+
+
+def _is_done_by_later_runs(
+    instance: dg.DagsterInstance, state: BatchState, run: dg.DagsterRun
+) -> bool | None:
+    """Whether runs that were launched later materialized all that a stopped run did not.
+
+    None while such a run is queued, runs or waits for batches itself.
+    """
+    planned, materialized = (
+        {entry.get_dagster_event().asset_key for entry in instance.all_logs(run.run_id, of_type)}
+        for of_type in (
+            dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED,
+            dg.DagsterEventType.ASSET_MATERIALIZATION,
+        )
+    )
+    own_record = instance.get_run_record_by_id(run.run_id)
+    missing = [key for key in planned - materialized if key]
+    is_done = bool(missing)
+    for record in instance.get_asset_records(missing):
+        asset = record.asset_entry
+        later = instance.get_run_record_by_id(asset.last_run_id or "")
+        if later is None or own_record is None or later.storage_id <= own_record.storage_id:
+            is_done = False
+        elif not later.dagster_run.is_finished or state.is_waiting(later.dagster_run.run_id):
+            return None
+        else:
+            entry = asset.last_materialization
+            is_done &= entry is not None and entry.run_id == asset.last_run_id
+    return is_done
 
 
 automation = dg.AutomationConditionSensorDefinition(

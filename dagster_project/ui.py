@@ -20,18 +20,20 @@ from methods.errors import UserError
 from resources.files.home import REPO_ROOT, home
 from resources.stores_of_home import bring_home_up_to_date, require_folder, usable_home
 from resources.warehouse.configured import warehouse_of_home
+from resources.web import alerts
 from resources.web.addresses import CALLS
-from resources.web.ports import HOST, require_free
+from resources.web.ports import HOST, PORT_VARIABLE, require_free
 
 
 def serve(port: int) -> int:
     """Replace this process by `dagster dev` on the loopback address.
 
     Raises:
-        UserError: The port is taken, the UI of this workspace runs already, or the workspace cannot
-            be used.
+        UserError: The port is taken, the UI of this workspace runs already, LOOM_ALERT_EMAIL is not
+            valid, or the workspace cannot be used.
     """
     address = f"http://{HOST}:{port}"
+    alerts.require_valid()
     bring_home_up_to_date()
     with usable_home():
         lock = _hold_ui(address)
@@ -40,6 +42,7 @@ def serve(port: int) -> int:
     print(f"Dagster UI on {address} (Ctrl-C stops it)", flush=True)
     os.chdir(REPO_ROOT)
     os.set_inheritable(lock.fileno(), True)
+    os.environ[PORT_VARIABLE] = str(port)
     command = ["-m", "dagster_project.dev", "--workspace", "workspace.yaml"]
     return replace_process([sys.executable, *command, "--host", HOST, "--port", str(port)])
 
@@ -48,8 +51,10 @@ def execute(command: Sequence[str]) -> int:
     """Replace this process by a command of Dagster, such as `dagster-daemon run`, on the workspace.
 
     Raises:
-        UserError: There is no such command, or the workspace cannot be used.
+        UserError: There is no such command, LOOM_ALERT_EMAIL is not valid, or the workspace cannot be
+            used.
     """
+    alerts.require_valid()
     bring_home_up_to_date()
     with usable_home():
         _prepare_instance()

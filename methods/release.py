@@ -5,7 +5,7 @@ The same content gives the same id.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from methods.ids import content_id
@@ -88,6 +88,8 @@ class Release:
 
     release_id: str
     rows: dict[str, list[dict[str, Any]]]
+    originals: tuple[Origin, ...] = ()
+    """The calls that generated the dialogues, also those whose texts people edited."""
 
 
 def image_positions(questions: Sequence[str]) -> Iterator[tuple[int, ...]]:
@@ -170,7 +172,15 @@ def build_release(
             }
             for position, image_id in enumerate(dialogue.image_ids, start=1)
         ]
-    return with_release_ids(name, reviewed, Edition(), rows)
+    originals = {
+        origins[turn["question_id"]]: None
+        for dialogue in ordered
+        for turn in dialogue.turns
+        for origins in (questions, answers)
+        if turn.get("question_id") in origins
+    }
+    release = with_release_ids(name, reviewed, Edition(), rows)
+    return replace(release, originals=tuple(originals))
 
 
 def with_release_ids(name: str, reviewed: ReviewPolicy, edition: Edition, rows: Rows) -> Release:

@@ -8,7 +8,9 @@ from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.licences.terms import TERMS, shares
 from methods.markdown import code, table
+from methods.naming import number_of
 from methods.quality.outcome import (
+    EDITED,
     LEFT_OUT_OF,
     OUTCOMES,
     REASONS,
@@ -205,6 +207,7 @@ def facts(card: Card) -> list[tuple[str, str]]:
         ("tau", UNKNOWN if tau is None else f"{tau:g}"),
         ("Review policy", reviewed_by(card)),
         ("Written by", _listed(card.get("writers"))),
+        *_edited(card),
         ("Provider", card["provider"] or UNKNOWN),
         *_quality(card),
         *_left_out(card, "Left out by the checks", ""),
@@ -215,6 +218,12 @@ def facts(card: Card) -> list[tuple[str, str]]:
         ("Corpus", _listed([shard["wit_shard"] for shard in card.get("corpus") or []])),
         ("vlm-loom", card.get("project_version") or UNKNOWN),
     ]
+
+
+def _edited(card: Card) -> list[tuple[str, str]]:
+    """The number of pairs that people edited; empty if there are none."""
+    n_edited = (card.get("quality") or {}).get(EDITED)
+    return [("Edited by", f"people, {number_of(n_edited, 'pair')}")] if n_edited else []
 
 
 def _quality(card: Card) -> list[tuple[str, str]]:

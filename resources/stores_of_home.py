@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from methods.naming import number_of
@@ -20,9 +20,12 @@ from resources.migrations import StoreError
 from resources.review.tables import REVIEW
 from resources.stores import open_store, sqlite
 from resources.stores.address import VARIABLE, database, shown_database
+from resources.stores.copies import has_rows
+from resources.stores.engine import Store
 from resources.warehouse import Warehouse
 from resources.warehouse.absent_files import n_absent_calls, n_release_folders
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
+from resources.warehouse.lake_connection import VARIABLE as LAKE_VARIABLE
 from resources.warehouse.lake_connection import lake_address
 
 SQLITE = {
@@ -48,7 +51,8 @@ def bring_home_up_to_date() -> None:
         files = {path: kind for path, kind in kinds.items() if path.exists()}
         if database() is not None:
             for path, kind in kinds.items():
-                open_store(kind, path).close()
+                with closing(open_store(kind, path)) as store:
+                    _require_own_rows(store)
             files = {}
             remember_database()
         warehouse = warehouse_of_home()
@@ -169,6 +173,18 @@ def _require_no_local_stores() -> None:
             f"({', '.join(path.name for path in stores)}): bring them there with vlm-loom workspace "
             f"move, or unset {VARIABLE}. To begin without them, and to pay for their answers again, "
             "move them into another folder."
+        )
+
+
+def _require_own_rows(store: Store) -> None:
+    """Raise StoreError if a new workspace with tables of its own gets the stores of another one."""
+    new = not home.stores_database_path().exists() and not home.warehouse_path().exists()
+    if new and lake_address() is None and has_rows(store):
+        raise StoreError(
+            f"{store.shown} has the rows of another workspace, whose tables are not in "
+            f"{home.home()}: set {VARIABLE} to a database that nothing has used, or set "
+            f"{LAKE_VARIABLE} in both workspaces. If this workspace replaces the other one, write "
+            f"{shown_database()} into {home.stores_database_path()}."
         )
 
 

@@ -13,6 +13,7 @@ from methods.quality.filtering import without_turns
 from methods.quality.outcome import (
     DIALOGUES_LEFT_OUT,
     DROP,
+    EDITED,
     PAIRS_LEFT_OUT,
     PAIRS_WITH_DIALOGUES,
     UNCHECKED,
@@ -95,8 +96,11 @@ def _row_of(
 ) -> Row | None:
     """Return the check results of a turn's pair, or None if people edited its texts."""
     row = findings.get((dialogue.item_id, turn.get("question_id", "")))
-    unedited = dialogue.generated is None or turn in dialogue.generated
-    return row if unedited else None
+    return row if _is_unedited(dialogue, turn) else None
+
+
+def _is_unedited(dialogue: ApprovedDialogue, turn: Mapping[str, str]) -> bool:
+    return dialogue.generated is None or turn in dialogue.generated
 
 
 def findings_in_edits(
@@ -194,6 +198,10 @@ def built_dialogues(
         if not dialogues:
             absent[name] = f"The checks leave no dialogue of kind {kind}"
             continue
+        if n_edited := sum(
+            not _is_unedited(dialogue, turn) for dialogue in dialogues for turn in dialogue.turns
+        ):
+            of_checks[EDITED] = n_edited
         if in_edits := findings_in_edits(dialogues, written, limits):
             of_checks |= counts_of(in_edits)
             warnings.append(

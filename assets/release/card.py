@@ -104,7 +104,7 @@ def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
 
 
 def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) -> Row:
-    """Collect the prompts and models that wrote a release. Texts that people wrote have neither.
+    """Collect the prompts and models that wrote a release, also the originals of edited dialogues.
 
     Args:
         release: The release.
@@ -122,6 +122,7 @@ def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) 
         *release.rows["turns"],
         *release.rows["references"],
         *summaries.to_pylist(),
+        *map(vars, release.originals),
     ]
     return {
         "prompt_versions": _distinct(written, "prompt_version"),

@@ -4,6 +4,7 @@ set, and removes them from new releases.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from assets.common.picture_copies import copies_of
@@ -207,7 +208,9 @@ class _OverlapRemoval:
             )
             return
         counts = {f"{SHARED}{what}": n for what, n in gone.items() if n}
-        release = with_release_ids(name, reviewed, built.edition, rows)
+        release = replace(
+            with_release_ids(name, reviewed, built.edition, rows), originals=built.release.originals
+        )
         quality = {**(built.quality or {}), **counts}
         self.to_freeze[name] = built._replace(release=release, quality=quality)
 

@@ -36,7 +36,7 @@ SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_
 MOST_SHOWN = 600
 """Limit of one text of the example, in characters."""
 UNKNOWN_LICENCE = "unknown"
-MAKING = ("Written by", "Prompts", "Corpus", "tau", "Parent", "Made", "vlm-loom")
+MAKING = ("Written by", "Edited by", "Prompts", "Corpus", "tau", "Parent", "Made", "vlm-loom")
 CHECKED = ("Checks of pairs", "Found by the checks")
 LEFT_OUT = (
     *("Left out by the checks", "Left out as shared", BROKEN),

@@ -56,6 +56,8 @@ UNGROUNDED = "ungrounded"
 """Finding: names or numbers of an answer that its sources do not have. Only for unchecked pairs."""
 UNCHECKED = "unchecked"
 """Pairs that the checks have not read, because people edited them or the stage was not run."""
+EDITED = "edited"
+"""Pairs that people edited."""
 PAIRS_LEFT_OUT, DIALOGUES_LEFT_OUT = "pairs_left_out", "dialogues_left_out"
 PAIRS_WITH_DIALOGUES = "pairs_with_dialogues"
 LEFT_OUT_OF = {

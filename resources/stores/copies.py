@@ -95,8 +95,7 @@ def _is_filled(store: Store, path: Path, tables: list[Table]) -> bool:
         )
         begun = connection.exec_driver_sql("SELECT source, whole FROM loom_filled").fetchone()
         if begun is None:
-            full = [table.name for table in tables if _has_rows(connection, table)]
-            if full:
+            if full := _tables_with_rows(connection, tables):
                 raise StoreError(
                     f"{store.shown} has rows of its own ({', '.join(full)}): set {VARIABLE} to a "
                     "database that nothing has used, to move a workspace there."
@@ -111,8 +110,18 @@ def _is_filled(store: Store, path: Path, tables: list[Table]) -> bool:
         return begun is not None and bool(begun[1])
 
 
-def _has_rows(connection: Connection, table: Table) -> bool:
-    return connection.execute(select(table).limit(1)).first() is not None
+def has_rows(store: Store) -> bool:
+    """Whether any table of a store has rows."""
+    with store.read() as connection:
+        return bool(_tables_with_rows(connection, store.kind.metadata.sorted_tables))
+
+
+def _tables_with_rows(connection: Connection, tables: list[Table]) -> list[str]:
+    return [
+        table.name
+        for table in tables
+        if connection.execute(select(table).limit(1)).first() is not None
+    ]
 
 
 def _compare(store: Store, table: Table, source: Connection) -> int:

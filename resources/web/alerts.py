@@ -25,9 +25,18 @@ class AlertError(UserError):
     """A message could not be sent; the sentence says what to correct."""
 
 
-def are_set() -> bool:
-    """Whether a webhook or an e-mail address is configured."""
-    return any(map(os.environ.get, (WEBHOOK, EMAIL)))
+def variables_set() -> list[str]:
+    """List the variables of the receivers, webhook and e-mail, that are set."""
+    return [variable for variable in (WEBHOOK, EMAIL) if os.environ.get(variable)]
+
+
+def require_valid() -> None:
+    """Raise AlertError if `LOOM_ALERT_EMAIL` is not one line, as headers of mails are."""
+    receivers = os.environ.get(EMAIL, "")
+    if receivers != "".join(receivers.splitlines()):
+        raise AlertError(
+            f"{EMAIL} has a line break: write the addresses in one line, separated by commas."
+        )
 
 
 def send(subject: str, text: str) -> list[str]:
@@ -38,17 +47,16 @@ def send(subject: str, text: str) -> list[str]:
         text: The text, which is cut if it is too long.
 
     Returns:
-        A sentence for each recipient to whom sending failed.
+        A sentence for each of `variables_set()` to which sending failed.
     """
     text = text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
     ways = {WEBHOOK: _post, EMAIL: _mail}
     troubles = []
-    for variable, way in ways.items():
-        if target := os.environ.get(variable):
-            try:
-                way(target, subject, text)
-            except AlertError as error:
-                troubles.append(str(error))
+    for variable in variables_set():
+        try:
+            ways[variable](os.environ[variable], subject, text)
+        except AlertError as error:
+            troubles.append(str(error))
     return troubles
 
 
@@ -77,6 +85,7 @@ def _mail(receivers: str, subject: str, text: str) -> None:
     import smtplib
     from email.message import EmailMessage
 
+    require_valid()
     server = _server()
     message = EmailMessage()
     user = unquote(server.username or "")

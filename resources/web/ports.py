@@ -13,7 +13,9 @@ REVIEW_ADDRESS = f"http://{HOST}:{REVIEW_PORT}"
 REVIEW_VARIABLE = "LOOM_REVIEW"
 """Environment variable: comma-separated addresses of the review app; the first is used in links."""
 
-UI_ADDRESS = f"http://{HOST}:3000"
+UI_PORT = 3000
+PORT_VARIABLE = "PORT"
+"""Environment variable: the port of the UI, also in the processes that `vlm-loom ui` starts."""
 UI_VARIABLE = "LOOM_UI"
 """Environment variable: comma-separated addresses of the UI; the first is used in links."""
 
@@ -30,7 +32,8 @@ def review_page(path: str) -> str:
 
 def ui_page(path: str) -> str:
     """Return the absolute address of a page of the UI."""
-    return (addresses_in(os.environ.get(UI_VARIABLE)) or [UI_ADDRESS])[0] + path
+    local = f"http://{HOST}:{os.environ.get(PORT_VARIABLE) or UI_PORT}"
+    return (addresses_in(os.environ.get(UI_VARIABLE)) or [local])[0] + path
 
 
 class PortError(UserError):

@@ -8,12 +8,15 @@ import pytest
 from dagster._core.storage.tags import WILL_RETRY_TAG
 
 from assets.common.failures import plain_errors
+from dagster_project import alerts, ui
 from dagster_project.alerts import alert_of_failed_checks, alert_of_failed_runs
+from dagster_project.cli import main
 from dagster_project.job_runs import run_job
 from methods.errors import UserError
 from resources.llm.model_calls import WaitingForBatch
-from resources.web.alerts import WEBHOOK
-from tests.doubles.serving import serving
+from resources.web.alerts import EMAIL, WEBHOOK, send
+from resources.web.ports import ui_page
+from tests.doubles.serving import free_ports, serving
 from tests.resources.web.test_alerts import Webhook
 
 SENTENCE = "The corpus has no shards: name another folder."
@@ -105,15 +108,64 @@ def test_what_goes_on_is_not_told_of(webhook: Webhook, instance: dg.DagsterInsta
     assert webhook.received == []
 
 
-def test_an_alert_that_cannot_be_sent_fails_no_sensor(
-    webhook: Webhook, instance: dg.DagsterInstance
+def test_an_alert_that_nobody_took_is_sent_again_by_the_next_tick(
+    webhook: Webhook, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook.status = 500
     cursor = ticks(alert_of_failed_runs, instance, None)
     run_job(wrong, instance)
+    with pytest.raises(dg.DagsterError, match="was not sent. The webhook .* status 500"):
+        ticks(alert_of_failed_runs, instance, cursor)
+    webhook.status = 200
+    ticks(alert_of_failed_runs, instance, cursor)
+    assert len(webhook.received) == 2
+
+    webhook.status = 500
+    monkeypatch.setattr(alerts, "RETRY_SECONDS", 0)
     skipped = skips(alert_of_failed_runs, instance, cursor)
-    assert len(webhook.received) == 1
     assert "was not sent. The webhook of LOOM_ALERT_WEBHOOK answered with status 500" in skipped
+
+
+def test_an_alert_that_one_of_two_receivers_took_is_not_sent_again(
+    webhook: Webhook, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(EMAIL, "ada@example.org")
+    cursor = ticks(alert_of_failed_runs, instance, None)
+    run_job(wrong, instance)
+    assert f"was not sent. {EMAIL} needs" in skips(alert_of_failed_runs, instance, cursor)
+    assert len(webhook.received) == 1
+
+
+@pytest.mark.parametrize("command", [["ui"], ["exec", "true"]])
+@pytest.mark.parametrize("addresses", ["ada@example.org,\neva@example.org", "ada@example.org\n"])
+def test_mail_addresses_with_a_line_break_are_refused_at_start(
+    loom_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    addresses: str,
+) -> None:
+    monkeypatch.setenv(EMAIL, addresses)
+    monkeypatch.setattr(ui, "replace_process", lambda _command: 0)
+    refused = f"{EMAIL} has a line break: write the addresses in one line, separated by commas."
+    assert main(command) == 2
+    assert refused in capsys.readouterr().err
+    assert send("s", "t") == [refused]
+
+
+def test_links_of_alerts_have_the_port_of_the_ui(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = []
+    monkeypatch.setattr(ui, "bring_home_up_to_date", lambda: None)
+    monkeypatch.setattr(ui, "_prepare_instance", lambda: None)
+    monkeypatch.setattr(ui, "replace_process", lambda _command: pages.append(ui_page("/runs/x")))
+    monkeypatch.setattr(ui.os, "chdir", lambda _folder: None)
+    monkeypatch.delenv("LOOM_UI", raising=False)
+    monkeypatch.setenv("PORT", "")
+    (port,) = free_ports(1)
+    ui.serve(port)
+    assert pages == [f"http://127.0.0.1:{port}/runs/x"]
 
 
 def test_without_an_address_a_tick_is_skipped_and_says_so(

@@ -101,6 +101,15 @@ def test_a_text_that_a_person_changed_has_no_call_behind_it_and_its_turns_other_
     assert [row["call_key"] for row in answered] == ["call-3", None, None]
 
 
+def test_the_calls_behind_edited_texts_stay_known_to_the_release():
+    edited = tuple(
+        {**turn, "question": f"{turn['question']} Say.", "answer": "."} for turn in BRIDGES.turns
+    )
+    release = build(replace(BRIDGES, turns=edited, generated=BRIDGES.turns))
+    assert {row["call_key"] for row in release.rows["turns"]} == {None}
+    assert {*release.originals} == {*QUESTIONS.values(), *ANSWERS.values()}
+
+
 def test_an_image_has_its_position_and_the_page_of_its_own_set():
     release = build(BRIDGES, MILLS)
     assert values(release, "images", "item_id", "position", "image_id", "title") == [

@@ -156,6 +156,12 @@ class BatchState:
         with self._store.read() as connection:
             return list(connection.execute(query).scalars())
 
+    def is_waiting(self, run: str) -> bool:
+        """Whether a run stopped to wait for batches and was not run again."""
+        query = select(BATCH_WAITS.c.run).where(BATCH_WAITS.c.run == run).limit(1)
+        with self._store.read() as connection:
+            return connection.execute(query).first() is not None
+
     def forget_run(self, run: str) -> None:
         """Forget that a run waits, because it was run again or will not be."""
         with self._store.transaction() as connection:

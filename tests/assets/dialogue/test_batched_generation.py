@@ -131,6 +131,22 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     assert len(world.ledger) == live + 4
 
 
+def test_a_run_that_was_also_started_by_hand_is_continued_once(world: World) -> None:
+    summaries = dg.AssetSelection.assets(["dialogue", "summaries"])
+    with BatchServer(batch_seconds=6) as slow:
+        world.write_models(in_batches(slow.base_url, "writer"))
+        assert not world.run(ANY_ASSETS, assets=summaries).success
+        by_hand = world.run(ANY_ASSETS, assets=summaries)
+        assert not by_hand.success, "the batch has not ended"
+        slow.finish()
+
+        request = asked_for(world)
+        assert request.run_key == by_hand.run_id
+        assert launch(world, request).success
+        for _ in range(2):
+            assert isinstance(tick(world), dg.SkipReason), "the last run did it for both"
+
+
 def test_with_nothing_in_batches_the_sensor_does_nothing(clustered, make_world, tmp_path):
     world = make_world(tmp_path, clustered.corpus)
 

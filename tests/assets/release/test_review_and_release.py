@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from assets.release.card import prompts_and_writers
+from methods.release import Origin, Release
 from methods.review import QueueItem
 from review.commands import read_queue
 from review.import_export import ImportResult, import_records, items_to_export
@@ -128,6 +130,22 @@ def test_a_name_that_an_edit_adds_is_told_and_counted(reviewed: Reviewed) -> Non
     warned = metadata(reviewed.run, "release/releases")["warning"]
     assert f"Rules find in pairs of {card['name']} that people edited: {reviewed.edited}" in warned
     assert "ungrounded (the name Ottoline)" in warned
+
+
+def test_a_card_names_who_wrote_the_originals_and_how_many_pairs_people_edited(
+    reviewed: Reviewed,
+) -> None:
+    world = reviewed.world
+    (written,) = world.rows(
+        "SELECT call_key, prompt_version FROM dialogue.answers ORDER BY ALL LIMIT 1"
+    )
+    rows: dict[str, list[Row]] = {"items": [], "turns": [], "references": []}
+    all_edited = Release("all-edited", rows, originals=(Origin(**written),))
+    named = prompts_and_writers(all_edited, world.warehouse, world.ledger)
+    assert named["writers"] == ["offline-writer"]
+    assert named["prompt_versions"] == [written["prompt_version"]]
+    page = (world.home / "releases" / reviewed.after / "README.md").read_text()
+    assert "| Written by | `offline-writer` |\n| Edited by | `people, 1 pair` |" in page
 
 
 def test_an_edited_text_is_released_as_a_persons_own(reviewed: Reviewed) -> None:

@@ -147,6 +147,28 @@ def test_a_workspace_knows_its_database_from_the_first_command_and_takes_no_othe
         bring_home_up_to_date()
 
 
+def test_a_new_workspace_with_its_own_tables_does_not_get_the_stores_of_another(
+    shared, loom_home, monkeypatch
+):
+    def start(name: str) -> None:
+        monkeypatch.setenv("LOOM_WORKSPACE", str(loom_home / name))
+        bring_home_up_to_date()
+
+    start("first")
+    start("unused")
+    with closing(ImageIndex(home.image_index_path())) as index:
+        index.record([fetched(1)])
+    with pytest.raises(
+        StoreError, match="has the rows of another workspace, .* set LOOM_STORES to"
+    ):
+        start("third")
+    start("first")
+    third = loom_home / "third"
+    third.mkdir(exist_ok=True)
+    (third / "stores-database.txt").write_text(f"{shown_database()}\n")
+    start("third")
+
+
 def test_who_is_interrupted_goes_on(built, shared, monkeypatch):
     real, left = copies.insert_missing, [1]
 

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from resources.web import alerts
-from resources.web.alerts import EMAIL, SMTP, WEBHOOK, are_set, send
+from resources.web.alerts import EMAIL, SMTP, WEBHOOK, send, variables_set
 from resources.web.ports import HOST
 from tests.doubles.serving import free_ports, serving
 
@@ -47,7 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
 def test_a_webhook_gets_slacks_form_with_slacks_characters_spelled_out(monkeypatch):
     with serving(Webhook()) as server:
         monkeypatch.setenv(WEBHOOK, server.address)
-        assert are_set()
+        assert variables_set() == [WEBHOOK]
         assert send("build failed", "a <!channel> & b") == []
         assert send("s", "x" * 9000) == []
     first, long = server.received

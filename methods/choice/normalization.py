@@ -2,12 +2,14 @@
 
 import re
 
+from methods.choice.phrases import UNSAID
 from methods.evaluation.answer_values import in_one_width
 
 _STYLED = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathsf|bf|rm)\s*\{([^{}]*)\}")
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]*)\}")
 _MATHS = re.compile(r"\$|\\[()\[\]]|\\,|\\;")
-_MARKDOWN = re.compile(r"\*+|__+|~~|`+|^[ \t]*(?:#{1,6}|>)[ \t]+", re.MULTILINE)
+_STRUCK_OUT = re.compile(r"~~[^~\n]{1,400}~~")
+_MARKDOWN = re.compile(r"\*+|__+|`+|^[ \t]*(?:#{1,6}|>)[ \t]+", re.MULTILINE)
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _MOST_BLANKS = 9
 _LONG_BLANK = re.compile(rf"\s{{{_MOST_BLANKS},}}")
@@ -16,10 +18,10 @@ _AROUND = " \t\n\"'“”‘’「」『』"
 
 
 def plain(answer: str) -> str:
-    """Remove markdown, LaTeX and everything before the last `</think>`; boxed text becomes
-    `<answer>`.
+    """Remove markdown, LaTeX, struck-out text and everything before the last `</think>`; boxed text
+    becomes `<answer>`.
     """
-    text = in_one_width(answer).rpartition("</think>")[2]
+    text = _STRUCK_OUT.sub(UNSAID, in_one_width(answer).rpartition("</think>")[2])
     text = _INVISIBLE.sub("", text).replace("’", "'")
     # Styles may be nested in a box, and a box in styles.
     for _ in range(2):

@@ -31,6 +31,8 @@ _LETTER = (
     rf"|[{SMALLS}](?=[)\]\"']|\s{{0,3}}(?:$|[.,;!?\n])))"
 )
 NAME = r"(?i:options?|choices?|answers?|letters?)"
+OPTIONS = re.compile(rf"\b{NAME}\b|选项|答案")
+"""A word for the choices."""
 
 # --- Letters that are not named ---------------------------------------------------------------------
 
@@ -102,9 +104,13 @@ _SAYS = (
 )
 _SO = rf"(?i:\b(?:probably|most likely|therefore|thus|hence|so)\b){_THAT_IT_IS}"
 _ANSWER_IS = (
-    r"(?i:\b(?:answer|option|choice|selection|pick|response|guess|letter|correct\s{1,3}[a-z]+)\b)"
+    r"(?i:\b(?:answer|(?:this|only|best|right|appropriate|suitable|accurate|my|final|selected)\s{1,3}"
+    r"(?:option|choice|selection|pick|letter)"
+    r"|(?:option|choice|statement)(?=\s{1,3}(?:that|which)\s{1,3}(?:best|most|matches|describes|fits))|response|guess|correct\s{1,3}[a-z]+)\b"
+    r"|^\W{0,3}(?:option|choice)(?=\s{0,3}:))"
     r"(?:\s+(?!(?i:to|that\s+(?:can|should|must)\s+be)\s+(?i:avoid|exclud|reject|eliminat|rul|discard))"
-    r"(?i:to|for|of|among|that|here|from|which|about)\b[^.:\n]{0,60}?)?"
+    r"(?i:to|for|of|among|that|here|from|which|about)\b"
+    r"(?:(?!\b(?i:previous|example|first|hint|caption)\b)[^.:\n]){0,60}?)?"
     rf"\s{{0,3}}(?:{_IS}\s{{0,3}}){{1,3}}(?:(?i:that)\s{{1,3}})?{_SURELY}"
 )
 """The answer to the question is ..."""
@@ -128,14 +134,15 @@ _INSTEAD_OF_UNSAID = (
 )
 """Not A but ..."""
 _ANSWER_IS_ZH = (
-    r"(?:答案|选项|字母)(?:应该|应当|应|可能|大概|就|会)?"
+    r"(?:答案|(?:正确|合适|符合|恰当|准确)的?选项)(?:应该|应当|应|可能|大概|就|会)?"
     r"(?:(?:是|为|选择?|[:=])\s{0,3}){1,3}(?:选项)?"
 )
 _IT_IS_ZH = r"(?:而是|(?:我(?:认为|觉得|想|猜)|应该?|可能|大概|因此|所以)(?:是|为))(?:选项|答案)?"
-_CHOOSE_ZH = r"(?<!不)(?<!不应)(?<!不能)选择?(?:的?是|了|:)?\s{0,3}(?:选项)?\s{0,3}"
+_CHOOSE_ZH = r"(?<![难候多挑人首次])选择?(?:的?是|了|:)?\s{0,3}(?:选项)?\s{0,3}"
 HEAD = re.compile(
     rf"(?:{_ANSWER_IS}|{_I_CHOOSE}|{_CORRECTION}|{_CORRECTION_ZH}|{_INSTEAD_OF_UNSAID}"
-    rf"|{_ANSWER_IS_ZH}|{_CHOOSE_ZH})(?!{UNSAID})"
+    rf"|{_ANSWER_IS_ZH}|{_CHOOSE_ZH})(?!{UNSAID})",
+    re.MULTILINE,
 )
 """A phrase before a letter, or before the text of a choice, that is given as the answer."""
 _ONLY = (
@@ -178,10 +185,14 @@ FIRST_LETTER = re.compile(rf"{_OPEN}{_LETTER}{_CLOSE}")
 NEXT_LETTER = re.compile(
     r"\s{0,3}(?:\([^()\n]{0,20}\)\s{0,3})?(?:(?:(?i:and/or|and|or|(?:but )?also|plus|as well as"
     r"|(?:along|together|combined) with|alongside|in addition to)\b|[/&,、]|(?<!\s)[–—](?!\s)"
-    rf"|(?=[(\[][{CAPITALS}][)\]])|或者?|和|与|以及)\s{{0,3}}){{1,3}}"
+    rf"|(?=[(\[][{CAPITALS}][)\]])|或者?选?|和|与|以及)\s{{0,3}}){{1,3}}"
     rf"(?:{NAME}\s{{1,3}})?(?!(?i:i\.\s?e)){_OPEN}{_LETTER}{_CLOSE}"
 )
 """A further letter in a list of letters."""
+LETTER_BEFORE = re.compile(
+    rf"{_UPPER}{_CLOSE}\s{{0,3}}(?:(?i:and/or|and|or)\b|[/&,、]|或者?|和|与|以及){{1,2}}\s{{0,3}}{_OPEN}$"
+)
+"""A letter and the word that joins it to the next one."""
 BEFORE_TEXT = re.compile(
     r"[ \t\"'“()\[\].:,;=–—-]*(?:(?:(?i:i\.?e\b|that is|which is|namely)|即|也就是)[ \t\"'“.:,]*)?"
 )
@@ -189,7 +200,9 @@ BEFORE_TEXT = re.compile(
 OPTION = re.compile(rf"(?:^\s*|\b{NAME}\s{{1,3}}){_OPEN}{_LETTER}", re.MULTILINE)
 """A letter that begins a line, or follows a word such as "option"."""
 
-MARKED = re.compile(rf"{_BEFORE}\(?([{CAPITALS}])(?:\)|[.:]\s|\.$)", re.MULTILINE)
+MARKED = re.compile(
+    rf"{_BEFORE}[(\[【]?([{CAPITALS}])(?:[)\]】]|[.:](?!\d)|\s{{0,2}}[-–—=;、]|,\s(?=no\b|yes\b)|选?项?[错对是不])"
+)
 """A letter with the mark of a choice, such as "B." or "(B)"."""
 LEADING_LETTER = re.compile(
     rf"{_WORD}{_OPEN}{_ANY}{_CLOSE}(?:\s{{0,3}}[.:,、;)]|\s{{1,3}}[-–—]\s)?\s{{0,3}}"
@@ -200,10 +213,20 @@ LEADING = re.compile(
     r"(?:[\"')\]]{0,2}\s{0,3}[.:,、;。)\n]|\s{1,3}[-–—]\s|\s{1,3}(?i:because|since)\b)"
     rf"|(?P<small>[{SMALLS}])[).]\s))\s{{0,3}}"
 )
-CLOSING = re.compile(rf"[(\[【]\s{{0,2}}(?P<letter>[{CAPITALS}])\s{{0,2}}[)\]】]\s{{0,3}}[.。!]?$")
-
 # --- Texts -------------------------------------------------------------------------------------------
 
+BRACKETED = re.compile(rf"(?<![A-Za-z])[(\[]([{CAPITALS}])[)\]]")
+"""A letter in brackets."""
+EXPLAINED = re.compile(r"(?:(?i:because|since|as|for|due to|given)\s{1,3}\w|因为|由于)")
+"""The beginning of the reason for a letter."""
+NEW_SENTENCE = re.compile(r"(?:This|These|It|The|There|In|From|Based|As|They|An?)\s[^.!?\n]{8,}")
+"""A sentence after a letter, which may give its reason."""
+TAKEN_BACK = re.compile(
+    r"[^.!?。\n]{0,60}?(?:\b(?i:no|wrong|incorrect|false|isn't|nobody|impossible|absurd|but|however|if)\b"
+    r"|\b(?i:not)\W{0,3}$|错|但|其实)|[^\n]{0,20}\b(?i:just kidding|actually|not!)",
+    re.MULTILINE,
+)
+"""Text after a declared answer that takes it back, as in "The answer is A: wrong."."""
 FOLLOWS = re.compile(
     r"[)\]]|[\"'”’」』)]{0,2}\s*(?:$|[.,:](?!\d)|[;!?()。、,;\n<]"
     r"|(?:because|since|as|due|which|given|based)\b|因为|由于)"
@@ -214,17 +237,36 @@ COPULA = re.compile(
     r"(?i:\b(?:is|are|was|were|be|shows?|depicts?|means|equals|becomes|called|named)\b|'s\b)|[:是为]"
 )
 NEGATED = re.compile(
-    r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or|nobody|mistake|refuse|hesitate)\b"
-    r"|n't\b)|[不没非或]"
+    r"(?i:\b(?:not|no|never|neither|nor|without|cannot|rather|except|or|nobody|mistake|refuse|hesitate|but|however)\b"
+    r"|n't\b)|[不没非或]|排除"
 )
 """A sentence with these words names no text."""
-DENIAL = re.compile(
-    r"(?i:\b(?:not(?! only)|no(?! wait)|never|neither|nor|or|cannot|nobody|hardly|mistake|refuse"
-    r"|hesitate|avoid|wrong|incorrect|false|unlikely|eliminated|worst"
-    r"|least (?:likely|probable|plausible|suitable|appropriate))\b|n't\b)"
-    r"|不(?![难过仅])|非(?!常)|[没错或]"
+_OWN_WORDS = (
+    "the a an my our this that these it which what and so then thus therefore hence as is are was "
+    "am be i m d ll we you can could will would must should see say conclude think believe know "
+    "infer go going determine find found means mean seems seem appears appear seen shown observed "
+    "sure confident certain most likely probably clearly obviously definitely finally final "
+    "correct right best only appropriate accurate suitable single overall based on in from of for "
+    "to upon after closer careful inspection observation given provided above image picture photo "
+    "figure diagram question information analysis context option choice answer letter statement "
+    "one here now wait no actually"
 )
-"""A phrase that follows these words in its clause declares nothing: "I would not choose A"."""
+_OWN_WORDS_ZH = (
+    "所以|因此|故|综上|所述|由此|可知|可见|最终|最后|正确|合适|符合|选项|我们?|可以|得出|认为|觉得|应该?|本题|该|这道题|题目?"
+    "|那么?|则|就|根据|从|图中|图片|非常|明显|显然|不难|看出|的|最|是|为"
+)
+STATED = re.compile(rf"(?:\W|\b(?i:{'|'.join(_OWN_WORDS.split())})\b|{_OWN_WORDS_ZH})*+")
+"""The words that may stand in a clause before a phrase that declares an answer. Others may deny it
+("I would not choose A"), ascribe it to somebody ("the caption says") or make it one of several.
+"""
+OTHER_CASE = re.compile(
+    r".*\b(?i:says|said|reads|writes|wrote|written|claims|claimed)\b"
+    r"|\W*(?:(?i:if (?!(?:we|you) (?:look|consider|observe))|even if|were|had|assuming|suppose"
+    r"|supposing|unless|only if|at first|initially"
+    r"|according to (?!the (?:image|picture|photo|figure|diagram)\b))"
+    r"|如果|假如|要是|若|乍一看|起初|最初|有人)"
+)
+"""The beginning of a sentence that declares nothing: it speaks of another case, or quotes somebody."""
 CLAUSE_START = re.compile(
     rf"[.,;:!?。、\n()—–{UNSAID}]|\s-\s|所以|因此|故|但|则"
     r"|\b(?i:so|but|and|then|therefore|thus|hence|because|since|while)\b"

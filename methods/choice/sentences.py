@@ -16,6 +16,14 @@ _NEGATED_CLAUSE = re.compile(
 )
 """A negation that describes what is asked for: "the bird that cannot fly is ..."."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)]{0,2}\s+|(?<=[。！!?？])|\n")
+_NEXT_QUESTION = re.compile(
+    r"<\|?(?:im_end|im_start|endoftext|eot_id|end|user)\|?>"
+    r"|^[#*\s]{0,5}(?:question|q|user|human|instruction|问题|题目|用户)\s{0,3}[0-9]{0,3}\*{0,2}:",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The beginning of text that does not belong to the answer."""
+_QUOTES = ((r"(?<!\w)[\"']", r"[\"'](?!\w)"), ("[“‘「『]", "[”’」』]"))
+"""Expressions of opening and closing quotation marks."""
 _MARKS = " \t\n.,:;!?。()[]{}<>\"'“”-–—"
 CONCLUSION = re.compile(
     r"\W{0,3}(?:(?:conclusion|in conclusion|in summary|overall|therefore|thus|hence|so|consequently"
@@ -29,6 +37,16 @@ _GOES_ON = re.compile(
     r"(?:in|on|at|by|with|from|to|of|for|during|under|over|when|while|as|than|is|are|was|were|can|will"
     r"|has|have|had|came|made|wrote|became|won|[a-z]{2,}(?:s|ed))\b"
 )
+
+
+def before_next_question(text: str) -> str:
+    """Remove what a model writes after its answer: the next turn of a chat, or another question.
+
+    A text that begins with a question is returned unchanged.
+    """
+    end = _NEXT_QUESTION.search(text)
+    before = text[: end.start()].strip() if end else ""
+    return before or text
 
 
 def sentences(text: str) -> list[str]:
@@ -58,15 +76,28 @@ def is_denied(sentence: str) -> bool:
     return phrases.NEGATED.search(_NEGATED_CLAUSE.sub(" ", sentence)) is not None
 
 
-def is_negated(text: str, place: int) -> bool:
-    """Whether there is a denial before a position, in the same clause.
+def states(text: str, place: int) -> bool:
+    """Whether a phrase that declares an answer is a statement of its own.
+
+    It is not one if its clause denies it or ascribes it to somebody, if its sentence supposes another
+    case, or if it is quoted.
 
     Args:
         text: The whole answer.
-        place: The position at which the text that may be negated begins, in characters.
+        place: The position at which the phrase begins, in characters.
     """
-    clause = phrases.CLAUSE_START.split(text[max(0, place - 200) : place])[-1]
-    return phrases.DENIAL.search(clause) is not None
+    before = text[max(0, place - 200) : place]
+    clause = phrases.CLAUSE_START.split(before)[-1]
+    sentence = _SENTENCE_END.split(before)[-1]
+    if not phrases.STATED.fullmatch(clause) or phrases.OTHER_CASE.match(sentence):
+        return False
+    return not any(_is_quoted(sentence, *marks) for marks in _QUOTES)
+
+
+def _is_quoted(before: str, opening: str, closing: str) -> bool:
+    """Whether a quotation that began after other words is open at the end of a text."""
+    last = max((match.start() for match in re.finditer(opening, before)), default=0)
+    return last > 0 and before[:last].strip() != "" and not re.search(closing, before[last + 1 :])
 
 
 def places_of(choice: str, text: str) -> list[tuple[int, int]]:

@@ -13,8 +13,9 @@ Each rule names choices, or nothing.
 5. `declared`: a phrase names a letter, or the text of a choice: "the answer is (B)", "Option B is
    correct because ...", "I choose B", "it is B", "答案是B", "应选B", "B是正确的", "The correct answer
    is dog."
-6. `leading`: the answer begins with a letter and a mark or "because": "B. Because ...", "(B) ...".
-7. `closing`: the last line is a letter, or ends with one in brackets.
+6. `leading`: the answer begins with a letter and a mark, before the text of its choice or a reason:
+   "B. Because ...", "(B) It has ...".
+7. `closing`: the last line is a letter.
 8. `sentence`: the answer is one sentence of at most 15 words that ends in the text of one choice after
    a form of "be", of "show", or a colon.
 9. `only yes`: each line of a list of the choices ends in yes or no, and only one in yes.
@@ -25,47 +26,45 @@ Each rule names choices, or nothing.
    ends in the text of another choice.
 13. `refused`, `empty`: no choice is named and the answer declines, or has no words. The letter is Z.
 
-These rules prevent misreading. A letter counts only if no letter, digit or hyphen touches it. "A" and
-small letters are words, too, and do not count if the sentence goes on with another word: "A dog" and
-"The answer is a dog" name no letter. A negated or supposed letter ("not A", "A is wrong", "rather than
-A", "不是A", "if it is A") is not named; in "not A but B" B is. A phrase declares nothing if its clause
-denies it or asks: "I would not choose A", "The worst choice is A", "The answer is A?". Letters without
-a choice are ignored. "The answer is blue" never names B. If several letters have marks, as in a copy of
-the choices, `letter and text` and `leading` name nothing. The weaker phrases of `declared` ("so B", "it
-is a dog"), `closing` and `sentence` are then read in the text after the list. "Each option:" and a list
-of the choices after "answer:" declare nothing. The last declaration counts: "The answer is A. No, the
-answer is C." is C. If one place or the weaker phrases name several choices ("A or B", or "B, dog" if
-dog is C), no letter is read and the extractor model is asked; so is it if an answer has the text of one
-choice and names only other options, as in "B dog" or "B. The answer is dog.", or if a sentence next to
-the letter states the text of another choice. A sentence with a negation names no text, unless the
-negation describes what is asked for: "the bird that cannot fly is the owl".
+These rules prevent misreading: if in doubt, no letter is read and the extractor model is asked.
+
+- A letter counts only if no letter, digit or hyphen touches it. "A" and small letters are words,
+  too, and do not count if the sentence goes on with another word: "A dog" and "The answer is a dog"
+  name no letter. If texts of choices begin with a letter ("C. elegans", "B型"), letters count in
+  rules 1 to 4 only.
+- A negated or supposed letter ("not A", "A is wrong", "rather than A", "不是A", "if it is A") is not
+  named; in "not A but B" B is. Letters without a choice are ignored. "The answer is blue" never
+  names B.
+- A phrase declares an answer only after words such as "so", "I think", "based on the image" in its
+  clause. Others deny it ("I would not choose A"), ascribe it ("students often pick A") or mean one
+  of several ("my second choice is A"). Nor does a phrase count in quotation marks, in a question,
+  in a sentence that supposes another case, or if words after it take it back ("The answer is A:
+  wrong").
+- The last declaration counts: "The answer is A. No, the answer is C." is C. What follows the
+  beginning of another question or turn is left out.
+- If several letters have marks, as in a copy of the choices, `letter and text` and `leading` name
+  nothing, and the weaker phrases of `declared` ("so B", "it is a dog"), `closing` and `sentence`
+  are read in the text after the list.
+- If one place or the weaker phrases name several choices ("A or B", or "B, dog" if dog is C), if
+  the text of one choice stands with the letters of others only, or if a sentence next to the letter
+  states another choice ("B. The answer is dog."), no letter is read.
+- A sentence with a negation names no text, unless the negation describes what is asked for: "the
+  bird that cannot fly is the owl".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from methods.choice import option_lists, phrases, sentences
-from methods.choice.lettered import LETTERS, NO_CHOICE
-from methods.choice.normalization import normalized, plain, without_article
+from methods.choice.letter_rules import UNREAD, ExtractedLetter, LetterRules
+from methods.choice.lettered import NO_CHOICE
+from methods.choice.normalization import plain
+from methods.choice.sentences import before_next_question
 from methods.evaluation.english_refusals import is_refusal
 
 VERSION = "7"
 """Increased with every change of the rules, so that letters read by earlier versions are out of date.
 Requests do not contain it: stored answers are read again without new calls."""
-MOST_CHARACTERS = 20_000
+MOST_CHARACTERS = 8_000
 """Only this many characters at the end of a longer answer are read."""
-MOST_WORDS = 15
-
-
-class ExtractedLetter(NamedTuple):
-    """The extracted letter (`Z`: no choice) and the rule that found it; None if no rule applies."""
-
-    letter: str | None
-    rule: str | None
-
-
-UNREAD = ExtractedLetter(None, None)
 
 
 def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
@@ -79,10 +78,10 @@ def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
         The letter with the rule that found it; `Z` for an empty answer or a refusal; no letter if no
         rule applies or rules contradict each other.
     """
-    text = plain(answer[-MOST_CHARACTERS:])
+    text = before_next_question(plain(answer[-MOST_CHARACTERS:]))
     if not text:
         return ExtractedLetter(NO_CHOICE, "empty")
-    reader = _LetterReader(choices, answer)
+    reader = LetterRules(choices, answer)
     for rules in (reader.final, reader.whole, reader.declared, reader.parts):
         readings = list(rules(text))
         if readings:
@@ -90,285 +89,10 @@ def read_letter(answer: str, choices: Sequence[str]) -> ExtractedLetter:
             is_clear = len(letters) == 1 and not reader.is_contradicted(text, *letters)
             return readings[0] if is_clear else UNREAD
     if is_refusal(answer):
-        return UNREAD if reader.rejects(text) else ExtractedLetter(NO_CHOICE, "refused")
+        return UNREAD if reader.names_a_choice(text) else ExtractedLetter(NO_CHOICE, "refused")
     reading = next(reader.texts(text), UNREAD)
     return UNREAD if reader.contradicts(text, reading.letter) else reading
 
 
 strict = read_letter
 """The name of `read_letter` up to version 0.2."""
-
-
-@lru_cache(maxsize=10_000)
-def _as_read(choice: str) -> str:
-    """Normalize a choice as answers are: "$B$" is the text B.
-
-    Cached, because each model answers the same question in several passes.
-    """
-    return normalized(plain(choice)) or normalized(choice)
-
-
-class _LetterReader:
-    """The rules for one answer. Each rule yields the letters that it finds."""
-
-    def __init__(self, choices: Sequence[str], answer: str):
-        self._letters = LETTERS[: len(choices)]
-        self._texts = dict(zip(self._letters, map(_as_read, choices), strict=True))
-        # "$B$" may be a letter with marks, or a choice that is written with these marks.
-        written = normalized(answer)
-        self._is_marked_choice = len(written) > 1 and written in map(normalized, choices)
-        # The characters in which a choice is searched, with its article and the text after it.
-        self._most = 2 * max(map(len, choices), default=0) + 40
-
-    def final(self, text: str) -> Iterator[ExtractedLetter]:
-        """Rule 1."""
-        for place in phrases.FINAL.finditer(text):
-            if place["phrase"] and sentences.is_negated(text, place.start()):
-                continue
-            phrase = (place["tag"] or place["phrase"] or "").strip()
-            letters = self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase))
-            if place["tag"]:
-                rest = phrases.mask_denied_letters(text[place.end() : place.end() + self._most])
-                letters = self._with_next(letters, rest)
-            yield from (ExtractedLetter(letter, "final") for letter in letters)
-
-    def whole(self, text: str) -> Iterator[ExtractedLetter]:
-        """Rules 2 and 3."""
-        letters = self._letter_alone(text)
-        yield from (ExtractedLetter(letter, "alone") for letter in letters)
-        if not letters or self._is_marked_choice:
-            yield from (ExtractedLetter(letter, "text") for letter in self._with_text(text))
-
-    def declared(self, text: str) -> Iterator[ExtractedLetter]:
-        """Rule 5, of strong phrases: the last one counts."""
-        text = phrases.mask_denied_letters(text)
-        places: dict[int, list[str]] = {}
-        for head in phrases.HEAD.finditer(text):
-            if option_lists.declares(text, head) and not sentences.is_negated(text, head.start()):
-                places[head.end()] = self._start(text[head.end() :])
-        for match in phrases.PREDICATE.finditer(text):
-            if not sentences.is_negated(text, match.start("letter")):
-                places[match.start("letter")] = self._letter_of_choice(match["letter"])
-        last = max((place for place, letters in places.items() if letters), default=None)
-        if last is not None:
-            letters = places[last]
-            if not phrases.FIRST_LETTER.match(text, last):
-                letters = [*letters, *self._lettered(text, places)]
-            yield from (ExtractedLetter(letter, "declared") for letter in letters)
-
-    def is_contradicted(self, text: str, letter: str | None) -> bool:
-        """Whether the sentences next to a letter state another choice, and do not name its own."""
-        text = phrases.mask_denied_letters(text).replace("</answer>", "\n")
-        letters = phrases.LETTER.finditer(text)
-        places = [place for place in letters if place["letter"].upper() == letter]
-        parts = sentences.around(text, *places[-1].span()) if places else []
-        return not any(letter in self._named(part) for part in parts) and any(
-            self._states(part) for part in parts if not phrases.LETTER.search(part)
-        )
-
-    def rejects(self, text: str) -> bool:
-        """Whether choices are named only to be denied, as in "I cannot choose A": no refusal."""
-        text = phrases.mask_denied_letters(text)
-        return any(self._start(text[head.end() :]) for head in phrases.HEAD.finditer(text))
-
-    def contradicts(self, text: str, letter: str | None) -> bool:
-        """Whether an answer with the text of a choice names options, but not that choice's letter."""
-        places = phrases.OPTION.finditer(phrases.mask_denied_letters(text))
-        named = {known for place in places for known in self._letter_of_choice(place["letter"])}
-        return bool(named) and letter not in named
-
-    def parts(self, text: str) -> Iterator[ExtractedLetter]:
-        """Rules 4, 6 to 8, and 5 for weak phrases. After a list of choices only the rest is read."""
-        whole = phrases.mask_denied_letters(text)
-        text = option_lists.after_list(whole)
-        yield from self._weakly_declared(text)
-        if self._n_marked(text) <= 1:
-            if text == whole:
-                yield from self._letter_and_text(text)
-                yield from self._leading(text)
-            yield from self._closing(text)
-        yield from self._sentence(text)
-
-    def texts(self, text: str) -> Iterator[ExtractedLetter]:
-        """Rules 9 to 12."""
-        if letter := option_lists.only_yes(text):
-            yield from (
-                ExtractedLetter(known, "only yes") for known in self._letter_of_choice(letter)
-            )
-        elif letter := self._concluded(text):
-            yield ExtractedLetter(letter, "concluded")
-        elif letter := self._only_named(text):
-            yield ExtractedLetter(letter, "only named")
-        elif letter := self._stated(text):
-            yield ExtractedLetter(letter, "stated")
-
-    # --- Rules -------------------------------------------------------------------------------------
-
-    def _alone(self, text: str) -> list[str]:
-        """The letter if `text` is only a letter, otherwise the choices that have this text."""
-        return self._letter_alone(text) or self._with_text(text)
-
-    def _letter_alone(self, text: str) -> list[str]:
-        match = phrases.ALONE.fullmatch(text)
-        return self._letter_of_choice(match["letter"]) if match else []
-
-    def _with_text(self, text: str) -> list[str]:
-        same = normalized(text)
-        return [letter for letter, choice in self._texts.items() if choice and choice == same]
-
-    def _letter_and_text(self, text: str) -> Iterator[ExtractedLetter]:
-        match = phrases.LEADING_LETTER.match(text)
-        if match and (letters := self._letter_of_choice(match["letter"])):
-            own = self._texts[letters[0]]
-            if own and any(_begins(start, own) for start in self._starts(text[match.end() :])):
-                yield ExtractedLetter(letters[0], "letter and text")
-
-    def _weakly_declared(self, text: str) -> Iterator[ExtractedLetter]:
-        for head in phrases.WEAK_HEAD.finditer(text):
-            if not sentences.is_negated(text, head.start()):
-                rest = text[head.end() :]
-                yield from (ExtractedLetter(letter, "declared") for letter in self._start(rest))
-
-    def _n_marked(self, text: str) -> int:
-        """Number of choices whose letters have marks in a text."""
-        return len({mark[1] for mark in phrases.MARKED.finditer(text)} & set(self._letters))
-
-    def _lettered(self, text: str, places: Mapping[int, Sequence[str]]) -> list[str]:
-        """The letters at declared places and at the beginning: a declared text may contradict them."""
-        lettered = [places[place] for place in places if phrases.FIRST_LETTER.match(text, place)]
-        if self._n_marked(text) <= 1:
-            lettered.append([reading.letter for reading in self._leading(text) if reading.letter])
-        return [letter for letters in lettered for letter in letters]
-
-    def _leading(self, text: str) -> Iterator[ExtractedLetter]:
-        match = phrases.LEADING.match(text)
-        if match:
-            rest = text[match.end() :]
-            letters = self._letter_of_choice(match["letter"] or match["bare"] or match["small"])
-            more = self._start(rest) if letters else []
-            if not set(letters) & set(more):
-                letters = [*self._with_next(letters, rest), *more]
-            yield from (ExtractedLetter(letter, "leading") for letter in letters)
-
-    def _closing(self, text: str) -> Iterator[ExtractedLetter]:
-        last = text.rpartition("\n")[2].strip()
-        match = phrases.ALONE.fullmatch(last) or phrases.CLOSING.search(last)
-        if match and not sentences.is_negated(last, match.start()):
-            yield from (
-                ExtractedLetter(letter, "closing")
-                for letter in self._letter_of_choice(match["letter"])
-            )
-
-    def _sentence(self, text: str) -> Iterator[ExtractedLetter]:
-        if phrases.ONE_SENTENCE.fullmatch(text) and len(text.split()) <= MOST_WORDS:
-            for letter in self._states(text):
-                if not self.contradicts(text, letter):
-                    yield ExtractedLetter(letter, "sentence")
-
-    def _states(self, sentence: str) -> list[str]:
-        """The choices whose text a sentence ends in, after a form of "be" or the like."""
-        if sentences.is_denied(sentence):
-            return []
-        ends = (sentence[match.end() :] for match in phrases.COPULA.finditer(sentence))
-        return [letter for end in ends for letter in self._with_text(end)]
-
-    def _stated(self, text: str) -> str | None:
-        """The choice that the first sentence states, if no other sentence states another one."""
-        stated = [set(self._states(each)) for each in sentences.sentences(text)]
-        return stated[0].pop() if stated and stated[0] and len(set.union(*stated)) == 1 else None
-
-    def _concluded(self, text: str) -> str | None:
-        """The choice that the last sentence names, if that sentence is a conclusion."""
-        end = option_lists.after_list(text)
-        parts = sentences.sentences(end)
-        is_all = end != text and len(parts) == 1
-        if parts and (is_all or sentences.CONCLUSION.match(parts[-1])):
-            return self._single(parts[-1])
-        return None
-
-    def _only_named(self, text: str) -> str | None:
-        """The choice, if it is the only one named and the words around it do not change its meaning."""
-        named = self._named(text)
-        if len(named) != 1:
-            return None
-        if self._texts_at(text, []) == named:
-            return named[0]
-        parts = sentences.sentences(text)
-        for sentence in (*parts[:1], *parts[-1:]):
-            if self._single(sentence) == named[0]:
-                before, _, after = normalized(sentence, keep_end=True).partition(
-                    self._texts[named[0]]
-                )
-                return named[0] if sentences.goes_on(before, after) else None
-        return None
-
-    def _single(self, sentence: str) -> str | None:
-        """The one choice that a sentence names without a negation."""
-        named = [] if sentences.is_denied(sentence) else self._named(sentence)
-        return named[0] if len(named) == 1 and len(self._texts[named[0]]) > 1 else None
-
-    def _named(self, text: str) -> list[str]:
-        """The choices whose texts occur in a text as words, and not inside the text of another
-        choice.
-        """
-        text = normalized(text, keep_end=True)
-        places_of_letter = {
-            letter: sentences.places_of(choice, text) for letter, choice in self._texts.items()
-        }
-        spans = {span for places in places_of_letter.values() for span in places}
-        return [
-            letter
-            for letter, places in places_of_letter.items()
-            if any(not any(_within(place, span) for span in spans) for place in places)
-        ]
-
-    # --- What is named at the beginning of a text --------------------------------------------------
-
-    def _start(self, rest: str) -> list[str]:
-        """Letters named at the beginning of `rest`: by letter, list of letters or choice text."""
-        match = phrases.FIRST_LETTER.match(rest)
-        if match:
-            letters = self._letter_of_choice(match["letter"])
-            return self._with_next(letters, rest[match.end() :])
-        return self._texts_at(rest, [])
-
-    def _with_next(self, letters: Sequence[str], rest: str) -> list[str]:
-        """The letters with those named at the beginning of the `rest` after them."""
-        letters = [*letters]
-        while letters and (more := phrases.NEXT_LETTER.match(rest)):
-            letters += self._letter_of_choice(more["letter"])
-            rest = rest[more.end() :]
-        return letters + self._texts_at(phrases.BEFORE_TEXT.sub("", rest, count=1), letters)
-
-    def _texts_at(self, rest: str, named: Sequence[str]) -> list[str]:
-        """The choices with the longest text that `rest` begins with; none if one is in `named`."""
-        starts = self._starts(rest)
-        letters = [
-            letter
-            for letter, choice in self._texts.items()
-            if choice and any(_begins(start, choice) for start in starts)
-        ]
-        if set(letters) & set(named):
-            return []
-        longest = max((len(self._texts[letter]) for letter in letters), default=0)
-        return [letter for letter in letters if len(self._texts[letter]) == longest]
-
-    def _starts(self, rest: str) -> list[str]:
-        """The normalized `rest` and its first line, each with and without its article."""
-        rest = rest.lstrip()[: self._most]
-        lines = [normalized(form, keep_end=True) for form in (rest, rest.partition("\n")[0])]
-        return [*lines, *map(without_article, lines)]
-
-    def _letter_of_choice(self, letter: str) -> list[str]:
-        """The letter in upper case, if a choice has it."""
-        return [letter.upper()] if letter.upper() in self._letters else []
-
-
-def _begins(start: str, choice: str) -> bool:
-    """Whether normalized text begins with a choice's text, and the next word does not change it."""
-    return start.startswith(choice) and phrases.FOLLOWS.match(start, len(choice)) is not None
-
-
-def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
-    """Whether a span is part of a longer span."""
-    return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -22,6 +22,9 @@ CHOICES = {
     "dollars": ("$A$", "$C$", "$B$"),
     "twice": ("red", "red", "blue"),
     "houses": ("dog", "dog house", "house", "kennel"),
+    "species": ("D. melanogaster", "C. elegans", "E. coli", "A. thaliana"),
+    "blood": ("B型", "A型", "AB型", "O型"),
+    "lines": ("B and C", "A and D", "A and B", "C and D"),
 }
 
 DENIED_LETTERS = """
@@ -70,8 +73,51 @@ DENIED_ELSEWHERE = [
     ("图中没有猫，所以答案是B。", None),
     ("不难看出答案是B", None),
     ("非常明显答案是B", None),
-    ("The least expensive option is B.", "B"),
 ]
+
+REPORTED = """
+Students often pick A, but it has hooves.
+A careless reader would pick A.
+You might think the answer is A.
+Nothing suggests that the answer is A.
+Few would choose A.
+The text in the picture says: the answer is A.
+In the picture somebody wrote 'the answer is A', but I see hooves.
+If the picture were darker, the answer is A.
+Had it whiskers, the answer would be A; it has hooves.
+The answer to the previous question is A.
+The previous answer was A.
+The answer is A: wrong.
+The answer is A - not.
+A would be correct if it had whiskers.
+A. That is wrong.
+A: wrong
+(A) is a distractor
+Therefore, A and C is correct.
+\\boxed{A}, no: it has hooves
+""".strip().splitlines()
+"""Answers that speak of a letter and do not give it as their own."""
+ONE_OF_MANY = """
+The second-best answer is cat.
+My second choice is cat.
+The first option is cat, but it has hooves.
+The only wrong option is cat.
+The answer choices are: cat
+The answer is cat (B)
+~~A~~
+""".strip().splitlines()
+LISTED_ZH = """
+A：错误；B：正确；C：错误；D：错误
+A：没有猫。B：有马。C：没有鸟。
+A选项是猫，B选项是马，C选项是鸟，D选项是狗。有鬃毛。
+四个选项：猫、马、鸟、狗。有鬃毛。
+别选A
+难以选择A
+选A或选B
+选A的人很多，其实有鬃毛
+乍一看答案是A
+有人说答案是A
+""".strip().splitlines()
 
 TABLE: list[tuple[str, str, str | None, str | None]] = [
     # --- A letter and nothing else
@@ -226,7 +272,7 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "A, but also B", None, None),
     ("animals", "Final answer: A, together with B", None, None),
     ("animals", "The answer is B in addition to C", None, "B"),
-    ("animals", "A, not B", "A", None),
+    ("animals", "A, not B", None, None),
     ("animals", "The answer is A. No, wait. The answer is C.", "C", "A"),
     ("animals", "A. cat\nB. horse\nC. bird\nD. dog", None, None),
     ("animals", "A. cat - incorrect\nB. horse - correct", "B", None),
@@ -244,7 +290,7 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "<think>The answer is A. No.</think>B", "B", "A"),
     # --- Leading and closing letters
     ("animals", "B. Because it has a long mane and it stands in a stable.", "B", None),
-    ("animals", "It has hooves and a mane, which makes it the second one (B).", "B", "B"),
+    ("animals", "It has hooves and a mane, which makes it the second one (B).", None, "B"),
     ("animals", "A cat sits on the mat.", "A", "A"),
     ("animals", "A-frame", None, None),
     ("vitamins", "Oranges contain vitamin C in large amounts.", "B", "C"),
@@ -302,7 +348,26 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     # --- Choices that look like letters
     ("dollars", "$B$", None, "C"),
     ("dollars", "$A$", "A", "A"),
+    # --- Texts that begin with a letter: a letter in a sentence may be the beginning of such a text
+    ("species", "The answer is C. elegans.", "B", "C"),
+    ("species", "Answer: C", "C", "C"),
+    ("blood", "答案是B型。", "A", "A"),
+    ("blood", "答案是B型血。", None, "A"),
+    ("blood", "答案是B", "B", None),
+    ("lines", "Therefore, A and B is the correct answer.", None, "C"),
+    # --- Words around a declared letter
+    ("animals", "It seems that the answer is B.", "B", "B"),
+    ("animals", "According to the picture, the answer is B.", "B", "B"),
+    ("animals", "The option that best describes the picture is B.", "B", "B"),
+    ("animals", "Selected option: B", "B", "B"),
+    ("animals", "B\n\nThe animal has a mane.", "B", None),
+    ("chinese", "最符合的选项是B。", "B", None),
+    # --- What follows the answer
+    ("animals", "The answer is C.\n\nQuestion: What is it?\nA. x\nB. y\nAnswer: B", "C", "C"),
+    ("animals", "The answer is C.<|im_end|>\n<|im_start|>user\nA", "C", "C"),
     # --- Refusals and nothing
+    ("animals", "I can't see a cat. The picture shows a horse.", None, None),
+    ("animals", "I'm unable to decide: A", None, "A"),
     ("animals", "I'm sorry, but I can't help with that request.", "Z", None),
     ("animals", "I cannot tell who this is.", "Z", None),
     ("animals", "None of them. Z", None, "Z"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from methods.choice.answer_extraction import compat, compat_letter
 from methods.choice.lettered import LETTERS
 from methods.choice.strict import MOST_CHARACTERS, read_letter
-from tests.methods.choice.answer_texts import CHOICES, TABLE
+from tests.methods.choice.answer_texts import CHOICES, LISTED_ZH, ONE_OF_MANY, REPORTED, TABLE
 
 LETTERS_AS_CHOICES = (
     Path(__file__).parents[4] / "shared" / "data" / "fidelity" / "letters_as_choices.json"
@@ -24,6 +24,12 @@ def test_both_ways_read_the_letters_of_the_table() -> None:
         return choices, answer, read_letter(answer, of).letter, compat(answer, of)
 
     assert [row for row in TABLE if read(*row[:2]) != row] == []
+
+
+def test_no_letter_is_read_that_an_answer_mentions_and_does_not_give() -> None:
+    answers = [*((each, "animals") for each in REPORTED + ONE_OF_MANY)]
+    answers += [(each, "chinese") for each in LISTED_ZH]
+    assert [answer for answer, of in answers if read_letter(answer, CHOICES[of]).letter] == []
 
 
 @given(

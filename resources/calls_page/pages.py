@@ -34,7 +34,6 @@ from resources.llm.ledger.reading import (
     CallFilter,
     LedgerCursor,
     LedgerEntry,
-    LedgerRow,
     LedgerRowId,
     Text,
 )
@@ -111,9 +110,6 @@ def name_of(value: str, what: str = "The call") -> LedgerRowId:
     Args:
         value: The text.
         what: The subject of the error message.
-
-    Returns:
-        The id.
 
     Raises:
         QueryError: The text is not an id.
@@ -259,7 +255,7 @@ class _Pages:
     def _request_parts(self, entry: LedgerEntry) -> RequestParts | None:
         return None if entry.request is None else request_view(entry.request, self._images)
 
-    def _labels(self, rows: Sequence[LedgerRow]) -> dict[str, str]:
+    def _labels(self, rows: Sequence[LedgerEntry]) -> dict[str, str]:
         """The labels of the evaluated models by call key; empty if the tables cannot be read."""
         keys = {"keys": [row.name.key for row in rows]}
         try:

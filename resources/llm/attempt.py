@@ -150,9 +150,6 @@ async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -
         spec: The entry of its model.
         images: The store with the images.
 
-    Returns:
-        The JSON body.
-
     Raises:
         RequestTooLarge: The body exceeds the model's limit.
         ImageNotStored: An image is missing in the store.
@@ -172,9 +169,6 @@ async def exchange(client: "ChatClient", body: bytes, seconds: float) -> "Respon
         body: The JSON body.
         seconds: The timeout for the whole response. A read timeout alone would not end a response that
             arrives byte by byte.
-
-    Returns:
-        The response.
 
     Raises:
         Exception: One of `errors.ANY_TROUBLE`.

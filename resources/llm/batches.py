@@ -25,7 +25,7 @@ from resources.llm.error_kinds import kind_of, passes
 from resources.llm.estimate import text_tokens
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import Batch, BatchItem, BatchState, FailedRequest
-from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failure_of, unreadable
+from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failed_entry
 from resources.llm.masking import mask, masked, one_line
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import Registry
@@ -183,13 +183,14 @@ def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | Fai
         detail = one_line(str(error), spec)
         if error.billed is None:
             return FailedRequest(item.key, "bad_response", detail, True)
-        charge = unreadable(error.billed, mask(error.body, spec), detail, spec, ledger_request)
+        body = mask(error.body, spec)
+        charge = failed_entry("bad_response", detail, spec, ledger_request, error.billed, body)
         return FailedRequest(item.key, "bad_response", detail, False, charge)
     entry = entry_from_reply(reply, spec, ledger_request, 0.0, item.submissions)
     if isinstance(entry, Call):
         return entry
-    failure = failure_of(entry)
-    return FailedRequest(item.key, failure.kind, failure.detail, False, entry)
+    kind: FailureKind = entry.outcome  # type: ignore[assignment]
+    return FailedRequest(item.key, kind, entry.detail, False, entry)
 
 
 MOST_REQUESTS = 50_000

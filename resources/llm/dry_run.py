@@ -79,9 +79,6 @@ class DryGateway(Gateway):
         Args:
             stage: The stage.
             trials: The canaries of the stage.
-
-        Returns:
-            The model calls.
         """
         return DryModelCalls(self, stage, trials)
 

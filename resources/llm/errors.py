@@ -144,9 +144,6 @@ def sentence(error: BaseException, spec: ModelSpec) -> str:
     Args:
         error: The error of a request.
         spec: The model's entry, whose secrets are masked.
-
-    Returns:
-        The line.
     """
     if (response := server_error(error)) is not None:
         return one_line(_words(response), spec)

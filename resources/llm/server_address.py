@@ -102,9 +102,6 @@ class Proxy(NamedTuple):
         Args:
             host: The host.
             port: The port; None for the default one.
-
-        Returns:
-            Whether it does.
         """
         address = self.address if "://" in self.address else f"http://{self.address}"
         parts = urlsplit(address)

@@ -54,24 +54,17 @@ class StoreCalls:
             raise
         return results[0]
 
-    def later(
-        self, function: Callable[[], T], then: Callable[[T], object] = lambda result: None
-    ) -> None:
-        """Call a function without waiting for it, within a running loop.
-
-        Args:
-            function: The function. If the store is on a server, the next call reports its errors.
-            then: Called in the loop with the result.
+    def later(self, function: Callable[[], object]) -> None:
+        """Call a function without waiting for it, within a running loop. If the store is on a server,
+        the next call reports its errors.
         """
         if self._threads is None:
-            then(function())
-            return
-
-        def tell(done: asyncio.Future[T]) -> None:
-            if not done.cancelled() and done.exception() is None:
-                then(done.result())
-
-        self._begin(function).add_done_callback(tell)
+            function()
+        else:
+            # The error is retrieved, so that asyncio does not log it as never retrieved.
+            self._begin(function).add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )
 
     def close(self) -> None:
         """Wait until all calls that have begun are finished."""

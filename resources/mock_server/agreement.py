@@ -141,9 +141,6 @@ def obeys(request: ReceivedRequest, answer: str) -> bool:
     Args:
         request: The request to the judge.
         answer: The answer.
-
-    Returns:
-        Whether it does.
     """
     return request.model == OBEDIENT and _INSTRUCTION.search(answer) is not None
 
@@ -215,9 +212,6 @@ def better_answer(
         right: A reference or a caption; without one the facts of `pictures` are used.
         focus: What an answer should contain.
         pictures: The facts of the images.
-
-    Returns:
-        The winner.
     """
     truth = right or (careful_answer(question, pictures, "expert") if pictures else "")
     levels = [_level(answers, truth, focus) for answers in (first, second)]

@@ -127,9 +127,6 @@ def near(first: str, second: str) -> bool:
     Args:
         first: A value.
         second: A value.
-
-    Returns:
-        Whether they are.
     """
     return frozenset((first, second)) in _NEAR
 
@@ -187,9 +184,6 @@ def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
     Args:
         text: The text.
         default: The default image; None for none.
-
-    Returns:
-        The facts.
     """
     groups = _mentions(text)
     facts: dict[StatedFact, None] = {}
@@ -209,9 +203,6 @@ def true_values(facts: Facts, kind: str) -> tuple[str, ...]:
     Args:
         facts: The facts of an image.
         kind: The kind of fact.
-
-    Returns:
-        The values.
     """
     if kind == COLOUR:
         return tuple(dict.fromkeys((*facts.colour_names, facts.background)))
@@ -224,9 +215,6 @@ def correctness(fact: StatedFact, facts: Facts) -> float:
     Args:
         fact: The stated fact.
         facts: The facts of the image.
-
-    Returns:
-        The grade.
     """
     right = true_values(facts, fact.kind)
     if fact.value in right:

@@ -15,7 +15,7 @@ import pytest
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger import writer as ledger_writer
-from resources.llm.ledger.calls import pack, unpack
+from resources.llm.ledger.calls import outcome_of, pack, unpack
 from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
@@ -73,7 +73,7 @@ def in_order(calls: list[Call]) -> list[Call]:
 
 def answers(calls: list[Call]) -> dict[str, Completion]:
     """What the ledger finds where these calls are in it."""
-    return {each.key: each.as_outcome(cached=True) for each in calls}
+    return {each.key: outcome_of(each, cached=True) for each in calls}
 
 
 # Adding and finding

@@ -45,30 +45,17 @@ ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 
 
 def files_of(
-    wanted: Sequence[KeyedRequest],
-    spec: ModelSpec,
-    images: ImageStore,
-    most_requests: int,
-    most_bytes: int,
+    wanted: Sequence[KeyedRequest], spec: ModelSpec, images: ImageStore
 ) -> Iterator[list[tuple[KeyedRequest, bytes | FailedRequest]]]:
-    """Divide the requests of a batch into files within the provider's limits.
-
-    Args:
-        wanted: The requests.
-        spec: The entry of their model.
-        images: The store with their images.
-        most_requests: The most requests of a file.
-        most_bytes: The largest size of a file, in bytes.
-
-    Returns:
-        For each file its requests, each with its line, or with a FailedRequest if it cannot be sent.
+    """Divide requests into files within the provider's limits: each request with its line, or with a
+    FailedRequest if it cannot be sent.
     """
     file: list[tuple[KeyedRequest, bytes | FailedRequest]] = []
     n_bytes = 0
     for keyed in wanted:
         line = _line(keyed, spec, images)
         size = len(line) if isinstance(line, bytes) else 0
-        if file and (len(file) == most_requests or n_bytes + size > most_bytes):
+        if file and (len(file) == MOST_REQUESTS or n_bytes + size > MOST_BYTES):
             yield file
             file, n_bytes = [], 0
         file.append((keyed, line))
@@ -97,15 +84,8 @@ code may be submitted again."""
 def read_results(
     lines: Sequence[bytes], waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[Call | FailedRequest]:
-    """Read the result file of a batch.
-
-    Args:
-        lines: The lines of the file.
-        waiting: The requests that wait for the batch, by key.
-        spec: The entry of their model.
-
-    Returns:
-        A call or a failed request for each line that belongs to one of these requests.
+    """Read lines of a batch's result file: a call or a failed request for each one that belongs to
+    a waiting request. `waiting` has these by key.
     """
     results: list[Call | FailedRequest] = []
     for line in lines:
@@ -121,15 +101,8 @@ def read_results(
 def too_large(
     line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[FailedRequest]:
-    """Find the request whose result exceeds the size limit of its model.
-
-    Args:
-        line: The beginning of the result line. The key is searched in it.
-        waiting: The requests that wait for the batch, by key.
-        spec: The entry of their model.
-
-    Returns:
-        That request as failed; an empty list if the key is not found.
+    """Find the request whose result exceeds the size limit of its model, by the beginning of its line.
+    Returns that request as failed; an empty list if its key is not found.
     """
     keys = [match[1].decode() for match in _KEY.finditer(line)]
     # The line is untrusted. Unless it has exactly one key that is waited for, the request fails when
@@ -250,7 +223,7 @@ class Batches:
             BatchError: The provider did not accept a batch.
         """
         client, awaited = (await self._clients.client(spec)).api, set[str]()
-        files = files_of(wanted, spec, images, MOST_REQUESTS, MOST_BYTES)
+        files = files_of(wanted, spec, images)
         # Batches are encoded one after another, in a thread: a file with its images takes up to 100 MB.
         while (file := await asyncio.to_thread(next, files, None)) is not None:
             batch = uuid4().hex

@@ -122,12 +122,7 @@ _JOINED = re.compile(r"\s*(?:,|and|&|,\s*and|\s)\s*", re.IGNORECASE)
 
 
 def near(first: str, second: str) -> bool:
-    """Tell whether two values are easily confused.
-
-    Args:
-        first: A value.
-        second: A value.
-    """
+    """Tell whether two values are easily confused."""
     return frozenset((first, second)) in _NEAR
 
 

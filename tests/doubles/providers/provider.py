@@ -32,6 +32,14 @@ class Refused(Exception):
         self.status, self.body = status, body
 
 
+def refusal(
+    status: int, message: str, kind: str = "invalid_request_error", **fields: object
+) -> Refused:
+    """An error in the frame of OpenAI's."""
+    framed = {"message": message, "type": kind, "param": None, "code": None, **fields}
+    return Refused(status, {"error": framed})
+
+
 @dataclass
 class Asked:
     """A chat request as a server reads it: all text, the sizes of the pictures, the fields."""

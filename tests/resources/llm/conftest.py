@@ -8,8 +8,15 @@ import pytest
 from resources.llm.budget import Budget
 from resources.llm.budget_store import ChainBudget
 from resources.llm.ledger import Ledger
+from tests.doubles.openai_api import ScriptedApi, scripted
 
 NewBudget = Callable[[float], Budget]
+
+
+@pytest.fixture
+def api() -> Iterator[ScriptedApi]:
+    with scripted() as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
-"""Entries of models changed for a test, and the charges that a ledger holds."""
+"""Entries of models for a test, what is made of a batch's result, and the charges of a ledger."""
 
+import json
 from typing import Any
 
 from tenacity import wait_none
 
+from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Charge, Ledger
+from resources.llm.ledger import Call, Charge, Ledger
+from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import unpack
 from resources.llm.model_spec import ModelSpec
 
@@ -20,6 +23,18 @@ def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
 def spec_of(**fields: Any) -> ModelSpec:
     """An entry with the least that it needs, and these fields."""
     return ModelSpec.model_validate({"name": "it", "provider": "openai", "model": "it-1", **fields})
+
+
+BATCH_ITEM = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+
+
+def batch_result(body: object, spec: ModelSpec, status: int = 200) -> Call | FailedRequest:
+    """What is made of the only line of a batch's file of results."""
+    row = {"custom_id": "k", "response": {"status_code": status, "body": body}, "error": None}
+    # As JSON that is not escaped, which is how some providers write it.
+    lines = json.dumps(row, ensure_ascii=False).encode().split(b"\n")
+    (result,) = read_results(lines, {"k": BATCH_ITEM}, spec)
+    return result
 
 
 def no_backoff(**_: float) -> wait_none:

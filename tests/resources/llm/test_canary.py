@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest, Completion, Outcome
 from resources.llm.usage import Usage
-from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
+from tests.doubles.openai_api import Api, completion, http_reply, serving
 from tests.resources.llm.entries import change_entries, no_backoff, spec_of
 from tests.resources.llm.loopback import gateway_of
 
@@ -63,12 +62,6 @@ def read_score(reply: str) -> int:
 
 async def judge(calls: ModelCalls, request: ChatRequest) -> ParsedReply[int]:
     return await complete_and_parse(calls, request, read_score)
-
-
-@pytest.fixture
-def api() -> Iterator[ScriptedApi]:
-    with scripted() as running:
-        yield running
 
 
 # One model

@@ -20,10 +20,9 @@ NORTH = Message.from_text("user", "Which way is north?")
 
 
 @pytest.fixture
-def one() -> Iterator[ScriptedApi]:
-    with scripted() as api:
-        api.answers(content="Of one.")
-        yield api
+def one(api: ScriptedApi) -> ScriptedApi:
+    api.answers(content="Of one.")
+    return api
 
 
 @pytest.fixture

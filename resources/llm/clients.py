@@ -134,7 +134,7 @@ class Clients:
         # The openai package reads these from the environment for any server, although the
         # entry has its own headers.
         api.organization = api.project = None
-        return ModelClient(api, ChatClient(api, transport, headers))
+        return ModelClient(api, ChatClient(api, transport, headers, times.whole))
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from resources.images.store import ImageStore
-from resources.llm.attempt import exchange, make_body
+from resources.llm.attempt import make_body
 from resources.llm.canary import Canaries
 from resources.llm.clients import Launcher
 from resources.llm.estimate import (
@@ -134,7 +134,7 @@ class DryModelCalls(ModelCalls):
         async with limits.attempt(0, self._breaker(keyed._replace(spec=stand_in))):
             sent_at = time.monotonic()
             body = await make_body(request, stand_in, self.context.images)
-            response = await exchange(client.chat, body, stand_in.timeouts.whole)
+            response = await client.chat.post(body)
             limits.answered(sent_at)
             reply = read_reply(response.content, lambda: 0)
         images = self.context.images

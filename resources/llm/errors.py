@@ -32,7 +32,7 @@ ANY_TROUBLE = (
     BadResponse,
     TimeoutError,
 )
-"""The errors that `attempt.exchange` may raise: API error, network error, unreadable reply, timeout."""
+"""The errors that `ChatClient.post` may raise: API error, network error, unreadable reply, timeout."""
 _ANSWER_LOST_BEHIND = (502, 504, 524)
 """Statuses of a proxy that got no answer from the server behind it. The server
 may have answered and billed."""

@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -25,16 +24,11 @@ class StoreCalls:
     def __init__(self, may_wait: bool, threads: int = 1):
         self._threads = ThreadPoolExecutor(threads, "store-calls") if may_wait else None
 
-    async def call(
-        self,
-        function: Callable[P, T],
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> T:
+    async def call(self, function: Callable[[], T]) -> T:
         """Call a function. Other tasks of the loop continue in the meantime."""
         if self._threads is None:
-            return function(*arguments, **named)
-        return await asyncio.shield(self._begin(lambda: function(*arguments, **named)))
+            return function()
+        return await asyncio.shield(self._begin(function))
 
     async def take(self, function: Callable[[], T], give_back: Callable[[T], object]) -> T:
         """Call a function that acquires a resource.

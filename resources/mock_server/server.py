@@ -49,9 +49,6 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
     """
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="mock")
 
-    async def health(request: Request) -> Response:
-        return JSONResponse({"status": "ok", "mock": True}, headers=HEADERS)
-
     async def models(request: Request) -> Response:
         return JSONResponse(model_list(), headers=HEADERS)
 
@@ -64,7 +61,6 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/health", health),
             Route("/v1/models", models),
             Route("/v1/chat/completions", chat, methods=["POST"]),
         ],

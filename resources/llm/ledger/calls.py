@@ -21,8 +21,6 @@ UNREAD = "unread"
 in each run, until parsing succeeds or a user has it requested again."""
 KEPT_CHARACTERS = 10_000
 """The most characters of the reply that a charge stores."""
-_SMALLEST_WINDOW = 9
-"""The smallest window of zlib: 2^9 bytes."""
 _WHY = {
     "truncated": "The token limit cut the answer off after {tokens} tokens: raise token_limit.tokens "
     "of the model in models.yaml.",
@@ -139,10 +137,7 @@ def outcome_of(row: Any, *, cached: bool) -> Outcome:
 
 def pack(request: Mapping[str, object]) -> bytes:
     """Compress a canonical request for storage."""
-    text = canonical_json(request).encode()
-    # For a short text, setting up a large window would take longer than compressing.
-    window = min(max(len(text).bit_length(), _SMALLEST_WINDOW), zlib.MAX_WBITS)
-    return zlib.compress(text, wbits=window)
+    return zlib.compress(canonical_json(request).encode())
 
 
 def unpack(packed: bytes) -> dict[str, object]:

@@ -73,16 +73,19 @@ class Provider(Api):
         self.received: list[dict[str, Any]] = []
 
     def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
-        request = json.loads(body)
+        status, said = self.answer(headers, json.loads(body))
+        transport.write(http_reply(status, json.dumps(said).encode()))
+
+    def answer(self, headers: dict[str, str], request: dict[str, Any]) -> tuple[int, object]:
+        """Status and body of the answer to a request."""
         self.received.append(request)
         try:
             self.admit(headers)
             asked = read(request)
             self.check(asked)
-            status, said = 200, self.completion(asked)
+            return 200, self.completion(asked)
         except Refused as refused:
-            status, said = refused.status, refused.body
-        transport.write(http_reply(status, json.dumps(said).encode()))
+            return refused.status, refused.body
 
     # What a kind of server decides
 

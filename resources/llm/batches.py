@@ -277,21 +277,16 @@ class Batches:
                 return  # another process has just stored its results
             spec = self._registry.model(batches[0].model)
             try:
-                await self._update(spec, batches[0])
+                client = (await self._clients.client(spec)).api
+                remote = await self._remote(client, batches[0])
+                if remote is not None and remote.status in _ENDED:
+                    await self._store_results(client, spec, batches[0], remote)
+                elif remote is not None:
+                    self.state.update_status(name, str(remote.status))
             except ANY_TROUBLE as error:
                 raise BatchError(
                     f"A batch of {spec.name} could not be polled: {sentence(error, spec)}"
                 ) from None
-
-    async def _update(self, spec: ModelSpec, batch: Batch) -> None:
-        client = (await self._clients.client(spec)).api
-        remote = await self._remote(client, batch)
-        if remote is None:
-            return
-        if remote.status in _ENDED:
-            await self._store_results(client, spec, batch, remote)
-        else:
-            self.state.update_status(batch.batch, str(remote.status))
 
     async def _remote(self, client: "AsyncOpenAI", batch: Batch) -> "RemoteBatch | None":
         """Get the batch from its provider; record and return None if the provider lacks it."""
@@ -417,7 +412,11 @@ def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) ->
     async def poll_each() -> None:
         locks = RequestLocks(ledger.path)
         try:
-            async with Clients(launcher) as clients, AsyncExitStack() as stack:
+            async with (
+                asyncio.timeout(_POLL_SECONDS),
+                Clients(launcher) as clients,
+                AsyncExitStack() as stack,
+            ):
                 batches = Batches(registry, ledger, clients, locks)
                 stack.push_async_callback(batches.close)
                 for batch in batches.state.batches(still_open=True):
@@ -429,16 +428,11 @@ def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) ->
                         # An unexpected error of one batch must not stop the others.
                         what = type(error).__name__
                         troubles.append(f"Polling batch {batch.batch} ended in {what}.")
+        except TimeoutError:
+            troubles.append("A provider took too long to give the status of its batches.")
         finally:
             locks.close()
             launcher.stop()
 
-    async def poll_for_a_while() -> None:
-        try:
-            async with asyncio.timeout(_POLL_SECONDS):
-                await poll_each()
-        except TimeoutError:
-            troubles.append("A provider took too long to give the status of its batches.")
-
-    asyncio.run(poll_for_a_while())
+    asyncio.run(poll_each())
     return troubles

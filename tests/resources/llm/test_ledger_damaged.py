@@ -74,12 +74,18 @@ def refused(path: Path, ask: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_damaged_ledger_is_refused_and_the_backup_is_advised(harm: str, path: Path) -> None:
+def test_a_damaged_ledger_is_refused_with_advice_and_the_whole_check_names_what_is_wrong(
+    harm: str, path: Path
+) -> None:
     fill(path)
+    require_sound(path)
+    assert check_all(path) == (102, 18, [])
     HARMS[harm](path)
 
     said = refused(path, lambda: require_sound(path))
     assert "restore a backup (vlm-loom workspace restore)" in said
+    findings = check_all(path)
+    assert findings.wrong and all("\n" not in each for each in findings.wrong)
 
 
 def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path: Path, api: WatchedApi) -> None:
@@ -158,17 +164,6 @@ def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: Wa
 
 
 # --- The whole check -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("harm", HARMS)
-def test_the_whole_check_names_what_is_wrong(harm: str, path: Path) -> None:
-    fill(path)
-    assert check_all(path) == (102, 18, [])
-    HARMS[harm](path)
-
-    findings = check_all(path)
-
-    assert findings.wrong and all("\n" not in each for each in findings.wrong)
 
 
 @pytest.mark.parametrize("statement", ["integrity_check", 'FROM "calls"'])

@@ -138,19 +138,25 @@ def facts(
     return [(name, values, len(set(values)) > 1) for name, values in rows]
 
 
+def _number(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
+
+
 _FACTS: tuple[tuple[str, Callable[[LedgerEntry], str]], ...] = (
     ("model", lambda entry: entry.model),
     ("model that the reply names", lambda entry: entry.answered_as or entry.model),
+    ("provider", lambda entry: entry.provider),
     ("endpoint", lambda entry: entry.endpoint),
     ("prompt", lambda entry: entry.prompt_version),
     ("stage", lambda entry: entry.stage),
     ("outcome", lambda entry: entry.outcome),
     ("finish reason", lambda entry: entry.finish_reason),
     ("tokens of the request", lambda entry: f"{entry.prompt_tokens:,}"),
+    ("of these for images", lambda entry: _number(entry.image_tokens)),
     ("tokens of the reply", lambda entry: f"{entry.completion_tokens:,}"),
     ("cost in US dollars", lambda entry: usd(entry.cost_usd)),
     ("seconds", lambda entry: "–" if entry.seconds is None else f"{entry.seconds:,.2f}"),
-    ("attempts", lambda entry: "–" if entry.attempts is None else str(entry.attempts)),
+    ("attempts", lambda entry: _number(entry.attempts)),
     ("sent", lambda entry: entry.via),
     ("run", lambda entry: entry.run),
     ("time (UTC)", lambda entry: moment(entry.created_at)),

@@ -107,7 +107,7 @@ class Clients:
             async with self._starting:
                 server = ServerAddress(await asyncio.to_thread(self._launcher.start))
         proxy = proxy_for(server.public)
-        if proxy is not None and proxy.is_socks:
+        if proxy is not None and proxy.address.lower().startswith("socks"):
             raise ProxyNotSupported(
                 f"{spec.name} cannot be asked through the SOCKS proxy of {proxy.variable}: set "
                 "HTTPS_PROXY and HTTP_PROXY to an HTTP proxy, or add the server's host to NO_PROXY."

@@ -4,6 +4,7 @@ The ledger answers known requests; the mock model server answers all others, so 
 data to work on. Nothing is written to the ledger.
 """
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -15,9 +16,9 @@ from resources.llm.canary import Canaries
 from resources.llm.clients import Launcher
 from resources.llm.estimate import (
     COMPLETION_TOKENS,
+    TOKENS_PER_WORD,
     highest_cost,
     likely_prompt_tokens,
-    tokens_of_words,
 )
 from resources.llm.finish_reasons import CUT_OFF
 from resources.llm.gateway import Gateway
@@ -163,5 +164,6 @@ class DryModelCalls(ModelCalls):
         if mean is not None:
             return round(mean)
         if request.n_words is not None:
-            return min(tokens_of_words(request.n_words), spec.longest_answer(request.params))
+            likely = math.ceil(request.n_words * TOKENS_PER_WORD)
+            return min(likely, spec.longest_answer(request.params))
         return COMPLETION_TOKENS

@@ -85,7 +85,8 @@ def may_have_cost(error: BaseException) -> bool:
     """Tell whether the provider may have billed an answer that did not arrive."""
     if isinstance(error, openai.APIStatusError):
         return error.status_code in _ANSWER_LOST_BEHIND
-    return not _never_sent(error)
+    never_sent = aiohttp.ClientConnectorError, ProviderDown
+    return not any(isinstance(cause, never_sent) for cause in _causes(error))
 
 
 def waits(spec: ModelSpec) -> Callable[[RetryCallState], float]:
@@ -224,12 +225,6 @@ def _tls_fault(error: ssl.SSLError, entry: str) -> str:
         "Use http://" if reason in _NO_TLS else "Check the TLS settings of the server, and https://"
     )
     return f"{reason}. {advice} in {entry}"
-
-
-def _never_sent(error: BaseException) -> bool:
-    return any(
-        isinstance(cause, (aiohttp.ClientConnectorError, ProviderDown)) for cause in _causes(error)
-    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -80,11 +80,6 @@ def text_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def tokens_of_words(n_words: int) -> int:
-    """Estimate the tokens of a text with this number of words."""
-    return math.ceil(n_words * TOKENS_PER_WORD)
-
-
 def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
     """Estimate the tokens of a request's prompt, with images of the largest size that is sent.
 

@@ -91,11 +91,6 @@ class Proxy(NamedTuple):
     variable: str
     address: str
 
-    @property
-    def is_socks(self) -> bool:
-        """Whether it is a SOCKS proxy, which the client does not support."""
-        return self.address.lower().startswith("socks")
-
     def at(self, host: str, port: int | None) -> bool:
         """Tell whether the proxy listens at an address.
 

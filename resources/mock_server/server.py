@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resources.mock_server.chat_completion import MODELS, chat_body, model_list
 from resources.mock_server.chat_request import ApiError, UnknownModel, model_name, read_body
+from resources.web.ports import HOST
 from resources.web.request_guard import is_of_page
 
-HOST = "127.0.0.1"
 HEADERS = {"x-mock": "true"}
 _WATCH_SECONDS = 0.25
 _WORKERS = 4

@@ -306,9 +306,8 @@ def _newest_first(
             )
         if limit is not None:
             query = query.where(columns.seq < limit)
-        for seq, created_at, is_fitting, *texts in connection.execute(
-            query.order_by(columns.seq.desc()).limit(most)
-        ):
+        cursor: Any = connection.execute(query.order_by(columns.seq.desc()).limit(most))
+        for seq, created_at, is_fitting, *texts in cursor:
             matches = bool(is_fitting) and (wanted.text is None or _holds(wanted.text, *texts))
             yield created_at, kind, seq, matches
 

@@ -198,15 +198,15 @@ class _Pages:
 
     def call_page(self, request: Request) -> HTMLResponse:
         entry = self._entry(name_of(request.path_params["name"]))
-        asked = self._request_parts(entry)
+        request_parts = self._request_parts(entry)
         others = self._ledger.same_request(entry.name.key)
         return _show(
             "call.html",
             entry=entry,
             reply=cut(entry.reply, len(entry.reply), entry.n_reply),
             reasoning=cut(entry.reasoning or "", len(entry.reasoning or ""), entry.n_reasoning),
-            asked=asked,
-            facts=facts([entry], [asked]),
+            asked=request_parts,
+            facts=facts([entry], [request_parts]),
             others=[name for name in others if name != entry.name],
             made=self._rows_made_of(entry.name.key),
         )

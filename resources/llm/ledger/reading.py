@@ -240,24 +240,23 @@ class LedgerReader:
             kind: Which of the two texts.
         """
 
-        def question(connection: Connection) -> str | None:
-            table = CALLS if name.charge is None else CHARGES
-            query = select(table.c[_TEXTS[kind]]).where(table.c.key == name.key)
-            if name.charge is not None:
-                query = query.where(table.c.seq == name.charge)
-            text: str | None = connection.execute(query).scalar()
-            return text
-
-        return self._ask(question)
+        table = CALLS if name.charge is None else CHARGES
+        query = select(table.c[_TEXTS[kind]]).where(table.c.key == name.key)
+        if name.charge is not None:
+            query = query.where(table.c.seq == name.charge)
+        text: str | None = self._ask(lambda connection: connection.execute(query).scalar())
+        return text
 
     def same_request(self, key: str) -> list[LedgerRowId]:
         """List the call of a key and its recent charges: every reply to one request."""
 
-        def question(connection: Connection) -> list[LedgerRowId]:
-            calls = connection.execute(select(CALLS.c.key).where(CALLS.c.key == key)).scalars()
-            return [*map(LedgerRowId, calls), *_charges_of(connection, key)]
-
-        return self._ask(question)
+        query = select(CALLS.c.key).where(CALLS.c.key == key)
+        return self._ask(
+            lambda connection: [
+                *map(LedgerRowId, connection.execute(query).scalars()),
+                *_charges_of(connection, key),
+            ]
+        )
 
     def names(self) -> dict[str, list[str]]:
         """List the distinct values of `stage`, `model`, `endpoint` and `run` of the newest calls."""

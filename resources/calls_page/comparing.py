@@ -53,27 +53,21 @@ def compare_requests(
     Returns:
         Pairs of messages and schemas, and pairs of replies and reasoning texts.
     """
-    budget = _Budget(MOST_ON_PAGE)
     messages = zip_longest(*([] if request is None else request.messages for _, request in (a, b)))
-    requests = [_pair(budget, *(_of_message(message) for message in two)) for two in messages]
+    requests = [(_of_message(first), _of_message(second)) for first, second in messages]
     schemas = [(request.schema if request else None) or "" for _, request in (a, b)]
     if any(schemas):
-        requests.append(_pair(budget, *(("schema", text, 0, []) for text in schemas)))
-    replies = [_pair(budget, *(_reply(entry) for entry, _ in (a, b)))]
+        requests.append((("schema", schemas[0], 0, []), ("schema", schemas[1], 0, [])))
+    replies = [(_reply(a[0]), _reply(b[0]))]
     if a[0].reasoning or b[0].reasoning:
-        replies.append(_pair(budget, *(_reasoning(entry) for entry, _ in (a, b))))
-    return requests, replies
-
-
-class _Budget:
-    """The number of characters that may still be compared on an HTML page."""
-
-    def __init__(self, n_characters: int) -> None:
-        self._left = n_characters
-
-    def take(self, n_characters: int) -> bool:
-        self._left -= n_characters
-        return self._left >= 0
+        replies.append((_reasoning(a[0]), _reasoning(b[0])))
+    comparisons, n_left = [], MOST_ON_PAGE
+    for first, second in (*requests, *replies):
+        cuts = [cut(text, MOST_COMPARED, len(text) + rest) for _, text, rest, _ in (first, second)]
+        is_equal = first[:3] == second[:3]
+        n_left -= 0 if is_equal else sum(len(part.text) for part in cuts)
+        comparisons.append(_pair(first, second, cuts, is_equal, n_left >= 0))
+    return comparisons[: len(requests)], comparisons[len(requests) :]
 
 
 _Text = tuple[str, str, int, list[InlineImage]]
@@ -101,10 +95,7 @@ def _reasoning(entry: LedgerEntry) -> _Text:
     return "reasoning", text, entry.n_reasoning - len(text), []
 
 
-def _pair(budget: _Budget, a: _Text, b: _Text) -> TextComparison:
-    cuts = [cut(text, MOST_COMPARED, len(text) + missing) for _, text, missing, _ in (a, b)]
-    equal = a[:3] == b[:3]
-    may = equal or budget.take(sum(len(part.text) for part in cuts))
+def _pair(a: _Text, b: _Text, cuts: list[TruncatedText], equal: bool, may: bool) -> TextComparison:
     both: Pieces = [("same", cuts[0].text)]
     if not equal and may:
         both = word_differences(cuts[0].text, cuts[1].text)
@@ -147,19 +138,25 @@ def facts(
     return [(name, values, len(set(values)) > 1) for name, values in rows]
 
 
+def _number(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
+
+
 _FACTS: tuple[tuple[str, Callable[[LedgerEntry], str]], ...] = (
     ("model", lambda entry: entry.model),
     ("model that the reply names", lambda entry: entry.answered_as or entry.model),
+    ("provider", lambda entry: entry.provider),
     ("endpoint", lambda entry: entry.endpoint),
     ("prompt", lambda entry: entry.prompt_version),
     ("stage", lambda entry: entry.stage),
     ("outcome", lambda entry: entry.outcome),
     ("finish reason", lambda entry: entry.finish_reason),
     ("tokens of the request", lambda entry: f"{entry.prompt_tokens:,}"),
+    ("of these for images", lambda entry: _number(entry.image_tokens)),
     ("tokens of the reply", lambda entry: f"{entry.completion_tokens:,}"),
     ("cost in US dollars", lambda entry: usd(entry.cost_usd)),
     ("seconds", lambda entry: "–" if entry.seconds is None else f"{entry.seconds:,.2f}"),
-    ("attempts", lambda entry: "–" if entry.attempts is None else str(entry.attempts)),
+    ("attempts", lambda entry: _number(entry.attempts)),
     ("sent", lambda entry: entry.via),
     ("run", lambda entry: entry.run),
     ("time (UTC)", lambda entry: moment(entry.created_at)),

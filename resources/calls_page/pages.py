@@ -34,7 +34,6 @@ from resources.llm.ledger.reading import (
     CallFilter,
     LedgerCursor,
     LedgerEntry,
-    LedgerRow,
     LedgerRowId,
     Text,
 )
@@ -106,18 +105,7 @@ def chosen_call(params: Mapping[str, str | None], which: str) -> LedgerRowId | N
 
 
 def name_of(value: str, what: str = "The call") -> LedgerRowId:
-    """Parse the id of a ledger row.
-
-    Args:
-        value: The text.
-        what: The subject of the error message.
-
-    Returns:
-        The id.
-
-    Raises:
-        QueryError: The text is not an id.
-    """
+    """Parse the id of a ledger row. Raises QueryError, whose message is about `what`."""
     match = _NAME.fullmatch(value)
     if match is None:
         raise QueryError(
@@ -172,7 +160,10 @@ def routes_of(home: Path) -> list[Route]:
         f"{CALLS}/{{name}}": pages.call_page,
         **{f"{CALLS}/{{name}}/{text}": partial(pages.text, text) for text in get_args(Text)},
     }
-    return [Route(path, page, methods=["GET"], middleware=guard) for path, page in answered.items()]
+    return [
+        Route(path, _answering(page), methods=["GET"], middleware=guard)
+        for path, page in answered.items()
+    ]
 
 
 class _NotFound(UserError):
@@ -189,53 +180,46 @@ class _Pages:
 
     def list(self, request: Request) -> HTMLResponse:
         """Show a page of the list, or two calls side by side if `a` and `b` are given."""
-        try:
-            params = request.query_params
-            b = chosen_call(params, "b")
-            query = query_of(params)
-            if query.a and b:
-                return self._compared(query.a, b)
-            page = self._ledger.page(query.wanted, query.before, ROWS_OF_PAGE)
-            return _show(
-                "list.html",
-                query=query,
-                page=page,
-                names=self._ledger.names(),
-                labels=self._labels(page.rows),
-                outcomes=OUTCOMES,
-                words=lambda text: one_line(text, FIRST_WORDS),
-            )
-        except UserError as error:
-            return _problem(error)
+        params = request.query_params
+        b = chosen_call(params, "b")
+        query = query_of(params)
+        if query.a and b:
+            return self._compared(query.a, b)
+        page = self._ledger.page(query.wanted, query.before, ROWS_OF_PAGE)
+        return _show(
+            "list.html",
+            query=query,
+            page=page,
+            names=self._ledger.names(),
+            labels=self._labels(page.rows),
+            outcomes=OUTCOMES,
+            words=lambda text: one_line(text, FIRST_WORDS),
+        )
 
     def call_page(self, request: Request) -> HTMLResponse:
-        try:
-            entry = self._entry(name_of(request.path_params["name"]))
-            others = self._ledger.same_request(entry.name.key)
-            return _show(
-                "call.html",
-                entry=entry,
-                reply=cut(entry.reply, len(entry.reply), entry.n_reply),
-                reasoning=cut(entry.reasoning or "", len(entry.reasoning or ""), entry.n_reasoning),
-                asked=self._request_parts(entry),
-                others=[name for name in others if name != entry.name],
-                made=self._rows_made_of(entry.name.key),
-            )
-        except UserError as error:
-            return _problem(error)
+        entry = self._entry(name_of(request.path_params["name"]))
+        request_parts = self._request_parts(entry)
+        others = self._ledger.same_request(entry.name.key)
+        return _show(
+            "call.html",
+            entry=entry,
+            reply=cut(entry.reply, len(entry.reply), entry.n_reply),
+            reasoning=cut(entry.reasoning or "", len(entry.reasoning or ""), entry.n_reasoning),
+            asked=request_parts,
+            facts=facts([entry], [request_parts]),
+            others=[name for name in others if name != entry.name],
+            made=self._rows_made_of(entry.name.key),
+        )
 
     def text(self, kind: Text, request: Request) -> Response:
         """Return the whole reply of one call, or its reasoning, as plain text."""
-        try:
-            name = name_of(request.path_params["name"])
-            text = self._ledger.whole_text(name, kind)
-            if text is None:
-                raise _NotFound(
-                    f"The ledger has no {kind} of the call {name}: look for it in the list."
-                )
-            return PlainTextResponse(text.encode("utf-8", "replace"))
-        except UserError as error:
-            return _problem(error)
+        name = name_of(request.path_params["name"])
+        text = self._ledger.whole_text(name, kind)
+        if text is None:
+            raise _NotFound(
+                f"The ledger has no {kind} of the call {name}: look for it in the list."
+            )
+        return PlainTextResponse(text.encode("utf-8", "replace"))
 
     def _compared(self, a: LedgerRowId, b: LedgerRowId) -> HTMLResponse:
         entries = self._entry(a), self._entry(b)
@@ -259,7 +243,7 @@ class _Pages:
     def _request_parts(self, entry: LedgerEntry) -> RequestParts | None:
         return None if entry.request is None else request_view(entry.request, self._images)
 
-    def _labels(self, rows: Sequence[LedgerRow]) -> dict[str, str]:
+    def _labels(self, rows: Sequence[LedgerEntry]) -> dict[str, str]:
         """The labels of the evaluated models by call key; empty if the tables cannot be read."""
         keys = {"keys": [row.name.key for row in rows]}
         try:
@@ -279,9 +263,17 @@ class _Pages:
         return {"unknown": None, "rows": rows, "more": len(rows) == MOST_ROWS}
 
 
-def _problem(error: UserError) -> HTMLResponse:
-    code = 404 if isinstance(error, _NotFound) else 400 if isinstance(error, QueryError) else 503
-    return _show("problem.html", code, message=str(error))
+def _answering(page: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Make a handler that answers with a page, or with the message of an error of the user."""
+
+    def answer(request: Request) -> Response:
+        try:
+            return page(request)
+        except UserError as error:
+            code = {_NotFound: 404, QueryError: 400}.get(type(error), 503)
+            return _show("problem.html", code, message=str(error))
+
+    return answer
 
 
 def _show(template: str, code: int = 200, **values: Any) -> HTMLResponse:

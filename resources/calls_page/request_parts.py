@@ -54,9 +54,6 @@ def one_line(text: str, most: int) -> str:
     Args:
         text: The text.
         most: The most characters.
-
-    Returns:
-        The line.
     """
     words = " ".join(text.split())
     return words if len(words) <= most else f"{words[:most].rstrip()} …"
@@ -116,9 +113,6 @@ def request_view(request: Mapping[str, object], images: ImageStore) -> RequestPa
     Args:
         request: The request.
         images: The image store.
-
-    Returns:
-        The parts.
     """
     others = {name: value for name, value in request.items() if name not in _APART}
     params = request.get("params")

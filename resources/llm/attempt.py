@@ -19,8 +19,6 @@ from resources.llm.watchdog import waits_for
 from resources.migrations import StoreError
 
 if TYPE_CHECKING:
-    from httpx2 import Response
-
     from resources.llm.chat_client import ChatClient
 
 
@@ -49,7 +47,7 @@ async def attempt(
         ProviderDown: The server is given up.
         ImagesRefused: The server refused images while this attempt waited; it is not sent.
         StoreError: The reply could not be stored; the request is not sent.
-        Exception: The errors of `exchange` and `make_body`.
+        Exception: The errors of `ChatClient.post` and `make_body`.
     """
     from resources.llm.errors import ANY_TROUBLE, MAX_WAIT, may_have_cost
 
@@ -83,7 +81,7 @@ async def attempt(
                 try:
                     async with breaker.listening():
                         waits_for(f"a reply of {spec.name}")
-                        response = await exchange(client, body, spec.timeouts.whole)
+                        response = await client.post(body)
                     limits.pause(min(pause_until_reset(response.headers), MAX_WAIT))
                     reply = read_reply(response.content, lambda: prompt_tokens(request, spec))
                     reply = answer_in_reasoning_field(reply, spec)
@@ -150,9 +148,6 @@ async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -
         spec: The entry of its model.
         images: The store with the images.
 
-    Returns:
-        The JSON body.
-
     Raises:
         RequestTooLarge: The body exceeds the model's limit.
         ImageNotStored: An image is missing in the store.
@@ -162,22 +157,3 @@ async def make_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -
         return encoded_body(request, spec, images)
     # In a thread: decoding and shrinking images would block the event loop.
     return await asyncio.to_thread(encoded_body, request, spec, images)
-
-
-async def exchange(client: "ChatClient", body: bytes, seconds: float) -> "Response":
-    """Send a body and return the whole response.
-
-    Args:
-        client: The client of the model's server.
-        body: The JSON body.
-        seconds: The timeout for the whole response. A read timeout alone would not end a response that
-            arrives byte by byte.
-
-    Returns:
-        The response.
-
-    Raises:
-        Exception: One of `errors.ANY_TROUBLE`.
-    """
-    async with asyncio.timeout(seconds):
-        return await client.post(body)

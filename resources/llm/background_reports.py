@@ -24,29 +24,22 @@ async def background_reports(on_progress: OnProgress) -> AsyncIterator[OnProgres
     Yields:
         The callback. It raises the error of an earlier report.
     """
-    reports = _BackgroundReports(on_progress)
-    try:
-        yield reports.report
-    except BaseException:
-        reports.threads.shutdown(wait=False)
-        raise
-    await asyncio.to_thread(reports.threads.shutdown)
-    reports.raise_error()
+    threads = ThreadPoolExecutor(1, thread_name_prefix="progress")
+    last: Future[None] | None = None
 
-
-class _BackgroundReports:
-    def __init__(self, on_progress: OnProgress):
-        self.threads = ThreadPoolExecutor(1, thread_name_prefix="progress")
-        self._on_progress = on_progress
-        self._last: Future[None] | None = None
-
-    def report(self, report: ProgressReport) -> None:
-        if self._last is not None and self._last.done():
-            self.raise_error()
+    def report_later(report: ProgressReport) -> None:
+        nonlocal last
+        if last is not None and last.done():
+            last.result()
         # Copied, as the event loop continues to count.
         as_of_now = replace(report, usage=copy.deepcopy(report.usage))
-        self._last = self.threads.submit(self._on_progress, as_of_now)
+        last = threads.submit(on_progress, as_of_now)
 
-    def raise_error(self) -> None:
-        if self._last is not None:
-            self._last.result()
+    try:
+        yield report_later
+    except BaseException:
+        threads.shutdown(wait=False)
+        raise
+    await asyncio.to_thread(threads.shutdown)
+    if last is not None:
+        last.result()

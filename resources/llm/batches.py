@@ -25,7 +25,7 @@ from resources.llm.error_kinds import kind_of, passes
 from resources.llm.estimate import text_tokens
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger.batch_state import Batch, BatchItem, BatchState, FailedRequest
-from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failure_of, unreadable
+from resources.llm.ledger_entries import LedgerRequest, entry_from_reply, failed_entry
 from resources.llm.masking import mask, masked, one_line
 from resources.llm.model_spec import ModelSpec, RegistryError
 from resources.llm.registry import Registry
@@ -45,30 +45,17 @@ ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 
 
 def files_of(
-    wanted: Sequence[KeyedRequest],
-    spec: ModelSpec,
-    images: ImageStore,
-    most_requests: int,
-    most_bytes: int,
+    wanted: Sequence[KeyedRequest], spec: ModelSpec, images: ImageStore
 ) -> Iterator[list[tuple[KeyedRequest, bytes | FailedRequest]]]:
-    """Divide the requests of a batch into files within the provider's limits.
-
-    Args:
-        wanted: The requests.
-        spec: The entry of their model.
-        images: The store with their images.
-        most_requests: The most requests of a file.
-        most_bytes: The largest size of a file, in bytes.
-
-    Returns:
-        For each file its requests, each with its line, or with a FailedRequest if it cannot be sent.
+    """Divide requests into files within the provider's limits: each request with its line, or with a
+    FailedRequest if it cannot be sent.
     """
     file: list[tuple[KeyedRequest, bytes | FailedRequest]] = []
     n_bytes = 0
     for keyed in wanted:
         line = _line(keyed, spec, images)
         size = len(line) if isinstance(line, bytes) else 0
-        if file and (len(file) == most_requests or n_bytes + size > most_bytes):
+        if file and (len(file) == MOST_REQUESTS or n_bytes + size > MOST_BYTES):
             yield file
             file, n_bytes = [], 0
         file.append((keyed, line))
@@ -97,15 +84,8 @@ code may be submitted again."""
 def read_results(
     lines: Sequence[bytes], waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[Call | FailedRequest]:
-    """Read the result file of a batch.
-
-    Args:
-        lines: The lines of the file.
-        waiting: The requests that wait for the batch, by key.
-        spec: The entry of their model.
-
-    Returns:
-        A call or a failed request for each line that belongs to one of these requests.
+    """Read lines of a batch's result file: a call or a failed request for each one that belongs to
+    a waiting request. `waiting` has these by key.
     """
     results: list[Call | FailedRequest] = []
     for line in lines:
@@ -121,15 +101,8 @@ def read_results(
 def too_large(
     line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[FailedRequest]:
-    """Find the request whose result exceeds the size limit of its model.
-
-    Args:
-        line: The beginning of the result line. The key is searched in it.
-        waiting: The requests that wait for the batch, by key.
-        spec: The entry of their model.
-
-    Returns:
-        That request as failed; an empty list if the key is not found.
+    """Find the request whose result exceeds the size limit of its model, by the beginning of its line.
+    Returns that request as failed; an empty list if its key is not found.
     """
     keys = [match[1].decode() for match in _KEY.finditer(line)]
     # The line is untrusted. Unless it has exactly one key that is waited for, the request fails when
@@ -183,13 +156,14 @@ def _result(item: BatchItem, row: dict[str, Any], spec: ModelSpec) -> Call | Fai
         detail = one_line(str(error), spec)
         if error.billed is None:
             return FailedRequest(item.key, "bad_response", detail, True)
-        charge = unreadable(error.billed, mask(error.body, spec), detail, spec, ledger_request)
+        body = mask(error.body, spec)
+        charge = failed_entry("bad_response", detail, spec, ledger_request, error.billed, body)
         return FailedRequest(item.key, "bad_response", detail, False, charge)
     entry = entry_from_reply(reply, spec, ledger_request, 0.0, item.submissions)
     if isinstance(entry, Call):
         return entry
-    failure = failure_of(entry)
-    return FailedRequest(item.key, failure.kind, failure.detail, False, entry)
+    kind: FailureKind = entry.outcome  # type: ignore[assignment]
+    return FailedRequest(item.key, kind, entry.detail, False, entry)
 
 
 MOST_REQUESTS = 50_000
@@ -249,7 +223,7 @@ class Batches:
             BatchError: The provider did not accept a batch.
         """
         client, awaited = (await self._clients.client(spec)).api, set[str]()
-        files = files_of(wanted, spec, images, MOST_REQUESTS, MOST_BYTES)
+        files = files_of(wanted, spec, images)
         # Batches are encoded one after another, in a thread: a file with its images takes up to 100 MB.
         while (file := await asyncio.to_thread(next, files, None)) is not None:
             batch = uuid4().hex
@@ -303,21 +277,16 @@ class Batches:
                 return  # another process has just stored its results
             spec = self._registry.model(batches[0].model)
             try:
-                await self._update(spec, batches[0])
+                client = (await self._clients.client(spec)).api
+                remote = await self._remote(client, batches[0])
+                if remote is not None and remote.status in _ENDED:
+                    await self._store_results(client, spec, batches[0], remote)
+                elif remote is not None:
+                    self.state.update_status(name, str(remote.status))
             except ANY_TROUBLE as error:
                 raise BatchError(
                     f"A batch of {spec.name} could not be polled: {sentence(error, spec)}"
                 ) from None
-
-    async def _update(self, spec: ModelSpec, batch: Batch) -> None:
-        client = (await self._clients.client(spec)).api
-        remote = await self._remote(client, batch)
-        if remote is None:
-            return
-        if remote.status in _ENDED:
-            await self._store_results(client, spec, batch, remote)
-        else:
-            self.state.update_status(batch.batch, str(remote.status))
 
     async def _remote(self, client: "AsyncOpenAI", batch: Batch) -> "RemoteBatch | None":
         """Get the batch from its provider; record and return None if the provider lacks it."""
@@ -443,7 +412,11 @@ def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) ->
     async def poll_each() -> None:
         locks = RequestLocks(ledger.path)
         try:
-            async with Clients(launcher) as clients, AsyncExitStack() as stack:
+            async with (
+                asyncio.timeout(_POLL_SECONDS),
+                Clients(launcher) as clients,
+                AsyncExitStack() as stack,
+            ):
                 batches = Batches(registry, ledger, clients, locks)
                 stack.push_async_callback(batches.close)
                 for batch in batches.state.batches(still_open=True):
@@ -455,16 +428,11 @@ def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) ->
                         # An unexpected error of one batch must not stop the others.
                         what = type(error).__name__
                         troubles.append(f"Polling batch {batch.batch} ended in {what}.")
+        except TimeoutError:
+            troubles.append("A provider took too long to give the status of its batches.")
         finally:
             locks.close()
             launcher.stop()
 
-    async def poll_for_a_while() -> None:
-        try:
-            async with asyncio.timeout(_POLL_SECONDS):
-                await poll_each()
-        except TimeoutError:
-            troubles.append("A provider took too long to give the status of its batches.")
-
-    asyncio.run(poll_for_a_while())
+    asyncio.run(poll_each())
     return troubles

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import defaultdict
-from types import TracebackType
 from typing import Final, get_args
 
 from methods.errors import PromptUnusable, UserError
@@ -59,13 +58,8 @@ class Canary:
                 self._places.release()  # Wake the next waiting task, too.
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
+    async def __aexit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None:
             self._places.release()
 
     def add(self, loss: Loss | None) -> bool:
@@ -142,9 +136,6 @@ class Canaries:
         Args:
             spec: The entry of the model.
             prompt_version: The version of the prompt.
-
-        Returns:
-            The canary.
         """
         prompt = prompt_version.partition("@")[0] if self._by_prompt else ""
         trials = self._canaries[spec.name]

@@ -6,6 +6,7 @@ processor time than the exchange itself. This client prepares them once for each
 batches still use the package.
 """
 
+import asyncio
 import ssl
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,18 @@ class ChatClient:
         api: Base URL, key and timeouts.
         http: The HTTP client.
         headers: Additional headers. They override headers of the same name, also that with the key.
+        seconds: The timeout for a whole response. A read timeout alone would not end a response that
+            arrives byte by byte.
     """
 
     def __init__(
-        self, api: openai.AsyncOpenAI, http: httpx2.AsyncClient, headers: "Mapping[str, str]"
+        self,
+        api: openai.AsyncOpenAI,
+        http: httpx2.AsyncClient,
+        headers: "Mapping[str, str]",
+        seconds: float,
     ):
-        self._http = http
+        self._http, self._seconds = http, seconds
         url = f"{str(api.base_url).rstrip('/')}/chat/completions"
         sample_request = http.build_request(
             "GET", url, headers=api.auth_headers, timeout=api.timeout
@@ -48,14 +55,15 @@ class ChatClient:
     async def post(self, body: bytes) -> httpx2.Response:
         """Send a body, and return the complete response.
 
-        Raises openai.APIStatusError, APITimeoutError, APIConnectionError, and the
-        errors of the HTTP client's hooks.
+        Raises openai.APIStatusError, APITimeoutError, APIConnectionError, TimeoutError,
+        and the errors of the HTTP client's hooks.
         """
         request = httpx2.Request(
             "POST", self._url, headers=self._headers, content=body, extensions=self._extensions
         )
         try:
-            response = await self._http.send(request)
+            async with asyncio.timeout(self._seconds):
+                response = await self._http.send(request)
         except httpx2.TimeoutException as error:
             raise openai.APITimeoutError(request=request) from error
         except (httpx2.RequestError, ssl.SSLError) as error:

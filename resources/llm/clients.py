@@ -36,24 +36,15 @@ async def stay_with_server(response: httpx2.Response) -> None:
         to = url.join(response.headers["location"]).copy_with(userinfo=b"")
     except (httpx2.InvalidURL, ValueError):
         to = None
-    if to is not None and to.host == url.host and _origin(to) in _allowed(url):
+    # The scheme and port stay, or become https instead of http if both are default ports.
+    own = url.scheme, url.port
+    allowed = [own, ("https", None)] if own == ("http", None) else [own]
+    if to is not None and to.host == url.host and (to.scheme, to.port) in allowed:
         response.headers["location"] = str(to)
     else:
         target = f"{to.scheme}://{to.netloc.decode()}" if to else "an invalid address"
         response.extensions[REFUSED_REDIRECT] = target
         del response.headers["location"]
-
-
-def _allowed(url: httpx2.URL) -> list[tuple[str, int | None]]:
-    """Return the allowed scheme and port of a redirect: those of the request, or https instead of http
-    if both use default ports.
-    """
-    own = _origin(url)
-    return [own, ("https", None)] if own == ("http", None) else [own]
-
-
-def _origin(url: httpx2.URL) -> tuple[str, int | None]:
-    return url.scheme, url.port
 
 
 class Launcher(Protocol):
@@ -116,7 +107,7 @@ class Clients:
             async with self._starting:
                 server = ServerAddress(await asyncio.to_thread(self._launcher.start))
         proxy = proxy_for(server.public)
-        if proxy is not None and proxy.is_socks:
+        if proxy is not None and proxy.address.lower().startswith("socks"):
             raise ProxyNotSupported(
                 f"{spec.name} cannot be asked through the SOCKS proxy of {proxy.variable}: set "
                 "HTTPS_PROXY and HTTP_PROXY to an HTTP proxy, or add the server's host to NO_PROXY."
@@ -143,7 +134,7 @@ class Clients:
         # The openai package reads these from the environment for any server, although the
         # entry has its own headers.
         api.organization = api.project = None
-        return ModelClient(api, ChatClient(api, transport, headers))
+        return ModelClient(api, ChatClient(api, transport, headers, times.whole))
 
 
 @cache

@@ -4,20 +4,21 @@ The ledger answers known requests; the mock model server answers all others, so 
 data to work on. Nothing is written to the ledger.
 """
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from resources.images.store import ImageStore
-from resources.llm.attempt import exchange, make_body
+from resources.llm.attempt import make_body
 from resources.llm.canary import Canaries
 from resources.llm.clients import Launcher
 from resources.llm.estimate import (
     COMPLETION_TOKENS,
+    TOKENS_PER_WORD,
     highest_cost,
     likely_prompt_tokens,
-    tokens_of_words,
 )
 from resources.llm.finish_reasons import CUT_OFF
 from resources.llm.gateway import Gateway
@@ -74,15 +75,7 @@ class DryGateway(Gateway):
         """Answers of the mock server by the request's key. They take the place of the ledger."""
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
-        """Create model calls that only forecast.
-
-        Args:
-            stage: The stage.
-            trials: The canaries of the stage.
-
-        Returns:
-            The model calls.
-        """
+        """Create model calls that only forecast."""
         return DryModelCalls(self, stage, trials)
 
 
@@ -102,12 +95,7 @@ class DryModelCalls(ModelCalls):
         return outcome
 
     def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
-        """Count a request that the mock answer does not need, but a real answer may need.
-
-        Args:
-            answer_key: The key of the request that was answered. Only mock answers count.
-            request: Makes the request.
-        """
+        """Count a request that a real answer may need. Only those after mock answers count."""
         if answer_key not in self.gateway.stand_in_answers:
             return
         possible = request()
@@ -137,7 +125,7 @@ class DryModelCalls(ModelCalls):
         async with limits.attempt(0, self._breaker(keyed._replace(spec=stand_in))):
             sent_at = time.monotonic()
             body = await make_body(request, stand_in, self.context.images)
-            response = await exchange(client.chat, body, stand_in.timeouts.whole)
+            response = await client.chat.post(body)
             limits.answered(sent_at)
             reply = read_reply(response.content, lambda: 0)
         images = self.context.images
@@ -166,5 +154,6 @@ class DryModelCalls(ModelCalls):
         if mean is not None:
             return round(mean)
         if request.n_words is not None:
-            return min(tokens_of_words(request.n_words), spec.longest_answer(request.params))
+            likely = math.ceil(request.n_words * TOKENS_PER_WORD)
+            return min(likely, spec.longest_answer(request.params))
         return COMPLETION_TOKENS

@@ -6,7 +6,7 @@ from resources.llm.error_kinds import is_exhausted, kind_of, refused_parameter
 from resources.llm.masking import mask, one_line
 from resources.llm.model_spec import OWN_FIELDS, ModelSpec
 from resources.llm.server_errors import ServerError
-from resources.llm.server_wordings import IMAGE_COUNT, IMAGE_SIZE, says_too_many_images
+from resources.llm.server_wordings import IMAGE_COUNT, IMAGE_SIZE, TOO_MANY_IMAGES
 
 _READ = 2000
 """The first characters of a message, which are searched by patterns."""
@@ -37,7 +37,7 @@ def _advice(error: ServerError, spec: ModelSpec, entry: str) -> str:
             f"The server takes no images for {spec.model}: set `max_images: 0` {entry}, or start the "
             "server with the model's vision part"
         )
-    if kind == "too_long" and says_too_many_images(error.text):
+    if kind == "too_long" and TOO_MANY_IMAGES.search(error.text):
         return _fewer_images(message, entry)
     if kind == "too_long" and IMAGE_SIZE.search(error.text):
         return f"Set a smaller max_side {entry}"

@@ -36,33 +36,28 @@ def kind_of(error: ServerError) -> FailureKind:
 
     Args:
         error: The error.
-
-    Returns:
-        The kind of failure.
     """
     status, text = error.status, error.text
     names = {error.code, error.type}
-    if (
-        status == 451
-        or status != 429
-        and (names & wordings.REFUSING_CODES or _refuses_content(text))
-    ):
+    refuses_content = wordings.REFUSED.search(text) and not wordings.ACCOUNT_CLOSED.search(text)
+    refuses = names & wordings.REFUSING_CODES or refuses_content
+    if status == 451 or (status != 429 and refuses):
         return "refused"
     if is_exhausted(error):
         return "auth"
-    if status not in (401, 402, 429) and _says(text, wordings.TEXT_ONLY):
+    if status not in (401, 402, 429) and wordings.TEXT_ONLY.search(text):
         return "text_only"
     if names & wordings.LENGTH_CODES:
         return "too_long"
     if status in (401, 402):
         return "auth"
-    if status in (0, 400, 403) and _says(text, wordings.BAD_KEY):
+    if status in (0, 400, 403) and wordings.BAD_KEY.search(text):
         return "auth"
-    if status == 403 and _says(text, wordings.NO_ACCESS):
+    if status == 403 and wordings.NO_ACCESS.search(text):
         return "auth"
-    if status == 429 or (status in (0, 400, 403) and _says(text, wordings.RATE_LIMITED)):
+    if status == 429 or (status in (0, 400, 403) and wordings.RATE_LIMITED.search(text)):
         return "rate_limited"
-    if status == 413 or _says(text, wordings.TOO_LONG):
+    if status == 413 or wordings.TOO_LONG.search(text):
         return "too_long"
     if status in _PASSING_STATUS:
         return _PASSING_STATUS[status]
@@ -72,7 +67,7 @@ def kind_of(error: ServerError) -> FailureKind:
         return "server_error"
     if refused_parameter(error):
         return "bad_parameter"
-    if status in (0, 400, 422) and _says(text, wordings.PROBABLY_TOO_LONG):
+    if status in (0, 400, 422) and wordings.PROBABLY_TOO_LONG.search(text):
         return "too_long"
     return "bad_request" if status else "bad_response"
 
@@ -82,26 +77,18 @@ def passes(error: ServerError) -> bool:
     return kind_of(error) in (*PASSING, "bad_response")
 
 
-def _refuses_content(text: str) -> bool:
-    return _says(text, wordings.REFUSED) and not _says(text, wordings.ACCOUNT_CLOSED)
-
-
 def is_exhausted(error: ServerError) -> bool:
     """Tell whether the balance or a daily quota is used up: waiting for seconds does not help."""
     if error.status not in (0, 400, 401, 402, 403, 429):
         return False
-    if {error.code, error.type} & wordings.EXHAUSTED_CODES or _says(error.text, wordings.EXHAUSTED):
+    if {error.code, error.type} & wordings.EXHAUSTED_CODES or wordings.EXHAUSTED.search(error.text):
         return True
     if error.status == 400:
         return False
-    if _says(error.text, wordings.LONG_PERIOD):
+    if wordings.LONG_PERIOD.search(error.text):
         return True
-    is_rate = _says(error.text, wordings.RATE_LIMITED)
-    return not is_rate and _says(error.text, wordings.PROBABLY_EXHAUSTED)
-
-
-def _says(text: str, pattern: re.Pattern[str]) -> bool:
-    return pattern.search(text) is not None
+    is_rate = wordings.RATE_LIMITED.search(error.text)
+    return not is_rate and bool(wordings.PROBABLY_EXHAUSTED.search(error.text))
 
 
 def refuses_schema(error: ServerError) -> bool:
@@ -109,7 +96,7 @@ def refuses_schema(error: ServerError) -> bool:
     if error.status not in (*_OF_THE_REQUEST, 500, 501):
         return False
     is_named = error.param.partition(".")[0] in ("response_format", "json_schema")
-    return is_named or _says(error.text, wordings.REFUSED_SCHEMA)
+    return is_named or wordings.REFUSED_SCHEMA.search(error.text) is not None
 
 
 def refused_parameter(error: ServerError) -> str | None:

@@ -32,7 +32,7 @@ ANY_TROUBLE = (
     BadResponse,
     TimeoutError,
 )
-"""The errors that `attempt.exchange` may raise: API error, network error, unreadable reply, timeout."""
+"""The errors that `ChatClient.post` may raise: API error, network error, unreadable reply, timeout."""
 _ANSWER_LOST_BEHIND = (502, 504, 524)
 """Statuses of a proxy that got no answer from the server behind it. The server
 may have answered and billed."""
@@ -85,7 +85,8 @@ def may_have_cost(error: BaseException) -> bool:
     """Tell whether the provider may have billed an answer that did not arrive."""
     if isinstance(error, openai.APIStatusError):
         return error.status_code in _ANSWER_LOST_BEHIND
-    return not _never_sent(error)
+    never_sent = aiohttp.ClientConnectorError, ProviderDown
+    return not any(isinstance(cause, never_sent) for cause in _causes(error))
 
 
 def waits(spec: ModelSpec) -> Callable[[RetryCallState], float]:
@@ -144,9 +145,6 @@ def sentence(error: BaseException, spec: ModelSpec) -> str:
     Args:
         error: The error of a request.
         spec: The model's entry, whose secrets are masked.
-
-    Returns:
-        The line.
     """
     if (response := server_error(error)) is not None:
         return one_line(_words(response), spec)
@@ -227,12 +225,6 @@ def _tls_fault(error: ssl.SSLError, entry: str) -> str:
         "Use http://" if reason in _NO_TLS else "Check the TLS settings of the server, and https://"
     )
     return f"{reason}. {advice} in {entry}"
-
-
-def _never_sent(error: BaseException) -> bool:
-    return any(
-        isinstance(cause, (aiohttp.ClientConnectorError, ProviderDown)) for cause in _causes(error)
-    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

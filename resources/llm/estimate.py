@@ -48,9 +48,6 @@ def picture_tokens(spec: ModelSpec, width: int, height: int) -> int:
         spec: The entry of the model.
         width: The width of the sent image in pixels.
         height: The height of the sent image in pixels.
-
-    Returns:
-        The tokens.
     """
     if spec.detail == "low":
         return spec.image_counts.base
@@ -83,20 +80,12 @@ def text_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def tokens_of_words(n_words: int) -> int:
-    """Estimate the tokens of a text with this number of words."""
-    return math.ceil(n_words * TOKENS_PER_WORD)
-
-
 def prompt_tokens(request: ChatRequest, spec: ModelSpec) -> int:
     """Estimate the tokens of a request's prompt, with images of the largest size that is sent.
 
     Args:
         request: The request.
         spec: The entry of its model.
-
-    Returns:
-        The likely number of tokens.
     """
     return text_tokens("".join(texts_of(request))) + _images_sent(request, spec) * image_tokens(
         spec
@@ -112,9 +101,6 @@ def likely_prompt_tokens(
         request: The request.
         spec: The entry of its model.
         size_of: Returns width and height in pixels of an image as it is sent.
-
-    Returns:
-        The likely number of tokens.
     """
     if request.images_done(spec) != "all":
         return prompt_tokens(request, spec)
@@ -131,23 +117,17 @@ def estimated_tokens(request: ChatRequest, spec: ModelSpec) -> int:
     Args:
         request: The request.
         spec: The entry of its model.
-
-    Returns:
-        The number of tokens.
     """
     return prompt_tokens(request, spec) + spec.longest_answer(request.params)
 
 
 def highest_cost(request: ChatRequest, spec: ModelSpec, via: str = "live") -> float:
-    """Estimate the highest cost of one attempt: one token a byte, and the longest answer allowed.
+    """Estimate the highest cost of one attempt in US dollars: a token a byte, and the longest answer.
 
     Args:
         request: The request.
         spec: The model's entry, with its prices.
         via: `live` or `batch`.
-
-    Returns:
-        The cost in US dollars.
     """
     n_bytes = sum(len(text.encode("utf-8", "replace")) for text in texts_of(request))
     prompt = n_bytes + len(request.messages) * _MESSAGE_TOKENS

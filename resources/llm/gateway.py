@@ -31,9 +31,6 @@ twice the requests that may be in flight, so that a request is always ready to b
 OUTAGES = 3
 """How often a stage is resumed after the database server aborted a transaction. By then an unreachable
 server has been waited for, and all earlier answers are in the ledger."""
-COLLECT_AFTER = 20_000
-"""New objects after which garbage is collected; a call creates about a hundred. `dagster_project` sets
-the same, but programs may use the gateway without it."""
 _LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -88,19 +85,7 @@ class Gateway:
     def ask(
         self, stage: str, requests: Sequence[ChatRequest], on_progress: OnProgress = no_progress
     ) -> tuple[list[Outcome], Usage]:
-        """Send requests.
-
-        Args:
-            stage: The name of the stage.
-            requests: The requests.
-            on_progress: Called with progress reports.
-
-        Returns:
-            The outcomes in the order of the requests, and the usage.
-
-        Raises:
-            Exception: The errors of `map`.
-        """
+        """Send requests like `map`: the outcomes in the order of the requests, and the usage."""
         return self.map(stage, requests, ModelCalls.complete, on_progress)
 
     def map(
@@ -140,7 +125,7 @@ class Gateway:
             BatchError: A batch cannot be submitted.
             StoreError: The ledger cannot be read or written, or was moved.
         """
-        with _less_garbage_collection():
+        with _without_old_objects():
             for retries in reversed(range(1 + OUTAGES)):
                 try:
                     return run_until_interrupted(
@@ -204,9 +189,6 @@ class Gateway:
         Args:
             stage: The stage.
             trials: The canaries of the stage.
-
-        Returns:
-            The model calls.
         """
         return ModelCalls(self.context, stage, trials)
 
@@ -238,8 +220,8 @@ def _first(error: BaseException) -> BaseException:
 
 
 @contextmanager
-def _less_garbage_collection() -> Iterator[None]:
-    """Exclude existing objects from garbage collection, and collect less often.
+def _without_old_objects() -> Iterator[None]:
+    """Exclude existing objects from garbage collection.
 
     Each collection would visit half a million objects of the loaded modules, which delays every request
     by a tenth of a second. The objects of a call are freed without garbage collection.
@@ -247,11 +229,8 @@ def _less_garbage_collection() -> Iterator[None]:
     # The client is imported first, so that its objects are excluded, too.
     import resources.llm.errors  # noqa: F401
 
-    before = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, *before[1:])
     try:
         yield
     finally:
-        gc.set_threshold(*before)
         gc.unfreeze()

@@ -28,9 +28,6 @@ async def finish_sent(
         is_sent: Whether the request was sent.
         on_wait: Called when the wait after a cancellation begins.
 
-    Returns:
-        The result of the work.
-
     Raises:
         CancelledError: The task was cancelled, whether or not the work succeeded.
     """
@@ -59,9 +56,6 @@ def run_until_interrupted(work: Coroutine[Any, Any, T]) -> T:
 
     Args:
         work: The coroutine.
-
-    Returns:
-        Its result.
 
     Raises:
         BaseException: What the coroutine or the earlier handler raises; else KeyboardInterrupt.

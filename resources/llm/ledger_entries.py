@@ -10,7 +10,7 @@ from resources.llm.ledger import Call, Charge, current_time
 from resources.llm.ledger.calls import ANSWERED
 from resources.llm.model_spec import ModelSpec
 from resources.llm.reply import Reply
-from resources.llm.request import KEPT_KINDS, Failure, FailureKind
+from resources.llm.request import KEPT_KINDS, FailureKind
 from resources.llm.server_errors import ServerError
 
 _LONGEST_ERROR = 300
@@ -51,38 +51,26 @@ def entry_from_reply(
     return call if kind in (None, *KEPT_KINDS) else call.as_charge(detail)
 
 
-def unreadable(
-    billed: tuple[int, int], body: str, detail: str, spec: ModelSpec, ledger_request: LedgerRequest
+def failed_entry(
+    kind: FailureKind,
+    detail: str,
+    spec: ModelSpec,
+    ledger_request: LedgerRequest,
+    billed: tuple[int, int] = (0, 0),
+    body: str = "",
 ) -> Charge:
-    """Make the charge of a reply that was billed and cannot be read.
+    """Make the charge of a request whose attempts all failed, or whose reply cannot be read.
 
     Args:
-        billed: The billed tokens of prompt and reply.
-        body: The body of the response.
-        detail: Why it cannot be read.
+        kind: The kind of failure.
+        detail: The cause.
         spec: The entry of the model.
         ledger_request: The request.
-
-    Returns:
-        The charge.
+        billed: The billed tokens of prompt and reply.
+        body: The body of the response that cannot be read.
     """
     reply = Reply(body, None, "unknown", None, False, *billed)
-    return _call(reply, spec, ledger_request, "bad_response", 0.0, 0).as_charge(detail)
-
-
-def unanswered(failure: Failure, spec: ModelSpec, ledger_request: LedgerRequest) -> Charge:
-    """Make the entry of a request whose attempts all failed. It costs nothing and keeps the cause.
-
-    Args:
-        failure: The failure.
-        spec: The entry of the model.
-        ledger_request: The request.
-
-    Returns:
-        The charge.
-    """
-    reply = Reply("", None, "unknown", None, False, 0, 0)
-    return _call(reply, spec, ledger_request, failure.kind, 0.0, 0).as_charge(failure.detail)
+    return _call(reply, spec, ledger_request, kind, 0.0, 0).as_charge(detail)
 
 
 def _another_model(requested: str, named: str | None) -> str | None:
@@ -125,23 +113,6 @@ def _call(
         answered_as=_another_model(spec.model, reply.model),
         claimed_tokens=reply.claimed_tokens,
         image_tokens=reply.image_tokens,
-    )
-
-
-def failure_of(charge: Charge) -> Failure:
-    """Convert a charge to the failure of its request."""
-    kind: FailureKind = charge.outcome  # type: ignore[assignment]
-    return Failure(
-        charge.key,
-        kind,
-        charge.detail,
-        charge.prompt_tokens,
-        charge.completion_tokens,
-        charge.cost_usd,
-        charge.finish_reason,
-        charge.reasoning,
-        answered_as=charge.answered_as,
-        claimed_tokens=charge.claimed_tokens,
     )
 
 

@@ -49,9 +49,6 @@ def masked(reply: Reply, spec: ModelSpec) -> Reply:
     Args:
         reply: The reply.
         spec: The entry of the model, with its secrets.
-
-    Returns:
-        The masked reply.
     """
     if not spec.secrets():
         return reply
@@ -70,9 +67,6 @@ def one_line(text: str, spec: ModelSpec) -> str:
     Args:
         text: The text.
         spec: The model's entry; short secrets are masked as whole words only.
-
-    Returns:
-        The line.
     """
     # Masked before the text is cut, which could leave a part of a secret.
     text = mask(text, spec)

@@ -30,13 +30,12 @@ from resources.llm.estimate import highest_cost
 from resources.llm.interruption import GRACE_SECONDS, finish_sent
 from resources.llm.ledger import Call, Charge
 from resources.llm.ledger.batch_state import BatchItem
+from resources.llm.ledger.calls import outcome_of
 from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.ledger_entries import (
     LedgerRequest,
     entry_from_reply,
-    failure_of,
-    unanswered,
-    unreadable,
+    failed_entry,
 )
 from resources.llm.masking import mask
 from resources.llm.model_spec import ModelSpec
@@ -147,15 +146,10 @@ class ModelCalls:
     async def complete(self, request: ChatRequest, *, can_be_shorter: bool = False) -> Outcome:
         """Get the outcome of one request, and count it as a result of its model (`canary.py`).
 
-        A `text_only` failure is not counted, because it says nothing about requests without images.
-
         Args:
             request: The request.
             can_be_shorter: Whether the caller sends a shorter request after a failure of LENGTH_KINDS.
                 Such a failure is not counted.
-
-        Returns:
-            The outcome.
 
         Raises:
             ModelGivenUp: The first results of the model all failed.
@@ -163,16 +157,12 @@ class ModelCalls:
         """
         async with self.trial(request) as trial:
             outcome = await self.outcome_of(request)
-            if can_be_shorter and isinstance(outcome, Failure) and outcome.kind in LENGTH_KINDS:
+            if not isinstance(outcome, Failure):
+                self.count_result(request, None)
+            elif can_be_shorter and outcome.kind in LENGTH_KINDS:
                 trial.pass_over()
-                return outcome
-            if isinstance(outcome, Failure) and outcome.kind == "text_only":
-                trial.pass_over()
-                return outcome
-            loss: Loss | None = None
-            if isinstance(outcome, Failure) and outcome.kind != "refused":
-                loss = (outcome.kind, outcome.detail)
-            self.count_result(request, loss)
+            else:
+                self.count_result(request, (outcome.kind, outcome.detail))
         return outcome
 
     def trial(self, request: ChatRequest) -> Canary:
@@ -186,6 +176,9 @@ class ModelCalls:
     def count_result(self, request: ChatRequest, loss: Loss | None) -> None:
         """Count a result of a model.
 
+        A refused request is a success of its model. A `text_only` failure is not counted, because it
+        says nothing about requests without images.
+
         Args:
             request: The request.
             loss: The reason of the failure; None for a success.
@@ -196,7 +189,11 @@ class ModelCalls:
                 separately.
         """
         trial = self.trial(request)
-        if not trial.add(loss):
+        kind = loss[0] if loss else None
+        if kind == "text_only":
+            trial.pass_over()
+            return
+        if not trial.add(None if kind == "refused" else loss):
             return
         assert trial.given_up is not None
         of_prompt = trial.is_of_prompt(loss)
@@ -397,7 +394,7 @@ class ModelCalls:
 
         async def keep(entry: Call | Charge) -> Outcome:
             await self._writer.add(entry)
-            return entry.as_outcome(cached=False) if isinstance(entry, Call) else failure_of(entry)
+            return outcome_of(entry, cached=False)
 
         def used_up(state: RetryCallState) -> bool:
             return stop_after_attempt(spec.attempts)(state) or trial.given_up is not None
@@ -450,23 +447,11 @@ class ModelCalls:
             async with self._unsaved_place(spec):
                 return await finish_sent(answer_and_keep(), lambda: is_sent, self._tell_of_wait)
 
+        retrying = AsyncRetrying(
+            stop=used_up, wait=waits(spec), retry=retry_if_exception(may_pass), reraise=True
+        )
         try:
-            try:
-                return await once()
-            except Exception as error:
-                if not may_pass(error):
-                    raise
-                failed = error
-            # Created only after a failure: creating it takes longer than the rest of a
-            # request that is answered at once.
-            retrying = AsyncRetrying(
-                stop=used_up, wait=waits(spec), retry=retry_if_exception(may_pass), reraise=True
-            )
-            async for retry in retrying:
-                with retry:
-                    if retry.retry_state.attempt_number == 1:
-                        raise failed
-                    return await once()
+            return await retrying(once)
         except ImageNotStored as error:
             return Failure(key, "no_image", str(error))
         except ImagesRefused as error:
@@ -476,18 +461,17 @@ class ModelCalls:
         except (*ANY_TROUBLE, ProviderDown) as error:
             if isinstance(error, BadResponse) and error.billed:
                 body, detail = mask(error.body, spec), sentence(error, spec)
-                return await keep(unreadable(error.billed, body, detail, spec, sent))
+                lost = failed_entry("bad_response", detail, spec, sent, error.billed, body)
+                return await keep(lost)
             # If the server answers other requests, it refuses this one for its content.
             is_filter = limits.has_answered and forbids_request(error)
             kind = "refused" if is_filter else failure_kind(error)
             detail = why(error, spec, attempts)
-            lost = Failure(key, kind, detail)
             # A refused key ends the stage with a message. It is not stored first, as other requests
             # would be sent in the meantime.
             if kind != "auth":
-                await self._writer.add(unanswered(lost, spec, sent))
-            return lost
-        raise AssertionError("retrying ends with an outcome or an error")
+                await self._writer.add(failed_entry(kind, detail, spec, sent))
+            return Failure(key, kind, detail)
 
     def _tell_of_wait(self) -> None:
         """Log, once, that the stage ends and waits for replies."""

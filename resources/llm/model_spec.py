@@ -240,15 +240,12 @@ class ModelSpec(_Section):
         )
 
     def cost(self, prompt_tokens: int, completion_tokens: int, via: str = "live") -> float:
-        """Compute the cost of one call.
+        """Compute the cost of one call in US dollars.
 
         Args:
             prompt_tokens: Tokens of the prompt.
             completion_tokens: Tokens of the reply.
             via: `live` or `batch`.
-
-        Returns:
-            US dollars.
         """
         part = self.price.batch if via == "batch" else 1.0
         in_full = prompt_tokens * self.price.prompt + completion_tokens * self.price.completion

@@ -51,13 +51,9 @@ async def complete_and_parse(
     Returns:
         The parsed value, or why there is none.
     """
-    async with calls.trial(request) as trial:
+    async with calls.trial(request):
         parsed = await _complete_and_parse(calls, request, parse)
-        if parsed.loss is not None and parsed.loss[0] == "text_only":
-            trial.pass_over()
-            return parsed
-        refused = parsed.loss is not None and parsed.loss[0] == "refused"
-        calls.count_result(request, None if refused else parsed.loss)
+        calls.count_result(request, parsed.loss)
     return parsed
 
 

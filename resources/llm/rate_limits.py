@@ -11,13 +11,12 @@ import math
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
 from resources.llm.circuit_breaker import CircuitBreaker
 from resources.llm.concurrency import Concurrency
-from resources.llm.waiting_line import WaitingLine
 from resources.llm.watchdog import waits_for
 
 MINUTE = 60.0
@@ -26,6 +25,46 @@ SLACK = 0.5
 WINDOW = MINUTE + SLACK
 BACKED_OFF_SECONDS = 1.0
 """Throttled replies within this time halve the concurrency once."""
+
+
+class WaitingLine:
+    """A queue of tasks that wait for a limit. The first task checks the limit,
+    and may sleep until it changes.
+
+    The queue is used by several stages, each with its own event loop.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._order, self._changed = asyncio.Lock(), asyncio.Event()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until the caller is the first in the queue, and stay first during the block."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop = loop
+            self._order, self._changed = asyncio.Lock(), asyncio.Event()
+        async with self._order:
+            self._changed.clear()
+            yield
+
+    async def sleep(self, seconds: float | None = None) -> None:
+        """Sleep within a turn until `wake` is called, but no longer than `seconds`.
+
+        Returns at once if `wake` was called since the turn began or the last sleep ended.
+        """
+        if seconds is None:
+            await self._changed.wait()
+        else:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._changed.wait()
+        self._changed.clear()
+
+    def wake(self) -> None:
+        """Wake the first task, because the limit may have changed."""
+        self._changed.set()
 
 
 @dataclass(slots=True)

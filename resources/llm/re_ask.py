@@ -48,9 +48,6 @@ def re_ask(
         prompt: A prompt or one version of it (`mmdu/judge`, `mmdu/judge@4bf65a46`).
         unread: Whether only unparseable answers are invalidated.
 
-    Returns:
-        The invalidated answers.
-
     Raises:
         ReAskError: No answer matches; the message names existing ones.
         RegistryError: There is no such model.

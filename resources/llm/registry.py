@@ -205,9 +205,6 @@ def load_registry(path: Path | None = None) -> Registry:
     Args:
         path: The file; None for the configured one.
 
-    Returns:
-        The registry.
-
     Raises:
         RegistryError: The file is not valid; the message names the problem.
     """

@@ -75,15 +75,12 @@ def with_model(text: str, name: str, entry: dict[str, Any] | None, profile: str 
 
 
 def by_hand(name: str, entry: dict[str, Any] | None, profile: str | None) -> str:
-    """Describe the change of models.yaml that a person has to make.
+    """Describe the change of models.yaml that a person has to make, with its YAML.
 
     Args:
         name: The name of the entry.
         entry: The entry to add; None if it exists.
         profile: The profile to add the model to; None for no profile.
-
-    Returns:
-        A sentence with the YAML.
     """
     evaluated = f"`evaluate` of the profile {profile}"
     if entry is None:

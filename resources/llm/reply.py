@@ -129,9 +129,6 @@ def read_reply(body: bytes, prompt_tokens: Callable[[], int]) -> Reply:
         body: The body.
         prompt_tokens: Returns an estimate, for servers that send no token counts.
 
-    Returns:
-        The reply.
-
     Raises:
         BadResponse: The body has no complete completion.
     """
@@ -158,9 +155,6 @@ def reply_of(body: object, prompt_tokens: Callable[[], int]) -> Reply:
     Args:
         body: The decoded body.
         prompt_tokens: Returns an estimate, for servers that send no token counts.
-
-    Returns:
-        The reply.
 
     Raises:
         BadResponse: The body has no complete completion.
@@ -220,9 +214,6 @@ def answer_in_reasoning_field(reply: Reply, spec: ModelSpec) -> Reply:
     Args:
         reply: The reply.
         spec: The entry of the model.
-
-    Returns:
-        The reply.
     """
     ended = reply.finish_reason.lower() in _ENDED_BY_ITSELF
     if not (reply.only_reasoning_field and reply.reasoning and ended) or spec.asks_for_reasoning():

@@ -4,7 +4,6 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from methods.ids import canonical_json
 from methods.prompts.messages import Grid, Image, RenderedMessage, all_shown, in_a_grid, sampled
@@ -23,35 +22,7 @@ from resources.settings.prompts import require_task
 Json = dict[str, object]
 
 
-class DataUrlSource(Protocol):
-    """A source of images as data URLs, such as the image store."""
-
-    def jpeg_base64(self, image_id: str, max_side: int) -> str:
-        """Return an image as a data URL.
-
-        Args:
-            image_id: The image.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            The URL.
-        """
-        ...
-
-    def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
-        """Return a grid of several numbered images as a data URL.
-
-        Args:
-            image_ids: The images.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            The URL.
-        """
-        ...
-
-
-def wire_body(request: ChatRequest, spec: ModelSpec, images: DataUrlSource) -> Json:
+def wire_body(request: ChatRequest, spec: ModelSpec, images: "ImageStore | _Marks") -> Json:
     """Make the body of a chat completion request, for a live call or a line of a batch.
 
     Only the mock model server gets the prompt's task, in `metadata`.
@@ -59,10 +30,7 @@ def wire_body(request: ChatRequest, spec: ModelSpec, images: DataUrlSource) -> J
     Args:
         request: The request.
         spec: The entry of its model.
-        images: The source of its images.
-
-    Returns:
-        The body.
+        images: The source of its images, as data URLs.
 
     Raises:
         ImageNotStored: An image is missing in the store.
@@ -95,7 +63,7 @@ def _shown(request: ChatRequest, spec: ModelSpec) -> list[RenderedMessage]:
             return all_shown(request.messages)
 
 
-def _message(message: RenderedMessage, spec: ModelSpec, images: DataUrlSource) -> Json:
+def _message(message: RenderedMessage, spec: ModelSpec, images: "ImageStore | _Marks") -> Json:
     """Make a message with its texts and images in order. The store caches the data URLs of images."""
     content: list[Json] = []
     for part in message.parts:
@@ -251,9 +219,6 @@ def encoded_body(request: ChatRequest, spec: ModelSpec, images: ImageStore) -> b
         request: The request.
         spec: The entry of its model.
         images: The store with its images.
-
-    Returns:
-        The body.
 
     Raises:
         RequestTooLarge: The body exceeds the model's limit.

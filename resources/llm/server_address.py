@@ -91,20 +91,12 @@ class Proxy(NamedTuple):
     variable: str
     address: str
 
-    @property
-    def is_socks(self) -> bool:
-        """Whether it is a SOCKS proxy, which the client does not support."""
-        return self.address.lower().startswith("socks")
-
     def at(self, host: str, port: int | None) -> bool:
         """Tell whether the proxy listens at an address.
 
         Args:
             host: The host.
             port: The port; None for the default one.
-
-        Returns:
-            Whether it does.
         """
         address = self.address if "://" in self.address else f"http://{self.address}"
         parts = urlsplit(address)

@@ -5,8 +5,9 @@ names the setting of models.yaml that would prevent one.
 """
 
 import re
-from html.parser import HTMLParser
 from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
 
 from methods.json_text import from_json, to_json
 
@@ -122,33 +123,16 @@ def error_in_reply(body: object) -> ServerError | None:
     return error._replace(status=statuses[0] if statuses else 0)
 
 
-class _VisibleText(HTMLParser):
-    """Collects the visible text of an HTML page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._hidden += tag in ("script", "style")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in ("script", "style") and self._hidden > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden and data.strip():
-            self.parts.append(data.strip())
-
-
 def _plain_text(text: str) -> str:
     """Return the text of a body; for an HTML page its visible text."""
     text = text[:_LONGEST]
     if not _HTML.search(text):
         return text.strip()
-    page = _VisibleText()
-    page.feed(text)
-    return " - ".join(dict.fromkeys(page.parts))
+    page = LexborHTMLParser(text.encode(errors="replace"))
+    page.strip_tags(["script", "style"])
+    nodes = page.root.traverse(include_text=True) if page.root else ()
+    texts = (node.text(deep=False).strip() for node in nodes if node.tag == "-text")
+    return " - ".join(dict.fromkeys(filter(None, texts)))
 
 
 def _scalars(fields: dict[str, object]) -> dict[str, str]:

@@ -184,7 +184,7 @@ IMAGE_COUNT = re.compile(
     re.IGNORECASE,
 )
 """A limit on the number of images; one of the groups matches the number."""
-_TOO_MANY_IMAGES = _any(
+TOO_MANY_IMAGES = _any(
     IMAGE_COUNT.pattern,
     r"too (many|much) (images?|pictures?|media|photos?|attachments?|files?|documents?)",
     r"(number|count|amount) of (images?|pictures?|media|photos?)"
@@ -203,7 +203,7 @@ IMAGE_SIZE = _any(
 )
 """An image with too many bytes or pixels. Messages about too many images may match, too."""
 TOO_LONG = _any(
-    _TOO_MANY_IMAGES.pattern,
+    TOO_MANY_IMAGES.pattern,
     IMAGE_SIZE.pattern,
     r"maximum context length",  # OpenAI, vLLM, SGLang, OpenRouter
     r"context (length|window|size|limit)\b.{0,80}(exceed|is only|not enough|overflow|too)",
@@ -235,8 +235,3 @@ PROBABLY_TOO_LONG = _any(
     r"长度|過長|超长|トークン|토큰",
 )
 """Words about a length that may also mean something else, such as a parameter."""
-
-
-def says_too_many_images(text: str) -> bool:
-    """Tell whether an error's text is about too many images."""
-    return _TOO_MANY_IMAGES.search(text) is not None

@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -25,16 +24,11 @@ class StoreCalls:
     def __init__(self, may_wait: bool, threads: int = 1):
         self._threads = ThreadPoolExecutor(threads, "store-calls") if may_wait else None
 
-    async def call(
-        self,
-        function: Callable[P, T],
-        *arguments: P.args,
-        **named: P.kwargs,
-    ) -> T:
+    async def call(self, function: Callable[[], T]) -> T:
         """Call a function. Other tasks of the loop continue in the meantime."""
         if self._threads is None:
-            return function(*arguments, **named)
-        return await asyncio.shield(self._begin(lambda: function(*arguments, **named)))
+            return function()
+        return await asyncio.shield(self._begin(function))
 
     async def take(self, function: Callable[[], T], give_back: Callable[[T], object]) -> T:
         """Call a function that acquires a resource.
@@ -54,24 +48,17 @@ class StoreCalls:
             raise
         return results[0]
 
-    def later(
-        self, function: Callable[[], T], then: Callable[[T], object] = lambda result: None
-    ) -> None:
-        """Call a function without waiting for it, within a running loop.
-
-        Args:
-            function: The function. If the store is on a server, the next call reports its errors.
-            then: Called in the loop with the result.
+    def later(self, function: Callable[[], object]) -> None:
+        """Call a function without waiting for it, within a running loop. If the store is on a server,
+        the next call reports its errors.
         """
         if self._threads is None:
-            then(function())
-            return
-
-        def tell(done: asyncio.Future[T]) -> None:
-            if not done.cancelled() and done.exception() is None:
-                then(done.result())
-
-        self._begin(function).add_done_callback(tell)
+            function()
+        else:
+            # The error is retrieved, so that asyncio does not log it as never retrieved.
+            self._begin(function).add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )
 
     def close(self) -> None:
         """Wait until all calls that have begun are finished."""

@@ -142,14 +142,11 @@ def re_ask_unread_command(stage: str) -> str:
 
 
 def unread_sentence(stage: str, n: int) -> str:
-    """Describe unparseable replies and how to request them again.
+    """Describe unparseable replies in one sentence, and how to request them again.
 
     Args:
         stage: The stage.
         n: The number of replies.
-
-    Returns:
-        One sentence.
     """
     return (
         f"{n} {'replies' if n > 1 else 'reply'} could not be read: correct the model's server, its "

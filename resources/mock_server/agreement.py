@@ -83,15 +83,7 @@ def declines(answer: str) -> bool:
 
 
 def agreement(right: str, answer: str) -> float:
-    """Measure how far an answer agrees with a reference text.
-
-    Args:
-        right: The reference text.
-        answer: The answer.
-
-    Returns:
-        The agreement, 0 to 1.
-    """
+    """Measure from 0 to 1 how far an answer agrees with a reference text."""
     shared = _shared(_tokens(right), _tokens(answer))
     facts = _facts_told(right, answer)
     return shared if facts is None else (shared + facts) / 2
@@ -136,15 +128,7 @@ def _shared(tokens: set[str], other: set[str]) -> float:
 
 
 def obeys(request: ReceivedRequest, answer: str) -> bool:
-    """Tell whether the judge follows an answer that demands the highest score.
-
-    Args:
-        request: The request to the judge.
-        answer: The answer.
-
-    Returns:
-        Whether it does.
-    """
+    """Tell whether the judge of a request follows an answer that demands the highest score."""
     return request.model == OBEDIENT and _INSTRUCTION.search(answer) is not None
 
 
@@ -215,9 +199,6 @@ def better_answer(
         right: A reference or a caption; without one the facts of `pictures` are used.
         focus: What an answer should contain.
         pictures: The facts of the images.
-
-    Returns:
-        The winner.
     """
     truth = right or (careful_answer(question, pictures, "expert") if pictures else "")
     levels = [_level(answers, truth, focus) for answers in (first, second)]

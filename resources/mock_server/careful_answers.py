@@ -59,9 +59,6 @@ def careful_answer(question: str, pictures: dict[int, Facts], voice: str) -> str
         question: The question.
         pictures: The facts of the images.
         voice: The seed of the wording.
-
-    Returns:
-        The answer.
     """
     if not pictures:
         return _NO_PICTURE
@@ -156,9 +153,6 @@ def in_one(number: int, facts: Facts, kinds: Sequence[str], seeded: SeededChoice
         facts: Its facts.
         kinds: The kinds.
         seeded: Selects the wording.
-
-    Returns:
-        The sentence.
     """
     clauses = []
     if COLOUR in kinds:

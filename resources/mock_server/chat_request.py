@@ -123,9 +123,6 @@ class ReceivedRequest:
         Args:
             tag: The tag.
             default: The result without such a section.
-
-        Returns:
-            The text.
         """
         return next((content for name, content in self.sections if name == tag), default)
 
@@ -155,9 +152,6 @@ class ReceivedRequest:
         Args:
             noun: The noun.
             default: The result without the phrase.
-
-        Returns:
-            The number.
         """
         match = re.search(rf"exactly\s+(\w+)\s+{noun}", self.system, re.IGNORECASE)
         word = match.group(1).lower() if match else ""
@@ -224,9 +218,6 @@ def asked_about(question: str, pictures: dict[int, Facts]) -> list[int]:
     Args:
         question: The question.
         pictures: The facts of the images.
-
-    Returns:
-        The numbers of the images.
     """
     named = [number for number in image_numbers(question) if number in pictures]
     return named or list(pictures)

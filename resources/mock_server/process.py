@@ -7,9 +7,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import IO, Self
 
@@ -20,6 +17,8 @@ CONTEXT_TOKENS = 128_000
 """The context length in tokens, prompt and reply together: that of GPT-4o."""
 _LINE = "mock model server on "
 _TAIL = 600
+START_SECONDS = 30
+"""The most seconds until a server prints its address, which is bound by then."""
 
 
 class MockServerError(UserError):
@@ -33,20 +32,15 @@ class MockServerProcess:
     running server. The server stops at interpreter exit, and also if this process is killed.
     """
 
-    module = "resources.mock_server"
-    """The Python module that the process runs."""
-
     def __init__(
         self,
         latency_ms: float = 0.0,
-        start_seconds: float = 30.0,
         context_tokens: int = CONTEXT_TOKENS,
     ) -> None:
         self._options: dict[str, float] = {
             "--latency-ms": latency_ms,
             "--context-tokens": context_tokens,
         }
-        self._start_seconds = start_seconds
         self._lock = threading.RLock()
         self._process: subprocess.Popen[str] | None = None
         self._stderr: IO[bytes] | None = None
@@ -64,16 +58,14 @@ class MockServerProcess:
             return self._process.pid if self._process and self._process.poll() is None else None
 
     def start(self) -> str:
-        """Start the server unless it runs, and return its base URL once it answers."""
+        """Start the server unless it runs, and return its base URL."""
         with self._lock:
             if self.pid is not None:
                 return self._base_url
             self.stop()
-            deadline = time.monotonic() + self._start_seconds
             try:
                 self._spawn()
-                self._base_url = self._read_line(deadline)
-                self._wait_for_health(deadline)
+                self._base_url = self._read_line()
             except BaseException:
                 self.stop()
                 raise
@@ -108,7 +100,7 @@ class MockServerProcess:
     def _spawn(self) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
-        command = [sys.executable, "-m", self.module, "--port", "0"]
+        command = [sys.executable, "-m", "resources.mock_server", "--port", "0"]
         command += ["--parent", str(os.getpid())]
         for name, value in self._options.items():
             command += [name, str(value)]
@@ -122,27 +114,15 @@ class MockServerProcess:
             text=True,
         )
 
-    def _read_line(self, deadline: float) -> str:
+    def _read_line(self) -> str:
         """Wait for the line that names the server's address."""
         assert self._process is not None and self._process.stdout is not None
         stdout = self._process.stdout
-        ready, _, _ = select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))
+        ready, _, _ = select.select([stdout], [], [], START_SECONDS)
         line = stdout.readline().strip() if ready else ""
         if not line.startswith(_LINE):
             raise self._failure("did not print its address")
         return line.removeprefix(_LINE)
-
-    def _wait_for_health(self, deadline: float) -> None:
-        """Wait until the server answers. Proxies of the environment are not used."""
-        address = self._base_url.removesuffix("/v1") + "/health"
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        while time.monotonic() < deadline and self.pid is not None:
-            try:
-                with opener.open(address, timeout=2.0):
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.02)
-        raise self._failure("did not become healthy")
 
     def _failure(self, what: str) -> MockServerError:
         """Make an error with the end of the server's stderr and advice."""
@@ -153,6 +133,6 @@ class MockServerProcess:
             tail = " ".join(text.split())[-_TAIL:]
         detail = f"its stderr ends: {tail}" if tail else "its stderr is empty"
         return MockServerError(
-            f"The mock model server {what} within {self._start_seconds:.0f} s; {detail}. On a busy "
+            f"The mock model server {what} within {START_SECONDS} s; {detail}. On a busy "
             "machine, run again when other work has ended."
         )

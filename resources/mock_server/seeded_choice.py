@@ -29,9 +29,6 @@ class SeededChoice:
         Args:
             key: The key of the decision.
             probability: The probability.
-
-        Returns:
-            The decision.
         """
         return self.number(key) < probability
 
@@ -41,9 +38,6 @@ class SeededChoice:
         Args:
             key: The key of the decision.
             options: The options.
-
-        Returns:
-            The option.
         """
         return options[int(self.number(key) * len(options))]
 
@@ -53,9 +47,6 @@ class SeededChoice:
         Args:
             key: The key of the decision.
             options: The options.
-
-        Returns:
-            All options.
         """
         keyed = [(self.number(f"{key}/{index}"), index) for index in range(len(options))]
         return [options[index] for _, index in sorted(keyed)]

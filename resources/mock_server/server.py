@@ -8,7 +8,6 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
@@ -21,35 +20,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resources.mock_server.chat_completion import MODELS, chat_body, model_list
 from resources.mock_server.chat_request import ApiError, UnknownModel, model_name, read_body
+from resources.web.ports import HOST
 from resources.web.request_guard import is_of_page
 
-HOST = "127.0.0.1"
 HEADERS = {"x-mock": "true"}
 _WATCH_SECONDS = 0.25
 _WORKERS = 4
-
-
-class Application:
-    """The handlers of the routes, which share worker threads."""
-
-    def __init__(self, latency_ms: float, context_tokens: int) -> None:
-        self._latency = latency_ms / 1000.0
-        self._context = context_tokens
-        self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="mock")
-
-    async def health(self, request: Request) -> Response:
-        """Report that the server is running."""
-        return JSONResponse({"status": "ok", "mock": True}, headers=HEADERS)
-
-    async def models(self, request: Request) -> Response:
-        return JSONResponse(model_list(), headers=HEADERS)
-
-    async def chat(self, request: Request) -> Response:
-        loop = asyncio.get_running_loop()
-        sent = await request.body()
-        await asyncio.sleep(self._latency)
-        body = await loop.run_in_executor(self._pool, _answer_body, sent, self._context)
-        return Response(body, media_type="application/json", headers=HEADERS)
 
 
 class _NoPages:
@@ -70,18 +46,24 @@ def create_app(latency_ms: float, context_tokens: int) -> Starlette:
     Args:
         latency_ms: The latency of a reply in milliseconds.
         context_tokens: The most tokens of prompt and reply together.
-
-    Returns:
-        The application.
     """
-    handlers = Application(latency_ms, context_tokens)
-    routes: list[tuple[str, str, Callable[[Request], Awaitable[Response]]]] = [
-        ("/health", "GET", handlers.health),
-        ("/v1/models", "GET", handlers.models),
-        ("/v1/chat/completions", "POST", handlers.chat),
-    ]
+    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="mock")
+
+    async def models(request: Request) -> Response:
+        return JSONResponse(model_list(), headers=HEADERS)
+
+    async def chat(request: Request) -> Response:
+        sent = await request.body()
+        await asyncio.sleep(latency_ms / 1000.0)
+        loop = asyncio.get_running_loop()
+        body = await loop.run_in_executor(pool, _answer_body, sent, context_tokens)
+        return Response(body, media_type="application/json", headers=HEADERS)
+
     return Starlette(
-        routes=[Route(path, handler, methods=[method]) for path, method, handler in routes],
+        routes=[
+            Route("/v1/models", models),
+            Route("/v1/chat/completions", chat, methods=["POST"]),
+        ],
         exception_handlers={ApiError: _error_response},
         middleware=[Middleware(_NoPages)],
     )
@@ -133,18 +115,7 @@ def _answer_body(sent: bytes, context: int) -> bytes:
 
 
 def _exit_with(parent: int) -> None:
-    """End this process as soon as the parent process is gone."""
-    direct = os.getppid() == parent
-    while _alive(parent) and not (direct and os.getppid() != parent):
+    """End this process as soon as its parent process is gone."""
+    while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
     os._exit(0)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -122,15 +122,7 @@ _JOINED = re.compile(r"\s*(?:,|and|&|,\s*and|\s)\s*", re.IGNORECASE)
 
 
 def near(first: str, second: str) -> bool:
-    """Tell whether two values are easily confused.
-
-    Args:
-        first: A value.
-        second: A value.
-
-    Returns:
-        Whether they are.
-    """
+    """Tell whether two values are easily confused."""
     return frozenset((first, second)) in _NEAR
 
 
@@ -187,9 +179,6 @@ def stated_facts(text: str, default: int | None = None) -> list[StatedFact]:
     Args:
         text: The text.
         default: The default image; None for none.
-
-    Returns:
-        The facts.
     """
     groups = _mentions(text)
     facts: dict[StatedFact, None] = {}
@@ -209,9 +198,6 @@ def true_values(facts: Facts, kind: str) -> tuple[str, ...]:
     Args:
         facts: The facts of an image.
         kind: The kind of fact.
-
-    Returns:
-        The values.
     """
     if kind == COLOUR:
         return tuple(dict.fromkeys((*facts.colour_names, facts.background)))
@@ -224,9 +210,6 @@ def correctness(fact: StatedFact, facts: Facts) -> float:
     Args:
         fact: The stated fact.
         facts: The facts of the image.
-
-    Returns:
-        The grade.
     """
     right = true_values(facts, fact.kind)
     if fact.value in right:

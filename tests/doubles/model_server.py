@@ -3,11 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
-from typing import Any
 
-from tests.doubles.providers.provider import Provider, Refused, read
-from tests.doubles.serving import QuietHandler, serving
+from tests.doubles.odd_api import Asked, answering
+from tests.doubles.providers.provider import Provider
 
 LLAMA_PROPS = {
     "default_generation_settings": {"params": {"seed": 1}, "n_ctx": 4096},
@@ -59,38 +57,18 @@ def model_server(
     With a `key` it refuses what is sent without it.
     """
 
-    class Handler(QuietHandler):
-        def send(self, status: int, body: object) -> None:
-            data = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    def answer(asked: Asked) -> None:
+        code: int
+        body: object
+        if key is not None and asked.headers.get("Authorization") != f"Bearer {key}":
+            code, body = 401, {"error": {"message": "Invalid API key", "code": "invalid_api_key"}}
+        elif asked.command == "GET":
+            code = status if asked.path in pages else 404
+            body = pages.get(asked.path, {"error": "not found"})
+        else:
+            assert chat is not None and asked.path == "/v1/chat/completions"
+            code, body = chat.answer({}, json.loads(asked.body))
+        asked.send(json.dumps(body).encode(), code)
 
-        def is_refused(self) -> bool:
-            refused = key is not None and self.headers.get("Authorization") != f"Bearer {key}"
-            if refused:
-                self.send(401, {"error": {"message": "Invalid API key", "code": "invalid_api_key"}})
-            return refused
-
-        def do_GET(self) -> None:
-            if self.is_refused():
-                return
-            known = self.path in pages
-            self.send(status if known else 404, pages.get(self.path, {"error": "not found"}))
-
-        def do_POST(self) -> None:
-            asked: dict[str, Any] = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            assert chat is not None and self.path == "/v1/chat/completions"
-            if self.is_refused():
-                return
-            chat.received.append(asked)
-            try:
-                request = read(asked)
-                chat.check(request)
-                self.send(200, chat.completion(request))
-            except Refused as refused:
-                self.send(refused.status, refused.body)
-
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        yield f"http://127.0.0.1:{server.server_port}"
+    with answering(answer) as api:
+        yield f"http://{api.address}"

@@ -28,23 +28,12 @@ class Asked(QuietHandler):
 
     do_GET = do_POST
 
-    def begin(self, status: int = 200, **headers: str) -> None:
-        """Status and headers; underscores in names are hyphens."""
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-
-    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
-        self.begin(status, Content_Length=str(len(body)), **headers)
-        self.write(body)
-
     def says(self, text: str = "Fine.", tokens: tuple[int, int] = (10, 5), **headers: str) -> None:
         """A completion, and what it was billed as."""
         self.send(completion({"role": "assistant", "content": text}, *tokens), **headers)
 
     def write(self, part: bytes) -> None:
-        self.wfile.write(part)
+        super().write(part)
         self.server.n_sent += len(part)
 
     def write_chunk(self, part: bytes) -> None:

@@ -26,6 +26,20 @@ class QuietHandler(BaseHTTPRequestHandler):
 
     def log_message(self, *parts: object) -> None: ...
 
+    def begin(self, status: int = 200, **headers: str) -> None:
+        """Status and headers; underscores in names are hyphens."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+
+    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
+        self.begin(status, Content_Length=str(len(body)), **headers)
+        self.write(body)
+
+    def write(self, part: bytes) -> None:
+        self.wfile.write(part)
+
 
 @contextmanager
 def serving(server: Server) -> Iterator[Server]:

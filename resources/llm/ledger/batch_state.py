@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Row,
     bindparam,
@@ -100,8 +99,11 @@ class BatchState:
 
     def waiting(self, batch: str) -> dict[str, BatchItem]:
         """Return the waiting items of a batch by key."""
-        where = BATCH_ITEMS.c.state == "waiting", BATCH_ITEMS.c.batch == batch
-        return {item.key: item for item in self._items(*where)}
+        query = select(BATCH_ITEMS).where(
+            BATCH_ITEMS.c.state == "waiting", BATCH_ITEMS.c.batch == batch
+        )
+        with self._store.read() as connection:
+            return {row.key: _item(row) for row in connection.execute(query)}
 
     def batches(self, *, still_open: bool = False) -> list[Batch]:
         """Return all batches, the oldest first; with `still_open` only those that have not ended."""
@@ -251,11 +253,6 @@ class BatchState:
             of_kind = BATCH_ITEMS.c.stage == stage, BATCH_ITEMS.c.kind == kind
             failed = BATCH_ITEMS.c.state == "failed"
             connection.execute(delete(BATCH_ITEMS).where(*of_kind, failed))
-
-    def _items(self, *where: ColumnElement[bool]) -> list[BatchItem]:
-        with self._store.read() as connection:
-            rows = connection.execute(select(BATCH_ITEMS).where(*where)).all()
-        return [_item(row) for row in rows]
 
 
 def _item(row: Row[Any]) -> BatchItem:

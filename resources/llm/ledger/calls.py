@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 from sqlalchemy import insert as insert_all
@@ -21,8 +21,6 @@ UNREAD = "unread"
 in each run, until parsing succeeds or a user has it requested again."""
 KEPT_CHARACTERS = 10_000
 """The most characters of the reply that a charge stores."""
-_SMALLEST_WINDOW = 9
-"""The smallest window of zlib: 2^9 bytes."""
 _WHY = {
     "truncated": "The token limit cut the answer off after {tokens} tokens: raise token_limit.tokens "
     "of the model in models.yaml.",
@@ -64,10 +62,6 @@ class Call(NamedTuple):
     claimed_tokens: int | None = None
     image_tokens: int | None = None
 
-    def as_outcome(self, *, cached: bool) -> Outcome:
-        """Convert the call to the outcome of its request."""
-        return outcome_of(*(getattr(self, name) for name in OUTCOME_COLUMNS), cached=cached)
-
     def as_charge(self, detail: str) -> "Charge":
         """Convert the call to a charge, which is paid for but never reused; `detail` is the reason."""
         fields = self._asdict()
@@ -75,63 +69,12 @@ class Call(NamedTuple):
         return Charge(**fields, detail=detail)
 
 
-OUTCOME_COLUMNS = (
-    *("key", "outcome", "response", "finish_reason"),
-    *("prompt_tokens", "completion_tokens", "cost_usd", "reasoning"),
-    *("answered_as", "claimed_tokens"),
-)
-"""The columns of a call that determine its outcome, in the order of `outcome_of`."""
-
-
-def outcome_of(
-    key: str,
-    outcome: str,
-    response: str,
-    finish_reason: str,
-    prompt_tokens: int,
-    completion_tokens: int,
-    cost_usd: float,
-    reasoning: str | None,
-    answered_as: str | None,
-    claimed_tokens: int | None,
-    *,
-    cached: bool,
-) -> Outcome:
-    """Convert a stored reply to an outcome.
-
-    Args:
-        key: The key of the request.
-        outcome: The stored outcome: `answered`, or one of KEPT_KINDS.
-        response: The text of the reply.
-        finish_reason: The server's finish reason.
-        prompt_tokens: Tokens of the prompt.
-        completion_tokens: Tokens of the reply.
-        cost_usd: The cost in US dollars.
-        reasoning: The reasoning, if the server returned it.
-        answered_as: The model that the reply names, if it is another one.
-        claimed_tokens: Token counts of the reply that are not plausible.
-        cached: Whether the reply was stored before the request was made.
-
-    Returns:
-        A completion or a failure.
-    """
-    paid = prompt_tokens, completion_tokens, cost_usd
-    claims = answered_as, claimed_tokens
-    if outcome in (ANSWERED, UNREAD):
-        return Completion(key, response, finish_reason, *paid, cached, reasoning, *claims)
-    why = why_no_answer(outcome, completion_tokens)
-    return Failure(key, outcome, why, *paid, finish_reason, reasoning, cached, *claims)  # type: ignore[arg-type]
-
-
 def why_no_answer(outcome: str, completion_tokens: int) -> str:
-    """Explain why a stored reply of one of KEPT_KINDS is not an answer.
+    """Explain in a sentence why a stored reply of one of KEPT_KINDS is not an answer.
 
     Args:
         outcome: The stored outcome.
         completion_tokens: Tokens of the reply.
-
-    Returns:
-        A sentence.
     """
     return _WHY[outcome].format(tokens=completion_tokens)
 
@@ -166,12 +109,35 @@ class Charge(NamedTuple):
     image_tokens: int | None = None
 
 
+OUTCOME_COLUMNS = (
+    *("key", "outcome", "response", "finish_reason"),
+    *("prompt_tokens", "completion_tokens", "cost_usd", "reasoning"),
+    *("answered_as", "claimed_tokens"),
+)
+"""The columns of a call that determine its outcome."""
+
+
+def outcome_of(row: Any, *, cached: bool) -> Outcome:
+    """Convert a stored reply to the outcome of its request.
+
+    Args:
+        row: A call, a charge, or a row of calls with OUTCOME_COLUMNS.
+        cached: Whether the reply was stored before the request was made.
+    """
+    paid = row.prompt_tokens, row.completion_tokens, row.cost_usd
+    claims = row.answered_as, row.claimed_tokens
+    if row.outcome in (ANSWERED, UNREAD):
+        texts = row.response, row.finish_reason
+        return Completion(row.key, *texts, *paid, cached, row.reasoning, *claims)
+    is_charge = isinstance(row, Charge)
+    detail = row.detail if is_charge else why_no_answer(row.outcome, row.completion_tokens)
+    texts = row.finish_reason, row.reasoning
+    return Failure(row.key, row.outcome, detail, *paid, *texts, cached, *claims)
+
+
 def pack(request: Mapping[str, object]) -> bytes:
     """Compress a canonical request for storage."""
-    text = canonical_json(request).encode()
-    # For a short text, setting up a large window would take longer than compressing.
-    window = min(max(len(text).bit_length(), _SMALLEST_WINDOW), zlib.MAX_WBITS)
-    return zlib.compress(text, wbits=window)
+    return zlib.compress(canonical_json(request).encode())
 
 
 def unpack(packed: bytes) -> dict[str, object]:

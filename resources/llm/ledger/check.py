@@ -1,15 +1,12 @@
 """Integrity checks of the ledger's file: a quick one before money is spent, and a complete one.
 
 SQLite only notices a damaged database page when it reads it, which may be after a thousand
-paid answers. Reading all pages of a ledger of a million calls (1.5 GB) takes 1 s from memory
-and 6 s from disk. So a small ledger is checked completely each time. A large one is checked
-completely once a day, after a reboot, and when the file was replaced; in between, its size,
-its tables and its last rows are checked.
+paid answers. So the quick check reads all pages, which for a ledger of a million calls (1.5 GB)
+takes 1 s from memory and 6 s from disk.
 """
 
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -19,17 +16,12 @@ from resources.files.home import is_writable
 from resources.llm.ledger.calls import unpack
 from resources.llm.ledger.file import LEDGER
 from resources.migrations import StoreError, missing_steps
-from resources.stores.sqlite import BUSY_TIMEOUT, address_of, require_content, size_of
+from resources.stores.sqlite import BUSY_TIMEOUT, address_of, require_content
 from resources.stores.sqlite_errors import is_damaged, unwritable
 from resources.stores.sqlite_rows import Readers, text_or_bytes, unreadable_values
 
-WALKED_EACH_TIME = 64 * 2**20
-"""Bytes up to which all pages of a ledger are checked each time; this takes up to 60 ms."""
-GOOD_FOR = 24 * 3600.0
-"""Seconds until all pages of a larger ledger are checked again."""
 READERS: Readers = {f"{table}.request": unpack for table in ("calls", "charges", "batch_items")}
 """Decoders of the columns with compressed requests."""
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SHOWN = 20
 """The most problems that a complete check lists."""
 
@@ -46,12 +38,12 @@ def require_sound(path: Path) -> None:
     """Raise StoreError if the quick check finds damage in the ledger at `path`, of any version."""
     with _connected(path) as connection:
         try:
-            wrong = _looked_at(connection, path)
+            result: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         except sqlite3.DatabaseError as error:
             _require_damaged(path, error)
-            wrong = str(error)
-    if wrong:
-        raise StoreError(f"{path} is damaged ({wrong}): {LEDGER.if_damaged}.")
+            result = str(error)
+    if result != "ok":
+        raise StoreError(f"{path} is damaged ({_one_line(result)}): {LEDGER.if_damaged}.")
 
 
 def has_calls(path: Path) -> bool:
@@ -114,48 +106,6 @@ def _require_damaged(path: Path, error: sqlite3.DatabaseError) -> None:
         raise StoreError(
             f"{path} cannot be read ({error}). Fix the cause, and start again."
         ) from error
-
-
-def _looked_at(connection: sqlite3.Connection, path: Path) -> str | None:
-    """Describe the first problem of the file, or None."""
-    n_pages, page_size = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
-    )
-    missing = n_pages * page_size - path.stat().st_size
-    # The newest pages may only be in the write-ahead log.
-    if missing > 0 and not size_of(path.with_name(f"{path.name}-wal")):
-        return f"its last {missing} bytes are missing"
-    if n_pages * page_size > WALKED_EACH_TIME and _walked_lately(path):
-        for table in ("calls", "charges"):
-            connection.execute(f"SELECT * FROM {table} ORDER BY rowid DESC LIMIT 3").fetchall()
-        return None
-    result: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if result != "ok":
-        return _one_line(result)
-    if n_pages * page_size > WALKED_EACH_TIME:
-        _memory(path).write_text(_identity(path))
-    return None
-
-
-def _walked_lately(path: Path) -> bool:
-    memory = _memory(path)
-    try:
-        age = time.time() - memory.stat().st_mtime
-        return 0 <= age < GOOD_FOR and memory.read_text() == _identity(path)
-    except FileNotFoundError:
-        return False
-
-
-def _memory(path: Path) -> Path:
-    """Return the path of the file, next to the ledger, that records the last complete check."""
-    return path.with_name(f"{path.name}.checked")
-
-
-def _identity(path: Path) -> str:
-    """Identify the file and the boot of the machine, as a power cut may have damaged the file."""
-    boot = _BOOT.read_text().strip() if _BOOT.exists() else ""
-    stat = path.stat()
-    return f"{stat.st_dev} {stat.st_ino} {boot}\n"
 
 
 @contextmanager

@@ -78,9 +78,6 @@ class ReAskDecision(NamedTuple):
             model: The model that answers.
             stage: The stage.
             prompt_version: The version of the prompt.
-
-        Returns:
-            Whether it applies.
         """
         return (
             self.model in (None, model)
@@ -119,7 +116,7 @@ class Ledger:
 
     def find(self, keys: Sequence[str]) -> dict[str, Outcome]:
         """Find the stored replies to requests, as cached outcomes by key."""
-        return {row[0]: outcome_of(*row, cached=True) for row in self._of_keys(_FIND, keys)}
+        return {row.key: outcome_of(row, cached=True) for row in self._of_keys(_FIND, keys)}
 
     def models_of(self, keys: Sequence[str]) -> set[str]:
         """Return the models that answered the requests `keys`, as far as these are stored."""
@@ -256,9 +253,6 @@ class Ledger:
         Args:
             columns: Columns of the view `paid_calls` in `file.py`.
             n_rows: The number of rows of a chunk.
-
-        Returns:
-            Chunks of rows.
         """
         names: list[ColumnElement[Any]] = [column(name) for name in columns]
         query = select(*names).select_from(PAID_CALLS)
@@ -294,9 +288,6 @@ def read_paid_calls(ledger: Ledger, schema: "pa.Schema") -> "pa.Table":
     Args:
         ledger: The ledger.
         schema: The columns with their types.
-
-    Returns:
-        The table.
     """
     import pyarrow as pa
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select, text
+from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, null, select
 
 from methods.json_text import from_json
-from resources.llm.ledger.calls import readable, why_no_answer
+from resources.llm.ledger.calls import ANSWERED, readable, why_no_answer
 from resources.llm.ledger.file import CALLS, CHARGES, LEDGER
 from resources.llm.request import KEPT_KINDS
 from resources.migrations import StoreError
@@ -89,32 +89,6 @@ class LedgerRowId(NamedTuple):
         return self.key if self.charge is None else f"{self.key}-{self.charge}"
 
 
-class LedgerRow(NamedTuple):
-    """A row of a page of calls.
-
-    Attributes:
-        opening: The first characters of the reply.
-        reasoning: The first characters of the reasoning, if there is no reply.
-        seconds: The time of the call; None for a charge.
-        detail: Why a billed request (charge) brought no answer; None for a call.
-    """
-
-    name: LedgerRowId
-    stage: str
-    model: str
-    endpoint: str
-    outcome: str
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float
-    run: str
-    created_at: str
-    opening: str
-    reasoning: str | None
-    seconds: float | None
-    detail: str | None
-
-
 class LedgerPage(NamedTuple):
     """A page of rows, the newest first. `n_looked` rows were read to find them, back
     to the time `looked_back_to`.
@@ -122,19 +96,19 @@ class LedgerPage(NamedTuple):
     `older` is the beginning of the next page; None if there are no older rows.
     """
 
-    rows: list[LedgerRow]
+    rows: list["LedgerEntry"]
     n_looked: int
     looked_back_to: str | None
     older: LedgerCursor | None
 
 
 class LedgerEntry(NamedTuple):
-    """One call or charge with its texts.
+    """One call or charge with the beginning of its texts.
 
     Attributes:
-        n_reply: The length of the reply in characters.
-        n_reasoning: The length of the reasoning in characters.
-        request: The canonical request; None if its row is damaged.
+        n_reply: The length of the whole reply in characters.
+        n_reasoning: The length of the whole reasoning in characters.
+        request: The canonical request; None in a list, and if its row is damaged.
         seconds: The time of the call; None for a charge.
         attempts: The number of attempts; None for a charge.
         detail: Why a charge brought no answer.
@@ -185,31 +159,12 @@ SHOWN = 100_000
 """Characters of a reply, and of its reasoning, that `entry` reads."""
 SAME_REQUEST = 20
 """The most charges of one request that are listed."""
-_HERE = Path(__file__).parent
-_LISTED = (
-    *("seq", "key", "stage", "model", "endpoint", "outcome", "prompt_tokens", "completion_tokens"),
-    *("cost_usd", "run", "created_at", f"substr(response, 1, {OPENING})"),
-    f"CASE response WHEN '' THEN substr(reasoning, 1, {OPENING}) END",
+_TABLES: Mapping[str, Table] = {"call": CALLS, "charge": CHARGES}
+_COLUMNS = (
+    *("provider", "endpoint", "model", "prompt_version", "stage", "run", "via", "outcome"),
+    *("finish_reason", "prompt_tokens", "completion_tokens", "cost_usd", "created_at"),
+    *("answered_as", "claimed_tokens", "image_tokens"),
 )
-_SHOWN = {
-    **{
-        name: name
-        for name in (
-            *("provider", "endpoint", "model", "prompt_version", "stage", "run", "via", "outcome"),
-            *("finish_reason", "prompt_tokens", "completion_tokens", "cost_usd", "created_at"),
-            *("answered_as", "claimed_tokens", "image_tokens"),
-        )
-    },
-    "reply": f"substr(response, 1, {SHOWN})",
-    "n_reply": "length(response)",
-    "reasoning": f"substr(reasoning, 1, {SHOWN})",
-    "n_reasoning": "coalesce(length(reasoning), 0)",
-}
-"""Fields of an entry, each with its SQL expression."""
-_SHOWN_OF = {
-    "call": {"seconds": "seconds", "attempts": "attempts", "detail": "NULL"},
-    "charge": {"seconds": "NULL", "attempts": "NULL", "detail": "detail"},
-}
 Text = Literal["reply", "reasoning"]
 _TEXTS: Mapping[Text, str] = {"reply": "response", "reasoning": "reasoning"}
 T = TypeVar("T")
@@ -232,9 +187,6 @@ class LedgerReader:
             wanted: The filter.
             before: The position after which rows are read.
             n_rows: The number of rows.
-
-        Returns:
-            The page.
         """
 
         def question(connection: Connection) -> LedgerPage:
@@ -266,18 +218,19 @@ class LedgerReader:
         """
 
         def question(connection: Connection) -> LedgerEntry | None:
-            if name.charge is None:
-                entry = _entry(connection, "call", CALLS.c.key == name.key)
-                if entry is not None:
-                    return entry
-                newest = _charges_of(connection, name.key)
-                if not newest:
-                    return None
-                return _entry(connection, "charge", CHARGES.c.seq == newest[0].charge)
-            where = CHARGES.c.seq == name.charge, CHARGES.c.key == name.key
-            return _entry(connection, "charge", *where)
+            charge = name.charge
+            if charge is None:
+                calls = _entries(connection, "call", SHOWN, CALLS.c.key == name.key)
+                if calls:
+                    return next(iter(calls.values()))
+                charge = next((newest.charge for newest in _charges_of(connection, name.key)), None)
+            where = CHARGES.c.seq == charge, CHARGES.c.key == name.key
+            return _entries(connection, "charge", SHOWN, *where).get(charge or 0)
 
-        return self._ask(question)
+        entry = self._ask(question)
+        if entry is not None and entry.outcome in KEPT_KINDS and entry.name.charge is None:
+            return entry._replace(detail=why_no_answer(entry.outcome, entry.completion_tokens))
+        return entry
 
     def whole_text(self, name: LedgerRowId, kind: Text) -> str | None:
         """Read the complete reply or reasoning of a call or charge.
@@ -285,38 +238,37 @@ class LedgerReader:
         Args:
             name: The id of the row.
             kind: Which of the two texts.
-
-        Returns:
-            The text, or None.
         """
 
-        def question(connection: Connection) -> str | None:
-            table = CALLS if name.charge is None else CHARGES
-            query = select(table.c[_TEXTS[kind]]).where(table.c.key == name.key)
-            if name.charge is not None:
-                query = query.where(table.c.seq == name.charge)
-            text: str | None = connection.execute(query).scalar()
-            return text
-
-        return self._ask(question)
+        table = CALLS if name.charge is None else CHARGES
+        query = select(table.c[_TEXTS[kind]]).where(table.c.key == name.key)
+        if name.charge is not None:
+            query = query.where(table.c.seq == name.charge)
+        text: str | None = self._ask(lambda connection: connection.execute(query).scalar())
+        return text
 
     def same_request(self, key: str) -> list[LedgerRowId]:
         """List the call of a key and its recent charges: every reply to one request."""
 
-        def question(connection: Connection) -> list[LedgerRowId]:
-            calls = connection.execute(select(CALLS.c.key).where(CALLS.c.key == key)).scalars()
-            return [*map(LedgerRowId, calls), *_charges_of(connection, key)]
-
-        return self._ask(question)
+        query = select(CALLS.c.key).where(CALLS.c.key == key)
+        return self._ask(
+            lambda connection: [
+                *map(LedgerRowId, connection.execute(query).scalars()),
+                *_charges_of(connection, key),
+            ]
+        )
 
     def names(self) -> dict[str, list[str]]:
         """List the distinct values of `stage`, `model`, `endpoint` and `run` of the newest calls."""
 
+        names = ("stage", "model", "endpoint", "run")
+
         def question(connection: Connection) -> dict[str, list[str]]:
-            names: dict[str, list[str]] = {"stage": [], "model": [], "endpoint": [], "run": []}
-            for kind, name in connection.execute(text(_sql("names_in_use")), {"n_newest": NEWEST}):
-                names[kind].append(name)
-            return names
+            rows: list[Any] = []
+            for table in _TABLES.values():
+                newest = select(*(table.c[name] for name in names)).order_by(table.c.seq.desc())
+                rows += connection.execute(newest.limit(NEWEST))
+            return {name: sorted({row[place] for row in rows}) for place, name in enumerate(names)}
 
         return self._ask(question)
 
@@ -334,26 +286,28 @@ class LedgerReader:
             ) from None
 
 
-def _sql(name: str) -> str:
-    return (_HERE / f"{name}.sql").read_text(encoding="utf-8")
-
-
 def _newest_first(
     connection: Connection, wanted: CallFilter, before: LedgerCursor, most: int
 ) -> Iterator[tuple[str, str, int, bool]]:
     """Yield (time, kind, seq, whether it matches the filter) of calls and charges, the newest first: at
     most `most` of each kind.
     """
-    conditions: Mapping[str, object] = {
-        **wanted._asdict(),
-        "cost": wanted.cost_usd,
-        "most": most,
-    }
 
     def rows(kind: str, limit: int | None) -> Iterator[tuple[str, str, int, bool]]:
-        cursor = connection.execute(text(_sql(f"newest_{kind}s")), {**conditions, "before": limit})
-        for seq, created_at, fits, *texts in cursor:
-            matches = bool(fits) and (wanted.text is None or _holds(wanted.text, *texts))
+        columns = _TABLES[kind].c
+        # Whether a row fits is a result, not a condition: the reader knows at how many it has looked.
+        fits = and_(True, *_conditions(wanted, _TABLES[kind]))
+        query = select(columns.seq, columns.created_at, case((fits, 1), else_=0))
+        if wanted.text is not None:
+            names = ("response", "reasoning", "detail", "request")
+            query = query.add_columns(
+                *(case((fits, columns[name])) if name in columns else null() for name in names)
+            )
+        if limit is not None:
+            query = query.where(columns.seq < limit)
+        cursor: Any = connection.execute(query.order_by(columns.seq.desc()).limit(most))
+        for seq, created_at, is_fitting, *texts in cursor:
+            matches = bool(is_fitting) and (wanted.text is None or _holds(wanted.text, *texts))
             yield created_at, kind, seq, matches
 
     return heapq.merge(
@@ -364,30 +318,54 @@ def _newest_first(
     )
 
 
-def _listed(connection: Connection, hits: list[tuple[str, int]]) -> list[LedgerRow]:
-    rows: dict[tuple[str, int], LedgerRow] = {}
-    for kind, more in (("call", "seconds, NULL"), ("charge", "NULL, substr(detail, 1, 300)")):
+def _conditions(wanted: CallFilter, table: Table) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of a filter, without that on texts."""
+    for name in ("stage", "model", "endpoint"):
+        if (value := getattr(wanted, name)) is not None:
+            yield table.c[name] == value
+    if wanted.outcome == "lost":
+        yield table.c.outcome != ANSWERED
+    elif wanted.outcome is not None:
+        yield table.c.outcome == wanted.outcome
+    if wanted.run is not None:
+        yield func.substr(table.c.run, 1, len(wanted.run)) == wanted.run
+    if wanted.cost_usd is not None:
+        yield table.c.cost_usd >= wanted.cost_usd
+
+
+def _listed(connection: Connection, hits: list[tuple[str, int]]) -> list[LedgerEntry]:
+    entries = {}
+    for kind, table in _TABLES.items():
         seqs = [seq for row_kind, seq in hits if row_kind == kind]
-        query = text(f"SELECT {', '.join(_LISTED)}, {more} FROM {kind}s WHERE seq IN :seqs")
-        listed = query.bindparams(bindparam("seqs", expanding=True))
-        for seq, key, *row in connection.execute(listed, {"seqs": seqs}):
-            rows[kind, seq] = LedgerRow(LedgerRowId(key, seq if kind == "charge" else None), *row)
-    return [rows[place] for place in hits]
+        entries[kind] = _entries(connection, kind, OPENING, table.c.seq.in_(seqs))
+    return [entries[kind][seq] for kind, seq in hits]
 
 
-def _entry(connection: Connection, kind: str, *where: ColumnElement[bool]) -> LedgerEntry | None:
-    fields = _SHOWN | _SHOWN_OF[kind]
-    table = CALLS if kind == "call" else CHARGES
-    columns = table.c.seq, table.c.key, table.c.request, *map(literal_column, fields.values())
-    record = connection.execute(select(*columns).select_from(table).where(*where)).fetchone()
-    if record is None:
-        return None
-    seq, key, packed, *row = record
-    name = LedgerRowId(key, seq if kind == "charge" else None)
-    values: dict[str, Any] = dict(zip(fields, row, strict=True))
-    if kind == "call" and values["outcome"] in KEPT_KINDS:
-        values["detail"] = why_no_answer(values["outcome"], values["completion_tokens"])
-    return LedgerEntry(name=name, request=readable(packed), **values)
+def _entries(
+    connection: Connection, kind: str, n_characters: int, *where: ColumnElement[bool]
+) -> dict[int, LedgerEntry]:
+    """Read rows by `seq`, with the first characters of their texts. Only whole rows have requests."""
+    columns = _TABLES[kind].c
+    texts = {
+        "reply": func.substr(columns.response, 1, n_characters),
+        "n_reply": func.length(columns.response),
+        "reasoning": func.substr(columns.reasoning, 1, n_characters),
+        "n_reasoning": func.coalesce(func.length(columns.reasoning), 0),
+        "request": columns.request if n_characters == SHOWN else null(),
+    }
+    for name in ("seconds", "attempts", "detail"):
+        texts[name] = columns[name] if name in columns else null()
+    query = select(
+        *(columns[name] for name in ("seq", "key", *_COLUMNS)),
+        *(text.label(name) for name, text in texts.items()),
+    )
+    entries = {}
+    for row in connection.execute(query.where(*where)).mappings():
+        values: dict[str, Any] = {**row, "request": row["request"] and readable(row["request"])}
+        seq = values.pop("seq")
+        row_id = LedgerRowId(values.pop("key"), seq if kind == "charge" else None)
+        entries[seq] = LedgerEntry(name=row_id, **values)
+    return entries
 
 
 def _charges_of(connection: Connection, key: str) -> list[LedgerRowId]:

@@ -2,15 +2,10 @@
 
 from typing import Any
 
-from tests.doubles.providers.provider import KEY, Asked, Provider, Refused
+from tests.doubles.providers.provider import KEY, Asked, Provider, refusal
 
 IGNORED = ("response_format", "seed", "reasoning_effort", "metadata")
 """Fields that are taken and have no effect."""
-
-
-def error(status: int, message: str, kind: str = "invalid_request_error") -> Refused:
-    said = {"message": message, "type": kind, "param": None, "code": None}
-    return Refused(status, {"error": said})
 
 
 class Anthropic(Provider):
@@ -21,27 +16,27 @@ class Anthropic(Provider):
 
     def admit(self, headers: dict[str, str]) -> None:
         if headers.get("authorization") != f"Bearer {KEY}":
-            raise error(401, "invalid x-api-key", "authentication_error")
+            raise refusal(401, "invalid x-api-key", "authentication_error")
         if self.exhausted:
-            raise error(400, "Your credit balance is too low to access the Anthropic API.")
+            raise refusal(400, "Your credit balance is too low to access the Anthropic API.")
 
     def check(self, asked: Asked) -> None:
         if asked.fields["model"] != self.model:
-            raise error(404, f"model: {asked.fields['model']}", "not_found_error")
+            raise refusal(404, f"model: {asked.fields['model']}", "not_found_error")
         limit = self.limit(asked)
         if limit is None:
-            raise error(400, "max_tokens: Field required")
+            raise refusal(400, "max_tokens: Field required")
         if limit > self.longest:
-            said = (
+            raise refusal(
+                400,
                 f"max_tokens: {limit} > {self.longest}, which is the maximum allowed number of output "
-                f"tokens for {self.model}"
+                f"tokens for {self.model}",
             )
-            raise error(400, said)
         if "temperature" in asked.fields:
-            raise error(400, "`temperature` is deprecated for this model.")
+            raise refusal(400, "`temperature` is deprecated for this model.")
         if asked.prompt_tokens > self.context:
-            said = f"prompt is too long: {asked.prompt_tokens} tokens > {self.context} maximum"
-            raise error(400, said)
+            most = f"{asked.prompt_tokens} tokens > {self.context} maximum"
+            raise refusal(400, f"prompt is too long: {most}")
         for name in IGNORED:
             asked.fields.pop(name, None)
 

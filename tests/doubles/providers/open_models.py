@@ -9,6 +9,7 @@ from tests.doubles.providers.provider import (
     Provider,
     Refused,
     answer,
+    refusal,
     tokens,
 )
 
@@ -28,8 +29,7 @@ class Vllm(Provider):
         self.parses = parses
 
     def error(self, message: str, kind: str = "BadRequestError", code: int = 400) -> Refused:
-        said = {"message": message, "type": kind, "param": None, "code": code}
-        return Refused(code, {"error": said})
+        return refusal(code, message, kind, code=code)
 
     def check(self, asked: Asked) -> None:
         if asked.fields["model"] != self.model:
@@ -113,17 +113,13 @@ class Ollama(Provider):
     def check(self, asked: Asked) -> None:
         if asked.fields["model"] != self.model:
             said = f'model "{asked.fields["model"]}" not found, try pulling it first'
-            raise self.error(404, said, "not_found_error")
+            raise refusal(404, said, "not_found_error")
         effort = asked.fields.get("reasoning_effort", "")
         if effort not in ("", "none", "low", "medium", "high"):
             must = '(must be "high", "medium", "low", or "none")'
-            raise self.error(400, f"invalid reasoning value: '{effort}' {must}")
+            raise refusal(400, f"invalid reasoning value: '{effort}' {must}")
         if effort not in ("", "none") and not self.thinks:
-            raise self.error(400, f'"{self.model}" does not support thinking')
-
-    def error(self, status: int, message: str, kind: str = "invalid_request_error") -> Refused:
-        said = {"message": message, "type": kind, "param": None, "code": None}
-        return Refused(status, {"error": said})
+            raise refusal(400, f'"{self.model}" does not support thinking')
 
     def completion(self, asked: Asked) -> dict[str, Any]:
         room = 4 * (self.context - (asked.prompt_tokens - len(asked.text) // 4))
@@ -150,17 +146,11 @@ class LlamaCpp(Provider):
     def check(self, asked: Asked) -> None:
         if asked.pictures and not self.projector:
             hint = "hint: if this is unexpected, you may need to provide the mmproj"
-            raise self.error(500, f"image input is not supported - {hint}", "server_error")
+            raise refusal(500, f"image input is not supported - {hint}", "server_error", code=500)
         if (prompt := asked.prompt_tokens) >= self.context:
-            raise self.error(
-                400,
-                f"request ({prompt} tokens) exceeds the available context size ({self.context} "
-                "tokens), try increasing it",
-                "exceed_context_size_error",
-            )
-
-    def error(self, status: int, message: str, kind: str) -> Refused:
-        return Refused(status, {"error": {"code": status, "message": message, "type": kind}})
+            words = f"exceeds the available context size ({self.context} tokens), try increasing it"
+            kind = "exceed_context_size_error"
+            raise refusal(400, f"request ({prompt} tokens) {words}", kind, code=400)
 
 
 class LmStudio(Provider):
@@ -170,11 +160,8 @@ class LmStudio(Provider):
 
     def check(self, asked: Asked) -> None:
         if asked.prompt_tokens >= self.context:
-            raise Refused(
-                400,
-                {
-                    "error": "The number of tokens to keep from the initial prompt is greater than the "
-                    "context length. Try to load the model with a larger context length, or provide a "
-                    "shorter input"
-                },
+            words = (
+                "The number of tokens to keep from the initial prompt is greater than the context "
+                "length. Try to load the model with a larger context length, or provide a shorter input"
             )
+            raise Refused(400, {"error": words})

@@ -2,18 +2,12 @@
 
 from typing import Any
 
-from tests.doubles.providers.provider import KEY, Asked, Provider, Refused, answer, tokens
+from tests.doubles.providers.provider import KEY, Asked, Provider, answer, refusal, tokens
 
 FIELDS = {
     *("model", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "stop"),
     *("response_format", "n", "metadata", "store", "user", "service_tier"),
 }
-
-
-def error(status: int, message: str, param: str | None = None, code: str | None = None) -> Refused:
-    kind = "insufficient_quota" if code == "insufficient_quota" else "invalid_request_error"
-    said = {"message": message, "type": kind, "param": param, "code": code}
-    return Refused(status, {"error": said})
 
 
 class Gpt4o(Provider):
@@ -26,36 +20,38 @@ class Gpt4o(Provider):
     def admit(self, headers: dict[str, str]) -> None:
         sent = headers.get("authorization", "").removeprefix("Bearer ")
         if sent != KEY:
-            raise error(401, f"Incorrect API key provided: {sent}.", code="invalid_api_key")
+            raise refusal(401, f"Incorrect API key provided: {sent}.", code="invalid_api_key")
         if self.exhausted:
             said = "You exceeded your current quota, please check your plan and billing details."
-            raise error(429, said, code="insufficient_quota")
+            raise refusal(429, said, "insufficient_quota", code="insufficient_quota")
 
     def check(self, asked: Asked) -> None:
         if asked.fields["model"] != self.model:
             unknown = f"The model `{asked.fields['model']}` does not exist"
-            raise error(404, f"{unknown} or you do not have access to it.", code="model_not_found")
+            raise refusal(
+                404, f"{unknown} or you do not have access to it.", code="model_not_found"
+            )
         for name in asked.fields:
             if name not in self.fields:
-                raise error(400, f"Unrecognized request argument supplied: {name}")
+                raise refusal(400, f"Unrecognized request argument supplied: {name}")
         if (asked.schema or {}).get("additionalProperties", False) is not False:
             said = (
                 "Invalid schema for response_format 'reply': In context=(), "
                 "'additionalProperties' is required to be supplied and to be false."
             )
-            raise error(400, said, "response_format")
+            raise refusal(400, said, param="response_format")
         if (limit := self.limit(asked) or 0) > self.longest:
             said = (
                 f"max_tokens is too large: {limit}. This model supports at most {self.longest} "
                 f"completion tokens, whereas you provided {limit}."
             )
-            raise error(400, said, "max_tokens", "invalid_value")
+            raise refusal(400, said, param="max_tokens", code="invalid_value")
         if asked.prompt_tokens > self.context:
             said = (
                 f"This model's maximum context length is {self.context} tokens. However, your messages "
                 f"resulted in {asked.prompt_tokens} tokens. Please reduce the length of the messages."
             )
-            raise error(400, said, "messages", "context_length_exceeded")
+            raise refusal(400, said, param="messages", code="context_length_exceeded")
 
     def completion(self, asked: Asked) -> dict[str, Any]:
         if self.withholds:
@@ -78,23 +74,23 @@ class OpenAIReasoning(Gpt4o):
                 "Unsupported parameter: 'max_tokens' is not supported with this model. "
                 "Use 'max_completion_tokens' instead."
             )
-            raise error(400, said, "max_tokens", "unsupported_parameter")
+            raise refusal(400, said, param="max_tokens", code="unsupported_parameter")
         if (given := asked.fields.get("temperature", 1)) != 1:
             said = (
                 f"Unsupported value: 'temperature' does not support {given:g} with this model. "
                 "Only the default (1) value is supported."
             )
-            raise error(400, said, "temperature", "unsupported_value")
+            raise refusal(400, said, param="temperature", code="unsupported_value")
         for name in ("top_p", "stop"):
             if name in asked.fields:
                 said = f"Unsupported parameter: '{name}' is not supported with this model."
-                raise error(400, said, name, "unsupported_parameter")
+                raise refusal(400, said, param=name, code="unsupported_parameter")
         if self.withholds:
             said = (
                 "Invalid prompt: your prompt was flagged as potentially violating our usage policy. "
                 "Please try again with a different prompt."
             )
-            raise error(400, said, code="invalid_prompt")
+            raise refusal(400, said, code="invalid_prompt")
         super().check(asked)
 
     def completion(self, asked: Asked) -> dict[str, Any]:

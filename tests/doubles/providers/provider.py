@@ -32,6 +32,14 @@ class Refused(Exception):
         self.status, self.body = status, body
 
 
+def refusal(
+    status: int, message: str, kind: str = "invalid_request_error", **fields: object
+) -> Refused:
+    """An error in the frame of OpenAI's."""
+    framed = {"message": message, "type": kind, "param": None, "code": None, **fields}
+    return Refused(status, {"error": framed})
+
+
 @dataclass
 class Asked:
     """A chat request as a server reads it: all text, the sizes of the pictures, the fields."""
@@ -65,16 +73,19 @@ class Provider(Api):
         self.received: list[dict[str, Any]] = []
 
     def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
-        request = json.loads(body)
+        status, said = self.answer(headers, json.loads(body))
+        transport.write(http_reply(status, json.dumps(said).encode()))
+
+    def answer(self, headers: dict[str, str], request: dict[str, Any]) -> tuple[int, object]:
+        """Status and body of the answer to a request."""
         self.received.append(request)
         try:
             self.admit(headers)
             asked = read(request)
             self.check(asked)
-            status, said = 200, self.completion(asked)
+            return 200, self.completion(asked)
         except Refused as refused:
-            status, said = refused.status, refused.body
-        transport.write(http_reply(status, json.dumps(said).encode()))
+            return refused.status, refused.body
 
     # What a kind of server decides
 

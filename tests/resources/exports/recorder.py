@@ -40,11 +40,7 @@ def recorder(
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             made = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
             data = json.dumps({**made, "choices": [choice], "usage": usage}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.send(data, Content_Type="application/json")
 
     with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_port}/v1", requests

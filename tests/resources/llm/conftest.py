@@ -5,11 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from resources.images.store import ImageStore
 from resources.llm.budget import Budget
 from resources.llm.budget_store import ChainBudget
 from resources.llm.ledger import Ledger
+from tests.doubles.openai_api import ScriptedApi, scripted
 
 NewBudget = Callable[[float], Budget]
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> ImageStore:
+    return ImageStore(tmp_path / "images")
+
+
+@pytest.fixture
+def api() -> Iterator[ScriptedApi]:
+    with scripted() as running:
+        yield running
 
 
 @pytest.fixture

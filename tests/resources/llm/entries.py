@@ -1,13 +1,22 @@
-"""Entries of models changed for a test, and the charges that a ledger holds."""
+"""Entries of models for a test, what is made of a batch's result, and the charges of a ledger."""
 
+import base64
+import io
+import json
 from typing import Any
 
+from PIL import Image as Picture
 from tenacity import wait_none
 
+from resources.images.store import ImageStore
+from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Charge, Ledger
+from resources.llm.ledger import Call, Charge, Ledger
+from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import unpack
 from resources.llm.model_spec import ModelSpec
+from resources.llm.request import ChatRequest
+from resources.llm.request_body import wire_body
 
 
 def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
@@ -20,6 +29,32 @@ def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
 def spec_of(**fields: Any) -> ModelSpec:
     """An entry with the least that it needs, and these fields."""
     return ModelSpec.model_validate({"name": "it", "provider": "openai", "model": "it-1", **fields})
+
+
+BATCH_ITEM = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
+
+
+def batch_result(body: object, spec: ModelSpec, status: int = 200) -> Call | FailedRequest:
+    """What is made of the only line of a batch's file of results."""
+    row = {"custom_id": "k", "response": {"status_code": status, "body": body}, "error": None}
+    # As JSON that is not escaped, which is how some providers write it.
+    lines = json.dumps(row, ensure_ascii=False).encode().split(b"\n")
+    (result,) = read_results(lines, {"k": BATCH_ITEM}, spec)
+    return result
+
+
+def contents(request: ChatRequest, images: ImageStore, **fields: Any) -> list[dict[str, Any]]:
+    """The parts of all messages as they are sent; a message of texts alone is one part."""
+    parts: list[dict[str, Any]] = []
+    for message in wire_body(request, spec_of(**fields), images)["messages"]:  # type: ignore[attr-defined]
+        content = message["content"]
+        parts += [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return parts
+
+
+def pictures(parts: list[dict[str, Any]]) -> list[Picture.Image]:
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    return [Picture.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
 
 
 def no_backoff(**_: float) -> wait_none:

@@ -152,19 +152,24 @@ def test_a_redirect_within_the_server_is_followed_with_the_credentials(tmp_path:
     assert second.headers["authorization"] == BASIC and second.body == first.body
 
 
-def test_no_other_server_is_sent_the_request(tmp_path: Path) -> None:
-    with (
-        answering(Asked.says) as other,
-        answering(lambda asked: asked.send(b"", 307, Location=other.url)) as api,
-    ):
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_no_other_server_is_sent_the_request(tmp_path: Path, host: str) -> None:
+    with answering(Asked.says) as other, answering(lambda asked: moved(asked)) as api:
+        # Another port of the same host, or the same port of another host.
+        port = (other if host == "127.0.0.1" else api).server_port
+        target = f"http://{host}:{port}"
+
+        def moved(asked: Asked) -> None:
+            asked.send(b"", 307, Location=f"{target}/v1")
+
         (outcome,) = ask(gateway_of(tmp_path, {"it": entry_of(f"{api.address}/v1")}))
 
     assert isinstance(outcome, Failure) and outcome.kind == "bad_request"
     assert outcome.detail == (
-        f"The server answered 307: it redirects to http://{other.address}, and the redirect was not "
-        "followed: set base_url in models.yaml to the final address."
+        f"The server answered 307: it redirects to {target}, and the redirect was not followed: set "
+        "base_url in models.yaml to the final address."
     )
-    assert other.received == []
+    assert other.received == [] and len(api.received) == 1
 
 
 def test_a_short_password_is_masked_in_errors_as_a_word(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,8 @@ from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
 from resources.llm.request import ChatRequest, Completion, Outcome
 from resources.llm.usage import Usage
-from tests.doubles.openai_api import Api, ScriptedApi, completion, http_reply, scripted, serving
+from tests.doubles.odd_api import Asked, answering
+from tests.doubles.openai_api import Api, completion, serving
 from tests.resources.llm.entries import change_entries, no_backoff, spec_of
 from tests.resources.llm.loopback import gateway_of
 
@@ -65,12 +66,6 @@ async def judge(calls: ModelCalls, request: ChatRequest) -> ParsedReply[int]:
     return await complete_and_parse(calls, request, read_score)
 
 
-@pytest.fixture
-def api() -> Iterator[ScriptedApi]:
-    with scripted() as running:
-        yield running
-
-
 # One model
 
 
@@ -93,26 +88,21 @@ def test_a_judge_that_answers_rubbish_is_not_asked_81_times(tmp_path, api, concu
     assert len(api.received) <= max(20, concurrency) * (1 + MAX_REPAIRS) < 3 * 81
 
 
-class Odd(Api):
-    """Answers the requests with the prompt `odd` with these bytes, and "Fine." to all others."""
-
-    def __init__(self, status: int, body: bytes):
-        super().__init__()
-        self.to_odd = http_reply(status, body)
-
-    def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
-        fine = http_reply(200, completion({"role": "assistant", "content": "Fine."}, 9, 2))
-        is_odd = "odd" in json.loads(body)["messages"][0]["content"]
-        transport.write(self.to_odd if is_odd else fine)
-
-
-def ask_by_prompt(folder: Path, api: Odd, n: int) -> tuple[Counter[str], set[str]]:
-    """How `n` requests with each prompt ended, and what was said where a prompt was given up."""
+def ask_by_prompt(folder: Path, status: int, body: bytes) -> tuple[Counter[str], set[str]]:
+    """How 30 requests with each of two prompts ended, of which one is answered so, and what was said
+    where a prompt was given up."""
     messages: set[str] = set()
+
+    def answer(asked: Asked) -> None:
+        if b" to odd?" in asked.body:
+            asked.send(body, status)
+        else:
+            asked.says()
+
     requests = [
         replace(question(number, name), model="judge", prompt_version=f"{name}@1")
         for name in ("odd", "even")
-        for number in range(n)
+        for number in range(30)
     ]
 
     async def ask(calls: ModelCalls, request: ChatRequest) -> str:
@@ -124,14 +114,14 @@ def ask_by_prompt(folder: Path, api: Odd, n: int) -> tuple[Counter[str], set[str
             return f"{name}: left out"
         return f"{name}: {reply.loss[0] if reply.loss else 'read'}"
 
-    with serving(api) as url:
-        ended, _ = make_gateway(folder, url).map("s", requests, ask, by_prompt=True)
+    with answering(answer) as api:
+        ended, _ = make_gateway(folder, api.url).map("s", requests, ask, by_prompt=True)
     return Counter(ended), messages
 
 
 def test_a_judge_that_answers_rubbish_to_one_prompt_is_asked_with_the_others(tmp_path):
     teapot = completion({"role": "assistant", "content": "I am a teapot."}, 9, 2)
-    ended, messages = ask_by_prompt(tmp_path, Odd(200, teapot), 30)
+    ended, messages = ask_by_prompt(tmp_path, 200, teapot)
 
     # Twenty results decide; the ten after them are not sent.
     ends = {"odd: no_json": 19, "odd: left out": 1, "odd: given_up": 10}
@@ -147,7 +137,7 @@ def test_a_server_that_is_out_of_order_is_given_up_for_all_prompts_and_says_so_o
 ):
     monkeypatch.setattr(circuit_breaker, "LONGEST_PAUSE", 0.01)
     with pytest.raises(ModelGivenUp, match="^s stopped asking judge, as its first 20 ") as caught:
-        ask_by_prompt(tmp_path, Odd(500, b"{}"), 30)
+        ask_by_prompt(tmp_path, 500, b"{}")
 
     assert not isinstance(caught.value, PromptGivenUp)
 
@@ -233,22 +223,16 @@ def test_an_error_of_the_caller_leaves_its_place_to_the_next(tmp_path, api):
 # Several models, apart
 
 
-class ByModel(Api):
+def refuses_judge(asked: Asked, status: int) -> None:
     """Refuses the key or the requests of the model `judge`, answers the other."""
+    if is_to_judge(asked):
+        asked.send(b'{"error": {"message": "No.", "code": null}}', status)
+    else:
+        asked.says()
 
-    def __init__(self, status: int) -> None:
-        super().__init__((1, 3))
-        self.status = status
-        self.heard_of: Counter[str] = Counter()
 
-    def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
-        model = json.loads(body)["model"]
-        self.heard_of[model] += 1
-        if model == "other":
-            super().reply(headers, body, transport)
-        else:
-            error = {"error": {"message": "No.", "code": None}}
-            transport.write(http_reply(self.status, json.dumps(error).encode()))
+def is_to_judge(asked: Asked) -> bool:
+    return b" to judge?" in asked.body
 
 
 def kinds(outcomes: list[Outcome], model: str) -> Counter[str]:
@@ -262,14 +246,13 @@ def ask_in_turn(gateway: Gateway, n: int = 81) -> tuple[list[Outcome], Usage]:
 
 
 def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
-    api = ByModel(401)
-    with serving(api) as url:
-        outcomes, usage = ask_in_turn(make_gateway(tmp_path, url))
+    with answering(partial(refuses_judge, status=401)) as api:
+        outcomes, usage = ask_in_turn(make_gateway(tmp_path, api.url))
 
     assert kinds(outcomes, "other") == {"answered": 81}
     ended = kinds(outcomes, "judge")
     assert ended.total() == 81 and ended.keys() == {"auth", "given_up"}
-    assert api.heard_of["judge"] == ended["auth"] <= 20
+    assert sum(map(is_to_judge, api.received)) == ended["auth"] <= 20
     assert usage.failures == ended
     given_up = next(each for each in outcomes if getattr(each, "kind", "") == "given_up")
     assert "judge" in given_up.detail and "it says: No" in given_up.detail
@@ -278,13 +261,12 @@ def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
 def test_a_model_that_fails_is_given_up_but_what_it_answered_earlier_is_there(tmp_path):
     with serving(Api()) as url:
         make_gateway(tmp_path, url).ask("s", questions(81)[60:])
-    api = ByModel(400)
-    with serving(api) as url:
-        outcomes, _ = ask_in_turn(make_gateway(tmp_path, url))
+    with answering(partial(refuses_judge, status=400)) as api:
+        outcomes, _ = ask_in_turn(make_gateway(tmp_path, api.url))
 
     assert kinds(outcomes, "other") == {"answered": 81}
     assert kinds(outcomes, "judge") == {"bad_request": 20, "given_up": 40, "answered": 21}
-    assert api.heard_of["judge"] == 20
+    assert sum(map(is_to_judge, api.received)) == 20
 
 
 class Sleepy(Api):

@@ -1,15 +1,11 @@
 """A server is asked what it serves, at whichever of its addresses answers."""
 
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event
-
 import pytest
 
 from resources.llm import discovery
 from resources.llm.discovery import MAX_REPLY_BYTES, DiscoveryError, ServedModel, discover
 from tests.doubles.model_server import LLAMA_PROPS, PAGES, model_server
-from tests.doubles.serving import serving
+from tests.doubles.odd_api import Asked, answering
 
 SERVED = {
     "llama.cpp": ServedModel("models/Gemma-3.gguf", context=4096, slots=2, images=True),
@@ -82,24 +78,16 @@ def test_a_server_that_sends_byte_by_byte_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(discovery, "TIMEOUT_SECONDS", 0.3)
-    is_over = Event()
 
-    class Drip(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
+    def drip(asked: Asked) -> None:
+        asked.begin()
+        while not asked.server.ending.wait(0.05):
+            asked.write(b" ")
 
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            with suppress(OSError):
-                while not is_over.wait(0.05):
-                    self.wfile.write(b" ")
-
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Drip)) as server:
-        with pytest.raises(
-            DiscoveryError, match="did not send its whole answer within 0.3 seconds"
-        ):
-            discover(f"http://127.0.0.1:{server.server_port}")
-        is_over.set()
+    with answering(drip) as server:
+        sentence = "did not send its whole answer within 0.3 seconds"
+        with pytest.raises(DiscoveryError, match=sentence):
+            discover(server.address)
 
 
 def test_a_server_that_lists_its_models_at_every_address_is_not_called_by_a_name() -> None:

@@ -19,16 +19,17 @@ from resources.llm.estimate import (
 )
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest
+from tests.resources.llm.entries import spec_of
 
 RED, BLUE = "a" * 64, "b" * 64
 
 
+PRICE = {"prompt": 2.0, "completion": 8.0}
+
+
 def asked_of(**entry: object) -> ModelSpec:
     """A model at $2 a million tokens asked and $8 answered."""
-    price = {"prompt": 2.0, "completion": 8.0}
-    return ModelSpec.model_validate(
-        {"name": "m", "provider": "openai", "model": "m", "price": price, **entry}
-    )
+    return spec_of(**{"price": PRICE, **entry})
 
 
 def request(*messages: Message, **more: object) -> ChatRequest:
@@ -72,21 +73,13 @@ def test_an_image_counts_what_its_models_entry_says():
     assert highest_cost(asked, mini) == pytest.approx((51_002 + 8) * 2e-6 + 8e-6)
 
 
-def tokens_of(width: int, height: int) -> int:
-    """What OpenAI says an image of this size is: into a square of 2,048, its short side to 768."""
-    shrink = min(1, 2048 / max(width, height))
-    shrink *= min(1, 768 / (shrink * min(width, height)))
-    # Rounded as a size in pixels is, not as a fraction of one that stands for another tile.
-    tiles = [math.ceil(round(side * shrink, 6) / 512) for side in (width, height)]
-    return 85 + 170 * tiles[0] * tiles[1]
-
-
 @settings(deadline=None)
 @given(st.integers(64, 4000), st.floats(0.01, 1), st.floats(0.01, 1))
 def test_no_image_of_the_size_that_is_sent_has_more(max_side, wide, high):
     width, height = math.ceil(max_side * wide), math.ceil(max_side * high)
 
-    assert tokens_of(width, height) <= image_tokens(asked_of(max_side=max_side))
+    spec = asked_of(max_side=max_side)
+    assert picture_tokens(spec, width, height) <= image_tokens(spec)
 
 
 def test_a_prompt_is_its_texts_and_its_images():
@@ -133,7 +126,7 @@ def test_every_message_image_and_schema_adds_to_it():
 
 def test_in_a_batch_it_is_its_part_of_that():
     asked = request(Message.from_text("user", "Où 字?"), params={"max_tokens": 100})
-    spec = asked_of(price={"prompt": 2.0, "completion": 8.0, "batch": 0.25})
+    spec = asked_of(price={**PRICE, "batch": 0.25})
 
     assert highest_cost(asked, spec, "batch") == pytest.approx(208e-6)
     assert highest_cost(asked, spec) == highest_cost(asked, spec, "live") == pytest.approx(832e-6)

@@ -20,13 +20,12 @@ from resources.llm.canary import ModelGivenUp
 from resources.llm.estimate import highest_cost
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import BatchItem, BatchState, FailedRequest
+from resources.llm.ledger.batch_state import BatchState, FailedRequest
 from resources.llm.model_calls import BatchPending, WaitingForBatch
-from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
-from tests.resources.llm.entries import charges_of, spec_of
+from tests.resources.llm.entries import BATCH_ITEM, batch_result, charges_of, spec_of
 from tests.resources.llm.loopback import gateway_of, questions
 
 pytestmark = pytest.mark.slow
@@ -386,23 +385,12 @@ def test_killed_amid_taking_in_nothing_is_lost_and_nothing_is_double(tmp_path, a
     assert (api.n_live, api.n_batched) == (0, 6)
 
 
-SPEC = spec_of()
-ITEM = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", {"model": "m"})
-
-
-def read(status: int, body: object, spec: ModelSpec = SPEC) -> Call | FailedRequest:
-    """What is made of the only line of a file of results."""
-    row = {"custom_id": "k", "response": {"status_code": status, "body": body}, "error": None}
-    # As JSON that is not escaped, which is how some providers write it.
-    lines = json.dumps(row, ensure_ascii=False).encode().split(b"\n")
-    (result,) = read_results(lines, {"k": ITEM}, spec)
-    return result
-
-
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"], ids=ascii)
 def test_an_answer_with_a_separator_of_lines_in_it_is_one_answer(separator):
     text = f"first{separator}second"
-    call = read(200, {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
+    call = batch_result(
+        {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}, spec_of()
+    )
 
     assert isinstance(call, Call) and call.response == text
 
@@ -415,7 +403,7 @@ def test_garbage_in_a_file_costs_nobody_else_its_answer():
         b'{"content": "fine"}}], "usage": {"prompt_tokens": 1e99, "completion_tokens": 1}}}}',
     ]  # fmt: skip
 
-    results = read_results(lines, {"k": ITEM}, SPEC)
+    results = read_results(lines, {"k": BATCH_ITEM}, spec_of())
 
     assert [type(each) for each in results] == [FailedRequest, Call]
 
@@ -424,7 +412,7 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     monkeypatch.setenv("BATCH_KEY", "sk-very-secret-1234")
     body = {"error": {"message": "bad header: Bearer sk-very-secret-1234"}}
 
-    lost = read(400, body, SPEC.model_copy(update={"api_key_env": "BATCH_KEY"}))
+    lost = batch_result(body, spec_of(api_key_env="BATCH_KEY"), 400)
 
     assert isinstance(lost, FailedRequest) and lost.detail == "bad header: Bearer ***"
 
@@ -439,7 +427,7 @@ def test_a_key_that_a_batch_quotes_is_in_no_detail(monkeypatch):
     ],
 )
 def test_an_error_inside_a_reply_of_a_batch_counts_as_what_it_says(body, kind, again):
-    lost = read(200, body)
+    lost = batch_result(body, spec_of())
 
     assert isinstance(lost, FailedRequest) and (lost.kind, lost.again) == (kind, again)
 
@@ -460,10 +448,7 @@ def test_a_field_refused_in_a_batch_gives_the_model_up_and_the_requests_may_be_s
     gateway = gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:9/v1", "mode": "batch"}})
     spec, asked = gateway.registry.model("it"), questions(50, temperature=0)
     forms = {request_key(form): form for form in (each.canonical(spec) for each in asked)}
-    items = {
-        key: BatchItem(key, "b", 1, "waiting", None, None, "s", "r", "q@1", form)
-        for key, form in forms.items()
-    }
+    items = {key: BATCH_ITEM._replace(key=key, request=form) for key, form in forms.items()}
     said = "Unsupported value: 'temperature' does not support 0 with this model."
     error = {"message": said, "param": "temperature", "code": "unsupported_value"}
     answer = {"status_code": 400, "body": {"error": error}}

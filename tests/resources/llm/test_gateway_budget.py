@@ -1,17 +1,45 @@
 """The gateway on a budget: it stops before it passes it, and what was answered is kept."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from methods.prompts.messages import Message
 from resources.llm.budget import BudgetReached
+from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
+from resources.llm.request import ChatRequest
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.priced import COST, priced, requests, spent
-from tests.resources.llm.priced import TEXTS as EVERY_TEXT
+from tests.resources.llm.loopback import gateway_of
 
-TEXTS = EVERY_TEXT[:10]
+# A dollar a token, and the stand-in counts characters: 12 asked and 12 + 18 answered are $42. At most a
+# call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.
+TEXTS = [f"Question {number:02}?" for number in range(10)]
+COST = 42
+PRICE = {"prompt": 1_000_000, "completion": 1_000_000}
+
+
+def priced(folder: Path, url: str, run: str = "", budget: float | None = None) -> Gateway:
+    """A gateway as each run makes its own, over one ledger."""
+    entry = {"base_url": url, "concurrency": 8, "price": PRICE}
+    return gateway_of(folder, {"it": entry}, budget, run=run)
+
+
+def requests(texts: list[str]) -> list[ChatRequest]:
+    return [
+        ChatRequest("it", (Message.from_text("user", text),), "test/budget@1", {"max_tokens": 50})
+        for text in texts
+    ]
+
+
+def spent(folder: Path) -> Counter[str]:
+    costs = Counter[str]()
+    for call in Ledger(folder / "ledger.sqlite"):
+        costs[call.run] += call.cost_usd  # type: ignore[assignment]
+    return costs
 
 
 @pytest.fixture

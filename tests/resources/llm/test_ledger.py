@@ -15,7 +15,7 @@ import pytest
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger import writer as ledger_writer
-from resources.llm.ledger.calls import pack, unpack
+from resources.llm.ledger.calls import outcome_of
 from resources.llm.ledger.writer import LedgerWriter
 from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
@@ -73,7 +73,7 @@ def in_order(calls: list[Call]) -> list[Call]:
 
 def answers(calls: list[Call]) -> dict[str, Completion]:
     """What the ledger finds where these calls are in it."""
-    return {each.key: each.as_outcome(cached=True) for each in calls}
+    return {each.key: outcome_of(each, cached=True) for each in calls}
 
 
 # Adding and finding
@@ -279,11 +279,3 @@ def test_requests_are_packed_since_pages_repeat_in_them(ledger):
     assert sorted(str(each.request) for each in ledger) == sorted(map(str, longs))
     # 20 requests of 70,000 characters are 1.4 MB as they are said.
     assert len(file_bytes(ledger)) < 200_000
-
-
-@pytest.mark.files_alone
-@pytest.mark.parametrize("n", [0, 512, 513, 32_767, 32_768, 100_000])
-def test_a_request_of_any_length_comes_out_as_it_was_packed(n):
-    request = {"messages": ["".join(chr(97 + number * number % 26) for number in range(n))]}
-
-    assert unpack(pack(request)) == request

@@ -1,9 +1,7 @@
 """A damaged, deleted or later ledger: one sentence, before money is spent or before more is."""
 
-import os
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger, check
+from resources.llm.ledger import Ledger
 from resources.llm.ledger.check import check_all, require_sound
 from resources.migrations import StoreError
 from tests.doubles.openai_api import Api, serving
@@ -76,12 +74,18 @@ def refused(path: Path, ask: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_damaged_ledger_is_refused_and_the_backup_is_advised(harm: str, path: Path) -> None:
+def test_a_damaged_ledger_is_refused_with_advice_and_the_whole_check_names_what_is_wrong(
+    harm: str, path: Path
+) -> None:
     fill(path)
+    require_sound(path)
+    assert check_all(path) == (102, 18, [])
     HARMS[harm](path)
 
     said = refused(path, lambda: require_sound(path))
     assert "restore a backup (vlm-loom workspace restore)" in said
+    findings = check_all(path)
+    assert findings.wrong and all("\n" not in each for each in findings.wrong)
 
 
 def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path: Path, api: WatchedApi) -> None:
@@ -106,52 +110,6 @@ def test_a_sound_ledger_that_a_killed_process_left_is_used(path: Path) -> None:
     require_sound(killed)
 
     assert len(contents(killed)) == 21
-
-
-# --- Large ledgers are not walked each time ------------------------------------------------------
-
-
-@pytest.fixture
-def large(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ledger that counts as large and whose pages were walked just now."""
-    fill(path)
-    monkeypatch.setattr(check, "WALKED_EACH_TIME", 0)
-    require_sound(path)
-    return path
-
-
-def test_a_large_ledger_is_walked_once_a_day_and_when_it_is_another_file(large: Path) -> None:
-    memory = large.with_name("ledger.sqlite.checked")
-    HARMS["a page of calls is overwritten"](large)
-    require_sound(large)  # It was walked just now.
-
-    content = memory.read_text()
-    memory.write_text(content.replace(" ", " 1", 1))
-    refused(large, lambda: require_sound(large))
-
-    memory.write_text(content)
-    yesterday = time.time() - 25 * 3600
-    os.utime(memory, (yesterday, yesterday))
-    refused(large, lambda: require_sound(large))
-
-
-@pytest.mark.parametrize(
-    "harm", ["the header is zeroed", "the top page of calls is overwritten", "the file is cut off"]
-)
-def test_of_a_large_ledger_header_tables_and_size_are_looked_at_each_time(
-    harm: str, large: Path
-) -> None:
-    HARMS[harm](large)
-
-    refused(large, lambda: require_sound(large))
-
-
-def test_a_ledger_that_cannot_be_walked_to_its_end_is_not_remembered_as_sound(large: Path) -> None:
-    large.with_name("ledger.sqlite.checked").unlink()
-    HARMS["a page of calls is overwritten"](large)
-
-    for _ in range(2):
-        refused(large, lambda: require_sound(large))
 
 
 # --- While a stage runs --------------------------------------------------------------------------
@@ -206,17 +164,6 @@ def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: Wa
 
 
 # --- The whole check -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("harm", HARMS)
-def test_the_whole_check_names_what_is_wrong(harm: str, path: Path) -> None:
-    fill(path)
-    assert check_all(path) == (102, 18, [])
-    HARMS[harm](path)
-
-    findings = check_all(path)
-
-    assert findings.wrong and all("\n" not in each for each in findings.wrong)
 
 
 @pytest.mark.parametrize("statement", ["integrity_check", 'FROM "calls"'])

@@ -1,14 +1,10 @@
 """A request with more images than its model takes: what the entry's `many_images` makes of it."""
 
-import base64
-import io
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image as Picture
 
 from methods.prompts.messages import Image, Message, Text, evenly
 from resources.images.store import ImageStore
@@ -16,14 +12,9 @@ from resources.llm.estimate import highest_cost, prompt_tokens
 from resources.llm.request import ChatRequest, request_key
 from resources.llm.request_body import unsendable, wire_body
 from tests.doubles.one_colour import one_colour
-from tests.resources.llm.entries import spec_of
+from tests.resources.llm.entries import contents, pictures, spec_of
 
 COLOURS = [(20 + 11 * n, 255 - 11 * n, 40 + 5 * n) for n in range(20)]
-
-
-@pytest.fixture
-def images(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
 
 
 @pytest.fixture
@@ -39,20 +30,6 @@ def twenty(images: ImageStore) -> ChatRequest:
         Message("user", tuple(parts[20:])),
     )
     return ChatRequest("m", messages, "p@1")
-
-
-def contents(request: ChatRequest, images: ImageStore, **fields: object) -> list[dict]:
-    """The parts of all messages as they are sent; a message of texts alone is one part."""
-    parts = []
-    for message in wire_body(request, spec_of(**fields), images)["messages"]:  # type: ignore[attr-defined]
-        content = message["content"]
-        parts += [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return parts
-
-
-def pictures(parts: list[dict]) -> list[Picture.Image]:
-    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-    return [Picture.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
 
 
 def text_of(parts: list[dict]) -> str:

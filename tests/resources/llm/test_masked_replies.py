@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from methods.prompts.messages import Message
-from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Call, Ledger
-from resources.llm.ledger.batch_state import BatchItem, FailedRequest
-from resources.llm.request import ChatRequest, Completion, Failure
+from resources.llm.ledger import Ledger
+from resources.llm.masking import one_line
+from resources.llm.request import Completion, Failure
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import completion
-from tests.resources.llm.entries import charges_of
+from tests.resources.llm.entries import batch_result, charges_of, spec_of
 from tests.resources.llm.loopback import ask, gateway_of
 
 KEY, HEADER = "sk-key-of-the-environment", "secret of/the header"
@@ -130,15 +128,15 @@ def test_nor_is_one_in_an_error(tmp_path: Path, status: int) -> None:
 
 
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
-def test_the_same_holds_for_a_batch(tmp_path: Path, message: dict) -> None:
-    gateway = gateway_with_secrets(tmp_path, "http://127.0.0.1:9/v1", mode="batch")
-    asked = ChatRequest("it", (Message.from_text("user", "Why?"),), "q@1")
-    spec = gateway.registry.model("it")
-    item = BatchItem("k", "b", 1, "waiting", None, None, "s", "r", "q@1", asked.canonical(spec))
-    response = {"status_code": 200, "body": json.loads(completion(message, 10, 5))}
-    (read,) = read_results(
-        [json.dumps({"custom_id": "k", "response": response}).encode()], {"k": item}, spec
-    )
+def test_the_same_holds_for_a_batch(message: dict) -> None:
+    headers = {"X-Door": {"env": "HEADER_OF_IT"}}
+    spec = spec_of(api_key_env="KEY_OF_IT", extra_headers=headers)
+    read = batch_result(json.loads(completion(message, 10, 5)), spec)
 
-    assert isinstance(read, Call | FailedRequest)
     assert leaked(repr(read)) == [] and "***; ***; ***; ***; ***" in repr(read)
+
+
+@pytest.mark.parametrize("filler", [0, 255, 265])
+def test_no_part_of_a_secret_is_left_where_an_error_is_cut(filler: int) -> None:
+    shown = one_line(f"{'x' * filler} wrong: {KEY}", spec_of(api_key_env="KEY_OF_IT"))
+    assert KEY[:8] not in shown

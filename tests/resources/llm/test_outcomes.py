@@ -1,23 +1,21 @@
 """What is an answer: each form of reply, its outcome, its row in the ledger, what is asked again."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Charge
-from resources.llm.ledger.batch_state import BatchItem, FailedRequest
+from resources.llm.ledger.batch_state import FailedRequest
 from resources.llm.ledger.calls import KEPT_CHARACTERS
 from resources.llm.ledger_entries import LedgerRequest, entry_from_reply
 from resources.llm.model_spec import Price
 from resources.llm.reply import BadResponse, answer_in_reasoning_field, read_reply, reply_of
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
-from tests.doubles.openai_api import ScriptedApi, scripted
-from tests.resources.llm.entries import charges_of, spec_of
+from tests.doubles.openai_api import ScriptedApi
+from tests.resources.llm.entries import batch_result, charges_of, spec_of
 from tests.resources.llm.loopback import gateway_of, questions
 
 PRICE = {"prompt": 1_000_000, "completion": 10}
@@ -25,14 +23,8 @@ TOKENS = {"prompt_tokens": 30, "completion_tokens": 20}
 
 
 @pytest.fixture
-def server() -> Iterator[ScriptedApi]:
-    with scripted() as api:
-        yield api
-
-
-@pytest.fixture
-def gateway(tmp_path: Path, server: ScriptedApi) -> Gateway:
-    return gateway_of(tmp_path, {"it": {"base_url": server.url, "price": PRICE}})
+def gateway(tmp_path: Path, api: ScriptedApi) -> Gateway:
+    return gateway_of(tmp_path, {"it": {"base_url": api.url, "price": PRICE}})
 
 
 def question() -> ChatRequest:
@@ -56,15 +48,6 @@ def sent(reply: dict[str, Any]) -> bytes:
 def entry_of(reply: dict[str, Any], **fields: Any) -> Call | Charge:
     request = LedgerRequest("k", {}, "p@1", "s", "r", "live")
     return entry_from_reply(reply_of(reply, lambda: 11), spec_of(**fields), request, 0.1, 1)
-
-
-def batched(reply: dict[str, Any]) -> Call | FailedRequest:
-    """What is made of a reply in a batch's file."""
-    item = BatchItem("key", "batch", 1, "waiting", None, None, "s", "r", "p@1", {"asked": "?"})
-    row = {"custom_id": "key", "response": {"status_code": 200, "body": reply}}
-    spec = spec_of(price=Price(prompt=1, completion=1))
-    (result,) = read_results([json.dumps(row).encode()], {"key": item}, spec)
-    return result
 
 
 # Answers
@@ -142,15 +125,15 @@ KEPT = {
 def test_what_would_come_again_is_a_call_live_and_in_a_batch(
     message: dict[str, Any], finish: str, kind: str, thought: str | None
 ) -> None:
-    for call in (entry_of(body(message, finish)), batched(body(message, finish))):
+    for call in (entry_of(body(message, finish)), batch_result(body(message, finish), spec_of())):
         assert isinstance(call, Call)
         assert (call.outcome, call.finish_reason, call.reasoning) == (kind, finish, thought)
 
 
 def test_a_kept_failure_is_not_asked_again_but_with_a_larger_limit(
-    gateway: Gateway, server: ScriptedApi
+    gateway: Gateway, api: ScriptedApi
 ) -> None:
-    server.replies(sent(body({"content": f"<think>{THOUGHT}"}, "length")))
+    api.replies(sent(body({"content": f"<think>{THOUGHT}"}, "length")))
 
     first, again = outcome_of(gateway), outcome_of(gateway)
 
@@ -161,14 +144,14 @@ def test_a_kept_failure_is_not_asked_again_but_with_a_larger_limit(
     assert (first.completion_tokens, first.cached) == (20, False)
     assert (again.kind, again.detail, again.cached) == (first.kind, first.detail, True)
     assert "token_limit.tokens" in first.detail
-    assert len(server.received) == 1
+    assert len(api.received) == 1
 
     spec = gateway.registry.models["it"]
     limit = spec.token_limit.model_copy(update={"tokens": 9000})
     gateway.registry.models["it"] = spec.model_copy(update={"token_limit": limit})
-    server.replies(sent(body({"content": "North."})))
+    api.replies(sent(body({"content": "North."})))
     assert isinstance(outcome_of(gateway), Completion)
-    assert server.received[-1]["max_tokens"] == 9000
+    assert api.received[-1]["max_tokens"] == 9000
 
 
 TOOL = {"tool_calls": [{"function": {"name": "look"}}]}
@@ -195,7 +178,7 @@ CHARGED = {
 def test_every_other_reply_that_cost_something_is_a_charge(
     reply: dict[str, Any], kind: str
 ) -> None:
-    failed = batched(reply)
+    failed = batch_result(reply, spec_of(price=Price(prompt=1, completion=1)))
 
     assert isinstance(failed, FailedRequest) and failed.charge is not None
     assert (failed.kind, failed.charge.outcome, failed.again) == (kind, kind, False)
@@ -204,9 +187,9 @@ def test_every_other_reply_that_cost_something_is_a_charge(
 
 
 def test_what_came_in_a_reply_that_cannot_be_read_is_kept_cut(
-    gateway: Gateway, server: ScriptedApi
+    gateway: Gateway, api: ScriptedApi
 ) -> None:
-    server.replies(sent(body({"content": {"text": "x" * 3 * KEPT_CHARACTERS}})))
+    api.replies(sent(body({"content": {"text": "x" * 3 * KEPT_CHARACTERS}})))
     outcome_of(gateway)
 
     (charge,) = charges_of(gateway.ledger)
@@ -282,9 +265,9 @@ def test_a_whole_stream_is_read(stream: bytes) -> None:
 
 
 def test_a_stream_that_breaks_off_and_was_billed_is_a_row_and_not_asked_for_again(
-    gateway: Gateway, server: ScriptedApi
+    gateway: Gateway, api: ScriptedApi
 ) -> None:
-    server.replies(
+    api.replies(
         b'data: {"choices": [{"delta": {"content": "North."}}]}\n\n'
         b'data: {"choices": [], ' + USED + b"}\n\n"
     )
@@ -295,7 +278,7 @@ def test_a_stream_that_breaks_off_and_was_billed_is_a_row_and_not_asked_for_agai
     assert outcome.detail == "The reply is a stream of events that breaks off."
     (charge,) = charges_of(gateway.ledger)
     assert (charge.prompt_tokens, charge.completion_tokens) == (30, 20)
-    assert len(server.received) == 1
+    assert len(api.received) == 1
 
 
 # Counts and names
@@ -352,11 +335,11 @@ def test_the_tokens_of_images_are_those_that_the_server_reports(
 
 
 def test_what_a_reply_says_of_itself_is_kept_and_counted_each_time(
-    gateway: Gateway, server: ScriptedApi
+    gateway: Gateway, api: ScriptedApi
 ) -> None:
     details = {"prompt_tokens_details": {"image_tokens": 5}}
     usage = {"prompt_tokens": 7, "completion_tokens": 2**31 - 1, **details}
-    server.replies(sent(body({"content": "North."}, usage=usage, model="mini")))
+    api.replies(sent(body({"content": "North."}, usage=usage, model="mini")))
 
     for _ in range(2):
         (outcome,), counted = gateway.ask("s", [question()])
@@ -367,7 +350,7 @@ def test_what_a_reply_says_of_itself_is_kept_and_counted_each_time(
             "replies with implausible token counts": 1,
         }
         assert noticed.items() <= counted.metadata().items()
-        assert len(server.received) == 1
+        assert len(api.received) == 1
     (call,) = gateway.ledger
     assert (call.answered_as, call.claimed_tokens) == ("mini", 2**31 + 6)
     # By estimate three tokens asked of a dollar each, and next to nothing for two answered.
@@ -428,11 +411,11 @@ def test_a_whole_answer_in_the_field_for_reasoning_is_the_answer_of_a_model_that
 
 
 def test_answers_in_the_field_for_reasoning_are_counted_each_time(
-    gateway: Gateway, server: ScriptedApi
+    gateway: Gateway, api: ScriptedApi
 ) -> None:
-    server.replies(sent(body({"content": None, "reasoning_content": "North."})))
+    api.replies(sent(body({"content": None, "reasoning_content": "North."})))
     for _ in range(2):
         (outcome,), counted = gateway.ask("s", [question()])
         assert isinstance(outcome, Completion) and outcome.text == "North."
         assert counted.metadata()["answers in the field for reasoning"] == 1
-    assert len(server.received) == 1
+    assert len(api.received) == 1

@@ -1,6 +1,6 @@
 """A reply that cannot be read is asked for again, twice at most, and each asking is kept."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from resources.llm.parsed_reply import ParsedReply, complete_and_parse
 from resources.llm.re_ask import ReAskError, re_ask
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest
-from tests.doubles.openai_api import ScriptedApi, scripted
+from tests.doubles.openai_api import ScriptedApi
 from tests.resources.llm.entries import charges_of
 from tests.resources.llm.loopback import gateway_of
 
@@ -26,10 +26,9 @@ REQUEST = ChatRequest(
 
 
 @pytest.fixture
-def writer() -> Iterator[ScriptedApi]:
-    with scripted() as api:
-        api.says("Q1: Why?\nQ2: How?")
-        yield api
+def writer(api: ScriptedApi) -> ScriptedApi:
+    api.says("Q1: Why?\nQ2: How?")
+    return api
 
 
 Ask = Callable[..., ParsedReply[list[str]]]

@@ -1,6 +1,7 @@
 """Replies are held to a JSON schema where the server can; one that refuses it is asked without it."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,14 +38,16 @@ def test_the_schema_is_sent_unless_it_may_do_harm(fields: dict, is_sent: bool) -
     assert REQUESTS[0].canonical(silent) == REQUESTS[0].canonical(off)
 
 
-def test_a_refused_schema_costs_one_more_request_and_is_counted(tmp_path: Path) -> None:
-    def answer(asked: Asked) -> None:
-        if b"json_schema" in asked.body:
-            asked.send(b'{"error": {"message": "Failed to parse grammar"}}', 500)
-        else:
-            asked.says()
+def refuses(asked: Asked, part: bytes, status: int = 400) -> None:
+    """Refuses the schema of requests in which this stands."""
+    if part in asked.body:
+        asked.send(b'{"error": {"message": "Failed to parse grammar"}}', status)
+    else:
+        asked.says()
 
-    with answering(answer) as api:
+
+def test_a_refused_schema_costs_one_more_request_and_is_counted(tmp_path: Path) -> None:
+    with answering(partial(refuses, part=b"json_schema", status=500)) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}})
         (first,), _ = gateway.ask("s", REQUESTS[:1])
         outcomes, usage = gateway.ask("s", REQUESTS)
@@ -60,14 +63,8 @@ def test_a_refused_schema_costs_one_more_request_and_is_counted(tmp_path: Path) 
 
 
 def test_another_schema_is_tried_by_itself(tmp_path: Path) -> None:
-    def answer(asked: Asked) -> None:
-        if b"pattern" in asked.body:
-            asked.send(b'{"error": {"message": "Failed to parse grammar"}}', 400)
-        else:
-            asked.says()
-
     odd = replace(REQUESTS[0], schema={"type": "string", "pattern": "a"})
-    with answering(answer) as api:
+    with answering(partial(refuses, part=b"pattern")) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}})
         gateway.ask("s", [odd])
         _, usage = gateway.ask("s", REQUESTS[1:2])
@@ -77,10 +74,7 @@ def test_another_schema_is_tried_by_itself(tmp_path: Path) -> None:
 
 
 def test_an_entry_that_wants_schemas_is_told_of_the_refusal(tmp_path: Path) -> None:
-    def answer(asked: Asked) -> None:
-        asked.send(b'{"error": {"message": "Failed to parse grammar"}}', 400)
-
-    with answering(answer) as api:
+    with answering(partial(refuses, part=b"json_schema")) as api:
         models = {"it": {"base_url": api.url, "structured_output": True}}
         gateway = gateway_of(tmp_path, models)
         (outcome,), _ = gateway.map("s", REQUESTS[:1], lambda calls, each: calls.outcome_of(each))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from methods.ids import canonical_json
 from methods.prompts.messages import Image, Message, Text
-from resources.llm.model_spec import ModelSpec
 from resources.llm.request import ChatRequest, request_key
+from tests.resources.llm.entries import spec_of
 
 RED, BLUE = "a" * 64, "b" * 64
 REQUEST = ChatRequest(
@@ -24,12 +24,8 @@ REQUEST = ChatRequest(
 )
 
 
-def asked_of(**entry) -> ModelSpec:
-    return ModelSpec(**{"name": "careful", "provider": "openai", "model": "gpt"} | entry)
-
-
 def key(request: ChatRequest = REQUEST, **entry) -> str:
-    return request_key(request.canonical(asked_of(**entry)))
+    return request_key(request.canonical(spec_of(**{"model": "gpt", **entry})))
 
 
 def with_user_parts(*parts) -> ChatRequest:
@@ -75,9 +71,50 @@ def test_another_question_has_another_key(other):
     assert key(other) != key()
 
 
-@pytest.mark.parametrize("entry", [{"model": "gpt-mini"}, {"provider": "mock"}], ids=str)
-def test_another_model_has_another_key(entry):
-    assert key(**entry) != key()
+ROUTED = {"extra_headers": {"X-Route": "blue"}}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *({"model": "gpt-mini"}, {"provider": "mock"}, {"base_url": "http://two/v1"}),
+        *({"base_url": "http://one/v1?deployment=A"}, {"identity": "another"}, ROUTED),
+        *({"temperature": 0.7}, {"temperature": "none"}, {"top_p": 0.5}, {"seed": 1}),
+        *({"stop": ["END"]}, {"reasoning": "low"}, {"extra_body": {"top_k": 5}}),
+        {"token_limit": {"tokens": 99}},
+    ],
+    ids=str,
+)
+def test_whatever_makes_the_answer_is_part_of_the_key(entry):
+    assert key(**{"base_url": "http://one/v1", **entry}) != key(base_url="http://one/v1")
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ({"identity": "int4"}, {"identity": "int4", "base_url": "http://two/v1"}),
+        ({"base_url": "http://u:p@one/v1?key=k"}, {}),
+        (ROUTED, {"extra_headers": {"x-route": "blue"}}),
+        # An identity says who answers.
+        (ROUTED, {"identity": "http://one/v1 (x-route: blue)"}),
+        # Who asks is no route, nor is a secret.
+        ({"extra_headers": {"User-Agent": "us"}}, {}),
+        ({"extra_headers": {"X-Title": "t", "X-Api-Key": "k3y"}}, {}),
+        # How and at what price it is asked.
+        ({"mode": "batch", "concurrency": 2, "price": {"prompt": 1}, "timeouts": {"whole": 9}}, {}),
+    ],
+)
+def test_whatever_does_not_make_the_answer_is_no_part_of_the_key(one, two):
+    server = {"base_url": "http://one/v1"}
+    assert key(**{**server, **one}) == key(**{**server, **two})
+
+
+def test_a_variable_that_points_elsewhere_is_another_server(monkeypatch):
+    keys = set()
+    for url in ("http://one/v1", "http://two/v1"):
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        keys.add(key())
+    assert len(keys) == 2
 
 
 @pytest.mark.parametrize("entry", [{"max_side": 512}, {"detail": "low"}, {"detail": "high"}])
@@ -94,17 +131,8 @@ def test_a_schema_is_part_of_the_question_where_the_endpoint_is_held_to_it():
     assert key(shaped) == key(), "an endpoint that is not given it is asked the same"
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [{"mode": "batch"}, {"concurrency": 2}, {"price": {"prompt": 1}}, {"timeouts": {"whole": 9}}],
-    ids=str,
-)
-def test_how_and_at_what_price_it_is_asked_does_not_matter(entry):
-    assert key(**entry) == key()
-
-
 def test_a_canonical_request_holds_images_by_their_hash_and_survives_json():
-    canonical = REQUEST.canonical(asked_of())
+    canonical = REQUEST.canonical(spec_of(model="gpt"))
 
     assert canonical["messages"][1] == {
         "role": "user",

@@ -74,7 +74,9 @@ def test_calls_that_were_begun_are_made_in_order_also_after_the_end_of_the_loop(
 
     async def work() -> None:
         calls.later(lambda: answers.wait(10))
-        cancelled = asyncio.create_task(calls.call(made.append, "cancelled before it began"))
+        cancelled = asyncio.create_task(
+            calls.call(lambda: made.append("cancelled before it began"))
+        )
         await asyncio.sleep(0)
         cancelled.cancel()
         calls.later(lambda: made.append("nobody waited"))

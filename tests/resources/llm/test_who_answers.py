@@ -10,9 +10,8 @@ from methods.errors import UserError
 from methods.prompts.messages import Message
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import ReAskDecision
-from resources.llm.model_spec import ModelSpec
 from resources.llm.re_ask import re_ask
-from resources.llm.request import ChatRequest, Completion, request_key
+from resources.llm.request import ChatRequest, Completion
 from tests.doubles.openai_api import ScriptedApi, scripted
 from tests.resources.llm.loopback import gateway_of
 
@@ -20,10 +19,9 @@ NORTH = Message.from_text("user", "Which way is north?")
 
 
 @pytest.fixture
-def one() -> Iterator[ScriptedApi]:
-    with scripted() as api:
-        api.answers(content="Of one.")
-        yield api
+def one(api: ScriptedApi) -> ScriptedApi:
+    api.answers(content="Of one.")
+    return api
 
 
 @pytest.fixture
@@ -53,64 +51,7 @@ def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[st
 # Servers
 
 
-def key_of(**entry: object) -> str:
-    """The key of one question to an entry for the model `shared`."""
-    fields = {"name": "one", "provider": "openai", "model": "shared", "base_url": "http://one/v1"}
-    return request_key(question().canonical(ModelSpec.model_validate({**fields, **entry})))
-
-
 BLUE = {"extra_headers": {"X-Route": "blue"}}
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"base_url": "http://two/v1"},
-        {"base_url": "http://one/v1?deployment=A"},
-        {"identity": "another"},
-        BLUE,
-        {"temperature": 0.7},
-        {"temperature": "none"},
-        {"top_p": 0.5},
-        {"seed": 1},
-        {"stop": ["END"]},
-        {"reasoning": "low"},
-        {"extra_body": {"top_k": 5}},
-        {"token_limit": {"tokens": 100}},
-    ],
-    ids=str,
-)
-def test_whatever_makes_the_answer_is_part_of_the_key(entry: dict[str, object]) -> None:
-    assert key_of(**entry) != key_of()
-
-
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ({"identity": "int4"}, {"identity": "int4", "base_url": "http://two/v1"}),
-        ({"base_url": "http://u:p@one/v1?key=k"}, {}),
-        (BLUE, {"extra_headers": {"x-route": "blue"}}),
-        # An identity says who answers.
-        (BLUE, {"identity": "http://one/v1 (x-route: blue)"}),
-        # Who asks is no route, nor is a secret.
-        ({"extra_headers": {"User-Agent": "us"}}, {}),
-        ({"extra_headers": {"X-Title": "t", "X-Api-Key": "k3y"}}, {}),
-    ],
-)
-def test_whatever_does_not_make_the_answer_is_no_part_of_the_key(
-    one: dict[str, object], two: dict[str, object]
-) -> None:
-    assert key_of(**one) == key_of(**two)
-
-
-def test_a_variable_that_points_elsewhere_is_another_server(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    keys = set()
-    for url in ("http://one/v1", "http://two/v1"):
-        monkeypatch.setenv("OPENAI_BASE_URL", url)
-        keys.add(key_of(base_url=None))
-    assert len(keys) == 2
 
 
 def test_two_servers_with_a_model_of_one_name_give_their_own_answers(

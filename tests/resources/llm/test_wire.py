@@ -1,40 +1,23 @@
 """What goes over the wire: a model is asked in the way that its entry says."""
 
-import base64
-import io
 import json
 
 import pytest
-from PIL import Image as Picture
 
 from methods.prompts.messages import Image, Message, Text
-from resources.images.store import ImageNotStored, ImageStore
+from resources.images.store import ImageNotStored
 from resources.llm.request import ChatRequest
 from resources.llm.request_body import encoded_body, wire_body
 from resources.settings.prompts import PromptError
 from tests.doubles.one_colour import one_colour
-from tests.resources.llm.entries import spec_of
+from tests.resources.llm.entries import contents, pictures, spec_of
 
 SCHEMA = {"type": "object", "properties": {"Q1": {"type": "string"}}}
 
 
 @pytest.fixture
-def images(tmp_path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
-@pytest.fixture
 def photo(images) -> str:
     return images.put(one_colour("red", (3000, 1500))).image_id
-
-
-def sent_images(request: ChatRequest, images: ImageStore, **entry: object) -> list[dict]:
-    (message,) = wire_body(request, spec_of(**entry), images)["messages"]  # type: ignore[misc]
-    return [part["image_url"] for part in message["content"] if part["type"] == "image_url"]
-
-
-def size(picture: dict) -> tuple[int, int]:
-    return Picture.open(io.BytesIO(base64.b64decode(picture["url"].partition(",")[2]))).size
 
 
 def test_the_body_names_the_providers_model_and_holds_the_parameters(images):
@@ -63,9 +46,10 @@ def test_every_image_goes_in_the_size_and_with_the_detail_of_the_entry(
 ):
     request = ChatRequest("m", (Message("user", (Image(photo), Image(photo))),), "p@1")
 
-    pictures = sent_images(request, images, **entry)
+    parts = contents(request, images, **entry)
 
-    assert [(each["detail"], size(each)) for each in pictures] == [(detail, expected)] * 2
+    assert [part["image_url"]["detail"] for part in parts] == [detail] * 2
+    assert [picture.size for picture in pictures(parts)] == [expected] * 2
 
 
 def test_texts_and_images_go_in_their_order_and_texts_alone_are_one_string(images, photo):
@@ -80,8 +64,7 @@ def test_texts_and_images_go_in_their_order_and_texts_alone_are_one_string(image
     assert [part.get("text") for part in user["content"]] == [
         *("First", None, "then", "again", None, "Which?")
     ]
-    pictures = [part["image_url"] for part in user["content"] if part["type"] == "image_url"]
-    assert [size(picture) for picture in pictures] == [(60, 40), (1024, 512)]
+    assert [picture.size for picture in pictures(user["content"])] == [(60, 40), (1024, 512)]
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,8 @@ def clustered_by_hand(
     """Fill the warehouse with it, with changes to some rows by entry or cluster."""
     vectors = [vector(f"Caption of {each}", numbers) for each, numbers in CAPTIONS.items()]
     vectors += [vector(f"Things called {name}", of) for name, of in CATEGORIES.items()]
+    # What another model made of the same texts is no matter of this clustering.
+    vectors += [{**each, "model": "another", "vector": [0.0, 1.0]} for each in vectors]
     communities = [community(group, "group", at) for group, at in CENTRE_OF_GROUP.items()]
     communities += [
         community(each, "cluster", f"{each.lower()}1", **(clusters or {}).get(each, {}))

@@ -210,8 +210,13 @@ def test_a_page_twice_in_a_set_fails_unless_pages_may_repeat(
     warehouse: Warehouse, made_with: MadeWith
 ) -> None:
     known(warehouse, a="1", b="1", c="2")
-    # An entry may be in one set of each kind.
-    drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "instruction", ["b", "c"]))
+    # An entry may be in one set of each kind, and the pages of d and e, which are gone, are unknown.
+    drawn(
+        warehouse,
+        ("s", "benchmark", ["a", "b"]),
+        ("t", "instruction", ["b", "c"]),
+        ("u", "instruction", ["d", "e"]),
+    )
     assert checks.entry_use(made_with("cluster.image_sets"), warehouse=warehouse).passed
     result = checks.no_repeats(made_with("cluster.image_sets"), warehouse=warehouse)
     assert not result.passed and value(result, "sets") == 1

@@ -255,14 +255,15 @@ def test_a_dialogue_of_a_page_that_is_tested_goes_as_a_whole(frozen: Home) -> No
 
 def test_what_weighs_more_after_others_are_gone_is_compared_again(frozen: Home) -> None:
     """Thirteen texts are stock; of the two that are left without the pages of the benchmark, one is of
-    the other."""
-    tested = built("mmdu", item("t", STOCK, page="w"))
+    the other. It was the third of its dialogue, which has lost its first."""
+    tested = built("mmdu", item("t", STOCK, page="w"), item("u", MILL))
     pages = [item(f"i{n}", STOCK, page="w") for n in range(11)]
-    learned = built("mmdu-instruct", *pages, item("j", BOTH, STOCK), item("k", BOTH))
+    learned = built("mmdu-instruct", *pages, item("j", MILL, BOTH, STOCK), item("k", BOTH))
     cleared = frozen.cleared(tested, learned)
     assert [row["item_id"] for row in cleared.built[1].release.rows["turns"]] == ["j", "k"]
     assert {(row["item_id"], row["turn"]) for row in cleared.rows if row["kind"] == "question"} == {
-        ("j", 2)
+        ("j", 1),
+        ("j", 3),
     }
     frozen.require_same(cleared)
 

@@ -186,6 +186,12 @@ class TestImport:
         folder.store.release(lock.item_id, "bob")
         assert folder.back(lines).added == 1
 
+    def test_an_item_that_an_annotator_has_open_may_be_decided_early_by_an_expert(self, folder):
+        folder.store.update_queue(folder.items)
+        line, *_ = folder.export(2, early=True)
+        assert folder.store.lock_item("bob", "annotator", item_id=line["item_id"])
+        assert folder.back([line | {"verdict": "accept"}], "eve", 2).added == 1
+
     def test_a_content_that_no_longer_stands_is_a_conflict(self, folder):
         early = [line | {"verdict": "accept"} for line in folder.export(1)]
         folder.items[0] = queued(7) | {"item_id": "item-0"}  # a rebuild wrote it anew

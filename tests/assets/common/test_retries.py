@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import dagster as dg
 import pytest
 
 from assets.common import failures
 from assets.common.drops import is_retry_worthwhile
-from assets.common.failures import MAX_RETRIES, unattended
+from assets.common.failures import MAX_RETRIES, RETRY_SECONDS, unattended
 from assets.common.tables import SOURCES, table_asset
 from methods.errors import UserError
 from resources.files.home import REPO_ROOT
@@ -66,6 +67,16 @@ def test_a_passing_failure_is_tried_again_until_it_has_passed(tmp_path, monkeypa
     assert result.success
     assert n_begun == 3
     assert [event.event_type_value for event in result.all_events].count("STEP_UP_FOR_RETRY") == 2
+
+
+@pytest.mark.usefixtures("launched")
+@pytest.mark.parametrize(("n_retries", "seconds"), [(0, 60), (1, 120)])
+def test_a_retry_waits_a_minute_and_the_next_one_two(monkeypatch, n_retries, seconds):
+    monkeypatch.setattr(failures, "RETRY_SECONDS", RETRY_SECONDS)
+    step = SimpleNamespace(op_execution_context=SimpleNamespace(retry_number=n_retries))
+    with pytest.raises(dg.RetryRequested) as raised, failures.retry_transient_failures(step):
+        raise dg.Failure(DOWN)
+    assert raised.value.seconds_to_wait == seconds
 
 
 @pytest.mark.usefixtures("launched")

@@ -68,6 +68,24 @@ def test_what_has_no_reference_counts_in_no_score(warehouse: Warehouse) -> None:
     ]
 
 
+def test_a_picture_that_another_release_lacks_is_not_lost_here(warehouse: Warehouse) -> None:
+    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain", "turn": 1}
+    there = {**place, "release_id": "another"}
+    observed = [{**place, "status": "judged", "value": 7.0}, {**there, "status": "no_picture"}]
+    answers = [{**of, "status": "answered", "answer": "A."} for of in (place, there)]
+    put(warehouse, {"evaluate.answers": answers, "evaluate.observations": observed})
+    lost = {
+        release_id: [
+            row["is_lost"]
+            for row in warehouse.read(
+                "evaluate/observed_of", {"release_id": release_id, "models": ["m"]}
+            ).to_pylist()
+        ]
+        for release_id in ("r", "another")
+    }
+    assert lost == {"r": [False], "another": [True]}
+
+
 def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
     """Turn 1 was given to both models; of `m` turn 2 is left to judge, and turn 2 of `n` was lost."""
     place = {**HERE, "item_id": "i", "trial": "t"}

@@ -129,6 +129,14 @@ def test_five_languages_come_through_from_rows_to_image_sets(world: World) -> No
     assert {row["languages"][0] for row in sets} <= {row["language"] for row in read}
 
 
+def test_a_picture_that_two_shards_lack_leaves_out_a_row_of_each(world: World) -> None:
+    others = [row for language in OWLS for row in rows_of(language)]
+    world.corpus.write_shard("more", [*others, wit_line("Gone", WEB + "gone.png")])
+    for shard in ("mini", "more"):
+        assert world.ingest(shard).success
+    assert_all_accounted_for(world)
+
+
 def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(world, capsys):
     write_settings(world.corpus.folder, languages=["fi"])
     run = world.ingest()

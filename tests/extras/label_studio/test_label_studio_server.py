@@ -1,6 +1,7 @@
 """A Label Studio server: how it is asked, and the commands `push` and `pull`."""
 
 import asyncio
+import json
 
 import httpx2
 import pytest
@@ -51,6 +52,9 @@ class Studio:
         if path == "/api/tasks" and self.pages:
             ids = self.pages[int(request.url.params["page"]) - 1]
             return httpx2.Response(200, json={"tasks": [{"id": each} for each in ids]})
+        is_new = (request.method, path) == ("POST", "/api/projects")
+        if is_new and len(json.loads(request.content)["title"]) > 50:
+            return httpx2.Response(400)  # as the server does
         answer = self.answers.get((request.method, path), {"results": [], "tasks": []})
         return answer if isinstance(answer, httpx2.Response) else httpx2.Response(200, json=answer)
 
@@ -98,6 +102,10 @@ class TestServer:
             for asks in (lambda it: it.project("x"), lambda it: it.new_project("x", "x", "")):
                 with pytest.raises(LabelStudioError, match="/api/projects without"):
                     asks(LabelStudio(URL, TOKEN))
+
+    def test_a_title_is_cut_to_what_the_server_takes(self, studio):
+        studio.answers["POST", "/api/projects"] = {"id": 7}
+        assert LabelStudio(URL, TOKEN).new_project("x", "t" * 51, "") == 7
 
     def test_a_server_that_is_not_there(self):
         with pytest.raises(LabelStudioError, match="cannot be reached") as raised:

@@ -232,6 +232,15 @@ def test_a_changed_text_changes_only_the_set_it_stands_in():
     assert after.n_kept == len(before.sets) - 1
 
 
+def test_a_set_is_not_mended_with_an_entry_of_a_set_that_is_whole():
+    # "a" is gone, and the only other entry with its image, "c", is in the second set.
+    pictures = {"b": "image b", "c": "shared", "d": "image d"}
+    now = cluster([Member(entry, image, f"page {entry}") for entry, image in pictures.items()])
+    prior = [[("a", "shared"), ("b", "image b")], [("c", "shared"), ("d", "image d")]]
+    after = sample_sets([now], spec([2]), prior)
+    assert ids_of(after) == [["c", "d"]] and after.n_kept == 1
+
+
 def broken_by_duplicate(members):
     return [
         replace(each, duplicate_group="same") if each.entry_id in ("c0", "c1") else each

@@ -79,6 +79,22 @@ def test_wikimedia_is_asked_for_25_megabits_a_second(clock, monkeypatch):
     assert clock.run(scenario) == pytest.approx([0, 0.2, 0.4])
 
 
+def test_images_that_come_at_once_count_together_in_what_wikimedia_is_asked_for(clock, monkeypatch):
+    """Two of 2,000 bytes at 10,000 a second: the third may begin after 0.4 seconds."""
+    monkeypatch.setattr(api_client, "BYTES_PER_SECOND", 10_000)
+
+    async def scenario() -> float:
+        start = anyio.current_time()
+        queues = queues_of(*[UPLOAD] * 3)
+        for job, turn in [await begun(queues) for _ in range(2)]:
+            await queues.answered(turn, 2_000)
+            queues.done(job)
+        await begun(queues)
+        return anyio.current_time() - start
+
+    assert clock.run(scenario) == pytest.approx(0.4)
+
+
 def test_requests_refused_together_are_one_refusal(clock):
     """Three under way at once: the pause is the first one's, not doubled by the other two."""
 

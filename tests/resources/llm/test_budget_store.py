@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 from typing import NoReturn
 
@@ -79,6 +80,14 @@ def test_what_a_killed_run_had_reserved_is_free_when_the_chain_goes_on_without_i
 
     # The ledger knows of nothing that it paid, and it had said that it spent 10.
     assert rows("retry", ancestors=["killed"]).read() == (10, 0)
+
+
+def test_what_a_killed_run_paid_and_did_not_book_is_known_from_the_ledger(rows, tmp_path):
+    rows("killed").change(0, 10)
+    with closing(Ledger(tmp_path / "ledger.sqlite")) as ledger:
+        ledger.add([call(2, run="killed", cost_usd=14)])
+
+    assert rows("retry", ancestors=["killed"]).read() == (14, 0)
 
 
 def test_a_run_whose_process_is_started_again_goes_on_with_what_was_spent(rows):

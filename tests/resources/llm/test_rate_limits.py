@@ -91,6 +91,20 @@ def test_what_an_estimate_had_too_much_is_given_back() -> None:
     assert clock.run(lambda: third_waits(settled=40))
 
 
+def test_a_correction_that_comes_after_its_minute_gives_nothing_back() -> None:
+    async def third_waits() -> bool:
+        minute = SlidingMinute(100, window=WINDOW)
+        first = await minute.take(100)
+        await asyncio.sleep(WINDOW)
+        await minute.take(60)
+        minute.correct(first, 0)
+        asked = clock.monotonic()
+        await minute.take(60)
+        return clock.monotonic() - asked > 0
+
+    assert clock.run(third_waits)
+
+
 def test_a_minute_outlives_the_event_loop_it_began_in() -> None:
     minute = SlidingMinute(2, window=WINDOW)
 

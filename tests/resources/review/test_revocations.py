@@ -16,6 +16,7 @@ from tests.resources.review.review_queue import (
     item,
     kept,
     queue,
+    rewritten,
     status,
     with_rules,
     work,
@@ -92,6 +93,16 @@ def test_what_somebody_built_on_stays(store):
     assert status(store, "item-0") == "round_2"
     store.take_back("item-0", mine, "ann")
     assert status(store, "item-0") == "round_1"
+
+
+@pytest.mark.files_alone
+def test_a_rework_is_taken_back_as_the_earlier_decisions_are_on_other_content(store):
+    work(store, "bob", verdict_="edit", edits=rewritten(store, "item-0", "1"), item_id="item-0")
+    work(store, "eve", "expert", verdict_="reject", item_id="item-0")
+    work(store, "ann", verdict_="edit", edits=rewritten(store, "item-0", "2"), item_id="item-0")
+    assert status(store, "item-0") == "round_2"
+    store.take_back("item-0", last(store, "ann"), "ann")
+    assert status(store, "item-0") == "to_rework"
 
 
 @pytest.mark.files_alone

@@ -8,8 +8,10 @@ from sqlalchemy import Connection, text
 from sqlalchemy import Row as RowOfQuery
 
 from methods.review.assignment import Assignment, Progress, next_start, place_of, progress_of
+from methods.review.process import ROUND_OF_ROLE
+from resources.review.clock import database_time
 from resources.review.statements import sql
-from resources.review.tables import ASSIGNED
+from resources.review.tables import ASSIGNED, ASSIGNMENTS
 
 Row = tuple[str, str, int, int, str, int, int]
 """(item id, person, round, assignment id, progress, priority of the item, its place in the queue)."""
@@ -22,13 +24,6 @@ _ASSIGNMENT_COLUMNS = (
 _COUNTS = text(
     "SELECT assignment_id, progress, count(*) FROM assigned GROUP BY assignment_id, progress"
 )
-_ASSIGN = text("""
-INSERT INTO assignments (annotator, round, kind, bucket, start, share, made_by, made_at)
-VALUES (:annotator, :round, :kind, :bucket, :start, :share, :made_by, :made_at)
-""")
-_END = text(
-    "INSERT INTO assignments (ends, made_by, made_at) VALUES (:assignment_id, :made_by, :made_at)"
-)
 # The open decisions of each queued item.
 _STANDINGS = text("""
 SELECT s.item_id, s.kind, s.status, s.round, s.people, s.priority, s.place, i.set_id, s.unreserved
@@ -36,9 +31,6 @@ FROM standings AS s JOIN items AS i USING (item_id)
 """)
 _RESERVE = text("UPDATE standings SET unreserved = :unreserved WHERE item_id = :item_id")
 _COLUMNS = [column.name for column in ASSIGNED.columns]
-_INSERT = text(f"""
-INSERT INTO assigned ({", ".join(_COLUMNS)}) VALUES (:{", :".join(_COLUMNS)})
-""")
 
 
 class ActiveAssignment(NamedTuple):
@@ -84,50 +76,53 @@ def assignments(connection: Connection) -> list[Assignment]:
 def assign(
     connection: Connection,
     annotator: str,
-    round: int,
-    kind: str | None,
-    bucket: int | None,
-    share: float,
+    role: str,
     made_by: str,
-    made_at: str,
+    *,
+    kind: str | None = None,
+    bucket: int | None = None,
+    share: float = 1.0,
 ) -> None:
-    """Assign the next share of items to a person, from where the previous share ends.
+    """Assign a share of items to a person, in the round of their role.
+
+    Each share starts where the previous share of the same items ends. Items that are queued later are
+    assigned, too.
 
     Args:
         connection: The review store.
         annotator: The person.
-        round: The round.
-        kind: The kind of items; None for all.
-        bucket: The bucket of items; None for all.
-        share: The share, 0 to 1.
+        role: Their role.
         made_by: The person who assigns.
-        made_at: The time, in the store's format.
+        kind: The kind of items; None for all kinds.
+        bucket: The bucket, 1 to BUCKETS; None for all.
+        share: The share, above 0 and at most 1.
     """
+    round = ROUND_OF_ROLE[role]
     start = next_start(assignments(connection), round, kind, bucket)
     values = {
         **{"annotator": annotator, "round": round, "kind": kind, "bucket": bucket},
-        **{"start": start, "share": share, "made_by": made_by, "made_at": made_at},
+        **{"start": start, "share": share},
+        **{"made_by": made_by, "made_at": database_time(connection)},
     }
-    connection.execute(_ASSIGN, values)
+    connection.execute(ASSIGNMENTS.insert(), values)
     renew(connection)
 
 
-def end(connection: Connection, assignment_id: int, made_by: str, made_at: str) -> bool:
+def end(connection: Connection, assignment_id: int, made_by: str) -> bool:
     """End an assignment. Its undecided items become open to everybody.
 
     Args:
         connection: The review store.
         assignment_id: The assignment.
         made_by: The person who ends it.
-        made_at: The time, in the store's format.
 
     Returns:
         False if there is no such assignment.
     """
     if assignment_id not in {each.assignment_id for each in assignments(connection)}:
         return False
-    values = {"assignment_id": assignment_id, "made_by": made_by, "made_at": made_at}
-    connection.execute(_END, values)
+    values = {"ends": assignment_id, "made_by": made_by, "made_at": database_time(connection)}
+    connection.execute(ASSIGNMENTS.insert(), values)
     renew(connection)
     return True
 
@@ -188,15 +183,10 @@ def rows_of(
 
 
 def insert(connection: Connection, rows: Iterable[Row]) -> None:
-    """Store the rows of `rows_of`.
-
-    Args:
-        connection: The review store.
-        rows: The rows.
-    """
+    """Store the rows of `rows_of`."""
     values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     if values:
-        connection.execute(_INSERT, values)
+        connection.execute(ASSIGNED.insert(), values)
 
 
 def _assignment(row: RowOfQuery[Any]) -> Assignment:

@@ -9,16 +9,11 @@ from sqlalchemy import Connection, text
 
 from methods.errors import UserError
 from methods.review.decisions import MOST_CHARACTERS
-from methods.review.process import ROUND_OF_ROLE, ReviewState
+from methods.review.process import ROUND_OF_ROLE
+from resources.review import items
 from resources.review.clock import database_time
+from resources.review.tables import COMMENTS
 
-_COLUMNS = "comment_id, item_id, author, addressee, text, written_at"
-_ADD = text("""
-INSERT INTO comments (item_id, author, addressee, text, written_at)
-VALUES (:item_id, :author, :addressee, :text, :written_at) RETURNING comment_id
-""")
-_ALL = text(f"SELECT {_COLUMNS} FROM comments ORDER BY comment_id")
-_OF_ITEM = text(f"SELECT {_COLUMNS} FROM comments WHERE item_id = :item_id ORDER BY comment_id")
 _ROLES = text("SELECT name, role FROM accounts")
 
 
@@ -39,15 +34,15 @@ class Comment:
 
 
 def add(
-    connection: Connection, item_id: str, author: str, written: str, addressee: str | None
+    connection: Connection, item_id: str, author: str, text: str, addressee: str | None = None
 ) -> Comment:
-    """Store a comment.
+    """Write a comment on an item.
 
     Args:
         connection: The review store.
         item_id: The item.
         author: The person who wrote it.
-        written: The text.
+        text: The text.
         addressee: The person it is for; None for everybody who may read it.
 
     Returns:
@@ -57,15 +52,15 @@ def add(
         CommentError: The text is empty or too long.
     """
     # PostgreSQL cannot store NUL in a text.
-    written = written.replace("\x00", "").strip()
-    if not 0 < len(written) <= MOST_CHARACTERS:
+    text = text.replace("\x00", "").strip()
+    if not 0 < len(text) <= MOST_CHARACTERS:
         raise CommentError(
-            f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(written)}."
+            f"A comment has 1 to {MOST_CHARACTERS} characters: this one has {len(text)}."
         )
-    values = (item_id, author, addressee, written, database_time(connection))
-    names = ("item_id", "author", "addressee", "text", "written_at")
-    comment_id = connection.execute(_ADD, dict(zip(names, values, strict=True))).scalar_one()
-    return Comment(comment_id, *values)
+    values = {"item_id": item_id, "author": author, "addressee": addressee, "text": text}
+    values["written_at"] = database_time(connection)
+    stored = connection.execute(COMMENTS.insert().returning(*COMMENTS.columns), values)
+    return Comment(*stored.one())
 
 
 def read(connection: Connection, item_id: str | None = None) -> list[Comment]:
@@ -78,20 +73,13 @@ def read(connection: Connection, item_id: str | None = None) -> list[Comment]:
     Returns:
         The comments.
     """
-    if item_id is None:
-        rows = connection.execute(_ALL)
-    else:
-        rows = connection.execute(_OF_ITEM, {"item_id": item_id})
-    return [Comment(*row) for row in rows]
+    query = COMMENTS.select().order_by(COMMENTS.c.comment_id)
+    if item_id is not None:
+        query = query.where(COMMENTS.c.item_id == item_id)
+    return [Comment(*row) for row in connection.execute(query)]
 
 
-def visible(
-    connection: Connection,
-    item_id: str,
-    reader: str,
-    role: str,
-    state: ReviewState | None,
-) -> list[Comment]:
+def visible(connection: Connection, item_id: str, reader: str, role: str) -> list[Comment]:
     """Read the comments on an item that a person may see now.
 
     Administrators see all comments, and everybody sees their own. While the item is blind (annotators
@@ -103,7 +91,6 @@ def visible(
         item_id: The item.
         reader: The person.
         role: Their role.
-        state: The state of the item's review; None if it is not queued.
 
     Returns:
         The comments.
@@ -111,6 +98,7 @@ def visible(
     written = read(connection, item_id)
     if role == "admin":
         return written
+    state = items.state(connection, item_id)
     if state is None or state.is_blind:
         blind_to = _of_round_1(connection)
         written = [each for each in written if each.author not in blind_to or each.author == reader]

@@ -28,6 +28,7 @@ WHERE
     item_id = :item_id AND content_hash = :content_hash AND round = :round AND verdict = :verdict
     AND edits IS NOT DISTINCT FROM :edits AND decided_at = :decided_at
 """)
+_HAS_DECIDED = text("SELECT 1 FROM in_force WHERE reviewer = :reviewer LIMIT 1")
 _COLUMNS = f"SELECT event_id, {', '.join(COLUMNS)}"
 _ROWS = {
     revoked: f"{_COLUMNS} FROM {rows}" for revoked, rows in ((False, "in_force"), (True, "events"))
@@ -85,6 +86,11 @@ def read(
         return [_decision(row) for row in connection.execute(_ALL[revoked])]
     rows = _OF_ITEMS[revoked].rows(connection, dict.fromkeys(item_ids))
     return [_decision(row) for row in sorted(rows, key=lambda row: row.event_id)]
+
+
+def has_decided(connection: Connection, reviewer: str) -> bool:
+    """Whether the person has decided or skipped anything."""
+    return connection.execute(_HAS_DECIDED, {"reviewer": reviewer}).first() is not None
 
 
 def _values(decision: Decision) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from methods.json_text import from_json
 from methods.review.decisions import Decision, QueueItem
 from methods.review.gold import DecisionComparison, expected_of, is_due, is_hit, passes_calibration
 from methods.review.process import RuleBook, review_state
-from resources.review import events
+from resources.review import events, item_status
+from resources.review.clock import database_time
 from resources.review.statements import sql
 
 _ORDERS = 8
@@ -106,20 +107,19 @@ class GoldSummary(NamedTuple):
     people: list[tuple[str, int, int, Calibrated | None]]
 
 
-def make(connection: Connection, n_items: int, rules: RuleBook, made_by: str, made_at: str) -> int:
+def make(connection: Connection, n_items: int, made_by: str) -> int:
     """Make gold items from the latest items that experts decided.
 
     Args:
         connection: The review store.
         n_items: The maximum number of gold items to make.
-        rules: The review rules.
         made_by: The person who makes them.
-        made_at: The time, in the store's format.
 
     Returns:
         The number of gold items that were made.
     """
     n_made = 0
+    rules, made_at = item_status.current_rules(connection), database_time(connection)
     for (item_id,) in connection.execute(sql("gold_candidates")).all():
         if n_made == n_items:
             break
@@ -141,20 +141,12 @@ def gold_id_of(item: QueueItem) -> str:
 
 
 def read(connection: Connection) -> list[dict[str, Any]]:
-    """Return the rows of the table `gold`, ordered by time."""
+    """Return the rows of gold items: item_id, of_item, expected (JSON), made_by, made_at."""
     return [dict(row) for row in connection.execute(_ALL).mappings()]
 
 
 def insert(connection: Connection, new: NewGold) -> int:
-    """Store a gold item; the item that it copies is in the store.
-
-    Args:
-        connection: The review store.
-        new: The gold item.
-
-    Returns:
-        1, or 0 if it is stored already.
-    """
+    """Store a gold item, a copy of a stored item; return 1, or 0 if it is stored already."""
     values = {
         "item_id": new.item["item_id"],
         "of_item": new.of_item,
@@ -169,15 +161,7 @@ def insert(connection: Connection, new: NewGold) -> int:
 
 
 def is_gold(connection: Connection, item_id: str) -> bool:
-    """Check whether an item is a gold item.
-
-    Args:
-        connection: The review store.
-        item_id: The id.
-
-    Returns:
-        True for a gold item.
-    """
+    """Whether an item is a gold item."""
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
@@ -252,29 +236,12 @@ def next_gold(
 
 
 def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] | None:
-    """Find a gold item whose decision the person took back.
-
-    Args:
-        connection: The review store.
-        values: The person and the item of the query.
-
-    Returns:
-        The row of the item; None if it is not a gold item, or was not taken back.
-    """
+    """Find the item of a query if it is a gold item whose decision the person took back."""
     return connection.execute(_TAKEN_BACK, values).first()
 
 
 def overview(connection: Connection, rules: RuleBook, answers: list[GoldAnswer]) -> GoldSummary:
-    """Summarize gold items and the answers to them.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-        answers: All decisions on gold items.
-
-    Returns:
-        The figures.
-    """
+    """Summarize gold items and `answers`, all decisions on them."""
     n_candidates = len(connection.execute(sql("gold_candidates")).all())
     of_person: dict[str, list[bool]] = {}
     for answer in answers:

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Row, text
 from methods.batched import batched
 from methods.json_text import from_json
 from methods.review.assignment import Assignment, place_of, priority
-from methods.review.decisions import QueueItem, by_item
+from methods.review.decisions import by_item
 from methods.review.process import ReviewState, RuleBook, review_state
-from resources.review import assignments, events, gold
+from resources.review import assignments, events
 from resources.review.statements import ItemStatement, statement
 from resources.review.tables import STANDINGS
 
@@ -63,25 +63,12 @@ def rules_of(stored: str | None) -> RuleBook:
 
 
 def follows_rules(connection: Connection, rules: RuleBook) -> bool:
-    """Check whether the stored statuses are based on these rules.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-
-    Returns:
-        False if the store has other rules, or writes them in an earlier version's format.
-    """
+    """Whether the stored statuses are based on these rules, stored in this version's format."""
     return bool(connection.execute(_RULES).scalar() == rules.model_dump_json())
 
 
 def set_rules(connection: Connection, rules: RuleBook) -> None:
-    """Store the rules, and update the status of every item.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-    """
+    """Store the rules, and update the status of every item."""
     connection.execute(_SET_RULES, {"rules": rules.model_dump_json()})
     rebuild(connection)
 
@@ -94,12 +81,7 @@ def rebuild(connection: Connection) -> None:
 
 
 def update(connection: Connection, item_ids: Sequence[str]) -> None:
-    """Recompute the status of items. Withdrawn and unknown items get no status.
-
-    Args:
-        connection: A transaction of the review store.
-        item_ids: The items.
-    """
+    """Recompute the status of items. Withdrawn and unknown items get no status."""
     stored, any_assignments = connection.execute(_BASIS).one()
     rules = rules_of(stored)
     all_assignments = assignments.assignments(connection) if any_assignments else []
@@ -125,21 +107,6 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
             if values:
                 connection.execute(insert, values)
         assignments.insert(connection, assigned)
-
-
-def state(connection: Connection, item: QueueItem) -> ReviewState:
-    """Compute the state of an item after the stored events; decisions on a gold item do not count.
-
-    Args:
-        connection: The review store.
-        item: The item.
-
-    Returns:
-        The state.
-    """
-    is_gold = gold.is_gold(connection, item["item_id"])
-    decided = [] if is_gold else events.read(connection, [item["item_id"]])
-    return review_state(item, decided, current_rules(connection).rules_for(item["kind"]))
 
 
 def _standing(

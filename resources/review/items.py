@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, func, select, text, union_all
 
 from methods.json_text import from_json
-from methods.review.decisions import QueueItem
+from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
-from methods.review.process import Status
-from resources.review import item_status
+from methods.review.process import ReviewState, Status, review_state
+from resources.review import events, gold, item_status
 from resources.review.clock import time_of_locks
 from resources.review.statements import statement
 from resources.review.tables import EVENTS, ITEM_TEXTS, LOCKS, STANDINGS
@@ -100,6 +100,9 @@ class Filters:
     text: str | None = None
 
 
+ALL = Filters()
+
+
 @dataclass(frozen=True)
 class ItemSummary:
     """An item in a list. `title` is the beginning of its first text. `locked_by` are the people who
@@ -125,17 +128,10 @@ class StatusCount(NamedTuple):
 def update_queue(
     connection: Connection, hashed: Sequence[tuple[QueueItem, str]], kinds: Sequence[str]
 ) -> QueueChanges:
-    """Replace the queue of some kinds. Only changed rows are written.
+    """Replace the queue of some kinds by items with the hashes of the complete items.
 
-    The queue is ordered by kind, in the order of `KINDS`, even if kinds are updated separately.
-
-    Args:
-        connection: The review store.
-        hashed: (item, hash of the complete item), in the order of the queue.
-        kinds: The kinds to replace.
-
-    Returns:
-        The changes.
+    Only changed rows are written. The queue is ordered by kind, in the order of `KINDS`, even if kinds
+    are updated separately.
     """
     rows = connection.execute(_STORED_ITEMS, {"kinds": list(kinds)})
     before = {row.item_id: row for row in rows}
@@ -167,15 +163,7 @@ def update_queue(
 
 
 def read(connection: Connection, item_id: str) -> QueueItem | None:
-    """Read an item as it was last queued, even if it was withdrawn since.
-
-    Args:
-        connection: The review store.
-        item_id: The item.
-
-    Returns:
-        The item; None for an unknown id.
-    """
+    """Return the item as it was last queued, withdrawn or not; None for an unknown id."""
     stored = connection.execute(_ITEM, {"item_id": item_id}).scalar()
     if stored is None:
         return None
@@ -183,24 +171,56 @@ def read(connection: Connection, item_id: str) -> QueueItem | None:
     return item
 
 
-def queued(connection: Connection, kinds: Sequence[str]) -> list[QueueItem]:
-    """Read the queued items of some kinds in order.
+def state(connection: Connection, item_id: str) -> ReviewState | None:
+    """Return the state of an item after all decisions; None for an unknown id.
+
+    `state.item` has the content for the next decision, for example with the edits of round 1. Decisions
+    on a gold item do not count.
+    """
+    item = read(connection, item_id)
+    if item is None:
+        return None
+    decided = [] if gold.is_gold(connection, item_id) else events.read(connection, [item_id])
+    rules = item_status.current_rules(connection)
+    return review_state(item, decided, rules.rules_for(item["kind"]))
+
+
+def visible_decisions(
+    connection: Connection, item_id: str, reviewer: str, role: str, *, revoked: bool = False
+) -> list[Decision]:
+    """Return the decisions on an item that a person may see.
+
+    People see their own decisions, and those of others once round 1 is complete. Admins see all.
 
     Args:
         connection: The review store.
-        kinds: The kinds.
+        item_id: The item.
+        reviewer: The person.
+        role: Their role.
+        revoked: Whether to include revoked decisions.
 
     Returns:
-        The items.
+        The decisions.
     """
+    decided = events.read(connection, [item_id], revoked=revoked)
+    if role == "admin":
+        return decided
+    reached = state(connection, item_id)
+    if reached is not None and not reached.is_blind:
+        return decided
+    return [decision for decision in decided if decision.reviewer == reviewer]
+
+
+def queued(connection: Connection, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
+    """Return the queued items of these kinds, in the order of the queue."""
     stored = connection.execute(_QUEUED, {"kinds": list(kinds)}).scalars()
     return [from_json(item) for item in stored]
 
 
 def page(
-    connection: Connection, filters: Filters, offset: int, limit: int
+    connection: Connection, filters: Filters = ALL, offset: int = 0, limit: int = 50
 ) -> tuple[list[ItemSummary], int]:
-    """Read one page of the items that match the filters.
+    """Read one page of the queued items that match the filters.
 
     Args:
         connection: The review store.

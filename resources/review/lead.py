@@ -1,7 +1,7 @@
 """Queries for the lead of a review: progress, inter-annotator agreement, disputes and locks."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
@@ -21,8 +21,8 @@ from methods.review.overview import (
 )
 from methods.review.process import RuleBook
 from methods.review.ratings import IN_CONTENT, blind_on_current, ratings_of
-from resources.review import events, gold
-from resources.review.clock import advance, time_of_locks
+from resources.review import events, gold, item_status
+from resources.review.clock import advance, time_of_day, time_of_locks
 from resources.review.gold import GoldAnswer, GoldSummary
 from resources.review.locks import LOCK_SECONDS
 from resources.review.statements import sql
@@ -96,17 +96,9 @@ class Overview(ReviewOutlook):
     weeks: list[dict[str, Any]]
 
 
-def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
-    """Compute all figures of the lead's page.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-        today: The day in UTC.
-
-    Returns:
-        The figures.
-    """
+def overview(connection: Connection) -> Overview:
+    """Return the figures of the review: people, agreement, disputes, and a forecast of its end."""
+    rules, today = item_status.current_rules(connection), time_of_day(connection).date()
     efforts, answers = work(connection), gold.answers(connection)
     twice = items_rated_twice(connection)
     decided = events.read(connection, [item["item_id"] for item in twice])
@@ -115,7 +107,7 @@ def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
     shown = [row for row in rows if row["raters"] == ALL or row["n_items"] >= FEWEST_IN_COMMON]
     small = {row["raters"] for row in rows} - {row["raters"] for row in shown}
     return Overview(
-        **vars(_outlook(connection, rules, today, efforts, answers)),
+        **vars(_outlook(connection, rules, efforts, answers)),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         people=by_person(efforts, today),
         kinds=by_kind(efforts),
@@ -125,27 +117,19 @@ def overview(connection: Connection, rules: RuleBook, today: date) -> Overview:
     )
 
 
-def outlook(connection: Connection, rules: RuleBook, today: date) -> ReviewOutlook:
-    """Compute the figures of the lead's page that need no agreement.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-        today: The day in UTC.
-
-    Returns:
-        The figures.
-    """
-    return _outlook(connection, rules, today, work(connection), gold.answers(connection))
+def outlook(connection: Connection) -> ReviewOutlook:
+    """Return the remaining work, without the figures of people and their agreement."""
+    rules = item_status.current_rules(connection)
+    return _outlook(connection, rules, work(connection), gold.answers(connection))
 
 
 def _outlook(
     connection: Connection,
     rules: RuleBook,
-    today: date,
     efforts: list[DecisionEffort],
     answers: list[GoldAnswer],
 ) -> ReviewOutlook:
+    today = time_of_day(connection).date()
     disputes, n_disputes = disputed(connection)
     return ReviewOutlook(
         disputes=disputes,
@@ -161,15 +145,7 @@ def work(connection: Connection) -> list[DecisionEffort]:
 
 
 def needed_decisions(connection: Connection, rules: RuleBook) -> dict[int, int]:
-    """Estimate the decisions that are still needed.
-
-    Args:
-        connection: The review store.
-        rules: The review rules.
-
-    Returns:
-        The number by round; for experts the expected number.
-    """
+    """Estimate the needed decisions by round; for experts, the expected number."""
     annotators, experts = 0, 0.0
     for row in connection.execute(sql("needed")):
         rule = rules.rules_for(row.kind)

@@ -1,4 +1,4 @@
-"""Loading of decisions, comments and gold items from another review store, without duplicates.
+"""Loading of decisions, comments and gold items from elsewhere, without duplicates.
 
 Every function runs inside the caller's transaction.
 """
@@ -11,13 +11,10 @@ from sqlalchemy import Connection, text
 from methods.review.decisions import Decision
 from resources.review import events, gold, item_status
 from resources.review.gold import NewGold
+from resources.review.tables import REVOCATIONS
 
 Ended = tuple[str, str | None, str]
 """The revocation of a decision: (person, reason or None, time)."""
-_REVOKE = text("""
-INSERT INTO revocations (event_id, person, reason, revoked_at)
-VALUES (:event_id, :person, :reason, :revoked_at)
-""")
 _COMMENT = text("""
 INSERT INTO comments (item_id, author, addressee, text, written_at)
 SELECT :item_id, :author, CAST(:addressee AS TEXT), :text, :written_at
@@ -28,16 +25,28 @@ WHERE NOT EXISTS (
 """)
 
 
+def append(connection: Connection, decisions: Iterable[Decision]) -> tuple[int, int]:
+    """Store decisions made outside the app, all or none; return (n_added, n_known).
+
+    A decision whose source hash is stored already counts as known. If a decision violates a constraint
+    of the table, raises SQLAlchemy's IntegrityError and stores nothing.
+    """
+    decisions = list(decisions)
+    added = [each for each in decisions if events.append(connection, each) is not None]
+    item_status.update(connection, sorted({decision.item_id for decision in added}))
+    return len(added), len(decisions) - len(added)
+
+
 def load(
     connection: Connection,
     decided: Iterable[tuple[Decision, Ended | None]],
     written: Iterable[dict[str, Any]],
     golden: Iterable[NewGold] = (),
 ) -> tuple[int, int, int]:
-    """Add decisions with their revocations, comments and gold items.
+    """Store the decisions, comments and gold items of another store in one transaction.
 
-    Stored decisions and comments are recognized by content and time, since their person may have been
-    renamed.
+    Existing rows do not change. Stored decisions and comments are recognized by content and time, since
+    their person may have been renamed.
 
     Args:
         connection: The review store.
@@ -61,7 +70,7 @@ def load(
         if added and ended is not None:
             person, reason, revoked_at = ended
             end = {"person": person, "reason": reason, "revoked_at": revoked_at}
-            connection.execute(_REVOKE, end | {"event_id": event_id})
+            connection.execute(REVOCATIONS.insert(), end | {"event_id": event_id})
         if added:
             changed.add(decision.item_id)
         n_decisions += added

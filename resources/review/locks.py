@@ -127,20 +127,26 @@ def lock_item(
     connection: Connection,
     reviewer: str,
     role: str,
-    kind: str | None,
-    item_id: str | None,
+    *,
+    kind: str | None = None,
+    item_id: str | None = None,
 ) -> Lock | None:
-    """Lock an item for a person: `item_id`, else the item that they have locked, else the next one.
+    """Lock an item for LOCK_SECONDS: the given one, or the next one.
+
+    Annotators get items of round 1 or for rework, experts and admins get items of round 2. An item is
+    not available if the person decided or skipped it, decided it in the other round, or has reached the
+    daily quota, or if as many people have locked it as it needs. A person who already has a lock gets
+    it again, renewed. With `item_id` an annotator may also lock a rejected item.
 
     Args:
         connection: The review store.
         reviewer: The person.
-        role: Their role, which decides the round.
-        kind: The kind of the next item; None for any.
-        item_id: The item; None for the next.
+        role: Their role.
+        kind: The kind of item; None for any.
+        item_id: The item; None for the next one.
 
     Returns:
-        The lock; None if there is no item.
+        The lock; None if no item is available.
     """
     time = advance(connection)
     round = ROUND_OF_ROLE[role]
@@ -198,7 +204,7 @@ daily quota; it is assigned to others; enough other people have locked it."""
 
 
 def no_lock_reason(connection: Connection, reviewer: str, role: str, item_id: str) -> WhyNot:
-    """Find out why a person cannot lock an item.
+    """Explain why `lock_item` gives a person no lock on an item.
 
     Args:
         connection: The review store.
@@ -268,32 +274,22 @@ def delete_old(connection: Connection) -> None:
 
 
 def renew(connection: Connection, claim: LockClaim) -> bool:
-    """Extend a lock to LOCK_SECONDS from now.
-
-    Args:
-        connection: The review store.
-        claim: The lock.
-
-    Returns:
-        False if it has expired.
-    """
+    """Extend a lock to LOCK_SECONDS from now; False if it has ended or is somebody else's."""
     time = time_of_locks(connection)
     values = {**claim._asdict(), "now": time, "until": later(time, LOCK_SECONDS)}
     return bool(connection.execute(_RENEW, values).rowcount)
 
 
 def unlock(connection: Connection, claim: LockClaim) -> None:
-    """End a lock; the draft stays. A lock that is unknown or somebody else's changes nothing.
-
-    Args:
-        connection: The review store.
-        claim: The lock.
-    """
+    """End a lock; the draft stays. A lock that is unknown or somebody else's changes nothing."""
     connection.execute(_END, {**claim._asdict(), "now": advance(connection)})
 
 
 def save_draft(
-    connection: Connection, claim: LockClaim, draft: dict[str, Any], based_on: str | None
+    connection: Connection,
+    claim: LockClaim,
+    draft: dict[str, Any],
+    based_on: str | None = ANY_DRAFT,
 ) -> str:
     """Store a person's unfinished work, even under an expired lock, since a draft blocks nobody.
 
@@ -321,15 +317,7 @@ def save_draft(
 
 
 def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
-    """Read the draft that a person saved for the locked content in this round.
-
-    Args:
-        connection: The review store.
-        claim: The lock.
-
-    Returns:
-        The draft and its version; None and None if there is none.
-    """
+    """Return the draft of a lock's content and round, and its version; None and None without one."""
     stored = _stored_draft(connection, claim)
     if stored is None:
         return None, None
@@ -347,17 +335,26 @@ def _require_version(stored: str | None, based_on: str | None) -> None:
         raise DraftConflict("Another draft was saved meanwhile: load it, or keep this one.")
 
 
-def decide(connection: Connection, token: str, decision: Decision, based_on: str | None) -> int:
-    """Store the decision on a locked item.
+def decide(
+    connection: Connection, token: str, decision: Decision, based_on: str | None = ANY_DRAFT
+) -> int:
+    """Store a decision on a locked item, and delete the lock and the draft.
+
+    If the same decision is stored already, its event id is returned.
 
     Args:
         connection: The review store.
         token: The token of the lock.
-        decision: The decision.
-        based_on: The version of the draft that it was made from.
+        decision: The decision, from `check_decision(record, state.item)`.
+        based_on: The version of the draft that it is based on.
 
     Returns:
-        The event id; a repeated call returns the same id.
+        The event id.
+
+    Raises:
+        LockLost: The lock has expired. Nothing is stored.
+        StaleDecision: The item changed, or was decided by somebody else. Nothing is stored.
+        DraftConflict: The stored draft has another version. Nothing is stored.
     """
     decision = replace(decision, source_hash=events.source_of(decision))
     claim = LockClaim(token, decision.item_id, decision.reviewer)

@@ -13,10 +13,10 @@ from sqlalchemy import Connection, text
 from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.review.decisions import Decision
-from methods.review.process import ReviewState
 from resources.review import events, item_status, items
 from resources.review.clock import database_time
 from resources.review.locks import STORE_DRAFT
+from resources.review.tables import REVOCATIONS
 
 MAX_REASON = 1000
 _READ = text("""
@@ -26,10 +26,6 @@ WHERE CAST(:item_id AS TEXT) IS NULL OR item_id = :item_id
 """)
 _LAST = text("""
 SELECT item_id, event_id FROM in_force WHERE reviewer = :person ORDER BY event_id DESC LIMIT 1
-""")
-_REVOKE = text("""
-INSERT INTO revocations (event_id, person, reason, revoked_at)
-VALUES (:event_id, :person, :reason, :revoked_at)
 """)
 
 
@@ -62,29 +58,13 @@ class Revocation:
 
 
 def read(connection: Connection, item_id: str | None = None) -> dict[int, Revocation]:
-    """Read revocations of decisions.
-
-    Args:
-        connection: The review store.
-        item_id: The item; None for all.
-
-    Returns:
-        The revocations by the id of the revoked event.
-    """
+    """Return the revocations of decisions on an item, or of all, by the id of the revoked event."""
     rows = connection.execute(_READ, {"item_id": item_id})
     return {row.event_id: Revocation(*row) for row in rows}
 
 
 def last_of(connection: Connection, person: str) -> Decision | None:
-    """Find the last decision of a person if they may take it back.
-
-    Args:
-        connection: The review store.
-        person: The person.
-
-    Returns:
-        The decision; None if they may not.
-    """
+    """Return the person's last decision if they may take it back, else None."""
     row = connection.execute(_LAST, {"person": person}).first()
     if row is None:
         return None
@@ -145,19 +125,13 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
         raise RevocationError("late")
     _revoke(connection, [own], person, None)
     content_of_draft = {
-        "content": own.edits,
-        "verdict": own.verdict,
-        "reason": own.reason,
-        "note": own.note,
-        "seconds": own.seconds,
+        **{"content": own.edits, "verdict": own.verdict, "reason": own.reason},
+        **{"note": own.note, "seconds": own.seconds},
     }
     draft = {
         **{"item_id": own.item_id, "content_hash": own.content_hash, "round": own.round},
-        **{
-            "annotator": person,
-            "draft": canonical_json(content_of_draft),
-            "saved_at": database_time(connection),
-        },
+        **{"annotator": person, "draft": canonical_json(content_of_draft)},
+        "saved_at": database_time(connection),
     }
     connection.execute(STORE_DRAFT, draft)
     return own
@@ -179,20 +153,15 @@ def reopen(connection: Connection, item_id: str, person: str, round: int, reason
     reason = reason.strip()
     if not reason:
         raise RevocationError("reason")
-    item = items.read(connection, item_id)
-    decided = events.read(connection, [item_id])
-    ended: list[Decision] = [each for each in decided if each.verdict != "skip"]
-    if round != 1:
-        state = None if item is None else item_status.state(connection, item)
-        ended = _of_expert(state)
+    if round == 1:
+        decided = events.read(connection, [item_id])
+        ended = [each for each in decided if each.verdict != "skip"]
+    else:
+        state = items.state(connection, item_id)
+        ended = [] if state is None or not state.expert_decision else [state.expert_decision]
     if not ended:
         raise RevocationError("nothing")
     _revoke(connection, ended, person, reason[:MAX_REASON])
-
-
-def _of_expert(state: ReviewState | None) -> list[Decision]:
-    expert = None if state is None else state.expert_decision
-    return [] if expert is None else [expert]
 
 
 def _revoke(connection: Connection, ended: list[Decision], person: str, reason: str | None) -> None:
@@ -201,5 +170,5 @@ def _revoke(connection: Connection, ended: list[Decision], person: str, reason: 
         "reason": reason,
         "revoked_at": database_time(connection),
     }
-    connection.execute(_REVOKE, [end | {"event_id": each.event_id} for each in ended])
+    connection.execute(REVOCATIONS.insert(), [end | {"event_id": each.event_id} for each in ended])
     item_status.update(connection, sorted({each.item_id for each in ended}))

@@ -20,7 +20,7 @@ from methods.review import KINDS, Decision, QueueItem, by_item, source_hash_of
 from methods.review.decisions import MOST_SECONDS, check_texts, moment
 from methods.review.process import ROLE_OF_ROUND, review_state
 from methods.review.ratings import effort_rows
-from methods.spreadsheet_cells import marked_rows, unmarked_rows
+from methods.spreadsheet_cells import csv_file, unmarked_rows
 from methods.validation import first_fault
 from resources.files.bounded import open_file, read_member
 from resources.files.parquet_records import open_parquet, read_records
@@ -190,14 +190,6 @@ MOST_BYTES_OF_A_TABLE = 200_000_000
 """Maximum size of an unpacked table of an imported dump, in bytes."""
 
 
-def _csv(columns: tuple[str, ...], rows: list[Row]) -> bytes:
-    """Write CSV in UTF-8 with a byte order mark (for Excel); escape cells that look like formulas."""
-    text = io.StringIO()
-    cells = [["" if row[name] is None else str(row[name]) for name in columns] for row in rows]
-    csv.writer(text, lineterminator="\n").writerows(marked_rows([list(columns), *cells]))
-    return text.getvalue().encode("utf-8-sig")
-
-
 def _from_csv(data: bytes) -> Iterator[Row]:
     # The default limit of a cell is smaller than the longest text that the app accepts.
     csv.field_size_limit(max(csv.field_size_limit(), len(data)))
@@ -255,7 +247,7 @@ def _from_parquet(data: bytes) -> Iterator[Row]:
 Writer = Callable[[tuple[str, ...], list[Row]], bytes]
 Reader = Callable[[bytes], Iterator[Row]]
 FORMS: dict[str, tuple[Writer, Reader]] = {
-    "csv": (_csv, _from_csv),
+    "csv": (csv_file, _from_csv),
     "jsonl": (_jsonl, _from_jsonl),
     "parquet": (_parquet, _from_parquet),
 }

@@ -23,7 +23,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, cast
 from unicodedata import normalize
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -97,6 +97,11 @@ class Sender:
 def current_account(request: HTTPConnection) -> Account | None:
     """Return the signed-in account at the time of the request; None if nobody is signed in."""
     return _sender(request).account
+
+
+def signed_in(request: HTTPConnection) -> Account:
+    """Return the account of a request that `require` has let through."""
+    return cast(Account, current_account(request))
 
 
 def csrf_token(request: HTTPConnection) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from methods.ids import content_id, seeded_fraction
+from methods.ids import seeded_fraction
 from methods.review.process import ReviewState
 
 BUCKETS = 16
@@ -237,11 +237,10 @@ def priority(
     """
     if state.status.name == "to_rework":
         return FIRST
-    outcomes = {content_id(vote.verdict, vote.edits) for vote in state.annotator_decisions}
     notes = (context.get("checks") or {}).values()
     ranks = {
         "quality": not any(note["outcome"] != "pass" for note in notes),
-        "disagreement": len(outcomes) < 2,
+        "disagreement": not state.is_disputed,
         "coverage": int(place * _STEPS),
     }
     number = 0

@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from methods.ids import seeded_fraction
 from methods.review.decisions import Decision, QueueItem
 from methods.review.kinds import KINDS
-from methods.review.overview import day_of
+from methods.review.overview import day_of, grouped
 from methods.review.process import Calibration, ReviewState
 from methods.review.ratings import CHOSEN, SCORE, VERDICT, values_of
 
@@ -142,11 +142,7 @@ def weeks(comparisons: Iterable[DecisionComparison]) -> list[dict[str, Any]]:
         Rows of reviewer, week (its Monday), n_gold, n_hits (gold decisions that are right), n_others
         (comparisons with other people) and n_same (equal decisions among these).
     """
-    groups: dict[tuple[str, str], list[DecisionComparison]] = defaultdict(list)
-    for comparison in comparisons:
-        day = date.fromisoformat(day_of(comparison.decided_at))
-        monday = date.fromordinal(day.toordinal() - day.weekday())
-        groups[comparison.reviewer, monday.isoformat()].append(comparison)
+    groups = grouped(comparisons, lambda each: (each.reviewer, _monday(each.decided_at)))
     return [
         {
             "reviewer": reviewer,
@@ -156,5 +152,10 @@ def weeks(comparisons: Iterable[DecisionComparison]) -> list[dict[str, Any]]:
             "n_others": sum(not each.gold for each in comparisons),
             "n_same": sum(each.same and not each.gold for each in comparisons),
         }
-        for (reviewer, week), comparisons in sorted(groups.items())
+        for (reviewer, week), comparisons in groups.items()
     ]
+
+
+def _monday(time: str) -> str:
+    day = date.fromisoformat(day_of(time))
+    return (day - timedelta(days=day.weekday())).isoformat()

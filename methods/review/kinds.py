@@ -276,14 +276,9 @@ def _check_pair(edited: Content, original: Content) -> None:
     require_one_of(edited["winner"], WINNERS, ("winner",))
 
 
-def _undecided(content: Content) -> bool:
-    """Whether no winner is chosen yet. People compare without seeing the judge's verdict."""
-    return content["winner"] is None
-
-
-def _unread(content: Content) -> bool:
-    """Whether no letter is chosen yet. People read the output without seeing other extractions."""
-    return content["choice"] is None
+def _without(key: str) -> Callable[[Content], bool]:
+    """Make a `needs_edit` function for a label that people choose without seeing other labels."""
+    return lambda content: content[key] is None
 
 
 def _score_texts(content: Content) -> Texts:
@@ -385,7 +380,7 @@ KINDS: dict[str, ReviewKind] = {
             ("choice",),
             _extraction_texts,
             _check_extraction,
-            _unread,
+            _without("choice"),
         ),
         ReviewKind(
             "score",
@@ -410,7 +405,7 @@ KINDS: dict[str, ReviewKind] = {
             ("winner",),
             _plain("question", "a", "b", "winner"),
             _check_pair,
-            _undecided,
+            _without("winner"),
         ),
         # A multiple-choice item that was flagged after its release (`flagged_items.py`).
         replace(_MULTIPLE_CHOICE, name="flagged_item"),

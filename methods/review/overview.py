@@ -2,11 +2,15 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from statistics import median
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from methods.review.decisions import Decision
+
+Effort = TypeVar("Effort")
 
 RATE_DAYS = 7
 """The number of last days, including today, from which the rate of a forecast is computed."""
@@ -72,17 +76,15 @@ def by_person(work: Iterable[DecisionEffort], today: date) -> list[dict[str, Any
     """
     days = [(today - timedelta(days=back)).isoformat() for back in reversed(range(SHOWN_DAYS))]
     rows = []
-    for reviewer, efforts in _grouped(work, "reviewer").items():
+    for reviewer, efforts in grouped(work, lambda each: each.reviewer).items():
         decided = [each for each in efforts if each.verdict != "skip"]
         per_day = Counter(day_of(each.decided_at) for each in decided)
         rows.append(
             {
                 "reviewer": reviewer,
-                "n_decisions": len(decided),
-                "n_skipped": len(efforts) - len(decided),
+                **effort_of(efforts),
                 "n_edits": sum(each.verdict == "edit" for each in decided),
                 "n_rejected": sum(each.verdict == "reject" for each in decided),
-                "median_seconds": _median(decided),
                 "last_day": max((day_of(each.decided_at) for each in efforts), default=None),
                 "by_day": {day: per_day[day] for day in days},
             }
@@ -93,9 +95,14 @@ def by_person(work: Iterable[DecisionEffort], today: date) -> list[dict[str, Any
 def by_kind(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
     """Compute the median time per decision by kind: rows of kind, n_decisions, median_seconds."""
     decided = [each for each in work if each.verdict != "skip" and each.kind]
+    groups = grouped(decided, lambda each: each.kind).items()
     return [
-        {"kind": kind, "n_decisions": len(decisions), "median_seconds": _median(decisions)}
-        for kind, decisions in _grouped(decided, "kind").items()
+        {
+            "kind": kind,
+            "n_decisions": len(decisions),
+            "median_seconds": effort_of(decisions)["median_seconds"],
+        }
+        for kind, decisions in groups
     ]
 
 
@@ -105,24 +112,32 @@ def by_day(work: Iterable[DecisionEffort]) -> list[dict[str, Any]]:
     Returns:
         Rows of day, reviewer, kind, round, n_decisions, n_skipped, median_seconds.
     """
-    groups: dict[tuple[str, str, str, int], list[DecisionEffort]] = defaultdict(list)
-    for effort in work:
-        groups[day_of(effort.decided_at), effort.reviewer, effort.kind, effort.round].append(effort)
-    rows = []
-    for (day, reviewer, kind, round), efforts in sorted(groups.items()):
-        decided = [each for each in efforts if each.verdict != "skip"]
-        rows.append(
-            {
-                "day": day,
-                "reviewer": reviewer,
-                "kind": kind,
-                "round": round,
-                "n_decisions": len(decided),
-                "n_skipped": len(efforts) - len(decided),
-                "median_seconds": _median(decided),
-            }
-        )
-    return rows
+    groups = grouped(
+        work, lambda each: (day_of(each.decided_at), each.reviewer, each.kind, each.round)
+    )
+    return [
+        {**dict(zip(("day", "reviewer", "kind", "round"), key, strict=True)), **effort_of(efforts)}
+        for key, efforts in groups.items()
+    ]
+
+
+def effort_of(efforts: Sequence[DecisionEffort] | Sequence[Decision]) -> dict[str, Any]:
+    """Count decisions: n_decisions, n_skipped, median_seconds (None if no time is known)."""
+    decided = [each for each in efforts if each.verdict != "skip"]
+    seconds = [each.seconds for each in decided if each.seconds is not None]
+    return {
+        "n_decisions": len(decided),
+        "n_skipped": len(efforts) - len(decided),
+        "median_seconds": median(seconds) if seconds else None,
+    }
+
+
+def grouped(efforts: Iterable[Effort], key: Callable[[Effort], Any]) -> dict[Any, list[Effort]]:
+    """Group values by a key, sorted by the key; values of a group keep their order."""
+    groups: dict[Any, list[Effort]] = defaultdict(list)
+    for effort in efforts:
+        groups[key(effort)].append(effort)
+    return dict(sorted(groups.items()))
 
 
 def forecast(
@@ -196,15 +211,3 @@ def expected_for_experts(
         return float(n_open)
     disputed = n_to_expert / n_past if n_past else 0.0
     return n_open * (max(disputed, expert_share) if expert == "sample" else disputed)
-
-
-def _grouped(work: Iterable[DecisionEffort], field: str) -> dict[str, list[DecisionEffort]]:
-    groups: dict[str, list[DecisionEffort]] = defaultdict(list)
-    for effort in work:
-        groups[getattr(effort, field)].append(effort)
-    return dict(sorted(groups.items()))
-
-
-def _median(work: Sequence[DecisionEffort]) -> float | None:
-    seconds = [each.seconds for each in work if each.seconds is not None]
-    return median(seconds) if seconds else None

@@ -178,6 +178,11 @@ class ReviewState:
         """Whether round 1 is open, in which annotators do not see each other's decisions."""
         return self.status.name in ("round_1", "not_sampled")
 
+    @property
+    def is_disputed(self) -> bool:
+        """Whether the annotators decided differently."""
+        return len({_outcome(vote) for vote in self.annotator_decisions}) > 1
+
 
 def item_status(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ItemStatus:
     """Compute the status of a queued item.

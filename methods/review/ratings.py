@@ -6,11 +6,11 @@ other's.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from statistics import median
 from typing import Any, NamedTuple
 
 from methods.review import Decision, QueueItem, by_item
 from methods.review.kinds import KINDS
+from methods.review.overview import effort_of, grouped
 from methods.review.process import RuleBook
 
 VERDICT = "verdict"
@@ -171,28 +171,19 @@ def effort_rows(items: Iterable[QueueItem], decisions: Iterable[Decision]) -> li
         time, None without any) and reasons (counts of reasons for rejections).
     """
     kind_of = {item["item_id"]: item["kind"] for item in items}
-    groups: dict[tuple[str, int, str], list[Decision]] = defaultdict(list)
-    for decision in decisions:
-        if decision.item_id in kind_of:
-            key = kind_of[decision.item_id], decision.round, decision.reviewer
-            groups[key].append(decision)
-    rows = []
-    for (kind, round, reviewer), efforts in sorted(groups.items()):
-        decided = [decision for decision in efforts if decision.verdict != "skip"]
-        seconds = [decision.seconds for decision in decided if decision.seconds is not None]
-        rows.append(
-            {
-                "kind": kind,
-                "round": round,
-                "reviewer": reviewer,
-                "n_decisions": len(decided),
-                "n_skipped": len(efforts) - len(decided),
-                "median_seconds": median(seconds) if seconds else None,
-                "reasons": Counter(
-                    decision.reason
-                    for decision in decided
-                    if decision.verdict == "reject" and decision.reason
-                ),
-            }
-        )
-    return rows
+    groups = grouped(
+        [decision for decision in decisions if decision.item_id in kind_of],
+        lambda each: (kind_of[each.item_id], each.round, each.reviewer),
+    )
+    return [
+        {
+            "kind": kind,
+            "round": round,
+            "reviewer": reviewer,
+            **effort_of(efforts),
+            "reasons": Counter(
+                each.reason for each in efforts if each.verdict == "reject" and each.reason
+            ),
+        }
+        for (kind, round, reviewer), efforts in groups.items()
+    ]

@@ -4,11 +4,10 @@ The policy of a release decides which items need human review (`ResolutionPolicy
 decide how many people must review an item (`process.py`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from methods.ids import canonical_json
 from methods.review.decisions import POLICY_PREFIX, Decision, QueueItem
 from methods.review.kinds import KINDS
 from methods.review.process import ReviewState, Rules, in_sample, review_state
@@ -135,16 +134,12 @@ def _completed_by_policy(
         rules = rules.model_copy(update={"annotators": 1, "sample": 1.0})
         state = review_state(item, decisions, rules)
     decisions = [*decisions]
-    while state.status.name in ("round_1", "round_2") and not _disagree(state.annotator_decisions):
+    while state.status.name in ("round_1", "round_2") and not state.is_disputed:
         # If round 1 is open, nobody has decided, so the policy accepts the item as queued.
         on = item if state.status.name == "round_1" else state.item
         decisions.append(_acceptance(on, state.status.round or 1, policy))
         state = review_state(item, decisions, rules)
     return state
-
-
-def _disagree(votes: Sequence[Decision]) -> bool:
-    return len({canonical_json([vote.verdict, vote.edits]) for vote in votes}) > 1
 
 
 def _acceptance(item: QueueItem, round: int, policy: ResolutionPolicy) -> Decision:

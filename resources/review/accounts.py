@@ -17,24 +17,23 @@ from typing import Any
 from argon2 import PasswordHasher
 from sqlalchemy import Connection, Row, text
 
-from methods.errors import UserError
 from resources.review import names, sign_in_limits
 from resources.review.clock import stored_time, time_of_day
 from resources.review.credentials import (
     HASHER,
-    check_length,
+    AccountError,
     checked_name,
     folded_name,
     hash_password,
-    needs_rehash,
     verify_password,
 )
-from resources.review.tables import REVIEW
+from resources.review.tables import ACCOUNTS, REVIEW
 from resources.stores import open_store
 
 ROLES = ("annotator", "expert", "admin")
 """Roles in ascending order: each includes the rights of the roles before it."""
 
+MIN_PASSWORD_LENGTH = 10
 LINK_LASTS = timedelta(days=3)
 SESSION_LASTS = timedelta(days=14)
 IDLE_LASTS = timedelta(days=3)
@@ -52,10 +51,6 @@ _ENABLED = text(f"{_ACCOUNT} WHERE name = :name AND disabled_at IS NULL")
 _INVITED = text(f"""
 {_ACCOUNT} JOIN sign_in_links USING (name)
 WHERE token_hash = :token_hash AND expires_at > :now AND disabled_at IS NULL
-""")
-_ADD = text("""
-INSERT INTO accounts (name, folded, role, password, created_at)
-VALUES (:name, :folded, :role, :password, :created_at)
 """)
 _TAKEN = text("""
 SELECT name FROM accounts WHERE folded = :folded
@@ -106,10 +101,6 @@ _END_SESSION = text("DELETE FROM sessions WHERE token_hash = :token_hash")
 _SIGN_OUT = [
     text(f"DELETE FROM {table} WHERE name = :name") for table in ("sessions", "sign_in_links")
 ]
-
-
-class AccountError(UserError):
-    """An account cannot be made, changed or signed in; the message says why in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -164,20 +155,19 @@ class Accounts:
         Raises:
             AccountError: The name, the role or the password is not valid, or the name exists.
         """
-        try:
-            name = checked_name(name)
-        except ValueError as error:
-            raise AccountError(str(error)) from None
-        password_hash = None if password is None else self._hashed(password)
-        row = {
-            **{"name": name, "folded": folded_name(name), "role": _checked_role(role)},
-            "password": password_hash,
+        name = checked_name(name)
+        row: dict[str, Any] = {
+            "name": name,
+            "folded": folded_name(name),
+            "role": _checked_role(role),
         }
+        row["password"] = None if password is None else self._hashed(password)
         with self._store.transaction() as connection:
             existing = _account_of(connection, name)
             if existing is not None:
                 raise AccountError(f"There is an account {existing.name!r} already.")
-            connection.execute(_ADD, row | {"created_at": self._current_time(connection)})
+            row["created_at"] = self._current_time(connection)
+            connection.execute(ACCOUNTS.insert(), row)
         return Account(name, role, has_password=password is not None)
 
     def get(self, name: str) -> Account | None:
@@ -267,16 +257,13 @@ class Accounts:
         Raises:
             AccountError: There is no such account, or the new name is not valid.
         """
-        try:
-            new = checked_name(new)
-        except ValueError as error:
-            raise AccountError(str(error)) from None
+        new = checked_name(new)
         with self._store.transaction() as connection:
             old = _written(connection, name)
             person = {"name": new, "folded": folded_name(new)}
-            numbers = list(connection.execute(_TAKEN, person).scalars())
-            if any(other != old for other in numbers):
-                raise AccountError(f"There is a person {numbers[0]!r} already.")
+            others = list(connection.execute(_TAKEN, person).scalars())
+            if any(other != old for other in others):
+                raise AccountError(f"There is a person {others[0]!r} already.")
             n_decisions = names.replace(connection, old, new)
             connection.execute(_FOLD, person)
         return n_decisions
@@ -321,7 +308,7 @@ class Accounts:
         if row is None or stored is None or not right or row.disabled_at:
             return None
         rehashed = None
-        if needs_rehash(stored, self._hasher):
+        if self._hasher.check_needs_rehash(stored):
             rehashed = hash_password(password, self._hasher)
         with self._store.transaction() as connection:
             sign_in_limits.forget_attempts(connection, name_hash)
@@ -425,10 +412,8 @@ class Accounts:
                 connection.execute(end, {"name": changed})
 
     def _hashed(self, password: str) -> str:
-        try:
-            check_length(password)
-        except ValueError as error:
-            raise AccountError(str(error)) from None
+        if len(password) < MIN_PASSWORD_LENGTH:
+            raise AccountError(f"A password has at least {MIN_PASSWORD_LENGTH} characters.")
         return hash_password(password, self._hasher)
 
     def _current_time(self, connection: Connection, shift: timedelta = timedelta()) -> str:

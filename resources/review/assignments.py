@@ -17,10 +17,6 @@ Row = tuple[str, str, int, int, str, int, int]
 """(item id, person, round, assignment id, progress, priority of the item, its place in the queue)."""
 
 _FIELDS = tuple(Assignment.__dataclass_fields__)
-_ASSIGNMENT_COLUMNS = (
-    *("assignment_id", "annotator", "round", "kind", "bucket", "start", "share"),
-    *("made_by", "made_at"),
-)
 _COUNTS = text(
     "SELECT assignment_id, progress, count(*) FROM assigned GROUP BY assignment_id, progress"
 )
@@ -62,15 +58,13 @@ def current(connection: Connection) -> list[ActiveAssignment]:
             row.made_at,
             *(n_items.get((row.assignment_id, each), 0) for each in get_args(Progress)),
         )
-        for row in connection.execute(sql("assignments", *_ASSIGNMENT_COLUMNS))
+        for row in connection.execute(sql("assignments"))
     ]
 
 
 def assignments(connection: Connection) -> list[Assignment]:
     """Return active assignments in the order they were made."""
-    return [
-        _assignment(row) for row in connection.execute(sql("assignments", *_ASSIGNMENT_COLUMNS))
-    ]
+    return [_assignment(row) for row in connection.execute(sql("assignments"))]
 
 
 def assign(

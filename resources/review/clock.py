@@ -8,14 +8,12 @@ seconds by which the lock time is ahead of the database's clock.
 import time
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
-from resources.review.statements import statement
 from resources.stores.clock import server_seconds
 
-_READ = statement("SELECT ahead, latest FROM clock", "ahead", "latest")
-_ADVANCE = statement(
-    """
+_READ = text("SELECT ahead, latest FROM clock")
+_ADVANCE = text("""
 INSERT INTO clock ("only", ahead, latest) VALUES (1, 0, :clock)
 ON CONFLICT ("only") DO UPDATE SET
     ahead = CASE WHEN :clock + clock.ahead < clock.latest
@@ -23,9 +21,7 @@ ON CONFLICT ("only") DO UPDATE SET
     latest = CASE WHEN :clock + clock.ahead < clock.latest
         THEN clock.latest ELSE :clock + clock.ahead END
 RETURNING latest
-""",
-    "latest",
-)
+""")
 
 
 def stored_time(time: datetime) -> str:
@@ -34,15 +30,7 @@ def stored_time(time: datetime) -> str:
 
 
 def later(moment: str, seconds: float) -> str:
-    """Add seconds to a stored time.
-
-    Args:
-        moment: The stored time.
-        seconds: The seconds.
-
-    Returns:
-        The later time, in the store's format.
-    """
+    """Return the stored time that is `seconds` after the stored time `moment`."""
     return stored_time(datetime.fromisoformat(moment) + timedelta(seconds=seconds))
 
 

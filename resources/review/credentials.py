@@ -6,6 +6,8 @@ import unicodedata
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
+from methods.errors import UserError
+
 MAX_LENGTH = 40
 
 # Characters that are printable according to Python, but invisible.
@@ -17,25 +19,31 @@ _PUNCTUATION = " .-_'@"
 _LOOK_ALIKE = ("LATIN ", "GREEK ", "CYRILLIC ")
 
 
+class AccountError(UserError):
+    """An account cannot be made, changed or signed in; the message says why in one sentence."""
+
+
 def checked_name(name: str) -> str:
-    """Validate a name and return it in Unicode NFC. Raises ValueError with one sentence if not valid.
+    """Validate a name and return it in Unicode NFC. Raises AccountError if it is not valid.
 
     A name has 1 to 40 characters: letters and digits of any script, and between them spaces and `. - _
     ' @`. Colons are not allowed, so that no person has the name of a policy (`policy:none`).
     """
     name = unicodedata.normalize("NFC", name)
     if not 1 <= len(name) <= MAX_LENGTH:
-        raise ValueError(f"A name has 1 to {MAX_LENGTH} characters: this one has {len(name)}.")
+        raise AccountError(f"A name has 1 to {MAX_LENGTH} characters: this one has {len(name)}.")
     wrong = [char for char in name if not _is_allowed(char)]
     if wrong:
-        raise ValueError(f"A name has letters, digits and any of . - _ ' @ only: not {wrong[0]!a}.")
+        raise AccountError(
+            f"A name has letters, digits and any of . - _ ' @ only: not {wrong[0]!a}."
+        )
     if not (name[0].isalnum() and (name[-1].isalnum() or _is_accent(name[-1]))):
-        raise ValueError("A name begins and ends with a letter or a digit.")
+        raise AccountError("A name begins and ends with a letter or a digit.")
     if "  " in name:
-        raise ValueError("A name has no two blanks in a row.")
+        raise AccountError("A name has no two blanks in a row.")
     scripts = {script for script in _LOOK_ALIKE for char in name if _is_of(script, char)}
     if len(scripts) > 1:
-        raise ValueError("A name has no letters of different alphabets that look alike.")
+        raise AccountError("A name has no letters of different alphabets that look alike.")
     return name
 
 
@@ -60,29 +68,13 @@ def _is_of(script: str, char: str) -> bool:
     return unicodedata.name(char, "").startswith(script)
 
 
-MIN_LENGTH = 10
-
 HASHER = PasswordHasher()
 """argon2id with the library's defaults, the low-memory parameters of RFC 9106. A hash contains its
-parameters, so they may change: `needs_rehash` detects hashes with older ones."""
-
-
-def check_length(password: str) -> None:
-    """Raise ValueError with one sentence if the password is too short."""
-    if len(password) < MIN_LENGTH:
-        raise ValueError(f"A password has at least {MIN_LENGTH} characters.")
+parameters, so they may change: `check_needs_rehash` detects hashes with older ones."""
 
 
 def hash_password(password: str, hasher: PasswordHasher = HASHER) -> str:
-    """Hash a password with argon2id.
-
-    Args:
-        password: The password.
-        hasher: The hash function with its parameters.
-
-    Returns:
-        The hash with its salt and parameters.
-    """
+    """Hash a password with argon2id; the hash contains its salt and parameters."""
     return hasher.hash(_encoded(password))
 
 
@@ -109,19 +101,6 @@ def verify_password(password: str, stored: str | None, hasher: PasswordHasher = 
             pass  # not an argon2 hash: nothing was computed yet
     hasher.hash(encoded)
     return False
-
-
-def needs_rehash(stored: str, hasher: PasswordHasher = HASHER) -> bool:
-    """Check whether the parameters of a hash are outdated.
-
-    Args:
-        stored: The hash.
-        hasher: The hash function with its parameters.
-
-    Returns:
-        True if the hash has other parameters than new hashes.
-    """
-    return hasher.check_needs_rehash(stored)
 
 
 def _encoded(password: str) -> bytes:

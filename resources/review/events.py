@@ -11,17 +11,14 @@ from sqlalchemy import Connection, Row, text
 
 from methods.json_text import from_json
 from methods.review.decisions import Decision, source_hash_of
-from resources.review.statements import ItemStatement, statement
+from resources.review.statements import ItemStatement
 from resources.review.tables import EVENTS
 
 COLUMNS = [column.name for column in EVENTS.columns if column.name != "event_id"]
-_APPEND = statement(
-    f"""
+_APPEND = text(f"""
 INSERT INTO events ({", ".join(COLUMNS)}) VALUES (:{", :".join(COLUMNS)})
 ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
-""",
-    "event_id",
-)
+""")
 _SAME = text("""
 SELECT event_id FROM events
 WHERE
@@ -35,8 +32,7 @@ _ROWS = {
 }
 _ALL = {revoked: text(f"{rows} ORDER BY event_id") for revoked, rows in _ROWS.items()}
 _OF_ITEMS = {
-    revoked: ItemStatement(f"{rows} WHERE item_id {{wanted}}", "event_id", *COLUMNS)
-    for revoked, rows in _ROWS.items()
+    revoked: ItemStatement(f"{rows} WHERE item_id {{wanted}}") for revoked, rows in _ROWS.items()
 }
 
 

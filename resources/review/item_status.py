@@ -16,7 +16,7 @@ from methods.review.assignment import Assignment, place_of, priority
 from methods.review.decisions import by_item
 from methods.review.process import ReviewState, RuleBook, review_state
 from resources.review import assignments, events
-from resources.review.statements import ItemStatement, statement
+from resources.review.statements import ItemStatement
 from resources.review.tables import STANDINGS
 
 _BATCH = 500
@@ -31,25 +31,20 @@ _BAR = text("INSERT INTO bars (item_id, annotator) VALUES (:item_id, :annotator)
 _FORGET = {
     table: ItemStatement(f"DELETE FROM {table} WHERE item_id {{wanted}}") for table in _TABLES
 }
-_RULES = statement("SELECT rules FROM rules", "rules")
-_BASIS = statement(
-    "SELECT max(rules), EXISTS (SELECT 1 FROM assignments) FROM rules", "rules", "any_assignments"
-)
+_RULES = text("SELECT rules FROM rules")
+_BASIS = text("SELECT max(rules), EXISTS (SELECT 1 FROM assignments) FROM rules")
 _SET_RULES = text("""
 INSERT INTO rules ("only", rules) VALUES (1, :rules)
 ON CONFLICT ("only") DO UPDATE SET rules = excluded.rules
 """)
 _QUEUED = text("SELECT item_id FROM items WHERE withdrawn = 0")
-_ITEMS = ItemStatement(
-    """
+_ITEMS = ItemStatement("""
 SELECT
     item_id, kind, place, item,
     EXISTS (SELECT 1 FROM bars WHERE bars.item_id = items.item_id) AS has_bars
 FROM items JOIN item_contents USING (item_id)
 WHERE withdrawn = 0 AND item_id {wanted}
-""",
-    *("item_id", "kind", "place", "item", "has_bars"),
-)
+""")
 
 
 def current_rules(connection: Connection) -> RuleBook:

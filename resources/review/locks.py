@@ -66,19 +66,6 @@ ON CONFLICT (item_id, annotator) DO UPDATE SET
 """)
 _RENEW = text(f"UPDATE locks SET expires_at = :until WHERE {_CLAIMED} AND expires_at > :now")
 _END = text(f"UPDATE locks SET expires_at = :now WHERE {_CLAIMED}")
-_PERSON = sql(
-    "person",
-    *("rules", "has_assigned", "has_rework", "token", "item_id", "round", "content_hash"),
-)
-_THIS_ITEM, _NEXT_ASSIGNED, _NEXT_ITEM = (
-    sql(name, "item_id", "round", "content_hash")
-    for name in ("this_item", "next_assigned", "next_item")
-)
-_DECISION = sql(
-    "decision",
-    *("known", "round", "content_hash", "expires_at", "status", "round_now", "content_now"),
-    *("draft", "ahead", "latest"),
-)
 _STANDING = text("SELECT kind, status, round, unreserved FROM standings WHERE item_id = :item_id")
 _BARRED = text("SELECT 1 FROM bars WHERE item_id = :item_id AND annotator = :annotator")
 _ASSIGNED = text("""
@@ -157,7 +144,7 @@ def lock_item(
         "kind": kind,
         "item_id": item_id,
     }
-    person = connection.execute(_PERSON, values).one()
+    person = connection.execute(sql("person"), values).one()
     if person.token is not None:
         lock = _lock(reviewer, person, person.token, time)
         renewed = {**lock.claim._asdict(), "now": time, "until": lock.expires_at}
@@ -176,7 +163,7 @@ def lock_item(
         if item_id is None:
             item = gold.next_gold(connection, values, rules, always=True)
     elif item_id is not None:
-        item = connection.execute(_THIS_ITEM, values).first()
+        item = connection.execute(sql("this_item"), values).first()
     else:
         item = _next(connection, values, rules, person)
     if item is None:
@@ -253,7 +240,7 @@ def _next(
             return item
     if person.has_assigned:
         for kind in dict.fromkeys((values["kind"], None)):
-            item = connection.execute(_NEXT_ASSIGNED, values | {"kind": kind}).first()
+            item = connection.execute(sql("next_assigned"), values | {"kind": kind}).first()
             if item is not None:
                 return item
         if rules.after_assigned == "none":
@@ -261,7 +248,7 @@ def _next(
     for status in _HANDED_OUT[round]:
         if status == "to_rework" and not person.has_rework:
             continue
-        item = connection.execute(_NEXT_ITEM, values | {"status": status}).first()
+        item = connection.execute(sql("next_item"), values | {"status": status}).first()
         if item is not None:
             return item
     return None
@@ -359,7 +346,7 @@ def decide(
     decision = replace(decision, source_hash=events.source_of(decision))
     claim = LockClaim(token, decision.item_id, decision.reviewer)
     values = {**claim._asdict(), "source_hash": decision.source_hash}
-    lock = connection.execute(_DECISION, values).one()
+    lock = connection.execute(sql("decision"), values).one()
     if lock.known is not None:
         return int(lock.known)
     time = time_of_row(connection, lock.ahead, lock.latest)

@@ -1,7 +1,6 @@
 """Endpoints to take back a decision, reopen an item, comment on it, and download all review data."""
 
 from collections.abc import Callable
-from typing import cast
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -15,8 +14,8 @@ from resources.review.comments import CommentError
 from resources.review.revocations import RevocationError
 from resources.review.store import ReviewStore
 from review.dump import FORMS, dump_file
-from review.pages.frame import MOST_DIGITS, is_number, say
-from review.security import current_account, require
+from review.pages.frame import MOST_DIGITS, is_number, say, store_of
+from review.security import require, signed_in
 
 
 @require("annotator")
@@ -52,8 +51,8 @@ async def _changed(
     request: Request, page: str, notice: str, act: Callable[[ReviewStore, str, Account], None]
 ) -> Response:
     """Run the action on the item, and redirect to the page with a notice of the change."""
-    store: ReviewStore = request.app.state.store
-    account = cast(Account, current_account(request))
+    store = store_of(request)
+    account = signed_in(request)
     item_id = request.path_params["item_id"]
 
     def change() -> Response:
@@ -73,9 +72,9 @@ async def _changed(
 @require("annotator")
 async def comment(request: Request) -> Response:
     """Store a comment on an item, to one person or to everybody who may read it."""
-    store: ReviewStore = request.app.state.store
+    store = store_of(request)
     accounts: Accounts = request.app.state.accounts
-    account, item_id = cast(Account, current_account(request)), request.path_params["item_id"]
+    account, item_id = signed_in(request), request.path_params["item_id"]
     form = await request.form()
     text, addressee = str(form.get("text", "")), str(form.get("addressee", ""))
 

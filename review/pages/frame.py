@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_NAME
 from methods.review.kinds import NONE_FITS, REASONS
+from resources.review.store import ReviewStore
 from review import security
 
 HERE = Path(__file__).resolve().parent.parent
@@ -113,6 +114,12 @@ def say(request: Request, name: str) -> str:
         The text.
     """
     return texts(language_of(request))[name]
+
+
+def store_of(request: Request) -> ReviewStore:
+    """Return the review store of the app."""
+    store: ReviewStore = request.app.state.store
+    return store
 
 
 def is_number(text: str) -> bool:

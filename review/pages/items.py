@@ -16,10 +16,9 @@ from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
 from resources.review.locks import Lock
 from resources.review.revocations import may_take_back
-from resources.review.store import ReviewStore
-from review.pages.frame import say, show
+from review.pages.frame import say, show, store_of
 from review.pages.revisions import ContentVersion, between, revisions, versions_of
-from review.security import current_account, require
+from review.security import require, signed_in
 
 _MIME_OF = {extension: mime for mime, extension in EXTENSION_OF.items()}
 _CONCERNS = dict.fromkeys(OF_QUESTION, "question") | dict.fromkeys(OF_ANSWER, "answer")
@@ -41,8 +40,8 @@ SIDES = {640, 1024}
 @require("annotator")
 def item_page(request: Request) -> Response:
     """Show an item: locked for the reader if they may decide on it, else read-only."""
-    store: ReviewStore = request.app.state.store
-    account = cast(Account, current_account(request))
+    store = store_of(request)
+    account = signed_in(request)
     images: ImageStore = request.app.state.images
     people: list[Account] = request.app.state.accounts.all()
     item_id = request.path_params["item_id"]
@@ -101,8 +100,8 @@ def item_page(request: Request) -> Response:
 @require("annotator")
 def history(request: Request) -> Response:
     """Show every decision on the item that the reader may see, with its changes."""
-    store: ReviewStore = request.app.state.store
-    account = cast(Account, current_account(request))
+    store = store_of(request)
+    account = signed_in(request)
     item = store.item(request.path_params["item_id"])
     if item is None:
         raise HTTPException(404, say(request, "item.missing"))
@@ -216,7 +215,4 @@ def _agreement(state: ReviewState) -> str | None:
     """Return the name of the text that tells experts if the annotators agreed; None in other rounds."""
     if state.status.name != "round_2":
         return None
-    outcomes = [(decision.verdict, decision.edits) for decision in state.annotator_decisions]
-    return (
-        "item.agreed" if all(outcome == outcomes[0] for outcome in outcomes) else "item.disagreed"
-    )
+    return "item.disagreed" if state.is_disputed else "item.agreed"

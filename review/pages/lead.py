@@ -3,13 +3,11 @@
 The queries are in `resources/review/lead.py`.
 """
 
-import csv
-import io
 import threading
 import time
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -20,12 +18,12 @@ from methods.review.agreement import ALL
 from methods.review.assignment import BUCKETS, doubts
 from methods.review.kinds import KINDS
 from methods.review.overview import FEWEST_DECISIONS, by_day
-from methods.spreadsheet_cells import marked_rows
+from methods.spreadsheet_cells import csv_file
 from resources.review.accounts import Account
 from resources.review.lead import FEWEST_IN_COMMON, RATED_ITEMS, Overview
 from resources.review.store import ReviewStore
-from review.pages.frame import MOST_DIGITS, is_number, say, show
-from review.security import current_account, require
+from review.pages.frame import MOST_DIGITS, is_number, say, show, store_of
+from review.security import require, signed_in
 
 QUICK_SECONDS, TIMES = 0.3, 30
 """If the figures took t > QUICK_SECONDS to compute, they are cached for TIMES * t seconds. During this
@@ -70,7 +68,7 @@ class LeadFigures:
 def lead(request: Request) -> Response:
     """Show the figures and the locks."""
     figures: Overview = request.app.state.figures.current()
-    store = _store(request)
+    store = store_of(request)
     assignments, rules = store.assignments(), store.rules()
     most = max((n for person in figures.people for n in person["by_day"].values()), default=0)
     return show(
@@ -105,7 +103,7 @@ async def release(request: Request) -> Response:
     """End a person's lock on an item."""
     form = await request.form()
     item_id, annotator = str(form.get("item_id", "")), str(form.get("annotator", ""))
-    if not await run_in_threadpool(_store(request).release, item_id, annotator):
+    if not await run_in_threadpool(store_of(request).release, item_id, annotator):
         raise HTTPException(404, say(request, "lead.no_hold"))
     return RedirectResponse("/lead?released=1#holds", 303)
 
@@ -114,14 +112,14 @@ async def release(request: Request) -> Response:
 async def assign(request: Request) -> Response:
     """Assign items to a person, or end an assignment."""
     form = await request.form()
-    account = cast(Account, current_account(request))
+    account = signed_in(request)
     values = {name: str(form.get(name, "")) for name in ("name", "kind", "bucket", "share", "end")}
     await run_in_threadpool(_assign, request, account, values)
     return RedirectResponse("/lead#assignments", 303)
 
 
 def _assign(request: Request, account: Account, values: dict[str, str]) -> None:
-    store = _store(request)
+    store = store_of(request)
     if values["end"]:
         if not is_number(values["end"]) or not store.end_assignment(
             int(values["end"]), account.name
@@ -155,10 +153,10 @@ def _assign(request: Request, account: Account, values: dict[str, str]) -> None:
 async def make_gold(request: Request) -> Response:
     """Make gold items from the items that experts decided last."""
     form = await request.form()
-    account, number = cast(Account, current_account(request)), str(form.get("n", ""))
+    account, number = signed_in(request), str(form.get("n", ""))
     if not is_number(number) or not 1 <= int(number) <= MOST_GOLD:
         raise HTTPException(422, say(request, "lead.not_gold"))
-    await run_in_threadpool(_store(request).make_gold, int(number), account.name)
+    await run_in_threadpool(store_of(request).make_gold, int(number), account.name)
     return RedirectResponse("/lead#gold", 303)
 
 
@@ -170,10 +168,10 @@ def lead_json(request: Request) -> Response:
     return JSONResponse(
         {
             **figures,
-            "holds": [asdict(hold) for hold in _store(request).holds()],
+            "holds": [asdict(hold) for hold in store_of(request).holds()],
             "assignments": [
                 {**figures._asdict(), "assignment": asdict(figures.assignment)}
-                for figures in _store(request).assignments()
+                for figures in store_of(request).assignments()
             ],
         },
         headers={"content-disposition": 'attachment; filename="review-lead.json"'},
@@ -183,15 +181,8 @@ def lead_json(request: Request) -> Response:
 @require("admin")
 def lead_csv(request: Request) -> Response:
     """Return decisions and seconds by day, person, kind and round as CSV."""
-    rows = [
-        ["" if row[name] is None else str(row[name]) for name in _FIELDS]
-        for row in by_day(_store(request).work())
-    ]
-    written = io.StringIO()
-    csv.writer(written).writerows(marked_rows([list(_FIELDS), *rows]))
     return Response(
-        # Spreadsheets recognise UTF-8 by this byte order mark.
-        "\ufeff" + written.getvalue(),
+        csv_file(_FIELDS, by_day(store_of(request).work())),
         media_type="text/csv; charset=utf-8",
         headers={"content-disposition": 'attachment; filename="review-lead.csv"'},
     )
@@ -209,8 +200,3 @@ def _agreement(figures: Overview) -> list[dict[str, Any]]:
         for row in figures.agreement
         if row["measure"] in SHOWN_MEASURES
     ]
-
-
-def _store(request: Request) -> ReviewStore:
-    store: ReviewStore = request.app.state.store
-    return store

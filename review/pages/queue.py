@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import asdict
-from typing import Any, cast, get_args
+from typing import Any, get_args
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -15,8 +15,8 @@ from methods.review.process import Status
 from resources.review.accounts import Account
 from resources.review.items import MOST_SEARCHED, Filters, StatusCount, counted_of
 from resources.review.store import ReviewStore
-from review.pages.frame import say, show
-from review.security import current_account, require
+from review.pages.frame import say, show, store_of
+from review.security import require, signed_in
 
 PAGE = 50
 _PLACE = re.compile(r"\d{1,9}", re.ASCII)
@@ -29,8 +29,8 @@ NOTICES = ("queue.nothing_left",)
 @require("annotator")
 def queue(request: Request) -> Response:
     """Show the progress by kind, and a list of items that match the filters, page by page."""
-    store: ReviewStore = request.app.state.store
-    account = cast(Account, current_account(request))
+    store = store_of(request)
+    account = signed_in(request)
     parameters = request.query_params
     filters = _filters(request)
     offset = int(parameters["offset"]) if _PLACE.fullmatch(parameters.get("offset", "")) else 0
@@ -51,7 +51,7 @@ def queue(request: Request) -> Response:
         statuses=[status for status in STATUSES if status in present or status in STATUSES[:2]],
         kinds=sorted({count.kind for count in counts}),
         reviewers=[account.name for account in request.app.state.accounts.all()],
-        undo=store.last_decision(cast(Account, current_account(request)).name),
+        undo=store.last_decision(signed_in(request).name),
         notice=parameters.get("notice") if parameters.get("notice") in NOTICES else None,
         tour=not store.has_decided(account.name),
         calibrates=account.role == "annotator" and store.in_calibration(account.name),
@@ -66,7 +66,7 @@ async def next_item(request: Request) -> Response:
     address = await run_in_threadpool(
         next_address,
         request.app.state.store,
-        cast(Account, current_account(request)),
+        signed_in(request),
         kind if kind in KINDS else None,
     )
     return RedirectResponse(address, 303)

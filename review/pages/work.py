@@ -4,7 +4,7 @@ Each error response is {"error": one sentence}, with a 4xx or 5xx status.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -14,13 +14,11 @@ from starlette.responses import JSONResponse, Response
 from methods.json_text import from_json
 from methods.review.decisions import MOST_BYTES, StaleDecision, check_decision
 from methods.review.faults import EditFault
-from resources.review.accounts import Account
 from resources.review.clock import stored_time
 from resources.review.locks import ANY_DRAFT, DraftConflict, LockClaim, LockLost
-from resources.review.store import ReviewStore
-from review.pages.frame import say
+from review.pages.frame import say, store_of
 from review.pages.queue import next_address
-from review.security import current_account, require
+from review.security import require, signed_in
 
 Json = dict[str, Any]
 
@@ -55,8 +53,8 @@ def _post(answer: Callable[[Request, Json], Json]) -> Callable[[Request], Awaita
 
 def _why_lost(request: Request) -> str:
     """Return the name of the sentence that says why the person has lost the lock."""
-    account = cast(Account, current_account(request))
-    decided = _store(request).decisions([request.path_params["item_id"]])
+    account = signed_in(request)
+    decided = store_of(request).decisions([request.path_params["item_id"]])
     has_decided = any(each.reviewer == account.name for each in decided)
     return "work.decided" if has_decided else "work.lost"
 
@@ -66,28 +64,28 @@ def save_draft(request: Request, body: Json) -> Json:
     """Store the person's draft."""
     if not isinstance(body.get("draft"), dict):
         raise ValueError("draft must be a JSON object.")
-    version = _store(request).save_draft(_claim(request, body), body["draft"], _based_on(body))
+    version = store_of(request).save_draft(_claim(request, body), body["draft"], _based_on(body))
     return {"saved": True, "version": version}
 
 
 @_post
 def renew_lock(request: Request, body: Json) -> Json:
     """Extend the lock."""
-    return {"locked": _store(request).renew_lock(_claim(request, body))}
+    return {"locked": store_of(request).renew_lock(_claim(request, body))}
 
 
 @_post
 def unlock(request: Request, body: Json) -> Json:
     """Release the lock without a decision."""
-    _store(request).unlock(_claim(request, body))
+    store_of(request).unlock(_claim(request, body))
     return {"locked": False}
 
 
 @_post
 def decide(request: Request, body: Json) -> Json:
     """Store a decision and lock the next item, of the same kind if there is one."""
-    store = _store(request)
-    account = cast(Account, current_account(request))
+    store = store_of(request)
+    account = signed_in(request)
     item_id = request.path_params["item_id"]
     state = store.state(item_id)
     if state is None:
@@ -112,7 +110,7 @@ def decide(request: Request, body: Json) -> Json:
 
 def _claim(request: Request, body: Json) -> LockClaim:
     """Make the claim to a lock: token of the body, item of the address, and signed-in person."""
-    account = cast(Account, current_account(request))
+    account = signed_in(request)
     return LockClaim(str(body.get("token")), request.path_params["item_id"], account.name)
 
 
@@ -135,8 +133,3 @@ async def _body(request: Request) -> Json:
     if not isinstance(body, dict):
         raise HTTPException(400, "The request is not a JSON object.")
     return body
-
-
-def _store(request: Request) -> ReviewStore:
-    store: ReviewStore = request.app.state.store
-    return store

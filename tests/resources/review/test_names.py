@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.review.credentials import checked_name, folded_name
+from resources.review.credentials import AccountError, checked_name, folded_name
 
 pytestmark = pytest.mark.files_alone
 
@@ -34,7 +34,7 @@ def test_a_name_may_be(name):
     ],
 )
 def test_a_name_may_not_be(name):
-    with pytest.raises(ValueError, match="^A name .*[.]$"):
+    with pytest.raises(AccountError, match="^A name .*[.]$"):
         checked_name(name)
 
 
@@ -60,7 +60,7 @@ def test_whatever_is_typed_a_name_is_safe_to_show_and_stays_what_it_is(typed):
     folded_name(typed).encode()
     try:
         name = checked_name(typed)
-    except ValueError:
+    except AccountError:
         return
     assert name.isprintable() and ":" not in name and len(name) <= 40
     assert checked_name(name) == name

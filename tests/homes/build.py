@@ -29,7 +29,7 @@ from tests.doubles.garbling_proxy import ProxyServer
 from tests.doubles.serving import serving
 from tests.homes.kept import HOMES
 from tests.resources.llm.test_ledger_tables import charge
-from tests.resources.review.test_store import decision
+from tests.resources.review.review_queue import decision
 
 SETS = {
     **SMALL_SETS,

@@ -107,7 +107,7 @@ def test_an_administrator_opens_an_item_again_with_a_reason(one, site):
     assert "The date is &lt;wrong&gt;." in eva.get(f"/history/{one['item_id']}").text
 
 
-def test_comments_are_as_blind_as_decisions(tmp_path):
+def test_decisions_and_comments_are_blind_until_round_1_is_complete(tmp_path):
     site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
     one = dialogue(site)
     site.store.update_queue([one])
@@ -119,27 +119,28 @@ def test_comments_are_as_blind_as_decisions(tmp_path):
         assert answer.headers["location"] == f"{path}#comments"
 
     def seen() -> dict[str, set[str]]:
-        words = ("<b>from-anna", "to-ben", "to-eva", "from-eva")
-        return {
-            name: {word for word in words if escape(word) in client.get(path).text}
-            for name, client in people.items()
-        }
+        words = ("<b>from-anna", "to-ben", "to-eva", "from-eva", "decided so")
+        found = {}
+        for name, client in people.items():
+            text = client.get(path).text + client.get(f"/history/{one['item_id']}").text
+            found[name] = {word for word in words if escape(word) in text}
+        return found
 
     write("anna", "<b>from-anna")
     write("anna", "to-ben", "BEN")
     write("anna", "to-eva", "eva")
     write("eva", "from-eva")
-    hers = {"<b>from-anna", "to-ben", "to-eva"}
+    decide(people["anna"], opened(people["anna"], one["item_id"]), "accept", note="decided so")
+    hers = {"<b>from-anna", "to-ben", "to-eva", "decided so"}
     assert seen() == {
         "anna": {*hers, "from-eva"},
         "ben": {"from-eva"},
         "eva": {"from-eva"},
         "ada": {*hers, "from-eva"},
     }
-    for name in ("anna", "ben"):
-        decide(people[name], opened(people[name], one["item_id"]), "accept")
-    assert seen()["ben"] == {"<b>from-anna", "to-ben", "from-eva"}
-    assert seen()["eva"] == {"<b>from-anna", "to-eva", "from-eva"}
+    decide(people["ben"], opened(people["ben"], one["item_id"]), "accept")
+    assert seen()["ben"] == {"<b>from-anna", "to-ben", "from-eva", "decided so"}
+    assert seen()["eva"] == {"<b>from-anna", "to-eva", "from-eva", "decided so"}
 
 
 def test_what_is_no_comment_is_refused_in_a_sentence(one, anna, site):
@@ -165,8 +166,10 @@ def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):
     data = io.BytesIO()
     Image.effect_noise((2000, 500), 80).convert("RGB").save(data, "PNG")
     image_id = site.images.put(data.getvalue()).image_id
-    whole = anna.get(f"/images/{image_id}").content
-    assert whole == data.getvalue()
+    found = anna.get(f"/images/{image_id}")
+    assert (whole := found.content) == data.getvalue()
+    assert found.headers["content-type"] == "image/png"
+    assert "immutable" in found.headers["cache-control"]
     for side in SIDES:
         answer = anna.get(f"/images/{image_id}?side={side}")
         assert answer.headers["content-type"] == "image/jpeg"
@@ -178,3 +181,5 @@ def test_a_picture_is_served_in_the_size_that_is_shown(anna, site):
     assert anna.get(f"/images/{small}?side=640").content == site.images.read(small)
     for wrong in ("0", "-1", "99999", "640.5", "x"):
         assert anna.get(f"/images/{image_id}?side={wrong}").status_code == 404
+    for wrong in ("0" * 64, image_id[:-1], image_id.upper(), "..%2f..%2freview.sqlite", "%00"):
+        assert anna.get(f"/images/{wrong}").status_code == 404

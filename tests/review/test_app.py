@@ -8,7 +8,6 @@ from selectolax.lexbor import LexborHTMLParser
 
 from methods.review.decisions import VERDICTS
 from methods.review.kinds import KINDS, REASONS
-from methods.review.process import ROUND_OF_ROLE
 from resources.review.accounts import ROLES
 from resources.review.items import MOST_SEARCHED
 from resources.review.locks import LockClaim
@@ -17,7 +16,7 @@ from review.pages.lead import SHOWN_MEASURES
 from review.pages.queue import NOTICES, STATUSES
 from tests.review.html import attribute, csrf_token_in, has_inline_code
 from tests.review.http_people import browser, decide, opened, signed_in
-from tests.review.pages import dialogue, make_site, picture
+from tests.review.pages import dialogue
 from tests.review.samples import samples
 
 
@@ -136,34 +135,6 @@ def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site):
     said = texts("en")["work.changed_meanwhile"]
     assert (stale.status_code, stale.json()["error"]) == (409, said)
     assert site.store.decisions() == []
-
-
-def test_round_1_is_blind_until_it_is_complete(tmp_path):
-    site = make_site(tmp_path / "two", "default: {annotators: 2}\n")
-    one = dialogue(site)
-    site.store.update_queue([one])
-    anna, ben, eva = (signed_in(site, name) for name in ("anna", "ben", "eva"))
-    secret = "a reason of her own"
-    decide(anna, opened(anna, one["item_id"]), "reject", reason="incomplete", note=secret)
-
-    paths = (f"/items/{one['item_id']}", f"/history/{one['item_id']}")
-    for reader in (ben, eva):
-        assert all(secret not in reader.get(path).text for path in paths)
-    assert all(secret in anna.get(path).text for path in paths[1:])
-    decide(ben, opened(ben, one["item_id"]), "accept")
-    assert all(secret in eva.get(path).text for path in paths)
-    assert opened(eva, one["item_id"])["round"] == ROUND_OF_ROLE["expert"]
-
-
-def test_images_come_from_the_store_by_id_and_nothing_else_does(anna, site):
-    image_id = picture(site, "green")
-    found = anna.get(f"/images/{image_id}")
-    assert found.content == site.images.read(image_id)
-    assert found.headers["content-type"] == "image/png"
-    assert "immutable" in found.headers["cache-control"]
-    assert found.headers["x-content-type-options"] == "nosniff"
-    for wrong in ("0" * 64, image_id[:-1], image_id.upper(), "..%2f..%2freview.sqlite", "%00"):
-        assert anna.get(f"/images/{wrong}").status_code == 404
 
 
 def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):

@@ -269,31 +269,6 @@ def test_a_decision_waits_for_the_draft_that_is_on_its_way(page, site):
     assert (made.verdict, made.note) == ("accept", "Well seen.")
 
 
-def test_a_decision_is_taken_back_by_one_key_and_made_otherwise(browser, site):
-    one, two = dialogue(site, "one"), dialogue(site, "two")
-    site.store.update_queue([one, two])
-    page = sign_in(browser, site, "anna")
-    open_item(page, site, one["item_id"])
-    press(page, "j", "j", "e")
-    page.keyboard.type(" More.")
-    press(page, "Control+Enter")
-    page.wait_for_url(f"**/items/{two['item_id']}")
-    ready(page)
-
-    press(page, "u")
-    page.wait_for_url(f"**/items/{one['item_id']}?*")
-    ready(page)
-    expect(page.get_by_text(SAYS["item.taken_back"])).to_contain_text("needs round 1")
-    expect(page.get_by_role("group", name="Turn 1, Answer")).to_contain_text("More.")
-    expect(page.get_by_role("radio", name="Accept with edits")).to_be_checked()
-    press(page, "r")
-    page.get_by_role("combobox", name="Reason").select_option("incomplete")
-    press(page, "Control+Enter")
-    page.wait_for_url(f"**/items/{two['item_id']}")
-    assert [each.verdict for each in site.store.decisions()] == ["reject"]
-    assert [each.verdict for each in site.store.decisions(revoked=True)] == ["edit", "reject"]
-
-
 def test_what_is_wrong_with_an_edit_is_said_at_the_text_in_the_language_of_the_page(
     browser, site, one
 ):
@@ -346,26 +321,6 @@ def test_an_expert_takes_a_version_by_one_key_and_edits_from_there(browser, blin
     last = site.store.decisions()[-1]
     assert last.edits is not None
     assert last.edits["turns"][0]["answer"] == "A crimson ground. Indeed."
-
-
-def test_who_lost_the_lock_is_told_and_keeps_the_draft(page, site, one):
-    press(page, "m")
-    page.keyboard.type("half done")
-    saved(page)
-    lock = site.store.lock_item("anna", "annotator", item_id=one["item_id"])
-    assert lock is not None
-    site.store.unlock(lock.claim)
-
-    press(page, "Escape", "a", "Control+Enter")
-
-    expect(page.get_by_role("alert")).to_contain_text("Your lock on this item has expired")
-    expect(page.get_by_role("textbox", name="Note")).to_have_value("half done")
-    assert site.store.decisions() == []
-    open_item(page, site, one["item_id"])
-    expect(page.get_by_role("textbox", name="Note")).to_have_value("half done")
-    press(page, "a", "Control+Enter")
-    page.wait_for_url("**/?notice=queue.nothing_left")
-    assert len(site.store.decisions()) == 1
 
 
 def test_two_tabs_ask_which_draft_stays(page, site, one):

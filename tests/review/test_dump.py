@@ -4,8 +4,8 @@ import csv
 import io
 import json
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from tests.resources.review.review_queue import item, queue, status, verdict, wi
 from tests.review.http_people import signed_in
 from tests.review.pages import make_site
 
+Row = dict[str, Any]
 PEOPLE = {"ann": "annotator", "bob": "annotator", "eve": "expert", "ada": "admin"}
 FORMULA = '=HYPERLINK("http://x","y")\r\n\'+1, “字” <b>'
 
@@ -51,7 +52,7 @@ def worked(tmp_path: Path) -> ReviewStore:
     return store
 
 
-def without_ids(store: ReviewStore) -> dict[str, list[dict[str, Any]]]:
+def without_ids(store: ReviewStore) -> dict[str, list[Row]]:
     return {
         name: [{key: row[key] for key in row if key != "comment_id"} for row in rows]
         for name, rows in tables(store).items()
@@ -89,9 +90,8 @@ def golden(worked: ReviewStore) -> ReviewStore:
 
 
 def decide_gold(store: ReviewStore, gold_id: str, says: str) -> None:
-    lock = SimpleNamespace(**store.item(gold_id), round=1)
-    said = verdict(lock, "new", says, seconds=1.0, decided_at="2026-02-01T00:00:00+00:00")
-    assert store.append([said]) == (1, 0)
+    more = {"seconds": 1.0, "decided_at": "2026-02-01T00:00:00+00:00"}
+    assert store.append([verdict(store.item(gold_id), "new", says, **more)]) == (1, 0)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -177,13 +177,8 @@ def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(work
 
 def test_the_tables_say_what_was_done(worked):
     made = tables(worked)
-    assert {name: len(rows) for name, rows in made.items()} == {
-        "decisions": 6,
-        "revisions": 1,
-        "comments": 2,
-        "effort": 2,
-        "gold": 0,
-    }
+    sizes = {"decisions": 6, "revisions": 1, "comments": 2, "effort": 2, "gold": 0}
+    assert {name: len(rows) for name, rows in made.items()} == sizes
     for name, rows in made.items():
         assert all(set(row) >= set(COLUMNS[name]) for row in rows)
     (revision,) = made["revisions"]
@@ -220,27 +215,22 @@ def test_what_does_not_fit_is_said_and_nothing_is_stored(worked, tmp_path, table
     ended_at = made["decisions"][0]["decided_at"]
     made["decisions"][0] |= {"ended_at": ended_at, "ended_by": "ada"}
     made[table][0] |= change
-    file = tmp_path / "review.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, rows in made.items():
-            archive.writestr(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
-
     with pytest.raises(DumpError) as caught:
-        load(file, store, accounts)
+        load(written(tmp_path / "review.zip", **made), store, accounts)
 
     assert fault in str(caught.value)
     assert (store.decisions(revoked=True), store.comments()) == ([], [])
 
 
-def written(path: Path, decisions: list[dict[str, Any]]) -> Path:
+def written(path: Path, decisions: list[Row], comments: Sequence[Row] = (), **more: Any) -> Path:
     """A file with these decisions."""
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("decisions.jsonl", "\n".join(map(json.dumps, decisions)))
-        archive.writestr("comments.jsonl", "")
+    made = {"decisions": decisions, "comments": comments, **more}
+    rows = {name: "\n".join(map(json.dumps, made[name])) for name in made}
+    path.write_bytes(archived(*((f"{name}.jsonl", rows[name]) for name in rows)))
     return path
 
 
-def decisions_of(store: ReviewStore, item_id: str) -> list[dict[str, Any]]:
+def decisions_of(store: ReviewStore, item_id: str) -> list[Row]:
     return [
         {name: row[name] for name in COLUMNS["decisions"]}
         for row in tables(store)["decisions"]
@@ -279,56 +269,48 @@ def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, t
         load(written(tmp_path / "claimed.zip", [claimed]), worked, Accounts(worked.path))
 
 
-def test_another_file_is_no_dump(tmp_path):
-    store, accounts = home(tmp_path / "other")
-    file = tmp_path / "review.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("decisions.txt", "x")
-    for data in (b"nothing", file.read_bytes()):
-        file.write_bytes(data)
-        with pytest.raises(DumpError, match="give a file that vlm-loom review dump wrote"):
-            load(file, store, accounts)
+def archived(*members: tuple[str, bytes | str]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def damaged(data: bytes, harm: str) -> bytes:
+    """The first member of an archive with wrong bytes, or said to be encrypted."""
+    if harm == "damaged":
+        first = 30 + len("decisions.csv")
+        return data[:first] + b"\xff" * 8 + data[first + 8 :]
+    changed = bytearray(data)
+    # The flags stand at this offset of a member's header and of its entry in the list.
+    for place in (0, data.index(b"PK\x01\x02") + 2):
+        changed[place + 6] |= 1
+    return bytes(changed)
+
+
+OTHER, ROWS = "give a file that vlm-loom review dump wrote", b"item_id\n" + b"a\n" * 1000
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("second", ["decisions.csv", "decisions.jsonl"])
-def test_a_table_that_stands_twice_in_a_file_is_named(tmp_path, second):
-    file = tmp_path / "review.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        for name in ("decisions.csv", second):
-            archive.writestr(name, "")
-    with pytest.raises(DumpError) as caught:
-        load(file, *home(tmp_path / "other"))
-    message = str(caught.value)
-    assert (
-        f"{file} has the table decisions 2 times (decisions.csv, {second}): give a file" in message
-    )
-
-
-@pytest.mark.parametrize("harm", ["damaged", "encrypted"])
-def test_a_dump_that_cannot_be_unpacked_is_one_sentence(worked, tmp_path, harm):
-    data = bytearray(dump_file(worked, "csv"))
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        places = [info.header_offset for info in archive.infolist()]
-    if harm == "damaged":
-        first = places[0] + 30 + len("decisions.csv")
-        data[first : first + 8] = b"\xff" * 8
-    else:
-        # The flags stand at this offset of a member's header and of its entry in the list.
-        for place in (places[0], data.index(b"PK\x01\x02") + 2):
-            data[place + 6] |= 1
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"nothing", OTHER),
+        (archived(("decisions.txt", "x")), OTHER),
+        (archived(("decisions.csv", ""), ("decisions.csv", "")), f"decisions 2 times .*{OTHER}"),
+        (archived(("decisions.csv", ""), ("decisions.jsonl", "")), "csv, decisions.jsonl"),
+        (damaged(archived(("decisions.csv", ROWS)), "damaged"), f"cannot be read .*{OTHER}"),
+        (damaged(archived(("decisions.csv", ROWS)), "encrypted"), f"cannot be read .*{OTHER}"),
+        (archived(("decisions.csv", ROWS * 15_000)), "more than the 20000000 allowed"),
+    ],
+    ids=["bytes", "member", "twice", "two forms", "damaged", "encrypted", "too large"],
+)
+def test_what_is_no_dump_is_one_sentence(tmp_path, data, says):
     file = tmp_path / "review.zip"
     file.write_bytes(data)
-    with pytest.raises(DumpError, match="cannot be read .*give a file that vlm-loom review dump"):
-        load(file, worked, Accounts(tmp_path / "other.sqlite"))
-
-
-def test_a_dump_of_kilobytes_that_unpacks_to_many_megabytes_is_refused(worked, tmp_path):
-    file = tmp_path / "review.zip"
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("decisions.csv", b"item_id\n" + b"a\n" * 15_000_000)
-    with pytest.raises(DumpError, match="more than the 20000000 allowed"):
-        load(file, worked, Accounts(tmp_path / "other.sqlite"))
+    with pytest.raises(DumpError, match=says):
+        load(file, *home(tmp_path / "other"))
 
 
 def test_the_commands_and_the_button(worked, tmp_path, monkeypatch, capsys):

@@ -11,7 +11,6 @@ from PIL import Image
 from assets.review.agreement import NO_PAIRS, agreement
 from assets.review.effort import effort
 from dagster_project.resources import make_resources
-from methods.ids import content_id
 from tests.assets.review.desk import Desk
 
 pytestmark = pytest.mark.slow
@@ -70,22 +69,6 @@ def test_two_annotators_are_compared_and_drawn_and_again_comes_to_the_same(desk:
     before = desk.rows("FROM review.agreement ORDER BY ALL")
     desk.materialize()
     assert desk.rows("FROM review.agreement ORDER BY ALL") == before
-
-
-@in_pairs
-def test_a_changed_item_takes_its_decisions_out_of_the_agreement(desk: Desk) -> None:
-    desk.queue("rewrite", REWRITES)
-    for who in ("ann", "bob"):
-        desk.decide(who, accepted(4))
-    desk.materialize()
-    items = desk.store.items()
-    for item in items[:3]:
-        content = item["content"] | {"rewrite": "Tell their number."}
-        item |= {"content": content, "content_hash": content_id(content)}
-    desk.store.update_queue(items)
-    desk.materialize()
-    (raw,) = desk.rows("FROM review.agreement WHERE raters = 'all' AND measure = 'raw'")
-    assert raw["n_items"] == 1
 
 
 @pytest.mark.filterwarnings("ignore::dagster.BetaWarning")

@@ -9,7 +9,7 @@ from methods.review import Decision, QueueItem
 from methods.review.agreement import JudgeScore, judge_rows, people_rows
 from methods.review.process import RuleBook
 from methods.review.ratings import Rating, agreed_labels, blind_decisions, effort_rows, ratings_of
-from tests.resources.review.test_store import decision
+from tests.resources.review.review_queue import verdict
 
 BOTH = RuleBook.model_validate({"default": {"annotators": 2}})
 ALONE = RuleBook()
@@ -28,9 +28,8 @@ def item(
     return QueueItem(**made, set_id=set_id) if set_id else made
 
 
-def decided(of: QueueItem, event_id: int, who: str, verdict: str, **changed: Any) -> Decision:
-    values = {"item_id": of["item_id"], "content_hash": of["content_hash"], "reviewer": who}
-    return decision(**{**values, "verdict": verdict, "event_id": event_id, **changed})
+def decided(of: QueueItem, event_id: int, who: str, says: str, **changed: Any) -> Decision:
+    return verdict(of, who, says, event_id=event_id, **changed)
 
 
 REWRITE = item("r", {"original": "How many?", "rewrite": "Count them."}, set_id="s")
@@ -131,14 +130,6 @@ def test_scores_are_rated_by_dimension_and_have_no_verdict():
     assert ratings_of([one], said, BOTH) == [Rating("score", "Richness", "one", "one", "ann", 7.0)]
 
 
-def people_by_name(ratings: list[Rating]) -> dict[tuple, dict]:
-    return by_name(people_rows(ratings, seed=0, n_resamples=200))
-
-
-def judges_by_name(ratings: list[Rating], judge_scores: list[JudgeScore]) -> dict[tuple, dict]:
-    return by_name(judge_rows(ratings, judge_scores, seed=0, n_resamples=200))
-
-
 def by_name(rows: list[dict[str, Any]]) -> dict[tuple, dict]:
     found = {(row["kind"], row["dimension"], row["raters"], row["measure"]): row for row in rows}
     assert len(found) == len(rows)
@@ -156,7 +147,9 @@ def verdicts(**of_person: str) -> list[Rating]:
 
 
 def test_labels_are_compared_by_pair_and_for_all_together():
-    rows = people_by_name(verdicts(ann="aarr..", bob="aar.a.", cy="...rra"))
+    rows = by_name(
+        people_rows(verdicts(ann="aarr..", bob="aar.a.", cy="...rra"), seed=0, n_resamples=200)
+    )
     assert {raters for _, _, raters, _ in rows} == {"all", "ann|bob", "ann|cy", "bob|cy"}
     of = ("rewrite", "verdict")
     assert rows[(*of, "ann|bob", "raw")]["value"] == 1
@@ -181,7 +174,7 @@ def test_labels_are_compared_by_pair_and_for_all_together():
 
 
 def test_people_who_rated_nothing_in_common_have_no_row_and_all_say_why():
-    rows = people_by_name(verdicts(ann="aa..", bob="..rr"))
+    rows = by_name(people_rows(verdicts(ann="aa..", bob="..rr"), seed=0, n_resamples=200))
     assert {raters for _, _, raters, _ in rows} == {"all"}
     assert {row["reason"] for row in rows.values()} == {"No item was rated by two."}
     assert {row["n_items"] for row in rows.values()} == {0}
@@ -196,7 +189,9 @@ def scores(**of_person: tuple[int, ...]) -> list[Rating]:
 
 
 def test_scores_are_correlated_by_pair_and_have_ordinal_alpha_for_all():
-    rows = people_by_name(scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4)))
+    rows = by_name(
+        people_rows(scores(ann=(1, 5, 9, 3), bob=(2, 6, 10, 4)), seed=0, n_resamples=200)
+    )
     of = ("score", "Richness")
     for measure in ("pearson", "spearman", "kendall"):
         assert rows[(*of, "ann|bob", measure)]["value"] == pytest.approx(1)
@@ -217,7 +212,7 @@ def test_each_judge_is_compared_with_the_mean_of_people():
         JudgeScore("nobody's", "strict", "Richness", 4),
         JudgeScore("item 1", "rare", "Richness", 9),
     ]
-    rows = judges_by_name(given, judged)
+    rows = by_name(judge_rows(given, judged, seed=0, n_resamples=200))
     of = ("score", "Richness")
     against = "people|judge:strict"
     assert rows[(*of, against, "mae")]["value"] == 1
@@ -230,17 +225,9 @@ def test_each_judge_is_compared_with_the_mean_of_people():
     assert judge_rows(verdicts(ann="aa"), [JudgeScore("item 0", "j", "verdict", 1)], seed=0) == []
 
 
-def test_one_person_alone_is_still_compared_with_the_judge():
-    alone = scores(ann=(1, 2, 3))
-    judged = [JudgeScore(f"item {n}", "j", "Richness", 10 - n) for n in range(3)]
-    rows = judges_by_name(alone, judged)
-    assert rows[("score", "Richness", "people|judge:j", "kendall")]["value"] == pytest.approx(-1)
-    assert people_by_name(alone)[("score", "Richness", "all", "raw")]["value"] is None
-
-
 def test_no_two_pairs_are_written_alike_whatever_their_names():
     names = {"a|b": "aa", "c": "aa", "a": "aa", "b|c": "aa", "b\\|c": "aa", "all": "aa"}
-    rows = people_by_name(verdicts(**names))
+    rows = by_name(people_rows(verdicts(**names), seed=0, n_resamples=200))
     assert len({raters for _, _, raters, _ in rows}) == 1 + 6 * 5 / 2
 
 

@@ -18,8 +18,7 @@ from methods.review.assignment import (
     progress_of,
 )
 from methods.review.process import RuleBook, Rules, review_state
-from tests.resources.review.review_queue import item
-from tests.resources.review.review_queue import verdict as decision_on
+from tests.resources.review.review_queue import item, verdict
 
 PLACES = st.floats(0, 1, exclude_max=True)
 
@@ -165,8 +164,8 @@ class TestPriority:
     def state(*verdicts, rounds=(1, 1, 2)):
         one = item(1)
         events = [
-            decision_on(_Lock(one["item_id"], one["content_hash"], round), name, verdict)
-            for name, verdict, round in zip("abc", verdicts, rounds, strict=False)
+            verdict(one, name, says, round=round)
+            for name, says, round in zip("abc", verdicts, rounds, strict=False)
         ]
         return review_state(one, events, Rules(annotators=2))
 
@@ -191,8 +190,3 @@ class TestPriority:
         assert (
             priority(self.ORDER, back, {}, 0.9) == FIRST < priority(("quality",), back, {}, 0) + 1
         )
-
-
-class _Lock:
-    def __init__(self, item_id, content_hash, round):
-        self.item_id, self.content_hash, self.round = item_id, content_hash, round

@@ -21,7 +21,7 @@ from methods.review.flagged_items import (
 )
 from methods.review.process import Rules
 from methods.review.resolution import DEFAULT_RULES
-from tests.resources.review.test_store import decision as decided
+from tests.resources.review.review_queue import decision as decided
 
 CONTENT: dict[str, Any] = {
     "image_ids": ["sha"],

@@ -20,13 +20,8 @@ from tests.resources.review.review_queue import item, verdict
 from tests.review.items_of_every_kind import item_of
 
 
-class Held:
-    def __init__(self, one, round):
-        self.item_id, self.content_hash, self.round = one["item_id"], one["content_hash"], round
-
-
 def decided(one, name, said="accept", round=1, **more):
-    return verdict(Held(one, round), name, said, **more)
+    return verdict(one, name, said, round=round, **more)
 
 
 def state_after(one, *decisions):

@@ -6,7 +6,7 @@ import pytest
 
 from methods.ids import content_id
 from methods.review.process import RuleBook, Rules, in_sample, item_status, review_state
-from tests.resources.review.test_store import decision
+from tests.resources.review.review_queue import decision
 
 AS_QUEUED = {"original": "Describe it.", "rewrite": "What is it?"}
 BETTER = AS_QUEUED | {"rewrite": "What does it show?"}

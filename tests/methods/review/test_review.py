@@ -11,7 +11,7 @@ from methods.review import (
     source_hash_of,
 )
 from methods.review.process import Rules
-from tests.resources.review.test_store import decision as decided
+from tests.resources.review.review_queue import decision as decided
 
 TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
 DIALOGUE = {"image_ids": ["a", "b"], "turns": [TURN]}

@@ -37,22 +37,21 @@ def with_rules(path, rules):
     return ReviewStore(path / "review.sqlite")
 
 
-def verdict(lock, annotator, verdict="accept", edits=None, **more):
-    """A person's decision on the item that they have locked."""
-    return Decision(
-        **{
-            "item_id": lock.item_id,
-            "content_hash": lock.content_hash,
-            "round": lock.round,
-            "reviewer": annotator,
-            "verdict": verdict,
-            "edits": edits,
-            "reason": "incomplete" if verdict == "reject" else None,
-            "note": None,
-            "seconds": None,
-            "decided_at": datetime.now(UTC).isoformat(),
-        }
-        | more
+def decision(number=0, **changes):
+    """A decision on item `number`, unless told otherwise."""
+    fields = {"item_id": f"item-{number}", "content_hash": "hash", "round": 1, "reviewer": "ann"}
+    fields |= {"verdict": "accept", "decided_at": "2026-01-01T00:00:00+00:00"}
+    return Decision(**dict.fromkeys(("edits", "reason", "note", "seconds")) | fields | changes)
+
+
+def verdict(on, annotator, verdict="accept", edits=None, **more):
+    """A person's decision on an item, or on the one that they have locked."""
+    of_lock = {"round": 1} | (on if isinstance(on, dict) else vars(on))
+    values = {key: of_lock[key] for key in ("item_id", "content_hash", "round")}
+    values |= {"reviewer": annotator, "verdict": verdict, "edits": edits}
+    reason = "incomplete" if verdict == "reject" else None
+    return decision(
+        **values | {"reason": reason, "decided_at": datetime.now(UTC).isoformat()} | more
     )
 
 

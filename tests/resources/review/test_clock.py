@@ -43,13 +43,3 @@ def test_a_clock_set_back_neither_ends_a_lock_nor_makes_it_last_longer(store, ti
     bob = store.lock_item("bob", "annotator")
     assert bob is not None
     assert store.decide(bob.token, verdict(bob, "bob")) == 1
-
-
-def test_a_clock_that_was_ahead_and_is_set_right_goes_on_with_locks_of_the_same_length(store, time):
-    time.pass_by(YEAR)
-    assert store.lock_item("ann", "annotator") is not None
-    time.pass_by(-YEAR)
-
-    assert store.lock_item("bob", "annotator") is None
-    time.pass_by(LOCK_SECONDS + 1)
-    assert store.lock_item("bob", "annotator") is not None

@@ -37,29 +37,6 @@ def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store):
     assert counts(store) == {"reference": (1, 1, 0), "rewrite": (2, 0, 4)}
 
 
-@pytest.mark.files_alone
-def test_a_rejected_item_awaits_an_expert_and_one_that_was_skipped_somebody_else(store):
-    store.update_queue(queue(2))
-    work(store, "ann", verdict_="skip", item_id="item-0")
-    work(store, "ann", verdict_="reject", item_id="item-1")
-    assert counts(store)["rewrite"][:2] == (2, 1)
-
-    work(store, "bob", item_id="item-0")
-    work(store, "eve", "expert", item_id="item-0")
-    assert counts(store)["rewrite"] == (2, 0, 4)
-
-
-@pytest.mark.files_alone
-def test_withdrawn_items_await_nobody(store):
-    store.update_queue(queue(2))
-    work(store, "ann", item_id="item-0")
-    store.update_queue([item(1)])
-
-    assert counts(store) == {"rewrite": (1, 1, 0)}
-    store.update_queue([])
-    assert store.completion() == []
-
-
 def test_decisions_and_other_contents_change_the_fingerprint_and_nothing_else_does(store):
     seen: list[str] = []
 

@@ -1,7 +1,5 @@
 """Gold in the store: made of experts' decisions, mixed in, counted, and of no effect elsewhere."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from methods.review.gold import is_due
@@ -16,8 +14,7 @@ def decide_all(store, n, says="accept"):
 
 
 def answer(store, gold_id, name):
-    gold = SimpleNamespace(**store.item(gold_id), round=1)
-    store.append([verdict(gold, name, "reject")])
+    store.append([verdict(store.item(gold_id), name, "reject")])
 
 
 def is_gold(item_id):

@@ -215,6 +215,7 @@ class TestQuotas:
         # Enough rewrites for today; other kinds and other people go on.
         assert store.lock_item("ann", "annotator", kind="rewrite") is None
         assert store.lock_item("ann", "annotator", item_id="item-3") is None
+        assert store.why_not("ann", "annotator", "item-3") == "quota"
         assert work(store, "ann") == "item-8"
         assert work(store, "bob") == "item-2"
 
@@ -296,12 +297,6 @@ class TestWhyNot:
         assert self.why(store, "bob") == "assigned"
         store.assign("cat", "annotator", "ada")
         assert self.why(store, "cat") == "locked", "hers, too, and one person decides it"
-
-    def test_the_quota_of_the_day(self, tmp_path):
-        store = with_rules(tmp_path, "default: {quota: 1}")
-        store.update_queue(queue(3))
-        work(store, "ann", item_id="item-0")
-        assert self.why(store, "ann", "item-1") == "quota"
 
     def test_the_calibration(self, tmp_path):
         store = with_rules(tmp_path, "calibration: {items: 1, hits: 1}")

@@ -4,7 +4,6 @@ import pytest
 from argon2 import PasswordHasher
 
 from resources.review.accounts import Account
-from resources.review.credentials import HASHER, hash_password, verify_password
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
 from tests.resources.review.review_queue import change, rows
 
@@ -49,15 +48,6 @@ class TestNewHashes:
         assert accounts.check("bob", RIGHT) == Account("bob", "expert", has_password=True)
         for name, password in (("bob", WRONG), ("bob", ""), ("\ud800", "\udfff"), ("x", "\x00")):
             assert accounts.check(name, password) is None
-
-    def test_the_default_parameters_are_those_of_the_library(self):
-        library = PasswordHasher()
-
-        assert (HASHER.time_cost, HASHER.memory_cost) == (library.time_cost, library.memory_cost)
-        assert (HASHER.parallelism, HASHER.type) == (library.parallelism, library.type)
-        assert verify_password(RIGHT, hash_password(RIGHT))
-        assert not verify_password(WRONG, hash_password(RIGHT))
-        assert hash_password(RIGHT, CHEAP) != hash_password(RIGHT, CHEAP)
 
     def test_a_password_is_the_same_from_any_keyboard(self, accounts):
         accounts.add("bob", "expert", "na\u00efve password")

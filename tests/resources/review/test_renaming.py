@@ -9,6 +9,7 @@ from resources.review.store import ReviewStore
 from tests.resources.review.account_clock import CHEAP, RIGHT, text_of
 from tests.resources.review.review_queue import (
     columns,
+    decision,
     kept,
     queue,
     rows,
@@ -16,7 +17,6 @@ from tests.resources.review.review_queue import (
     with_rules,
     work,
 )
-from tests.resources.review.test_store import decision
 
 NAME = "Annemarie"
 

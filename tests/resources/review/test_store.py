@@ -7,24 +7,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from methods.review import Decision, source_hash_of
+from methods.review import source_hash_of
 from resources.review.store import ReviewStore
-
-
-def decision(number=0, **changes):
-    fields = {
-        "item_id": f"item-{number}",
-        "content_hash": "hash",
-        "round": 1,
-        "reviewer": "ann",
-        "verdict": "accept",
-        "edits": None,
-        "reason": None,
-        "note": None,
-        "seconds": None,
-        "decided_at": "2026-01-01T00:00:00+00:00",
-    }
-    return Decision(**fields | changes)
+from tests.resources.review.review_queue import decision
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ from tests.resources.older_stores import (
     sqlite_of_the_baseline,
     warehouse_of_the_baseline,
 )
-from tests.resources.review.test_store import decision
+from tests.resources.review.review_queue import decision
 from tests.resources.test_warehouse import TABLE, answers
 from tests.shared import PROCESSES
 

@@ -29,7 +29,7 @@ from dagster_project.check_results import N_SHOWN, asset_check, result, rows_pre
 from methods.markdown import code, table
 from methods.naming import listed, number_of
 from methods.review import by_item
-from methods.review.process import item_status
+from methods.review.process import review_state
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -100,16 +100,12 @@ def decided_by_people(
     # Leave out decisions that were made after the table: the next run will read them.
     events = [event for event in review_store.decisions(demanded) if event.event_id in mirrored]
     decided, rules = by_item(events), review_store.rules()
-    incomplete = {
-        item["item_id"]: status.name
-        for item in items
-        if (
-            status := item_status(item, decided[item["item_id"]], rules.rules_for(item["kind"]))
-        ).name
-        != "approved"
-    }
-    lacking = [f"{item}: {name}" for item, name in incomplete.items()]
-    lacking += [f"{item}: not in review.queue" for item in sorted(demanded - {*contents})]
+    lacking = []
+    for item in items:
+        state = review_state(item, decided[item["item_id"]], rules.rules_for(item["kind"]))
+        if state.status.name != "approved":
+            lacking.append(f"{item['item_id']}: {state.status.name}")
+    lacking += [f"{item_id}: not in review.queue" for item_id in sorted(demanded - {*contents})]
     wrong = (
         f"review.approved has {number_of(len(lacking), 'item')} without the decisions that review.yaml "
         "demands "

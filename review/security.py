@@ -22,7 +22,6 @@ import inspect
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from html import escape
 from typing import Any, cast
 from unicodedata import normalize
 from urllib.parse import quote, urlencode, urlsplit
@@ -32,7 +31,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resources.review.accounts import ROLES, SESSION_LASTS, Account, Accounts
@@ -123,7 +122,7 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
         async def guarded(request: Request) -> Response:
             account = current_account(request)
             if account is None:
-                if request.method in SAFE_METHODS and not _wants_json(request):
+                if request.method in SAFE_METHODS and not wants_json(request):
                     return RedirectResponse(
                         f"/login?{urlencode({'next': _requested_path(request)})}", 303
                     )
@@ -169,15 +168,7 @@ async def check_password(request: Request, name: str, password: str) -> Account 
 
 
 async def use_link(request: Request, token: str) -> Account | None:
-    """Use a sign-in link, which works once.
-
-    Args:
-        request: The request.
-        token: The token of the link.
-
-    Returns:
-        The account; None for a used, expired or unknown link.
-    """
+    """Use a sign-in link, which works once; None for a used, expired or unknown link."""
     _require_post(request)
     return await run_in_threadpool(_sender(request).accounts.use_link, token)
 
@@ -204,12 +195,7 @@ async def sign_in(request: Request, response: Response, account: Account) -> Non
 
 
 async def sign_out(request: Request, response: Response) -> None:
-    """End the session, and delete its cookie.
-
-    Args:
-        request: The request.
-        response: The response that deletes the cookie.
-    """
+    """End the session, and delete its cookie."""
     sender = _sender(request)
     await run_in_threadpool(sender.accounts.end_session, sender.token)
     _drop_cookie(request, response, SESSION_COOKIE)
@@ -230,14 +216,10 @@ def local_path(path: str | None) -> str:
     return "/"
 
 
-def refuse(request: Request, error: HTTPException) -> Response:
-    """Make the response to a refused request: HTML with one sentence, or JSON {"error": sentence}."""
-    if _wants_json(request):
-        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-    page = (
-        f'<!doctype html><html lang="en"><title>Review</title><p>{escape(error.detail)}</p></html>'
-    )
-    return HTMLResponse(page, error.status_code, error.headers)
+def wants_json(request: Request) -> bool:
+    """Whether a script sent the request, which reads the response as JSON."""
+    wanted = "application/json"
+    return content_type(request) == wanted or wanted in request.headers.get("accept", "")
 
 
 class Security:
@@ -251,7 +233,7 @@ class Security:
         self,
         app: ASGIApp,
         accounts: Accounts,
-        refuse: Refuse = refuse,
+        refuse: Refuse,
         proxy: SignInHeader | None = None,
     ):
         self._app = app
@@ -352,11 +334,6 @@ def _sender(request: HTTPConnection) -> Sender:
 def _requested_path(request: Request) -> str:
     query = request.url.query
     return quote(request.scope["path"]) + (f"?{query}" if query else "")
-
-
-def _wants_json(request: Request) -> bool:
-    wanted = "application/json"
-    return content_type(request) == wanted or wanted in request.headers.get("accept", "")
 
 
 def _cookie_name(request: HTTPConnection, name: str) -> str:

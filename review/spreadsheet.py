@@ -51,21 +51,11 @@ class NotASpreadsheet(UserError):
     """The file cannot be read as a spreadsheet; the message says what to do."""
 
 
-def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
+def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> None:
     """Write the rows of each item.
 
-    Args:
-        items: The items.
-        round: The round.
-        out: The file.
-
-    Returns:
-        The number of items.
-
-    Raises:
-        FileExistsError: The file exists; it may have been filled in.
+    Raises FileExistsError if the file exists, as it may have been filled in.
     """
-    items = list(items)
     rows = [row for item in items for row in _rows(item, round)]
     table = io.StringIO(newline="")
     writer = csv.DictWriter(table, COLUMNS)
@@ -73,7 +63,6 @@ def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> int:
     writer.writerows(rows)
     # Without a byte order mark Excel reads the file in the machine's legacy encoding.
     write_new(out, table.getvalue().encode("utf-8-sig"))
-    return len(items)
 
 
 def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:

@@ -184,20 +184,6 @@ class ReviewState:
         return len({_outcome(vote) for vote in self.annotator_decisions}) > 1
 
 
-def item_status(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ItemStatus:
-    """Compute the status of a queued item.
-
-    Args:
-        item: The item.
-        decisions: Decisions on any items, in the order of events.
-        rules: The review rules.
-
-    Returns:
-        The status.
-    """
-    return review_state(item, decisions, rules).status
-
-
 def review_state(item: QueueItem, decisions: Iterable[Decision], rules: Rules) -> ReviewState:
     """Compute the state of a queued item.
 

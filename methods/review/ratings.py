@@ -95,16 +95,7 @@ def ratings_of(
 def blind_on_current(
     items: Iterable[QueueItem], decisions: Iterable[Decision], rules: RuleBook
 ) -> Iterator[tuple[QueueItem, Decision]]:
-    """List the blind decisions on the current content of items.
-
-    Args:
-        items: The queued items.
-        decisions: All decisions in the order of events.
-        rules: The review rules of each kind.
-
-    Yields:
-        The item and the decision.
-    """
+    """Yield the blind decisions on the current content of items, each with its item."""
     decided = by_item(decisions)
     for item in items:
         on_current = [
@@ -117,15 +108,7 @@ def blind_on_current(
 
 
 def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
-    """Read the ratings that a decision gives.
-
-    Args:
-        item: The item.
-        decision: The decision.
-
-    Returns:
-        The values by dimension.
-    """
+    """Return the ratings that a decision gives, by dimension."""
     content = decision.edits or item["content"]
     if item["kind"] == SCORE:
         if decision.verdict == "reject":

@@ -103,16 +103,7 @@ def assign(
 
 
 def end(connection: Connection, assignment_id: int, made_by: str) -> bool:
-    """End an assignment. Its undecided items become open to everybody.
-
-    Args:
-        connection: The review store.
-        assignment_id: The assignment.
-        made_by: The person who ends it.
-
-    Returns:
-        False if there is no such assignment.
-    """
+    """End an assignment; its undecided items become open to everybody. False if it is unknown."""
     if assignment_id not in {each.assignment_id for each in assignments(connection)}:
         return False
     values = {"ends": assignment_id, "made_by": made_by, "made_at": database_time(connection)}

@@ -1,12 +1,12 @@
 """Review progress, and hashes (fingerprints) of the review state.
 
-Runs and HTML pages compare the hashes to see whether they are up to date.
+Runs compare the hashes to see whether they are up to date.
 """
 
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, select, text
+from sqlalchemy import Connection, bindparam, func, select
 
 from methods.ids import content_id
 from resources.review import item_status
@@ -36,14 +36,6 @@ _IN_ORDER = (
 _CONTENTS = select(
     func.aggregate_strings(_IN_ORDER.c.item_id + " " + _IN_ORDER.c.content_hash, ",")
 )
-_CHANGES = text("""
-SELECT
-    (SELECT coalesce(max(event_id), 0) FROM events) + (SELECT count(*) FROM revocations),
-    (SELECT count(*) FROM gold),
-    (SELECT rules FROM rules)
-""")
-_PEOPLE = text("SELECT DISTINCT reviewer FROM events ORDER BY reviewer")
-_ITEMS_OF_KINDS = text("SELECT kind, count(*) FROM standings GROUP BY kind ORDER BY kind")
 
 
 def completion(connection: Connection) -> list[ReviewFingerprint]:
@@ -80,16 +72,3 @@ def decided(connection: Connection) -> str:
         )
     rules = item_status.current_rules(connection)
     return content_id(rules.model_dump_json(), *states)
-
-
-def changes(connection: Connection) -> tuple[int, str]:
-    """Return the version of the review data, from one snapshot.
-
-    Returns:
-        A number that grows with each decision and each revocation, and a hash of items, gold items,
-        rules and names of people.
-    """
-    n_changes, *rest = connection.execute(_CHANGES).one()
-    people = connection.execute(_PEOPLE).scalars().all()
-    kinds = [f"{kind} {n_items}" for kind, n_items in connection.execute(_ITEMS_OF_KINDS)]
-    return int(n_changes), content_id(*map(str, rest), list(people), kinds)

@@ -166,15 +166,7 @@ def is_gold(connection: Connection, item_id: str) -> bool:
 
 
 def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:
-    """Read the decisions on gold items, without skips, in the order of events.
-
-    Args:
-        connection: The review store.
-        reviewer: The person; None for all.
-
-    Returns:
-        The decisions with whether they agree with the expert.
-    """
+    """Return the decisions on gold items, of one person or of all, in order and without skips."""
     gold = {
         row.item_id: (from_json(row.item), from_json(row.expected))
         for row in connection.execute(_ANSWERED, {"reviewer": reviewer}).all()

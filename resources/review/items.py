@@ -62,7 +62,7 @@ _PROGRESS = text(
 )
 _SUMMARIES = statement(
     """
-SELECT s.item_id, s.kind, i.set_id, s.status, s.people AS people_needed, i.title
+SELECT s.item_id, s.kind, s.status, s.people AS people_needed, i.title
 FROM standings AS s JOIN items AS i USING (item_id) WHERE s.item_id IN :item_ids ORDER BY s.place
 """,
     lists=("item_ids",),
@@ -110,7 +110,6 @@ class ItemSummary:
 
     item_id: str
     kind: str
-    set_id: str | None
     status: Status
     people_needed: int
     title: str
@@ -283,16 +282,7 @@ def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
 
 
 def counted_of(filters: Filters, offset: int, limit: int) -> int | None:
-    """Compute the limit of counted matches of a list, since counting matching texts is slow.
-
-    Args:
-        filters: The filters.
-        offset: The number of matching items before the page.
-        limit: The maximum number of items of the page.
-
-    Returns:
-        The limit; None to count all.
-    """
+    """Return the most matches that a list counts, as counting matching texts is slow; None for all."""
     return max(MOST_COUNTED, offset + limit + 1) if filters.text else None
 
 

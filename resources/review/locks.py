@@ -304,7 +304,10 @@ def save_draft(
 
 
 def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the draft of a lock's content and round, and its version; None and None without one."""
+    """Return the draft for a lock's content and round, and its version; None and None without one.
+
+    The person may have saved it under an earlier lock.
+    """
     stored = _stored_draft(connection, claim)
     if stored is None:
         return None, None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Concatenate, Literal, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
@@ -19,7 +19,6 @@ from resources.review import items as item_rows
 from resources.review import revocations as revocation_rows
 from resources.review.credentials import folded_name
 from resources.review.items import QueueChanges
-from resources.review.locks import LockClaim
 from resources.review.rules import read_rules
 from resources.review.tables import REVIEW
 from resources.stores import open_store
@@ -113,7 +112,6 @@ class ReviewStore:
     progress = _method("read", item_rows.progress)
     completion = _method("snapshot", fingerprints.completion)
     decided = _method("snapshot", fingerprints.decided)
-    changes = _method("snapshot", fingerprints.changes)
 
     # --- For the lead ----------------------------------------------------------------------------
 
@@ -141,12 +139,8 @@ class ReviewStore:
     renew_lock = _method("transaction", locks.renew)
     unlock = _method("transaction", locks.unlock)
     save_draft = _method("transaction", locks.save_draft)
-    draft_and_version = _method("read", locks.draft)
+    draft = _method("read", locks.draft)
     decide = _method("transaction", locks.decide)
-
-    def draft(self, claim: LockClaim) -> dict[str, Any] | None:
-        """Return the person's draft for this content and round, also if saved under an earlier lock."""
-        return self.draft_and_version(claim)[0]
 
     # --- Decisions, changes of mind and comments -------------------------------------------------
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_NAME
@@ -104,15 +104,7 @@ def language_of(request: Request) -> str:
 
 
 def say(request: Request, name: str) -> str:
-    """Return a text of the interface in the reader's language.
-
-    Args:
-        request: The request.
-        name: The name of the text.
-
-    Returns:
-        The text.
-    """
+    """Return the text of the interface with this name, in the reader's language."""
     return texts(language_of(request))[name]
 
 
@@ -173,16 +165,14 @@ def refuse(request: Request, error: HTTPException) -> Response:
     """
     # Messages of the server are translated by their English sentence.
     message = texts(language_of(request)).get(error.detail, error.detail)
-    error = HTTPException(error.status_code, message, error.headers)
-    types = (request.headers.get(name, "") for name in ("accept", "content-type"))
-    if any("application/json" in media_type for media_type in types):
-        return security.refuse(request, error)
+    if security.wants_json(request):
+        return JSONResponse({"error": message}, error.status_code, error.headers)
     page = show(
         request,
         "message.html",
         error.status_code,
         heading=say(request, "error.title"),
-        message=error.detail,
+        message=message,
         # If the item exists, the page links back to it.
         item_id=request.path_params.get("item_id") if error.status_code in _OF_THE_ITEM else None,
     )

@@ -51,7 +51,7 @@ def item_page(request: Request) -> Response:
     # Read the state after locking, so that the page shows the locked content.
     state = cast(ReviewState, store.state(item_id))
     item, context = state.item, state.item.get("context", {})
-    draft, version = store.draft_and_version(lock.claim) if lock else (None, None)
+    draft, version = store.draft(lock.claim) if lock else (None, None)
     draft = draft or {}
     shown = _with_draft(draft.get("content"), item)
     decisions = store.visible_decisions(item_id, account.name, account.role)

@@ -6,7 +6,6 @@ The queries are in `resources/review/lead.py`.
 import threading
 import time
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -45,23 +44,23 @@ class LeadFigures:
     def __init__(self, store: ReviewStore):
         self._store = store
         self._turn = threading.Lock()
-        self._cached: tuple[float, tuple[int, str], Overview] | None = None
+        self._cached: tuple[float, Overview] | None = None
 
     def current(self) -> Overview:
-        """Return the figures; slow ones come from the cache if only decisions were added since."""
+        """Return the figures; slow ones come from the cache for some time."""
         with self._turn:
-            changes, began = self._store.changes(), time.monotonic()
-            if self._cached is not None:
-                kept_until, known_changes, last = self._cached
-                fresh = began < kept_until and known_changes[1] == changes[1]
-                same_day = last.at[: len("2026-01-01")] == datetime.now(UTC).date().isoformat()
-                if fresh or (known_changes == changes and same_day):
-                    return last
+            began = time.monotonic()
+            if self._cached is not None and began < self._cached[0]:
+                return self._cached[1]
             overview = self._store.overview()
             took = time.monotonic() - began
-            kept_until = began + (TIMES * took if took > QUICK_SECONDS else 0)
-            self._cached = (kept_until, changes, overview)
+            self._cached = (began + (TIMES * took if took > QUICK_SECONDS else 0), overview)
             return overview
+
+    def clear(self) -> None:
+        """Compute the figures anew at the next request."""
+        with self._turn:
+            self._cached = None
 
 
 @require("admin")
@@ -157,6 +156,7 @@ async def make_gold(request: Request) -> Response:
     if not is_number(number) or not 1 <= int(number) <= MOST_GOLD:
         raise HTTPException(422, say(request, "lead.not_gold"))
     await run_in_threadpool(store_of(request).make_gold, int(number), account.name)
+    await run_in_threadpool(request.app.state.figures.clear)
     return RedirectResponse("/lead#gold", 303)
 
 

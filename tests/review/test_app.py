@@ -108,7 +108,7 @@ def test_a_draft_comes_back_and_goes_with_the_decision(one, anna, site):
 
     assert decide(anna, again, "accept").status_code == 200
     claim = LockClaim(data["token"], one["item_id"], "anna")
-    assert site.store.draft(claim) is None
+    assert site.store.draft(claim)[0] is None
 
 
 def test_a_draft_of_no_form_is_left_aside(one, anna):

@@ -2,8 +2,6 @@
 
 import pytest
 from argon2 import PasswordHasher
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -11,7 +9,7 @@ from resources.images.store import ImageStore
 from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.app import create_app
-from review.security import local_path, refuse
+from review.security import local_path
 from tests.review.html import csrf_token_in, sign_in_address
 
 HERE = "http://127.0.0.1:8090"
@@ -289,8 +287,3 @@ class TestHeaders:
         heard.cookies = ann.cookies
         with pytest.raises(RuntimeError, match="secret"):  # but the server's log has it
             heard.get("/")
-
-    def test_a_sentence_is_escaped(self):
-        page = refuse(Request({"type": "http", "headers": []}), HTTPException(400, "<b>&"))
-
-        assert b"<p>&lt;b&gt;&amp;</p>" in page.body

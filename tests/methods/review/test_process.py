@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from methods.ids import content_id
-from methods.review.process import RuleBook, Rules, in_sample, item_status, review_state
+from methods.review.process import RuleBook, Rules, in_sample, review_state
 from tests.resources.review.review_queue import decision
 
 AS_QUEUED = {"original": "Describe it.", "rewrite": "What is it?"}
@@ -134,7 +134,7 @@ def test_the_next_decides_on_what_the_last_made_of_it(rules, steps, content, rev
 
 
 def test_decisions_on_other_items_and_of_another_content_are_not_this_ones():
-    assert item_status(ITEM | {"item_id": "other"}, said(REJECT), ONE) == ("round_1", 1)
+    assert review_state(ITEM | {"item_id": "other"}, said(REJECT), ONE).status == ("round_1", 1)
     other = ITEM | {"content": BEST, "content_hash": content_id(BEST)}
     reached = review_state(other, said(ACCEPT, ("bob", 1, "skip", AS_QUEUED)), ONE)
     assert (reached.status, reached.excluded) == (("round_1", 1), frozenset())

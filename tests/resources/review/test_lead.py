@@ -82,4 +82,4 @@ def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch)
     assert [hold.annotator for hold in store.holds()] == ["bob"]
     assert not store.renew_lock(lock.claim)
     again = store.lock_item("ann", "annotator", item_id="item-3")
-    assert store.draft(again.claim) == {"note": "begun"}
+    assert store.draft(again.claim)[0] == {"note": "begun"}

@@ -171,7 +171,7 @@ class TestLocks:
 class TestDrafts:
     def test_a_draft_outlives_reload_expiry_and_the_process(self, store, time):
         lock = store.lock_item("ann", "annotator")
-        assert store.draft(lock.claim) is None
+        assert store.draft(lock.claim)[0] is None
         store.save_draft(lock.claim, {"note": "“half”"})
         store.save_draft(lock.claim, {"note": "“more”"})
         time.pass_by(LOCK_SECONDS + 1)
@@ -181,7 +181,7 @@ class TestDrafts:
 
         again = ReviewStore(store.path).lock_item("ann", "annotator", item_id="item-0")
         assert again.token != lock.token
-        assert store.draft(again.claim) == {"note": "“all” 字"}
+        assert store.draft(again.claim)[0] == {"note": "“all” 字"}
 
     def test_that_of_an_old_content_is_not_one_of_the_new(self, store):
         lock = store.lock_item("ann", "annotator")
@@ -189,18 +189,18 @@ class TestDrafts:
         store.update_queue([item(0, version=1)])
 
         again = store.lock_item("ann", "annotator", item_id="item-0")
-        assert store.draft(again.claim) is None
+        assert store.draft(again.claim)[0] is None
 
         store.update_queue(queue(1))
         back = store.lock_item("ann", "annotator", item_id="item-0")
-        assert store.draft(back.claim) == {"on": "old"}
+        assert store.draft(back.claim)[0] == {"on": "old"}
 
     def test_decided_it_is_gone(self, store):
         lock = store.lock_item("ann", "annotator")
         store.save_draft(lock.claim, {"on": "this"})
         store.decide(lock.token, verdict(lock, "ann"))
 
-        assert store.draft(lock.claim) is None
+        assert store.draft(lock.claim)[0] is None
         with pytest.raises(LockLost):
             store.save_draft(lock.claim, {"on": "this"})
 

@@ -78,7 +78,7 @@ def test_a_new_name_stands_everywhere_and_the_person_goes_on(store, accounts):
     assert signed_in is not None and signed_in.name == "Anne"
     assert accounts.get(NAME) is None and accounts.get("anne") is not None
     lock = store.lock_item("Anne", "annotator", item_id="item-2")
-    assert lock is not None and store.draft(lock.claim) == {"note": "half"}
+    assert lock is not None and store.draft(lock.claim)[0] == {"note": "half"}
     assert store.lock_item("Anne", "annotator", item_id="item-0") is None, "she decided it"
     again = kept(store)
     store.rebuild()

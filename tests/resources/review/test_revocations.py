@@ -57,7 +57,7 @@ def test_ones_own_decision_ends_and_becomes_a_draft(store):
     assert store.decided() == store.decided() != decided
     lock = store.lock_item("ann", "annotator", item_id="item-0")
     assert lock is not None
-    draft = store.draft(lock.claim)
+    draft = store.draft(lock.claim)[0]
     assert draft is not None
     assert (draft["content"], draft["verdict"], draft["note"]) == (edited, "edit", "so")
     # The same decision may be made again.

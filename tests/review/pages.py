@@ -20,6 +20,7 @@ from review.proxy import SignInHeader
 from review.server import OPTIONS
 from tests.doubles.one_colour import one_colour
 from tests.resources.review.account_clock import CHEAP
+from tests.resources.review.review_queue import item_with
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "eva": "expert", "ada": "admin"}
 
@@ -80,14 +81,7 @@ def picture(site: Site, colour: str) -> str:
 
 
 def item(name: str, kind: str, content: dict[str, Any], **more: Any) -> QueueItem:
-    return QueueItem(
-        item_id=content_id(name),
-        kind=kind,
-        content=content,
-        content_hash=content_id(content),
-        image_ids=content.get("image_ids", []),
-        **more,
-    )
+    return item_with(content, kind, content_id(name), **more)
 
 
 def dialogue(site: Site, name: str = "one", *texts: tuple[str, str], **more: Any) -> QueueItem:

@@ -19,6 +19,7 @@ from review.jsonl import read_jsonl, write_jsonl
 from review.spreadsheet import write_csv
 from tests.doubles.file_size import files_of_at_most
 from tests.doubles.one_colour import one_colour
+from tests.resources.review.review_queue import item_with
 
 PICTURE = one_colour("teal", (32, 32))
 
@@ -30,14 +31,8 @@ def queued(number, kind="dialogue"):
     }
     if kind == "rewrite":
         content = {"original": "Describe it.", "rewrite": "What is it?"}
-    return {
-        "item_id": f"item-{number}",
-        "kind": kind,
-        "content": content,
-        "content_hash": content_id(content),
-        "image_ids": ["a", "b"],
-        "page_urls": ["https://en.wikipedia.org/wiki/Tower"],
-    }
+    more = {"image_ids": ["a", "b"], "page_urls": ["https://en.wikipedia.org/wiki/Tower"]}
+    return item_with(content, kind, f"item-{number}", **more)
 
 
 def edited(line, answer):

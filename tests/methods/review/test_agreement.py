@@ -4,48 +4,24 @@ from typing import Any
 
 import pytest
 
-from methods.ids import content_id
 from methods.review import Decision, QueueItem
 from methods.review.agreement import JudgeScore, judge_rows, people_rows
 from methods.review.process import RuleBook
 from methods.review.ratings import Rating, agreed_labels, blind_decisions, effort_rows, ratings_of
-from tests.resources.review.review_queue import verdict
+from tests.resources.review.review_queue import item_with, verdict
 
 BOTH = RuleBook.model_validate({"default": {"annotators": 2}})
 ALONE = RuleBook()
-
-
-def item(
-    item_id: str, content: dict[str, Any], kind: str = "rewrite", set_id: str = ""
-) -> QueueItem:
-    made = QueueItem(
-        item_id=item_id,
-        kind=kind,
-        content=content,
-        content_hash=content_id(content),
-        image_ids=[],
-    )
-    return QueueItem(**made, set_id=set_id) if set_id else made
 
 
 def decided(of: QueueItem, event_id: int, who: str, says: str, **changed: Any) -> Decision:
     return verdict(of, who, says, event_id=event_id, **changed)
 
 
-REWRITE = item("r", {"original": "How many?", "rewrite": "Count them."}, set_id="s")
-CATEGORY = item(
-    "c", {"image_ids": [], "text": "t", "category": "owl", "categories": ["owl", "map"]}, "category"
+REWRITE = item_with({"original": "How many?", "rewrite": "Count them."}, item_id="r", set_id="s")
+CATEGORY = item_with(
+    {"text": "t", "category": "owl", "categories": ["owl", "map"]}, "category", "c"
 )
-
-
-def scored(item_id: str, set_id: str = "") -> QueueItem:
-    content = {"question": item_id, "scores": {"Richness": None}}
-    return item(item_id, content, "score", set_id)
-
-
-def score(of: QueueItem, event_id: int, who: str, points: int) -> Decision:
-    edits = {**of["content"], "scores": {"Richness": points}}
-    return decided(of, event_id, who, "edit", edits=edits)
 
 
 def test_round_1_is_blind_until_as_many_as_it_needs_have_decided():
@@ -69,7 +45,7 @@ def test_only_decisions_on_what_the_item_says_now_are_ratings():
     said = [
         decided(REWRITE, 1, "ann", "accept"),
         decided(REWRITE, 2, "bob", "reject", reason="other", content_hash="of before"),
-        decided(item("elsewhere", {}), 3, "cy", "accept"),
+        decided(item_with({}, item_id="elsewhere"), 3, "cy", "accept"),
         decided(REWRITE, 4, "dan", "reject", reason="other"),
     ]
     assert ratings_of([REWRITE], said, BOTH) == [
@@ -81,9 +57,8 @@ def test_only_decisions_on_what_the_item_says_now_are_ratings():
 
 def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected():
     edits = {**CATEGORY["content"], "category": "map"}
-    extraction = item(
-        "x", {"question": "?", "choices": {}, "output": "B", "choice": "B"}, "extraction"
-    )
+    content = {"question": "?", "choices": {}, "output": "B", "choice": "B"}
+    extraction = item_with(content, "extraction", "x")
     said = [
         decided(CATEGORY, 1, "ann", "accept"),
         decided(CATEGORY, 2, "bob", "edit", edits=edits),
@@ -106,9 +81,8 @@ def test_a_label_is_the_one_chosen_or_the_one_accepted_and_none_when_rejected():
 
 def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree():
     def blank(name: str) -> QueueItem:
-        return item(
-            name, {"question": "?", "choices": {}, "output": "B", "choice": None}, "extraction"
-        )
+        content = {"question": "?", "choices": {}, "output": "B", "choice": None}
+        return item_with(content, "extraction", name)
 
     def chosen(of: QueueItem, event: int, who: str, letter: str) -> Decision:
         return decided(of, event, who, "edit", edits={**of["content"], "choice": letter})
@@ -125,8 +99,9 @@ def test_a_label_that_people_fill_in_has_no_verdict_and_is_theirs_if_they_agree(
 
 
 def test_scores_are_rated_by_dimension_and_have_no_verdict():
-    one = scored("one")
-    said = [score(one, 1, "ann", 7), decided(one, 2, "bob", "reject", reason="other")]
+    one = item_with({"question": "?", "scores": {"Richness": None}}, "score", "one")
+    edits = {"question": "?", "scores": {"Richness": 7}}
+    said = [decided(one, 1, "ann", "edit", edits=edits), decided(one, 2, "bob", "reject")]
     assert ratings_of([one], said, BOTH) == [Rating("score", "Richness", "one", "one", "ann", 7.0)]
 
 
@@ -238,7 +213,7 @@ def test_effort_counts_decisions_seconds_and_reasons_of_each_person_and_round():
         decided(REWRITE, 3, "ann", "reject", reason="incomplete"),
         decided(REWRITE, 4, "ann", "skip", seconds=900.0),
         decided(REWRITE, 5, "bob", "reject", round=2, reason="factual_error"),
-        decided(item("gone", {}), 6, "ann", "accept", seconds=1.0),
+        decided(item_with({}, item_id="gone"), 6, "ann", "accept", seconds=1.0),
     ]
     ann, bob = effort_rows([REWRITE, CATEGORY], said)
     assert ann == {

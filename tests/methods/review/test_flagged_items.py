@@ -21,7 +21,7 @@ from methods.review.flagged_items import (
 )
 from methods.review.process import Rules
 from methods.review.resolution import DEFAULT_RULES
-from tests.resources.review.review_queue import decision as decided
+from tests.resources.review.review_queue import verdict
 
 CONTENT: dict[str, Any] = {
     "image_ids": ["sha"],
@@ -107,9 +107,8 @@ APPROVED = Resolution(
 )
 
 
-def decision(item: QueueItem, verdict: str, reviewer: str = "anna", **said: Any) -> Decision:
-    on = {"item_id": item["item_id"], "content_hash": item["content_hash"]}
-    return decided(**on, reviewer=reviewer, verdict=verdict, **said)
+def decision(item: QueueItem, says: str, reviewer: str = "anna", **more: Any) -> Decision:
+    return verdict(item, reviewer, says, **more)
 
 
 FIRST = flagged_queue_item("one", CONTENT)

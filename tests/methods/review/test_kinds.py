@@ -9,6 +9,7 @@ from methods.review import check_decision
 from methods.review.contents import content_of
 from methods.review.faults import EditFault
 from methods.review.kinds import KINDS, MOST_TURNS
+from tests.resources.review.review_queue import item_with, verdict
 from tests.review.items_of_every_kind import item_of
 
 TURNS = [
@@ -148,12 +149,8 @@ def test_a_label_that_nobody_has_given_is_filled_in_and_never_accepted(name, lab
 
 def test_a_model_may_name_images_that_people_who_read_its_letter_are_not_shown():
     content = CONTENTS["extraction"] | {"output": "As in <image-2>, B.", "choice": None}
-    item = {"item_id": "i", "kind": "extraction", "content": content, "image_ids": []}
-    item["content_hash"] = content_id(content)
-    record = {
-        **{"item_id": "i", "content_hash": item["content_hash"], "round": 1, "reviewer": "ann"},
-        **{"verdict": "edit", "edits": content | {"choice": "B"}, "decided_at": "2026-01-01"},
-    }
+    item = item_with(content, "extraction")
+    record = vars(verdict(item, "ann", "edit", content | {"choice": "B"}))
     assert check_decision(record, item).edits["choice"] == "B"
 
 
@@ -173,11 +170,8 @@ def test_texts_come_in_reading_order_and_empty_ones_are_left_out():
 
 def test_scores_are_given_and_not_accepted_until_they_are_there():
     content = CONTENTS["score"]
-    item = {"item_id": "i", "kind": "score", "content": content, "image_ids": ["a"]}
-    item |= {"content_hash": content_id(content)}
-    said = {"item_id": "i", "content_hash": content_id(content), "round": 1, "reviewer": "ann"}
-    said |= {"decided_at": "2026-01-01T00:00:00", "verdict": "accept"}
-
+    item = item_with(content, "score")
+    said = vars(verdict(item, "ann"))
     with pytest.raises(ValueError, match="of this kind needs people's values"):
         check_decision(said, item)
     scored = content | {"scores": {"Creativity": 2, "Richness": 5}}

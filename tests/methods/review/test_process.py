@@ -6,18 +6,12 @@ import pytest
 
 from methods.ids import content_id
 from methods.review.process import RuleBook, Rules, in_sample, review_state
-from tests.resources.review.review_queue import decision
+from tests.resources.review.review_queue import item_with, verdict
 
 AS_QUEUED = {"original": "Describe it.", "rewrite": "What is it?"}
 BETTER = AS_QUEUED | {"rewrite": "What does it show?"}
 BEST = AS_QUEUED | {"rewrite": "What can be seen here?"}
-ITEM = {
-    "item_id": "item",
-    "kind": "rewrite",
-    "content": AS_QUEUED,
-    "content_hash": content_id(AS_QUEUED),
-    "image_ids": [],
-}
+ITEM = item_with(AS_QUEUED)
 ONE = Rules()
 TWO = Rules(annotators=2)
 
@@ -25,17 +19,8 @@ TWO = Rules(annotators=2)
 def said(*steps):
     """Decisions in order: (reviewer, round, verdict, content decided on[, edits])."""
     return [
-        decision(
-            item_id="item",
-            content_hash=content_id(on),
-            round=round,
-            reviewer=reviewer,
-            verdict=verdict,
-            edits=edits[0] if edits else None,
-            reason="incomplete" if verdict == "reject" else None,
-            event_id=event_id,
-        )
-        for event_id, (reviewer, round, verdict, on, *edits) in enumerate(steps, start=1)
+        verdict(item_with(on), reviewer, says, *edits, round=round, event_id=event_id)
+        for event_id, (reviewer, round, says, on, *edits) in enumerate(steps, start=1)
     ]
 
 

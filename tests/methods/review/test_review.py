@@ -1,5 +1,7 @@
 """Review as it is specified: when a decision is valid, and the outcome of two rounds of decisions."""
 
+from dataclasses import replace
+
 import pytest
 
 from methods.ids import content_id
@@ -11,7 +13,8 @@ from methods.review import (
     source_hash_of,
 )
 from methods.review.process import Rules
-from tests.resources.review.review_queue import decision as decided
+from tests.resources.review.review_queue import item_with
+from tests.resources.review.review_queue import verdict as decided
 
 TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
 DIALOGUE = {"image_ids": ["a", "b"], "turns": [TURN]}
@@ -19,19 +22,11 @@ EDITED = {"image_ids": ["a", "b"], "turns": [TURN | {"answer": "A blue tower, as
 
 
 def item(content=DIALOGUE, kind="dialogue"):
-    return {
-        "item_id": "item",
-        "kind": kind,
-        "content": content,
-        "content_hash": content_id(content),
-        "image_ids": ["a", "b"],
-    }
+    return item_with(content, kind, image_ids=["a", "b"])
 
 
 def decision(round, verdict, *, on=DIALOGUE, by=None, **more):
-    reviewer = by or ("ann", "eve")[round - 1]
-    made = {"item_id": "item", "content_hash": content_id(on), "round": round}
-    return decided(**made, reviewer=reviewer, verdict=verdict, **more)
+    return decided(item(on), by or ("ann", "eve")[round - 1], verdict, round=round, **more)
 
 
 def record(**changes):
@@ -198,7 +193,6 @@ class TestCheckDecision:
 
 
 def test_a_decision_is_known_by_what_it_says_and_not_by_its_place():
-    assert source_hash_of(decision(1, "accept", event_id=7)) == source_hash_of(
-        decision(1, "accept")
-    )
-    assert source_hash_of(decision(2, "accept")) != source_hash_of(decision(1, "accept"))
+    made = decision(1, "accept")
+    assert source_hash_of(replace(made, event_id=7)) == source_hash_of(made)
+    assert source_hash_of(replace(made, round=2)) != source_hash_of(made)

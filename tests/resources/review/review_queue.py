@@ -11,19 +11,19 @@ from methods.review.decisions import Decision
 from resources.review.store import ReviewStore
 
 
+def item_with(content, kind="rewrite", item_id="item", **more):
+    """An item with this content; its images are those of the content."""
+    made = {"item_id": item_id, "kind": kind, "content": content}
+    made |= {"content_hash": content_id(content), "image_ids": list(content.get("image_ids", []))}
+    return made | more
+
+
 def item(number, *, version=0, kind="rewrite", **more):
     """Item `number`; another version has another content."""
     content = {"original": f"Question {number}?", "rewrite": f"Rewrite {number}.{version}"}
     if kind == "reference":
         content = {"image_ids": [], "question": f"Ask {number}", "reference": f"It is {version}"}
-    return {
-        "item_id": f"item-{number}",
-        "kind": kind,
-        "content": content,
-        "content_hash": content_id(content),
-        "image_ids": [],
-        **more,
-    }
+    return item_with(content, kind, f"item-{number}", **more)
 
 
 def queue(n, **more):

@@ -16,14 +16,11 @@ from resources.review.store import ReviewStore
 
 def observation_of_decisions(store: ReviewStore) -> dg.AssetObservation:
     """Build the observation of `review/decisions`; its data version is a hash of all decisions."""
-    kinds = store.completion()
+    n_decisions, fingerprint = store.decided()
     return dg.AssetObservation(
         decisions.key,
-        metadata={
-            "items": sum(kind.n_items for kind in kinds),
-            "decisions": sum(kind.n_decisions for kind in kinds),
-        },
-        tags={DATA_VERSION_TAG: store.decided()},
+        metadata={"items": sum(each.n for each in store.progress()), "decisions": n_decisions},
+        tags={DATA_VERSION_TAG: fingerprint},
     )
 
 

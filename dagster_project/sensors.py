@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
@@ -25,9 +26,9 @@ from dagster_project.shards import (
 )
 from methods.choice.answer_extraction import QUEUED_KIND
 from methods.errors import UserError
-from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.flagged_items import FLAGGED
+from methods.review.process import DONE
 from methods.review.ratings import PAIR, SCORE
 from resources.corpus.observation import ShardState, observe, observe_files
 from resources.files.home import ledger_path, review_path
@@ -130,28 +131,30 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     try:
         require = read_used_settings(context.instance, "review.approved", ReviewSettings).require
         with closing(ReviewStore(review_path())) as store:
-            kinds, observed = store.completion(), observation_of_decisions(store)
+            observed = observation_of_decisions(store)
+            n_items, n_open = Counter[str](), Counter[str]()
+            for count in store.progress():
+                n_items[count.kind] += count.n
+                n_open[count.kind] += count.n * (count.status not in DONE)
+            complete = [kind for kind in REPORTED if kind in n_items and not n_open[kind]]
+            n_decisions, state = store.decided(complete)
     except UserError as error:
         return dg.SkipReason(str(error))
-    released = [kind for kind in kinds if kind.kind in KINDS_MADE]
-    if not released:
+    if not n_items.keys() & set(KINDS_MADE):
         return dg.SkipReason("Nothing was put before people yet.")
-    n_open = sum(kind.n_open for kind in released)
-    if n_open:
-        items = "1 item is" if n_open == 1 else f"{n_open} items are"
+    n_awaiting = sum(n_open[kind] for kind in KINDS_MADE)
+    if n_awaiting:
+        items = "1 item is" if n_awaiting == 1 else f"{n_awaiting} items are"
         awaited = "releases await none of them" if require == "none" else "releases await them"
         return dg.SkipReason(
             f"{items} open for people, and {awaited} (require of review.approved: {require})."
         )
-    complete = [kind for kind in kinds if not kind.n_open and kind.kind in REPORTED]
-    state = content_id(*(kind.fingerprint for kind in complete))
     if context.cursor == state:
         return dg.SkipReason("No item awaits people, and nothing was decided since.")
     forget_materializations(context.instance)
-    n_items = sum(kind.n_items for kind in complete)
-    n_decisions = sum(kind.n_decisions for kind in complete)
+    n_complete = sum(n_items[kind] for kind in complete)
     return dg.SensorResult(
-        skip_reason=dg.SkipReason(f"Reported {n_decisions} decisions on {n_items} items."),
+        skip_reason=dg.SkipReason(f"Reported {n_decisions} decisions on {n_complete} items."),
         asset_events=[observed],
         cursor=state,
     )

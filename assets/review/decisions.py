@@ -26,4 +26,4 @@ warnings.filterwarnings("ignore", message="Function `multi_observable_source_ass
 )
 def decisions(review_store: dg.ResourceParam[ReviewStore]) -> dg.ObserveResult:
     """Observe the decisions; the data version is a hash of all of them."""
-    return dg.ObserveResult(data_version=dg.DataVersion(review_store.decided()))
+    return dg.ObserveResult(data_version=dg.DataVersion(review_store.decided().fingerprint))

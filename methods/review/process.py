@@ -21,6 +21,9 @@ Status = Literal["round_1", "round_2", "to_rework", "rejected", "approved", "not
 annotator should edit it. `rejected`: annotators rejected it; nobody needs to decide, but an annotator
 may still edit it. `approved`: finished. `not_sampled`: the item is not reviewed."""
 
+DONE: tuple[Status, ...] = ("approved", "rejected", "not_sampled")
+"""Statuses of items that need no decision."""
+
 ROUND_OF_ROLE: dict[str, int] = {"annotator": 1, "expert": 2, "admin": 2}
 """The round in which each role decides. Experts do not decide in round 1, because nobody may decide an
 item in both rounds, and a review may have a single expert."""

@@ -23,7 +23,7 @@ from methods.review.process import RuleBook
 from methods.review.ratings import IN_CONTENT, blind_on_current, ratings_of
 from resources.review import events, gold, item_status
 from resources.review.clock import advance, time_of_day, time_of_locks
-from resources.review.gold import GoldAnswer, GoldSummary
+from resources.review.gold import GoldSummary
 from resources.review.locks import LOCK_SECONDS
 from resources.review.statements import sql
 
@@ -71,23 +71,17 @@ class Dispute:
 
 
 @dataclass(frozen=True)
-class ReviewOutlook:
-    """The remaining work of a review and its gold items."""
-
-    disputes: list[Dispute]
-    n_disputes: int
-    forecast: ReviewForecast
-    gold: GoldSummary
-
-
-@dataclass(frozen=True)
-class Overview(ReviewOutlook):
+class Overview:
     """The figures of a review at the time `at` (UTC, ISO 8601).
 
     `weeks` are rows of `methods.review.gold.weeks`. `agreement` are rows of `people_rows`, without
     `n_small_pairs` pairs of people who have too few common items.
     """
 
+    disputes: list[Dispute]
+    n_disputes: int
+    forecast: ReviewForecast
+    gold: GoldSummary
     at: str
     people: list[dict[str, Any]]
     kinds: list[dict[str, Any]]
@@ -103,39 +97,21 @@ def overview(connection: Connection) -> Overview:
     twice = items_rated_twice(connection)
     decided = events.read(connection, [item["item_id"] for item in twice])
     rows = people_rows(ratings_of(twice, decided, rules), seed=0, n_resamples=RESAMPLES)
+    disputes, n_disputes = disputed(connection)
     comparisons = compare_with_others(blind_on_current(twice, decided, rules))
     shown = [row for row in rows if row["raters"] == ALL or row["n_items"] >= FEWEST_IN_COMMON]
     small = {row["raters"] for row in rows} - {row["raters"] for row in shown}
     return Overview(
-        **vars(_outlook(connection, rules, efforts, answers)),
+        disputes=disputes,
+        n_disputes=n_disputes,
+        forecast=forecast(needed_decisions(connection, rules), efforts, today),
+        gold=gold.overview(connection, rules, answers),
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         people=by_person(efforts, today),
         kinds=by_kind(efforts),
         agreement=shown,
         n_small_pairs=len(small),
         weeks=weeks([*comparisons, *(answer.compared() for answer in answers)]),
-    )
-
-
-def outlook(connection: Connection) -> ReviewOutlook:
-    """Return the remaining work, without the figures of people and their agreement."""
-    rules = item_status.current_rules(connection)
-    return _outlook(connection, rules, work(connection), gold.answers(connection))
-
-
-def _outlook(
-    connection: Connection,
-    rules: RuleBook,
-    efforts: list[DecisionEffort],
-    answers: list[GoldAnswer],
-) -> ReviewOutlook:
-    today = time_of_day(connection).date()
-    disputes, n_disputes = disputed(connection)
-    return ReviewOutlook(
-        disputes=disputes,
-        n_disputes=n_disputes,
-        forecast=forecast(needed_decisions(connection, rules), efforts, today),
-        gold=gold.overview(connection, rules, answers),
     )
 
 

@@ -110,13 +110,11 @@ class ReviewStore:
     state = _method("snapshot", item_rows.state)
     page = _method("snapshot", item_rows.page)
     progress = _method("read", item_rows.progress)
-    completion = _method("snapshot", fingerprints.completion)
     decided = _method("snapshot", fingerprints.decided)
 
     # --- For the lead ----------------------------------------------------------------------------
 
     overview = _method("snapshot", lead.overview)
-    outlook = _method("snapshot", lead.outlook)
     work = _method("read", lead.work)
     holds = _method("read", lead.holds)
     release = _method("transaction", lead.release)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from methods.review.kinds import KINDS
-from methods.review.process import Status
+from methods.review.process import DONE, Status
 from resources.review.accounts import Account
 from resources.review.items import MOST_SEARCHED, Filters, StatusCount, counted_of
 from resources.review.store import ReviewStore
@@ -21,8 +21,6 @@ from review.security import require, signed_in
 PAGE = 50
 _PLACE = re.compile(r"\d{1,9}", re.ASCII)
 STATUSES: tuple[str, ...] = get_args(Status)
-DONE = ("approved", "rejected", "not_sampled")
-"""Statuses of items that need no decision."""
 NOTICES = ("queue.nothing_left",)
 
 

@@ -25,10 +25,12 @@ def accepted(n: int) -> list[Row]:
     return [{"verdict": "accept"} for _ in range(n)]
 
 
-def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it(desk):
+def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it(desk, monkeypatch):
     desk.queue("rewrite", REWRITES)
     desk.decide("ann", accepted(4))
+    monkeypatch.setenv("LOOM_REVIEW", "https://review.example/")
     shown = desk.materialize()
+    assert shown["effort"]["lead's page"] == "https://review.example/lead"
     assert shown["agreement"]["note"] == NO_PAIRS
     assert {row["reason"] for row in desk.rows("FROM review.agreement")} == {
         "No item was rated by two."
@@ -94,17 +96,3 @@ def test_agreement_is_due_after_decisions_though_nothing_was_ever_judged() -> No
         for key in ("agreement", "effort"):
             instance.report_runless_asset_event(dg.AssetMaterialization(["review", key]))
         assert due() == set()
-
-
-@in_pairs
-def test_effort_has_the_figures_of_the_leads_page_and_links_to_it(desk, monkeypatch):
-    monkeypatch.setenv("LOOM_REVIEW", "https://review.example/")
-    desk.queue("rewrite", REWRITES)
-    desk.decide("ann", accepted(4))
-    desk.decide(
-        "bob", [{"verdict": "reject", "reason": "incomplete"}, *accepted(2)[:1]] + accepted(2)
-    )
-    shown = desk.materialize()["effort"]
-    assert shown["lead's page"] == "https://review.example/lead"
-    assert (shown["needed of annotators"], shown["needed of experts"]) == (0, 4)
-    assert (shown["in dispute"], shown["held"], shown["gold items"]) == (1, 0, 0)

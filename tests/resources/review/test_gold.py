@@ -39,7 +39,7 @@ def test_gold_is_given_at_its_share_to_who_does_not_know_it(store):
 
 def test_gold_changes_nothing_but_what_is_known_of_people(store):
     def seen():
-        return store.progress(), store.page(limit=1000), store.items(), store.completion()
+        return store.progress(), store.page(limit=1000), store.items()
 
     name = next(name for name in map(str, range(100)) if is_due(name, 0, 0, 0.25))
     before, rows = seen(), kept(store)

@@ -66,20 +66,19 @@ def row_of(rows, part, kind="dialogue"):
 
 
 class TestCells:
-    def test_a_hostile_text_is_no_formula_and_comes_back_byte_for_byte(self):
-        for text in HOSTILE:
-            cell = guard_cell(text)
-            assert not cell.strip().startswith(STARTS_A_FORMULA), text
-            assert restore_cell(cell) == text
-        # What a program would rewrite is guarded, and plain words are left alone.
+    def test_what_a_program_would_rewrite_is_guarded_and_plain_words_are_left_alone(self):
         for text in ("007", "3/4", "1e5", "May 5", "true", "-2", "12:30"):
             assert guard_cell(text) == "'" + text
             assert guard_cell(f"In {text} words.") == f"In {text} words."
 
-    @given(st.text(alphabet=st.characters(codec="utf-8")) | st.text("='+-@; 0a\t\r"))
-    def test_every_text_comes_back(self, text):
+    @given(
+        st.sampled_from(HOSTILE)
+        | st.text(alphabet=st.characters(codec="utf-8"))
+        | st.text("='+-@; 0a\t\r")
+    )
+    def test_every_text_comes_back_and_is_no_formula(self, text):
         assert restore_cell(guard_cell(text)) == text
-        assert not guard_cell(text).startswith(STARTS_A_FORMULA)
+        assert not guard_cell(text).strip().startswith(STARTS_A_FORMULA)
 
     @pytest.mark.parametrize("separator", [";", "\t"])
     def test_a_program_that_separates_cells_elsewhere_finds_no_formula_either(self, separator):

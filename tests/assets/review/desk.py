@@ -10,11 +10,12 @@ from assets.evaluate.judge_agreement import judge_agreement
 from assets.review.agreement import agreement
 from assets.review.effort import effort
 from methods.ids import canonical_json, content_id
-from methods.review import Decision, queue_item
+from methods.review import queue_item
 from resources.files.home import review_path
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
+from tests.resources.review.review_queue import verdict
 
 Row = dict[str, Any]
 
@@ -42,18 +43,7 @@ class Desk:
         """One decision on each item, in the order of the queue's sets."""
         items = sorted(self.store.items(), key=lambda item: item["set_id"])
         self.store.append(
-            Decision(
-                item_id=item["item_id"],
-                content_hash=item["content_hash"],
-                round=1,
-                reviewer=reviewer,
-                verdict=said["verdict"],
-                edits=said.get("edits"),
-                reason=said.get("reason"),
-                note=said.get("note"),
-                seconds=said.get("seconds", 30.0),
-                decided_at="2026-01-01T00:00:00+00:00",
-            )
+            verdict(item, reviewer, **{"seconds": 30.0, **said})
             for item, said in zip(items, verdicts, strict=True)
         )
 

@@ -380,42 +380,41 @@ class _Names:
 
     def __init__(self, accounts: Accounts):
         self._accounts = accounts
-        self._missing: dict[str, tuple[str, str]] = {}
-        self._lower: dict[str, tuple[str, str]] = {}
+        self._lacking: dict[str, tuple[str, str | None, str]] = {}
+        """Folded name -> (name, role of the account or None without one, needed role)."""
 
     def stored_name(self, account_name: str, role: str = ROLES[0]) -> str:
         """Return the account's spelling of a name, or the name itself if there is no account. `role` is
         the role that the person needed for what they did."""
         account = self._accounts.get(account_name)
-        if account is not None:
-            if not account.may(role):
-                before = self._lower.get(account.name, (account.role, role))[1]
-                self._lower[account.name] = account.role, max(before, role, key=ROLES.index)
-            return account.name
-        name, before = self._missing.get(folded_name(account_name), (account_name, role))
-        self._missing[folded_name(account_name)] = name, max(before, role, key=ROLES.index)
-        return account_name
+        name = account_name if account is None else account.name
+        if account is None or not account.may(role):
+            key, own = folded_name(name), account and account.role
+            first, _, before = self._lacking.get(key, (name, own, role))
+            self._lacking[key] = first, own, max(before, role, key=ROLES.index)
+        return name
 
     def require_all(self, path: Path) -> None:
         """Raise DumpError with all names that have no account or too low a role."""
-        if self._missing:
-            people = ", ".join(repr(name) for name, _ in self._missing.values())
+        missing = [(name, role) for name, own, role in self._lacking.values() if own is None]
+        if missing:
+            people = ", ".join(repr(name) for name, _ in missing)
             adding = " && ".join(
                 f"vlm-loom review account add {shlex.quote(name)} --role {role}"
-                for name, role in self._missing.values()
+                for name, role in missing
             )
             raise DumpError(
                 f"{path}: There is no account {people}, and decisions and comments need one: run "
                 f"{adding} and load the file again."
             )
-        if self._lower:
+        if self._lacking:
             people = ", ".join(
-                f"{name!r} is {role} here and did what only {needed} may do"
-                for name, (role, needed) in self._lower.items()
+                f"{name!r} is {own} here and did what only {role} may do"
+                for name, own, role in self._lacking.values()
             )
             changing = " && ".join(
-                f"vlm-loom review account role {shlex.quote(name)} {needed}"
-                for name, (_, needed) in self._lower.items()
+                f"vlm-loom review account role {shlex.quote(name)} {role}"
+                for name, _, role in self._lacking.values()
             )
             raise DumpError(
                 f"{path}: {people}. If the file is right, run {changing} and load the file again."

@@ -2,7 +2,7 @@
 judge (`judge_rows`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from methods.agreement.measures import (
 )
 from methods.agreement.rating_matrix import N_RESAMPLES, Ratings, with_two_ratings
 from methods.evaluation.judging import PEOPLE
+from methods.review.overview import grouped
 from methods.review.ratings import SCORE, Rating, mean_by_item
 
 ALL = "all"
@@ -49,7 +50,7 @@ def people_rows(
         items that at least two of the raters rated. `reason` says why there is no value.
     """
     rows = []
-    for (kind, dimension), of_dimension in _by_dimension(ratings):
+    for (kind, dimension), of_dimension in _by_dimension(ratings).items():
         people = sorted({rating.rater for rating in of_dimension})
         of_pair, of_all = (
             (SCORES_OF_PAIR, SCORES_OF_ALL) if kind == SCORE else (LABELS_OF_PAIR, LABELS_OF_ALL)
@@ -88,7 +89,7 @@ def judge_rows(
     """
     judge_scores = list(judge_scores)
     rows = []
-    for (kind, dimension), ratings_of_dimension in _by_dimension(ratings):
+    for (kind, dimension), ratings_of_dimension in _by_dimension(ratings).items():
         if kind != SCORE:
             continue
         of_dimension = [score for score in judge_scores if score.dimension == dimension]
@@ -100,13 +101,9 @@ def judge_rows(
     return rows
 
 
-def _by_dimension(ratings: Sequence[Rating]) -> Iterator[tuple[tuple[str, str], list[Rating]]]:
-    """Yield the ratings of each kind and dimension, in alphabetical order."""
-    for kind, dimension in sorted({(rating.kind, rating.dimension) for rating in ratings}):
-        yield (
-            (kind, dimension),
-            [rating for rating in ratings if (rating.kind, rating.dimension) == (kind, dimension)],
-        )
+def _by_dimension(ratings: Sequence[Rating]) -> dict[tuple[str, str], list[Rating]]:
+    """Group the ratings by kind and dimension, in alphabetical order."""
+    return grouped(ratings, lambda rating: (rating.kind, rating.dimension))
 
 
 def _pairs_with_judges(

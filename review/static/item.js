@@ -159,6 +159,18 @@ async function review(data) {
     return undefined;
   }
 
+  /** Go to the address when the request has succeeded, else say why it failed. */
+  async function leave(request, address) {
+    try {
+      await request;
+    } catch (error) {
+      work.failed(error, "decide");
+      return;
+    }
+    if (address === location.href) location.reload();
+    else location.assign(address);
+  }
+
   document.getElementById("show-other").addEventListener("click", () => work.showOther());
   document.getElementById("keep-this").addEventListener("click", () => work.keepThis());
   pane.inert = form.inert = true;
@@ -188,33 +200,11 @@ async function review(data) {
       // Own edits of a version are not overwritten by one key.
       const own = isChanged() && !data.versions.some((version) => same(version.content, edited()));
       if (own && !confirm(data.texts.overwrite)) return;
-      try {
-        await work.take(same(content, data.content) ? null : content);
-      } catch (error) {
-        work.failed(error, "decide");
-        return;
-      }
-      location.reload();
+      await leave(work.take(same(content, data.content) ? null : content), location.href);
     });
   }
-  undo.addEventListener("click", async () => {
-    try {
-      await work.take(null);
-    } catch (error) {
-      work.failed(error, "decide");
-      return;
-    }
-    location.reload();
-  });
-  document.getElementById("unlock").addEventListener("click", async () => {
-    try {
-      await work.unlock();
-    } catch (error) {
-      work.failed(error, "decide");
-      return;
-    }
-    location.assign("/");
-  });
+  undo.addEventListener("click", () => leave(work.take(null), location.href));
+  document.getElementById("unlock").addEventListener("click", () => leave(work.unlock(), "/"));
   onKey((event, isTyping) => {
     if (document.getElementById("viewer").open) return false;
     if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {

@@ -12,6 +12,7 @@ from methods.ids import content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, QueueItem
 from methods.review.gold import DecisionComparison, expected_of, is_due, is_hit, passes_calibration
+from methods.review.overview import grouped
 from methods.review.process import RuleBook, review_state
 from resources.review import events, item_status
 from resources.review.clock import database_time
@@ -235,13 +236,10 @@ def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] 
 def overview(connection: Connection, rules: RuleBook, answers: list[GoldAnswer]) -> GoldSummary:
     """Summarize gold items and `answers`, all decisions on them."""
     n_candidates = len(connection.execute(sql("gold_candidates")).all())
-    of_person: dict[str, list[bool]] = {}
-    for answer in answers:
-        of_person.setdefault(answer.decision.reviewer, []).append(answer.hit)
-    people = [
-        (name, len(hits), sum(hits), _calibrated(connection, name, hits, rules))
-        for name, hits in sorted(of_person.items())
-    ]
+    people = []
+    for name, answered in grouped(answers, lambda each: each.decision.reviewer).items():
+        hits = [answer.hit for answer in answered]
+        people.append((name, len(hits), sum(hits), _calibrated(connection, name, hits, rules)))
     return GoldSummary(_count(connection, _N_GOLD), n_candidates, people)
 
 

@@ -49,27 +49,17 @@ TWO = Rules(annotators=2)
 NO_EXPERT = Rules(expert="disagreement")
 
 
-class TestResolveByPeople:
-    def test_two_acceptances_approve_the_content_as_generated(self):
-        resolution = resolve(item(), [decision(1, "accept"), decision(2, "accept")], ALL)
-
-        assert (resolution.status, resolution.revision) == ("approved", 0)
-        assert resolution.content == DIALOGUE
-        assert resolution.content_hash == content_id(DIALOGUE)
-        assert resolution.reviewers == ("ann", "eve")
-
-    def test_what_people_are_demanded_for_waits_for_all_of_them(self):
-        assert resolve(item(), [], ALL).status == "pending"
-        assert resolve(item(), [decision(1, "accept")], ALL).status == "pending"
-        assert resolve(item(), [decision(2, "accept")], ALL).status == "pending"
-        blind = [decision(1, "accept", by="ann"), decision(2, "accept")]
-        assert resolve(item(), blind, ALL, TWO).status == "pending"
-
-    def test_a_skip_decides_nothing(self):
-        skipped = [decision(1, "skip", event_id=1), decision(2, "skip", event_id=2)]
-
-        assert resolve(item(), skipped, ALL).status == "pending"
-        assert resolve(item(), skipped, NONE).reviewers == ("policy:none", "policy:none")
+def test_what_people_are_demanded_for_waits_for_all_of_them():
+    both = [decision(1, "accept"), decision(2, "accept")]
+    approved = resolve(item(), both, ALL)
+    assert (approved.status, approved.revision, approved.content) == ("approved", 0, DIALOGUE)
+    assert approved.content_hash == content_id(DIALOGUE)
+    assert approved.reviewers == ("ann", "eve")
+    skipped = [decision(1, "skip", event_id=1), decision(2, "skip", event_id=2)]
+    for few in ([], both[:1], both[1:], skipped):
+        assert resolve(item(), few, ALL).status == "pending"
+    assert resolve(item(), both, ALL, TWO).status == "pending"
+    assert resolve(item(), skipped, NONE).reviewers == ("policy:none", "policy:none")
 
 
 class TestPolicy:

@@ -3,11 +3,14 @@
 import csv
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from methods.spreadsheet_cells import unmarked_rows
+from review.pages import lead
+from review.pages.lead import LeadFigures
 from tests.review.html import has_inline_code
 from tests.review.http_people import decide, opened, signed_in
 from tests.review.pages import Site, dialogue, make_site
@@ -49,6 +52,17 @@ def test_the_lead_sees_who_did_what_and_others_do_not(site):
             assert reader.get(path).status_code == 403
         for path in ("/lead/release", "/lead/assign", "/lead/gold"):
             assert reader.post(path, data={"name": "ben", "n": "1"}).status_code == 403
+
+
+def test_figures_that_take_long_are_kept_for_a_time(monkeypatch):
+    figures = LeadFigures(SimpleNamespace(overview=object))
+    assert figures.current() is not figures.current(), "they are quick"
+    monkeypatch.setattr(lead, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(lead, "TIMES", 1e9)
+    first = figures.current()
+    assert figures.current() is first
+    figures.clear()
+    assert figures.current() is not first
 
 
 def test_a_hold_is_released(site):

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, text
 
 from methods.json_text import from_json
 from methods.review.decisions import Decision, source_hash_of
-from resources.review.statements import ItemStatement
+from resources.review.statements import rows_for, statement
 from resources.review.tables import EVENTS
 
 COLUMNS = [column.name for column in EVENTS.columns if column.name != "event_id"]
@@ -32,7 +32,8 @@ _ROWS = {
 }
 _ALL = {revoked: text(f"{rows} ORDER BY event_id") for revoked, rows in _ROWS.items()}
 _OF_ITEMS = {
-    revoked: ItemStatement(f"{rows} WHERE item_id {{wanted}}") for revoked, rows in _ROWS.items()
+    revoked: statement(f"{rows} WHERE item_id IN :item_ids", ("item_ids",))
+    for revoked, rows in _ROWS.items()
 }
 
 
@@ -64,7 +65,7 @@ def read(
     """
     if item_ids is None:
         return [_decision(row) for row in connection.execute(_ALL[revoked])]
-    rows = _OF_ITEMS[revoked].rows(connection, dict.fromkeys(item_ids))
+    rows = rows_for(connection, _OF_ITEMS[revoked], dict.fromkeys(item_ids))
     return [_decision(row) for row in sorted(rows, key=lambda row: row.event_id)]
 
 

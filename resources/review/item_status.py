@@ -16,7 +16,7 @@ from methods.review.assignment import Assignment, place_of, priority
 from methods.review.decisions import by_item
 from methods.review.process import ReviewState, RuleBook, review_state
 from resources.review import assignments, events
-from resources.review.statements import ItemStatement
+from resources.review.statements import rows_for, statement
 from resources.review.tables import STANDINGS
 
 _BATCH = 500
@@ -29,7 +29,8 @@ ON CONFLICT (item_id) DO UPDATE SET
 """)
 _BAR = text("INSERT INTO bars (item_id, annotator) VALUES (:item_id, :annotator)")
 _FORGET = {
-    table: ItemStatement(f"DELETE FROM {table} WHERE item_id {{wanted}}") for table in _TABLES
+    table: statement(f"DELETE FROM {table} WHERE item_id IN :item_ids", ("item_ids",))
+    for table in _TABLES
 }
 _RULES = text("SELECT rules FROM rules")
 _BASIS = text("SELECT max(rules), EXISTS (SELECT 1 FROM assignments) FROM rules")
@@ -38,13 +39,16 @@ INSERT INTO rules ("only", rules) VALUES (1, :rules)
 ON CONFLICT ("only") DO UPDATE SET rules = excluded.rules
 """)
 _QUEUED = text("SELECT item_id FROM items WHERE withdrawn = 0")
-_ITEMS = ItemStatement("""
+_ITEMS = statement(
+    """
 SELECT
     item_id, kind, place, item,
     EXISTS (SELECT 1 FROM bars WHERE bars.item_id = items.item_id) AS has_bars
 FROM items JOIN item_contents USING (item_id)
-WHERE withdrawn = 0 AND item_id {wanted}
-""")
+WHERE withdrawn = 0 AND item_id IN :item_ids
+""",
+    ("item_ids",),
+)
 
 
 def current_rules(connection: Connection) -> RuleBook:
@@ -81,12 +85,12 @@ def update(connection: Connection, item_ids: Sequence[str]) -> None:
     rules = rules_of(stored)
     all_assignments = assignments.assignments(connection) if any_assignments else []
     for wanted in batched(item_ids, _BATCH):
-        queued = _ITEMS.rows(connection, wanted)
+        queued = rows_for(connection, _ITEMS, wanted)
         without_bars = {row.item_id for row in queued if not row.has_bars}
-        _FORGET["bars"].run(connection, set(wanted) - without_bars)
+        rows_for(connection, _FORGET["bars"], set(wanted) - without_bars)
         if all_assignments:
-            _FORGET["assigned"].run(connection, wanted)
-        _FORGET["standings"].run(connection, set(wanted) - {row.item_id for row in queued})
+            rows_for(connection, _FORGET["assigned"], wanted)
+        rows_for(connection, _FORGET["standings"], set(wanted) - {row.item_id for row in queued})
         decided = by_item(events.read(connection, [row.item_id for row in queued]))
         standings: list[dict[str, Any]] = []
         bars: list[dict[str, Any]] = []

@@ -1,11 +1,11 @@
 """SQL statements of the review store, from `.sql` files of this folder or from texts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Row, Text, TextClause, bindparam, text
+from sqlalchemy import Connection, Row, Text, TextClause, bindparam, text
 
 from methods.batched import batched
 
@@ -30,30 +30,10 @@ def statement(written: str, lists: tuple[str, ...] = ()) -> TextClause:
     return text(written).bindparams(*expanding)
 
 
-class ItemStatement:
-    """A statement for some items; in its text, `item_id {wanted}` is the condition on the items.
-
-    SQLAlchemy expands a list of ids at each execution; a single id has its own, cached statement.
-    """
-
-    def __init__(self, written: str):
-        self._for_one = text(written.format(wanted="= :item_id"))
-        self._some = statement(written.format(wanted="IN :item_ids"), ("item_ids",))
-
-    def rows(self, connection: Connection, item_ids: Iterable[str]) -> list[Row[Any]]:
-        """Return the rows of some items in any order."""
-        return [row for result in self._results(connection, item_ids) for row in result]
-
-    def run(self, connection: Connection, item_ids: Iterable[str]) -> None:
-        """Execute the statement for some items."""
-        for _ in self._results(connection, item_ids):
-            pass
-
-    def _results(
-        self, connection: Connection, item_ids: Iterable[str]
-    ) -> Iterator[CursorResult[Any]]:
-        for wanted in batched(item_ids, _ITEMS_AT_ONCE):
-            if len(wanted) == 1:
-                yield connection.execute(self._for_one, {"item_id": wanted[0]})
-            else:
-                yield connection.execute(self._some, {"item_ids": wanted})
+def rows_for(connection: Connection, query: TextClause, item_ids: Iterable[str]) -> list[Row[Any]]:
+    """Execute a statement for some items, its parameter `:item_ids`; return all rows in any order."""
+    results = [
+        connection.execute(query, {"item_ids": wanted})
+        for wanted in batched(item_ids, _ITEMS_AT_ONCE)
+    ]
+    return [row for result in results if result.returns_rows for row in result]

@@ -131,13 +131,14 @@ def review_decisions(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     try:
         require = read_used_settings(context.instance, "review.approved", ReviewSettings).require
         with closing(ReviewStore(review_path())) as store:
-            observed = observation_of_decisions(store)
             n_items, n_open = Counter[str](), Counter[str]()
             for count in store.progress():
                 n_items[count.kind] += count.n
                 n_open[count.kind] += count.n * (count.status not in DONE)
             complete = [kind for kind in REPORTED if kind in n_items and not n_open[kind]]
             n_decisions, state = store.decided(complete)
+            # Last, so that the observation has at least the decisions of the cursor.
+            observed = observation_of_decisions(store)
     except UserError as error:
         return dg.SkipReason(str(error))
     if not n_items.keys() & set(KINDS_MADE):

@@ -389,7 +389,7 @@ class _Names:
         account = self._accounts.get(account_name)
         name = account_name if account is None else account.name
         if account is None or not account.may(role):
-            key, own = folded_name(name), account and account.role
+            key, own = folded_name(name), account.role if account else None
             first, _, before = self._lacking.get(key, (name, own, role))
             self._lacking[key] = first, own, max(before, role, key=ROLES.index)
         return name

@@ -13,8 +13,8 @@ item to take images from, `other-images:<model>` fails, and the other candidates
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from methods.choice.alphabet import LETTERS, NO_CHOICE
 from methods.choice.letter_shares import most_frequent_letters, random_letter
-from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.strict import read_letter
 from methods.errors import UserError
 from methods.evaluation.ablations import (

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from typing import Any, NamedTuple
 
 from assets.evaluate.candidates import LETTER_WORDS, Candidate
-from methods.choice.lettered import NO_CHOICE
+from methods.choice.alphabet import NO_CHOICE
 from methods.evaluation.asking import (
     Answer,
     AnswerRequest,

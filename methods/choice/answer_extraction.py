@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from methods.choice.lettered import LETTERS, NO_CHOICE
+from methods.choice.alphabet import LETTERS, NO_CHOICE
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
 

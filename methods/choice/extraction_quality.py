@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from methods.agreement.measures import LABELS_OF_PAIR, measured_rows
+from methods.choice.alphabet import LETTERS, NO_CHOICE
 from methods.choice.answer_extraction import STRATA, ExtractedAnswer, Place
-from methods.choice.lettered import LETTERS, NO_CHOICE
 from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.candidates import is_model
 from methods.evaluation.findings import Finding, estimated

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from methods.choice import option_lists, phrases, sentences
-from methods.choice.lettered import LETTERS
+from methods.choice.alphabet import LETTERS
 from methods.choice.normalization import normalized, plain, without_article
 
 MOST_WORDS = 15

@@ -28,7 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from methods.choice.lettered import LETTERS, NO_CHOICE, SHIFT, key_of, letter_in, shifted
+from methods.choice.alphabet import LETTERS, NO_CHOICE
+from methods.choice.lettered import SHIFT, key_of, letter_in, shifted
 from methods.evaluation.items import Item
 from methods.evaluation.statistics.bootstrap import (
     Floats,

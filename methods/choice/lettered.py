@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from methods.choice.alphabet import CAPITALS, LETTERS, SMALLS
 from methods.choice.languages import SOURCE_LANGUAGE
 from methods.evaluation.items import Item
 from methods.ids import content_id
@@ -15,11 +16,7 @@ from methods.prompts.parsing import ParseError
 from methods.prompts.prompt_template import PromptTemplate, TemplateError
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
-LETTERS = "ABCDEFGHIJ"
-"""The letters of choices, used in prompts, answer extraction and files."""
 FEWEST, MOST = 2, len(LETTERS)
-CAPITALS, SMALLS = f"A-{LETTERS[-1]}", f"a-{LETTERS[-1].lower()}"
-"""The ranges of these letters in a character class of a regular expression."""
 MARKS = rf"[{CAPITALS}{SMALLS}]|{MOST}|[1-9]"
 """A letter or the number of a choice, as part of a regular expression."""
 _MARK = re.compile(rf"(?:\(({MARKS})\)|({MARKS})[.):])\s+(?=\S)")
@@ -80,9 +77,6 @@ def normalized_choice(choice: str) -> str:
     plain = choice.casefold().strip(" .,;:!?'\"")
     return re.sub(r"^(?:a|an|the) ", "", plain)
 
-
-NO_CHOICE = "Z"
-"""The extracted letter of an answer that names none of the choices (MMBench, 4.1)."""
 
 SHIFT = "shift-"
 """Prefix of the trials of circular passes; the shift follows."""

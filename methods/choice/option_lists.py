@@ -6,7 +6,7 @@ The functions find the text after a list, and the choice that a list marks with 
 import re
 
 from methods.choice import phrases
-from methods.choice.lettered import CAPITALS, LETTERS
+from methods.choice.alphabet import CAPITALS, LETTERS
 
 _OPENING = " \t\n-*•([【"
 LISTED = re.compile(

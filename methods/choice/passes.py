@@ -6,16 +6,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from methods.choice.alphabet import LETTERS, NO_CHOICE
 from methods.choice.answer_extraction import compat, compat_letter
-from methods.choice.lettered import (
-    LETTERS,
-    NO_CHOICE,
-    Order,
-    choices_in_order,
-    key_of,
-    letter_in,
-    with_letters,
-)
+from methods.choice.lettered import Order, choices_in_order, key_of, letter_in, with_letters
 from methods.choice.strict import read_letter
 from methods.evaluation.asking import Asking, AskingLimits, ExtractionRequest, Transcript
 from methods.evaluation.dialogue import Dialogue

@@ -5,7 +5,7 @@ Most repetitions are bounded, so that matching is fast for every answer.
 
 import re
 
-from methods.choice.lettered import CAPITALS, SMALLS
+from methods.choice.alphabet import CAPITALS, SMALLS
 from methods.evaluation.answer_values import SMALL_DIGITS
 
 UNSAID = "\x01"

@@ -54,8 +54,8 @@ These rules prevent misreading: if in doubt, no letter is read and the extractor
 
 from collections.abc import Sequence
 
+from methods.choice.alphabet import NO_CHOICE
 from methods.choice.letter_rules import UNREAD, ExtractedLetter, LetterRules
-from methods.choice.lettered import NO_CHOICE
 from methods.choice.normalization import plain
 from methods.choice.sentences import before_next_question
 from methods.evaluation.english_refusals import is_refusal

@@ -13,14 +13,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from methods.choice.lettered import (
-    LETTERS,
-    NO_CHOICE,
-    SHIFT,
-    choices_in_order,
-    question_and_hint,
-    shifted,
-)
+from methods.choice.alphabet import LETTERS, NO_CHOICE
+from methods.choice.lettered import SHIFT, choices_in_order, question_and_hint, shifted
 from methods.choice.published import are_indexes
 from methods.convbench.published import TURN_NAMES
 from methods.convbench.scores import N_GIVEN, N_TURNS

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from methods.choice.lettered import LETTERS, NO_CHOICE, key_of
+from methods.choice.alphabet import LETTERS, NO_CHOICE
+from methods.choice.lettered import key_of
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from methods.choice.alphabet import NO_CHOICE
 from methods.choice.letter_shares import NOTHING_READ, LetterShares
-from methods.choice.lettered import NO_CHOICE
 from methods.choice.passes import PassCounts
 from methods.evaluation.answer_lengths import REFERENCES
 from methods.naming import decimal_text

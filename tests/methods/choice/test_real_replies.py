@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from methods.choice.lettered import NO_CHOICE
+from methods.choice.alphabet import NO_CHOICE
 from methods.choice.strict import read_letter
 
 RECORDED = json.loads(Path(__file__).with_name("real_replies.json").read_text("utf-8"))

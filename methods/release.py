@@ -191,9 +191,6 @@ def with_release_ids(name: str, reviewed: ReviewPolicy, edition: Edition, rows: 
         reviewed: The policy under which its items were approved.
         edition: The benchmark, split and language.
         rows: The rows by table, without the id.
-
-    Returns:
-        The release.
     """
     release_id = id_of_release(name, reviewed, rows, edition)
     return Release(

@@ -313,9 +313,6 @@ def readme(card: Card, published: Mapping[str, str]) -> str:
     Args:
         card: The card of the release.
         published: A description of each file in a published format, by file name.
-
-    Returns:
-        The Markdown text.
     """
     without_answers = held_out(edition_of(card))
     files = {**published, **_FILES, **(_HELD_OUT if without_answers else {})}

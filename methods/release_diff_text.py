@@ -60,9 +60,6 @@ def difference_markdown(
         second: The card of the later release.
         changes: The difference of their contents.
         common: The scores on common items, by model and judge.
-
-    Returns:
-        The Markdown text.
     """
     first_id, second_id = first["release_id"], second["release_id"]
     lines = [f"# From {first_id} to {second_id}", ""]
@@ -128,9 +125,6 @@ def why_nothing_common(difference: ReleaseDifference, first: Mapping[str, object
     Args:
         difference: The difference of two releases.
         first: The card of one of them.
-
-    Returns:
-        One sentence.
     """
     if first["kind"] != "benchmark":
         return "An instruction set has no scores."

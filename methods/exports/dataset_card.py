@@ -114,9 +114,6 @@ def licence_in_words(licence: SetLicence, stated: str = "") -> str:
     Args:
         licence: The licence of the whole.
         stated: The licences that the exporting person stated; empty for none.
-
-    Returns:
-        One sentence or more.
     """
     if licence.licence and stated:
         return (

@@ -72,9 +72,6 @@ def exported_of(row: Row, *, with_answers: bool) -> ExportedItem:
     Args:
         row: The row.
         with_answers: Whether the references are included.
-
-    Returns:
-        The item.
     """
     turns = [
         Turn(
@@ -168,9 +165,6 @@ def user_message(item: ExportedItem, turn: Turn) -> ExportedMessage:
     Args:
         item: The item, for its choices.
         turn: The turn.
-
-    Returns:
-        The message with texts and numbers of images.
     """
     return ExportedMessage("user", tuple(_question_parts(turn, item.choices)))
 

@@ -64,9 +64,6 @@ def stacks(items: Sequence[ExportedItem], count: Count, budget: TokenBudget) -> 
         items: The dialogues in order.
         count: Counts the tokens of a text.
         budget: The tokens of a record and of an image.
-
-    Returns:
-        The records.
     """
     records: list[list[ExportedItem]] = []
     sizes: list[int] = []
@@ -139,9 +136,6 @@ def stacking_summary(budget: TokenBudget, sizes: Sequence[int], n_longer: int) -
         budget: The tokens of a record and of an image.
         sizes: The number of dialogues of each record.
         n_longer: The number of dialogues that are longer than a record.
-
-    Returns:
-        The text for the dataset card.
     """
     by = f"the tokenizer {budget.tokenizer}" if budget.tokenizer else f"rule ({BY_RULE})"
     longer = f" {n_longer} longer dialogues are whole records of their own." if n_longer else ""

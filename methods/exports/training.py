@@ -30,15 +30,7 @@ LLAMA_FACTORY_FILE = "data.jsonl"
 
 
 def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a record for LLaVA and for Qwen's scripts; `image` is a path, or a list of several paths.
-
-    Args:
-        item: The dialogue.
-        paths: The paths of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
-    """
+    """Make a record for LLaVA and for Qwen's scripts; `image` is a path, or a list of several paths."""
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -53,15 +45,7 @@ def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a ShareGPT record: conversations of human and gpt, and a list of images.
-
-    Args:
-        item: The dialogue.
-        paths: The paths of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
-    """
+    """Make a ShareGPT record: conversations of human and gpt, and a list of images."""
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -75,15 +59,7 @@ def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a record of messages by role and a list of images, for ms-swift and LLaMA-Factory.
-
-    Args:
-        item: The dialogue.
-        paths: The paths of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
-    """
+    """Make a record of messages by role and a list of images, for ms-swift and LLaMA-Factory."""
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -96,15 +72,7 @@ def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
-    """Make a record of OpenAI's chat API, with images as message parts.
-
-    Args:
-        item: The dialogue.
-        urls: The data URLs of its images.
-
-    Returns:
-        The record; None if the format cannot express the dialogue.
-    """
+    """Make a record of OpenAI's chat API: `paths` are data URLs, which become message parts."""
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -128,9 +96,6 @@ def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
     Args:
         n_records: The number of records.
         not_taken: The number of rejected records by reason.
-
-    Returns:
-        A sentence.
     """
     return (
         f"OpenAI's fine-tuning takes at most {OPENAI_MOST_PICTURES} pictures in an example, and JPEG, "
@@ -140,15 +105,7 @@ def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
 
 
 def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a record as MMDU's authors publish it; a missing answer is empty.
-
-    Args:
-        item: The dialogue.
-        paths: The paths of its images.
-
-    Returns:
-        The record.
-    """
+    """Make a record as MMDU's authors publish it; a missing answer is empty."""
     turns = [
         type(turn)(
             turn.turn,

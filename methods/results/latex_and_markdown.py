@@ -172,9 +172,6 @@ def latex_text(text: str, *, room: float = math.inf) -> str:
         text: The text.
         room: The width of a line in points. TeX only breaks lines at spaces and hyphens, so words that
             are wider get further break points.
-
-    Returns:
-        The escaped text.
     """
     words = []
     for word in text.split():

@@ -165,9 +165,6 @@ def by_judge(
         label_metrics: The `label_metrics` of the benchmark.
         decimals: The number of decimals in tables by metric; 1 for other metrics.
         **others: Rows of the other fields of `JudgeResults`, such as `differences`.
-
-    Returns:
-        The results by judge.
     """
     rows_by_judge: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for name, rows in {"scores": scores, **others}.items():

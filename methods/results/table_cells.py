@@ -57,9 +57,6 @@ def caption_of(results: JudgeResults, metric: Row | None = None) -> str:
         results: The results of a judge.
         metric: The names of a metric and its aggregation; by default of the ranking metric. An empty
             aggregation is left out.
-
-    Returns:
-        The sentences.
     """
     # Scores of earlier versions do not have the number of clusters.
     over = (
@@ -76,9 +73,6 @@ def scores_caption(results: JudgeResults, metric: Row | None = None) -> str:
     Args:
         results: The results of a judge.
         metric: The names of a metric and its aggregation, as in `caption_of`.
-
-    Returns:
-        The sentence.
     """
     row = {**results.models[0], **(metric or {})}
     by = "by rule" if row["judge"] == "rule" else f"by {row['judge']} ({row['judge_version']})"
@@ -118,9 +112,6 @@ def number_cell(row: Row, name: str = "value", *, bold: bool = False) -> TableCe
         row: The row.
         name: The column of the number.
         bold: Whether the number is bold.
-
-    Returns:
-        The cell.
     """
     return TableCell(number=row[name], bold=bold, decimals=row.get("decimals", 1))
 

@@ -155,9 +155,6 @@ def verification_message(folder: Path, checked: FolderVerification) -> str:
     Args:
         folder: The folder.
         checked: The result of `checked_files`.
-
-    Returns:
-        One sentence.
     """
     manifest = checked.manifest
     others = f"; not of it: {listed(checked.others)}" if checked.others else ""

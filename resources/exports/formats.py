@@ -145,9 +145,6 @@ def form_named(name: str, shard_mb: int) -> ExportFormat:
         name: The name of the format.
         shard_mb: The size of a shard in million bytes.
 
-    Returns:
-        The format.
-
     Raises:
         ExportError: There is no such format.
     """

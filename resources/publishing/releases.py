@@ -64,9 +64,6 @@ def release_meant(warehouse: Warehouse, reference: str) -> str:
         warehouse: The tables.
         reference: An id, the beginning of an id, or a name, which stands for its current release.
 
-    Returns:
-        The id.
-
     Raises:
         ReleaseError: No release matches, or several ids begin with the reference.
     """

@@ -69,9 +69,6 @@ def render_report(data: Report, image_store: ImageStore) -> str:
     Args:
         data: The data of the page.
         image_store: The image store.
-
-    Returns:
-        The HTML.
     """
     panes = panes_of(data)
     parts = _linked_parts(panes)

@@ -79,9 +79,6 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
         clustering: The data of the page.
         image_store: The image store.
 
-    Returns:
-        The page.
-
     Raises:
         ImageDamaged: The file of an image is damaged.
     """

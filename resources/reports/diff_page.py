@@ -65,28 +65,12 @@ class LeaderboardDifference(NamedTuple):
 
 
 def page_of(first_id: str, second_id: str) -> Path:
-    """Return the path of the page of a comparison.
-
-    Args:
-        first_id: The first release.
-        second_id: The second release.
-
-    Returns:
-        The path.
-    """
+    """Return the path of the page of a comparison."""
     return reports_path() / FOLDER / first_id / f"{second_id}.html"
 
 
 def diff_link(first_id: str, second_id: str) -> str:
-    """Return the link from the index of reports to a comparison.
-
-    Args:
-        first_id: The first release.
-        second_id: The second release.
-
-    Returns:
-        The link.
-    """
+    """Return the link from the index of reports to a comparison."""
     return f"{FOLDER}/{quote(first_id)}/{quote(second_id)}.html"
 
 
@@ -113,9 +97,6 @@ def render_diff(
         common: Scores on common items.
         image_store: The image store.
         generated: The time, ISO 8601.
-
-    Returns:
-        The HTML.
     """
     listed = listed_changes(difference)
     sides = (first.card["release_id"], second.card["release_id"])

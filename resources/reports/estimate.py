@@ -65,9 +65,6 @@ def over(ends: str, n_clusters: int | None) -> str:
     Args:
         ends: The text of the interval.
         n_clusters: The number of clusters.
-
-    Returns:
-        The text.
     """
     shown = mark_indicative(ends, n_clusters)
     return shown if n_clusters is None or not ends else f"{shown}, C\xa0=\xa0{n_clusters}"

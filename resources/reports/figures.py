@@ -92,9 +92,6 @@ def new_figure(width: float, height: float, dpi: int = DPI) -> "Figure":
         width: The width in inches.
         height: The height in inches.
         dpi: The resolution.
-
-    Returns:
-        The figure.
     """
     from matplotlib.figure import Figure
 
@@ -287,9 +284,6 @@ def cut(name: str, most: int) -> str:
     Args:
         name: The name.
         most: The maximum number of characters.
-
-    Returns:
-        The name.
     """
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
@@ -338,15 +332,7 @@ def can_draw(path: str, text: str) -> bool:
 
 
 def drawable(path: str, text: str) -> str:
-    """Replace each character that a font lacks by a question mark.
-
-    Args:
-        path: The path of the font.
-        text: The text.
-
-    Returns:
-        The text.
-    """
+    """Replace each character that a font lacks by a question mark."""
     return "".join(character if can_draw(path, character) else "?" for character in text)
 
 

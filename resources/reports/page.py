@@ -69,9 +69,6 @@ def render_page(
         of_release: The address of the release that the page is about, without the extension.
         own_script: A script of this page only.
         shown: The variables of the template.
-
-    Returns:
-        The HTML.
     """
     script = site_script() + own_script
     return render(

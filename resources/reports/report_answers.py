@@ -20,15 +20,7 @@ BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percen
 
 
 def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[block.Block]:
-    """Make the section on refusals and the upper bound; empty if the benchmark has no bound.
-
-    Args:
-        judged: The scores of a judge.
-        models: The models.
-
-    Returns:
-        The blocks.
-    """
+    """Make the section on refusals and the upper bound; empty if the benchmark has no bound."""
     counts = [judged.row(who.name, judged.leading) for who in models if not who.is_baseline]
     n = sum(bool(row and row["n_refused"]) for row in counts)
     finding = f"{n or 'None'} of {block.count(len(counts), 'model')} declined answers"
@@ -72,9 +64,6 @@ def lengths(answer_lengths: Sequence[Row], order: Sequence[str]) -> block.Sectio
     Args:
         answer_lengths: The rows of lengths.
         order: The order of models.
-
-    Returns:
-        The section.
     """
     rows = {row["model"]: row for row in answer_lengths}
     blocks: list[block.Block] = []
@@ -125,9 +114,6 @@ def letters(data: MultipleChoiceInput | None, order: Sequence[str]) -> block.Sec
     Args:
         data: The data; None without multiple choice.
         order: The order of models.
-
-    Returns:
-        The section.
     """
     blocks = list(_letters(data, order)) if data else []
     finding = _liked(list(data["shares"].values())) if data else ""

@@ -37,9 +37,6 @@ def attribution(
         rows: The rows of `evaluate.error_attribution`.
         terms: The benchmark's terms.
         panes: The leaderboards by judge.
-
-    Returns:
-        The section.
     """
     by_judge = []
     for pane in panes:
@@ -161,9 +158,6 @@ def sentence(row: Row, phrases: Cause) -> str:
     Args:
         row: The row.
         phrases: The words of the benchmark.
-
-    Returns:
-        The sentence.
     """
     cause, when, which = phrases
     errors = f"errors in {row['dimension'].lower()}"

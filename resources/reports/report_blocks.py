@@ -174,9 +174,6 @@ def folded(blocks: Iterable[Block], finding: str) -> list[Block]:
     Args:
         blocks: The blocks; the first one is a heading.
         finding: The result in one line.
-
-    Returns:
-        The blocks.
     """
     parts = list(blocks)
     if not parts:
@@ -194,36 +191,17 @@ def note(name: str, /, style: str = "note", **values: object) -> Note:
         name: The name of the template block.
         style: The CSS class.
         **values: The values of the template.
-
-    Returns:
-        The note.
     """
     return Note(sentences(name, **values), style)
 
 
 def markup(text: str, /, **values: object) -> Markup:
-    """Format HTML: replace each {name} by its escaped value.
-
-    Args:
-        text: The HTML.
-        **values: The values.
-
-    Returns:
-        The markup.
-    """
+    """Format HTML: replace each {name} by its escaped value."""
     return Markup(" ".join(text.split())).format(**values)
 
 
 def count(n: int, noun: str) -> str:
-    """Format a number with its noun.
-
-    Args:
-        n: The number.
-        noun: The noun in the singular.
-
-    Returns:
-        The text.
-    """
+    """Format a number with its noun."""
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
@@ -233,15 +211,7 @@ def bold(shown: str) -> Markup:
 
 
 def heads(first: str, *others: str | Cell) -> list[Cell]:
-    """Make the heads of a table of numbers; the first head is for the line labels.
-
-    Args:
-        first: The first head.
-        *others: The other heads.
-
-    Returns:
-        The cells.
-    """
+    """Make the heads of a table of numbers; the first head is for the line labels."""
     return [Cell(first, kind="l who"), *(o if isinstance(o, Cell) else Cell(o) for o in others)]
 
 
@@ -257,9 +227,6 @@ def by_model(first: str, models: Iterable[CandidateLabel], *before: str) -> list
         first: The first head.
         models: The models.
         *before: Heads before the models.
-
-    Returns:
-        The cells.
     """
     return heads(first, *before, *(clamped(candidate.label) for candidate in models))
 
@@ -270,9 +237,6 @@ def model(name: str, small: Sequence[str] = ()) -> Cell:
     Args:
         name: The name.
         small: Remarks in small type below the name.
-
-    Returns:
-        The cell.
     """
     return Cell(markup('<span class="model">{name}</span>', name=name), small, "who")
 
@@ -283,9 +247,6 @@ def who(label: CandidateLabel, small: Sequence[str] = ()) -> Cell:
     Args:
         label: The candidate.
         small: Further remarks in small type.
-
-    Returns:
-        The cell.
     """
     named = model(label.label, small)
     return (

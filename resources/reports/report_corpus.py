@@ -76,9 +76,6 @@ def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: s
         image_store: The image store.
         generated: The time, ISO 8601.
 
-    Returns:
-        The HTML.
-
     Raises:
         ImageDamaged: The file of an image is damaged.
     """

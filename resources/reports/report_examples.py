@@ -28,9 +28,6 @@ def example(number: int, item: Row, best: float | None, image_store: ImageStore)
         item: The item.
         best: The highest grade that a judge can give; None without grades.
         image_store: The image store.
-
-    Returns:
-        The data of the template.
     """
     return {
         **item,
@@ -91,9 +88,6 @@ def pieces(text: str, positions: Sequence[int] = ()) -> list[tuple[str, str | in
     Args:
         text: The text.
         positions: The number of the i-th `<ImageHere>`.
-
-    Returns:
-        The pieces.
     """
     entering = iter(positions)
     parts: list[tuple[str, str | int | None]] = []
@@ -128,13 +122,6 @@ def _reviewer(name: str) -> str:
 
 def source_of(image_id: str, image_store: ImageStore) -> str | None:
     """Return a thumbnail as a data URL; None if the image is not stored.
-
-    Args:
-        image_id: The image.
-        image_store: The image store.
-
-    Returns:
-        The URL.
 
     Raises:
         ImageDamaged: The file of the image is damaged.

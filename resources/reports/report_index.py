@@ -63,15 +63,7 @@ class ReleaseLine(NamedTuple):
 
 
 def line_of(data: LeaderboardInput, page: str) -> ReleaseLine:
-    """Make the index line of a release.
-
-    Args:
-        data: The data of its page.
-        page: The path of its page.
-
-    Returns:
-        The line.
-    """
+    """Make the index line of a release."""
     panes = panes_of(data)
     first = panes[0] if panes else None
     return ReleaseLine(
@@ -122,9 +114,6 @@ def render_index(
         generated: The time, ISO 8601.
         diffs: The ids of the two releases of each comparison with a page.
         since: The changes since the last state.
-
-    Returns:
-        The HTML.
     """
     latest = sorted(lines, key=lambda line: line.release["created_at"], reverse=True)
     ordered = sorted(

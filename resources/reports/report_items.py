@@ -31,9 +31,6 @@ def item_section(data: ItemAnalysisInput | None, image_store: ImageStore) -> dic
     Args:
         data: The results.
         image_store: The image store.
-
-    Returns:
-        The data.
     """
     if data is None:
         return None

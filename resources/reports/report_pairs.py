@@ -103,9 +103,6 @@ def difference_cell(difference: ModelDifference | None, *below: str, link: str =
         difference: The difference.
         *below: Further texts in small type.
         link: The link of the cell.
-
-    Returns:
-        The cell.
     """
     if difference is None:
         return Cell("·")
@@ -117,15 +114,7 @@ def difference_cell(difference: ModelDifference | None, *below: str, link: str =
 
 
 def finding_cell(finding: Row | None, metric: DisplayedMetric) -> Cell:
-    """Make the cell of a finding's difference.
-
-    Args:
-        finding: The row of the finding.
-        metric: The metric.
-
-    Returns:
-        The cell.
-    """
+    """Make the cell of a finding's difference."""
     return difference_cell(difference_of(finding, metric, column="value") if finding else None)
 
 
@@ -204,9 +193,6 @@ def image_ablation(
         metric: The metric.
         order: The order of models.
         noun: The noun for items.
-
-    Returns:
-        The blocks.
     """
     rows = judged.pairs(metric.key)
     differences = [

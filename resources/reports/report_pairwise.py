@@ -28,9 +28,6 @@ def pairwise(data: Pairwise, noun: str) -> block.Section:
     Args:
         data: The data.
         noun: The noun for items.
-
-    Returns:
-        The section.
     """
     panes = [block.Pane(list(_pane(data, design, noun))) for design in data["designs"]]
     title = "Answers compared"

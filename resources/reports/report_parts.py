@@ -121,9 +121,6 @@ def abilities(
         labels: The levels from the coarsest to the finest.
         above: The coarser ability of each finest ability.
         anchor: The id of the section for links.
-
-    Returns:
-        The blocks.
     """
     label_names = ", ".join(labels)
     blocks = list(_abilities(judged, order, labels, above))
@@ -195,9 +192,6 @@ def heat(
         label: The label.
         groups: The slices by group.
         models: The models.
-
-    Returns:
-        The table.
     """
 
     def cell(who: CandidateLabel, estimate: ReportEstimate) -> Cell:
@@ -233,9 +227,6 @@ def slices_by_label(
         judged: The scores of a judge.
         metric: The metric.
         models: The models.
-
-    Returns:
-        The slices of each label.
     """
     rows: dict[str, list[Row]] = {}
     for row in judged.scores:

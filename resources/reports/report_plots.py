@@ -64,15 +64,7 @@ class Chart(NamedTuple):
 def chart(
     metric: DisplayedMetric, scores: Sequence[tuple[CandidateLabel, ReportEstimate]]
 ) -> Chart:
-    """Make the chart of a metric; an axis without an end stops at the most extreme score.
-
-    Args:
-        metric: The metric.
-        scores: The score of each model.
-
-    Returns:
-        The chart.
-    """
+    """Make the chart of a metric; an axis without an end stops at the most extreme score."""
     scale = _closed(metric.scale, (estimate for _, estimate in scores))
     note = "" if metric.higher_is_better else "lower is better"
     return _chart(metric.name, note, metric.scale, scale, scores)
@@ -233,9 +225,6 @@ def quadrants(judged: ScoresByJudge, order: Sequence[CandidateLabel]) -> list[bl
     Args:
         judged: The scores of a judge.
         order: The order of models.
-
-    Returns:
-        The blocks.
     """
     plot = quadrants_of(judged, order)
     if plot is None:

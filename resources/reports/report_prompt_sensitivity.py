@@ -20,9 +20,6 @@ def prompt_sensitivity(data: Report, panes: Sequence[JudgePane]) -> block.Sectio
     Args:
         data: The data of the page.
         panes: The leaderboards by judge.
-
-    Returns:
-        The section.
     """
     by_judge = []
     for pane in panes:

@@ -89,24 +89,13 @@ class ScoresByJudge(JudgeResults):
             model: The model.
             metric: The metric.
             form: How missing judgments count: `floor`, `judged`, `common` or all items.
-
-        Returns:
-            The score.
         """
         row = self.row(model, metric.key, form)
         return estimate_of(row, metric.scale) if row else ReportEstimate(scale=metric.scale)
 
 
 def estimate_of(row: Row, scale: Scale) -> ReportEstimate:
-    """Return the score of a row with its interval.
-
-    Args:
-        row: The row.
-        scale: The scale of the metric.
-
-    Returns:
-        The score.
-    """
+    """Return the score of a row with its interval."""
     return ReportEstimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 

@@ -133,9 +133,6 @@ def bars_of(counts: Sequence[tuple[str, int]], total: int | None = None) -> list
     Args:
         counts: The values with their numbers.
         total: The total for shares; None for no shares.
-
-    Returns:
-        The bars.
     """
     longest = max(n for _, n in counts)
     return [

@@ -47,9 +47,6 @@ def card(
         left_out: The answers without a pair.
         files: The texts of the files by name.
 
-    Returns:
-        The card.
-
     Raises:
         ValueError: There are no pairs.
     """

@@ -49,9 +49,6 @@ def assign_splits(
         units: The units.
         test_share: The share of the test split.
         seed: The seed of the hash.
-
-    Returns:
-        The split of each unit.
     """
     if not units:
         return []

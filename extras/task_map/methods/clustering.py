@@ -56,9 +56,6 @@ def task_map(
             the number with the largest mean silhouette.
         seed: The seed of the projection.
 
-    Returns:
-        The map.
-
     Raises:
         TooFewTasks: There are fewer than three tasks.
     """

@@ -60,9 +60,6 @@ def learning_difficulty(
         seed: The seed of the bootstrap.
         n_resamples: The number of bootstrap draws.
 
-    Returns:
-        The relation with its interval.
-
     Raises:
         TooFewAccuraciesError: There are fewer than three common tasks.
     """

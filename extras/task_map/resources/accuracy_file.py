@@ -22,9 +22,6 @@ def read_accuracies(path: Path, quoting: Quoting = "checked") -> dict[str, float
         path: The file.
         quoting: How the quotes of the file are read.
 
-    Returns:
-        The accuracies by task.
-
     Raises:
         AccuracyFileError: The file cannot be read, or a line is wrong.
     """

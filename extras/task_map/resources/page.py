@@ -30,9 +30,6 @@ def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -
         kind: The type of the files that the vectors are from.
         folder: The folder of these files.
         generated: The time of rendering.
-
-    Returns:
-        The HTML.
     """
     return render_page(
         "task_map.html",

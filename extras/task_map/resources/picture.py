@@ -65,9 +65,6 @@ def plane_figure(task_map: TaskMap, order: Sequence[int]) -> "Figure":
     Args:
         task_map: The map.
         order: The order in which tasks are numbered.
-
-    Returns:
-        The figure.
     """
     figure = figures.new_figure(COLUMN, 0.75 * COLUMN)
     axes = figure.add_subplot(aspect="equal")

@@ -75,9 +75,6 @@ class TensorFiles:
             name: The tensor.
             start: The first row.
             stop: The row after the last one.
-
-        Returns:
-            The rows.
         """
         if not self.shape(name):
             return self.whole(name)

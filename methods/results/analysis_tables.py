@@ -72,7 +72,6 @@ def _groups(results: JudgeResults, field: str, label: str, name: str) -> ResultT
         f"the items that all of them have, with intervals over C clusters. Bold where p after Holm is "
         f"below 0.05. {caption_of(results, rows[0])}",
         (label or "Items", *(cell for head in heads for cell in (head, "Interval")), "C"),
-        (False, *[True, False] * len(heads), False),
         tuple(lines),
     )
 
@@ -113,7 +112,6 @@ def _hardest(results: JudgeResults, label: str, name: str) -> ResultTable:
         f"named; the interval over C clusters is that of the first. "
         f"{caption_of(results, rows[0] if rows else None)}",
         (label, "Best model", "Score", "Interval", "C"),
-        (False, False, True, False, False),
         tuple(lines),
     )
 
@@ -149,7 +147,6 @@ def _clusters(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTa
         "models' scores, and scores over their tasks with intervals over C clusters of items. "
         f"{caption_of(results, rows[0])}",
         ("Tasks", "Distance", *heads, "C"),
-        (False, False, *[True, False] * len(models), False),
         tuple(lines),
     )
 
@@ -174,7 +171,6 @@ def _trained(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultTab
         f"clusters, p, and p after Holm's adjustment over all pairs of models. "
         f"{caption_of(results, {'metric': 'Every metric', 'aggregation': ''})}",
         ("Metric", "Before", "After", *DIFFERENCE_HEADS),
-        (False, True, True, True, False, False, False, False),
         tuple(lines),
     )
 

@@ -59,7 +59,6 @@ def release_tables(
             release_id,
             f"{name}: {rows[0]['unit']} of {release_id}.",
             (name, rows[0]["unit"].capitalize()),
-            (False, False),
             tuple((TableCell(row["value"]), TableCell(str(row["n"]))) for row in rows),
         )
     findings = [{**row, "subject": labels.get(row["subject"], row["subject"])} for row in findings]
@@ -103,7 +102,6 @@ def _letters(release_id: str, rows: Sequence[Row]) -> ResultTable:
         f"Letters that each model named by pass on {release_id}, in percent of its answers. Z: no "
         "choice is named.",
         ("Model", "Pass", "Answers", *letters),
-        (False, False, False, *[True] * len(letters)),
         tuple(lines),
     )
 
@@ -124,7 +122,6 @@ def _shares(release_id: str, rows: Sequence[Row]) -> ResultTable:
         release_id,
         f"Answers on {release_id} by who read their letters, in percent. {READERS} {_OVER}",
         ("Model", "Reader", "Answers that are", "n", "Share", "Interval", "C"),
-        (False, False, False, False, True, False, False),
         tuple(lines),
     )
 
@@ -147,7 +144,6 @@ def _agreement(release_id: str, rows: Sequence[Row]) -> ResultTable:
         release_id,
         f"Agreement of two readers of the same answers on {release_id}, times 100. {READERS} {_OVER}",
         ("Model", "Readers", "Answers", "Measure", "n", "Value", "Interval", "C"),
-        (False, False, False, False, False, True, False, False),
         tuple(lines),
     )
 
@@ -173,7 +169,6 @@ def _judges(release_id: str, rows: Sequence[Row]) -> ResultTable:
         release_id,
         f"Agreement of judges with people and with each other on {release_id}. {_OVER}",
         ("Judge", "With", "Metric", "Subset", "On", "Measure", "n", "Value", "Interval", "C"),
-        (False,) * 10,
         tuple(lines),
     )
 
@@ -207,6 +202,5 @@ def _extractors(release_id: str, rows: Sequence[Row]) -> ResultTable:
         f"Scores on {release_id} by who reads the letters, and differences of two readers on the "
         f"same answers. {READERS} {_OVER}",
         ("Model", "Metric", "Reader", "Score", "Interval", "C"),
-        (False, False, False, True, False, False),
         tuple(lines),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, mark_indicative
@@ -37,17 +38,22 @@ class TableCell(NamedTuple):
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table. `numeric` tells for each column whether it has numbers; `names` is the index of the
-    column with the names of rows.
-    """
+    """A table. `names` is the index of the column with the names of rows."""
 
     name: str
     release: str
     caption: str
     heads: tuple[str, ...]
-    numeric: tuple[bool, ...]
     rows: tuple[tuple[TableCell, ...], ...]
     names: int = 0
+
+    @cached_property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether each column has numbers."""
+        return tuple(
+            any(row[column].number is not None for row in self.rows)
+            for column in range(len(self.heads))
+        )
 
 
 def caption_of(results: JudgeResults, metric: Row | None = None) -> str:
@@ -131,7 +137,7 @@ def own_clusters_cell(row: Row) -> TableCell:
 
 
 DIFFERENCE_HEADS = ("Difference", "Interval", "p", "p (Holm)", "C")
-"""The column heads of `difference_cells`. Only the first column is numeric."""
+"""The column heads of `difference_cells`."""
 
 
 def difference_cells(row: Row) -> tuple[TableCell, ...]:

@@ -92,13 +92,11 @@ def _leaderboard(results: JudgeResults, name: str) -> ResultTable:
         *("Rank", "Ranks", "Model", "Score", "Interval", "Clusters", "Judged only"),
         *("Judged", "Refused", "No answer", "Failed"),
     )
-    numeric = tuple(head in ("Score", "Judged only") for head in heads)
     return ResultTable(
         name,
         results.release_id,
         f"{caption_of(results)} {bold}{_marks(results)}",
         heads,
-        numeric,
         tuple(rows),
         heads.index("Model"),
     )
@@ -122,7 +120,6 @@ def _scores(results: JudgeResults, name: str) -> ResultTable:
         results.release_id,
         f"Scores over C clusters. {caption_of(results)}{_marks(results)}",
         ("Rank", "Model", "Score", "Interval", "C"),
-        (False, False, True, False, False),
         tuple(lines),
         1,
     )
@@ -167,7 +164,6 @@ def _by_metric(results: JudgeResults, rows: Sequence[Row], name: str) -> ResultT
         results.release_id,
         f"Models by metric.{meanings_of(metrics)} {scores_caption(results, every_metric)}",
         ("Model", *map(short_name, metrics), *about),
-        (False, *[True] * len(metrics), *[False] * len(about)),
         tuple(lines),
     )
 
@@ -191,7 +187,6 @@ def _metric_intervals(results: JudgeResults, rows: Sequence[Row], name: str) -> 
         results.release_id,
         f"Metrics by model, with intervals over C clusters. {caption_of(results, every_metric)}",
         ("Metric", "C", *(head for model in models for head in (results.label(model), "Interval"))),
-        (False, False, *[True, False] * len(models)),
         tuple(lines),
     )
 
@@ -226,7 +221,6 @@ def _matrix(results: JudgeResults, name: str) -> ResultTable:
         results.release_id,
         caption,
         ("", *(results.label(model) for model in models)),
-        (False, *[True] * len(models)),
         tuple(rows),
     )
 
@@ -248,7 +242,6 @@ def _differences(results: JudgeResults, name: str) -> ResultTable:
         "Differences of two models on the units that both have, with intervals over C clusters, p, and "
         f"p after Holm's adjustment, bold where that is below 0.05. {caption_of(results)}",
         ("Model", "Less", *DIFFERENCE_HEADS),
-        (False, False, True, False, False, False, False),
         tuple(lines),
     )
 
@@ -301,12 +294,10 @@ def _sliced(results: JudgeResults, label: str, name: str) -> ResultTable:
         ]
     any_row = next(iter(row_of.values()))
     about = caption_of(results, {name: any_row[name] for name in ("metric", "aggregation")})
-    n_columns = min(len(values), len(models))
     return ResultTable(
         name,
         results.release_id,
         f"By {label}, with intervals over C clusters.{meanings} {about}",
         heads,
-        (*[False] * (len(heads) - 2 * n_columns), *[True, False] * n_columns),
         tuple(rows),
     )

@@ -1,19 +1,10 @@
-"""Tables of LaTeX, read by a parser of LaTeX and, where there is an engine, set by it."""
+"""Tables of LaTeX: rows with as many cells as columns are declared, and no name that is code."""
 
 import re
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
-from pylatexenc.latexwalker import (
-    LatexEnvironmentNode,
-    LatexGroupNode,
-    LatexMacroNode,
-    LatexSpecialsNode,
-    LatexWalker,
-    get_default_latex_context_db,
-)
-from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
 from methods.results.latex_and_markdown import NAMES, latex, latex_text
 from methods.results.results_table import JudgeResults
@@ -21,68 +12,38 @@ from methods.results.table_cells import ResultTable
 from methods.results.tables import tables
 from tests.methods.results.test_tables import BOARD, HOSTILE, model, named, pair, results, slice_
 
-ENVIRONMENTS = ("table", "table*")
+
+class Written(NamedTuple):
+    environment: str
+    columns: list[str]
+    rows: list[list[str]]
 
 
-def parsed(text: str) -> list[LatexEnvironmentNode]:
-    """The tables of a text; the parser raises where a brace or an environment is not closed."""
-    known = get_default_latex_context_db()
-    rules = ("toprule", "midrule", "bottomrule", "bfseries")
-    environments = [EnvironmentSpec(name, "[") for name in ENVIRONMENTS]
-    known.add_context_category(
-        "booktabs",
-        macros=[MacroSpec(name) for name in rules],
-        environments=[*environments, EnvironmentSpec("tabular", "[{")],
-        prepend=True,
-    )
-    walker = LatexWalker(text, latex_context=known, tolerant_parsing=False)
-    nodes, position, length = walker.get_latex_nodes()
-    assert position + length == len(text)
-    found = [node for node in nodes if node.isNodeType(LatexEnvironmentNode)]
-    assert {table.environmentname for table in found} <= set(ENVIRONMENTS)
+def written(of: ResultTable) -> list[Written]:
+    found = []
+    text = latex(of)
+    for environment, table in re.findall(r"\\begin\{(table\*?)\}(.*?)\\end\{\1\}", text, re.DOTALL):
+        plain = re.sub(r"\\[^a-zA-Z]|\{\[\}|\$(-|\\infty)\$", "", table)
+        while plain != (plain := re.sub(r"\{[^{}]*\}", "", plain)):
+            pass
+        assert not set("{}%#$^~") & set(plain), "a brace is not closed, or a text is code"
+        tabular = re.search(r"\\begin\{tabular\}\{(.*)\}\n(.*)\\end\{tabular\}", table, re.DOTALL)
+        assert tabular is not None
+        columns = re.sub(r"@\{\}|>\{[^}]*\}|\[[^]]*\]|(?<=p)\{[^}]*\}", "", tabular[1])
+        lines = [line for line in tabular[2].splitlines() if not line.endswith("rule")]
+        assert all(line.endswith(r" \\") and not line.startswith("[") for line in lines)
+        rows = [re.split(r"(?<!\\)\s?&\s?", line.removesuffix(r" \\")) for line in lines]
+        found.append(Written(environment, list(columns), rows))
     return found
 
 
-def inside(table: LatexEnvironmentNode) -> LatexEnvironmentNode:
-    (tabular,) = [node for node in table.nodelist if node.isNodeType(LatexEnvironmentNode)]
-    assert tabular.environmentname == "tabular"
-    return tabular
-
-
-def rows(tabular: LatexEnvironmentNode) -> list[list[str]]:
-    """The cells of each row, as they are written."""
-    made: list[list[str]] = []
-    cells = [""]
-    for node in tabular.nodelist:
-        if node.isNodeType(LatexSpecialsNode) and node.specials_chars == "&":
-            cells.append("")
-        elif node.isNodeType(LatexMacroNode) and node.macroname == "\\":
-            assert node.nodeargd is None or not any(node.nodeargd.argnlist), "no argument of a row"
-            made.append([cell.strip() for cell in cells])
-            cells = [""]
-        elif node.isNodeType(LatexMacroNode) and node.macroname.endswith("rule"):
-            assert not cells[0].strip() and len(cells) == 1, "rules stand between rows"
-        else:
-            cells[-1] += node.latex_verbatim()
-    assert cells == [cells[0]] and not cells[0].strip()
-    return made
-
-
-def declared(tabular: LatexEnvironmentNode) -> list[str]:
-    """The columns that are declared: l, p with its width, or S with its options."""
-    *_, spec = tabular.nodeargd.argnlist
-    assert spec.isNodeType(LatexGroupNode)
-    plain = re.sub(r"@\{\}|>\{[^}]*\}|\[[^]]*\]|(?<=p)\{[^}]*\}", "", spec.latex_verbatim())
-    return re.findall("[lpS]", plain)
-
-
 def check(of: ResultTable) -> None:
-    tabulars = [inside(table) for table in parsed(latex(of))]
-    for tabular in tabulars:
-        assert {len(row) for row in rows(tabular)} == {len(declared(tabular))}
-        assert len(rows(tabular)) == len(of.rows) + 1
+    parts = written(of)
+    for part in parts:
+        assert {len(row) for row in part.rows} == {len(part.columns)}
+        assert len(part.rows) == len(of.rows) + 1
     # The names of the rows are in each table.
-    assert sum(len(declared(each)) - 1 for each in tabulars) + 1 == len(of.heads)
+    assert sum(len(part.columns) - 1 for part in parts) + 1 == len(of.heads)
 
 
 MODELS = [f"Qwen2.5-VL-{size}B-Instruct-AWQ" for size in (3, 7, 32, 72)]
@@ -113,8 +74,8 @@ def test_a_table_that_fits_the_page_only_stands_across_both_columns() -> None:
     by_metric = named("metrics-1", results(scores[:4], others=scores[4:]))
     assert by_metric.heads == ("Model", "Overall", "C", "R", "VP", "LC", "AA")
     assert "VP: Visual Perception" in by_metric.caption
-    (table,) = parsed(latex(by_metric))
-    assert table.environmentname == "table*"
+    (table,) = written(by_metric)
+    assert table.environment == "table*"
 
 
 def test_words_that_fit_a_line_are_not_broken() -> None:
@@ -138,5 +99,5 @@ def test_tables_are_read_as_they_are_meant_and_a_name_stands_in_one_cell(board) 
     for table in tables(board):
         check(table)
     table, *_ = tables(hostile_board("a & b \\\\ {c}"))
-    name = rows(inside(parsed(latex(table))[0]))[1][2]
+    name = written(table)[0].rows[1][2]
     assert name == r"\textbf{a \& b \textbackslash{}\textbackslash{} \{c\}}"

@@ -3,45 +3,14 @@
 {
   const LABEL = "label.";
   // Names of states, as the controls of the form are named, too; those with "label." are the release's own.
-  const NAMES = [
-    "item",
-    "view",
-    "q",
-    "in",
-    "image",
-    "a",
-    "b",
-    "c",
-    "metric",
-    "judge",
-    "outcome",
-    "outcome.of",
-    "score.of",
-    "score.min",
-    "score.max",
-    "diff.side",
-    "diff.min",
-    "judges.of",
-    "judges.min",
-    "length.of",
-    "length.min",
-    "length.max",
-    "note",
-    "sort",
-  ];
-  const FILTERS = [
-    "q",
-    "image",
-    "outcome",
-    "score.min",
-    "score.max",
-    "diff.side",
-    "diff.min",
-    "judges.min",
-    "length.min",
-    "length.max",
-    "note",
-  ];
+  const NAMES = (
+    "item view q in image a b c metric judge outcome outcome.of score.of score.min score.max " +
+    "diff.side diff.min judges.of judges.min length.of length.min length.max note sort"
+  ).split(" ");
+  const FILTERS = (
+    "q image outcome score.min score.max diff.side diff.min judges.min length.min length.max " +
+    "note"
+  ).split(" ");
   let state = {};
 
   const read = (hash) => {
@@ -115,6 +84,8 @@
     const sides = loom.sides().map(({ model }) => model);
     return sides.length ? sides : [...loom.release.models.keys()].filter((model) => loom.release.models[model].is_model);
   };
+  // What an address without a comparison lacks.
+  loom.UNCOMPARED = { sort: null, "diff.side": null, "diff.min": null };
   // The models that are compared, by their letters: at most three, each once.
   loom.sides = () => {
     const sides = ["a", "b", "c"]

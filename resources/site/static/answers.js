@@ -17,7 +17,6 @@
     const button = el(
       "button",
       {
-        type: "button",
         className: "as-link more",
         onclick: () => {
           shown.classList.remove("cut");
@@ -47,12 +46,9 @@
         ),
       ),
       Object.keys(said.scores).length > 0 &&
-        el(
-          "dl",
-          { className: "dimensions" },
-          Object.entries(said.scores).map(([name, score]) =>
-            el("div", {}, el("dt", {}, name), el("dd", {}, loom.number(score))),
-          ),
+        loom.listed(
+          "dimensions",
+          Object.entries(said.scores).map(([name, score]) => [name, loom.number(score)]),
         ),
       said.why && el("p", { className: "said", dir: "auto" }, loom.said(said.why, nImages)),
       el("div", { className: "keys" }, loom.call("judgment", said.call), loom.promptButton(said.prompt)),
@@ -60,17 +56,12 @@
 
   const observed = (all) =>
     all.length > 0 &&
-    el(
-      "dl",
-      { className: "dimensions" },
-      all.map(({ judge, metric, value, status }) =>
-        el(
-          "div",
-          {},
-          el("dt", {}, loom.isRule(judge) ? metric : `${metric} (${loom.judgeTitle(judge)})`),
-          el("dd", {}, value === null ? status || "not scored" : loom.number(value)),
-        ),
-      ),
+    loom.listed(
+      "dimensions",
+      all.map(({ judge, metric, value, status }) => [
+        loom.isRule(judge) ? metric : `${metric} (${loom.judgeTitle(judge)})`,
+        value === null ? status || "not scored" : loom.number(value),
+      ]),
     );
 
   const severalJudges = () => loom.release.judges.length > 1;
@@ -169,7 +160,7 @@
           " ",
           el(
             "button",
-            { type: "button", className: "as-link", onclick: () => loom.showSettings(model) },
+            { className: "as-link", onclick: () => loom.showSettings(model) },
             "settings",
           ),
         ],

@@ -148,7 +148,6 @@
       el(
         "button",
         {
-          type: "button",
           "aria-pressed": String(here && loom.get("diff.side") === side),
           onclick: () =>
             loom.changed(
@@ -231,18 +230,7 @@
         {},
         el(
           "button",
-          {
-            type: "button",
-            onclick: () =>
-              loom.changed({
-                a: null,
-                b: null,
-                c: null,
-                sort: null,
-                "diff.side": null,
-                "diff.min": null,
-              }),
-          },
+          { onclick: () => loom.changed({ a: null, b: null, c: null, ...loom.UNCOMPARED }) },
           "End the comparison",
         ),
       ),

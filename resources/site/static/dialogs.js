@@ -13,12 +13,7 @@
         "div",
         { className: "dialog-head" },
         el("h2", { id: "dialog-title", dir: "auto" }, title),
-        el(
-          "button",
-          { type: "button", onclick: () => dialog.close() },
-          "Close ",
-          el("kbd", { "aria-hidden": "true" }, "Esc"),
-        ),
+        el("button", { onclick: () => dialog.close() }, "Close ", el("kbd", { "aria-hidden": "true" }, "Esc")),
       ),
       el("div", { className: "dialog-body" }, content),
     );
@@ -73,22 +68,18 @@
       "prompt ",
       el(
         "button",
-        {
-          type: "button",
-          className: "as-link",
-          onclick: () => loom.showPrompt(version).catch(loom.failed),
-        },
+        { className: "as-link", onclick: () => loom.showPrompt(version).catch(loom.failed) },
         el("code", {}, version),
       ),
     );
 
   const facts = (values) =>
-    el(
-      "dl",
-      { className: "key-list is-wide" },
-      Object.entries(values).map(([name, value]) =>
-        el("div", {}, el("dt", {}, name), el("dd", {}, typeof value === "string" ? value : JSON.stringify(value))),
-      ),
+    loom.listed(
+      "key-list is-wide",
+      Object.entries(values).map(([name, value]) => [
+        name,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ]),
     );
   // How a model was asked, in full.
   loom.showSettings = (model) =>
@@ -125,7 +116,7 @@
     !loom.release.answers_held_out &&
     el(
       "button",
-      { type: "button", className: "as-link", onclick: () => showRequest(key).catch(loom.failed) },
+      { className: "as-link", onclick: () => showRequest(key).catch(loom.failed) },
       "request as sent",
     );
 
@@ -171,13 +162,9 @@
           "p",
           { className: "tools" },
           images.length > 1 && [
-            el("button", { type: "button", disabled: !place, onclick: () => go(-1) }, "‹ Image before"),
+            el("button", { disabled: !place, onclick: () => go(-1) }, "‹ Image before"),
             " ",
-            el(
-              "button",
-              { type: "button", disabled: place === images.length - 1, onclick: () => go(1) },
-              "Next image ›",
-            ),
+            el("button", { disabled: place === images.length - 1, onclick: () => go(1) }, "Next image ›"),
             " ",
           ],
           path && el("a", { href: path, target: "_blank", rel: "noopener" }, "The file by itself"),
@@ -211,21 +198,9 @@
   loom.showKeys = () =>
     loom.openDialog(
       "Keys",
-      el(
-        "dl",
-        { className: "key-list" },
-        KEYS.map(([keys, text]) =>
-          el(
-            "div",
-            {},
-            el(
-              "dt",
-              {},
-              keys.map((key) => [el("kbd", {}, key), " "]),
-            ),
-            el("dd", {}, text),
-          ),
-        ),
+      loom.listed(
+        "key-list",
+        KEYS.map(([keys, text]) => [keys.map((key) => [el("kbd", {}, key), " "]), text]),
       ),
     );
 }

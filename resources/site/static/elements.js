@@ -1,35 +1,20 @@
 // Elements of the page. Texts are untrusted: they are only set as text, and links lead to web pages only.
 "use strict";
 {
-  const PROPERTIES = new Set([
-    "hidden",
-    "open",
-    "value",
-    "checked",
-    "disabled",
-    "title",
-    "type",
-    "id",
-    "name",
-    "tabIndex",
-    "className",
-    "dir",
-    "placeholder",
-    "maxLength",
-    "loading",
-    "alt",
-    "htmlFor",
-    "rows",
-  ]);
+  const PROPERTIES = (
+    "hidden open value checked disabled title type id name tabIndex className dir placeholder " +
+    "maxLength loading alt htmlFor rows"
+  ).split(" ");
 
-  // An element with attributes, listeners (on…) and children; null and false are left out.
+  // An element with attributes, listeners (on…) and children; null and false are left out. A button submits nothing.
   loom.el = (tag, given = {}, ...children) => {
     const element = document.createElement(tag);
+    if (tag === "button") element.type = "button";
     for (const [name, value] of Object.entries(given)) {
       if (value === null || value === undefined || value === false) continue;
       if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
       else if (name === "shade") element.style.setProperty("--v", value);
-      else if (PROPERTIES.has(name)) element[name] = value;
+      else if (PROPERTIES.includes(name)) element[name] = value;
       else element.setAttribute(name, value === true ? "" : value);
     }
     element.append(
@@ -38,6 +23,14 @@
     return element;
   };
   const { el } = loom;
+
+  // Names with what is said of each.
+  loom.listed = (className, entries) =>
+    el(
+      "dl",
+      { className },
+      entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+    );
 
   loom.byId = (id) => document.getElementById(id);
   // Say something to those who do not see it.
@@ -79,6 +72,15 @@
 
   // The file of a picture, or of its thumbnail.
   loom.picturePath = (kind, path) => `${kind}/${path.split("/").map(encodeURIComponent).join("/")}`;
+
+  // A thumbnail; where its file is missing, `gone` stands in its place.
+  loom.thumb = (path, alt, gone) => {
+    if (!path) return null;
+    const onerror = () => picture.replaceWith(gone());
+    const picture = el("img", { alt, loading: "lazy", decoding: "async", onerror });
+    picture.src = loom.picturePath("thumbs", path);
+    return picture;
+  };
 
   // Text with its image tokens as chips: <ImageHere> is the next of `entering`, <image-3> the item's third.
   const spaced = (text) => text.replaceAll("&nbsp;", "\u00a0");

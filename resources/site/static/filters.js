@@ -20,10 +20,9 @@
     return shown ? loom.column({ kind: "score", ...shown, model }) : Promise.resolve(null);
   };
   const everyModel = () => loom.release.models.map((_, model) => model);
-  const columnsOf = async (kind, models, more = {}) =>
-    (await Promise.all(models.map((model) => loom.column({ kind, model, ...more })))).filter(
-      (values) => values,
-    );
+  const present = async (columns) => (await Promise.all(columns)).filter((values) => values);
+  const columnsOf = (kind, models, more = {}) =>
+    present(models.map((model) => loom.column({ kind, model, ...more })));
   const modelsOf = (name) => {
     const model = loom.modelOf(name);
     return loom.get(name) === "" ? everyModel() : model === null ? [] : [model];
@@ -158,7 +157,7 @@
       if (of === "") values = await loom.meanScores();
       else if (model !== null) values = await loom.scoresOf(model);
       else if ([loom.HIGHEST, loom.LOWEST].includes(of)) {
-        const columns = (await Promise.all(loom.meant().map(loom.scoresOf))).filter((column) => column);
+        const columns = await present(loom.meant().map(loom.scoresOf));
         values = reduced(columns, (a, b) => (of === loom.HIGHEST ? a > b : a < b));
       }
       return ranged(values, bound("score.min"), bound("score.max"));
@@ -214,9 +213,7 @@
     );
     wanted.delete(but);
     const made = [...wanted].map((name) => makers[name](loom.get(name)));
-    const tests = (await Promise.all([...made, ...loom.labelFilters().map((name) => labelled(name)())])).filter(
-      (test) => test,
-    );
+    const tests = await present([...made, ...loom.labelFilters().map((name) => labelled(name)())]);
     const marks = new Uint8Array(loom.n);
     for (let number = 0; number < loom.n; number += 1)
       marks[number] = tests.every((test) => test(number)) ? 1 : 0;
@@ -224,13 +221,11 @@
   };
 
   loom.meanScores = async () => {
-    const columns = (
-      await Promise.all(
-        everyModel()
-          .filter((model) => loom.release.models[model].is_model)
-          .map(loom.scoresOf),
-      )
-    ).filter((values) => values);
+    const columns = await present(
+      everyModel()
+        .filter((model) => loom.release.models[model].is_model)
+        .map(loom.scoresOf),
+    );
     const means = new Float64Array(loom.n);
     for (let number = 0; number < loom.n; number += 1) {
       let sum = 0;
@@ -246,7 +241,7 @@
     return means;
   };
   const spread = async () => {
-    const columns = (await Promise.all(everyModel().map(loom.scoresOf))).filter((values) => values);
+    const columns = await present(everyModel().map(loom.scoresOf));
     const low = reduced(columns, (a, b) => a < b);
     return reduced(columns, (a, b) => a > b).map((value, number) => value - low[number]);
   };
@@ -279,27 +274,12 @@
           ]
         : []),
       ...(loom.release.columns.some(({ kind }) => kind === "disagreement")
-        ? [
-            {
-              name: "judges",
-              text: "Largest disagreement of judges",
-              values: () => disagreement(everyModel()),
-            },
-          ]
+        ? [{ name: "judges", text: "Largest disagreement of judges", values: () => disagreement(everyModel()) }]
         : []),
       ...(scored
         ? loom.release.models.flatMap(({ name, label }, model) => [
-            {
-              name: `low:${name}`,
-              text: `Lowest score of ${label}`,
-              values: () => loom.scoresOf(model),
-              up: true,
-            },
-            {
-              name: `high:${name}`,
-              text: `Highest score of ${label}`,
-              values: () => loom.scoresOf(model),
-            },
+            { name: `low:${name}`, text: `Lowest score of ${label}`, values: () => loom.scoresOf(model), up: true },
+            { name: `high:${name}`, text: `Highest score of ${label}`, values: () => loom.scoresOf(model) },
           ])
         : []),
     ];

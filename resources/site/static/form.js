@@ -9,20 +9,17 @@
   const option = (value, text) => el("option", { value }, short(text));
   const models = () => loom.release.models.map(({ name, label }) => option(name, label));
 
+  const field = (id, label, className, ...controls) =>
+    el("div", { className }, el("label", { htmlFor: id }, label), controls);
   const select = (name, label, ...options) =>
-    el(
-      "div",
-      { className: "field line" },
-      el("label", { htmlFor: name }, label),
-      el("select", { name, id: name }, options),
-    );
+    field(name, label, "field line", el("select", { name, id: name }, options));
   const typed = (name, label, values) => {
     // An id with a space is several to some readers.
     const list = `values-${encodeURIComponent(name)}`;
-    return el(
-      "div",
-      { className: "field line" },
-      el("label", { htmlFor: name }, label),
+    return field(
+      name,
+      label,
+      "field line",
       el("input", { name, id: name, list, placeholder: `any of ${values.length}` }),
       el(
         "datalist",
@@ -42,28 +39,14 @@
     return null;
   };
   const number = (name, label) =>
-    el(
-      "div",
-      { className: "field" },
-      el("label", { htmlFor: name }, label),
-      el("input", { type: "number", name, id: name, step: "any", inputmode: "decimal" }),
-    );
+    field(name, label, "field", el("input", { type: "number", name, id: name, step: "any", inputmode: "decimal" }));
   const group = (legend, ...fields) =>
     el("fieldset", {}, el("legend", {}, legend), el("div", { className: "fields" }, fields));
 
   const SCALE = ({ low, high }) => (low === null || high === null ? "" : `, ${low} to ${high}`);
   const scoreChoice = () => {
-    const texts = loom.scored.map((each) => loom.shownText(each));
-    return el(
-      "div",
-      { className: "field line" },
-      el("label", { htmlFor: "scored" }, "Shown"),
-      el(
-        "select",
-        { id: "scored", "data-value": "" },
-        loom.scored.map((each, place) => option(String(place), texts[place])),
-      ),
-    );
+    const options = loom.scored.map((each, place) => option(String(place), loom.shownText(each)));
+    return field("scored", "Shown", "field line", el("select", { id: "scored", "data-value": "" }, options));
   };
   const LENGTHS = [
     ["turns", "turns"],
@@ -126,13 +109,7 @@
         group(
           "Scores",
           scoreChoice(),
-          select(
-            "score.of",
-            "Model",
-            option("", "mean of models"),
-            several(loom.HIGHEST, loom.LOWEST),
-            models(),
-          ),
+          select("score.of", "Model", option("", "mean of models"), several(loom.HIGHEST, loom.LOWEST), models()),
           number("score.min", "At least"),
           number("score.max", "At most"),
         ),
@@ -175,13 +152,7 @@
             option("", "any"),
             ["lost", ...statuses].map((outcome) => option(outcome, outcomeText(outcome))),
           ),
-          select(
-            "outcome.of",
-            "Model",
-            option("", "any model"),
-            several(loom.EVERY, loom.NO),
-            models(),
-          ),
+          select("outcome.of", "Model", option("", "any model"), several(loom.EVERY, loom.NO), models()),
         ),
       has("disagreement") &&
         group(
@@ -204,11 +175,7 @@
       el(
         "p",
         {},
-        el(
-          "button",
-          { type: "button", id: "clear", onclick: () => loom.changed({ ...loom.withoutFilters() }) },
-          "Clear filters",
-        ),
+        el("button", { id: "clear", onclick: () => loom.changed(loom.withoutFilters()) }, "Clear filters"),
       ),
     ];
   };
@@ -306,7 +273,7 @@
           .map((name) =>
             el(
               "button",
-              { type: "button", className: "filter", onclick: () => loom.changed({ [name]: null }) },
+              { className: "filter", onclick: () => loom.changed({ [name]: null }) },
               el("span", { className: "unseen" }, "Remove filter: "),
               el("bdi", {}, short(said(name))),
               el("span", { "aria-hidden": "true" }, " ×"),
@@ -336,7 +303,7 @@
       const value = control.type === "checkbox" && !control.checked ? "" : control.value;
       const ended = ["a", "b"].includes(control.name) && !value;
       return {
-        ...(ended ? { sort: null, "diff.side": null, "diff.min": null } : {}),
+        ...(ended ? loom.UNCOMPARED : {}),
         [control.name]: value,
       };
     };

@@ -33,19 +33,13 @@
     });
   };
   const row = ({ image, n, means }, models, shade) => {
-    const thumb = image.thumb && el("img", { alt: "", loading: "lazy", decoding: "async" });
-    if (thumb) thumb.src = loom.picturePath("thumbs", image.thumb);
     return el(
       "li",
       {},
       el(
         "button",
-        {
-          type: "button",
-          title: "The items with this image",
-          onclick: () => loom.changed({ image: image.id, view: null }),
-        },
-        el("span", { className: "thumb" }, thumb || "×"),
+        { title: "The items with this image", onclick: () => loom.changed({ image: image.id, view: null }) },
+        el("span", { className: "thumb" }, loom.thumb(image.thumb, "", () => "×") || "×"),
         el(
           "span",
           { className: "row" },

@@ -13,27 +13,14 @@
   const image = (images, place) => {
     const each = images[place];
     const label = `Image ${place + 1}${each.title ? `: ${each.title}` : ""}`;
-    const thumb =
-      each.thumb &&
-      el("img", {
-        alt: label,
-        loading: "lazy",
-        decoding: "async",
-        onerror: () => thumb.replaceWith(gone(`${label}, which is missing`)),
-      });
-    if (thumb) thumb.src = loom.picturePath("thumbs", each.thumb);
+    const missing = () => gone(`${label}, which is missing`);
     return el(
       "li",
       {},
       el(
         "button",
-        {
-          type: "button",
-          className: "frame",
-          "aria-haspopup": "dialog",
-          onclick: () => loom.showPicture(images, place),
-        },
-        thumb || gone(`${label}, which is missing`),
+        { className: "frame", "aria-haspopup": "dialog", onclick: () => loom.showPicture(images, place) },
+        loom.thumb(each.thumb, label, missing) || missing(),
         el("span", { className: "chip entry", "aria-hidden": "true" }, place + 1),
       ),
       el("bdi", {}, each.page ? loom.link(each.page, each.title || "its page") : each.title),
@@ -121,7 +108,7 @@
     if (mine.length)
       return {
         ...Object.fromEntries(mine.map((side) => [side, null])),
-        ...(loom.sides().length < 3 ? { sort: null, "diff.side": null, "diff.min": null } : {}),
+        ...(loom.sides().length < 3 ? loom.UNCOMPARED : {}),
       };
     const free = sides.find((side) => !loom.get(side));
     return { [free ?? "c"]: name };
@@ -135,7 +122,6 @@
       return el(
         "button",
         {
-          type: "button",
           className: "model-score",
           "aria-pressed": String(Boolean(side)),
           title: side ? "Take out of the comparison" : "Take into the comparison",
@@ -173,7 +159,6 @@
     el(
       "button",
       {
-        type: "button",
         className: "is-tag",
         title: `Only items with ${name}: ${value}`,
         onclick: () => loom.changed({ [loom.labelState(name)]: value }),
@@ -215,7 +200,6 @@
     el(
       "button",
       {
-        type: "button",
         disabled: number === null,
         "aria-label": label,
         "aria-keyshortcuts": keys,
@@ -228,7 +212,7 @@
     return el(
       "div",
       { className: "item-head" },
-      el("button", { type: "button", className: "to-list", onclick: () => loom.toList() }, "‹ List"),
+      el("button", { className: "to-list", onclick: () => loom.toList() }, "‹ List"),
       go("‹ Previous", "Previous item", before, "k"),
       go("Next ›", "Next item", after ?? (place < 0 ? loom.firstFound() : null), "j"),
       el(
@@ -244,7 +228,6 @@
         el(
           "button",
           {
-            type: "button",
             className: "room",
             "aria-keyshortcuts": "w",
             "aria-pressed": String("room" in document.body.dataset),
@@ -254,9 +237,9 @@
           "Wide",
         ),
         " ",
-        el("button", { type: "button", "aria-keyshortcuts": "c", onclick: loom.copyItem }, "Copy as JSON"),
+        el("button", { "aria-keyshortcuts": "c", onclick: loom.copyItem }, "Copy as JSON"),
         " ",
-        el("button", { type: "button", "aria-keyshortcuts": "l", onclick: loom.copyLink }, "Copy link"),
+        el("button", { "aria-keyshortcuts": "l", onclick: loom.copyLink }, "Copy link"),
       ),
     );
   };

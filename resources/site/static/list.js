@@ -15,10 +15,7 @@
       const value = values ? values[number] : NaN;
       return Number.isNaN(value)
         ? el("i", { className: "none" })
-        : el("i", {
-            shade: shade(value),
-            title: `${loom.label(model)}: ${loom.score(value)}`,
-          });
+        : el("i", { shade: shade(value), title: `${loom.label(model)}: ${loom.score(value)}` });
     });
   // What stands at the right of a row: the scores of the models that are compared, or all in short.
   const scoresOf = (scores, sides, differences, shade, number) => {
@@ -32,12 +29,7 @@
         { className: "scores" },
         el("span", { className: "cells", "aria-hidden": "true" }, cells(scores, shade, number)),
         known.length > 0 &&
-          el(
-            "span",
-            { className: "mean" },
-            el("span", { className: "unseen" }, "mean score "),
-            loom.score(mean),
-          ),
+          el("span", { className: "mean" }, el("span", { className: "unseen" }, "mean score "), loom.score(mean)),
       );
     }
     return el(
@@ -90,20 +82,11 @@
       ),
     );
 
-  const missing = (picture) =>
-    picture.replaceWith(el("span", { className: "gone", title: "The picture is missing" }, "×"));
+  const missing = () => el("span", { className: "gone", title: "The picture is missing" }, "×");
   const fill = async (link) => {
     const [excerpt, thumb] = await loom.headOf(Number(link.dataset.number));
     link.querySelector(".excerpt").textContent = excerpt || "(no text)";
-    if (!thumb) return;
-    const picture = el("img", {
-      alt: "",
-      loading: "lazy",
-      decoding: "async",
-      onerror: () => missing(picture),
-    });
-    picture.src = loom.picturePath("thumbs", thumb);
-    link.querySelector(".thumb").append(picture);
+    if (thumb) link.querySelector(".thumb").append(loom.thumb(thumb, "", missing));
   };
 
   const turnTo = (next) => {
@@ -115,7 +98,7 @@
   const pages = () => {
     const last = Math.max(0, Math.ceil(found.length / ON_PAGE) - 1);
     const go = (text, label, to, off) =>
-      el("button", { type: "button", disabled: off, "aria-label": label, onclick: () => turnTo(to) }, text);
+      el("button", { disabled: off, "aria-label": label, onclick: () => turnTo(to) }, text);
     const first = page * ON_PAGE;
     loom
       .byId("pages")

@@ -76,13 +76,9 @@
     loom.showText("My notes", asLines(), {
       note,
       tools: [
-        el("button", { type: "button", disabled: !kept.size, onclick: save }, "Save as a file"),
+        el("button", { disabled: !kept.size, onclick: save }, "Save as a file"),
         " ",
-        el(
-          "button",
-          { type: "button", disabled: !kept.size, onclick: () => loom.copy(asLines(), "Notes") },
-          "Copy",
-        ),
+        el("button", { disabled: !kept.size, onclick: () => loom.copy(asLines(), "Notes") }, "Copy"),
       ],
     });
   };

@@ -154,6 +154,8 @@ def test_what_is_on_is_seen_and_taken_away_one_by_one(page):
     search(page, "nothing like it")
     shows(page, "0 of 60 items")
     expect(page.get_by_text("No item is as the search and the filters say.")).to_be_visible()
+    search(page, "?!")
+    shows(page, "60 items")
 
 
 def test_beside_each_outcome_stands_how_many_items_it_finds(page):
@@ -236,6 +238,7 @@ def test_two_models_are_compared_on_the_items_that_are_found(page):
     compared.get_by_role("button", name="End the comparison").click()
     shows(page, "20 of 60 items")
     expect(compared).to_be_hidden()
+    expect(page.locator("#chips").get_by_role("button")).to_have_count(1)
 
 
 def test_a_difference_has_the_interval_of_the_items_that_are_found(page):

@@ -1,17 +1,14 @@
 """Corpora of real pictures and texts that the project was not made on, from packages of Debian.
 
-`RECIPES` has them all; what reads a file's text takes the text, so that it can be tested without the
-package.
+`RECIPES` has them all.
 """
 
 import gzip
-import json
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import yaml
 
@@ -29,74 +26,6 @@ def wordnet() -> WordNet:
     """WordNet's nouns. Raises OutOfReachError, as all that follow."""
     folder = package("wordnet-base", "usr/share/wordnet") / "usr/share/wordnet"
     return WordNet((folder / "index.noun").read_text(), (folder / "data.noun").read_bytes())
-
-
-# --- Dark skies ----------------------------------------------------------------------------------
-
-_OBJECT = re.compile(r"(m|n|ngc|ic|i|abell|barnard|vdb|sh2)[-_]?(\d+)")
-_CATALOGUES = {"m": "M", "n": "NGC", "ngc": "NGC", "ic": "IC", "i": "IC", "sh2": "SH2"}
-
-
-def sky() -> list[Row]:
-    """Photographs of nebulae, clusters and galaxies, with their place and width in the sky."""
-    root = package("stellarium-data", "usr/share/stellarium/nebulae")
-    folder = root / "usr/share/stellarium/nebulae/default"
-    names = proper_names((folder / "names.dat").read_text(encoding="utf-8"))
-    tiles = tiles_of((folder / "textures.json").read_text(encoding="utf-8"))
-    return some_of(
-        row
-        for tile in tiles
-        if (row := sky_row(tile, names, folder)) is not None and row.picture.exists()
-    )
-
-
-def tiles_of(text: str) -> list[dict[str, Any]]:
-    """The pictures of Stellarium's `textures.json`, whose numbers may begin with a point."""
-    tiles: list[dict[str, Any]] = json.loads(re.sub(r"(?<=[\[\s,:-])\.(?=\d)", "0.", text))[
-        "subTiles"
-    ]
-    return tiles
-
-
-def proper_names(text: str) -> dict[str, str]:
-    """Names of objects by their number in a catalogue, from Stellarium's `names.dat`."""
-    found: dict[str, str] = {}
-    for catalogue, number, name in re.findall(r'^(\w+)\s+(\S+)\s+_\("(.+?)"\)', text, re.MULTILINE):
-        found.setdefault(f"{catalogue.upper()} {number}", name)
-    return found
-
-
-def sky_row(tile: dict[str, Any], names: dict[str, str], folder: Path) -> Row | None:
-    """The row of one of Stellarium's pictures; None of a part without a place of its own."""
-    if "worldCoords" not in tile or "imageUrl" not in tile:
-        return None
-    stem = tile["imageUrl"].rpartition(".")[0].lower()
-    known = _OBJECT.match(stem)
-    catalogue = known and _CATALOGUES.get(known[1], known[1].capitalize())
-    title = f"{catalogue} {known[2]}" if known else stem.replace("_", " ").replace("-", " ").title()
-    corners = tile["worldCoords"][0]
-    right_ascension = sum(corner[0] for corner in corners) / len(corners) % 360
-    declination = sum(corner[1] for corner in corners) / len(corners)
-    height = max(corner[1] for corner in corners) - min(corner[1] for corner in corners)
-    name = names.get(title.upper(), "")
-    credits = {key.lower(): value for key, value in tile.get("imageCredits", {}).items()}
-    called = f"{title}, also called {name}," if name else title
-    half = "northern" if declination > 0 else "southern"
-    return Row(
-        title=title,
-        caption=f"{title} ({name})" if name else title,
-        text=f"{called} stands at a right ascension of {right_ascension:.2f} degrees and a "
-        f"declination of {declination:.2f} degrees, in the {half} sky. The picture is {height:.2f} "
-        f"degrees high. Its surface brightness is {tile.get('maxBrightness', 'not known')}.",
-        picture=folder / tile["imageUrl"],
-        attribution=" ".join(
-            filter(None, (f"Credit: {credits.get('short', 'unknown')}.", credits.get("infourl")))
-        ),
-        categories=(
-            f"Objects of the {half} sky",
-            f"{catalogue} objects" if catalogue else "Named objects of the sky",
-        ),
-    )
 
 
 # --- Stamps --------------------------------------------------------------------------------------
@@ -129,50 +58,6 @@ def first_line(text: str) -> str:
 
 def _first_there(*paths: Path) -> Path | None:
     return next((path for path in paths if path.exists()), None)
-
-
-# --- Flags and maps ------------------------------------------------------------------------------
-
-
-def flags() -> list[Row]:
-    """Flags of countries and regions, and the maps they are on, in few colours."""
-    root = package("kgeography-data", "usr/share/kgeography")
-    folder = root / "usr/share/kgeography"
-    rows: dict[str, Row] = {}
-    for file in sorted(folder.glob("*.kgm")):
-        for row in rows_of_a_map(file.read_text(encoding="utf-8"), folder):
-            if row.picture.exists():
-                rows.setdefault(row.title, row)
-    return some_of(rows.values())
-
-
-def rows_of_a_map(text: str, folder: Path) -> Iterator[Row]:
-    """A row for one of KGeography's maps, and one for each of its divisions that has a flag."""
-    found = ElementTree.fromstring(text)
-    name, kind = found.findtext("name", ""), found.findtext("divisionsName", "Divisions")
-    shown = [each for each in found.findall("division") if each.findtext("ignore") is None]
-    names = [each.findtext("name", "") for each in shown]
-    attribution = f"{found.findtext('author') or 'KGeography'}. Licence: GPL-2.0-or-later"
-    yield Row(
-        title=f"Map of {name}",
-        caption=f"{kind} of {name}",
-        text=f"The map of {name} shows {len(names)} {kind.lower()}: {', '.join(names)}.",
-        picture=folder / found.findtext("mapFile", ""),
-        attribution=attribution,
-        categories=("Maps", name),
-    )
-    for each in shown:
-        if flag := each.findtext("flag"):
-            of, capital = each.findtext("name", ""), each.findtext("capital")
-            seat = f" Its capital is {capital}." if capital else ""
-            yield Row(
-                title=of,
-                caption=f"The flag of {of}",
-                text=f"{of} is one of the {kind.lower()} of {name}.{seat}",
-                picture=folder / "flags" / flag,
-                attribution=attribution,
-                categories=(f"{kind} of {name}",),
-            )
 
 
 # --- Drawings ------------------------------------------------------------------------------------
@@ -269,9 +154,7 @@ def described_row(component: dict[str, Any], icon: Path) -> Row | None:
 
 
 RECIPES: dict[str, Callable[[], list[Row]]] = {
-    "sky": sky,
     "stamps": stamps,
-    "flags": flags,
     "flashcards": flashcards,
     "instruments": instruments,
     "scripts": scripts,

@@ -25,10 +25,8 @@ from tests.strangers.packages import FOLDER
 from tests.strangers.recipes import RECIPES
 
 ODD_ROLES: Mapping[str, Mapping[str, str]] = {
-    "sky": {"judge": "out_of_order"},
-    "stamps": {"writer": "talkative"},
-    "flags": {"writer": "silent"},
-    "flashcards": {"judge": "nested"},
+    "stamps": {"writer": "talkative", "judge": "out_of_order"},
+    "flashcards": {"writer": "silent", "judge": "nested"},
     "instruments": {"writer": "endless", "judge": "renamed"},
     "scripts": {"judge": "half_talkative"},
 }

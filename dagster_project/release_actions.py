@@ -125,7 +125,7 @@ class CompareReleases(Action):
         )
         page = write_page(warehouse, image_store, profile, benchmarks, comparison)
         return ActionResult(
-            f"{comparison.markdown}\nThe same with texts and pictures: {home() / page}",
+            f"{comparison.in_words}Texts, pictures, settings and scores: {home() / page}",
             {
                 "page": dg.MetadataValue.url(address(page)),
                 "added": len(comparison.difference.added),
@@ -133,7 +133,6 @@ class CompareReleases(Action):
                 "changed": len(comparison.difference.changed),
                 "the same": comparison.difference.n_same,
                 "scores on common items": len(comparison.common),
-                "difference": dg.MetadataValue.md(comparison.markdown),
             },
         )
 

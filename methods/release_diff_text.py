@@ -1,15 +1,10 @@
-"""The diff of two releases as Markdown, for the terminal and for the metadata of a run."""
+"""The diff of two releases in words: for the terminal, and parts of its page."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from methods.evaluation.common_items import CommonScore
-from methods.markdown import code, table
-from methods.release_card import Card
-from methods.release_diff import ItemChange, ReleaseDifference, Row
-
-N_SHOWN = 50
-"""The most items that the Markdown lists. The counts are of all items."""
+from methods.release_diff import ReleaseDifference, Row
 
 
 class RepeatedResults(NamedTuple):
@@ -50,27 +45,19 @@ class CommonScores(NamedTuple):
     repeated: RepeatedResults
 
 
-def difference_markdown(
-    first: Card, second: Card, changes: ReleaseDifference, common: Sequence[CommonScores] = ()
+def difference_in_words(
+    first_id: str, second_id: str, changes: ReleaseDifference, n_scores: int
 ) -> str:
-    """Write the diff of two releases as Markdown.
+    """Summarize the diff of two releases in a few lines.
 
     Args:
-        first: The card of the earlier release.
-        second: The card of the later release.
+        first_id: The earlier release.
+        second_id: The later release.
         changes: The difference of their contents.
-        common: The scores on common items, by model and judge.
+        n_scores: The number of scores on common items, by model and judge.
     """
-    first_id, second_id = first["release_id"], second["release_id"]
-    lines = [f"# From {first_id} to {second_id}", ""]
-    counts = [
-        ("items", str(first["n_items"]), str(second["n_items"])),
-        ("turns", str(first["n_turns"]), str(second["n_turns"])),
-        ("images", str(first["n_images"]), str(second["n_images"])),
-    ]
-    lines += table(("", code(first_id), code(second_id)), counts)
-    lines += [
-        "",
+    lines = [
+        f"From {first_id} to {second_id}",
         f"Items: {len(changes.added)} added, {len(changes.removed)} removed, "
         f"{len(changes.changed)} changed, {changes.n_same} the same.",
         f"Turns: {changes.turns['added']} added, {changes.turns['removed']} removed; "
@@ -79,44 +66,11 @@ def difference_markdown(
     if changes.kinds:
         kinds = ", ".join(f"{kind} ({n})" for kind, n in changes.kinds.items())
         lines.append(f"What changed, by number of items: {kinds}.")
-    lines += _common(changes, first_id, second_id, common)
-    listed = listed_changes(changes)
-    if listed:
-        lines += ["", "## Items", ""]
-        lines += table(
-            ("", "set", "item", "what"),
-            [
-                (
-                    how,
-                    code(change.set_id or ""),
-                    " → ".join(map(code, change.item_ids)),
-                    change.what,
-                )
-                for how, change in listed[:N_SHOWN]
-            ],
-        )
-        if len(listed) > N_SHOWN:
-            lines += ["", f"{len(listed) - N_SHOWN} more are not shown."]
-    lines += ["", "## Made by", ""]
-    if changes.made_by:
-        rows = [(name, code(was), code(now)) for name, was, now in changes.made_by]
-        lines += table(("", code(first_id), code(second_id)), rows)
-    else:
-        lines += ["The same settings, prompts, models and corpus."]
-    if changes.scores:
-        lines += ["", "## Scores on the whole releases", ""]
-        heads = ("model", "judge", "judge's prompt", code(first_id), code(second_id), "difference")
-        lines += table(heads, [_score_line(*score) for score in changes.scores])
+    names = ", ".join(name.replace("`", "") for name, *_ in changes.made_by)
+    lines.append(f"Made by another: {names or 'nothing'}.")
+    if n_scores:
+        lines.append(f"Scores on the {len(changes.common)} items that both have: {n_scores}.")
     return "\n".join(lines) + "\n"
-
-
-def listed_changes(difference: ReleaseDifference) -> list[tuple[str, ItemChange]]:
-    """List all items that differ, in display order, as ("removed", "added" or "changed", item)."""
-    return [
-        *(("removed", change) for change in difference.removed),
-        *(("added", change) for change in difference.added),
-        *(("changed", change) for change in difference.changed),
-    ]
 
 
 def why_nothing_common(difference: ReleaseDifference, first: Mapping[str, object]) -> str:
@@ -134,52 +88,6 @@ def why_nothing_common(difference: ReleaseDifference, first: Mapping[str, object
         "No model was judged on both by the same judge under the same version of its prompt: give the "
         "other release to evaluate/answers (also_on) and run the job evaluate."
     )
-
-
-def _common(
-    difference: ReleaseDifference, first_id: str, second_id: str, common: Sequence[CommonScores]
-) -> list[str]:
-    if not common:
-        return []
-    lines = ["", "## Scores on the items that both have", ""]
-    n = len(difference.common)
-    lines.append(
-        f"{n} item{'' if n == 1 else 's'} with the same questions, references, choices and images. "
-        "Failed answers count as the lowest score."
-    )
-    rows = []
-    for judged in common:
-        if judged.scores:
-            leading = judged.scores[0]
-            rows.append(
-                (
-                    code(judged.model),
-                    code(judged.judge),
-                    code(judged.judge_version),
-                    f"{leading.before:.1f}",
-                    f"{leading.after:.1f}",
-                    _difference(leading),
-                    f"{leading.n_items} / {judged.repeated.n_turns}",
-                    judged.repeated.in_words,
-                )
-            )
-    heads = ("model", "judge", "judge's prompt", code(first_id), code(second_id), "difference")
-    return [*lines, "", *table((*heads, "items / turns", "answers"), rows)]
-
-
-def _difference(score: CommonScore) -> str:
-    if score.ci_low is None or score.ci_high is None:
-        return f"{score.difference:+.1f}"
-    return f"{score.difference:+.1f} ({score.ci_low:+.1f} to {score.ci_high:+.1f})"
-
-
-def _score_line(
-    model: str, judge: str, version: str, old: Row | None, new: Row | None
-) -> tuple[str, ...]:
-    gain = ""
-    if old and new and old["value"] is not None and new["value"] is not None:
-        gain = f"{new['value'] - old['value']:+.1f}"
-    return (code(model), code(judge), code(version), score(old), score(new), gain)
 
 
 def score(row: Row | None) -> str:

@@ -12,7 +12,7 @@ from methods.evaluation.common_items import common_scores
 from methods.evaluation.metrics.observations import models_in
 from methods.release_card import benchmark_of, card_of
 from methods.release_diff import ReleaseContents, ReleaseDifference, difference
-from methods.release_diff_text import CommonScores, RepeatedResults, difference_markdown
+from methods.release_diff_text import CommonScores, RepeatedResults, difference_in_words
 from resources.files.home import relative_to_home
 from resources.images.store import ImageStore
 from resources.llm.registry import Profile
@@ -34,9 +34,10 @@ class ReleaseComparison(NamedTuple):
     common: list[CommonScores]
 
     @property
-    def markdown(self) -> str:
-        """The comparison as Markdown, for a terminal and for the metadata of a run."""
-        return difference_markdown(self.first.card, self.second.card, self.difference, self.common)
+    def in_words(self) -> str:
+        """The comparison in a few lines."""
+        ids = (self.first.card["release_id"], self.second.card["release_id"])
+        return difference_in_words(*ids, self.difference, len(self.common))
 
 
 def resolve_releases(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:

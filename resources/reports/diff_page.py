@@ -12,13 +12,7 @@ from methods.evaluation.judging import PANEL, RULE
 from methods.evaluation.metrics import Metric
 from methods.release_card import Card
 from methods.release_diff import ContentChange, ItemChange, ReleaseContents, ReleaseDifference
-from methods.release_diff_text import (
-    N_SHOWN,
-    CommonScores,
-    listed_changes,
-    score,
-    why_nothing_common,
-)
+from methods.release_diff_text import CommonScores, score, why_nothing_common
 from methods.review.differences import Op, word_differences
 from resources.files.home import reports_path
 from resources.images.store import ImageStore
@@ -31,6 +25,8 @@ FOLDER = "diff"
 """The subfolder of the reports folder; a page is `diff/<first>/<second>.html`."""
 ROOT = "../../"
 """The relative path from a diff page to the reports folder."""
+MAX_ITEMS = 50
+"""The page lists at most this many items. The counts are of all items."""
 MAX_CHARACTERS = 1500
 """The page cuts longer texts to this many characters."""
 MAX_OPENING = 140
@@ -98,7 +94,11 @@ def render_diff(
         image_store: The image store.
         generated: The time, ISO 8601.
     """
-    listed = listed_changes(difference)
+    listed = [
+        *(("removed", change) for change in difference.removed),
+        *(("added", change) for change in difference.added),
+        *(("changed", change) for change in difference.changed),
+    ]
     sides = (first.card["release_id"], second.card["release_id"])
     return render_page(
         "diff.html",
@@ -114,8 +114,8 @@ def render_diff(
             (model, judge, version, score(earlier), score(later))
             for model, judge, version, earlier, later in difference.scores
         ],
-        items=[_item(how, change, sides, image_store) for how, change in listed[:N_SHOWN]],
-        n_more=max(0, len(listed) - N_SHOWN),
+        items=[_item(how, change, sides, image_store) for how, change in listed[:MAX_ITEMS]],
+        n_more=max(0, len(listed) - MAX_ITEMS),
         generated=generated,
     )
 

@@ -90,9 +90,9 @@ def test_a_release_is_shown_and_compared_by_its_name_and_by_how_its_id_begins(
     assert f"*: {ranks[0]['model']}: 1 of 2 items were asked." in page
     assert loom(["release", "diff", FIRST[:-3], "mmdu"]) == 0
     page = capsys.readouterr().out
-    assert page.startswith(f"# From {FIRST} to {SECOND}\n")
+    assert page.startswith(f"From {FIRST} to {SECOND}\n")
     path = folder / "reports" / "diff" / FIRST / f"{SECOND}.html"
-    assert page.endswith(f"The same with texts and pictures: {path}\n") and path.is_file()
+    assert page.endswith(f"Texts, pictures, settings and scores: {path}\n") and path.is_file()
     assert f"diff/{FIRST}/{SECOND}.html" in (folder / "reports" / "index.html").read_text()
 
 

@@ -123,7 +123,9 @@ def test_what_the_releases_were_made_by_is_compared_value_by_value() -> None:
         "corpus": [{"wit_shard": "b", "fingerprint": "2"}, {"wit_shard": "c", "fingerprint": "1"}],
         "prompt_versions": ["mmdu/questions@2"],
     }
-    assert difference(contents({}), contents({}, other)).made_by == [
+    found = difference(contents({}), contents({}, other))
+    assert "another: Prompts, shard a, shard b" in difference_in_words("a", "b", found, 0)
+    assert found.made_by == [
         ("Prompts", "mmdu/questions@1", "mmdu/questions@2"),
         ("shard `a`", "1", "–"),
         ("shard `b`", "1", "2"),

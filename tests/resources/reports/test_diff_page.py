@@ -75,9 +75,9 @@ def test_without_scores_the_page_says_what_to_do(store):
 
 def test_many_items_are_cut_and_long_texts_too(store):
     first = contents("toy-1", {}, store)
-    second = contents("toy-2", {f"i{n}": {} for n in range(53)}, store)
+    second = contents("toy-2", {f"i{n}": {} for n in range(60)}, store)
     page = Page(render_diff(first, second, difference(first, second), [], store, GENERATED))
-    assert "3 more items are not shown." in page.words
+    assert "10 more items are not shown." in page.words
     long = contents("toy-2", {"i": {"question": "why " * 9000}}, store)
     short = contents("toy-1", {"i": {}}, store)
     assert len(render_diff(short, long, difference(short, long), [], store, GENERATED)) < 40_000

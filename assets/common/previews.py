@@ -16,6 +16,8 @@ from methods.json_text import from_json
 from resources.images.store import ImageStore
 
 PREVIEW_ROWS = 6
+MOST_ROWS = 40
+"""Rows of a table that is shown whole, if it is not longer."""
 ROWS_SIDE_BY_SIDE = 3
 """Rows that are shown if a wide table is transposed, so that each column is a line."""
 MAX_CHARACTERS = 110

@@ -4,15 +4,13 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_EVALUATED
-from assets.common.previews import picture
+from assets.common.previews import MOST_ROWS, preview
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
 from assets.evaluate.score_queue import score_queue, scores_by_people
 from assets.review import decisions
 from methods.review.agreement import JudgeScore, judge_rows
-from resources.reports.agreement_chart import agreement_figure
-from resources.reports.figures import png
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -44,6 +42,5 @@ def judge_agreement(
     rows = judge_rows(scores_by_people(review_store), judged, seed=config.seed)
     table = rows_to_arrow("evaluate.judge_agreement", rows)
     warehouse.replace("evaluate.judge_agreement", table)
-    plot = agreement_figure(rows)
-    shown: dict[str, object] = {"agreement": picture("agreement", png(plot))} if plot else {}
+    shown: dict[str, object] = {"agreement": dg.MetadataValue.md(preview(table, n_rows=MOST_ROWS))}
     return report(table, shown if rows else {**shown, "note": NOBODY})

@@ -4,15 +4,13 @@ import dagster as dg
 from pydantic import Field
 
 from assets.common.automation import WHEN_READY
-from assets.common.previews import picture
+from assets.common.previews import MOST_ROWS, preview
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.approved import approved
 from assets.review.decisions import decisions
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
-from resources.reports.agreement_chart import agreement_figure
-from resources.reports.figures import png
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -51,8 +49,7 @@ def agreement(
     rows = people_rows(ratings, seed=config.seed)
     table = rows_to_arrow("review.agreement", rows)
     warehouse.replace("review.agreement", table)
-    plot = agreement_figure(rows)
-    shown: dict[str, object] = {"agreement": picture("agreement", png(plot))} if plot else {}
+    shown: dict[str, object] = {"agreement": dg.MetadataValue.md(preview(table, n_rows=MOST_ROWS))}
     if not rows:
         shown["note"] = NO_DECISIONS
     elif not any(row["n_items"] for row in rows if row["raters"] == "all"):

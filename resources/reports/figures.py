@@ -9,7 +9,7 @@ import io
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -58,8 +58,6 @@ PAGE_COLOURS = {
 """Colours that a page replaces with variables of its stylesheet, for the dark mode."""
 COLUMN = 3.35
 """Width in inches of a column of a paper; a phone shows a figure of this width unscaled."""
-MOST_LABEL = 40
-"""Longer labels are cut to this many characters."""
 DPI = 110
 TEXT, TITLE = 8.5, 10.0
 """Font sizes in points."""
@@ -301,29 +299,6 @@ def font_for(texts: Iterable[str]) -> str:
     """Return the path of the font that can draw most of `texts`; of equal fonts, matplotlib's own."""
     texts = list(texts)
     return max(_fonts(), key=lambda path: sum(can_draw(path, text) for text in texts))
-
-
-def name_ticks(
-    ticks: Callable[..., Any],
-    places: Sequence[int],
-    names: Sequence[str],
-    most: int = MOST_LABEL,
-    **form: Any,
-) -> None:
-    """Label positions of an axis with names, in a font that can draw them.
-
-    Args:
-        ticks: The method of the axes that sets ticks and their labels.
-        places: The positions.
-        names: The name at each position.
-        most: Longer names are cut to this many characters.
-        form: Text properties of the labels.
-    """
-    from matplotlib.font_manager import FontProperties
-
-    font = font_for(names)
-    shown = [drawable(font, cut(name, most)) for name in names]
-    ticks(list(places), shown, fontproperties=FontProperties(fname=font, size=TEXT), **form)
 
 
 def can_draw(path: str, text: str) -> bool:

@@ -1,12 +1,9 @@
 """The assets `review/agreement` and `review/effort`: from the stores to tables and a picture."""
 
-import base64
-import io
 from typing import Any
 
 import dagster as dg
 import pytest
-from PIL import Image
 
 from assets.review.agreement import NO_PAIRS, agreement
 from assets.review.effort import effort
@@ -49,7 +46,7 @@ def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it
 
 
 @in_pairs
-def test_two_annotators_are_compared_and_drawn_and_again_comes_to_the_same(desk: Desk) -> None:
+def test_two_annotators_are_compared_and_again_comes_to_the_same(desk: Desk) -> None:
     desk.queue("rewrite", REWRITES)
     rejected = {"verdict": "reject", "reason": "incomplete", "seconds": 90.0}
     desk.decide("ann", [*accepted(2), rejected, rejected])
@@ -63,8 +60,7 @@ def test_two_annotators_are_compared_and_drawn_and_again_comes_to_the_same(desk:
     assert found[("all", "raw")] == 0.75
     assert "note" not in shown["agreement"]
     assert shown["agreement"]["decided by"] == 2
-    encoded = shown["agreement"]["agreement"].split("base64,")[1].rstrip(")")
-    assert Image.open(io.BytesIO(base64.b64decode(encoded))).format == "PNG"
+    assert shown["agreement"]["agreement"].count("| 0.75 ") >= 1
     reasons = desk.rows("SELECT reviewer, reasons FROM review.effort ORDER BY reviewer")
     assert [row["reasons"] for row in reasons] == [[("incomplete", 2)], [("incomplete", 1)]]
 

@@ -15,7 +15,6 @@ from PIL import Image, ImageColor
 
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from resources.reports import figures
-from resources.reports.agreement_chart import MOST_RATERS, agreement_figure
 from resources.reports.charts import (
     WIDTHS,
     differences_figure,
@@ -164,53 +163,6 @@ def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() ->
     layers = [MapLayer("a", PALETTE[0], [2, 0]), MapLayer("b", PALETTE[1], [1])]
     marks = [each for each in drawn(map_figure(dots, layers, 3)).iter() if "data-n" in each.attrib]
     assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
-
-
-def row(raters: str = "all", measure: str = "raw", **changed: Any) -> dict[str, Any]:
-    made = {"kind": "rewrite", "dimension": "verdict", "raters": raters, "measure": measure}
-    return made | {"value": 0.5, "low": 0.3, "high": 0.7, "reason": None} | changed
-
-
-def opened(rows: list[dict[str, Any]]) -> Image.Image:
-    figure = agreement_figure(rows)
-    assert figure is not None
-    return Image.open(io.BytesIO(figures.png(figure))).convert("RGB")
-
-
-def shows(image: Image.Image, colour: str) -> bool:
-    """Whether a colour is there, as near as a palette of 256 comes to it."""
-    wanted = ImageColor.getrgb(colour)
-    found = image.getcolors(maxcolors=2**24)
-    assert found is not None
-    return any(
-        max(abs(a - b) for a, b in zip(wanted, pixel, strict=True)) <= 2  # type: ignore[call-overload]
-        for _, pixel in found
-    )
-
-
-def test_each_measure_with_a_value_has_its_colour() -> None:
-    image = opened([row(), row(measure="fleiss_kappa", value=-0.5, low=-1.0, high=0.0)])
-    assert shows(image, PALETTE[0])
-    assert shows(image, PALETTE[1])
-    nothing = row(measure="mae", value=None, low=None, high=None, reason="No item.")
-    assert not shows(opened([row(), row(measure="cohen_kappa"), nothing]), PALETTE[2])
-    assert agreement_figure([]) is None and agreement_figure([nothing]) is None
-
-
-@pytest.mark.parametrize("name", ["$\\frac{$", "王小明", "a" * 500])
-def test_any_name_is_drawn(name: str) -> None:
-    assert opened([row(f"{name}|z"), row(f"{name}|z", "mae", value=12.0, low=0.0, high=20.0)]).width
-
-
-def test_beyond_what_can_be_read_pairs_are_left_out_and_all_together_is_not() -> None:
-    pairs = [row(f"a{number:03}|b") for number in range(200)]
-    image = opened([*pairs, row("z|z", "pearson"), row("all", "kendall")])
-    drawn, shorter = agreement_figure(pairs), agreement_figure(pairs[:MOST_RATERS])
-    assert drawn and shorter and drawn.get_figheight() == shorter.get_figheight()
-    # Measures have their colours in the order of the alphabet: kendall, pearson, raw.
-    assert shows(image, PALETTE[0])
-    assert shows(image, PALETTE[2])
-    assert not shows(image, PALETTE[1])
 
 
 def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:

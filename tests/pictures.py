@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 
 from methods.review import Decision, QueueItem, queue_item
 from resources.files.home import REPO_ROOT
-from resources.reports.figures import can_draw, font_for
+from resources.reports.figures import printable
 from resources.web.addresses import address
 from tests.browser import FLAGS
 from tests.e2e.running import Run, demo
@@ -54,7 +54,7 @@ def main() -> int:
     if chromium is None:
         print("Pictures need a browser: install Debian's package chromium.", file=sys.stderr)
         return 2
-    if not can_draw(font_for(CHINESE), CHINESE):
+    if printable(CHINESE) != CHINESE:
         print(
             "Pictures need a font with Chinese characters: install Debian's fonts-noto-cjk.",
             file=sys.stderr,

@@ -6,17 +6,11 @@ from assets.cluster.cohesion import cohesion
 from assets.cluster.map import entry_map
 from assets.cluster.near_pairs import near_pairs
 from assets.common.automation import WHEN_READY
-from assets.common.previews import picture
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import write_report
-from resources.reports.cluster_page import (
-    ClusterPageInput,
-    MapPoint,
-    map_png,
-    render_clusters,
-)
+from resources.reports.cluster_page import ClusterPageInput, MapPoint, render_clusters
 from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
@@ -61,10 +55,4 @@ def pictures(
     }
     table = rows_to_arrow("cluster.pictures", [row])
     warehouse.replace("cluster.pictures", table)
-    return report(
-        table,
-        {
-            "page": dg.MetadataValue.url(address(inside)),
-            **({"map": picture("map", map_png(points))} if points else {}),
-        },
-    )
+    return report(table, {"page": dg.MetadataValue.url(address(inside))})

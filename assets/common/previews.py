@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import dagster as dg
 import pyarrow as pa
 
 from methods.json_text import from_json
@@ -78,19 +77,6 @@ def preview(rows: pa.Table, images: ImageStore | None = None, n_rows: int = PREV
         text = " · ".join(f"{_text(name)}: {value}" for name, value in same.items() if value)
         return f"The same in these rows: {text}\n\n{_table(others, rows.schema)}"
     return _side_by_side(cells)
-
-
-def picture(name: str, png: bytes) -> dg.MarkdownMetadataValue:
-    """Make metadata that shows an image in the UI.
-
-    Args:
-        name: The name of the image.
-        png: The image as PNG.
-
-    Returns:
-        Markdown with the image inside.
-    """
-    return dg.MetadataValue.md(f"![{name}](data:image/png;base64,{base64.b64encode(png).decode()})")
 
 
 def _table(cells: Cells, schema: pa.Schema) -> str:

@@ -11,13 +11,12 @@ from resources.warehouse import Warehouse
 
 PAGE = "corpus.html"
 QUERIES = (
-    *("counts", "languages", "licences", "shards", "clusters", "map", "sets"),
+    *("counts", "languages", "licences", "shards", "clusters", "sets"),
     *("left_out", "checks", "review", "costs"),
 )
 SHOWN = {
     "n_shards": 20,
     "n_clusters": 12,
-    "n_points": 1500,
     "n_sets": 4,
     "n_examples": 3,
     "n_days": 7,
@@ -47,7 +46,6 @@ def write_corpus(warehouse: Warehouse, image_store: ImageStore) -> Path:
             licences=rows["licences"],
             shards=rows["shards"],
             clusters=rows["clusters"],
-            map=rows["map"],
             sets=rows["sets"],
             left_out=rows["left_out"],
             checks=rows["checks"],

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from resources.images.store import ImageStore
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
-from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour, png
+from resources.reports.figures import NO_GROUP, OTHER, PALETTE, cut, inline_svg, page_colour
 from resources.reports.page import TEMPLATES, render_page
 from resources.reports.report_shape import BarChart, bars_of
 
@@ -28,8 +28,6 @@ MAX_CATEGORIES = 40
 """The chart shows this many categories, the most frequent ones."""
 MAP_WIDTH = 7.0
 """Width of the map on the page, in inches."""
-STILL_WIDTH = 9.0
-"""Width of the map in Dagster's UI, in inches."""
 
 Row = Mapping[str, Any]
 
@@ -117,11 +115,6 @@ def render_clusters(clustering: ClusterPageInput, image_store: ImageStore) -> Cl
         ],
     )
     return ClusterPage(html, sum(thumbnail is not None for thumbnail in thumbnails))
-
-
-def map_png(points: Sequence[MapPoint]) -> bytes:
-    """Draw the map for Dagster's UI as PNG, with a legend of the groups."""
-    return png(map_figure(dots(points), layers(points), STILL_WIDTH, "right"))
 
 
 def dots(points: Sequence[MapPoint]) -> list[MapDot]:

@@ -59,8 +59,8 @@ PAGE_COLOURS = {
 COLUMN = 3.35
 """Width in inches of a column of a paper; a phone shows a figure of this width unscaled."""
 DPI = 110
-TEXT, TITLE = 8.5, 10.0
-"""Font sizes in points."""
+TEXT = 8.5
+"""Font size in points."""
 PRINT_DPI = 300
 PRINT_TEXT, PRINT_SMALL = 7.5, 6.5
 """Font sizes in points of a figure that a paper prints unscaled."""
@@ -112,16 +112,6 @@ def printable(text: str) -> str:
         character if any(can_draw(path, character) for _, path in _print_fonts()) else "?"
         for character in text
     )
-
-
-def set_title(axes: Any, title: str) -> None:
-    """Set a left-aligned title.
-
-    Args:
-        axes: The axes.
-        title: The title.
-    """
-    axes.set_title(title, loc="left", color=INK, fontsize=TITLE)
 
 
 def style_axes(axes: Any, grid: str, size: float = TEXT) -> None:
@@ -295,24 +285,9 @@ def _without_formulas(figure: "Figure") -> "Figure":
     return figure
 
 
-def font_for(texts: Iterable[str]) -> str:
-    """Return the path of the font that can draw most of `texts`; of equal fonts, matplotlib's own."""
-    texts = list(texts)
-    return max(_fonts(), key=lambda path: sum(can_draw(path, text) for text in texts))
-
-
 def can_draw(path: str, text: str) -> bool:
     """Whether the font has a glyph for every character of `text` that is not blank."""
     return all(character.isspace() or ord(character) in _signs(path) for character in text)
-
-
-def drawable(path: str, text: str) -> str:
-    """Replace each character that a font lacks by a question mark."""
-    return "".join(character if can_draw(path, character) else "?" for character in text)
-
-
-def _fonts() -> tuple[str, ...]:
-    return tuple(path for _, path in _installed(OWN_FONT, *EAST_ASIAN_FONTS))
 
 
 def _print_fonts() -> tuple[tuple[str, str], ...]:

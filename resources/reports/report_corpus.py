@@ -6,8 +6,6 @@ from typing import Any, NamedTuple, TypedDict
 from methods.naming import decimal_text
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
-from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
-from resources.reports.figures import COLUMN, OTHER, PALETTE, inline_svg
 from resources.reports.page import render_page
 from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_examples import source_of
@@ -16,8 +14,6 @@ from resources.reports.report_shape import MOST_ROWS, BarChart, bars_of
 
 MOST_PICTURES = 6
 """The page shows this many images of a set."""
-N_COLOURS = 8
-"""This many groups of the map have their own colour."""
 MEASURES = {
     "raw": "Raw agreement",
     "cohen_kappa": "Cohen's kappa",
@@ -42,7 +38,6 @@ class CorpusPageInput(TypedDict):
     licences: Rows
     shards: Rows
     clusters: Rows
-    map: Rows
     sets: Rows
     set_sizes: Rows
     left_out: Rows
@@ -126,32 +121,14 @@ def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[blo
         "Languages, licences, shards",
         [block.Pane(drawings, "charts"), block.FoldedBlocks(block.bold(title), [shards])],
     )
-    blocks: list[block.Block] = [block.note("no_corpus_map")]
-    if counts["has_map"] and corpus["map"]:
-        label = f"Map of {block.count(len(corpus['map']), 'entry')}"
-        figure = inline_svg(map_figure(*_map(corpus["map"]), COLUMN), label)
-        blocks = [block.note("corpus_map"), block.FigureRow([("", figure)], "figure map")]
-        if centres := [_centre(row, image_store) for row in corpus["clusters"]]:
-            blocks += [
-                block.Heading("The largest clusters"),
-                block.Drawing("groups", [CorpusImageGroup("", centres)]),
-            ]
+    blocks: list[block.Block] = [block.note("corpus_map" if counts["has_map"] else "no_corpus_map")]
+    if centres := [_centre(row, image_store) for row in corpus["clusters"]]:
+        blocks += [
+            block.Heading("The largest clusters"),
+            block.Drawing("groups", [CorpusImageGroup("", centres)]),
+        ]
     yield block.Section("clusters", "Clusters", "Clusters", blocks)
     yield block.Section("sets", "Image sets", "Image sets", list(_sets(corpus, image_store)))
-
-
-def _map(rows: Rows) -> tuple[list[MapDot], list[MapLayer]]:
-    """Return the dots of the map and its layers: the largest groups in colours, then all others."""
-    groups: dict[int, list[int]] = {}
-    for number, row in enumerate(rows):
-        place = row["place"]
-        has_colour = place is not None and place <= N_COLOURS
-        groups.setdefault(place if has_colour else N_COLOURS + 1, []).append(number)
-    colours = [*PALETTE[:N_COLOURS], OTHER]
-    return (
-        [MapDot(row["x"], row["y"], "clustered") for row in rows],
-        [MapLayer("", colours[place - 1], groups[place]) for place in sorted(groups)],
-    )
 
 
 def _bars(title: str, noun: str, rows: Rows, label: str, n: str) -> BarChart:

@@ -163,12 +163,3 @@ def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() ->
     layers = [MapLayer("a", PALETTE[0], [2, 0]), MapLayer("b", PALETTE[1], [1])]
     marks = [each for each in drawn(map_figure(dots, layers, 3)).iter() if "data-n" in each.attrib]
     assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
-
-
-def test_the_font_is_the_one_that_draws_most_of_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    signs = {"own": frozenset(map(ord, "Owls")), "eastern": frozenset(map(ord, "Owls猫头鹰"))}
-    monkeypatch.setattr(figures, "_fonts", lambda: ("own", "eastern"))
-    monkeypatch.setattr(figures, "_signs", lambda path: signs[path])
-    assert figures.font_for(["Owls", "Owl"]) == "own"
-    assert figures.font_for(["Owls", "猫头鹰"]) == "eastern"
-    assert figures.drawable("own", "Owl 猫") == "Owl ?"

@@ -81,7 +81,6 @@ def corpus_of(name: str, pictures: Sequence[Mapping[str, Any]]) -> CorpusPageInp
         "licences": [{"licence": name, "n_images": 10**9}],
         "shards": [{"wit_shard": name, **shard}],
         "clusters": [{**picture, "title": name, "size": 7} for picture in pictures],
-        "map": [{"x": 10.0 * n, "y": 5.0 * n, "place": n or None} for n in range(11)],
         "sets": [{**each, **of_set, "position": n} for n, each in enumerate(pictures, start=1)],
         "set_sizes": [{"n_images": n, **size} for n in range(2, 21)],
         "left_out": [{**left_out, "examples": [example]}],

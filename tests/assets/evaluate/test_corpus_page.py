@@ -135,6 +135,7 @@ def test_the_page_says_what_there_is_what_was_left_out_and_what_people_decided(
     corpus, store, loom_home
 ):
     page = page_of(corpus, store)
+    assert "There is no map yet" in page.words
     words = page.words.replace(" ", "")
     for said in (
         *("Shards 1", "WIT rows 5", "Pages 2", "Entries 2", "Pictures 2", "Image sets 1"),

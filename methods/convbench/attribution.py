@@ -118,18 +118,11 @@ TERMS: Row = {
         }
         for change in CHANGES
     ],
-    "causes": {
-        PERCEPTION_GIVEN: ("perception", "perception is given", ""),
-        REASONING_GIVEN: (
-            "reasoning",
-            "reasoning is given as well",
-            " that are left with perception given",
-        ),
-    },
+    "causes": (PERCEPTION_GIVEN, REASONING_GIVEN),
 }
 """Names for the page that shows the rows, in order. Turns have their dimension and the label of their
 task, trials a description, win rates their dimension and trial, changes the columns that tell rows
-apart. Causes have a name, the condition under which errors go, and a restriction of errors."""
+apart. Causes are the changes that show a single cause."""
 
 
 def attribution_rows(

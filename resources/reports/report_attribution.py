@@ -15,7 +15,7 @@ from resources.reports.charts import TurnScore, turns_figure
 from resources.reports.estimate import Scale
 from resources.reports.figures import inline_svg
 from resources.reports.report_blocks import Cell
-from resources.reports.report_input import Cause, Row, Terms
+from resources.reports.report_input import Row, Terms
 from resources.reports.report_leaderboard import JudgePane
 from resources.reports.report_pairs import ModelDifference, difference_cell, difference_of
 from resources.reports.report_parts import heat, slices_by_label, span
@@ -86,21 +86,6 @@ def _pane(pane: JudgePane, rows: Sequence[Row], terms: Terms) -> Iterator[block.
         ],
         "matrix",
     )
-    # Changes that name no single cause are only in the table: a sentence would repeat the others.
-    named = [key for key in with_reference if key[0] in terms["causes"]]
-    yield block.Terms(
-        [
-            (
-                who.label,
-                [
-                    sentence(by_change[key][who.name], terms["causes"][key[0]])
-                    for key in named
-                    if who.name in by_change[key]
-                ],
-            )
-            for who in models
-        ]
-    )
     if left_out := _left_out(row for key in with_reference for row in by_change[key].values()):
         yield block.FoldedBlocks(LEFT_OUT, [block.Sentences(left_out, "")])
     for entry in changes:
@@ -140,9 +125,16 @@ def _difference(row: Row | None) -> ModelDifference | None:
 
 
 def _followed(row: Row | None) -> Cell:
-    """Make the cell of a model and a change: net effect, test, fixed errors, lost right answers."""
+    """Make the cell of a model and a change: net effect, test, fixed errors, lost right answers, and
+    the reason if there is no effect or no test.
+    """
+    if row is None:
+        return Cell("·")
     difference = _difference(row)
-    return difference_cell(difference, *(_counts(row) if row and difference else ()))
+    why = [row["reason"]] if row["reason"] else []
+    if difference is None:
+        return Cell("·", why)
+    return difference_cell(difference, *_counts(row), *why)
 
 
 def _counts(row: Row) -> tuple[str, str]:
@@ -150,41 +142,6 @@ def _counts(row: Row) -> tuple[str, str]:
         f"{row['n_gone']} of {row['n_errors']} gone",
         f"{row['n_lost']} of {row['n_right']} lost",
     )
-
-
-def sentence(row: Row, phrases: Cause) -> str:
-    """Describe a row; a cause is only named if its test is significant.
-
-    Args:
-        row: The row.
-        phrases: The words of the benchmark.
-    """
-    cause, when, which = phrases
-    errors = f"errors in {row['dimension'].lower()}"
-    if not row["n_items"]:
-        return f"No {errors} can be followed when {when}. {row['reason']}"
-    errors += which
-    lost = "nothing was right before"
-    if row["n_right"]:
-        lost = f"{row['n_lost']} of {row['n_right']} right answers are lost"
-    if not row["n_errors"]:
-        return f"There are no {errors} to attribute; when {when}, {lost}."
-    gone = f"Of {row['n_errors']} {errors} {row['n_gone']} ({_percent(row, 'gone')}) go when {when}"
-    net = f"net {SCALE.difference(row['difference'])} points"
-    cell = _difference(row)
-    if cell is None or row["p_holm"] is None:
-        return f"{gone}; {lost}; {net}. {row['reason']}"
-    ends = f"[{SCALE.difference(row['ci_low'])}, {SCALE.difference(row['ci_high'])}]"
-    verdict = {
-        "gain": f"{cause} is a cause.",
-        "loss": "what is given makes it worse.",
-    }.get(row["verdict"] or "", "no cause is shown.")
-    return f"{gone}; {lost}; {net} {ends}, {cell.p}: {verdict}"
-
-
-def _percent(row: Row, name: str) -> str:
-    value, low, high = (100 * row[f"{name}_{figure}"] for figure in ("share", "low", "high"))
-    return f"{value:.0f} % [{low:.0f}, {high:.0f}]"
 
 
 def _left_out(rows: Iterable[Row]) -> list[str]:

@@ -57,14 +57,6 @@ class Sentences:
     style: str = "links"
 
 
-@dataclass(frozen=True)
-class Terms:
-    """A definition list: pairs of a name and its sentences."""
-
-    kind: ClassVar = "terms"
-    entries: Sequence[tuple[str, Sequence[str]]]
-
-
 class TableSection(NamedTuple):
     """A group of lines of a table; `above` is its heading."""
 
@@ -146,9 +138,7 @@ class Panes:
     panes: Sequence[tuple[str, Sequence["Block"]]]
 
 
-Block = (
-    Note | Heading | Sentences | Terms | Table | Drawing | FigureRow | FoldedBlocks | Pane | Panes
-)
+Block = Note | Heading | Sentences | Table | Drawing | FigureRow | FoldedBlocks | Pane | Panes
 
 
 class Section(NamedTuple):

@@ -14,9 +14,7 @@ Terms = Mapping[str, Any]
 """The display names for rows of `evaluate.error_attribution`, in display order. `turns` has (turn,
 dimension that is judged, label of its task), `trials` the name of each trial, `rates` (metric,
 dimension, trial). `changes` has `key` (see `report_attribution.Change`), `labels` and `is_later_turn`;
-`causes` maps changes to a `Cause`."""
-Cause = tuple[str, str, str]
-"""Phrases of a sentence: (the cause, when errors disappear, which errors these are)."""
+`causes` are the changes that show a single cause."""
 
 
 class ReportBenchmark(TypedDict):

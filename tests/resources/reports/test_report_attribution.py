@@ -1,74 +1,15 @@
-"""The section on where errors come from: sentences, what is marked, plots, maps of tasks."""
+"""The section on where errors come from: what is marked, plots, maps of tasks."""
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
-from methods.convbench.attribution import PERCEPTION_GIVEN, REASONING_GIVEN, TERMS, TOO_FEW
-from methods.convbench.scores import CREATION, REASONING
+from methods.convbench.attribution import PERCEPTION_GIVEN, TOO_FEW
+from methods.convbench.scores import REASONING
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_attribution import attribution
-from resources.reports.report_attribution import sentence as sentence_of
 from resources.reports.report_leaderboard import panes_of
 from tests.resources.reports.attribution_rows import convbench_data
-
-
-def row(**changed: Any) -> dict[str, Any]:
-    """A row of `evaluate.error_attribution` with a clear gain."""
-    return {
-        **{"change": PERCEPTION_GIVEN, "dimension": REASONING, "verdict": "gain", "reason": None},
-        **{"n_items": 71, "n_errors": 31, "n_gone": 18, "n_right": 40, "n_lost": 2},
-        **{"gone_share": 18 / 31, "gone_low": 0.408, "gone_high": 0.736},
-        **{"difference": 16.0, "ci_low": 8.0, "ci_high": 24.0, "p": 0.0005, "p_holm": 0.001},
-        **changed,
-    }
-
-
-def sentence(of: Mapping[str, Any]) -> str:
-    return sentence_of(of, TERMS["causes"][of["change"]])
-
-
-def test_a_cause_is_said_in_plain_words() -> None:
-    assert sentence(row()) == (
-        "Of 31 errors in reasoning 18 (58 % [41, 74]) go when perception is given; 2 of 40 right "
-        "answers are lost; net +16.0 points [+8.0, +24.0], p < 0.001; Holm: 0.001: perception is a "
-        "cause."
-    )
-    of_creation = {"dimension": CREATION, "change": REASONING_GIVEN}
-    assert sentence(row(**of_creation)).startswith(
-        "Of 31 errors in creation that are left with perception given 18 (58 % [41, 74]) go when "
-        "reasoning is given as well;"
-    )
-
-
-@pytest.mark.parametrize(
-    ("changed", "end"),
-    [
-        ({"p_holm": 0.3, "verdict": None}, "Holm: 0.30: no cause is shown."),
-        ({"difference": -9.0, "verdict": "loss"}, "0.001: what is given makes it worse."),
-        ({"p_holm": None, "reason": TOO_FEW, "verdict": None}, f"net +16.0 points. {TOO_FEW}"),
-    ],
-)
-def test_a_recovery_alone_names_no_cause(changed: Mapping[str, Any], end: str) -> None:
-    assert sentence(row(**changed)).endswith(end)
-    assert "is a cause" not in sentence(row(**changed))
-
-
-def test_without_errors_or_items_the_sentence_says_so() -> None:
-    none = sentence(row(n_errors=0, n_gone=0, gone_share=None, gone_low=None, gone_high=None))
-    assert none == (
-        "There are no errors in reasoning to attribute; when perception is given, 2 of 40 right "
-        "answers are lost."
-    )
-    nothing = sentence(row(n_right=0, n_lost=0))
-    assert "; nothing was right before; net" in nothing
-    assert sentence(row(n_items=0, reason="No item was judged in both.")) == (
-        "No errors in reasoning can be followed when perception is given. "
-        "No item was judged in both."
-    )
 
 
 def section(html: str) -> str:
@@ -105,11 +46,36 @@ def test_each_planted_fault_is_named_and_marked(data, store) -> None:
         "illogical": ["", "", "better", "better"],
         "sound": ["", "", "", ""],
     }
-    html = section(render_report(made, store))
-    assert 'href="#attribution"' in render_report(made, store)
+    # What makes it worse is no cause.
+    for row in made["error_attribution"]:
+        row |= {"verdict": "loss"} if row["model"] == "sound" else {}
+    page = render_report(made, store)
+    html = section(page)
+    assert 'href="#attribution"' in page and "A cause is shown for 2 of 3 models" in page
     text = text_of(html)
     assert "Reasoning perception given" in text and "Creation reasoning given as well" in text
-    assert "perception is a cause." in text and "reasoning is a cause." in text
+
+
+def test_the_cell_of_a_change_has_its_test_its_counts_and_why_there_is_none(data) -> None:
+    made = convbench_data(data)
+    tested, *others = (
+        each
+        for each in made["error_attribution"]
+        if each["model"] == "blind" and not each["subset_label"]
+    )
+    tested |= {"n_errors": 31, "n_gone": 18, "n_right": 40, "n_lost": 2, "difference": 16.0}
+    tested |= {"ci_low": 8.0, "ci_high": 24.0, "p": 0.0005, "p_holm": 0.001, "n_clusters": 71}
+    others[0] |= {"p": None, "p_holm": None, "reason": TOO_FEW}
+    others[1] |= {"difference": None, "reason": "No item was judged in both."}
+    found = table(blocks_of(made), "Errors that go when turns are given")
+    cells = next(line[1:] for line in found.lines if text_of(line[0].text) == "blind")
+    assert text_of(cells[0].text) == "+16.0" and cells[0].kind == "n better"
+    assert [text_of(each) for each in cells[0].small] == [
+        *("+8.0 to +24.0, C = 71", "p < 0.001; Holm: 0.001"),
+        *("18 of 31 gone", "2 of 40 lost"),
+    ]
+    assert cells[1].small[-1] == TOO_FEW
+    assert cells[2] == block.Cell("·", ["No item was judged in both."])
 
 
 def test_tasks_in_which_most_errors_go_stand_first(data) -> None:

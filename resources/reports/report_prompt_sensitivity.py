@@ -10,7 +10,7 @@ from resources.reports import report_blocks as block
 from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_input import Report, Row
 from resources.reports.report_leaderboard import JudgePane
-from resources.reports.report_pairs import difference_of, finding_cell
+from resources.reports.report_pairs import finding_cell
 from resources.reports.report_scores import DisplayedMetric
 
 
@@ -65,18 +65,7 @@ def _effects(
     yield block.note("effects_of_styles", metric=metric, by_rule=by_rule)
     if max(row["n"] for row in differences.values()) < LEAST_CLUSTERS:
         yield block.note("too_few", noun="group", least=LEAST_CLUSTERS)
-    verdicts = [
-        f"{name}: {metric.name} {cell.difference} [{cell.interval}] where the wording is {style}, "
-        f"{cell.p}."
-        for style in styles
-        for name in having
-        if (row := differences.get((style, name)))
-        and (cell := difference_of(row, metric, column="value"))
-        and cell.verdict
-    ]
-    if verdicts:
-        yield block.Sentences(verdicts)
-    else:
+    if not any(map(is_significant, differences.values())):
         yield block.note("no_style_counts")
 
     def most(rows: Mapping[tuple[str, str], Row], style: str) -> int:

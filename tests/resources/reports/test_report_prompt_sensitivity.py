@@ -22,16 +22,16 @@ def wording(item, value, text, **changed):
     return {**of, **calls, **changed}
 
 
-def test_a_style_that_hurts_is_named_in_a_sentence(data, store):
+def test_a_style_that_hurts_is_marked(data, store):
     data["findings"]["prompt_sensitivity"] = [
         *effect("strong", "polite", 0.5, 0.8),
         *effect("weak", "polite", -6.0, 0.001),
     ]
+    unmarked = Page(render_report({**data, "findings": {}}, store))
     page = Page(render_report(data, store))
-    assert (
-        "weak: Overall Score −6.0 [−7.0 to −5.0, C = 20] where the wording is polite" in page.words
-    )
-    assert "strong: Overall Score" not in page.words and "told by rule" in page.words
+    assert page.classes().count("worse") == unmarked.classes().count("worse") + 1
+    assert "−6.0−7.0 to −5.0, C = 20" in page.words and "told by rule" in page.words
+    assert "No style has an effect" not in page.words
 
 
 def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):

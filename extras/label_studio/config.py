@@ -17,15 +17,8 @@ CHOOSES = {
 }
 """The text of each kind that is chosen from a few options instead of written."""
 
-ITEM, OPTION, VERDICT, REASON, NOTE, TEXT, SCORE = (
-    "item",
-    "option",
-    "verdict",
-    "reason",
-    "note",
-    "text",
-    "score",
-)
+ITEM, OPTION, VERDICT, REASON = "item", "option", "verdict", "reason"
+NOTE, TEXT, SCORE = "note", "text", "score"
 """Names of the controls; those of texts and scores are followed by `_` and an index."""
 
 _VERDICTS = ("accept", "edit", "reject")
@@ -45,10 +38,20 @@ def labelling_config(kind: str) -> str:
     SubElement(pictures, "Image", name=f"picture_{_INDEX}", value=f"$pictures[{_INDEX}].url")
     _texts_to_read(view, "help")
     _texts_to_read(view, "read")
+    write = SubElement(view, "Repeater", on="$write", indexFlag=_INDEX)
+    SubElement(write, "Header", value=f"$write[{_INDEX}].label", size="5")
     if kind == "score":
-        _numbers(view)
+        SubElement(write, "Number", _control(f"{SCORE}_{_INDEX}"), step="1")
     else:
-        _texts_to_write(view)
+        SubElement(
+            write,
+            "TextArea",
+            _control(f"{TEXT}_{_INDEX}"),
+            value=f"$write[{_INDEX}].text",
+            rows="4",
+            editable="true",
+            maxSubmissions="1",
+        )
     if kind in CHOOSES:
         SubElement(view, "Header", value=f"The right {CHOOSES[kind]}", size="5")
         SubElement(view, "Choices", _control(OPTION), value="$options", choice="single-radio")
@@ -74,26 +77,6 @@ def _texts_to_read(view: Element, key: str) -> None:
     # Text shows its value unchanged; HyperText or Markdown would interpret it.
     shown = {"name": f"{key}_{_INDEX}", "value": f"${key}[{_INDEX}].text", "valueType": "text"}
     SubElement(repeater, "Text", shown)
-
-
-def _texts_to_write(view: Element) -> None:
-    write = SubElement(view, "Repeater", on="$write", indexFlag=_INDEX)
-    SubElement(write, "Header", value=f"$write[{_INDEX}].label", size="5")
-    SubElement(
-        write,
-        "TextArea",
-        _control(f"{TEXT}_{_INDEX}"),
-        value=f"$write[{_INDEX}].text",
-        rows="4",
-        editable="true",
-        maxSubmissions="1",
-    )
-
-
-def _numbers(view: Element) -> None:
-    write = SubElement(view, "Repeater", on="$write", indexFlag=_INDEX)
-    SubElement(write, "Header", value=f"$write[{_INDEX}].label", size="5")
-    SubElement(write, "Number", _control(f"{SCORE}_{_INDEX}"), step="1")
 
 
 def _choices(view: Element, name: str, values: tuple[str, ...], **attributes: str) -> None:

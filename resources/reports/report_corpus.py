@@ -4,26 +4,24 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 from methods.naming import decimal_text
+from methods.release_statistics import CategoryCounts
 from resources.images.store import ImageStore
 from resources.reports import report_blocks as block
 from resources.reports.page import render_page
 from resources.reports.report_blocks import Cell, markup
 from resources.reports.report_examples import source_of
 from resources.reports.report_input import Row, Rows
-from resources.reports.report_shape import MOST_ROWS, BarChart, bars_of
+from resources.reports.report_shape import share_chart
+from resources.reports.report_trust import MEASURES as JUDGE_MEASURES
 
 MOST_PICTURES = 6
 """The page shows this many images of a set."""
 MEASURES = {
+    **JUDGE_MEASURES,
     "raw": "Raw agreement",
-    "cohen_kappa": "Cohen's kappa",
     "fleiss_kappa": "Fleiss' kappa",
     "krippendorff_nominal": "Krippendorff's alpha, nominal",
     "krippendorff_ordinal": "Krippendorff's alpha, ordinal",
-    "pearson": "Pearson",
-    "spearman": "Spearman",
-    "kendall": "Kendall",
-    "mae": "Mean error",
 }
 
 
@@ -96,10 +94,15 @@ def render_corpus(corpus: CorpusPageInput, image_store: ImageStore, generated: s
 
 def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[block.Section]:
     counts = corpus["counts"]
-    charts = [
-        _bars("Pages by language", "pages", corpus["languages"], "language", "n_pages"),
-        _bars("Pictures by licence", "pictures", corpus["licences"], "licence", "n_images"),
-    ]
+    counted = (
+        ("Pages by language", "pages", corpus["languages"], "language", "n_pages"),
+        ("Pictures by licence", "pictures", corpus["licences"], "licence", "n_images"),
+    )
+    drawings = []
+    for name, noun, rows, label, n in counted:
+        if of_values := tuple((row[label] or "not known", row[n]) for row in rows):
+            chart = share_chart(CategoryCounts(name, noun, of_values))
+            drawings.append(block.Drawing("bars", chart))
     shards = block.Table(
         "Shards",
         block.heads("Shard", "Rows", "Entries", "Rows left out", "Lines rejected"),
@@ -114,7 +117,6 @@ def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[blo
     title = block.count(counts["n_shards"], "shard")
     if counts["n_shards"] > len(corpus["shards"]):
         title = f"The {len(corpus['shards'])} largest of {title}"
-    drawings = [block.Drawing("bars", chart) for chart in charts if chart.bars]
     yield block.Section(
         "numbers",
         "Languages and licences",
@@ -129,16 +131,6 @@ def _of_corpus(corpus: CorpusPageInput, image_store: ImageStore) -> Iterator[blo
         ]
     yield block.Section("clusters", "Clusters", "Clusters", blocks)
     yield block.Section("sets", "Image sets", "Image sets", list(_sets(corpus, image_store)))
-
-
-def _bars(title: str, noun: str, rows: Rows, label: str, n: str) -> BarChart:
-    """Chart shares of a whole, the most frequent first; rows after `MOST_ROWS` are summed up."""
-    counts = [(row[label] or "not known", row[n]) for row in rows]
-    shown, others = counts[:MOST_ROWS], counts[MOST_ROWS:]
-    if others:
-        shown.append((f"{len(others)} others", sum(count for _, count in others)))
-    total = sum(count for _, count in counts)
-    return BarChart(title, f"{total:,} {noun}", bars_of(shown, total) if shown else [])
 
 
 def _picture(row: Row, image_store: ImageStore) -> CorpusImage:

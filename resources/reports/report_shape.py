@@ -61,14 +61,14 @@ def histogram_chart(distribution: Distribution) -> BarChart:
 
 
 def share_chart(share: CategoryCounts) -> BarChart:
-    """Chart the shares of the values of a label, in percent."""
+    """Chart the shares of values of a whole, in percent; values after `MOST_ROWS` are summed up."""
     total = sum(n for _, n in share.counts)
     shown = list(share.counts[:MOST_ROWS])
     others = share.counts[MOST_ROWS:]
     if others:
         shown.append((f"{len(others)} others", sum(n for _, n in others)))
     noun = share.per if total != 1 else share.per.removesuffix("s")
-    return BarChart(share.name, f"{total} {noun}", bars_of(shown, total))
+    return BarChart(share.name, f"{total:,} {noun}", bars_of(shown, total))
 
 
 def shape(data: Report) -> block.Section:

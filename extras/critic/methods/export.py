@@ -43,15 +43,10 @@ def card(
 
     Args:
         release_id: The release.
-        pairs: The exported pairs.
+        pairs: The exported pairs, at least one.
         left_out: The answers without a pair.
         files: The texts of the files by name.
-
-    Raises:
-        ValueError: There are no pairs.
     """
-    if not pairs:
-        raise ValueError("There are no pairs to export.")
     by_category: dict[str, dict[str, int]] = {}
     for pair in pairs:
         counts = by_category.setdefault(pair["category"], {"train": 0, "test": 0})

@@ -50,6 +50,11 @@ class TestForms:
 
         assert names <= data.keys()
         assert {"title", "pictures", "help", "read", "write"} <= names
+        # A score is empty until a person gives it; a text is there to be edited.
+        write = view.find("Repeater[@on='$write']")
+        shown = [(tag.tag, tag.get("value")) for tag in write.iter()][2:]
+        text = ("TextArea", "$write[{{idx}}].text")
+        assert shown == [("Number", None) if kind == "score" else text]
 
     def test_a_form_offers_the_reasons_and_no_verdict_that_cannot_be(self):
         def values(kind, name):

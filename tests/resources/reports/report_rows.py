@@ -1,5 +1,6 @@
 """Rows that a report is made of, written by hand: a benchmark of three metrics and two models."""
 
+import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
@@ -26,6 +27,18 @@ Row = dict[str, Any]
 def without_own_script(html: str) -> str:
     """The page without the site's own script, which its policy allows by the script's hash."""
     return html.replace(OWN_SCRIPT, "", 1) if OWN_HASH in html else html
+
+
+def text_of(html: str) -> str:
+    """The text, with a space between elements."""
+    return " ".join(re.sub("<[^>]+>", " ", html).split())
+
+
+def section_of(html: str, name: str) -> str:
+    """The text of a section, which the contents link to."""
+    assert f'href="#{name}"' in html
+    section = html[html.index(f'id="{name}"') :]
+    return text_of(section[: section.index("</section>")])
 
 
 class Page(HTMLParser):

@@ -1,6 +1,5 @@
 """The section on where errors come from: what is marked, plots, maps of tasks."""
 
-import re
 from typing import Any
 
 from methods.convbench.attribution import PERCEPTION_GIVEN, TOO_FEW
@@ -10,15 +9,7 @@ from resources.reports.benchmark_report import render_report
 from resources.reports.report_attribution import attribution
 from resources.reports.report_leaderboard import panes_of
 from tests.resources.reports.attribution_rows import convbench_data
-
-
-def section(html: str) -> str:
-    page = html[html.index('id="attribution"') :]
-    return page[: page.index("</section>")]
-
-
-def text_of(html: str) -> str:
-    return " ".join(re.sub("<[^>]+>", " ", html).split())
+from tests.resources.reports.report_rows import section_of, text_of
 
 
 def blocks_of(made: dict[str, Any]) -> list[Any]:
@@ -50,9 +41,8 @@ def test_each_planted_fault_is_named_and_marked(data, store) -> None:
     for row in made["error_attribution"]:
         row |= {"verdict": "loss"} if row["model"] == "sound" else {}
     page = render_report(made, store)
-    html = section(page)
-    assert 'href="#attribution"' in page and "A cause is shown for 2 of 3 models" in page
-    text = text_of(html)
+    assert "A cause is shown for 2 of 3 models" in page
+    text = section_of(page, "attribution")
     assert "Reasoning perception given" in text and "Creation reasoning given as well" in text
 
 
@@ -100,7 +90,7 @@ def test_what_is_left_out_is_said_with_its_reasons(data, store) -> None:
         "left_out": [("not_judged", 2), ("absent", 1)],
     }
     of = made["error_attribution"][0]
-    text = text_of(section(render_report(made, store)))
+    text = section_of(render_report(made, store), "attribution")
     n_all = of["n_items"] + 3
     assert (
         f"{of['model']}, reasoning, perception given: 3 of {n_all} (2 not judged, 1 absent)" in text

@@ -1,13 +1,9 @@
 """The section on two languages: differences, their tests, and what was left out."""
 
-import re
-from collections.abc import Mapping
 from typing import Any
 
 from resources.reports.benchmark_report import render_report
-from tests.resources.reports.report_rows import (
-    finding,
-)
+from tests.resources.reports.report_rows import finding, section_of
 
 THIS, OTHER = "mmdu-0123456789", "mmdu-zh-0123456789"
 
@@ -43,17 +39,10 @@ def compared(
     data["languages"] = {THIS: "en", OTHER: "zh"}
 
 
-def section(data: Mapping[str, Any], store: Any) -> str:
-    html = render_report(data, store)
-    assert 'href="#languages"' in html
-    page = html[html.index('id="languages"') :]
-    return " ".join(re.sub("<[^>]+>", " ", page[: page.index("</section>")]).split())
-
-
 def test_each_model_has_both_scores_and_the_difference_with_its_test(data, store) -> None:
     without = render_report({**data, "findings": {}}, store)
     compared(data, gap("strong", 8.0, 0.003), gap("weak", -1.0, 0.7))
-    text = section(data, store)
+    text = section_of(render_report(data, store), "languages")
     assert "in English and in Chinese" in text and OTHER in text and "20 dialogues of both" in text
     assert "strong 78.0 70.0 +8.0 +5.0 to +12.0, C = 20 p = 0.003" in text
     assert "weak 78.0 70.0 −1.0 −4.0 to +3.0, C = 20 p = 0.70" in text
@@ -69,7 +58,7 @@ def test_what_was_left_out_is_counted_and_a_missing_model_has_its_reason(data, s
     reason = "It has no scores on mmdu-zh-0123456789."
     strong, weak = gap("strong", 8.0, 0.06, n=4), gap("weak", None, None, n=0, reason=reason)
     compared(data, strong, weak, n_pairs=5, **left_out)
-    text = section(data, store)
+    text = section_of(render_report(data, store), "languages")
     assert "Left out: 2 that are only in English, 1 only in Chinese, 3 of one id" in text
     assert "With fewer than 10 dialogues intervals and p are only indicative." in text
     assert f"weak 0 of 5 have a value in both. {reason} – – ·" in text
@@ -79,6 +68,6 @@ def test_differences_stand_by_ability(data, store) -> None:
     part = {"subset_label": "l2-category", "subset_value": "logic", "n": 1}
     one = gap("strong", 10.0, None, **part, ci_low=None, ci_high=None, reason="One cluster.")
     compared(data, gap("strong", 8.0, 0.003), [counted("n_pairs", **part), *one])
-    text = section(data, store)
+    text = section_of(render_report(data, store), "languages")
     assert "English less Chinese, by l2-category" in text
     assert "logic 1 +10.0 no interval no test" in text

@@ -1,9 +1,9 @@
 """The section on comparisons of answers: ratings, win shares, what a judge prefers, what is lost."""
 
-import re
 from typing import Any
 
 from resources.reports.benchmark_report import render_report
+from tests.resources.reports.report_rows import section_of
 
 NAMED = {"judge": "judge <b>", "judge_version": "pairwise/compare@1 pairs@1"}
 DESIGN = {**NAMED, "n_calls": 418, "n_calls_of_all": 1620, "n_rounds": 8, "why": "it is resolved"}
@@ -44,16 +44,11 @@ def compared(**changed: Any) -> dict[str, Any]:
     }
 
 
-def section(data: Any, store: Any) -> str:
-    html = render_report(data, store)
-    assert 'href="#pairwise"' in html and "judge <b>" not in html
-    page = html[html.index('id="pairwise"') :]
-    return " ".join(re.sub("<[^>]+>", " ", page[: page.index("</section>")]).split())
-
-
 def test_ratings_stand_in_order_with_shares_of_wins_and_what_the_judge_prefers(data, store) -> None:
     data["pairwise"] = compared()
-    text = section(data, store)
+    html = render_report(data, store)
+    text = section_of(html, "pairwise")
+    assert "judge <b>" not in html
     assert "418 calls of the 1620" in text and "(26%)" in text and "in 8 rounds" in text
     assert "strong 1 (1 to 2) 1100 1050 to 1160 1099 1092 1029 to 1179 0.75 0.10 20" in text
     assert text.index("strong 1 (1 to 2)") < text.index("weak 2 900")
@@ -73,7 +68,7 @@ def test_what_was_lost_smoothed_or_not_connected_is_said(data, store) -> None:
     lost = (("not_judged", 3), ("no_answer_a", 4), ("no_answer", 1))
     counts = [{**NAMED, "status": status, "n": n} for status, n in lost]
     data["pairwise"] = compared(ratings=parts, counts=counts)
-    text = section(data, store)
+    text = section_of(render_report(data, store), "pairwise")
     assert "Without a verdict, and no loss: 3." in text
     assert "no judge was asked: 5." in text
     assert "half a win was added" in text

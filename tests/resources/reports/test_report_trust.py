@@ -1,11 +1,9 @@
 """The section on trust in judges: agreement by judge and part, bias tests in sentences, reasons."""
 
-import re
-
 from methods.evaluation.judge_bias_tests import BIAS_FOUND, NONE, OPEN
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_trust import trust
-from tests.resources.reports.report_rows import JUDGE, VERSION, Page, finding
+from tests.resources.reports.report_rows import JUDGE, VERSION, Page, finding, text_of
 
 BY = {"judge": JUDGE, "judge_version": VERSION}
 
@@ -26,11 +24,6 @@ def bias_test(name, shift, low=None, high=None, verdict=OPEN, **changed):
     }
 
 
-def words_of(data, store):
-    """The text of the page, with a space between cells."""
-    return " ".join(re.sub("<[^>]+>", " ", render_report(data, store)).split())
-
-
 def test_agreement_with_people_stands_with_its_intervals_and_by_task_below(data, store):
     task = {"subset_label": "task", "subset_value": "OCR", "n": 4}
     data["findings"]["judge_quality"] = [
@@ -39,7 +32,7 @@ def test_agreement_with_people_stands_with_its_intervals_and_by_task_below(data,
         figure("mae", 0.4, other="people, imported"),
         figure("mae", 1.5, **task),
     ]
-    words = words_of(data, store)
+    words = text_of(render_report(data, store))
     assert f"{JUDGE} people here answers 12 0.80 0.50 to 1.25 –" in words
     assert f"{JUDGE} people, imported answers 12 0.40" in words
     assert f"{JUDGE} and people here, by task" in words and "OCR 4 1.50" in words
@@ -53,14 +46,14 @@ def test_verdicts_on_turns_are_compared_with_people(data, store):
         figure("raw", 0.75, 0.5, 0.9, metric="Perception"),
         figure("cohen_kappa", 0.5, 0.1, 0.8, metric="Perception"),
     ]
-    words = words_of(data, store)
+    words = text_of(render_report(data, store))
     assert f"{JUDGE} and people here, by what is compared" in words
     assert "Perception 12 0.75" in words
 
 
 def test_without_people_the_page_says_how_they_score(data, store):
     data["findings"]["judge_quality"] = [figure("mae", 0.8, other="other-judge")]
-    words = words_of(data, store)
+    words = text_of(render_report(data, store))
     assert "No person has scored" in words and "vlm-loom result import-scores" in words
     assert f"{JUDGE} other-judge answers" in words
 

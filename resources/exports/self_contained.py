@@ -38,8 +38,8 @@ def self_contained(module: str, names: Sequence[str]) -> str:
         f'"""Generated from {made_of} of vlm-loom: change it there."""\n'
         "from types import SimpleNamespace"
     ).body
-    for each, statements in bundled.items():
-        variable = _variable(each)
+    for bundled_module, statements in bundled.items():
+        variable = _variable(bundled_module)
         function, call = ast.parse(
             f"def {variable}(): return SimpleNamespace(**locals())\n{variable} = {variable}()"
         ).body

@@ -34,8 +34,8 @@ _MOST_SHORT = 1_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?://|#).*", re.DOTALL)
 _FENCE_AFTER = re.compile(r"\A\s*`{3,}")
 _NO_PROSE = re.compile(
-    r"[\W_]*+(?:(?:here|is|s|my|the|final|overall|json|output|reply|response|result|rating|scores?|verdict"
-    r"|judge?ment|evaluation|assessment)(?![^\W_])[\W_]*+)*+",
+    r"[\W_]*+(?:(?:here|is|s|my|the|final|overall|json|output|reply|response|result|ratings?|scores?"
+    r"|grades?|verdict|judge?ment|evaluation|assessment)(?![^\W_])[\W_]*+)*+",
     re.IGNORECASE,
 )
 """Text next to an object that announces or ends it: punctuation, code fences, "Here is my rating:"."""

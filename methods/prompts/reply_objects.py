@@ -34,18 +34,18 @@ _MOST_SHORT = 1_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?://|#).*", re.DOTALL)
 _FENCE_AFTER = re.compile(r"\A\s*`{3,}")
 _NO_PROSE = re.compile(
-    r"[\W_]*+(?:(?:here|is|s|my|the|final|overall|json|output|reply|response|result|ratings?|scores?"
-    r"|grades?|verdict|judge?ment|evaluation|assessment)(?![^\W_])[\W_]*+)*+",
+    r"[\W_]*+(?:(?:here|is|s|are|my|the|final|overall|json|output|reply|response|result|ratings?|scores?"
+    r"|grades?|verdict|judge?ment|evaluation|assessment|done|(?<=[</])answer(?=>))(?![^\W_])[\W_]*+)*+",
     re.IGNORECASE,
 )
 """Text next to an object that announces or ends it: punctuation, code fences, "Here is my rating:"."""
 _IN_OBJECT = rf"[{{,，\n*{_QUOTES}][^\S\n]*+"
 _ANYWHERE = r"\b"
 _LINE_START = (
-    r"\"[^\"]{0,1000}\"(?!\s*[:：])|“[^”]{0,1000}”(?!\s*[:：])|"
-    rf"^(?:[^\w\n{_QUOTES}]|_)*+(?:(?:my|the|final|overall)[^\S\n]++){{0,2}}"
+    rf"^(?:[^\w\n{_QUOTES}]|_)*+(?:\d\d?[.)][\s*_]*+)?(?:(?:my|the|final|overall)[^\S\n]++){{0,2}}"
 )
-"""What precedes a name; quotations in a text are skipped."""
+"""Patterns of the text before a name."""
+_QUOTATION = r"(?<!\w)\"[^\"]{0,1000}\"|“[^”]{0,1000}”"
 _ALONE = rf"(?:[a-z]|tie|\d++)[{_QUOTES}*_ \t]*+(?:[,，;；}}\]\n]|\Z)"
 _MORE = (
     rf"(?:(?:(?<=\S)[{_QUOTES}]++|(?<=[{_QUOTES}]))[^\S\n]*+\w|[{_QUOTES}]*+[^\S\n]*+"
@@ -314,13 +314,17 @@ def _readings(values: Mapping[str, Sequence[object]]) -> list[dict[str, object]]
 
 @lru_cache(maxsize=256)
 def _pattern(name: str, before: str) -> re.Pattern[str]:
-    """The pattern of a name, a colon and a short value after the pattern `before`."""
+    """The pattern of a name, a colon and a short value after the pattern `before`. At the start of a
+    line, quotations are skipped: their match has no value.
+    """
     words = r"[\s_]*".join(re.escape(word) for word in name.split())
     # Possessive quantifiers avoid backtracking over blanks.
+    skipped = f"|{_QUOTATION}" if before == _LINE_START else ""
     return re.compile(
         rf"{before}(?:{words}|[\"“]{words}[\"”]){_QUOTE}+[:：]"
         rf"(?:[*_\s]*+[\"“„]([^\"”\n]{{0,{_MOST_SHORT}}})[\"”](?!{_MORE})"
-        rf"|{_QUOTE}+([^{_QUOTES},，;；}}\]\n]*+(?:(?={_MORE})[{_QUOTES}\s,，;；]*[^}}\]\n]*)?))",
+        rf"|{_QUOTE}+([^{_QUOTES},，;；}}\]\n]*+(?:(?={_MORE})[{_QUOTES}\s,，;；]*[^}}\]\n]*)?))"
+        rf"{skipped}",
         re.IGNORECASE | re.MULTILINE,
     )
 

@@ -31,7 +31,10 @@ READ = [
     ('{"Rating": 8, "Reason": "cut off in the mid', 8, "cut off in the mid"),
     ("Rating: 8\nReason: right", 8, "right"),
     ("It is right.\n- **Final rating**: 8, as I said", 8, None),
-    ('It is right.\n"Rating": 8', 8, "It is right."),
+    ('"Reason": "a 5" screen",\n"Rating": 8', 8, None),
+    ("1. Reason: right\n2. **Rating**: 8", 8, None),
+    ('<answer>{"Reason": "right", "Rating": 8}</answer>', 8, "right"),
+    ('Here is my rating: {"Reason": "right", "Rating": 8} Done.', 8, "right"),
     ('{"Rating": 8, "Reason": "an "A" in Rating: 8"}', 8, None),
 ]
 REFUSED = [

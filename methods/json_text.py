@@ -146,6 +146,8 @@ def _parts(holder: object) -> Iterable[object]:
 
 def _fraction(text: str) -> float | None:
     value = float(text)
+    if value.is_integer() and text.partition(".")[2].strip("0").isdigit():
+        value = math.nextafter(value, 0.0)  # 7.99999999999999999999 is not rounded to 8.
     return value if math.isfinite(value) else None
 
 

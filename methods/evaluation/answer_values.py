@@ -8,11 +8,21 @@ A benchmark's `judge` returns such a value as an observation from 0 to 1, and `M
 import math
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Iterable
 
+_BLANKS = " \u00a0\u2009\u202f"
 _NUMBER = re.compile(
-    r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)"
+    rf"(?<![\w.])(?P<sign>[-+\u2212]?)(?P<digits>(?:\d++|(?=\.\d))(?:[.,'’]\d++|[{_BLANKS}]\d{{3}}(?!\d))*+)"
+    r"(?P<exponent>(?:[eE][-+]?\d++)?+)(?!\w)"
 )
+_POINT = re.compile(
+    rf"[1-9]\d{{0,2}}(?:([,'’{_BLANKS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?|\d*(?:\.\d+)?"
+)
+_COMMA = re.compile(
+    rf"[1-9]\d{{0,2}}(?:([.'’{_BLANKS}])\d{{3}})(?:\1\d{{3}})*,\d+|[1-9]\d{{0,2}}(?:\.\d{{3}}){{2,}}|\d+,\d+"
+)
+"""Numbers with a decimal point and with a decimal comma, with or without marks between thousands."""
 _SEPARATORS = re.compile(r"[,;\n、，；]|\band\b")
 SMALL_DIGITS = "²³¹⁰-ⁿ₀-₎¼-¾⅐-⅟"
 """Superscripts, subscripts and fractions, in a character class of a regular expression."""
@@ -42,9 +52,28 @@ def listed_texts(answer: str) -> list[str]:
 
 
 def last_number(answer: str) -> float | None:
-    """Find the last number of an answer, with or without commas between thousands; None without one."""
-    numbers = [match[0] for match in _NUMBER.finditer(answer) if any(map(str.isdigit, match[0]))]
-    return float(numbers[-1].replace(",", "").replace("\u2212", "-")) if numbers else None
+    """Find the last number of an answer.
+
+    Thousands may have commas, blanks or apostrophes between them (1,234.5 or 1 234), or points before a
+    decimal comma (1.234,5). A comma before three digits is one of thousands, except in 0,125.
+
+    Args:
+        answer: The text of an answer.
+
+    Returns:
+        The number; None if there is none, or if the last one can be read in several ways (1,2,3).
+    """
+    found = deque(_NUMBER.finditer(answer), maxlen=1)
+    if not found:
+        return None
+    digits, sign = found[0]["digits"], found[0]["sign"].replace("\u2212", "-")
+    if _POINT.fullmatch(digits):
+        digits = digits.replace(",", "")
+    elif _COMMA.fullmatch(digits):
+        digits = digits.replace(".", "").replace(",", ".")
+    else:
+        return None
+    return float(sign + re.sub(rf"['’{_BLANKS}]", "", digits) + found[0]["exponent"])
 
 
 def is_near(

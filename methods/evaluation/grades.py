@@ -13,7 +13,7 @@ from methods.prompts.parsing import ParseError
 LOWEST, HIGHEST = 1, 10
 _NO_GRADE = re.compile(r"[\W_]*|<\s*\d+\s*[-–]\s*\d+\s*>")
 """A value that states no grade: no letter or digit, or the range in the form of a prompt."""
-_NUMBER = re.compile(r"(?:[^\d:：]*+[:：])?\W*(\d+(?:\.\d+)?)")
+_NUMBER = re.compile(r"(?:[^\d:：]*+[:：])?\W*(\d+(?:[.,]\d+)?)")
 """The number that begins a value, also after a second label, as in "My rating: **Rating:** 8"."""
 _WHOLE = re.compile(r"[0-9０-９]{1,4}(?:\.0+)?")
 
@@ -86,7 +86,7 @@ def require_same_in_text(grade: float, written: Sequence[object], name: str) -> 
         ParseError: `two_ratings`.
     """
     for match in filter(None, (_NUMBER.match(str(value)) for value in written)):
-        _require_equal(grade, float(match[1]), name)
+        _require_equal(grade, float(match[1].replace(",", ".")), name)
 
 
 def _require_equal(grade: float, other: object, name: str) -> None:

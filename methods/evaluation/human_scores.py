@@ -176,6 +176,8 @@ def _read(
         return "unknown_dimension"
     if not cells[SCORE]:
         return "empty"
+    if "_" in cells[SCORE]:  # `float` reads "1_0" as 10.
+        return "no_number"
     try:
         score = float(cells[SCORE])
     except ValueError:

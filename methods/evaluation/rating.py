@@ -26,12 +26,12 @@ RATING_SCHEMA = object_schema(
 def read_rating(reply: str) -> Judgment:
     """Parse the rating in a judge's reply, with its reason.
 
-    The last JSON object with a rating and a reason counts, anywhere in the reply, or else the last one
-    with a rating. Other ratings of the reply must be the same, in nested objects and in the text, too.
-    Without an object, the pair `Rating: n` of the text counts. Keys are read in any case and order; 8,
-    "8", 8.0 and ８ are 8. If the object has no reason, the text before it is the reason, or else the
-    text after it. Raises ParseError: `no_rating`, `not_an_integer`, `out_of_range`, `two_ratings`,
-    `no_explanation`, `placeholder`.
+    A JSON object with a rating counts at the beginning or the end of the reply, also a nested one. One
+    with prose before and after it is a quotation and is refused. Without an object, `Rating: n` counts
+    at the start of a line, outside quotation marks. All ratings in a reply must be the same. Keys are
+    read in any case and order; 8, "8", 8.0 and ８ are 8. If the object has no reason, the text before
+    it is the reason, or else the text after it. Raises ParseError: `no_rating`,
+    `not_an_integer`, `out_of_range`, `two_ratings`, `quoted_object`, `no_explanation`, `placeholder`.
     """
     objects = objects_in(reply, (RATING,), (REASON,))
     rated = [found for found in objects if RATING in found.values]
@@ -41,7 +41,7 @@ def read_rating(reply: str) -> Judgment:
     reasoned = [found for found in rated if REASON in found.values] or rated
     ratings = [found.values[RATING] for found in (*rated, reasoned[-1])]
     judgment = _judgment(ratings, reasoned[-1].text_or_around(REASON))
-    in_text = labelled(text_outside(objects), RATING)
+    in_text = labelled(text_outside(objects), RATING, anywhere=True)
     require_same_in_text(judgment.scores[RATING], in_text, "The rating")
     return judgment
 

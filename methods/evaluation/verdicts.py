@@ -42,12 +42,14 @@ class Verdict(NamedTuple):
 def read_verdict(reply: str) -> Verdict:
     """Parse the verdict in a judge's reply.
 
-    Every JSON object with a winner counts, anywhere in the reply, also a nested one, and so does every
-    `winner: A` of the text around them. If the object has no reason, the text around it is the reason.
-    All winners in a reply must be the same. A winner is A or B, in any case, in quotes or brackets or
-    with a word before it (Assistant A, Response B); or a tie: tie, draw, equal, both, neither. Anything
-    else is refused, also `C`, which does not mean the same to all judges. Raises ParseError:
-    `no_winner`, `not_a_winner`, `two_winners`, `no_explanation`, `placeholder`.
+    A JSON object with a winner counts at the beginning or the end of the reply, also a nested one. One
+    with prose before and after it is a quotation and is refused. Without an object, `winner: A` counts
+    at the start of a line, outside quotation marks. All winners in a reply must be the same. If the
+    object has no reason, the text around it is the reason. A winner is A or B, in any case, in quotes
+    or brackets or with a word before it (Assistant A, Response B); or a tie: tie, draw, equal, both,
+    neither. Anything else is refused, also `C`, which does not mean the same to all judges. Raises
+    ParseError: `no_winner`, `not_a_winner`, `two_winners`, `quoted_object`, `no_explanation`,
+    `placeholder`.
     """
     objects = objects_in(reply, (WINNER,), (REASON,))
     with_winner = [found for found in objects if WINNER in found.values]
@@ -55,7 +57,7 @@ def read_verdict(reply: str) -> Verdict:
     if with_winner:
         reason = with_winner[-1].text_or_around(REASON)
         verdicts = [found.values[WINNER] for found in with_winner]
-        in_text = _winners_in_text(labelled(text_outside(objects), WINNER))
+        in_text = _winners_in_text(labelled(text_outside(objects), WINNER, anywhere=True))
     else:
         text = without_reasoning(reply).answer
         verdicts = labelled(text, WINNER)

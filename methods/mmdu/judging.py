@@ -43,11 +43,12 @@ class Grades:
 def parse_grades(reply: str) -> Grades:
     """Parse the grades of a judge's reply, from its last dictionary with all seven scores.
 
-    Other scores of the reply must be equal, in any dictionary and in the text, too. If the dictionary
-    has no explanation, the text before it, or else after it, is the explanation. Case and punctuation
-    of keys are ignored, and so are keys that are not dimensions. Raises ParseError with the reason
-    `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`, `no_explanation`
-    or `placeholder`.
+    A dictionary counts at the beginning or the end of the reply. One with prose before and after it is
+    a quotation and is refused. Other scores of the reply must be equal, in any dictionary and in the
+    text, too. If the dictionary has no explanation, the text before it, or else after it, is the one.
+    Case and punctuation of keys are ignored, and so are keys that are not dimensions. Raises ParseError
+    with the reason `no_dictionary`, `missing_score`, `not_an_integer`, `out_of_range`, `two_ratings`,
+    `quoted_object`, `no_explanation` or `placeholder`.
     """
     objects = objects_in(reply, DIMENSIONS, (EXPLANATION,))
     scored = [each for each in objects if any(name in each.values for name in DIMENSIONS)]
@@ -65,5 +66,5 @@ def parse_grades(reply: str) -> Grades:
     }
     text = text_outside(objects)
     for name, score in scores.items():
-        require_same_in_text(score, labelled(text, name), name)
+        require_same_in_text(score, labelled(text, name, anywhere=True), name)
     return Grades(scores, required_explanation(last.text_or_around(EXPLANATION)))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from methods.prompts.messages import Message, Text
 from methods.prompts.parse_error import ParseError
 from methods.prompts.prompt_template import as_data
-from methods.prompts.reply_objects import objects_in
+from methods.prompts.reply_objects import objects_in, text_outside
 
 _REPAIR_TEXT = """\
 
@@ -77,7 +77,8 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
 
     Each number must occur once, in order, because an answer under a wrong number is worse than none. A
     text ends at the next label. A number of three digits is not a label ("A320: a short aircraft"). A
-    JSON object with the labels as names (`numbered_schema`) is accepted, too.
+    JSON object with the labels as names (`numbered_schema`) is accepted, too, but not in a text: the
+    text may only quote it.
 
     Args:
         text: The reply.
@@ -91,7 +92,18 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
         ParseError: A number is missing, repeated or out of order, or a text is empty.
     """
     labels = [f"{letter}{n}" for n in range(1, expected + 1)]
+    word = f"{_WORDS[letter]}[ \t]+" if letter in _WORDS else letter
+    label = re.compile(
+        rf"^[ \t]*(?:#{{1,6}}[ \t]*)?(?:\*\*)?(?:{letter}|{word})(\d\d?)(?:\*\*)?[:.)](?:\*\*)?[ \t]*",
+        re.MULTILINE,
+    )
     if objects := objects_in(text, (), labels, only_whole=True):
+        if label.search(text_outside(objects)):
+            raise ParseError(
+                "wrong_numbering",
+                f"The reply has {letter}1 to {letter}{expected} in a JSON object and in the text. "
+                "Send one of them.",
+            )
         numbered = objects[-1].values
         _require_numbers(list(numbered), letter, expected)
         texts = [value for value in numbered.values() if isinstance(value, str)]
@@ -101,11 +113,6 @@ def parse_numbered(text: str, letter: str, expected: int) -> list[str]:
             )
         return _require_texts([text.strip() for text in texts], letter)
     text = unfenced(text)
-    word = f"{_WORDS[letter]}[ \t]+" if letter in _WORDS else letter
-    label = re.compile(
-        rf"^[ \t]*(?:#{{1,6}}[ \t]*)?(?:\*\*)?(?:{letter}|{word})(\d\d?)(?:\*\*)?[:.)](?:\*\*)?[ \t]*",
-        re.MULTILINE,
-    )
     matches = list(label.finditer(text))
     _require_numbers([f"{letter}{int(match[1])}" for match in matches], letter, expected)
     ends = [match.start() for match in matches[1:]] + [len(text)]

@@ -33,6 +33,26 @@ _MOST_SHORT = 1_000
 """The most characters of a short value in quotation marks."""
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|(?://|#).*", re.DOTALL)
 _FENCE_AFTER = re.compile(r"\A\s*`{3,}")
+_NO_PROSE = re.compile(
+    r"[\W_]*+(?:(?:here|is|s|are|my|the|final|overall|json|output|reply|response|result|ratings?|scores?"
+    r"|grades?|verdict|judge?ment|evaluation|assessment|done|(?<=[</])answer(?=>))(?![^\W_])[\W_]*+)*+",
+    re.IGNORECASE,
+)
+"""Text next to an object that announces or ends it: punctuation, code fences, "Here is my rating:"."""
+_IN_OBJECT = rf"[{{,，\n*{_QUOTES}][^\S\n]*+"
+_ANYWHERE = r"\b"
+_LINE_START = (
+    rf"^(?:[^\w\n{_QUOTES}]|_)*+(?:\d\d?[.)][\s*_]*+)?(?:(?:my|the|final|overall)[^\S\n]++){{0,2}}"
+)
+"""Patterns of the text before a name."""
+_QUOTATION = r"(?<!\w)\"[^\"]{0,1000}\"|“[^”]{0,1000}”"
+_ALONE = rf"(?:[a-z]|tie|\d++)[{_QUOTES}*_ \t]*+(?:[,，;；}}\]\n]|\Z)"
+_MORE = (
+    rf"(?:(?:(?<=\S)[{_QUOTES}]++|(?<=[{_QUOTES}]))[^\S\n]*+\w|[{_QUOTES}]*+[^\S\n]*+"
+    rf"(?:[,，;；]\s*+\d|[,，;；\n]\s*+[{_QUOTES}]*+{_ALONE}))"
+)
+"""Text after a short value that continues it: a word after its quotation mark, a digit after a comma,
+or a number, a letter or "tie" that stands alone, as in "8,5", "A, B" and "A's answer"."""
 
 
 class ReplyObject(NamedTuple):
@@ -46,6 +66,14 @@ class ReplyObject(NamedTuple):
     start: int
     end: int
     is_whole: bool
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether prose stands before and after the object, as around a quotation."""
+        end = self.end if self.is_whole else self.text.rfind("}") + 1
+        return not (
+            _NO_PROSE.fullmatch(self.text, 0, self.start) or _NO_PROSE.fullmatch(self.text, end)
+        )
 
     def text_or_around(self, name: str) -> str:
         """Return the text under a name, or the text before the object, or else the text after it.
@@ -76,7 +104,8 @@ def objects_in(
         has several values for a short name, it is returned several times, so that each value occurs.
 
     Raises:
-        ParseError: `not_unicode`, if a text in an object has a lone surrogate.
+        ParseError: `not_unicode`, if a text in an object has a lone surrogate. `quoted_object`, if an
+            object with a short value has prose before and after it: the model may only quote it.
     """
     text = without_reasoning(reply).answer
     names = {_plain(name): name for name in (*short, *texts)}
@@ -85,6 +114,10 @@ def objects_in(
         objects = _objects(text.translate({ord("｛"): "{", ord("｝"): "}"}), names, short)
     for reply_object in objects:
         require_unicode(reply_object.values)
+        if reply_object.is_quoted and not reply_object.values.keys().isdisjoint(short):
+            raise ParseError(
+                "quoted_object", "The reply has text before and after a JSON object. Send it alone."
+            )
     return [each for each in objects if each.is_whole or not only_whole]
 
 
@@ -121,28 +154,29 @@ def text_outside(objects: Sequence[ReplyObject]) -> str:
         objects: All objects that `objects_in` found in the reply, at least one.
 
     Returns:
-        The text. A closing brace stands for each object, so that no value continues across it. An
-        object that is cut off stays, because the text after it may belong to it or not.
+        The text. A closing brace and a line break stand for each object, so that no value continues
+        across it. An object that is cut off stays, because the text after it may belong to it or not.
     """
     parts, end = [], 0
     for reply_object in objects:
         if reply_object.is_whole:
             parts.append(reply_object.text[end : reply_object.start])
             end = reply_object.end
-    return "}".join([*parts, objects[0].text[end:]])
+    return "}\n".join([*parts, objects[0].text[end:]])
 
 
-def labelled(text: str, name: str) -> list[object]:
-    """Read the short values after each "name:" in a text, which need not be JSON.
+def labelled(text: str, name: str, *, anywhere: bool = False) -> list[object]:
+    """Read the short values after each "name:" at the start of a line, outside quotation marks.
 
     Args:
         text: The text.
         name: The name.
+        anywhere: Whether to read quotations and the rest of a line, too.
 
     Returns:
         The values in their order.
     """
-    return _values(_pattern(name, anywhere=True), text)
+    return _values(_pattern(name, _ANYWHERE if anywhere else _LINE_START), text)
 
 
 def labelled_text(text: str, name: str, other: str) -> str:
@@ -261,7 +295,7 @@ def _with_short_values(
 ) -> list[dict[str, object]]:
     """Replace the short values of a repaired object by those written in the text `span`."""
     written = {
-        name: list(dict.fromkeys(_values(_pattern(name, anywhere=False), span)))
+        name: list(dict.fromkeys(_values(_pattern(name, _IN_OBJECT), span)))
         for name in short
         if not isinstance(values.get(name), (list, dict))
     }
@@ -279,22 +313,24 @@ def _readings(values: Mapping[str, Sequence[object]]) -> list[dict[str, object]]
 
 
 @lru_cache(maxsize=256)
-def _pattern(name: str, *, anywhere: bool) -> re.Pattern[str]:
-    """The pattern of a name, a colon and a short value. In an object, a brace, comma, asterisk,
-    quotation mark or line break must precede the name.
+def _pattern(name: str, before: str) -> re.Pattern[str]:
+    """The pattern of a name, a colon and a short value after the pattern `before`. At the start of a
+    line, quotations are skipped: their match has no value.
     """
     words = r"[\s_]*".join(re.escape(word) for word in name.split())
     # Possessive quantifiers avoid backtracking over blanks.
-    before = r"\b" if anywhere else rf"[{{,，\n*{_QUOTES}][^\S\n]*+"
+    skipped = f"|{_QUOTATION}" if before == _LINE_START else ""
     return re.compile(
-        rf"{before}{words}{_QUOTE}+[:：]"
-        rf"(?:[*_\s]*+[\"“„]([^\"”\n]{{0,{_MOST_SHORT}}})[\"”]|{_QUOTE}+([^{_QUOTES},，;；}}\]\n]*))",
-        re.IGNORECASE,
+        rf"{before}(?:{words}|[\"“]{words}[\"”]){_QUOTE}+[:：]"
+        rf"(?:[*_\s]*+[\"“„]([^\"”\n]{{0,{_MOST_SHORT}}})[\"”](?!{_MORE})"
+        rf"|{_QUOTE}+([^{_QUOTES},，;；}}\]\n]*+(?:(?={_MORE})[{_QUOTES}\s,，;；]*[^}}\]\n]*)?))"
+        rf"{skipped}",
+        re.IGNORECASE | re.MULTILINE,
     )
 
 
 def _values(pattern: re.Pattern[str], text: str) -> list[object]:
-    captures = (match[1] if match[1] is not None else match[2] for match in pattern.finditer(text))
+    captures = (match[1] or match[2] or "" for match in pattern.finditer(text))
     bare = (_COMMENT.sub("", value).strip(" \t*_。") for value in captures)
     return [_number_or_text(value) for value in bare if value]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
 from methods.prompts.placeholders import require_no_placeholder
-from methods.prompts.reply_objects import reply_object
+from methods.prompts.reply_objects import objects_in, reply_object
 from methods.quality.outcome import CONTRADICTIONS, SENSITIVE, UNANSWERED
 
 LOWEST, HIGHEST = 0, 10
@@ -40,7 +40,7 @@ def reread_schema(n: int) -> JsonSchema:
 
 
 def read_marks(reply: str, n: int) -> list[int]:
-    """Read the grades of answers A1 to An.
+    """Read the grades of answers A1 to An, in all complete JSON objects of a reply.
 
     Args:
         reply: The reply.
@@ -50,14 +50,24 @@ def read_marks(reply: str, n: int) -> list[int]:
         The grades, 0 to 10.
 
     Raises:
-        ParseError: An answer has no grade.
+        ParseError: An answer has no grade or two different ones, or a reason of `objects_in`.
     """
-    grades = _of_answers(reply, n)
-    for name, grade in grades.items():
+    objects = [each.values for each in objects_in(reply, _names(n), only_whole=True)]
+    if not objects:
+        raise ParseError("not_json", "The reply has no complete JSON object with grades.")
+    marks = []
+    for name in _names(n):
+        written = [values[name] for values in objects if name in values]
+        if not written:
+            raise ParseError("wrong_numbering", f"The reply has nothing for {name}.")
+        grade = written[0]
         # `type` instead of isinstance: in Python True is an int, but it is no grade.
         if type(grade) is not int or not LOWEST <= grade <= HIGHEST:
             raise ParseError("no_grade", f"{name} has no whole number from {LOWEST} to {HIGHEST}.")
-    return [int(str(grade)) for grade in grades.values()]
+        if any(other != grade for other in written):
+            raise ParseError("two_grades", f"{name} has two different grades. State one.")
+        marks.append(grade)
+    return marks
 
 
 def read_lists(reply: str, n: int) -> list[list[str]]:
@@ -102,11 +112,11 @@ def _names(n: int) -> list[str]:
 
 
 def _of_answers(reply: str, n: int) -> dict[str, object]:
-    """The values of each answer in a reply, in order. Raises ParseError if one is missing."""
-    grades = reply_object(reply, marks_schema(n))
-    if missing := [name for name in _names(n) if name not in grades]:
+    """The lists of each answer in a reply, in order. Raises ParseError if one is missing."""
+    answers = reply_object(reply, lists_schema(n))
+    if missing := [name for name in _names(n) if name not in answers]:
         raise ParseError("wrong_numbering", f"The reply has nothing for {missing[0]}.")
-    return {name: grades[name] for name in _names(n)}
+    return {name: answers[name] for name in _names(n)}
 
 
 def _texts(value: object, name: str) -> list[str]:

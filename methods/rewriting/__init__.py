@@ -7,7 +7,10 @@ from methods.prompts.messages import IMAGE_TOKEN
 from methods.prompts.parsing import ParseError
 
 _NUMBER = re.compile(r"^\s*(?:(?:\*\*)?\d+[.):](?!\d)(?:\*\*)?|[-*•](?=\s))\s*")
-_QUOTED = re.compile(r'"([^"]*)"')
+_QUOTED = re.compile(r'"([^"]*)"[],}]*')
+_FRAME = re.compile(r"[\W_]*|\s*```.*")
+"""A line around rewrites: a bracket, a rule or a code fence."""
+_INTRODUCTION = re.compile(r"[^\n]*[:：[{]\s*")
 
 
 def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
@@ -42,9 +45,16 @@ def parse_rewrites(text: str, original: str, n_rewrites: int) -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a reply into its non-empty lines, without leading numbers and surrounding quotes."""
-    lines = []
-    for line in text.splitlines():
+    """Split a reply into its lines, without leading numbers and surrounding quotes.
+
+    Lines without a letter or digit, code fences and an introduction are left out. The introduction is
+    the first line, if it has no number and ends with a colon or an opening bracket.
+    """
+    lines: list[str] = []
+    written = [line for line in text.splitlines() if not _FRAME.fullmatch(line)]
+    if written and _INTRODUCTION.fullmatch(written[0]) and not _NUMBER.match(written[0]):
+        del written[0]
+    for line in written:
         rewrite = _NUMBER.sub("", line).strip()
         if quoted := _QUOTED.fullmatch(rewrite):
             rewrite = quoted.group(1).strip()

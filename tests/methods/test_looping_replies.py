@@ -61,5 +61,5 @@ def test_blanks_that_are_repeated_change_no_letter_and_no_rating() -> None:
     assert read_letter("The answer is" + "\n" * 5_000 + "B.", ["dog", "cat"]).letter == "B"
     assert read_letter("选择" + " " * 5_000 + "A", ["dog", "cat"]).letter == "A"
     for mark in (" ", "\n", '"', "“", "_", "*", "`", "``` "):
-        judgment = read_rating(f"Reason: good {mark * (5_000 // len(mark))} Rating: 8")
+        judgment = read_rating(f"Reason: good {mark * (5_000 // len(mark))}\nRating: 8")
         assert (judgment.score, judgment.explanation) == (8, "good")

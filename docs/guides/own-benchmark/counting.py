@@ -57,7 +57,7 @@ class CountingBenchmark(Benchmark):
 
     name = "counting"
     answer_version = "once@1"  # Change it when `ask` changes: answers are asked for again.
-    judge_version = "number@1"  # Change it when `judge` changes: scores are other scores.
+    judge_version = "number@2"  # Change it when `judge` changes: scores are other scores.
     dimensions: Sequence[str] = (RIGHT,)
     metrics: Sequence[Metric] = (
         Mean(name="Accuracy", observation=RIGHT, scale=100.0, lowest=0.0, highest=100.0),

@@ -66,6 +66,7 @@ def test_what_a_record_leaves_out_follows_from_the_release():
         (record(dimension="Style"), "unknown_dimension"),
         (record(score=""), "empty"),
         (record(score="good"), "no_number"),
+        (record(score="1_0"), "no_number"),
         (record(score="nan"), "no_number"),
         (record(score="inf"), "off_the_scale"),
         (record(score="0"), "off_the_scale"),

@@ -14,7 +14,7 @@ SAMPLE = (
 SCORES = dict(zip(DIMENSIONS, [7, 6, 8, 9, 5, 4, 7], strict=True))
 REASONS = {
     *("no_dictionary", "missing_score", "not_an_integer", "out_of_range", "two_ratings"),
-    *("no_explanation", "placeholder"),
+    *("quoted_object", "no_explanation", "placeholder"),
 }
 
 
@@ -54,8 +54,10 @@ def test_scores_without_an_explanation_are_no_judgment(words, reason):
 
 
 def test_two_dictionaries_with_different_scores_are_refused():
-    assert reason_of(f"{reply(Richness=1)}\nOn reflection:\n{reply(Richness=10)}") == "two_ratings"
-    grades = parse_grades(f"{reply()}\nAgain:\n{reply()}")
+    changed = SCORES | {"Richness": 10}
+    assert reason_of(f"{SCORES}\nOn reflection:\n{changed}") == "two_ratings"
+    assert reason_of(f"{reply()}\nOn reflection:\n{changed}") == "quoted_object"
+    grades = parse_grades(f"{SCORES}\nAgain:\n{reply()}")
     assert grades.scores == SCORES and "Again:" in grades.explanation
 
 
@@ -79,7 +81,11 @@ OWN = dict.fromkeys(DIMENSIONS, 1)
     ],
 )
 def test_scores_that_the_judge_only_quotes_do_not_replace_its_own(text):
-    assert reason_of(text) == "two_ratings"
+    assert reason_of(text) in {"two_ratings", "quoted_object"}
+
+
+def test_a_score_with_a_decimal_comma_is_refused():
+    assert reason_of(reply(Overall_Score="7,5")) == "not_an_integer"
 
 
 def test_scores_may_be_repeated_in_the_text():
@@ -89,7 +95,7 @@ def test_scores_may_be_repeated_in_the_text():
 
 @pytest.mark.parametrize("after", ["{'Creativity': 7}", "{so much for that}", "{}", "{"])
 def test_the_last_dictionary_with_all_scores_counts(after):
-    assert parse_grades(f"{reply()}\n{after}").scores == SCORES
+    assert parse_grades(f"{SCORES}\nIt is dull. {after}").scores == SCORES
 
 
 def test_a_dictionary_inside_another_has_the_words_of_the_outer_one():

@@ -60,6 +60,18 @@ def test_a_missing_repeated_swapped_or_extra_number_fails_the_whole_reply(reply)
     assert reason_of(reply, "Q", 2) == "wrong_numbering"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'A1: It says {"A1": "p", "A2": "q"}.\nA2: z',
+        'A1: y\nA2: It says {"A1": "p", "A2": "q"}',
+        'It says {"A1": "p", "A2": "q"}.\n\nA1: y\nA2: z',
+    ],
+)
+def test_an_object_that_a_text_quotes_does_not_replace_the_texts(reply):
+    assert reason_of(reply, "A", 2) == "wrong_numbering"
+
+
 def test_the_detail_says_what_was_there():
     with pytest.raises(ParseError, match=r"^Expected Q1 to Q3, the reply has Q1, Q3\.$"):
         parse_numbered("Q1: a\nQ3: c", "Q", 3)

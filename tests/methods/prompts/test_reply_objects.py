@@ -1,6 +1,7 @@
 """JSON objects in replies of models: found wherever they stand, repaired, and never guessed."""
 
 import time
+from contextlib import suppress
 
 import json_repair
 import pytest
@@ -64,6 +65,20 @@ WRITTEN = {
     **dict.fromkeys(
         ("3 + 4", "7 if 1 else 7", "~7", "1_0", "8 9", "(7,)", "8 of 10"), "not_an_integer"
     ),
+    **dict.fromkeys(
+        (
+            "8,5",
+            "8, 9",
+            "8，9",
+            "8; 9",
+            "8\n9",
+            "10,0",
+            "1'0",
+            '"8", "9"',
+            "7.99999999999999999999",
+        ),
+        "not_an_integer",
+    ),
 }
 
 
@@ -107,7 +122,8 @@ def test_numbered_texts_may_be_such_an_object(reply: str) -> None:
 )
 def test_the_longest_reply_is_read_in_bounded_time(unit: str) -> None:
     started = time.monotonic()
-    rated(unit * 50_000)
+    with suppress(ParseError):
+        rated(unit * 50_000)
     assert time.monotonic() - started < 20
 
 

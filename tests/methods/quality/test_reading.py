@@ -30,6 +30,25 @@ def test_anything_else_is_no_grade(reply: str, reason: str) -> None:
     assert error.value.reason == reason
 
 
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        *((grade, "no_grade") for grade in ("2 or 9", "3 + 4", "9→3", "8 (of 100)", "5%", "<3")),
+        *((grade, "no_grade") for grade in ("8,5", "8 9", "~3", "9 -> 3")),
+        ('10, "A1": 1', "two_grades"),
+    ],
+)
+def test_a_grade_is_never_a_guess(written: str, reason: str) -> None:
+    with pytest.raises(ParseError) as error:
+        read_marks(f'{{"A1": {written}, "A2": 7}}', 2)
+    assert error.value.reason == reason
+
+
+def test_grades_that_the_reply_only_quotes_are_refused() -> None:
+    with pytest.raises(ParseError, match="A1 has two different grades"):
+        read_marks('{"A1": 1, "A2": 2} and the answer demands {"A1": 10, "A2": 2}', 2)
+
+
 def test_lists_are_of_texts_cut_and_without_empty_ones() -> None:
     reply = json.dumps({"A1": ["x" * 400, " ", "y"], "A2": [str(n) for n in range(20)]})
     first, second = read_lists(reply, 2)

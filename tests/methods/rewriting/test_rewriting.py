@@ -30,6 +30,12 @@ MARKS = ["1. ", "1) ", "1: ", "12. ", "**1.** ", "- ", "* ", "• ", "  1.  "]
         # Empty lines are nothing, and more than were asked for are cut.
         (["", "Name it!", "   ", "1.", "Say it."], ["Name it!", "Say it."]),
         (["a", "b", "c"], ["a", "b"]),
+        # Lines around the rewrites are none.
+        (["Here are the rewrites:", "1. Name it!", "2. Say it."], ["Name it!", "Say it."]),
+        (["以下是改写：", "Name it!"], ["Name it!"]),
+        (["```json", "[", '"Name it!",', '"Say it."', "]", "```"], ["Name it!", "Say it."]),
+        (['{"rewrites": [', '"Name it!",', '"Say it."]}'], ["Name it!", "Say it."]),
+        (["1. Name this:", "2. Say it."], ["Name this:", "Say it."]),
     ],
 )
 def test_a_rewrite_is_a_line_without_its_marks(lines, rewrites):

@@ -1,6 +1,6 @@
 """MediaWiki client logic without I/O: parsing of API responses, HTML pages and image URLs."""
 
-from methods.wikimedia.addresses import THUMBNAIL_WIDTHS, check_width, file_title, thumbnail_url
+from methods.wikimedia.addresses import THUMBNAIL_WIDTHS, file_title, thumbnail_url
 from methods.wikimedia.answers import Json, MissingTitle, find_pages, merge_answers, sent_form
 from methods.wikimedia.facts import (
     FileFacts,
@@ -20,7 +20,6 @@ __all__ = [
     "MissingTitle",
     "PageFacts",
     "PageImage",
-    "check_width",
     "file_facts",
     "file_title",
     "find_pages",

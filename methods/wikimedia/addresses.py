@@ -20,15 +20,6 @@ _LONGEST_NAME = 160
 """The longest file name in bytes. Thumbnails of files with longer names are named `thumbnail`."""
 
 
-def check_width(width: int) -> None:
-    """Raise ValueError unless Wikimedia makes thumbnails of this width."""
-    if width not in THUMBNAIL_WIDTHS:
-        steps = ", ".join(map(str, THUMBNAIL_WIDTHS))
-        raise ValueError(
-            f"Wikimedia makes no thumbnails {width} pixels wide: take one of its steps, {steps}."
-        )
-
-
 def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str:
     """Return the URL of an image's thumbnail of a width.
 
@@ -44,11 +35,7 @@ def thumbnail_url(image_url: str, width: int, original_width: int | None) -> str
 
     Returns:
         The URL.
-
-    Raises:
-        ValueError: The width is not one of `THUMBNAIL_WIDTHS`.
     """
-    check_width(width)
     parts = _upload_path(image_url)
     if parts is None or parts[1]["thumb"]:
         return image_url

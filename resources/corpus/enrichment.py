@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from methods.licences.reading import StatedLicence
 from methods.wikimedia import FileFacts, PageFacts, file_title
 from resources.corpus.corpus import Corpus
-from resources.corpus.wikipedia_shard import ANY_WIDTH
 from resources.wikipedia.api_client import is_wikimedia
 
 Row = dict[str, Any]
@@ -67,7 +66,7 @@ class Enricher:
                 for row in some
                 if row["image_url"] not in cached_files and (title := file_title(row["image_url"]))
             }
-            new_files = wikipedia.files(shard, language, list(title_of.values()), ANY_WIDTH)
+            new_files = wikipedia.files(shard, language, list(title_of.values()))
             for row in some:
                 url = row["image_url"]
                 file = cached_files.get(url) or new_files.get(title_of.get(url, ""))

@@ -16,8 +16,6 @@ from resources.corpus.shard import READER, Log
 from resources.corpus.staging import StagedShard, StagedWriter
 from resources.wikipedia import Wikipedia
 
-ANY_WIDTH = 960
-"""Wikipedia is asked for file facts with a thumbnail of this width. The thumbnail's URL is not used."""
 NO_IMAGES = "no_images"
 """The reason of a rejected Wikipedia page without images. It is listed, but not counted as a
 failure."""
@@ -56,7 +54,7 @@ class WikipediaShard:
             if not isinstance(of_page, MissingTitle)
             for image in of_page
         }
-        files = wikipedia.files(self.name, language, list(file_titles), ANY_WIDTH, show)
+        files = wikipedia.files(self.name, language, list(file_titles), show)
         self._read = list(_records(pages, images, files))
         self._require_rows()
         digests = (file.sha1 for file in files.values() if isinstance(file, FileFacts))

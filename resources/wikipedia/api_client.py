@@ -5,7 +5,6 @@ Sources: https://www.mediawiki.org/wiki/API:Etiquette, .../API:Errors_and_warnin
 """
 
 import asyncio
-from types import TracebackType
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
@@ -95,29 +94,15 @@ class ApiClient:
         guard(self._http, api)
 
     async def __aenter__(self) -> "ApiClient":
-        await self._http.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._http.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
 
     async def query(self, api: str, parameters: Json) -> Json:
         """Send a query to the API; the action is `query` unless `parameters` has another one.
 
-        Args:
-            api: The address of the API.
-            parameters: The parameters.
-
-        Returns:
-            The answer.
-
-        Raises:
-            WikipediaError: The API did not answer, or answered with an error.
+        Raises WikipediaError if the API does not answer, or answers with an error.
         """
         answer = await self._ask(api, {**_ALWAYS, **parameters})
         if answer is None:

@@ -10,23 +10,21 @@ from urllib.parse import urlsplit
 import httpx2
 
 from methods.web_address import credentials, without_secrets
-from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage, check_width
+from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.web.host_pauses import HostPauses
 from resources.wikipedia.api_client import NO_CONTACT, ApiClient, WikipediaError, user_agent
-from resources.wikipedia.page_cache import (
-    TitleProgress,
-    current_files,
-    current_images,
-    current_pages,
-)
+from resources.wikipedia.page_cache import current_files, current_images, current_pages
 from resources.wikipedia.records import PageRecord, file_records, page_records
 from resources.wikipedia.wiki import Wiki
 
 API = "https://{language}.wikipedia.org/w/api.php"
 
 _CONTACT = re.compile(r"https?://\w|\w@\w+[.\w-]*\.\w")
-OnProgress = Callable[[int, int], None] | None
+OnProgress = Callable[[int, int], None]
 T = TypeVar("T")
+
+
+def _ignore(done: int, total: int) -> None: ...
 
 
 class Wikipedia:
@@ -38,10 +36,13 @@ class Wikipedia:
     first failed attempt (doubled after each), both in seconds. `pauses` are the pauses of hosts, shared
     with other clients of the same hosts.
 
+    Methods take the shard whose cache is used, the language of the wiki, and the titles. They
+    return the facts of each distinct title, or why there are none. `on_progress(done, total)` gets
+    numbers of titles, in the calling thread.
+
     At most three requests are in flight. No method may be called from a coroutine. Every method raises
     WikipediaError if a wiki refuses a request or does not answer; earlier responses are cached, so the
-    next call continues from there. `on_progress(done, total)` gets numbers of titles, in the calling
-    thread.
+    next call continues from there.
     """
 
     def __init__(
@@ -71,81 +72,42 @@ class Wikipedia:
         self._pauses = HostPauses() if pauses is None else pauses
 
     def pages(
-        self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
+        self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = _ignore
     ) -> dict[str, PageFacts | MissingTitle]:
-        """Return the facts of the page of each distinct title.
+        """Return the facts of pages.
 
         For a cached page only the revision is requested; the page is fetched again if it changed.
-
-        Args:
-            shard: The shard whose cache is used.
-            language: The language of the wiki.
-            titles: The titles.
-            on_progress: Called with the progress.
-
-        Returns:
-            The facts by title, or why there are none.
         """
-        progress = TitleProgress(titles, on_progress)
         with page_records(self._folder, shard) as cache:
-            records = self._run(language, lambda wiki: current_pages(wiki, cache, titles, progress))
+            records = self._run(
+                language, lambda wiki: current_pages(wiki, cache, titles, on_progress)
+            )
         return {
             title: record.facts if isinstance(record, PageRecord) else record
             for title, record in records.items()
         }
 
     def page_images(
-        self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = None
+        self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = _ignore
     ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
-        """Return the images of the page of each distinct title, in the page's order.
+        """Return the images on pages, in the page's order.
 
         They are cached with the page, and fetched again if its revision changed.
-
-        Args:
-            shard: The shard whose cache is used.
-            language: The language of the wiki.
-            titles: The titles.
-            on_progress: Called with the progress.
-
-        Returns:
-            The images by title, or why there are none.
         """
-        progress = TitleProgress(titles, on_progress)
         with page_records(self._folder, shard) as cache:
-            return self._run(language, lambda wiki: current_images(wiki, cache, titles, progress))
+            return self._run(
+                language, lambda wiki: current_images(wiki, cache, titles, on_progress)
+            )
 
     def files(
-        self,
-        shard: str,
-        language: str,
-        titles: Sequence[str],
-        width: int,
-        on_progress: OnProgress = None,
+        self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = _ignore
     ) -> dict[str, FileFacts | MissingTitle]:
-        """Return the facts of the file of each distinct title ("File:Name.jpg"), local or shared.
+        """Return the facts of files ("File:Name.jpg"), local or shared.
 
-        For a file that is cached at this width, only the SHA-1 is requested; the facts are fetched
-        again if it changed.
-
-        Args:
-            shard: The shard whose cache is used.
-            language: The language of the wiki.
-            titles: The titles.
-            width: The width of thumbnails in pixels, one of THUMBNAIL_WIDTHS.
-            on_progress: Called with the progress.
-
-        Returns:
-            The facts by title, or why there are none.
+        For a cached file only the SHA-1 is requested; the facts are fetched again if it changed.
         """
-        try:
-            check_width(width)
-        except ValueError as error:
-            raise WikipediaError(str(error)) from None
-        progress = TitleProgress(titles, on_progress)
         with file_records(self._folder, shard) as cache:
-            return self._run(
-                language, lambda wiki: current_files(wiki, cache, titles, width, progress)
-            )
+            return self._run(language, lambda wiki: current_files(wiki, cache, titles, on_progress))
 
     def kept_files(self, shard: str) -> list[FileFacts]:
         """Return the cached files of a shard, without any request."""
@@ -153,16 +115,7 @@ class Wikipedia:
             return list(cache.values())
 
     def category_members(self, language: str, category: str, limit: int) -> list[str]:
-        """Return the titles of articles in a category. They are not cached.
-
-        Args:
-            language: The language of the wiki.
-            category: The category.
-            limit: The maximum number of titles.
-
-        Returns:
-            The titles.
-        """
+        """Return the titles of at most `limit` articles in a category. They are not cached."""
         return self._run(language, lambda wiki: wiki.members(category, limit))
 
     def _run(self, language: str, work: Callable[[Wiki], Awaitable[T]]) -> T:

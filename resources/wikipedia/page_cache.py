@@ -35,44 +35,24 @@ _FACTS = {
     "lllimit": "max",
 }
 _DIGESTS = {"prop": "imageinfo", "iiprop": "sha1"}
+_WIDTH = "960"
+"""The width of thumbnails. Their addresses are cached, but not used."""
 _FILES = {
     "prop": "imageinfo",
+    "iiurlwidth": _WIDTH,
     "iiprop": "url|size|mime|sha1|extmetadata",
     "iiextmetadatafilter": "LicenseShortName|UsageTerms|LicenseUrl|Artist|Credit|ImageDescription",
 }
 
 T = TypeVar("T")
-
-
-class TitleProgress:
-    """Reports progress: calls `on_progress` with (titles done, distinct titles in total)."""
-
-    def __init__(
-        self, titles: Iterable[str], on_progress: Callable[[int, int], None] | None
-    ) -> None:
-        self._total = len(set(titles))
-        self._on_progress = on_progress
-
-    def done(self, done: int) -> None:
-        """Report the number of titles done so far."""
-        if self._on_progress:
-            self._on_progress(done, self._total)
+OnProgress = Callable[[int, int], None]
+"""Takes the numbers of distinct titles that are done, and in total."""
 
 
 async def current_pages(
-    wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
+    wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], on_progress: OnProgress
 ) -> dict[str, PageRecord | MissingTitle]:
-    """Read the page of each title: the cached page if its revision is still the current one.
-
-    Args:
-        wiki: The wiki.
-        cache: The cached pages.
-        titles: The titles.
-        progress: Shows the progress.
-
-    Returns:
-        The page of each title, or why there is none.
-    """
+    """Read the page of each title: the cached page if its revision is still the current one."""
     distinct = list(dict.fromkeys(titles))
     current: dict[str, Json | MissingTitle] = {}
 
@@ -91,7 +71,7 @@ async def current_pages(
                 results[requested] = record
             else:
                 outdated.setdefault(page["title"], []).append(requested)
-    progress.done(len(results))
+    on_progress(len(results), len(distinct))
 
     async def fetch(batch: Sequence[str]) -> None:
         new: dict[Key, PageRecord] = {}
@@ -112,29 +92,19 @@ async def current_pages(
                     record = PageRecord(page_facts(requested, wiki.language, page), images)
                 results[requested] = new[wiki.language, requested] = record
         cache.add(new)
-        progress.done(len(results))
+        on_progress(len(results), len(distinct))
 
     await _for_each(fetch, batched(outdated, BATCH))
     return {asked: results[asked] for asked in distinct}
 
 
 async def current_images(
-    wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], progress: TitleProgress
+    wiki: Wiki, cache: Records[PageRecord], titles: Sequence[str], on_progress: OnProgress
 ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
-    """Read the images on the page of each title, cached together with the page.
-
-    Args:
-        wiki: The wiki.
-        cache: The cached pages.
-        titles: The titles.
-        progress: Shows the progress.
-
-    Returns:
-        The images of each page, or why there is no page.
-    """
+    """Read the images on the page of each title, cached together with the page."""
     results: dict[str, tuple[PageImage, ...] | MissingTitle] = {}
     lacking: dict[str, list[PageRecord]] = {}
-    records = await current_pages(wiki, cache, titles, TitleProgress(titles, None))
+    records = await current_pages(wiki, cache, titles, lambda done, total: None)
     for requested, record in records.items():
         if isinstance(record, MissingTitle):
             results[requested] = record
@@ -142,7 +112,7 @@ async def current_images(
             results[requested] = record.images
         else:
             lacking.setdefault(record.facts.title, []).append(record)
-    progress.done(len(results))
+    on_progress(len(results), len(records))
 
     async def fetch(title: str) -> None:
         images = await _images(wiki, title)
@@ -152,39 +122,25 @@ async def current_images(
             new[wiki.language, requested] = replace(record, images=images)
             results[requested] = images
         cache.add(new)
-        progress.done(len(results))
+        on_progress(len(results), len(records))
 
     await _for_each(fetch, lacking)
     return {asked: results[asked] for asked in records}
 
 
 async def current_files(
-    wiki: Wiki,
-    cache: Records[FileFacts],
-    titles: Sequence[str],
-    width: int,
-    progress: TitleProgress,
+    wiki: Wiki, cache: Records[FileFacts], titles: Sequence[str], on_progress: OnProgress
 ) -> dict[str, FileFacts | MissingTitle]:
-    """Read the file of each title: the cached file if its thumbnail has this width.
+    """Read the file of each title, from the cache if it is there.
 
     A cached file is fetched again if its SHA-1 changed: another file was uploaded under its name.
-
-    Args:
-        wiki: The wiki.
-        cache: The cached files.
-        titles: The titles.
-        width: The width of thumbnails in pixels.
-        progress: Shows the progress.
-
-    Returns:
-        The file of each title, or why there is none.
     """
     results: dict[str, FileFacts | MissingTitle] = {}
     distinct = list(dict.fromkeys(titles))
     known_files = {
         title: facts
         for title in distinct
-        if (facts := cache.get((wiki.language, title, str(width)))) is not None
+        if (facts := cache.get((wiki.language, title, _WIDTH))) is not None
     }
 
     async def look(batch: Sequence[str]) -> None:
@@ -197,19 +153,18 @@ async def current_files(
                     results[requested] = known_files[requested]
 
     await _for_each(look, batched(known_files, BATCH))
-    progress.done(len(results))
+    on_progress(len(results), len(distinct))
 
     async def fetch(batch: Sequence[str]) -> None:
         new: dict[Key, FileFacts] = {}
-        request = {**_FILES, "iiurlwidth": str(width)}
-        for requested, page in (await wiki.pages(batch, request)).items():
+        for requested, page in (await wiki.pages(batch, _FILES)).items():
             with expected_form():
                 facts = page if isinstance(page, MissingTitle) else file_facts(requested, page)
             results[requested] = facts
             if isinstance(facts, FileFacts):
-                new[wiki.language, requested, str(width)] = facts
+                new[wiki.language, requested, _WIDTH] = facts
         cache.add(new)
-        progress.done(len(results))
+        on_progress(len(results), len(distinct))
 
     await _for_each(fetch, batched([asked for asked in distinct if asked not in results], BATCH))
     return {asked: results[asked] for asked in distinct}

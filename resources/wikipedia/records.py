@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from filelock import FileLock
@@ -57,14 +56,9 @@ class Records(Generic[Record]):
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if error is None and self._n_lines > len(self._kept):
+            if kind is None and self._n_lines > len(self._kept):
                 lines = (_line(key, record) for key, record in self._kept.items())
                 write_atomically(self._path, b"".join(lines))
         finally:
@@ -114,28 +108,12 @@ class Records(Generic[Record]):
 
 
 def page_records(folder: Path, shard: str) -> Records[PageRecord]:
-    """Open the cached pages of a shard.
-
-    Args:
-        folder: The folder of the cache.
-        shard: The name of the shard.
-
-    Returns:
-        The records.
-    """
+    """Open the cached pages of a shard."""
     return Records(_path(folder, shard, "pages"), _page_record)
 
 
 def file_records(folder: Path, shard: str) -> Records[FileFacts]:
-    """Open the cached files of a shard.
-
-    Args:
-        folder: The folder of the cache.
-        shard: The name of the shard.
-
-    Returns:
-        The records.
-    """
+    """Open the cached files of a shard."""
     return Records(_path(folder, shard, "files"), lambda value: FileFacts(**value))
 
 

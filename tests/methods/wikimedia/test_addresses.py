@@ -2,7 +2,7 @@
 
 import pytest
 
-from methods.wikimedia import check_width, file_title, thumbnail_url
+from methods.wikimedia import file_title, thumbnail_url
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons"
 LONG = "%C3%A9" * 79 + ".jpg"
@@ -70,14 +70,6 @@ def test_what_no_browser_shows_always_has_a_thumbnail(name, original_width, rend
     """A drawing is enlarged; a TIFF is given at the widest step that needs no enlarging."""
     thumbnail = thumbnail_url(f"{COMMONS}/a/ab/{name}", 960, original_width)
     assert thumbnail == f"{COMMONS}/thumb/a/ab/{name}/{rendition}"
-
-
-@pytest.mark.parametrize("width", [0, 300, 640, 1024, 5000])
-def test_another_width_is_refused_with_the_steps(width):
-    with pytest.raises(ValueError, match="20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840"):
-        check_width(width)
-    with pytest.raises(ValueError, match=f" {width} pixels wide"):
-        thumbnail_url("https://example.org/x.jpg", width, 100)
 
 
 @pytest.mark.parametrize(

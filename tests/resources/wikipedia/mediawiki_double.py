@@ -2,28 +2,66 @@
 
 with MediaWiki({"Owl": Page("An owl is a bird.")}) as wiki:
     Wikipedia("me@example.org", api=wiki.api, folder=tmp_path).pages("birds", "en", ["owl"])
+
+Its answers have the parts of MediaWiki's that are read; `recorded_wiki.py` has whole ones.
 """
 
 import gzip
+import hashlib
+import io
 import json
 import re
 import threading
 import time
-from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
+from itertools import count
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from methods.wikimedia import THUMBNAIL_WIDTHS
-from tests.doubles.serving import serving
-from tests.resources.wikipedia.mediawiki_content import Content, File, Limits, Page, Use
-from tests.resources.wikipedia.mediawiki_faults import Answering, Fault
-from tests.resources.wikipedia.mediawiki_query import QueryError, answer
+from PIL import Image
 
-__all__ = ["File", "Limits", "MediaWiki", "Page", "Request", "Use"]
+from tests.doubles.serving import QuietHandler, serving
+from tests.resources.wikipedia.mediawiki_faults import Fault
 
-_THUMB = re.compile(r"(?:lossy-page1-)?(\d+)px-(.+)")
+_numbers = count(1001)
+
+
+@dataclass
+class Use:
+    """An image's place on a page."""
+
+    title: str
+    caption: str | None = None
+    section_id: int = 0
+    lead: bool = False
+
+
+@dataclass
+class Page:
+    """A page; `redirect_to` may end in "#section", `versions` are titles by language."""
+
+    text: str = ""
+    categories: list[str] = field(default_factory=list)
+    images: list[Use] = field(default_factory=list)
+    redirect_to: str | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    revision: int = field(default_factory=lambda: next(_numbers))
+    page_id: int = field(default_factory=lambda: next(_numbers))
+
+    def edit(self, **changes: object) -> None:
+        """Change what is named, in a new revision."""
+        for name, value in changes.items():
+            setattr(self, name, value)
+        self.revision = next(_numbers)
+
+
+@dataclass
+class File:
+    """A PNG, and what its description page says."""
+
+    data: bytes
+    about: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -43,39 +81,31 @@ class Request:
 
 
 class MediaWiki:
-    """Serves while the context is entered. `pages` are those of `language`, `files` those of all.
+    """Serves while the context is entered. `pages` are those of English, `files` those of all.
 
-    `hidden` names hidden categories. `languages` may be given further pages, and any page be edited,
-    at any time. `latency`, in seconds, delays every answer of the APIs.
+    `languages` may be given further pages, and any page be edited, at any time. `latency`, in seconds,
+    delays every answer of the APIs. `at_once` is the most items of a list in an answer.
     """
 
     def __init__(
-        self,
-        pages: dict[str, Page] | None = None,
-        files: dict[str, File] | None = None,
-        *,
-        language: str = "en",
-        hidden: Iterable[str] = (),
-        limits: Limits | None = None,
+        self, pages: dict[str, Page] | None = None, files: dict[str, File] | None = None
     ) -> None:
-        self.content = Content(
-            {language: pages or {}}, files or {}, set(hidden), limits or Limits()
-        )
-        self.languages = self.content.languages
+        self.languages = {"en": pages or {}}
+        self.files = files or {}
         self.requests: list[Request] = []
         self.uploads: list[str] = []
         self.now = self.most_at_once = 0
         self.latency = 0.0
+        self.at_once = 500
         self.lock = threading.Lock()
         self._faults: list[tuple[Fault, str]] = []
 
     def __enter__(self) -> "MediaWiki":
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.wiki = self
-        self.address = f"http://127.0.0.1:{self._server.server_port}"
-        self.content.upload = f"{self.address}/upload"
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+        server.wiki = self
+        self.address = f"http://127.0.0.1:{server.server_port}"
         self._serving = ExitStack()
-        self._serving.enter_context(serving(self._server))
+        self._serving.enter_context(serving(server))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,12 +129,98 @@ class MediaWiki:
                     return fault
         return None
 
-    def forget(self) -> None:
-        """Begin the record of requests again."""
-        self.requests.clear()
+    def answer(self, language: str, parameters: dict[str, str]) -> dict:
+        """The answer of `action=query`, a part of it if there is more."""
+        pages = self.languages[language]
+        query: dict = {}
+        if "cmtitle" in parameters:
+            category = parameters["cmtitle"].removeprefix("Category:")
+            titles = [title for title in sorted(pages) if category in pages[title].categories]
+            articles = [title for title in titles if not title.startswith("Category:")]
+            rows = {"members": [(None, {"title": title}) for title in articles]}
+            query["categorymembers"] = []
+        else:
+            query = self._resolved(pages, parameters.get("titles", "").split("|"))
+            rows = {
+                name: [
+                    (entry, row)
+                    for entry in query["pages"]
+                    for row in self._rows(name, entry["title"], language, parameters)
+                ]
+                for name in parameters["prop"].split("|")
+            }
+        further = {}
+        for name, items in rows.items():
+            start = int(parameters.get(f"{name}continue", 0))
+            further[f"{name}continue"] = end = min(start + self.at_once, len(items))
+            for entry, row in items[start:end]:
+                if entry is None:
+                    query["categorymembers"].append(row)
+                    continue
+                for key, value in row.items():
+                    entry[key] = entry.get(key, []) + value if isinstance(value, list) else value
+        is_whole = all(further[f"{name}continue"] == len(items) for name, items in rows.items())
+        return {"query": query} | ({} if is_whole else {"continue": {**further, "continue": "||"}})
+
+    def _resolved(self, pages: dict[str, Page], titles: list[str]) -> dict:
+        """Normalization, redirects, and an entry for each page that comes of them."""
+        steps: dict[str, list[dict[str, str]]] = {"normalized": [], "redirects": []}
+        entries: dict[str, dict] = {}
+        for raw in titles:
+            title = raw.partition("#")[0].replace("_", " ").strip()
+            title = title[:1].upper() + title[1:]
+            if title != raw:
+                steps["normalized"].append({"from": raw, "to": title})
+            passed: set[str] = set()
+            while (page := pages.get(title)) and page.redirect_to and title not in passed:
+                passed.add(title)
+                steps["redirects"].append({"from": title, "to": page.redirect_to.partition("#")[0]})
+                title = steps["redirects"][-1]["to"]
+            entry = {"title": title, "missing": True}
+            if "<" in title:
+                entry = {"title": raw, "invalid": True}
+            elif page:
+                entry = {"title": title, "pageid": page.page_id}
+            entries[title] = entry
+        return {**steps, "pages": list(entries.values())}
+
+    def _rows(self, prop: str, title: str, language: str, parameters: dict) -> list[dict]:
+        """What the answer says of a page, in items that may come one after another."""
+        if prop == "imageinfo":
+            file = self.files.get(title)
+            return [{"imageinfo": [self._info(title, file, parameters)]}] if file else []
+        page = self.languages[language].get(title)
+        if page is None:
+            return []
+        if prop == "info":
+            return [{"lastrevid": page.revision, "canonicalurl": page_url(language, title)}]
+        if prop == "extracts":
+            return [{"extract": page.text}]
+        if prop == "categories":
+            return [{"categories": [{"title": f"Category:{name}"}]} for name in page.categories]
+        return [{"langlinks": [{"url": page_url(*version)}]} for version in page.versions.items()]
+
+    def _info(self, title: str, file: File, parameters: dict[str, str]) -> dict:
+        digest = hashlib.sha1(file.data).hexdigest()
+        if parameters["iiprop"] == "sha1":
+            return {"sha1": digest}
+        name = quote(title.partition(":")[2].replace(" ", "_"))
+        with Image.open(io.BytesIO(file.data)) as image:
+            width, height = image.size
+        return {
+            **{"size": len(file.data), "width": width, "height": height, "sha1": digest},
+            "thumburl": f"{self.address}/upload/thumb/{parameters['iiurlwidth']}px-{name}",
+            "url": f"{self.address}/upload/{name}?utm_source=wiki",
+            "extmetadata": {about: {"value": value} for about, value in file.about.items()},
+            "mime": "image/png",
+        }
 
 
-class _Handler(Answering):
+def page_url(language: str, title: str) -> str:
+    return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
+
+
+class _Handler(QuietHandler):
     def do_GET(self) -> None:
         self.serve({})
 
@@ -118,7 +234,9 @@ class _Handler(Answering):
         parameters = form | dict(parse_qsl(address.query, keep_blank_values=True))
         path = unquote(address.path)
         if path.startswith("/upload/"):
-            self.upload(wiki, path)
+            wiki.uploads.append(path)
+            file = wiki.files.get("File:" + path.rpartition("/")[2].replace("_", " "))
+            self.send(200 if file else 404, file.data if file else b"", "image/png")
             return
         with wiki.lock:
             wiki.now += 1
@@ -136,92 +254,28 @@ class _Handler(Answering):
                 wiki.now -= 1
 
     def page(self, wiki: MediaWiki, path: str, parameters: dict[str, str]) -> None:
-        if not re.search(r"\([^)]*(@|https?://)[^)]*\)", self.headers.get("User-Agent", "")):
-            message = b"Please set a user-agent and respect our robot policy. See also T400119."
-            self.send(403, message, "text/plain")
-            return
-        if len(self.path) > 8000:
-            self.send(414, b"URI Too Long", "text/plain")
-            return
         language, _, rest = path.lstrip("/").partition("/")
         if language not in wiki.languages:
             self.send(404, b"No such wiki.", "text/plain")
         elif rest == "w/api.php":
-            self.api(wiki, language, parameters)
-        elif rest.startswith("api/rest_v1/page/media-list/"):
-            self.media_list(wiki, language, rest.rpartition("/")[2])
+            self.send_json(wiki.answer(language, parameters))
         else:
-            self.send(404, b"No such address.", "text/plain")
-
-    def api(self, wiki: MediaWiki, language: str, parameters: dict[str, str]) -> None:
-        wanted = {"action": "query", "format": "json", "formatversion": "2"}
-        if not wanted.items() <= parameters.items():
-            self.send(200, b"<!DOCTYPE html><h1>MediaWiki API help</h1>", "text/html")
-            return
-        try:
-            body = answer(wiki.content, language, parameters)
-        except QueryError as refused:
-            body = {"error": dict(zip(("code", "info"), refused.args, strict=True))}
-        self.send_json(body)
-
-    def media_list(self, wiki: MediaWiki, language: str, name: str) -> None:
-        title = unquote(name).replace("_", " ")
-        page = wiki.languages[language].get(title)
-        if page is None:
-            problem = {"type": "https://mediawiki.org/wiki/HyperSwitch/errors/not_found"}
-            self.send_json({**problem, "title": "Not found.", "method": "get"}, 404)
-            return
-        if page.redirect_to:
-            target = quote(page.redirect_to.partition("#")[0].replace(" ", "_"), safe="")
-            self.send(302, b"", "text/plain", Location=target)
-            return
-        items = []
-        for number, use in enumerate(page.images):
-            item: dict = {"leadImage": use.lead, "section_id": use.section_id, "type": use.type}
-            if use.type == "formula":
-                source = {"source": "https://wikimedia.org/render/svg/1", "mime": "image/svg"}
-                items.append(item | {"type": "image", "showInGallery": False, "original": source})
-                continue
-            item |= {"title": use.title.replace(" ", "_"), "showInGallery": use.type == "image"}
-            item["srcset"] = [{"src": f"//upload.wikimedia.org/{number}.jpg", "scale": "1x"}]
-            if use.caption is not None:
-                item["caption"] = {"html": f"<i>{use.caption}</i>", "text": f"{use.caption}\n"}
-            items.append(item)
-        self.send_json({"revision": str(page.revision), "tid": "0-0", "items": items})
-
-    def upload(self, wiki: MediaWiki, path: str) -> None:
-        """A file's bytes by the name that ends the path, for a thumbnail as well."""
-        wiki.uploads.append(path)
-        name = path.rpartition("/")[2]
-        width = None
-        if f"File:{name.replace('_', ' ')}" not in wiki.content.files and _THUMB.fullmatch(name):
-            width, name = _THUMB.fullmatch(name).groups()
-        file = next(
-            (
-                file
-                for title, file in wiki.content.files.items()
-                if name in (key := title[5:].replace(" ", "_"), f"{key}.png", f"{key}.jpg")
-            ),
-            None,
-        )
-        if file is None:
-            self.send(404, b"No such file.", "text/plain")
-        elif width is not None and int(width) not in THUMBNAIL_WIDTHS:
-            self.send(400, b"Use thumbnail sizes listed on https://w.wiki/GHai", "text/plain")
-        else:
-            self.send(200, file.data, file.mime)
+            title = unquote(rest.rpartition("/")[2]).replace("_", " ")
+            images = [
+                {"leadImage": use.lead, "section_id": use.section_id, "type": "image"}
+                | {"title": use.title.replace(" ", "_"), "caption": {"text": use.caption or ""}}
+                for use in wiki.languages[language][title].images
+            ]
+            self.send_json({"items": images})
 
     def send_json(self, body: dict, code: int = 200) -> None:
-        self.send(code, json.dumps(body).encode(), "application/json; charset=utf-8")
+        data = gzip.compress(json.dumps(body).encode())
+        self.send(code, data, "application/json; charset=utf-8", Content_Encoding="gzip")
 
     def send(self, code: int, body: bytes, kind: str, **headers: str) -> None:
-        if "gzip" in self.headers.get("Accept-Encoding", "") and kind.startswith(
-            "application/json"
-        ):
-            body, headers = gzip.compress(body), {**headers, "Content-Encoding": "gzip"}
         self.send_response(code)
         for name, value in {"Content-Type": kind, **headers}.items():
-            self.send_header(name, value)
+            self.send_header(name.replace("_", "-"), value)
         self.send_header("Content-Length", str(len(body)))
         try:
             self.end_headers()

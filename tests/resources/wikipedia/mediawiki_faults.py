@@ -3,20 +3,12 @@
 import json
 import time
 from collections.abc import Callable
-
-from tests.doubles.serving import QuietHandler
+from typing import Any
 
 ERROR_PAGE = b"<!DOCTYPE html><title>Wikimedia Error</title><p>Our servers are busy.</p>"
 
-Fault = Callable[["Answering"], bool]
-"""Does something to a request; says whether that was the answer to it."""
-
-
-class Answering(QuietHandler):
-    """A handler that sends whole answers."""
-
-    def send(self, code: int, body: bytes, kind: str, **headers: str) -> None:
-        raise NotImplementedError
+Fault = Callable[[Any], bool]
+"""Does something to the handler of a request; says whether that was the answer to it."""
 
 
 def maxlag(retry_after: str | None = "5") -> Fault:
@@ -28,38 +20,34 @@ def maxlag(retry_after: str | None = "5") -> Fault:
 def error(code: str, info: str, retry_after: str | None = None) -> Fault:
     """An error of the API, which comes with status 200."""
     body = {"error": {"code": code, "info": info, "docref": "See the API's pages."}}
-    return _answer(200, json.dumps(body).encode(), "application/json", retry_after)
+    return _answer(200, json.dumps(body).encode(), "application/json", **_after(retry_after))
 
 
 def status(code: int, retry_after: str | None = None) -> Fault:
     """An error page of the servers before the wiki."""
-    return _answer(code, ERROR_PAGE, "text/html; charset=utf-8", retry_after)
+    return _answer(code, ERROR_PAGE, "text/html; charset=utf-8", **_after(retry_after))
 
 
 def html() -> Fault:
     """An error page that says it is none."""
-    return _answer(200, ERROR_PAGE, "text/html; charset=utf-8", None)
+    return _answer(200, ERROR_PAGE, "text/html; charset=utf-8")
 
 
 def redirect(location: str) -> Fault:
     """A redirect to this address."""
 
-    def act(handler: "Answering") -> bool:
-        handler.send(302, b"", "text/html; charset=utf-8", Location=location)
-        return True
-
-    return act
+    return _answer(302, b"", "text/html; charset=utf-8", Location=location)
 
 
 def text(body: str) -> Fault:
     """This text as the answer."""
-    return _answer(200, body.encode(), "application/json", None)
+    return _answer(200, body.encode(), "application/json")
 
 
 def until(condition: Callable[[], object], then: Fault | None = None) -> Fault:
     """The right answer, or another fault, as soon as the condition holds."""
 
-    def act(handler: "Answering") -> bool:
+    def act(handler: Any) -> bool:
         deadline = time.monotonic() + 20
         while not condition() and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -71,7 +59,7 @@ def until(condition: Callable[[], object], then: Fault | None = None) -> Fault:
 def drop() -> Fault:
     """The connection ends in the middle of an answer."""
 
-    def act(handler: "Answering") -> bool:
+    def act(handler: Any) -> bool:
         handler.send_response(200)
         handler.send_header("Content-Length", "1000")
         handler.end_headers()
@@ -82,10 +70,13 @@ def drop() -> Fault:
     return act
 
 
-def _answer(code: int, body: bytes, kind: str, retry_after: str | None) -> Fault:
-    def act(handler: "Answering") -> bool:
-        extra = {} if retry_after is None else {"Retry-After": retry_after}
-        handler.send(code, body, kind, **extra)
+def _after(seconds: str | None) -> dict[str, str]:
+    return {} if seconds is None else {"Retry_After": seconds}
+
+
+def _answer(code: int, body: bytes, kind: str, **headers: str) -> Fault:
+    def act(handler: Any) -> bool:
+        handler.send(code, body, kind, **headers)
         return True
 
     return act

@@ -172,7 +172,7 @@ def test_a_wait_asked_for_holds_every_request(wiki, tmp_path, short_seconds, fau
     titles = [f"Bird {number}" for number in range(12)]
     wikipedia = asking(wiki, tmp_path)
     wikipedia.pages("birds", "en", titles)
-    wiki.forget()
+    wiki.requests.clear()
     wiki.fail(fault, on="media-list/Bird_0 ")
     wikipedia.page_images("birds", "en", titles)
     lists = [request for request in wiki.requests if "media-list" in request.path]

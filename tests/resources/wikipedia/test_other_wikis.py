@@ -144,10 +144,10 @@ def test_a_file_that_was_overwritten_has_other_facts(tmp_path):
     with open_wiki[0]() as wiki:
         wikipedia = opened(wiki, PLAIN, tmp_path)
         titles = ["File:Barn owl.png", "File:Snowy owl.png"]
-        before = wikipedia.files("owls", "en", titles, 960)
-        assert wikipedia.files("owls", "en", titles, 960) == before
+        before = wikipedia.files("owls", "en", titles)
+        assert wikipedia.files("owls", "en", titles) == before
         wiki.overwrite()
-        after = wikipedia.files("owls", "en", titles, 960)
+        after = wikipedia.files("owls", "en", titles)
     barn = [facts["File:Barn owl.png"] for facts in (before, after)]
     assert barn[0].sha1 != barn[1].sha1 and barn[0].url == barn[1].url
     assert after["File:Snowy owl.png"] == before["File:Snowy owl.png"]

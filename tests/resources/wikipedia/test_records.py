@@ -59,7 +59,7 @@ def test_a_page_is_asked_for_in_full_once_and_again_when_it_has_changed(wiki, wi
     titles = TITLES[:3]
     first = wikipedia.pages("birds", "en", titles)
     assert in_full(wiki) == titles
-    wiki.forget()
+    wiki.requests.clear()
     assert wikipedia.pages("birds", "en", titles) == first
     assert [request.parameters["prop"] for request in wiki.requests] == ["info"]
     wiki.languages["en"]["Bird 1"].edit(text="Bird 1 sings.")
@@ -88,7 +88,7 @@ def test_a_page_that_is_gone_is_missing_though_it_is_kept(wiki, wikipedia):
 def test_images_are_kept_with_the_pages_revision(wiki, wikipedia):
     first = wikipedia.page_images("birds", "en", TITLES[:2])
     wikipedia.pages("birds", "en", TITLES[:2])
-    wiki.forget()
+    wiki.requests.clear()
     assert wikipedia.page_images("birds", "en", TITLES[:2]) == first
     assert [request.parameters["prop"] for request in wiki.requests] == ["info"]
     wiki.languages["en"]["Bird 1"].edit(images=[])
@@ -98,24 +98,16 @@ def test_images_are_kept_with_the_pages_revision(wiki, wikipedia):
     assert asked == ["/en/api/rest_v1/page/media-list/Bird_1"]
 
 
-def test_a_file_is_kept_by_the_width_of_its_thumbnail(wiki, wikipedia):
-    first = wikipedia.files("birds", "en", ["File:A.png", "File:B.png"], 20)
-    assert wikipedia.files("birds", "en", ["File:A.png"], 20)["File:A.png"] == first["File:A.png"]
-    assert [request.parameters["iiprop"] for request in wiki.requests[1:]] == ["sha1"]
-    assert "/20px-" in first["File:A.png"].thumb_url
-    assert "px-" not in wikipedia.files("birds", "en", ["File:A.png"], 60)["File:A.png"].thumb_url
-    wiki.content.files["File:B.png"] = File(PICTURE)
-    # What was missing may have come into being.
-    assert wikipedia.files("birds", "en", ["File:B.png"], 20)["File:B.png"].width == 40
-
-
-def test_the_files_kept_of_a_shard_are_told_without_asking(wiki, wikipedia):
+def test_a_file_is_kept_and_one_that_was_missing_may_have_come_into_being(wiki, wikipedia):
     assert wikipedia.kept_files("birds") == []
-    wikipedia.files("more", "en", ["File:A.png"], 20)
-    facts = wikipedia.files("birds", "en", ["File:A.png", "File:B.png"], 20)["File:A.png"]
-    wiki.forget()
-    assert wikipedia.kept_files("birds") == [facts]
-    assert not wiki.requests
+    wikipedia.files("more", "en", ["File:A.png"])
+    facts = wikipedia.files("birds", "en", ["File:A.png", "File:B.png"])["File:A.png"]
+    wiki.requests.clear()
+    assert wikipedia.kept_files("birds") == [facts] and not wiki.requests
+    assert wikipedia.files("birds", "en", ["File:A.png"])["File:A.png"] == facts
+    assert [request.parameters["iiprop"] for request in wiki.requests] == ["sha1"]
+    wiki.files["File:B.png"] = File(PICTURE)
+    assert wikipedia.files("birds", "en", ["File:B.png"])["File:B.png"].width == 40
 
 
 def test_shards_and_languages_are_kept_apart(wiki, wikipedia, tmp_path):
@@ -155,7 +147,7 @@ def test_what_came_before_a_failure_is_kept(wiki, wikipedia, monkeypatch, tmp_pa
     wiki.fail(faults.status(500), on="extracts.*Bird 50")
     with pytest.raises(WikipediaError, match="no usable answer in 2 tries.*is kept"):
         wikipedia.pages("birds", "en", TITLES)
-    wiki.forget()
+    wiki.requests.clear()
     assert len(wikipedia.pages("birds", "en", TITLES)) == 120
     assert in_full(wiki) == TITLES[50:100]
 
@@ -182,7 +174,7 @@ def test_a_killed_run_is_gone_on_with(wiki, wikipedia, tmp_path):
     assert run.wait() == -signal.SIGKILL
     killed.set()
     assert n_lines(path) == 50
-    wiki.forget()
+    wiki.requests.clear()
     assert list(wikipedia.pages("birds", "en", TITLES)) == TITLES
     assert sorted(in_full(wiki)) == sorted(TITLES[50:])
 

@@ -38,7 +38,7 @@ def ingest_weekly(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] 
     """
     try:
         corpus = corpus_folder()
-        shards, changing, most = corpus.shards(), corpus.changing(), corpus.weekly_shards()
+        shards, changing, most = corpus.shards(), corpus.changing(), corpus.settings.weekly_shards
         ingested = ingested_shards(warehouse_of_home())
         require_same_corpus(corpus, ingested)
     except UserError as error:

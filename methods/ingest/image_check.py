@@ -85,55 +85,28 @@ class CheckedImage:
     n_bytes: int
 
 
-def check(data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS) -> CheckedImage:
-    """Check an image. JPEG, PNG, WebP and GIF are accepted, whatever type the server states.
+def open_checked(data: bytes) -> tuple[CheckedImage, Image.Image]:
+    """Run the checks of an image file that need no decoding of pixels.
 
-    Only the first frame of an animated image is checked.
-
-    Args:
-        data: The bytes.
-        max_bytes: The largest size in bytes.
-        max_pixels: The largest number of pixels.
+    JPEG, PNG, WebP and GIF are accepted, whatever type the server states.
 
     Returns:
-        Format and size.
+        The header and the undecoded image.
 
     Raises:
         ImageRejected: The first check that fails, in this order: empty, oversized_bytes,
             unsupported_format or not_an_image, oversized_pixels, too_many_scans, truncated. A broken
             header is truncated, too.
     """
-    header, image = open_checked(data, max_bytes, max_pixels)
-    with truncated_on_error(header.mime):
-        image.load()
-    return header
-
-
-def open_checked(
-    data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS
-) -> tuple[CheckedImage, Image.Image]:
-    """Run the checks of an image that need no decoding of pixels.
-
-    Args:
-        data: The bytes of the file.
-        max_bytes: The most bytes.
-        max_pixels: The most pixels.
-
-    Returns:
-        The header and the undecoded image.
-
-    Raises:
-        ImageRejected: A check failed.
-    """
     if not data:
         raise ImageRejected("empty", "The image has no bytes.")
-    if len(data) > max_bytes:
-        detail = f"The image has {len(data)} bytes, more than the {max_bytes} allowed."
+    if len(data) > MAX_BYTES:
+        detail = f"The image has {len(data)} bytes, more than the {MAX_BYTES} allowed."
         raise ImageRejected("oversized_bytes", detail)
     mime = _mime_of(data)
     header, image = _read_header(data, mime)
-    if header.width * header.height > max_pixels:
-        detail = f"The image is {header.width} by {header.height} pixels, more than {max_pixels}."
+    if header.width * header.height > MAX_PIXELS:
+        detail = f"The image is {header.width} by {header.height} pixels, more than {MAX_PIXELS}."
         raise ImageRejected("oversized_pixels", detail)
     if mime == "image/jpeg" and _has_too_many_scans(data):
         raise ImageRejected("too_many_scans", f"The JPEG has more than {MAX_SCANS} scans.")
@@ -164,16 +137,9 @@ def _why(error: Exception) -> str:
 
 
 def wrong_type(stated: str | None, mime: str) -> str | None:
-    """Compare the stated MIME type of an image with the type of its bytes.
+    """Return the stated MIME type of an image if it is not the type of its bytes, else None.
 
     Other names of the same type, letter case and parameters are ignored.
-
-    Args:
-        stated: The stated MIME type, for example of a server, or None.
-        mime: The MIME type of the bytes.
-
-    Returns:
-        The stated type if it is wrong, else None.
     """
     name = (stated or "").split(";")[0].strip().lower()
     return stated if name and _OTHER_NAMES.get(name, name) != mime else None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from methods.ingest.image_check import MAX_BYTES, MAX_PIXELS, open_checked, truncated_on_error
+from methods.ingest.image_check import open_checked, truncated_on_error
 from methods.ingest.image_rights import rights_of
 from methods.ingest.picture import on_white, opacity, size_as_shown, upright_transpose
 
@@ -62,26 +62,14 @@ class ImageFacts:
     """The rights statements in the file, one per line; None if there are none."""
 
 
-def measure_image(
-    data: bytes, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS
-) -> ImageFacts:
-    """Measure an image.
-
-    An image that decodes but cannot be converted (a broken palette) is rejected as truncated, although
-    `check` accepts it.
-
-    Args:
-        data: The bytes of the file.
-        max_bytes: The most bytes.
-        max_pixels: The most pixels.
-
-    Returns:
-        All measurements.
+def measure_image(data: bytes) -> ImageFacts:
+    """Measure the bytes of an image file.
 
     Raises:
-        ImageRejected: The reasons of `image_check.check`.
+        ImageRejected: The reasons of `open_checked`; truncated also if the image cannot be decoded or
+            converted (a broken palette).
     """
-    header, image = open_checked(data, max_bytes, max_pixels)
+    header, image = open_checked(data)
     mode = image.mode
     with truncated_on_error(header.mime):
         # A JPEG stores luma separately. In mode "L" the decoder still reads the file to its end, but

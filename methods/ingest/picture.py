@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from PIL import ExifTags, Image, ImageDraw, ImageFont, ImageOps
 
@@ -102,33 +102,11 @@ def _eight_bits(image: Image.Image) -> Image.Image:
 # --- Several images as one grid -------------------------------------------------------------------
 
 
-class GridLayout(NamedTuple):
-    """A grid of square cells: columns, rows, and in pixels the side of a cell and its label height."""
-
-    columns: int
-    rows: int
-    cell: int
-    label: int
-
-    @property
-    def picture(self) -> int:
-        """The longest side of an image in its cell, in pixels."""
-        return self.cell - self.label - 2 * _GAP
-
-
-def lay_out(n_pictures: int, side: int) -> GridLayout:
-    """Lay out a grid of images, as square as possible, with at most `side` pixels a side."""
-    columns = math.ceil(math.sqrt(n_pictures))
-    cell = side // columns
-    return GridLayout(
-        columns, math.ceil(n_pictures / columns), cell, max(_LEAST_LABEL, cell // _LABEL_PART)
-    )
-
-
 def draw_grid(
     n_pictures: int, side: int, picture: Callable[[int, int], Image.Image]
 ) -> Image.Image:
-    """Draw a grid of images row by row, each below its number (from 1, white on black).
+    """Draw a grid of images row by row, as square as possible, each below its number (from 1, white on
+    black).
 
     The same images always give the same pixels.
 
@@ -141,18 +119,20 @@ def draw_grid(
     Returns:
         The grid.
     """
-    layout = lay_out(n_pictures, side)
-    grid = Image.new("RGB", (layout.columns * layout.cell, layout.rows * layout.cell), "white")
+    columns = math.ceil(math.sqrt(n_pictures))
+    cell = side // columns
+    label = max(_LEAST_LABEL, cell // _LABEL_PART)
+    grid = Image.new("RGB", (columns * cell, math.ceil(n_pictures / columns) * cell), "white")
     draw = ImageDraw.Draw(grid)
-    font = ImageFont.load_default(layout.label - 2)
-    longest = max(1, layout.picture)
+    font = ImageFont.load_default(label - 2)
+    longest = max(1, cell - label - 2 * _GAP)
     for place in range(n_pictures):
-        row, column = divmod(place, layout.columns)
-        left, top = column * layout.cell, row * layout.cell
-        draw.rectangle((left, top, left + layout.cell - _GAP, top + layout.label - 1), fill="black")
+        row, column = divmod(place, columns)
+        left, top = column * cell, row * cell
+        draw.rectangle((left, top, left + cell - _GAP, top + label - 1), fill="black")
         draw.text((left + _GAP, top), str(place + 1), fill="white", font=font)
         shown = picture(place, longest)
         width, height = shown.size
-        across = left + (layout.cell - width) // 2
-        grid.paste(shown, (across, top + layout.label + _GAP + (longest - height) // 2))
+        across = left + (cell - width) // 2
+        grid.paste(shown, (across, top + label + _GAP + (longest - height) // 2))
     return grid

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from methods.licences.reading import PUBLIC_DOMAIN, RESERVED, read_licence
-from methods.licences.terms import Term, terms_of
+from methods.licences.terms import Term, fold_expression, terms_of
 
 PUBLIC, BY, SA = "public domain", "attribution", "share-alike"
 NC, NC_SA, ND, NC_ND = "NC", "NC share-alike", "ND", "NC ND"
@@ -111,41 +111,17 @@ def _chosen(licence: str | None) -> frozenset[str]:
         expression = canonicalize_license_expression(licence)
     except InvalidLicenseExpression:
         return _chosen(read_licence(licence)) if read_licence(licence) else frozenset({licence})
-    choices = _either(re.findall(r"[()]|[^\s()]+", expression)[::-1])
+    choices = fold_expression(
+        expression,
+        lambda name: [frozenset({name})],
+        lambda choices, others: choices + others,
+        lambda choices, others: [names | more for names in choices for more in others],
+    )
     return min(choices, key=lambda names: (max(map(_place, names)), sorted(names)))
 
 
 def _place(name: str) -> int:
     return KINDS.index(kind_of(name))
-
-
-def _either(tokens: list[str]) -> list[frozenset[str]]:
-    """Parse an SPDX expression to its alternatives. `tokens` is in reverse order, and is consumed."""
-    choices = _together(tokens)
-    while tokens and tokens[-1] == "OR":
-        tokens.pop()
-        choices += _together(tokens)
-    return choices
-
-
-def _together(tokens: list[str]) -> list[frozenset[str]]:
-    choices = _operand(tokens)
-    while tokens and tokens[-1] == "AND":
-        tokens.pop()
-        others = _operand(tokens)
-        choices = [names | more for names in choices for more in others]
-    return choices
-
-
-def _operand(tokens: list[str]) -> list[frozenset[str]]:
-    token = tokens.pop()
-    if token == "(":
-        inner = _either(tokens)
-        tokens.pop()
-        return inner
-    if tokens and tokens[-1] == "WITH":
-        del tokens[-2:]
-    return [frozenset({token})]
 
 
 def _contradicting(chosen: Mapping[str, int]) -> tuple[str, str]:

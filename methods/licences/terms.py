@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, get_args
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Literal, TypeVar, get_args
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
@@ -35,7 +35,7 @@ def terms_of(licence: str | None) -> frozenset[Term]:
     except InvalidLicenseExpression:
         known_licence = read_licence(licence)
         return terms_of(known_licence) if known_licence else frozenset()
-    return _any_of(re.findall(r"[()]|[^\s()]+", expression)[::-1])
+    return fold_expression(expression, _terms_of_name, frozenset.intersection, frozenset.union)
 
 
 def reason(licences: Iterable[str | None], excluded: Collection[Term]) -> Term | None:
@@ -60,36 +60,61 @@ def shares(licences: Mapping[str, int]) -> dict[Term, int]:
     return {term: counted[term] for term in TERMS}
 
 
-def _any_of(tokens: list[str]) -> frozenset[Term]:
-    """Parse an SPDX expression to its terms. `tokens` is in reverse order, and is consumed."""
-    choices = [_all_of(tokens)]
-    while tokens and tokens[-1] == "OR":
-        tokens.pop()
-        choices.append(_all_of(tokens))
-    return frozenset.intersection(*choices)
+Folded = TypeVar("Folded")
 
 
-def _all_of(tokens: list[str]) -> frozenset[Term]:
-    together = _operand(tokens)
-    while tokens and tokens[-1] == "AND":
-        tokens.pop()
-        together |= _operand(tokens)
-    return together
+def fold_expression(
+    expression: str,
+    of_name: Callable[[str], Folded],
+    either: Callable[[Folded, Folded], Folded],
+    together: Callable[[Folded, Folded], Folded],
+) -> Folded:
+    """Evaluate a valid SPDX expression. AND binds before OR; exceptions (WITH) are ignored.
+
+    Args:
+        expression: The expression.
+        of_name: Makes the value of a licence.
+        either: Joins the values of two licences of which one may be chosen (OR).
+        together: Joins the values of two licences that both count (AND).
+
+    Returns:
+        The value of the expression.
+    """
+    tokens = re.findall(r"[()]|[^\s()]+", expression)[::-1]
+
+    def choice() -> Folded:
+        value = conjunction()
+        while tokens and tokens[-1] == "OR":
+            tokens.pop()
+            value = either(value, conjunction())
+        return value
+
+    def conjunction() -> Folded:
+        value = operand()
+        while tokens and tokens[-1] == "AND":
+            tokens.pop()
+            value = together(value, operand())
+        return value
+
+    def operand() -> Folded:
+        token = tokens.pop()
+        if token == "(":
+            inner = choice()
+            tokens.pop()
+            return inner
+        if tokens and tokens[-1] == "WITH":
+            del tokens[-2:]
+        return of_name(token)
+
+    return choice()
 
 
-def _operand(tokens: list[str]) -> frozenset[Term]:
-    token = tokens.pop()
-    if token == "(":
-        inner = _any_of(tokens)
-        tokens.pop()
-        return inner
-    if tokens and tokens[-1] == "WITH":
-        del tokens[-2:]
-    if token == RESERVED:
+def _terms_of_name(name: str) -> frozenset[Term]:
+    if name == RESERVED:
         return frozenset({"ND", "NC"})
     holds: dict[Term, bool] = {
-        "ND": re.search(r"-ND\b", token) is not None,
-        "NC": re.search(r"-NC\b|(?i:noncommercial)", token) is not None,
-        "share-alike": _COPYLEFT.match(token) is not None,
+        "ND": re.search(r"-ND\b", name) is not None,
+        "NC": re.search(r"-NC\b|(?i:noncommercial)", name) is not None,
+        "share-alike": _COPYLEFT.match(name) is not None,
     }
     return frozenset(term for term, has in holds.items() if has)

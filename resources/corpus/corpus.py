@@ -99,10 +99,6 @@ class Corpus:
             if not isinstance(shard, FileShard) or "://" in shard.address
         ]
 
-    def weekly_shards(self) -> int | None:
-        """Return the most new or changed shards that the weekly schedule ingests; None for all."""
-        return self.settings.weekly_shards
-
     def categories(self) -> dict[str, list[str]]:
         """Read the category names by page title, in the file's order; empty if there is no file."""
         path = self.path / CATEGORIES
@@ -147,16 +143,14 @@ class Corpus:
                 "there, or configure another one."
             )
         shards: dict[str, Shard] = {}
-        for address in [*self._files(), *map(_readable, self.settings.shards)]:
+        files = [str(path) for path in self._candidates() if _why_left_out(path) is None]
+        for address in [*files, *map(_readable, self.settings.shards)]:
             name, kind = _name_and_kind(address)
             self._add(shards, kind(name, address, self._home / DOWNLOADS))
         for name, pages in self.settings.wikipedia.shards.items():
             api = self.settings.wikipedia.api
             self._add(shards, WikipediaShard(name, pages, lambda: self.wikipedia, api))
         return shards
-
-    def _files(self) -> list[str]:
-        return [str(path) for path in self._candidates() if _why_left_out(path) is None]
 
     def _candidates(self) -> list[Path]:
         """List all paths that are named like a shard."""

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from methods.web_address import without_query
 from resources.corpus.download import DownloadError, download
@@ -26,36 +26,33 @@ Log = Callable[[str], None]
 """Takes a progress message."""
 
 
-class Shard(Protocol):
+class Shard(ABC):
     """One partition of the corpus.
 
-    Its methods raise CorpusError, or WikipediaError, for what a person has to correct.
+    `name` is also its partition key in Dagster, `address` is its source, for messages. Its methods
+    raise CorpusError, or WikipediaError, for what a person has to correct.
     """
 
-    @property
-    def name(self) -> str:
-        """The shard's name, which is also its partition key in Dagster."""
+    name: str
+    address: str
+    carries_images = False
+    """Whether the shard contains image files, which `images` yields."""
 
-    @property
-    def address(self) -> str:
-        """The shard's source, for messages."""
-
-    @property
-    def carries_images(self) -> bool:
-        """Whether the shard contains image files, which `images` yields."""
-
+    @abstractmethod
     def fetch(self, log: Log) -> str:
         """Download the shard if necessary, and return a fingerprint of its content."""
 
+    @abstractmethod
     def stage(self, folder: Path) -> StagedShard:
-        """Parse the file that `fetch` downloaded into staged files in `folder`.
+        """Parse what `fetch` downloaded into staged files in `folder`.
 
-        Raises:
-            CorpusError: The file is not a shard of this format.
+        If the file breaks off, the rows before that are kept. Raises CorpusError if it is not a shard
+        of this format.
         """
 
     def images(self) -> Iterator[tuple[str, bytes]]:
         """Yield the URL and the bytes of each image in the shard; most shards contain none."""
+        return iter(())
 
 
 def replaced_address(shard: Shard, fingerprint: str, earlier: Mapping[str, Any]) -> str | None:
@@ -91,10 +88,8 @@ def replaced_address(shard: Shard, fingerprint: str, earlier: Mapping[str, Any])
     )
 
 
-class FileShard(ABC):
+class FileShard(Shard):
     """A shard that is one file, local or at an http(s) address."""
-
-    carries_images = False
 
     def __init__(self, name: str, address: str, downloads: Path) -> None:
         self.name = name
@@ -115,14 +110,6 @@ class FileShard(ABC):
                 f"replace {self.path} with an intact copy."
             ) from error
         return f"{READER}-{digest}"
-
-    def images(self) -> Iterator[tuple[str, bytes]]:
-        """Yield nothing: a text file only has the images' URLs."""
-        return iter(())
-
-    @abstractmethod
-    def stage(self, folder: Path) -> StagedShard:
-        """Parse the file into files in `folder`. If it breaks off, the rows before that are kept."""
 
     def _download(self, log: Log) -> None:
         shown, shown_at = -1, 0.0

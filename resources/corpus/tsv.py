@@ -268,75 +268,63 @@ class TsvShard(FileShard):
     """A file in the format that WIT is published in."""
 
     def stage(self, folder: Path) -> StagedShard:
-        """Stage the lines after the header: each becomes part of a row, or a rejection.
+        """Stage the lines after the header, as far as the file can be read.
 
-        Raises CorpusError if nothing can be read.
+        Each whole line becomes part of a row, or a rejection. Memory does not grow with the file.
+        Raises CorpusError if WIT's header is missing, or nothing after the header can be read.
         """
-        return stage_tsv(self.path, self.name, folder)
+        packed = self.path.name.endswith(".gz")
+        # A packed file is unpacked in a separate thread.
+        staged = self._staged(folder, igzip_threaded.open if packed else open)
+        if staged.broken and packed:
+            # The threaded reader loses up to a megabyte before the position where a file breaks off.
+            staged = replace(self._staged(folder, gzip.open), broken=staged.broken)
+        # Arrow keeps freed memory for reuse; DuckDB needs it now to load the files.
+        pa.default_memory_pool().release_unused()
+        if staged.broken and not staged.n_rows and not staged.reasons:
+            raise CorpusError(staged.broken)
+        return staged
 
+    def _staged(self, folder: Path, opened: Callable[[Path, str], Any]) -> StagedShard:
+        with StagedWriter(folder, self.name) as writer, ExitStack() as stack:
+            try:
+                file = stack.enter_context(opened(self.path, "rb"))
+                require_header(file.readline(MAX_LINE_BYTES))
+            except UNREADABLE as unreadable:
+                return writer.staged(self._unreadable(unreadable))
+            except ValueError as wrong:
+                raise CorpusError(
+                    f"Shard {self.name!r} is not in WIT's form: give {self.path} its header line. "
+                    f"{wrong}"
+                ) from wrong
+            batches = _ReadableBatches(self._bounded(line_batches(file, first_number=2)))
+            try:
+                # An OSError here comes from writing, for example on a full disk.
+                writer.write(parse_records(_others(batches, writer)))
+            except CorpusError as hopeless:
+                return writer.staged(str(hopeless))
+            return writer.staged(self._unreadable(batches.error) if batches.error else None)
 
-def stage_tsv(path: Path, shard: str, folder: Path) -> StagedShard:
-    """Read the shard at `path` into files in `folder`, as far as it can be read.
+    def _unreadable(self, error: Exception) -> str:
+        return (
+            f"Shard {self.name!r} cannot be read to its end ({error}): replace {self.path} with an "
+            "intact copy."
+        )
 
-    Every whole line after the header becomes part of a row or a rejection. Memory does not grow with
-    the file. Raises CorpusError if WIT's header is missing, or nothing after the header can be read.
-    """
-    packed = path.name.endswith(".gz")
-    # A packed file is unpacked in a separate thread.
-    staged = _staged(path, shard, folder, igzip_threaded.open if packed else open)
-    if staged.broken and packed:
-        # The threaded reader loses up to a megabyte before the position where a file breaks off.
-        staged = replace(_staged(path, shard, folder, gzip.open), broken=staged.broken)
-    # Arrow keeps freed memory for reuse; DuckDB needs it now to load the files.
-    pa.default_memory_pool().release_unused()
-    if staged.broken and not staged.n_rows and not staged.reasons:
-        raise CorpusError(staged.broken)
-    return staged
-
-
-def _staged(
-    path: Path, shard: str, folder: Path, opened: Callable[[Path, str], Any]
-) -> StagedShard:
-    with StagedWriter(folder, shard) as writer, ExitStack() as stack:
-        try:
-            file = stack.enter_context(opened(path, "rb"))
-            require_header(file.readline(MAX_LINE_BYTES))
-        except UNREADABLE as unreadable:
-            return writer.staged(_unreadable(path, shard, unreadable))
-        except ValueError as wrong:
-            raise CorpusError(
-                f"Shard {shard!r} is not in WIT's form: give {path} its header line. {wrong}"
-            ) from wrong
-        batches = _ReadableBatches(_bounded(line_batches(file, first_number=2), path, shard))
-        try:
-            # An OSError here comes from writing, for example on a full disk.
-            writer.write(parse_records(_others(batches, writer)))
-        except CorpusError as hopeless:
-            return writer.staged(str(hopeless))
-        error = batches.error
-        return writer.staged(_unreadable(path, shard, error) if error else None)
-
-
-def _unreadable(path: Path, shard: str, error: Exception) -> str:
-    return (
-        f"Shard {shard!r} cannot be read to its end ({error}): replace {path} with an intact copy."
-    )
-
-
-def _bounded(batches: Iterator[pa.RecordBatch], path: Path, shard: str) -> Iterator[pa.RecordBatch]:
-    """Yield the batches. Raises CorpusError if the file unpacks to far more bytes than a
-    text would (`unpacked_limit`).
-    """
-    most = unpacked_limit(path.stat().st_size)
-    n_bytes = 0
-    for batch in batches:
-        n_bytes += batch.nbytes
-        if n_bytes > most:
-            raise CorpusError(
-                f"Shard {shard!r} is not read further: {path} unpacks to over {most:,} bytes, far "
-                "more than a text of its size. Replace it with a file of WIT."
-            )
-        yield batch
+    def _bounded(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches. Raises CorpusError if the file unpacks to far more bytes than a
+        text would (`unpacked_limit`).
+        """
+        most = unpacked_limit(self.path.stat().st_size)
+        n_bytes = 0
+        for batch in batches:
+            n_bytes += batch.nbytes
+            if n_bytes > most:
+                raise CorpusError(
+                    f"Shard {self.name!r} is not read further: {self.path} unpacks to over {most:,} "
+                    "bytes, far more than a text of its size. Replace it with a file of WIT."
+                )
+            yield batch
 
 
 class _ReadableBatches:

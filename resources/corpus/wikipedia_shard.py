@@ -12,7 +12,7 @@ from methods.ingest.wit import Rejection, WitRow, excerpt, typed_row
 from methods.web_address import without_secrets
 from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
-from resources.corpus.shard import READER, Log
+from resources.corpus.shard import READER, Log, Shard
 from resources.corpus.staging import StagedShard, StagedWriter
 from resources.wikipedia import Wikipedia
 
@@ -22,10 +22,8 @@ failure."""
 _SCRIPT = re.compile(r"(/w)?/api\.php")
 
 
-class WikipediaShard:
+class WikipediaShard(Shard):
     """The pages that `pages` chooses, each with all of its images."""
-
-    carries_images = False
 
     def __init__(
         self, name: str, pages: WikipediaPages, open_wikipedia: Callable[[], Wikipedia], api: str
@@ -65,10 +63,6 @@ class WikipediaShard:
         with StagedWriter(folder, self.name, unit="record") as writer:
             writer.write(self._read)
         return writer.staged()
-
-    def images(self) -> Iterator[tuple[str, bytes]]:
-        """Yield nothing: rows only have the images' URLs."""
-        return iter(())
 
     def _require_rows(self) -> None:
         """Raise CorpusError if the shard has no row."""

@@ -1,9 +1,8 @@
 """Fetching images by their URLs: from a mirror folder, a mirror server, or the web.
 
-What belongs here: the mirrors, the number of attempts, and passing what was fetched to the caller.
-What does not: the buffer between the two (`bounded_buffer.py`), one request (`request.py`), the order
-of requests (`host_queue.py`), the pace of each host (`host_pace.py`), which addresses are allowed
-(`resources/web/ssrf_guard.py`), and whether the bytes are an image (`methods/ingest/image_check.py`).
+Other modules have the buffer (`bounded_buffer.py`), one request (`request.py`), the order of requests
+(`host_queue.py`), the pace of each host (`host_pace.py`), and the addresses that are allowed
+(`resources/web/ssrf_guard.py`).
 """
 
 import atexit

@@ -13,7 +13,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from methods.ids import content_id
 from resources.web.host_pauses import HostPauses
@@ -54,40 +54,6 @@ class HostGivenUp(NamedTuple):
     detail: str
 
 
-class RequestPacer(Protocol):
-    """Gives slots for requests. The outcome of each is reported to one of the last three methods."""
-
-    async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
-        """Take a slot for a request to a host. It expires, because its worker may have died.
-
-        Args:
-            host: The host.
-            lasts: Seconds until the slot expires.
-
-        Returns:
-            The slot; or a delay, or that the host is given up.
-        """
-
-    async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
-        """Report an answer that is not a refusal.
-
-        Args:
-            turn: The slot.
-            n_bytes: The size of the answer.
-        """
-
-    async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """Report a refusal.
-
-        Args:
-            turn: The slot.
-            asked_to_wait: The seconds of its Retry-After.
-        """
-
-    async def ended(self, turn: RequestSlot) -> None:
-        """Report that the request ended in another way."""
-
-
 @dataclass(slots=True)
 class _HostState:
     name: str
@@ -102,6 +68,7 @@ class _HostState:
 class HostPace:
     """The pace of hosts within one event loop; no method waits.
 
+    It gives slots for requests. The outcome of each is reported to one of the last three methods.
     `backoff` is the first pause, in seconds, of a host that refuses without Retry-After. `pauses` are
     shared with other clients of the same hosts.
     """
@@ -113,6 +80,9 @@ class HostPace:
         self._numbers = itertools.count()
 
     async def begin(self, host: str, lasts: float) -> RequestSlot | PaceDelay | HostGivenUp:
+        """Take a slot for a request to a host. It expires after `lasts` seconds, because its worker may
+        have died.
+        """
         it, current_time = self._host(host), time.monotonic()
         if detail := self._given_up(it, current_time):
             return HostGivenUp(detail)
@@ -127,6 +97,7 @@ class HostPace:
         return turn
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
+        """Report an answer of `n_bytes` that is not a refusal."""
         host = self._end(turn)
         # The answer counts if its request began after the last pause, or together with the request that
         # caused the pause. The answer to an older request does not show that the host answers again.
@@ -138,12 +109,7 @@ class HostPace:
             host.paced_until = max(host.paced_until, turn.begun) + seconds
 
     async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """Pause the host after a refusal.
-
-        Args:
-            turn: The slot.
-            asked_to_wait: The seconds of its Retry-After.
-        """
+        """Report a refusal with the seconds of its Retry-After, and pause the host."""
         host, current_time = self._end(turn), time.monotonic()
         pause = asked_to_wait or 0.0
         if host.refusals == 0:
@@ -156,6 +122,7 @@ class HostPace:
         self._pauses.pause(host.name, pause)
 
     async def ended(self, turn: RequestSlot) -> None:
+        """Report that the request ended in another way."""
         self._end(turn)
 
     def _given_up(self, host: _HostState, current_time: float) -> str | None:
@@ -223,6 +190,9 @@ class ClusterPace:
 
     async def ended(self, turn: RequestSlot) -> None:
         await self._actor.ended.remote(turn)
+
+
+RequestPacer = HostPace | ClusterPace
 
 
 class _PaceActor(HostPace):

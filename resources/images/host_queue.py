@@ -87,39 +87,23 @@ class HostQueues:
                 return turn
 
     async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
-        """Report an answer that is not a refusal.
-
-        Args:
-            turn: The slot.
-            n_bytes: The size of the answer.
-        """
+        """Report an answer that is not a refusal to the pace."""
         await self._pace.answered(turn, n_bytes)
         self._hosts[turn.host].ready_at = 0.0
 
     async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """Report a refusal.
-
-        Args:
-            turn: The slot.
-            asked_to_wait: The seconds of its Retry-After.
-        """
+        """Report a refusal to the pace."""
         await self._pace.refused(turn, asked_to_wait)
         # The pace is asked again at once, as the host may be given up now.
         self._hosts[turn.host].ready_at = 0.0
 
     async def ended(self, turn: RequestSlot) -> None:
-        """Report another outcome."""
+        """Report another outcome to the pace."""
         await self._pace.ended(turn)
         self._hosts[turn.host].ready_at = 0.0
 
     def again(self, job: Job, address: str, *, last: bool = False) -> None:
-        """Return a job to a queue, possibly of another host.
-
-        Args:
-            job: The job.
-            address: The address to request.
-            last: Whether it goes to the end of the queue instead of the front.
-        """
+        """Return a job to the front (or the end, `last`) of the queue of its address's host."""
         self._leave(job)
         job.address = address
         self._put(job, last=last)

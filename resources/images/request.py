@@ -1,9 +1,6 @@
 """One HTTP request for an image, and its outcome.
 
-What belongs here: the headers, the limits of size and time, and the meaning of each status. What does
-not: when and how often to send it (`host_queue.py`, `fetcher.py`), which addresses may be connected to
-(`resources/web/ssrf_guard.py`), whether the bytes are an image (`methods/ingest/image_check.py`; a
-server's Content-Type is ignored).
+The bytes may be no image: a server's Content-Type is ignored (`methods/ingest/image_check.py`).
 
 httpcore2 is used instead of httpx2 because it accepts a network backend, follows no redirects, keeps no
 cookies and reads no proxy settings.
@@ -156,17 +153,8 @@ def _without_body(url: httpx2.URL, response: httpcore2.Response) -> Outcome:
 
 
 def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """Parse an http or https address.
-
-    Args:
-        address: The address, perhaps relative.
-        base: The address that it is relative to.
-
-    Returns:
-        The absolute address.
-
-    Raises:
-        ImageRejected: It is not a valid http or https address.
+    """Parse an http or https address, which may be relative to `base`. Raises ImageRejected if it is
+    not valid.
     """
     try:
         url = httpx2.URL(address) if base is None else base.join(address)

@@ -131,6 +131,9 @@ class ImageStore:
 
     If machines share a bucket, an image is uploaded before it is written to `root`, and missing or
     damaged files are downloaded from the bucket.
+
+    Methods that read an image raise ImageNotStored if it is not in the store, also for an invalid id,
+    and ImageDamaged. `side` and `max_side` are the largest width and height in pixels.
     """
 
     def __init__(self, root: str | Path, shared: SharedFiles | None = None) -> None:
@@ -161,9 +164,7 @@ class ImageStore:
         )
 
     def path(self, image_id: str) -> Path:
-        """Return the path of an image's file, verified. Raises ImageNotStored, also for an
-        invalid id.
-        """
+        """Return the path of an image's file, verified."""
         path = self._find(image_id)
         if not self._is_whole_file(image_id, path) and self._fetched(image_id) is None:
             raise _damaged(path)
@@ -222,11 +223,11 @@ class ImageStore:
         return True
 
     def relative_path(self, image_id: str) -> str:
-        """Return the path of an image's file relative to the store's root. Raises ImageNotStored."""
+        """Return the path of an image's file relative to the store's root."""
         return self.path(image_id).relative_to(self.root).as_posix()
 
     def read(self, image_id: str) -> bytes:
-        """Return the image's original bytes. Raises ImageNotStored."""
+        """Return the image's original bytes."""
         path = self._find(image_id)
         state = state_of(path)
         data = path.read_bytes()
@@ -235,35 +236,13 @@ class ImageStore:
         return data
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
-        """Return a JPEG thumbnail.
-
-        Args:
-            image_id: The image.
-            side: The largest width and height in pixels.
-
-        Returns:
-            The bytes.
-
-        Raises:
-            ImageNotStored: The image is not in the store.
-        """
+        """Return the bytes of a JPEG thumbnail."""
         return self._thumbnails.get(
             (image_id, side), lambda: _jpeg(_shrunk(image_id, self.read(image_id), side))
         )
 
     def thumbnail_base64(self, image_id: str, side: int) -> str | None:
-        """Return a base64-encoded thumbnail.
-
-        Args:
-            image_id: The image.
-            side: The largest width and height in pixels.
-
-        Returns:
-            The text; None if the image is not stored.
-
-        Raises:
-            ImageDamaged: The stored file is damaged.
-        """
+        """Return a base64-encoded thumbnail; None if the image is not stored."""
         if self._file_of(image_id) is None:
             return None
         return base64.b64encode(self.thumbnail(image_id, side)).decode()
@@ -273,46 +252,17 @@ class ImageStore:
 
         An upright RGB JPEG or PNG within the size limit is used unchanged; other images become a JPEG
         of quality 90, with transparency on white.
-
-        Args:
-            image_id: The image.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            The URL.
-
-        Raises:
-            ImageNotStored: The image is not in the store.
         """
         return self._data_urls.get(
             (image_id, max_side), lambda: _data_url(image_id, self.read(image_id), max_side)
         )
 
     def are_at_hand(self, image_ids: Iterable[str], max_side: int) -> bool:
-        """Tell whether the data URLs of all images are cached.
-
-        Args:
-            image_ids: The images.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            Whether they are.
-        """
+        """Tell whether the data URLs of all images are cached."""
         return all((image_id, max_side) in self._data_urls for image_id in image_ids)
 
     def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:
-        """Return the size of an image in its data URL.
-
-        Args:
-            image_id: The image.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            Width and height in pixels.
-
-        Raises:
-            ImageNotStored: The image is not in the store.
-        """
+        """Return width and height of an image in its data URL, in pixels."""
         with _opened(image_id, self.path(image_id)) as image:
             sides = size_as_shown(image)
         part = min(1.0, max_side / max(sides))
@@ -321,16 +271,6 @@ class ImageStore:
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
         """Return a `data:image/jpeg;base64,` URL of a grid that shows several images with their
         numbers.
-
-        Args:
-            image_ids: The images.
-            max_side: The largest width and height in pixels.
-
-        Returns:
-            The URL of a JPEG of quality 90.
-
-        Raises:
-            ImageNotStored: An image is not in the store.
         """
         ids = tuple(image_ids)
 
@@ -416,15 +356,7 @@ class _Cache(Generic[Sized]):
         return key in self._values
 
     def get(self, key: Hashable, make: Callable[[], Sized]) -> Sized:
-        """Return the value of a key. The first caller computes it, and concurrent callers wait.
-
-        Args:
-            key: The key.
-            make: Computes the value.
-
-        Returns:
-            The value.
-        """
+        """Return the value of a key. The first caller makes it, and concurrent callers wait."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
@@ -481,19 +413,10 @@ class DerivedImages:
         return self._opened[image_id]
 
     def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
-        """Store an image as JPEG; equal images are stored once.
-
-        Args:
-            picture: The image.
-            made_from: The ids of its source images.
-            change: A description of the change.
-
-        Returns:
-            Its id.
+        """Store an image as JPEG, with the ids of its source images and a description of the change.
+        Returns its id. Equal images are stored once.
         """
-        data = io.BytesIO()
-        picture.save(data, "JPEG", quality=JPEG_QUALITY)
-        image_id = self._store.put(data.getvalue()).image_id
+        image_id = self._store.put(_jpeg(picture)).image_id
         # If two tasks derive the same image, the origin of the first one stays.
         self.created.setdefault(image_id, DerivedImage(image_id, tuple(made_from), change))
         return image_id

@@ -40,7 +40,7 @@ def forbid_reading(patch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise CorpusError("The shard was read.")
 
-    patch.setattr("resources.corpus.tsv.stage_tsv", refuse)
+    patch.setattr("resources.corpus.tsv.TsvShard.stage", refuse)
 
 
 def with_text(row: WitLine, text: str) -> WitLine:

@@ -5,6 +5,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 
-from methods.ingest.image_check import ImageRejected, check
+from methods.ingest.image_check import ImageRejected
 from methods.ingest.image_quality import WORKING_SIDE, ImageFacts, laplacian_variance, measure_image
 from methods.ingest.picture import upright_rgb
 from resources.files.home import REPO_ROOT
@@ -49,13 +50,6 @@ def tagged(orientation: int) -> Image.Exif:
 
 def bits_apart(one: str, other: str) -> int:
     return (int(one, 16) ^ int(other, 16)).bit_count()
-
-
-def reason(data: bytes, **limits) -> str:
-    with pytest.raises(ImageRejected) as caught:
-        measure_image(data, **limits)
-    assert caught.value.detail.endswith(".")
-    return caught.value.reason
 
 
 FRAMES = [grey(np.full((30, 40), shade)) for shade in (0, 99, 200)]
@@ -214,7 +208,8 @@ def test_a_palette_that_cannot_be_shown_is_refused():
     at = data.index(b"IDAT") - 4
     shades = b"tRNS" + b"\x80" * 300
     chunk = struct.pack(">I", 300) + shades + struct.pack(">I", zlib.crc32(shades))
-    assert reason(data[:at] + chunk + data[at:]) == "truncated"
+    with pytest.raises(ImageRejected, match="^truncated: "):
+        measure_image(data[:at] + chunk + data[at:])
 
 
 whole = [data for data, _, _ in KINDS.values()] + [encoded(FRAMES[0], "GIF", **MOVING)]
@@ -227,17 +222,11 @@ whole = [data for data, _, _ in KINDS.values()] + [encoded(FRAMES[0], "GIF", **M
     st.binary(max_size=8),
     st.sampled_from([1, 1, 0.5, 0.99]),
 )
-def test_whatever_the_damage_the_verdict_is_that_of_the_check(data, place, junk, kept):
+def test_damage_is_refused_or_survived_but_never_raises_another_error(data, place, junk, kept):
     at = int(place * len(data))
     damaged = (data[:at] + junk + data[at + len(junk) :])[: int(len(data) * kept)]
-    verdicts = []
-    for judge in (check, measure_image):
-        try:
-            judge(damaged)
-            verdicts.append("taken")
-        except ImageRejected as rejected:
-            verdicts.append(rejected.reason)
-    assert verdicts[0] == verdicts[1]
+    with suppress(ImageRejected):
+        measure_image(damaged)
 
 
 def test_damaged_metadata_prints_no_warning_for_each_tag(tmp_path):

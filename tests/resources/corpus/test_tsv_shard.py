@@ -21,7 +21,7 @@ from methods.ingest.wit_records import parse_records
 from resources.corpus import staging, tsv
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import StagedShard
-from resources.corpus.tsv import TsvShard, stage_tsv
+from resources.corpus.tsv import TsvShard
 from resources.files import bounded
 from tests.doubles.scripts import start
 
@@ -45,6 +45,10 @@ def file_of(folder: Path, content: bytes, name: str = "a.tsv") -> Path:
     return path
 
 
+def staged_from(path: Path, name: str = "owls") -> StagedShard:
+    return TsvShard(name, str(path), path.parent).stage(path.parent)
+
+
 def rows_in(staged: StagedShard) -> list[dict[str, object]]:
     """What the warehouse would take in, by line."""
     rows = pa.ipc.open_stream(staged.rows.path).read_all().sort_by("line_number")
@@ -53,7 +57,7 @@ def rows_in(staged: StagedShard) -> list[dict[str, object]]:
 
 def staged_content(folder: Path, body: bytes, name: str = "a.tsv") -> Read:
     """What becomes of the lines after a header, as the shard's reader has it."""
-    staged = stage_tsv(file_of(folder, HEADER + body, name), "a", folder)
+    staged = staged_from(file_of(folder, HEADER + body, name), "a")
     rows = rows_in(staged)
     rejected = pq.read_table(staged.rejected.paths[0]).to_pylist()
     assert staged.n_rows == len(rows) and sum(staged.reasons.values()) == len(rejected)
@@ -265,7 +269,7 @@ from resources.corpus import tsv
 
 folder = Path(sys.argv[1])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-staged = tsv.stage_tsv(folder / "a.tsv", "a", folder)
+staged = tsv.TsvShard("a", str(folder / "a.tsv"), folder).stage(folder)
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(staged.n_rows, staged.reasons, (after - before) // 1024)
 """
@@ -296,7 +300,7 @@ def test_a_packed_file_that_breaks_is_read_up_to_there_and_says_what_to_do(tmp_p
     path = tmp_path / "bad.tsv.gz"
     path.write_bytes(half + damage + packed[len(half) + 50 :] if damage else half)
 
-    staged = TsvShard("bad", str(path), tmp_path).stage(tmp_path)
+    staged = staged_from(path, "bad")
 
     assert re.fullmatch(
         r"Shard 'bad' cannot be read to its end \(.+\): replace .*bad.tsv.gz with an intact copy.",
@@ -313,14 +317,14 @@ def test_a_packed_file_that_breaks_is_read_up_to_there_and_says_what_to_do(tmp_p
 def test_a_file_without_the_header_is_refused_and_says_what_is_needed(tmp_path, name, content):
     path = file_of(tmp_path, content, name)
     with pytest.raises(CorpusError, match=r"'bad' is not in WIT's form: .*17 columns"):
-        TsvShard("bad", str(path), tmp_path).stage(tmp_path)
+        staged_from(path, "bad")
 
 
 @pytest.mark.parametrize("content", [b"not gzip at all", HEADER + ROW, b"\x1f\x8b"])
 def test_what_is_not_packed_as_its_name_says_is_refused(tmp_path, content):
     (tmp_path / "bad.tsv.gz").write_bytes(content)
     with pytest.raises(CorpusError, match="'bad' cannot be read to its end .*intact copy"):
-        TsvShard("bad", str(tmp_path / "bad.tsv.gz"), tmp_path).stage(tmp_path)
+        staged_from(tmp_path / "bad.tsv.gz", "bad")
 
 
 def test_what_goes_wrong_besides_is_not_blamed_on_the_file(tmp_path, monkeypatch):
@@ -338,7 +342,7 @@ def test_a_full_disk_is_not_blamed_on_the_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(staging.StagedWriter, "write_plain", full)
     with pytest.raises(OSError, match="No space left"):
-        stage_tsv(file_of(tmp_path, HEADER + ROW), "a", tmp_path)
+        staged_from(file_of(tmp_path, HEADER + ROW))
 
 
 def test_a_packed_file_of_empty_lines_is_given_up_after_few_of_them(
@@ -347,7 +351,7 @@ def test_a_packed_file_of_empty_lines_is_given_up_after_few_of_them(
     """12 kB of gzip cost two minutes and a gigabyte of memory and of disk."""
     monkeypatch.setattr(staging, "MOST_STORED", 1_000)
     path = file_of(tmp_path, HEADER + b"\n" * 1_000_000, "owls.tsv.gz")
-    staged = stage_tsv(path, "owls", tmp_path)
+    staged = staged_from(path)
     assert staged.broken and "is not read further: 1,001 of its first 1,001" in staged.broken
 
 
@@ -356,7 +360,7 @@ def test_a_shard_with_enough_rows_is_read_to_its_end_however_many_are_rejected(
 ) -> None:
     """Those beyond a number are counted, and not stored."""
     monkeypatch.setattr(staging, "MOST_STORED", 10)
-    staged = stage_tsv(file_of(tmp_path, HEADER + (ROW + b"\n") * 40), "owls", tmp_path)
+    staged = staged_from(file_of(tmp_path, HEADER + (ROW + b"\n") * 40))
     assert (staged.n_rows, staged.reasons, staged.broken) == (40, {"wrong_column_count": 40}, None)
     assert sum(pq.read_table(each).num_rows for each in staged.rejected.paths) == 10
 
@@ -365,7 +369,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_size_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounded, "SMALL_UNPACKED", 3_000_000)
-    staged = stage_tsv(file_of(tmp_path, HEADER + ROW * 200_000, "a.tsv.gz"), "owls", tmp_path)
+    staged = staged_from(file_of(tmp_path, HEADER + ROW * 200_000, "a.tsv.gz"))
     said = r"unpacks to over \d\d,\d{3},\d{3} bytes, far more than a text"
     assert re.search(said, staged.broken or "")
     assert 0 < staged.n_rows < 200_000

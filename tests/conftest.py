@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from tests.doubles.servers import PostgresServer, S3Server
+    from tests.resources.images.upload_double import UploadDouble
 
 pytest_plugins = [
     "pytester",
@@ -103,6 +104,15 @@ def loom_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # The commands set it, and a later test is not to find it.
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
     return tmp_path / "home"
+
+
+@pytest.fixture
+def uploads() -> Iterator["UploadDouble"]:
+    """A server of images."""
+    from tests.resources.images.upload_double import serving_uploads
+
+    with serving_uploads() as uploads:
+        yield uploads
 
 
 @pytest.fixture(scope="session")

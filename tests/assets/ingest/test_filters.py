@@ -1,7 +1,6 @@
 """What the corpus's settings leave out, and that it is counted: languages, topics, limits, lists."""
 
 import hashlib
-import io
 from collections.abc import Callable
 
 import numpy as np
@@ -21,6 +20,7 @@ from tests.assets.ingesting import (
     write_settings,
 )
 from tests.assets.world import Result, World, metadata
+from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
@@ -55,12 +55,6 @@ def picture(width: int, height: int, step: int = 16, first: int = 0) -> Image.Im
     return Image.fromarray((first + (7 * x + 13 * y) % 16 * step).astype(np.uint8))
 
 
-def saved(image: Image.Image, format: str = "PNG", **options: object) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, format, **options)
-    return buffer.getvalue()
-
-
 @pytest.fixture(scope="module")
 def chosen(make: Make) -> tuple[World, Result]:
     """Seven pages, of which three are wanted; only those have their images in the folder."""
@@ -73,7 +67,7 @@ def chosen(make: Make) -> tuple[World, Result]:
         wit_line("Grey stone", f"{WEB}stone.png"),
         wit_line("Toy balloon", f"{WEB}toy.png", context_page_description=""),
     ]
-    images = {name: saved(picture(64, 64)) for name in ("fire.png", "paper.png", "tail.png")}
+    images = {name: encoded(picture(64, 64)) for name in ("fire.png", "paper.png", "tail.png")}
     world = make(
         rows,
         images,
@@ -123,9 +117,9 @@ def test_a_page_and_its_entries_tell_every_topic_they_serve(chosen, name):
 
 
 IMAGES = {
-    "good.png": saved(picture(96, 96)),
-    "small.png": saved(picture(96, 48)),
-    "known.png": saved(picture(96, 112)),
+    "good.png": encoded(picture(96, 96)),
+    "small.png": encoded(picture(96, 48)),
+    "known.png": encoded(picture(96, 112)),
 }
 MD5 = hashlib.md5(IMAGES["known.png"]).hexdigest()
 REFUSED = {
@@ -171,11 +165,11 @@ def test_copies_are_found_whatever_they_were_made_into(make: Make) -> None:
     x, y = np.meshgrid(np.arange(256), np.arange(256))
     owl = Image.fromarray((127 + 120 * np.sin(x / 29 + (y / 41) ** 2)).astype(np.uint8))
     files = {
-        "owl.png": saved(owl),
-        "owl-again.png": saved(owl),
-        "owl.jpg": saved(owl, "JPEG", quality=70),
-        "owl-turned.png": saved(owl.rotate(90)),
-        "other.png": saved(Image.fromarray((127 + 120 * np.sin(y / 5 + x / 9)).astype(np.uint8))),
+        "owl.png": encoded(owl),
+        "owl-again.png": encoded(owl),
+        "owl.jpg": encoded(owl, "JPEG", quality=70),
+        "owl-turned.png": encoded(owl.rotate(90)),
+        "other.png": encoded(Image.fromarray((127 + 120 * np.sin(y / 5 + x / 9)).astype(np.uint8))),
     }
     types = {name: "image/jpeg" if name.endswith("jpg") else "image/png" for name in files}
     rows = [wit_line(name, WEB + name, mime_type=mime_type) for name, mime_type in types.items()]

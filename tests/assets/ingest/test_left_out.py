@@ -1,6 +1,5 @@
 """Every row of a shard is an entry or is listed with a reason, in five languages and end to end."""
 
-import io
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from PIL import Image
 from tests.assets.corpus import Corpus, WitLine
 from tests.assets.ingesting import table, wit_line, write_settings
 from tests.assets.world import Result, World, metadata, sentence
+from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +28,7 @@ def owl(number: int) -> bytes:
     """A picture with edges, another one for each number."""
     x, y = np.meshgrid(np.arange(96), np.arange(96))
     levels = ((number + 3) * x + (2 * number + 5) * y) % 16 * 16
-    buffer = io.BytesIO()
-    Image.fromarray(levels.astype(np.uint8)).save(buffer, "PNG")
-    return buffer.getvalue()
+    return encoded(Image.fromarray(levels.astype(np.uint8)))
 
 
 def rows_of(language: str, n_pages: int = 2) -> list[WitLine]:

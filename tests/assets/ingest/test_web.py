@@ -11,7 +11,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -41,7 +41,6 @@ from tests.resources.images.upload_double import (
     UploadDouble,
     ok,
     picture,
-    serving_uploads,
     status,
 )
 
@@ -52,12 +51,6 @@ LIMITS = {"min_side": 300}
 """Every picture of the server is 256 pixels wide and high."""
 
 Make = Callable[..., World]
-
-
-@pytest.fixture
-def uploads() -> Iterator[UploadDouble]:
-    with serving_uploads() as uploads:
-        yield uploads
 
 
 @pytest.fixture

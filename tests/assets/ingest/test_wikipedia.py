@@ -1,6 +1,5 @@
 """Shards out of Wikipedia, and what it adds to other shards, against a small one on loopback."""
 
-import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import ANY_LOSS, by_title, table, wit_line, write_settings
 from tests.assets.world import World
+from tests.methods.ingest.pictures_drawn import encoded
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Request, Use
 
 pytestmark = pytest.mark.slow
@@ -24,11 +24,9 @@ Make = Callable[..., World]
 
 
 def drawing(colour: str) -> bytes:
-    buffer = io.BytesIO()
     image = Image.new("RGB", (96, 80), colour)
     image.paste("black", (16, 16, 64, 48))
-    image.save(buffer, "PNG")
-    return buffer.getvalue()
+    return encoded(image)
 
 
 @pytest.fixture

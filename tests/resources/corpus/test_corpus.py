@@ -13,7 +13,6 @@ from methods.ingest.topics import Topic
 from methods.ingest.wit import COLUMNS
 from resources.corpus import shard as fetching
 from resources.corpus.corpus import Corpus
-from resources.corpus.download import DownloadError
 from resources.corpus.settings import CorpusError, load_settings
 from resources.corpus.shard import READER
 from resources.corpus.tsv import TsvShard
@@ -342,53 +341,28 @@ def test_a_slow_download_is_logged_by_time(folder, monkeypatch):
     assert told == ["shard far: 0 MB", "shard far: 2 MB", "shard far: 3 MB"]
 
 
-def test_a_password_in_an_address_is_used_and_never_shown(folder, tmp_path, monkeypatch):
-    asked = []
-
-    def download(url: str, target: Path, **_: object) -> Path:
-        asked.append(url)
-        target.write_bytes(shard_text(1))
-        return target
-
-    monkeypatch.setattr(fetching, "download", download)
-    address = "https://me:secret@example.org/far.tsv"
-    shard = configured(folder, f"shards: ['{address}']").shard("far")
-    shard.fetch(print)
-    assert asked == [address] and "secret" not in shard.address
-    (folder / "far.tsv").write_bytes(shard_text(1))
-    for wrong in (address, address.replace("far.tsv", "far.csv")):
-        with pytest.raises(CorpusError) as caught:
-            configured(folder, f"shards: ['{wrong}']").shards()
-        assert "example.org/far" in str(caught.value) and "secret" not in str(caught.value)
-
-
-def test_a_signed_address_is_a_shard_and_its_query_is_only_sent(folder, tmp_path, caplog):
+def test_secrets_in_an_address_are_sent_and_shown_nowhere(folder, tmp_path, caplog):
     caplog.set_level("INFO")
     with serving_storage() as storage:
         stored = storage.put("wit/far.tsv?se=2030&name=a/s3cret", shard_text(2))
-        corpus = configured(folder, f"shards: ['{stored.url}']")
+        address = stored.url.replace("//", "//me:s3cret@")
+        corpus = configured(folder, f"shards: ['{address}']")
         shard = corpus.shard("far")
         shard.fetch(logging.info)
         assert shard.stage(tmp_path).n_rows == 2
         assert shard.address == stored.url.partition("?")[0]
         stored.statuses = [403]
-        with pytest.raises(CorpusError) as refused:
+        with pytest.raises(CorpusError, match="a copy of the file") as refused:
             shard.fetch(logging.info)
+    assert storage.log[0].authorization
     (folder / "far.tsv").touch()
     with pytest.raises(CorpusError) as equal:
         corpus.shards()
+    with pytest.raises(CorpusError) as wrong:
+        configured(folder, f"shards: ['{address.replace('.tsv', '.csv')}']").shards()
     kept = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
     assert {path.name for path in kept} >= {"far.tsv", "far.tsv.json"} and storage.log
-    texts = [caplog.text, str(refused.value), str(equal.value), *map(Path.read_text, kept)]
+    texts = [caplog.text, *map(Path.read_text, kept)]
+    texts += [str(each.value) for each in (refused, equal, wrong)]
     assert "s3cret" not in "".join([*texts, *map(str, kept)])
     assert "far.tsv" in caplog.text
-
-
-def test_a_download_that_fails_says_what_to_do(folder, monkeypatch):
-    def download(*_: object, **__: object) -> Path:
-        raise DownloadError("https://example.org/far.tsv is not there: correct its address.")
-
-    monkeypatch.setattr(fetching, "download", download)
-    shard = configured(folder, "shards: [https://example.org/far.tsv]").shard("far")
-    with pytest.raises(CorpusError, match=r"^https://example.org/far\.tsv is not there: correct"):
-        shard.fetch(print)

@@ -1,6 +1,5 @@
 """Parquet files of wit_base's form: texts without images, images without texts, nothing decoded."""
 
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -113,14 +112,14 @@ def written_as_mappings(records: list[dict], path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(turned, schema), path)
 
 
-WRITERS = [written_by_datasets, written_as_lists, written_as_mappings]
-
-
 def shard_at(path: Path) -> WitBaseShard:
     return WitBaseShard("a", str(path), path.parent / "downloads")
 
 
-@pytest.fixture(params=WRITERS, ids=lambda writer: writer.__name__)
+@pytest.fixture(
+    params=[written_by_datasets, written_as_lists, written_as_mappings],
+    ids=lambda writer: writer.__name__,
+)
 def shard(request, tmp_path) -> WitBaseShard:
     request.param(RECORDS, tmp_path / "a.parquet")
     return shard_at(tmp_path / "a.parquet")
@@ -170,23 +169,6 @@ def test_images_come_by_address_as_they_are_and_those_without_bytes_are_left_out
     assert list(shard_at(tmp_path / "b.parquet").images()) == []
 
 
-@pytest.mark.parametrize("writer", WRITERS[:2])
-def test_lists_that_do_not_belong_together_are_one_rejection(writer, tmp_path):
-    broken = record("Fir.jpg", page("en", "Fir"), page("de", "Tanne"))
-    broken["wit_features"]["page_url"].pop()
-    writer([RECORDS[0], broken], tmp_path / "a.parquet")
-    staged = shard_at(tmp_path / "a.parquet").stage(tmp_path)
-    assert (staged.n_rows, staged.reasons) == (2, {"unequal_lists": 1})
-
-
-@pytest.mark.parametrize("name", ["it's", "a[1]", "a*", "a?", "{b}"])
-def test_a_path_is_a_name_never_a_pattern(tmp_path, name):
-    for folder in (tmp_path / name, tmp_path / "ab"):
-        folder.mkdir()
-        written_as_lists(RECORDS[:1], folder / "a.parquet")
-    assert shard_at(tmp_path / name / "a.parquet").stage(tmp_path).n_rows == 2
-
-
 # What is read of it
 
 
@@ -219,20 +201,6 @@ def test_damage_in_a_column_that_is_needed_is_refused(shard, tmp_path, needed):
     without_column(shard.path, needed)
     with pytest.raises(CorpusError, match="(?s)'a' cannot be read as wit_base's .*intact copy"):
         shard.stage(tmp_path)
-
-
-def test_nobody_is_told_of_a_file_that_lies_here(shard, tmp_path, monkeypatch):
-    """What reads the file counts its uses at the hub, unless it is asked in the right way."""
-    asked = []
-
-    def getaddrinfo(host: str, *_: object, **__: object) -> None:
-        asked.append(host)
-        raise OSError("there is no network")
-
-    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    assert shard.stage(tmp_path).n_rows == 4
-    assert len(list(shard.images())) == 2
-    assert asked == []
 
 
 # Files that are none

@@ -24,7 +24,6 @@ from tests.resources.images.upload_double import (
     html,
     ok,
     picture,
-    serving_uploads,
     status,
 )
 
@@ -141,11 +140,11 @@ def test_files_that_workers_stored_are_not_read_again_to_be_checked(
     assert store.relative_path(facts.image_id).endswith(".png")
 
 
-def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(tmp_path):
+def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(uploads, tmp_path):
     store = ImageStore(tmp_path / "images")
     stored = store.put(PICTURE)
     facts = measure_image(PICTURE)
-    with closing(ImageIndex(tmp_path / "index.sqlite")) as index, serving_uploads() as uploads:
+    with closing(ImageIndex(tmp_path / "index.sqlite")) as index:
         url = uploads.serve("owl.png", ok())
         earlier = {name: value for name, value in asdict(facts).items() if name != "contrast"}
         index.record([FetchedImage(url, stored.image_id, earlier)])

@@ -119,22 +119,6 @@ def test_a_large_image_is_shown_smaller_never_a_small_one_larger(store):
     assert shown(store.jpeg_base64(small, 1000)).size == (40, 20)
 
 
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (encoded(flat((255, 0, 0), size=(40, 20)), "WEBP", lossless=True), (255, 0, 0)),
-        (encoded(flat((0, 0, 255, 128), mode="RGBA")), (127, 127, 255)),
-        (encoded(flat((255, 0, 0)), transparency=(255, 0, 0)), (255, 255, 255)),
-        (encoded(flat((0, 255, 255, 0), mode="CMYK"), "JPEG"), (255, 0, 0)),
-    ],
-    ids=["webp", "half", "keyed", "cmyk"],
-)
-def test_every_kind_of_pixel_is_shown_as_rgb_on_white(store, data, expected):
-    image = shown(store.jpeg_base64(store.put(data).image_id, 64))
-    assert (image.format, image.mode) == ("JPEG", "RGB")
-    assert image.getpixel((10, 10)) == pytest.approx(expected, abs=6)
-
-
 def test_a_photo_lying_on_its_side_is_shown_upright(store):
     image = flat("black", size=(40, 20))
     exif = image.getexif()

@@ -15,15 +15,9 @@ from methods.ingest.image_check import ImageRejected
 from resources.images.fetcher import ImageFetcher
 from resources.web.host_pauses import HostPauses, host_name, retry_after
 from resources.wikipedia import Wikipedia, WikipediaError
-from tests.resources.images.upload_double import UploadDouble, ok, serving_uploads
+from tests.resources.images.upload_double import UploadDouble, ok
 from tests.resources.wikipedia import mediawiki_faults as faults
 from tests.resources.wikipedia.mediawiki_double import MediaWiki, Page
-
-
-@pytest.fixture
-def uploads() -> Iterator[UploadDouble]:
-    with serving_uploads() as server:
-        yield server
 
 
 @pytest.fixture

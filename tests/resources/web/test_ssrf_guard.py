@@ -18,12 +18,6 @@ INSIDE = [
 ]
 
 
-@pytest.fixture
-def uploads():
-    with serving_uploads() as uploads:
-        yield uploads
-
-
 def fetch(url: str, mirror: str | None = None, **options) -> Fetched:
     fetcher = ImageFetcher(mirror, **{"timeout": 5.0, "backoff": 0.01} | options)
     [(_, result)] = fetcher.fetch_each([url])
@@ -56,27 +50,6 @@ def test_nor_another_port_of_the_mirror_s_host(uploads):
         uploads.serve("a.png", redirect(other.serve("a.png", ok())))
         assert refused(fetch("https://example.org/a.png", uploads.base))
         assert not other.log
-
-
-@pytest.mark.parametrize("target", INSIDE)
-def test_a_public_host_does_not_lead_inside(uploads, monkeypatch, target):
-    """The server stands in for a public one, reached as localhost; every other address is real."""
-
-    async def addresses(host: str, port: int) -> list[str]:
-        return ["192.0.2.1"] if host == "public.example" else await resolve(host, port)
-
-    async def connect(self, host: str, *rest: object):
-        return await real(self, "127.0.0.1" if host == "192.0.2.1" else host, *rest)
-
-    resolve, real = guarded_network._addresses, guarded_network.httpcore2.AnyIOBackend.connect_tcp
-    monkeypatch.setattr(guarded_network, "_addresses", addresses)
-    monkeypatch.setattr(guarded_network.httpcore2.AnyIOBackend, "connect_tcp", connect)
-    monkeypatch.setattr(
-        guarded_network, "is_public", lambda text: text == "192.0.2.1" or is_public(text)
-    )
-    public = uploads.serve("good.png", ok(), host="public.example")
-    assert fetch(public) == PICTURE
-    assert refused(fetch(uploads.serve("a.png", redirect(target), host="public.example")))
 
 
 def test_a_host_with_one_private_address_is_not_asked_at_its_other(monkeypatch):

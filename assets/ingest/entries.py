@@ -1,7 +1,5 @@
 """Entries (`ingest.entries`): a Wikipedia page with one of its images, the input of generation."""
 
-from collections import Counter
-from pathlib import Path
 from typing import Any, Literal
 
 import dagster as dg
@@ -73,7 +71,7 @@ def entries(
             folder / "others.parquet",
         )
         left_out = DropRecorder(folder / "left_out.parquet", "entries")
-        left_out.add_file(others, _counts(others))
+        left_out.add_file(others)
         file = RowsFile(folder / "entries.parquet", arrow_schema("ingest.entries"))
         with file, left_out:
             for portion in portions(sources, ENTRIES_AT_ONCE):
@@ -94,13 +92,6 @@ def entries(
         shown = first_rows(file.path)
     return report(
         shown, left_out.details(context, file.n_rows), n_rows=file.n_rows, images=image_store
-    )
-
-
-def _counts(left_out: Path) -> Counter[str]:
-    """Count the rows of a Parquet file of `ingest.left_out` by reason."""
-    return Counter(
-        row["reason"] for portion in portions(left_out, ENTRIES_AT_ONCE) for row in portion
     )
 
 

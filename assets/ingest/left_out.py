@@ -8,8 +8,10 @@ from typing import Any
 import dagster as dg
 
 from assets.common.drops import in_words, reasons
-from resources.files.rows import RowsFile
+from resources.files.rows import RowsFile, portions
 from resources.warehouse import Parquet, TableWrite, arrow_schema
+
+ROWS_AT_ONCE = 2_000
 
 
 class DropRecorder:
@@ -50,15 +52,11 @@ class DropRecorder:
             }
         )
 
-    def add_file(self, path: Path, counts: Mapping[str, int]) -> None:
-        """Record the dropped rows in a file that a query wrote.
-
-        Args:
-            path: The file, with the columns of the table.
-            counts: The numbers of rows by reason.
-        """
+    def add_file(self, path: Path) -> None:
+        """Record the dropped rows in a file that a query wrote, with the columns of the table."""
         self._paths.append(path)
-        self._rows.update(counts)
+        for portion in portions(path, ROWS_AT_ONCE):
+            self._rows.update(row["reason"] for row in portion)
 
     def write(self, shards: Sequence[str]) -> TableWrite:
         """Return the table write that replaces the rows of these shards and this step."""

@@ -34,12 +34,6 @@ EXTENSION_OF = {
 }
 """The accepted formats, and the file extension of each."""
 
-_PILLOW_NAME_OF = {
-    "image/jpeg": "JPEG",
-    "image/png": "PNG",
-    "image/webp": "WEBP",
-    "image/gif": "GIF",
-}
 _OTHER_NAMES = {
     "image/jpg": "image/jpeg",
     "image/pjpeg": "image/jpeg",
@@ -237,4 +231,4 @@ def _has_too_many_scans(data: bytes) -> bool:
 
 def _opened(data: bytes, mime: str) -> Image.Image:
     # `formats` keeps Pillow's other readers away from these untrusted bytes.
-    return Image.open(io.BytesIO(data), formats=[_PILLOW_NAME_OF[mime]])
+    return Image.open(io.BytesIO(data), formats=[mime.removeprefix("image/").upper()])

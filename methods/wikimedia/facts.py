@@ -15,19 +15,8 @@ from methods.wikimedia.answers import Json, MissingTitle
 
 _NOT_DISPLAYED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _INLINE = (
-    "a",
-    "abbr",
-    "b",
-    "bdi",
-    "big",
-    "cite",
-    "code",
-    "em",
-    "font",
-    "i",
-    "small",
-    "span",
-    "strong",
+    *("a", "abbr", "b", "bdi", "big", "cite", "code", "em", "font", "i"),
+    *("small", "span", "strong"),
 )
 
 

@@ -4,6 +4,7 @@ Error messages never contain the addresses, which may have secrets in them.
 """
 
 import os
+from html import escape
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
 
@@ -62,9 +63,7 @@ def send(subject: str, text: str) -> list[str]:
 
 def _post(address: str, subject: str, text: str) -> None:
     # The text may quote models and web pages, and Slack reads <…> as a link or a mention.
-    escaped = f"{subject}\n{text}"
-    for character, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        escaped = escaped.replace(character, name)
+    escaped = escape(f"{subject}\n{text}", quote=False)
     try:
         with httpx2.stream("POST", address, json={"text": escaped}, timeout=TIMEOUT) as answer:
             status = answer.status_code

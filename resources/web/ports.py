@@ -2,8 +2,6 @@
 
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from methods.errors import UserError
 
@@ -42,17 +40,11 @@ class PortError(UserError):
 
 def require_free(port: int) -> None:
     """Raise PortError if a server cannot listen on the port."""
-    with socket.socket() as trial, _refusals_of(port):
-        # As the server does, so that a port with recently closed connections counts as free.
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        trial.bind((HOST, port))
-
-
-@contextmanager
-def _refusals_of(port: int) -> Iterator[None]:
-    """Translate errors of the operating system to PortError with one sentence."""
     try:
-        yield
+        with socket.socket() as trial:
+            # As the server does, so that a port with recently closed connections counts as free.
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind((HOST, port))
     except OSError as error:
         raise PortError(
             f"The port {port} of {HOST} cannot be used ({error.strerror}): choose another with --port."

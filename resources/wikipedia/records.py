@@ -56,9 +56,9 @@ class Records(Generic[Record]):
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
-            if kind is None and self._n_lines > len(self._kept):
+            if self._n_lines > len(self._kept):
                 lines = (_line(key, record) for key, record in self._kept.items())
                 write_atomically(self._path, b"".join(lines))
         finally:

@@ -14,10 +14,10 @@ from pathlib import Path
 import httpx2
 from filelock import FileLock
 
-from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.json_text import from_json
 from methods.web_address import without_query
+from resources.corpus.settings import CorpusError
 from resources.files.atomic import write_atomically
 from resources.web.host_pauses import retry_after
 from resources.web.request_log import hide_queries
@@ -45,7 +45,7 @@ _NOT_OPEN = (401, 403)
 OnProgress = Callable[[int, int | None], None]
 
 
-class DownloadError(UserError):
+class DownloadError(CorpusError):
     """A file cannot be downloaded; the message is one sentence that says what to do."""
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from methods.web_address import without_query
-from resources.corpus.download import DownloadError, download
+from resources.corpus.download import download
 from resources.corpus.settings import CorpusError
 from resources.corpus.staging import StagedShard
 from resources.files.bounded import file_hash
@@ -123,7 +123,4 @@ class FileShard(Shard):
                 log(f"shard {self.name}: {n_bytes / 1e6:,.0f}{of_total} MB")
 
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            download(self._source, self.path, on_progress=show, warn=log)
-        except DownloadError as error:
-            raise CorpusError(str(error)) from error
+        download(self._source, self.path, on_progress=show, warn=log)

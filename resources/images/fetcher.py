@@ -323,19 +323,19 @@ class ImageFetcher:
         except BufferFull as full:
             # Keeping the connection open until there is room could exceed the server's timeout.
             job.n_bytes = full.n_bytes
-            await queues.ended(turn)
+            await queues.pace.ended(turn)
             queues.again(job, job.address)
             return None
         match outcome:
             case Redirect():
-                await queues.answered(turn, 0)
+                await queues.pace.answered(turn, 0)
                 job.redirects += 1
                 if job.redirects > MAX_REDIRECTS:
                     detail = f"The server redirected over {MAX_REDIRECTS} times."
                     return ImageRejected("http_error", detail)
                 queues.again(job, outcome.address)
             case HostRefusal():
-                await queues.refused(turn, outcome.wait)
+                await queues.pace.refused(turn, outcome.wait)
                 job.refusals += 1
                 if outcome.status == 429 and job.refusals >= REFUSED_TRIES:
                     detail = f"The server answered {REFUSED_TRIES} times with status 429."
@@ -345,14 +345,14 @@ class ImageFetcher:
                     return ImageRejected("http_error", detail)
                 queues.again(job, job.address, last=True)
             case RequestFailure():
-                await queues.ended(turn)
+                await queues.pace.ended(turn)
                 job.failures += 1
                 if job.failures >= TRIES:
                     return outcome.rejected
                 await anyio.sleep(self._backoff * 2 ** (job.failures - 1))
                 queues.again(job, job.address)
             case _:
-                await queues.answered(turn, len(outcome) if isinstance(outcome, bytes) else 0)
+                await queues.pace.answered(turn, len(outcome) if isinstance(outcome, bytes) else 0)
                 return outcome
         return None
 

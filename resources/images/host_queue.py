@@ -47,13 +47,13 @@ class _HostQueue:
 class HostQueues:
     """Queues of jobs by host, used within one event loop.
 
-    A worker takes a job by `next` and begins its request (`begin`). It reports the outcome (`answered`,
-    `refused` or `ended`), and returns the job to its queue (`again`) or finishes it (`done`). A slot
-    expires after `lasts` seconds without a report.
+    A worker takes a job by `next` and begins its request (`begin`). It reports the outcome to `pace`,
+    and returns the job to its queue (`again`) or finishes it (`done`). A slot expires after `lasts`
+    seconds without a report.
     """
 
     def __init__(self, jobs: Sequence[Job], pace: RequestPacer, lasts: float) -> None:
-        self._pace = pace
+        self.pace = pace
         self._lasts = lasts
         self._hosts: dict[str, _HostQueue] = {}
         self._waiting_hosts: deque[_HostQueue] = deque()  # hosts with jobs in their queue
@@ -76,31 +76,15 @@ class HostQueues:
     async def begin(self, job: Job) -> RequestSlot | ImageRejected | None:
         """Begin a job. Returns its slot, a rejection, or None if the job is queued again."""
         host = self._host(job)
-        match await self._pace.begin(host.name, self._lasts):
+        match await self.pace.begin(host.name, self._lasts):
             case HostGivenUp(detail):
                 return ImageRejected("rate_limited", detail)
             case PaceDelay(seconds):
-                host.ready_at = time.monotonic() + seconds
                 self.again(job, job.address)
+                host.ready_at = time.monotonic() + seconds
                 return None
             case turn:
                 return turn
-
-    async def answered(self, turn: RequestSlot, n_bytes: int) -> None:
-        """Report an answer that is not a refusal to the pace."""
-        await self._pace.answered(turn, n_bytes)
-        self._hosts[turn.host].ready_at = 0.0
-
-    async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """Report a refusal to the pace."""
-        await self._pace.refused(turn, asked_to_wait)
-        # The pace is asked again at once, as the host may be given up now.
-        self._hosts[turn.host].ready_at = 0.0
-
-    async def ended(self, turn: RequestSlot) -> None:
-        """Report another outcome to the pace."""
-        await self._pace.ended(turn)
-        self._hosts[turn.host].ready_at = 0.0
 
     def again(self, job: Job, address: str, *, last: bool = False) -> None:
         """Return a job to the front (or the end, `last`) of the queue of its address's host."""
@@ -142,6 +126,9 @@ class HostQueues:
         return min((host.ready_at for host in free), default=float("inf"))
 
     def _leave(self, job: Job) -> None:
-        self._host(job).active -= 1
+        host = self._host(job)
+        host.active -= 1
+        # The pace is asked again at once: its slot is free, or the host may be given up now.
+        host.ready_at = 0.0
         self._changed.set()
         self._changed = anyio.Event()

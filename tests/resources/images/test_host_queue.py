@@ -51,7 +51,7 @@ def test_wikimedia_is_asked_for_two_images_at_once(clock):
         queues = queues_of(UPLOAD, UPLOAD, UPLOAD)
         (first, turn), _ = await begun(queues), await begun(queues)
         assert not await begun_within(queues, 0.05)
-        await queues.answered(turn, 0)
+        await queues.pace.answered(turn, 0)
         queues.done(first)
         assert await begun_within(queues, 5)
 
@@ -70,7 +70,7 @@ def test_wikimedia_is_asked_for_25_megabits_a_second(clock, monkeypatch):
         for _ in range(6):
             job, turn = await begun(queues)
             times[turn.host].append(anyio.current_time() - start)
-            await queues.answered(turn, 2_000)
+            await queues.pace.answered(turn, 2_000)
             queues.done(job)
         assert await queues.next() is None
         assert times["example.org"] == pytest.approx([0, 0, 0])
@@ -104,7 +104,7 @@ def test_requests_refused_together_are_one_refusal(clock):
         await anyio.sleep(0.01)
         start = anyio.current_time()
         for job, turn in taken:
-            await queues.refused(turn, None)
+            await queues.pace.refused(turn, None)
             queues.again(job, job.address, last=True)
         assert await begun(queues)
         return [anyio.current_time() - start]
@@ -115,10 +115,10 @@ def test_requests_refused_together_are_one_refusal(clock):
 async def ended(queues, job, turn, answer: str, pause: float | None) -> None:
     """The host answers a request that has begun with `yes`, or refuses it for a pause with `no`."""
     if answer == "no":
-        await queues.refused(turn, pause)
+        await queues.pace.refused(turn, pause)
         queues.again(job, job.address)
     else:
-        await queues.answered(turn, 10)
+        await queues.pace.answered(turn, 10)
         queues.done(job)
 
 
@@ -168,11 +168,11 @@ def test_an_answer_that_was_long_on_its_way_does_not_show_that_a_host_serves_aga
         queues = queues_of(*[OWL] * 4)
         (job, turn), (_, late) = await begun(queues), await begun(queues)
         for _ in range(2):
-            await queues.refused(turn, 250.0)
+            await queues.pace.refused(turn, 250.0)
             queues.again(job, job.address)
             job, turn = await begun(queues)
-        await queues.answered(late, 10)
-        await queues.refused(turn, 250.0)
+        await queues.pace.answered(late, 10)
+        await queues.pace.refused(turn, 250.0)
         job = await queues.next()
         assert job and isinstance(await queues.begin(job), ImageRejected)
 
@@ -184,8 +184,8 @@ def test_an_answer_from_before_a_refusal_does_not_end_the_pause(clock):
         queues = queues_of(*[OWL] * 3, backoff=0.2)
         (_, first), (job, second) = await begun(queues), await begun(queues)
         await anyio.sleep(0.01)
-        await queues.refused(first, None)
-        await queues.answered(second, 10)
+        await queues.pace.refused(first, None)
+        await queues.pace.answered(second, 10)
         queues.done(job)
         assert not await begun_within(queues, 0.1)
         assert await begun_within(queues, 0.3)
@@ -199,7 +199,7 @@ def test_a_job_that_was_taken_before_a_pause_does_not_begin_in_it(clock):
     async def scenario() -> None:
         queues = queues_of(OWL, OWL, backoff=5.0)
         (_, turn), late = await begun(queues), await queues.next()
-        await queues.refused(turn, None)
+        await queues.pace.refused(turn, None)
         assert late and await queues.begin(late) is None
 
     clock.run(scenario)
@@ -214,7 +214,7 @@ def test_queues_of_several_workers_share_the_turns_and_the_pauses_of_a_host(cloc
         mine = [await begun(one) for _ in range(2)]
         assert await begun_within(other, 1) and not await begun_within(other, 1)
         job, turn = mine[0]
-        await one.refused(turn, 4.0)
+        await one.pace.refused(turn, 4.0)
         one.again(job, job.address)
         refused_at = anyio.current_time()
         await begun(other)
@@ -241,7 +241,7 @@ def test_a_host_that_one_worker_finds_refusing_is_given_up_for_all_until_its_pau
         pace = HostPace(1.0)
         one, other = (HostQueues(jobs(*[OWL] * 3), pace, lasts=35.0) for _ in range(2))
         _, turn = await begun(one)
-        await one.refused(turn, 700.0)
+        await one.pace.refused(turn, 700.0)
         job = await other.next()
         assert job
         rejected = await other.begin(job)

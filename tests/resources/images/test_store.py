@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from resources.images import store as image_store
 from resources.images.store import ImageNotStored, ImageStore, StoredImage, _Cache
 from tests.methods.ingest.pictures_drawn import encoded
 from tests.shared import PROCESSES
@@ -159,52 +158,27 @@ def all_at_once(n: int, ask: Callable[[int], object]) -> list:
         return list(pool.map(one, range(n)))
 
 
-class Encoder:
-    """Stands before the real encoder: counts its calls, takes its time, breaks when it is told to."""
+def test_what_many_ask_for_at_once_is_made_once_and_an_error_reaches_all_of_them():
+    cache: _Cache[str] = _Cache(max_bytes=10)
+    made: list[str] = []
 
-    def __init__(self, encode: Callable[[str, bytes, int], str]) -> None:
-        self.encode = encode
-        self.calls: list[int] = []
-        self.take_time: Callable[[], object] = lambda: time.sleep(0.2)
-        self.broken = False
-
-    def __call__(self, image_id: str, data: bytes, max_side: int) -> str:
-        self.calls.append(max_side)
-        self.take_time()
-        if self.broken:
+    def make(text: str) -> str:
+        made.append(text)
+        time.sleep(0.2)
+        if not text:
             raise OSError("broken data stream")
-        return self.encode(image_id, data, max_side)
+        return text
+
+    errors = all_at_once(16, lambda _: cache.get("a", lambda: make("")))
+    assert [str(error) for error in errors] == ["broken data stream"] * 16
+    assert made == [""] and "a" not in cache
+    # It is tried again next time.
+    assert all_at_once(16, lambda _: cache.get("a", lambda: make("owl"))) == ["owl"] * 16
+    assert made == ["", "owl"] and "a" in cache
 
 
-@pytest.fixture
-def encoder(monkeypatch):
-    monkeypatch.setattr(image_store, "_data_url", Encoder(image_store._data_url))
-    return image_store._data_url
-
-
-def test_an_image_that_many_ask_for_at_once_is_encoded_once(store, encoder):
-    image_id = store.put(encoded(flat(size=(400, 200)))).image_id
-
-    urls = all_at_once(16, lambda _: store.jpeg_base64(image_id, 100))
-
-    assert encoder.calls == [100]
-    assert len({id(url) for url in urls}) == 1 and shown(urls[0]).size == (100, 50)
-    # It is at hand in this size.
+def test_an_image_is_at_hand_in_the_size_that_it_was_shown_in(store):
+    image_id = store.put(encoded(flat())).image_id
+    store.jpeg_base64(image_id, 100)
     assert store.are_at_hand([image_id], 100) and not store.are_at_hand([image_id], 64)
     assert not store.are_at_hand([image_id, "0" * 64], 100)
-
-
-def test_an_error_of_the_encoder_reaches_all_who_wait_and_it_is_tried_again_next_time(
-    store, encoder
-):
-    image_id = store.put(encoded(flat())).image_id
-    encoder.broken = True
-
-    errors = all_at_once(16, lambda _: store.jpeg_base64(image_id, 64))
-
-    assert [str(error) for error in errors] == ["broken data stream"] * 16
-    assert encoder.calls == [64]
-
-    encoder.broken = False
-    assert store.jpeg_base64(image_id, 64).startswith("data:image/png;base64,")
-    assert encoder.calls == [64, 64]

@@ -252,3 +252,17 @@ def test_a_host_that_one_worker_finds_refusing_is_given_up_for_all_until_its_pau
         assert await begun_within(other, 1)
 
     clock.run(scenario)
+
+
+def test_a_host_that_refuses_while_it_pauses_may_be_given_up_at_once(clock):
+    async def scenario() -> None:
+        queues = queues_of(OWL, OWL)
+        (first, turn), (second, other) = await begun(queues), await begun(queues)
+        await ended(queues, first, turn, "no", 400.0)
+        assert await queues.begin(await queues.next()) is None
+        await ended(queues, second, other, "no", 700.0)
+        start = anyio.current_time()
+        assert isinstance(await queues.begin(await queues.next()), ImageRejected)
+        assert anyio.current_time() == start
+
+    clock.run(scenario)

@@ -87,7 +87,7 @@ def test_images_that_come_at_once_count_together_in_what_wikimedia_is_asked_for(
         start = anyio.current_time()
         queues = queues_of(*[UPLOAD] * 3)
         for job, turn in [await begun(queues) for _ in range(2)]:
-            await queues.answered(turn, 2_000)
+            await queues.pace.answered(turn, 2_000)
             queues.done(job)
         await begun(queues)
         return anyio.current_time() - start

@@ -119,7 +119,9 @@ def images(
                 for row, image in _taken(intake, shard, rows, wanted.width):
                     if isinstance(image, ImageRejected):
                         lost[image.reason] += 1
-                        rejected.add(_rejection(row, image))
+                        where = {"wit_shard": row["wit_shard"], "reference": row["image_url"]}
+                        why = {"reason": image.reason, "detail": image.detail}
+                        rejected.add({**where, "kind": "image", **why})
                     else:
                         n_corrected += row.get("stated_mime_type") is not None
                         stored = {"path": image_store.relative_path(image.image_id)}
@@ -231,13 +233,3 @@ def _address(url: str, row: Mapping[str, Any], width: int | None) -> str:
     if width or rendered:
         return thumbnail_url(url, width or RENDERED_WIDTH, row["original_width"])
     return url
-
-
-def _rejection(row: Mapping[str, Any], rejected: ImageRejected) -> dict[str, Any]:
-    return {
-        "wit_shard": row["wit_shard"],
-        "kind": "image",
-        "reference": row["image_url"],
-        "reason": rejected.reason,
-        "detail": rejected.detail,
-    }

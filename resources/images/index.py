@@ -1,11 +1,11 @@
 """The image index: the stored image of each fetched URL, so that no image is fetched twice."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import MetaData, Table, select
+from sqlalchemy import Column, MetaData, Table, select
 from sqlalchemy import text as statement
 
 from methods.batched import batched
@@ -94,24 +94,19 @@ class ImageIndex:
 
     def entries(self, urls: Iterable[str]) -> dict[str, ImageIndexEntry]:
         """Find the entries of URLs, by URL. URLs without an entry are left out."""
-        entries: dict[str, ImageIndexEntry] = {}
-        for chunk in batched(urls, _LOOKUP_CHUNK):
-            with self._store.read() as connection:
-                rows = connection.execute(select(FETCHED).where(FETCHED.c.url.in_(chunk))).all()
-            entries |= {
-                row[0]: ImageIndexEntry(row[1], from_json(row[2]), *row[3:]) for row in rows
-            }
-        return entries
+        rows = self._look_up(FETCHED.c.url, urls)
+        return {row[0]: ImageIndexEntry(row[1], from_json(row[2]), *row[3:]) for row in rows}
 
     def verified(self, image_ids: Iterable[str]) -> dict[str, FileState]:
         """Find the states in which these images' files were last verified, by id."""
-        states: dict[str, FileState] = {}
-        for chunk in batched(image_ids, _LOOKUP_CHUNK):
-            query = select(VERIFIED).where(VERIFIED.c.image_id.in_(chunk))
+        rows = self._look_up(VERIFIED.c.image_id, image_ids)
+        return {row[0]: FileState(*row[1:]) for row in rows}
+
+    def _look_up(self, key: Column[Any], values: Iterable[str]) -> Iterator[Sequence[Any]]:
+        for chunk in batched(values, _LOOKUP_CHUNK):
             with self._store.read() as connection:
-                rows = connection.execute(query).all()
-            states |= {row[0]: FileState(*row[1:]) for row in rows}
-        return states
+                rows = connection.execute(select(key.table).where(key.in_(chunk))).all()
+            yield from rows
 
     def record_verified(self, states: Mapping[str, FileState]) -> None:
         """Store the states in which files were verified, durably."""

@@ -1,6 +1,7 @@
 """How Wikipedia is asked, and what is done when it does not answer as it should."""
 
 import email.utils
+import json
 import socket
 import time
 from collections.abc import Iterator
@@ -126,33 +127,26 @@ def test_an_answer_of_many_bytes_is_not_read_to_its_end(wiki, tmp_path, monkeypa
         asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
 
 
-def test_an_answer_that_continues_for_ever_is_ended(wiki, tmp_path):
-    endless = '{"query": {"pages": []}, "continue": {"clcontinue": "1|A", "continue": "||"}}'
-    wiki.fail(faults.text(endless), times=99)
-    with pytest.raises(WikipediaError, match="given already"):
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
-    assert len(wiki.requests) == 2
-
-
-def test_an_answer_that_continues_with_ever_new_parts_is_ended(wiki, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("part", "pad", "told", "n_requests"),
+    [
+        ("same", "", "given already", 2),
+        ("part %d", "", "continues its answer after 5 parts", 5),
+        ("part %d", "x" * 4_000, "continues its answer after 10,000 characters", 3),
+    ],
+)
+def test_an_answer_that_continues_for_ever_is_ended(
+    wiki, tmp_path, monkeypatch, part, pad, told, n_requests
+):
     monkeypatch.setattr(wiki_module, "MOST_ANSWERS", 5)
-    query = '{"query": {"pages": [], "categorymembers": []}, "continue": {"continue": "%d"}}'
-    for number in range(9):
-        wiki.fail(faults.text(query % number))
-    with pytest.raises(WikipediaError, match="continues its answer after 5 parts"):
-        asking(wiki, tmp_path).category_members("en", "Birds", 1)
-    assert len(wiki.requests) == 5
-
-
-def test_an_answer_whose_parts_are_large_together_is_ended(wiki, tmp_path, monkeypatch):
     monkeypatch.setattr(wiki_module, "MOST_CHARACTERS", 10_000)
-    text = "x" * 4_000
-    query = '{"query": {"pages": [], "pad%d": "%s"}, "continue": {"continue": "%d"}}'
     for number in range(9):
-        wiki.fail(faults.text(query % (number, text, number)))
-    with pytest.raises(WikipediaError, match="continues its answer after 10,000 characters"):
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
-    assert len(wiki.requests) == 3
+        following = {"continue": part.replace("%d", str(number))}
+        answer = {"query": {"categorymembers": [], f"pad{number}": pad}, "continue": following}
+        wiki.fail(faults.text(json.dumps(answer)))
+    with pytest.raises(WikipediaError, match=told):
+        asking(wiki, tmp_path).category_members("en", "Birds", 1)
+    assert len(wiki.requests) == n_requests
 
 
 def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):

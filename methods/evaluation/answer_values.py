@@ -63,17 +63,17 @@ def last_number(answer: str) -> float | None:
     Returns:
         The number; None if there is none, or if the last one can be read in several ways (1,2,3).
     """
-    found = deque(_NUMBER.finditer(answer), maxlen=1)
-    if not found:
+    last = next(iter(deque(_NUMBER.finditer(answer), maxlen=1)), None)
+    if last is None:
         return None
-    digits, sign = found[0]["digits"], found[0]["sign"].replace("\u2212", "-")
+    digits, sign = last["digits"], last["sign"].replace("\u2212", "-")
     if _POINT.fullmatch(digits):
         digits = digits.replace(",", "")
     elif _COMMA.fullmatch(digits):
         digits = digits.replace(".", "").replace(",", ".")
     else:
         return None
-    return float(sign + re.sub(rf"['’{_BLANKS}]", "", digits) + found[0]["exponent"])
+    return float(sign + re.sub(rf"['’{_BLANKS}]", "", digits) + last["exponent"])
 
 
 def is_near(

@@ -286,13 +286,16 @@ def _number(needed: float) -> str:
     return f"{needed:,}" if math.isfinite(needed) else f"more than {MOST_CLUSTERS:,}"
 
 
-def show_costs(run: str) -> None:
-    """Print calls, tokens and dollars of a run by stage and model, or one line if no call was paid for.
+def show_costs(run: str, since: str) -> None:
+    """Print calls, tokens and dollars of an evaluation by stage and model, or one line if no call was
+    paid for. Answers of batches that earlier runs submitted count if they came during the run.
 
     Args:
         run: The id of a run whose calls are in `ledger.calls`.
+        since: The start of the run, in the ledger's format.
     """
-    costs = warehouse_of_home().read("ledger/costs_of_run", {"run": run}).to_pylist()
+    where = {"run": run, "since": since}
+    costs = warehouse_of_home().read("ledger/costs_of_run", where).to_pylist()
     if not costs:
         print("\nNo answer of a model was paid for in this run.")
         return

@@ -42,6 +42,7 @@ from dagster_project.resources import (
 from dagster_project.results import show_costs, show_reports, show_results, show_site
 from dagster_project.run_processes import end_dead_runs
 from resources.embedding.process import text_embedder
+from resources.llm.ledger.calls import current_time
 from resources.llm.registry import active_profile, load_registry
 from resources.settings.asset_settings import read_sections
 from resources.stores_of_home import bring_home_up_to_date, usable_home
@@ -126,6 +127,7 @@ def _run(job: str, limit: int | None) -> int:
     definitions = build_defs()
     with open_instance() as instance:
         end_dead_runs(instance)
+        started_at = current_time()
         result = run_job(
             definitions.resolve_job_def(job),
             instance,
@@ -147,7 +149,7 @@ def _run(job: str, limit: int | None) -> int:
     elif job == "evaluate" and (sentence := step_failure_message(result, ALL_MADE)):
         print(sentence)
     if job == "evaluate":
-        show_costs(result.run_id)
+        show_costs(result.run_id, started_at)
     if job == "site" and result.success:
         show_site()
     if result.success and wrong:

@@ -12,10 +12,10 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 _NAME = (
-    r"(?:\w{1,20}[:_])?(?:think|thinking|thoughts?|reasoning|reflection|reflect|scratchpad"
-    r"|inner_monologue|chain_of_thought|analysis)"
+    r"(?:(?:\w{1,20}[:_])?(?:think|thinking|thoughts?|reasoning|reflection|reflect|scratchpad"
+    r"|inner_monologue|chain_of_thought|analysis|rationale|cot)|thought_process|reason)"
 )
-_ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
+_ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?(?<!/)"
 _KINDS = {
     "DeepSeek, Qwen, GLM <think>, EXAONE <thought>, Seed <seed:think>, prompts <reasoning>": (
         rf"<\s*{_NAME}{_ATTRIBUTES}>",
@@ -91,16 +91,17 @@ _WRAPS = re.compile(
 _SPECIAL = re.compile(r"<[|｜][^|｜<>\s]{1,40}[|｜]>")
 """Special tokens that some servers leave in a message."""
 _BEGINS = re.compile(
-    r"\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|turn>)\s*"
+    r"(?=\s*<)\s*(?:(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|turn>)\s*"
     r"(?:assistant|model)?\s*(?:<\|end_header_id\|>)?"
-    r"|<[|｜]assistant[|｜]>|<\|begin_of_text\|>|<[|｜]begin▁of▁sentence[|｜]>|<bos>)\s*",
+    r"|<[|｜]assistant[|｜]>|<\|begin_of_text\|>|<[|｜]begin▁of▁sentence[|｜]>|<bos>)?\s*"
+    rf"(?:<\s*{_NAME}\s*/>\s*)?",
     re.IGNORECASE,
 )
 _ENDS = re.compile(
     r"(?:<[|｜][^|｜<>\s`]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>|<end_of_utterance>|<turn\|>)\s*\Z",
     re.IGNORECASE,
 )
-"""Tokens of chat templates before and after an answer."""
+"""Tokens of chat templates before and after an answer, and an empty mark (`<think/>`) before it."""
 _LONGEST_END = 60
 _STRUCK_OUT = re.compile(r"<s(?:\s[^<>\n]{0,200})?>", re.IGNORECASE)
 _CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)

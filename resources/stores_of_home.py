@@ -8,6 +8,8 @@ from pathlib import Path
 from methods.naming import number_of
 from resources.files import home
 from resources.files.atomic import write_atomically
+from resources.files.object_storage import VARIABLE as FILES_VARIABLE
+from resources.files.object_storage import shared_files
 from resources.files.system_errors import (
     exhaustion_message,
     refused_by_system,
@@ -34,6 +36,8 @@ SQLITE = {
     home.image_index_path().name: INDEX,
 }
 """File name -> kind, of the stores that are SQLite files."""
+_TABLES_OF_FILES = ("ingest.images", "release.images", "release.exports")
+"""Tables whose rows name files below `LOOM_FILES`."""
 
 
 def bring_home_up_to_date() -> None:
@@ -69,6 +73,7 @@ def bring_home_up_to_date() -> None:
             open_store(kind, path).close()
         for warehouse in warehouses:
             warehouse.check()
+            _require_shared_files(warehouse)
         _warn_of_lost_tables(warehouse)
 
 
@@ -77,6 +82,22 @@ def _warn_of_lost_calls() -> None:
     ledger, tables = home.ledger_path(), home.warehouse_path()
     if not has_calls(ledger) and (n_calls := n_absent_calls(tables, frozenset())):
         _warn(f"{ledger} {lost_calls_sentence(n_calls)}")
+
+
+def _require_shared_files(warehouse: Warehouse) -> None:
+    """Raise StoreError if the tables name files, and the shared folder has none, before new files are
+    written into the mount point of a folder that is not mounted.
+    """
+    files = shared_files()
+    names = home.images_path().name, home.releases_path().name
+    if files is None or not files.is_folder_without(*names):
+        return
+    if any(warehouse.count(table) for table in _TABLES_OF_FILES):
+        raise StoreError(
+            f"{FILES_VARIABLE} names {files.address}, which has none of the images and releases that "
+            f"the tables of {home.home()} name: mount the shared folder there. If it is a new one, "
+            "bring the files of this workspace there with vlm-loom workspace move."
+        )
 
 
 def _warn_of_lost_tables(warehouse: Warehouse) -> None:

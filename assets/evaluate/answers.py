@@ -1,7 +1,7 @@
 """Model inference: the answers of every candidate to every item of the current releases."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
@@ -10,6 +10,7 @@ from pydantic import Field
 from assets.common.automation import SHARDS, when_changed
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
+from assets.common.settings import read_used_settings
 from assets.common.tables import table_asset
 from assets.evaluate.archive import archived_models, hide_former
 from assets.evaluate.candidates import (
@@ -23,8 +24,8 @@ from assets.evaluate.inference import (
     AnswerRun,
     ItemAnswers,
     answer_item,
-    answer_version,
 )
+from assets.evaluate.item_limit import ItemLimit
 from assets.evaluate.predictions import (
     imported_hashes,
     imported_releases,
@@ -38,14 +39,11 @@ from methods.benchmarks import Benchmarks
 from methods.evaluation.asking import NO_ANSWER, ContextPolicy
 from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.candidates import is_file, model_of
-from methods.evaluation.item_sample import stratified_sample
-from methods.evaluation.items import Item
 from methods.evaluation.metrics import BY_LABEL
 from methods.evaluation.predictions import PredictionError
 from methods.naming import nearest
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
-from resources.llm.request import ChatRequest
 from resources.settings.prompts import prompt
 from resources.warehouse import Warehouse
 
@@ -71,9 +69,9 @@ class AnswersSettings(EvaluationSettings):
     limit: int | None = Field(
         None,
         ge=1,
-        description="Items of each release that models are asked about: a sample by ability. Scores "
-        "are marked as partial until a run without a limit asks the rest; items that were answered "
-        "before by the same model, server, parameters and prompt stay. null: all items.",
+        description="Items of each release that models are asked about: a sample by ability. Judges, "
+        "extractors and comparisons keep to it. Scores are marked as partial until a run without a "
+        "limit asks the rest; items stay whose calls are all in the ledger. null: all items.",
     )
     seed: int = Field(
         0,
@@ -112,6 +110,7 @@ def answers(
     models = llm.profile.evaluate if config.models is None else config.models
     runs = []
     not_run = []
+    limit = ItemLimit(warehouse, config.limit, config.seed)
     # A name that is not in models.yaml is a wrong setting: it stops the step, not a single release.
     for asks in filter(None, map(model_of, models)):
         llm.registry.model(asks)
@@ -138,12 +137,13 @@ def answers(
             ]
             names = [name for name, reason in why.items() if reason is None]
             candidates = candidates_of(names, llm.registry, items, PARAMS, letters)
-            wanted = _wanted(warehouse, release, items, config, llm)
+            answered_items = _answered_items(warehouse, release.release_id)
             runs += [
                 (release, AnswerRun(candidate, item))
                 for item in items
                 for candidate in candidates
-                if wanted is None or item.item_id in wanted(candidate.name)
+                if (candidate.name, item.item_id) in answered_items
+                or not limit.excludes(release, item.item_id)
             ]
     imported = imported_hashes(warehouse)
     runs += _imported(warehouse, benchmarks, config.models, isolation)
@@ -154,7 +154,8 @@ def answers(
             return None
         with isolation.release(release.release_id, asking=True):
             policy = _permitted(release.benchmark, config.context_policy)
-            return await answer_item(calls, release.benchmark, run, llm.profile.extractor, policy)
+            answering = answer_item(calls, release.benchmark, run, llm.profile.extractor, policy)
+            return await limit.ask(calls, release, run.item.item_id, answering)
         return None
 
     conversations, usage = llm.map(
@@ -214,54 +215,24 @@ def answers(
     )
 
 
-def _wanted(
-    warehouse: Warehouse,
-    release: EvaluatedRelease,
-    items: Sequence[Item],
-    config: AnswersSettings,
-    llm: Gateway,
-) -> Callable[[str], Set[str]] | None:
-    """Return a function that gives the items to ask a candidate about, or None without a limit.
+def item_limit_of_answers(instance: dg.DagsterInstance, warehouse: Warehouse) -> ItemLimit:
+    """Return the limit of items that the answers were asked with. Later stages keep to it.
 
-    These are the sample and the items that the candidate answered before, which cost nothing again.
+    Args:
+        instance: Dagster's instance.
+        warehouse: The tables.
+
+    Returns:
+        The limit.
     """
-    if config.limit is None:
-        return None
-    sample = stratified_sample(items, config.limit, release.benchmark.abilities, config.seed)
-    before = _free_again(warehouse, release, llm)
-    return lambda name: sample | before.get(name, set())
+    settings = read_used_settings(instance, "evaluate.answers", AnswersSettings)
+    return ItemLimit(warehouse, settings.limit, settings.seed)
 
 
-def _free_again(
-    warehouse: Warehouse, release: EvaluatedRelease, llm: Gateway
-) -> dict[str, set[str]]:
-    """Return the items that each candidate answered as it would be asked now.
-
-    Another server, model, parameter or prompt is another request, which would be paid.
-    """
-    rows = warehouse.read("evaluate/answered_calls_of", {"release_id": release.release_id})
-    answered = rows.to_pylist()
-    keys = [row["call_key"] for row in answered if row["call_key"]]
-    requests = {call.key: _without_item(call.request) for call in llm.ledger.calls(keys)}
-    version = answer_version(release.benchmark)
-    today: dict[str, dict[str, object]] = {}
-    for name in {row["model"] for row in answered}:
-        spec = llm.registry.models.get(model_of(name) or "")
-        if spec:
-            today[name] = _without_item(ChatRequest(name, (), version, PARAMS).canonical(spec))
-    items: dict[str, set[str]] = {}
-    changed: dict[str, set[str]] = {}
-    for row in answered:
-        key, name = row["call_key"], row["model"]
-        is_paid = key and (key not in requests or requests[key] != today.get(name))
-        (changed if is_paid else items).setdefault(name, set()).add(row["item_id"])
-    return {name: found - changed.get(name, set()) for name, found in items.items()}
-
-
-def _without_item(request: Mapping[str, object]) -> dict[str, object]:
-    """Return the parts of a canonical request that do not depend on the item."""
-    parts = ("provider", "endpoint", "model", "params", "prompt_version")
-    return {part: request[part] for part in parts if part in request}
+def _answered_items(warehouse: Warehouse, release_id: str) -> set[tuple[str, str]]:
+    """Return the models and items with answers on a release."""
+    rows = warehouse.read("evaluate/answered_items_of", {"release_id": release_id}).to_pylist()
+    return {(row["model"], row["item_id"]) for row in rows}
 
 
 def label_of(benchmark: Benchmark) -> str | None:

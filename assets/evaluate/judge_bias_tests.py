@@ -17,6 +17,7 @@ from assets.common.progress import show_progress
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
 from assets.common.tables import report, rows_to_arrow, table_asset
+from assets.evaluate.answers import item_limit_of_answers
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import (
     Judged,
@@ -190,6 +191,7 @@ def judge_bias_tests(
     other judges and releases stay.
     """
     isolation = Isolation(TABLE)
+    limit = item_limit_of_answers(context.instance, warehouse)
     judges = llm.profile.judges
     releases = [
         release
@@ -207,16 +209,19 @@ def judge_bias_tests(
 
     async def ask(calls: ModelCalls, place: int) -> Judged | None:
         bias_test = bias_tests[place]
+        item_id = bias_test.run.item.item_id
         if bias_test.release.release_id in isolation.lost:
             return None
         with isolation.release(bias_test.release.release_id, asking=True):
             if bias_test.request is None:
                 benchmark = bias_test.release.benchmark
-                return await judge_place(
+                judging = judge_place(
                     calls, benchmark, bias_test.run, bias_test.place, bias_test.judgments
                 )
-            (reply,) = await ask_judge(calls, bias_test.run, [bias_test.request])
-            return bias_test.request, reply
+                return await limit.ask(calls, bias_test.release, item_id, judging)
+            asking = ask_judge(calls, bias_test.run, [bias_test.request])
+            replies = await limit.ask(calls, bias_test.release, item_id, asking)
+            return (bias_test.request, replies[0]) if replies else None
         return None
 
     replies, usage = llm.map(

@@ -9,7 +9,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
-from assets.evaluate.answers import answers
+from assets.evaluate.answers import answers, item_limit_of_answers
 from assets.evaluate.archive import archived_judges, kept_models
 from assets.evaluate.inference import PARAMS
 from assets.evaluate.judge import JudgeImages, JudgeReply, JudgeRun, judge_item, judge_version
@@ -73,7 +73,7 @@ def judgments(
 
     Judges rate the answers of the profile's models on the current releases, and all other answers,
     such as imported predictions, that they have not rated yet. Judgments by former judges and of
-    former models stay.
+    former models stay. If the answers were asked with a limit, judges are only asked about its items.
     """
     isolation = Isolation("evaluate.judgments")
     archived, frozen = archived_judges(warehouse), kept_models(warehouse)
@@ -87,6 +87,7 @@ def judgments(
     ]
     lacking = {(row["release_id"], row["model"], row["judge"]) for row in unjudged}
     waiting = sorted({release_id for release_id, *_ in lacking})
+    limit = item_limit_of_answers(context.instance, warehouse)
     runs: list[_JudgeRunKey] = []
     versions: dict[str, str] = {}
     transcripts: dict[str, LazyTranscripts] = {}
@@ -114,8 +115,9 @@ def judgments(
                 if transcript is not None:
                     images = config.images_of(run.release)
                     judge_run = JudgeRun(run.judge, run.replicate, *transcript, images, PARAMS)
-                    replies = await judge_item(calls, run.release.benchmark, judge_run)
-                    return [JudgeReply.from_reply(judge_run, *reply) for reply in replies]
+                    judging = judge_item(calls, run.release.benchmark, judge_run)
+                    replies = await limit.ask(calls, run.release, run.item_id, judging)
+                    return [JudgeReply.from_reply(judge_run, *reply) for reply in replies or []]
         return []
 
     judged, usage = llm.map(

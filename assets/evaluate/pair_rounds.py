@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assets.evaluate.inference import PARAMS
+from assets.evaluate.item_limit import ItemLimit
 from assets.evaluate.judge import JudgeImages, JudgeRun, ask_judge
 from assets.evaluate.released import EvaluatedRelease
 from methods.evaluation.asking import PLAIN, Transcript
@@ -87,15 +88,17 @@ class PairwiseEvaluation:
         )
         return first, second
 
-    async def ask(self, calls: ModelCalls, question: Matchup) -> Replies:
+    async def ask(self, calls: ModelCalls, question: Matchup, limit: ItemLimit) -> Replies | None:
         """Ask the judge in both orders.
 
         Args:
             calls: The model calls of the stage.
             question: The comparison.
+            limit: The limit of items that judges are asked about.
 
         Returns:
-            The replies, one for each order; empty if one of the models gave no answer.
+            The replies, one for each order; empty if one of the models gave no answer; None if the
+            item is beyond the limit.
         """
         first, second = self.transcripts(question)
         turn = question.unit.turn
@@ -104,20 +107,23 @@ class PairwiseEvaluation:
         item = self.items[question.unit.item_id]
         reference = self.reference and REFERENCE not in (question.first, question.second)
         run = JudgeRun(self.judge, 0, item, first, self.images, PARAMS)
-        return await ask_judge(calls, run, requests(item, turn, first, second, reference=reference))
+        asking = ask_judge(calls, run, requests(item, turn, first, second, reference=reference))
+        return await limit.ask(calls, self.release, item.item_id, asking)
 
-    def take(self, question: Matchup, replies: Replies, provider: str) -> MatchupOutcomes:
+    def take(self, question: Matchup, replies: Replies | None, provider: str) -> MatchupOutcomes:
         """Store the rows of a comparison.
 
         Args:
             question: The comparison.
-            replies: The replies of the judge.
+            replies: The replies of the judge; None if it was not asked because of the limit.
             provider: The judge's provider.
 
         Returns:
             The outcomes with a winner or a tie, 0 to 1 from the first model's view, and the number of
             calls.
         """
+        if replies is None:
+            return MatchupOutcomes((), 0)
         first, second = (
             transcript.answer(PLAIN, question.unit.turn)
             for transcript in self.transcripts(question)
@@ -157,7 +163,11 @@ class PairwiseEvaluation:
 
 
 def ask_in_rounds(
-    llm: Gateway, stage: str, contests: Sequence[PairwiseEvaluation], on_progress: OnProgress
+    llm: Gateway,
+    stage: str,
+    contests: Sequence[PairwiseEvaluation],
+    on_progress: OnProgress,
+    limit: ItemLimit,
 ) -> Usage:
     """Ask judges to compare answers, in rounds until every design has ended.
 
@@ -169,6 +179,7 @@ def ask_in_rounds(
         stage: The stage.
         contests: The contests, one for each release and judge.
         on_progress: Shows the progress.
+        limit: The limit of items that judges are asked about.
 
     Returns:
         The usage of the calls.
@@ -181,9 +192,9 @@ def ask_in_rounds(
 
         async def ask(
             calls: ModelCalls, place: int, todo: list[tuple[PairwiseEvaluation, Matchup]] = todo
-        ) -> Replies:
+        ) -> Replies | None:
             contest, question = todo[place]
-            return await contest.ask(calls, question)
+            return await contest.ask(calls, question, limit)
 
         judges = [contest.judge for contest, _ in todo]
         replies, used = llm.map(

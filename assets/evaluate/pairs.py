@@ -11,7 +11,7 @@ from assets.common.automation import WHEN_READY
 from assets.common.drops import exceeds_drop_limit, reasons
 from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
-from assets.evaluate.answers import answers
+from assets.evaluate.answers import answers, item_limit_of_answers
 from assets.evaluate.judge import JudgeImages, with_images
 from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds, transcripts_of_models
 from assets.evaluate.released import EvaluatedRelease, items_of, releases_named, unknown_release
@@ -109,7 +109,8 @@ def pairs(
         for release in _named(warehouse, benchmarks, config.releases)
         for contest in _contests(warehouse, release, llm.profile.judges, config)
     ]
-    usage = ask_in_rounds(llm, TABLE, contests, show_progress(context))
+    limit = item_limit_of_answers(context.instance, warehouse)
+    usage = ask_in_rounds(llm, TABLE, contests, show_progress(context), limit)
     complete = [
         contest
         for contest in contests

@@ -21,8 +21,9 @@ from assets.evaluate.answer_extraction import (
     answered_choices,
     readings_on,
 )
-from assets.evaluate.answers import answers
+from assets.evaluate.answers import answers, item_limit_of_answers
 from assets.evaluate.inference import extraction_request
+from assets.evaluate.released import EvaluatedRelease
 from methods.benchmarks import Benchmarks
 from methods.choice.answer_extraction import sample_answers
 from methods.evaluation.candidates import is_model
@@ -71,10 +72,10 @@ def second_readings(
     answers on current releases are read; rows of other releases stay.
     """
     isolation = Isolation(TABLE)
-    chosen: list[tuple[dict[str, str], AnswerExtraction, str]] = []
+    limit = item_limit_of_answers(context.instance, warehouse)
+    chosen: list[tuple[EvaluatedRelease, AnswerExtraction, str]] = []
     releases = answered_choices(warehouse, benchmarks, current_only=True)
     for release in releases:
-        where = {"benchmark": release.benchmark.name, "release_id": release.release_id}
         with isolation.release(release.release_id):
             extraction_of = {
                 reading.answer.place: reading for reading in readings_on(warehouse, release)
@@ -95,24 +96,25 @@ def second_readings(
                 for reading in extraction_of.values()
                 if reading.answer.rule is None and is_model(reading.answer.model)
             ]
-            chosen += [(where, reading, llm.profile.extractor) for reading in by_rule]
+            chosen += [(release, reading, llm.profile.extractor) for reading in by_rule]
             chosen += [
-                (where, reading, extractor)
+                (release, reading, extractor)
                 for extractor in config.extractors
                 for reading in (*by_rule, *by_none)
             ]
 
     async def read_again(calls: ModelCalls, place: int) -> ParsedReply[str] | None:
-        where, reading, extractor = chosen[place]
-        with isolation.release(where["release_id"], asking=True):
+        release, reading, extractor = chosen[place]
+        with isolation.release(release.release_id, asking=True):
             request = extraction_request(extractor, reading.extract)
-            return await complete_and_parse(calls, request, reading.extract.read)
+            extracting = complete_and_parse(calls, request, reading.extract.read)
+            return await limit.ask(calls, release, reading.answer.place[1], extracting)
         return None
 
     replies, usage = llm.map(TABLE, range(len(chosen)), read_again, show_progress(context))
     rows = [
-        _row(where, reading, reply, extractor)
-        for (where, reading, extractor), reply in zip(chosen, replies, strict=True)
+        _row(release, reading, reply, extractor)
+        for (release, reading, extractor), reply in zip(chosen, replies, strict=True)
         if reply is not None
     ]
     table = rows_to_arrow(TABLE, rows)
@@ -126,11 +128,12 @@ def second_readings(
 
 
 def _row(
-    columns: dict[str, str], reading: AnswerExtraction, reply: ParsedReply[str], extractor: str
+    release: EvaluatedRelease, reading: AnswerExtraction, reply: ParsedReply[str], extractor: str
 ) -> dict[str, Any]:
     model, item_id, trial, turn = reading.answer.place
     return {
-        **columns,
+        "benchmark": release.benchmark.name,
+        "release_id": release.release_id,
         "model": model,
         "item_id": item_id,
         "trial": trial,

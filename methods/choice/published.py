@@ -10,7 +10,7 @@ from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, choices_in_ord
 from methods.evaluation.cells import FileRow
 from methods.evaluation.indexes import known_id, whole_index
 from methods.evaluation.items import Item, ReferenceKind, Turn
-from methods.evaluation.predictions import Unplaced
+from methods.evaluation.predictions import PredictionError, Unplaced
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import decode_image, encode_image, list_of_texts
 from methods.json_text import is_unicode
@@ -134,8 +134,8 @@ def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
         The item.
 
     Raises:
-        PublishedError: There is no question, the placeholders do not match the images, or a text is not
-            valid.
+        PublishedError: There is no question, the placeholders do not match the images, another choice
+            equals the right one, or a text is not valid.
     """
     if not question.question.strip():
         raise PublishedError(f"{where} has no question")
@@ -144,6 +144,7 @@ def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
         raise PublishedError(
             f"{where} has {text.count(IMAGE_HERE)} {IMAGE_HERE} for {len(question.images)} images"
         )
+    _require_one_right_choice(where, question)
     paths = [image for image in question.images if isinstance(image, str)]
     for value in (
         question.item_id,
@@ -160,6 +161,26 @@ def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
     return PublishedItem(
         question.item_id, (turn,), question.images, question.choices, labels=question.labels
     )
+
+
+def _require_one_right_choice(where: str, question: PublishedQuestion) -> None:
+    """Raise PublishedError if another choice has the text of the right one. Equal wrong choices, which
+    published benchmarks have, make no answer wrong that is right.
+    """
+    if question.key is None:
+        return
+    right = question.choices[LETTERS.index(question.key)].strip()
+    equal = [
+        letter
+        for letter, choice in zip(LETTERS, question.choices, strict=False)
+        if choice.strip() == right
+    ]
+    if len(equal) > 1:
+        raise PublishedError(
+            f"{where}: its right choice {question.key} has the same text as its choice "
+            f"{next(letter for letter in equal if letter != question.key)}; correct one of them, or "
+            "remove the record"
+        )
 
 
 # --- Reading ---------------------------------------------------------------------------------------
@@ -324,6 +345,35 @@ class Questions:
         self._by_place = (
             {} if numbered else {str(place): item for place, item in enumerate(items, start=1)}
         )
+
+    def require_same_start(self, rows: Iterable[FileRow]) -> None:
+        """Refuse rows that count from 0 if the questions are counted from 1: each row would be taken
+        for the question before its own.
+
+        Args:
+            rows: The rows of the file.
+
+        Raises:
+            PredictionError: A row has the number 0, and none has the number of the last question.
+            PublishedError: A number is not whole.
+        """
+        numbers = sorted(map(int, self._by_place or self._by_id))
+        if "0" in self._by_id or numbers[:1] != [1]:
+            return
+        named = set(map(self._named_by, rows))
+        if "0" in named and str(numbers[-1]) not in named:
+            raise PredictionError(
+                "Its records count from 0 and the questions of the release from 1: a record has the "
+                f"index 0, and none has the last, {numbers[-1]}. Add 1 to every index, or remove the "
+                "record with the index 0 if the others are right."
+            )
+
+    def _named_by(self, row: FileRow) -> str:
+        """Return the first cell that names the question of a row."""
+        names = (*IDS, "g_index", "index")
+        column = next((name for name in names if row.cells.get(name)), "index")
+        text = row.cells.get(column, "")
+        return text if text in self._by_id else index_of(row, column)
 
     def find(self, row: FileRow) -> Item | Unplaced:
         """Find the question of a row by its id, or else by its index. Raises PublishedError."""

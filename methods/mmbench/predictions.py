@@ -25,8 +25,12 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
 
     Returns:
         For each row the key of its prediction, or why there is none.
+
+    Raises:
+        PredictionError: The rows count from 0, and the questions from 1.
     """
     questions = Questions(items)
+    questions.require_same_start(rows)
     return [_place(questions, row) for row in rows]
 
 

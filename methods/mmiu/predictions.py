@@ -26,8 +26,12 @@ def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey
 
     Returns:
         For each row the key of its prediction, or why there is none.
+
+    Raises:
+        PredictionError: The rows count from 0, and the questions from 1.
     """
     questions = Questions(items)
+    questions.require_same_start(rows)
     of_tasks: dict[str, list[Item]] = {}
     for known_item in items:
         of_tasks.setdefault(

@@ -152,6 +152,14 @@ class SharedFiles:
                 for entry in some
             )
 
+    def is_folder_without(self, *names: str) -> bool:
+        """Tell whether this is a folder with no file under any of the names, as the mount point of a
+        folder that is not mounted. A bucket that is not reachable is reported at its first use.
+        """
+        if self.address.startswith(SCHEME):
+            return False
+        return not any(any(Path(self.address, name).glob("*")) for name in names)
+
     def listing(self, name: str) -> dict[str, str]:
         """Read the listing of a published folder: SHA-256 by file; empty if there is none."""
         data = self.get(f"{name}/{LISTING}")

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
+from contextvars import ContextVar
 from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
@@ -58,6 +59,8 @@ from resources.llm.usage import Usage
 R = TypeVar("R")
 _LOG = logging.getLogger(__name__)
 
+_LEDGER_ONLY: ContextVar[bool] = ContextVar("_LEDGER_ONLY", default=False)
+"""Whether the current calls may only use replies of the ledger (`ModelCalls.from_ledger`)."""
 LOOK_UPS_AT_ONCE = 8
 """Concurrent look-ups in a ledger on a database server. Each one uses its own session."""
 
@@ -72,6 +75,10 @@ class WaitingForBatch(UserError, UnfinishedStep):
 
 class BatchPending(UnfinishedStep):
     """A request has no outcome in this run, because it is in a batch or will be put into one."""
+
+
+class NotInLedger(Exception):
+    """A request would be sent, but only replies of the ledger may be used."""
 
 
 async def all_of(work: Iterable[Awaitable[R]]) -> list[R]:
@@ -165,6 +172,23 @@ class ModelCalls:
                 self.count_result(request, (outcome.kind, outcome.detail))
         return outcome
 
+    async def from_ledger(self, work: Awaitable[R]) -> R | None:
+        """Await calls that may only use replies of the ledger.
+
+        Args:
+            work: The calls.
+
+        Returns:
+            The result of `work`; None if one of its requests would be sent.
+        """
+        before = _LEDGER_ONLY.set(True)
+        try:
+            return await work
+        except NotInLedger:
+            return None
+        finally:
+            _LEDGER_ONLY.reset(before)
+
     def trial(self, request: ChatRequest) -> Canary:
         """Return the canary of a request's model. A caller that makes one result of several calls
         enters it as a context manager.
@@ -217,9 +241,17 @@ class ModelCalls:
             AuthError: The provider refuses the key; the stage ends.
             BudgetReached: The budget is used up; the stage ends.
             BatchPending: The outcome will come from a batch; the gateway catches this.
+            NotInLedger: The request would be sent within `from_ledger`.
         """
         keyed = self._keys.keyed(request)
         spec = keyed.spec
+        # Checked before identical requests in flight, which may be sent.
+        if (
+            _LEDGER_ONLY.get()
+            and not unsendable(request, spec, keyed.key)
+            and await self._look_ups.call(lambda: self._kept(keyed.key)) is None
+        ):
+            raise NotInLedger
         if keyed.key in self._in_flight:
             outcome = as_cached(await asyncio.shield(self._in_flight[keyed.key]))
         else:

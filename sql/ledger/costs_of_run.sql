@@ -1,5 +1,6 @@
 -- What a run paid, by stage and by entry of models.yaml where an evaluation asked it (a candidate by its label), or
--- else by model, the most expensive first.
+-- else by model, the most expensive first. A batch is billed for the run that submitted it: its answers that came
+-- since the start of this run are here, too.
 WITH asked AS (
     SELECT a.call_key AS key, c.label AS name
     FROM evaluate.answers AS a
@@ -29,6 +30,8 @@ SELECT
     sum(cost_usd) AS cost_usd
 FROM ledger.calls
 LEFT JOIN names USING (key)
-WHERE run = $run
+WHERE
+    run = $run
+    OR (via = 'batch' AND stage LIKE 'evaluate.%' AND created_at >= CAST($since AS TIMESTAMP WITH TIME ZONE))
 GROUP BY ALL
 ORDER BY cost_usd DESC, stage, model;

@@ -65,6 +65,22 @@ def test_files_that_machines_share_are_not_missing_in_a_backup(
     assert {"backup.json", "warehouse.duckdb", "ledger.sqlite", "releases"} <= names(made)
 
 
+def test_a_shared_folder_that_is_not_mounted_is_refused_before_anything_is_written_there(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    mount_point = tmp_path / "mounted"
+    mount_point.mkdir()
+    monkeypatch.setenv("LOOM_FILES", str(mount_point))
+
+    assert loom(["site"]) == 2
+
+    message = capsys.readouterr().err
+    assert f"LOOM_FILES names {mount_point}, which has none of the images" in message
+    assert "mount the shared folder there" in message and not any(mount_point.iterdir())
+    assert loom(["workspace", "move"]) == 0
+    bring_home_up_to_date()
+
+
 def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, capsys) -> None:
     bring_home_up_to_date()
     assert "WARNING" not in capsys.readouterr().err

@@ -30,6 +30,8 @@ def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
     }
 
 
+NEVER = "9999-01-01T00:00:00.000+00:00"
+"""A start after all calls."""
 NONE = pa.table({})
 
 
@@ -146,9 +148,29 @@ def test_costs_of_a_run_name_candidates_by_their_labels(
     ]
     put(Warehouse(warehouse_path()), {"evaluate.answers": answers, "ledger.calls": calls})
 
-    show_costs("run-1")
+    show_costs("run-1", NEVER)
     rows = [re.split(" {2,}", line)[1] for line in capsys.readouterr().out.splitlines()[2:-1]]
     assert sorted(rows) == ["cold (T=0)", "judge", "warm (T=0.7)"]
 
-    show_costs("run-2")
+    show_costs("run-2", NEVER)
     assert capsys.readouterr().out == "\nNo answer of a model was paid for in this run.\n"
+
+
+def test_costs_of_a_run_have_the_answers_of_an_earlier_runs_batch_that_came_during_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
+    calls = [
+        {
+            **{"key": f"{via} {day}", "model": "m", "run": "run-1", "stage": "evaluate.judgments"},
+            **{"status": "answered", "via": via, "seconds": 1.0, "attempts": 1, "cost_usd": 0.5},
+            "created_at": datetime(2026, 3, day, tzinfo=UTC),
+        }
+        for via, day in (("batch", 1), ("live", 3), ("batch", 3))
+    ]
+    put(Warehouse(warehouse_path()), {"ledger.calls": calls})
+
+    show_costs("run-2", "2026-03-02T00:00:00.000+00:00")
+
+    *_, total = capsys.readouterr().out.splitlines()
+    assert (total.split()[1], total.split()[-1]) == ("1", "0.5000")

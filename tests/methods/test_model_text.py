@@ -86,6 +86,12 @@ SPLIT = [
     ("<think>a</think>\n</think>B", "B", "a"),
     ("<think></think>B", "B", ""),
     ("<think>\n\n</think>\n\nB", "B", ""),
+    ("<think/>B", "B", ""),
+    ("<|im_start|>assistant\n<think />\n\nB<|im_end|>", "B", ""),
+    ("<thought_process>Hm, A.</thought_process>B", "B", "Hm, A."),
+    ("<rationale>\nHm, A.\n</rationale>\nB", "B", "Hm, A."),
+    ("<reason>Hm, A.</reason><answer>B</answer>", "<answer>B</answer>", "Hm, A."),
+    ("<cot>Hm, A.</cot>\nB", "B", "Hm, A."),
 ]
 """A text, its answer, its reasoning."""
 ABOUT_MARKS = [
@@ -115,6 +121,8 @@ ABOUT_MARKS = [
     "x < think > y",
     "Models such as R1 use <think> and\nthen close it.",
     "HTML: <details><summary>x</summary>y</details>",
+    "<finish_reason>stop</finish_reason>",
+    "The tag <think/> is empty.",
 ]
 
 

@@ -84,6 +84,26 @@ def test_a_run_with_a_limit_is_marked_until_a_run_without_asks_the_rest(released
     assert mark(world) == "2 of 4 items were asked."
 
 
+def test_a_limit_also_holds_for_a_new_judge_and_loses_no_earlier_judgment(world: World) -> None:
+    with_profile(world, judges=["judge", "second"], evaluate=["careful"])
+
+    run = world.evaluate(config={"evaluate__answers": {"config": {"limit": 2}}})
+
+    assert metadata(run, "evaluate/answers")["calls"] == 0
+    assert metadata(run, "evaluate/judgments")["calls"] == N_TURNS / 2
+    assert n_judged_turns(world) == {"judge": N_TURNS, "second": N_TURNS / 2}
+    assert metadata(world.evaluate(), "evaluate/judgments")["calls"] == N_TURNS / 2
+    assert n_judged_turns(world) == {"judge": N_TURNS, "second": N_TURNS}
+
+
+def n_judged_turns(world: World) -> dict[str, int]:
+    """Judged turns of the model careful by judge."""
+    rows = world.rows(
+        "SELECT judge, count(*) AS n FROM evaluate.judgments WHERE model = 'careful' GROUP BY 1"
+    )
+    return {row["judge"]: row["n"] for row in rows}
+
+
 def test_an_archived_model_is_on_no_leaderboard_until_that_is_undone(world: World) -> None:
     n_answers = world.warehouse.count("evaluate.answers")
 

@@ -52,6 +52,24 @@ def test_an_index_that_is_no_whole_number_is_refused_by_its_row() -> None:
         predictions_of(mmbench_predictions, NUMBERED, rows)
 
 
+@pytest.mark.parametrize("ids", ["123", "xyz"])
+def test_an_index_that_counts_from_0_is_refused_if_the_questions_are_counted_from_1(
+    ids: str,
+) -> None:
+    items = [item("A", "cat", "dog", item_id=each) for each in ids]
+    rows = [FileRow("record", {"index": index, "prediction": "A"}) for index in "012"]
+    with pytest.raises(PredictionError, match=r"none has the last, 3\. Add 1 to every index"):
+        predictions_of(mmbench_predictions, items, rows)
+    assert (
+        len(
+            predictions_of(
+                mmbench_predictions, items, [*rows, FileRow("r", {"index": "3", "prediction": "B"})]
+            ).texts
+        )
+        == 3
+    )
+
+
 def test_g_index_or_the_place_or_the_id_names_the_question():
     assert place(NUMBERED, index="1000007", g_index="7") == key("7", 1)
     assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == key("7", 1)

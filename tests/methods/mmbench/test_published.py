@@ -139,7 +139,11 @@ def items(draw: st.DrawFn) -> PublishedItem:
     question = draw(TEXTS.filter(str.strip))
     hint = draw(st.one_of(st.just(""), TEXTS))
     choices = tuple(draw(st.lists(TEXTS, min_size=2, max_size=8)))
-    key = draw(st.sampled_from(["", *LETTERS[: len(choices)]]))
+    texts = [choice.strip() for choice in choices]
+    singles = [
+        letter for letter, text in zip(LETTERS, texts, strict=False) if texts.count(text) == 1
+    ]
+    key = draw(st.sampled_from(["", *singles]))
     above = f"Hint: {hint}\nQuestion: {question}" if hint else question
     labels = draw(st.dictionaries(st.sampled_from(["category", "split", "länge"]), TEXTS))
     return PublishedItem(
@@ -174,6 +178,11 @@ REFUSED = [
     (table(cells(B="")), "record 1 ('241') has no choice B"),
     (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 10"),
     (many_choices(*"abcdefghijk", answer="B"), "record 1 ('7') has 11 choices instead of 2 to 10"),
+    (
+        table(cells(A="fish", B="fish", answer="B")),
+        "record 1 ('241'): its right choice B has the same text as its choice A; correct one of them, "
+        "or remove the record",
+    ),
     (table(cells(answer="D")), f"record 1 ('241'): its answer 'D' {NO_LETTER}"),
     (table(cells(answer="fish")), f"record 1 ('241'): its answer 'fish' {NO_LETTER}"),
     (table(cells(index="1.5")), "record 1: its index '1.5' is not a whole number"),

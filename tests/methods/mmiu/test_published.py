@@ -135,7 +135,11 @@ def items(draw: st.DrawFn) -> PublishedItem:
     n_images = draw(st.integers(1, 8))
     task = draw(st.sampled_from(["mevis", "spot_the_diff_x", "sheep"]))
     choices = tuple(draw(st.lists(ONE_LINE, min_size=2, max_size=8)))
-    key = draw(st.sampled_from(["", *LETTERS[: len(choices)]]))
+    texts = [choice.strip() for choice in choices]
+    singles = [
+        letter for letter, text in zip(LETTERS, texts, strict=False) if texts.count(text) == 1
+    ]
+    key = draw(st.sampled_from(["", *singles]))
     context = draw(st.just("") | TEXTS)
     question = with_hint(draw(TEXTS.filter(str.strip)), context, "Context", n_images)
     places = tuple(range(1, n_images + 1))

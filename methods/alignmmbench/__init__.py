@@ -1,24 +1,23 @@
 """AlignMMBench: open questions in several wordings, rated by the rules of their task (section 4)."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator
 from typing import Any
 
 from methods.agreement.scores import FUZZY
 from methods.alignmmbench import predictions as prediction_forms
 from methods.alignmmbench import published as published_forms
 from methods.alignmmbench.tasks import CATEGORY, CHINESE_NAMES, TASK
-from methods.evaluation.asking import PLAIN, Asking, AskingLimits, ContextPolicy, Transcript
+from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
+from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
 from methods.evaluation.judging import JudgeRequest, Judging, JudgmentKey
-from methods.evaluation.metrics import BY_LABEL, Metric
+from methods.evaluation.metrics import BY_LABEL
 from methods.evaluation.metrics.group_spread import GroupSpread, ShareOverBand
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.missing_images import ask_with_missing_images
-from methods.evaluation.predictions import PredictionFormats
-from methods.evaluation.published import PublishedFormats
 from methods.evaluation.rating import RATING, RATING_SCHEMA, read_rating
 from methods.words import is_chinese
 
@@ -30,7 +29,7 @@ MEAN = "Rating"
 MOST_SPREAD = (HIGHEST - LOWEST) / 2
 
 
-class Alignmmbench:
+class Alignmmbench(Benchmark):
     """AlignMMBench: the history is given, the last question is asked, and a judge rates the answer from
     1 to 10.
 
@@ -45,17 +44,14 @@ class Alignmmbench:
 
     name = "alignmmbench"
     answer_version = "given-history@1"
-    context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
-    question_prompts: Sequence[str] = ()
-    extractor_prompts: Sequence[str] = ()
-    judge_prompts: Sequence[str] = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
-    dimensions: Sequence[str] = (RATING,)
-    abilities: Sequence[str] = (CATEGORY, TASK)
-    label_metrics: Mapping[tuple[str, ...], str] = {}
-    published: PublishedFormats | None = published_forms
-    predictions: PredictionFormats | None = prediction_forms
+    context_policies = ("truncate", "tile")
+    judge_prompts = (JUDGE_CHINESE_PROMPT, JUDGE_ENGLISH_PROMPT)
+    dimensions = (RATING,)
+    abilities = (CATEGORY, TASK)
+    published = published_forms
+    predictions = prediction_forms
     score_range = (LOWEST, HIGHEST)
-    metrics: Sequence[Metric] = (
+    metrics = (
         *(
             Mean(name=MEAN, lowest=LOWEST, highest=HIGHEST, aggregation=aggregation)
             for aggregation in (f"{BY_LABEL}{TASK}", "micro", f"{BY_LABEL}{CATEGORY}")
@@ -76,23 +72,13 @@ class Alignmmbench:
         self.judge_version = "rated-with-images@4" if judge_sees_images else "rated@4"
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """Ask the last question after the given history, also if an image is missing.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
-        """
+        """Ask the last question after the given history, also if an image is missing."""
         yield from ask_with_missing_images(
             item, lambda without_pictures: ask_dialogue(without_pictures, limits)
         )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Judge the answer with question, history and reference, by the rules of its task.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Judge the answer with question, history and reference, by the rules of its task."""
 
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:
             task = item.labels.get(TASK, "")

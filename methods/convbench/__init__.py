@@ -1,6 +1,6 @@
 """ConvBench: perception, reasoning and creation in three turns, in three settings (ConvBench, 4)."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,21 +24,19 @@ from methods.evaluation.asking import (
     PLAIN,
     Asking,
     AskingLimits,
-    ContextPolicy,
     SkippedTurn,
     Transcript,
 )
+from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import Metric
 from methods.evaluation.missing_images import ask_with_missing_images
-from methods.evaluation.predictions import PredictionFormats
-from methods.evaluation.published import PublishedFormats
 from methods.prompts.messages import IMAGE_HERE
 
 
-class Convbench:
+class Convbench(Benchmark):
     """ConvBench: an image and three instructions that build on each other. A judge compares each answer
     and the whole conversation with the reference, in both orders.
 
@@ -55,17 +53,10 @@ class Convbench:
     """
 
     name = "convbench"
-    context_policies: Sequence[ContextPolicy] = ("truncate",)
-    question_prompts: Sequence[str] = ()
-    extractor_prompts: Sequence[str] = ()
-    dimensions: Sequence[str] = DIMENSIONS
-    score_range = (0, 1)
-    abilities: Sequence[str] = ()
-    label_metrics: Mapping[tuple[str, ...], str] = {
-        (label,): f"S{turn}" for turn, label in TASK_LABELS.items()
-    }
-    published: PublishedFormats | None = published_forms
-    predictions: PredictionFormats | None = None
+    context_policies = ("truncate",)
+    dimensions = DIMENSIONS
+    label_metrics = {(label,): f"S{turn}" for turn, label in TASK_LABELS.items()}
+    published = published_forms
 
     def __init__(
         self,
@@ -111,22 +102,13 @@ class Convbench:
 
         The first request of a setting can equal a request of another one, if the model's answer is the
         reference; the ledger then answers it.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
         """
         yield from ask_with_missing_images(
             item, lambda without_pictures: self._ask(without_pictures, limits)
         )
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Compare every answered turn with its reference, then each whole conversation.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Compare every answered turn with its reference, then each whole conversation."""
         return (yield from self._comparing.judge(item, transcript))
 
     def _ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:

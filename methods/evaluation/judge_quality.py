@@ -18,9 +18,9 @@ from methods.evaluation.findings import Finding, estimated
 from methods.evaluation.judging import PEOPLE
 from methods.evaluation.metrics.observations import joined, label_column
 from methods.evaluation.scoring import ALL
-from methods.evaluation.slices import subsets
+from methods.evaluation.slices import tells_kinds
 from methods.evaluation.statistics.bootstrap import Floats, ratio
-from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
+from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.judge_agreement import Labels, judge_agreement
 from methods.evaluation.statistics.length_control import (
     NO_SCORES,
@@ -288,13 +288,10 @@ def _split(
     places = labelled[[*AnswerKey._fields]].itertuples(index=False, name=None)
     labels = dict(zip(places, labelled[column], strict=True))
     values = [labels.get(answer.place) for answer in scores.answers]
-    named: list[dict[str, str]] = [
-        {label: value} for value in sorted(filter(None, values)) if label
-    ]
-    return {
-        (name, value): np.array([answer_value == value for answer_value in values])
-        for name, value in subsets(named)
-    }
+    distinct = sorted(set(filter(None, values)))
+    if not label or len(distinct) < 2 or not tells_kinds(label, len(distinct)):
+        return {}
+    return {(label, value): np.array([each == value for each in values]) for value in distinct}
 
 
 def _distribution(scores: _Scores, dimension: str, scale: JudgeScale) -> Iterator[Finding]:
@@ -324,25 +321,16 @@ def _agreement(
     seed: int,
     n_resamples: int,
 ) -> Iterator[Finding]:
-    clusters = scores.clusters
-    for agreement in judge_agreement(
+    for level, measure, n, estimate, reason in judge_agreement(
         pairs,
         scores.models,
-        clusters,
-        clusters,
+        scores.clusters,
         seed=seed,
         n_resamples=n_resamples,
         measures=scale.measures,
     ):
-        estimate = Estimate(
-            agreement.value,
-            agreement.ci_low,
-            agreement.ci_high,
-            agreement.n_clusters,
-            None if agreement.ci_low is None else PERCENTILES,
-        )
-        row = _row(dimension, agreement.measure, agreement.n, estimate, reason=agreement.reason)
-        yield replace(row, other=other, unit=agreement.level)
+        row = _row(dimension, measure, n, estimate, reason=reason)
+        yield replace(row, other=other, unit=level)
 
 
 def _length(

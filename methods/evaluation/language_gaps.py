@@ -30,8 +30,8 @@ from methods.evaluation.metrics.units import (
 from methods.evaluation.ranking import on_clusters
 from methods.evaluation.scoring import ALL, floored
 from methods.evaluation.slices import MOST_VALUES
-from methods.evaluation.statistics.bootstrap import Floats, cluster_totals
-from methods.evaluation.statistics.comparisons import Comparison, PairTotals, compared_sides
+from methods.evaluation.statistics.bootstrap import Floats, PairTotals, cluster_totals
+from methods.evaluation.statistics.comparisons import Comparison, compared_sides
 from methods.evaluation.statistics.weighted_sums import weighted_sum
 
 if TYPE_CHECKING:

@@ -31,13 +31,16 @@ from methods.evaluation.metrics.units import (
     weighted_by_stratum,
 )
 from methods.evaluation.scoring import in_form, split_labels, units_by_value
-from methods.evaluation.statistics.bootstrap import Clusters, ClusterTotals
+from methods.evaluation.statistics.bootstrap import (
+    Clusters,
+    ClusterTotals,
+    PairTotals,
+    paired_totals,
+)
 from methods.evaluation.statistics.comparisons import (
     Comparison,
-    PairTotals,
     compared_sides,
     holm,
-    sides,
 )
 from methods.evaluation.statistics.power import minimum_detectable_effects
 from methods.evaluation.statistics.ranks import rank_models
@@ -174,7 +177,7 @@ def compared_rows(terms: Sequence[UnitMatrix], metric: Metric) -> Compared:
     """
     if len(terms[0].values) < 2:
         return []
-    pair_totals = [sides(term.values, term.clusters) for term in terms]
+    pair_totals = [paired_totals(term.values, term.clusters) for term in terms]
     totals = weighted_sum(
         metric.weights,
         on_clusters([pairs.totals for pairs in pair_totals], [term.clusters for term in terms]),

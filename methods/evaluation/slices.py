@@ -5,7 +5,7 @@ A benchmark's own labels (category, task, language) are in `release.items`.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from methods.evaluation.items import Item
 from methods.evaluation.missing_images import IMAGE_PATH
@@ -64,17 +64,6 @@ def with_pairs(labels: Mapping[str, str], pairs: Iterable[tuple[str, ...]]) -> d
         if len(pair) > 1 and all(label in labels for label in pair)
     }
     return {**labels, **together}
-
-
-def subsets(labels: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield (label, value) of every subset to split scores by; a label with one value gives none."""
-    values: dict[str, dict[str, None]] = {}
-    for own_labels in labels:
-        for label, value in own_labels.items():
-            values.setdefault(label, {})[value] = None
-    for label, values_of_label in values.items():
-        if label and len(values_of_label) > 1 and tells_kinds(label, len(values_of_label)):
-            yield from ((label, value) for value in values_of_label)
 
 
 def tells_kinds(label: str, n_values: int) -> bool:

@@ -2,7 +2,7 @@
 asked once for each position of the right choice (MMBench, 4).
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator
 from typing import Any
 
 from methods.choice.lettered import SHIFT, Order, key_of, letter_in, question_message, shifted
@@ -15,14 +15,12 @@ from methods.choice.passes import (
     is_lost,
     observe,
 )
-from methods.evaluation.asking import Asking, AskingLimits, ContextPolicy, Transcript
+from methods.evaluation.asking import Asking, AskingLimits, Transcript
+from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
-from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight, AllRightOrRefused
 from methods.evaluation.metrics.composite import difference
-from methods.evaluation.predictions import PredictionFormats
-from methods.evaluation.published import PublishedFormats
 from methods.evaluation.slices import CHOICES
 from methods.mmbench import predictions as prediction_forms
 from methods.mmbench import published as published_forms
@@ -40,7 +38,7 @@ VANILLA, VANILLA_COMPAT = (
 )
 
 
-class Mmbench:
+class Mmbench(Benchmark):
     """MMBench: CircularEval shifts the choices, one pass for each position. An item is right if all its
     passes are right.
 
@@ -52,18 +50,14 @@ class Mmbench:
 
     name = "mmbench"
     answer_version = "circular@2"
-    context_policies: Sequence[ContextPolicy] = ()
-    question_prompts: Sequence[str] = (QUESTION_PROMPT,)
-    extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
-    judge_prompts: Sequence[str] = ()
+    question_prompts = (QUESTION_PROMPT,)
+    extractor_prompts = (EXTRACT_PROMPT,)
     judge_version = "letter@2"
-    dimensions: Sequence[str] = OBSERVED
-    score_range = (0, 1)
-    abilities: Sequence[str] = (L1, L2, L3)
-    label_metrics: Mapping[tuple[str, ...], str] = {}
-    published: PublishedFormats | None = published_forms
-    predictions: PredictionFormats | None = prediction_forms
-    metrics: Sequence[Metric] = (
+    dimensions = OBSERVED
+    abilities = (L1, L2, L3)
+    published = published_forms
+    predictions = prediction_forms
+    metrics = (
         CIRCULAR,
         VANILLA,
         difference("Gap", VANILLA, CIRCULAR),
@@ -76,10 +70,6 @@ class Mmbench:
         """Ask every pass up to the first one that is wrong under both extractions.
 
         Without a key, as in a test split, every pass is asked.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
         """
         template = limits.prompt(QUESTION_PROMPT)
         key = key_of(item)
@@ -91,12 +81,7 @@ class Mmbench:
                 return
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Score each pass by rule: 1 if its letter is that of the right choice.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Score each pass by rule: 1 if its letter is that of the right choice."""
         yield from ()
         return observe(item, transcript, order_of)
 

@@ -19,13 +19,6 @@ from methods.mmbench.published import STEP
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
     """Match each row to its pass.
 
-    Args:
-        items: The items of the release.
-        rows: The rows of the file.
-
-    Returns:
-        For each row the key of its prediction, or why there is none.
-
     Raises:
         PredictionError: The rows count from 0, and the questions from 1.
     """

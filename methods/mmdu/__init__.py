@@ -3,18 +3,16 @@
 Modules of this package compose dialogues, parse the judge's scores and read the published JSON format.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator
 
-from methods.evaluation.asking import PLAIN, Answer, Asking, AskingLimits, ContextPolicy, Transcript
+from methods.evaluation.asking import PLAIN, Answer, Asking, AskingLimits, Transcript
+from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.dialogue import ask_dialogue
 from methods.evaluation.grades import HIGHEST, LOWEST
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import earlier_turns, judge_turns, numbered_question
 from methods.evaluation.judging import JudgeRequest, Judging, Judgment, JudgmentKey
-from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.predictions import PredictionFormats
-from methods.evaluation.published import PublishedFormats
 from methods.mmdu import published as published_forms
 from methods.mmdu.judging import (
     DIMENSIONS,
@@ -30,7 +28,7 @@ TURN = "turn"
 """The part of a judgment. Each turn has one part."""
 
 
-class Mmdu:
+class Mmdu(Benchmark):
     """MMDU: a model gets the dialogue turn by turn, with its own answers as history.
 
     Each image is shown from the turn on that needs it first.
@@ -38,18 +36,13 @@ class Mmdu:
 
     name = "mmdu"
     answer_version = "dialogue@1"
-    context_policies: Sequence[ContextPolicy] = ("truncate", "tile")
-    question_prompts: Sequence[str] = ()
-    extractor_prompts: Sequence[str] = ()
-    judge_prompts: Sequence[str] = (JUDGE_PROMPT,)
+    context_policies = ("truncate", "tile")
+    judge_prompts = (JUDGE_PROMPT,)
     judge_version = "turns@4"
-    dimensions: Sequence[str] = DIMENSIONS
+    dimensions = DIMENSIONS
     score_range = (LOWEST, HIGHEST)
-    abilities: Sequence[str] = ()
-    label_metrics: Mapping[tuple[str, ...], str] = {}
-    published: PublishedFormats | None = published_forms
-    predictions: PredictionFormats | None = None
-    metrics: Sequence[Metric] = tuple(
+    published = published_forms
+    metrics = tuple(
         Mean(
             name=dimension,
             lowest=LOWEST * SCALE,
@@ -67,10 +60,6 @@ class Mmdu:
         """Ask turn by turn with the model's own answers as history.
 
         The paper does not mention dialogues that are too long; the limits define a policy.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
         """
         yield from ask_dialogue(item, limits)
 
@@ -81,10 +70,6 @@ class Mmdu:
         Earlier turns have the answers that the model saw: its own, or the given ones of reference
         turns. The authors' released scorer sends only question, reference and answer, with all images
         of the dialogue, also those of later turns.
-
-        Args:
-            item: The item.
-            transcript: The answers.
         """
 
         def request(turn: Turn, reference: str, answer: str) -> JudgeRequest:

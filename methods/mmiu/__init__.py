@@ -1,6 +1,6 @@
 """MMIU: multiple-choice questions on several images, in 52 tasks (MMIU, 3 and 4.1)."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from methods.choice.lettered import (
@@ -20,14 +20,13 @@ from methods.choice.passes import (
     is_lost,
     observe,
 )
-from methods.evaluation.asking import PLAIN, Asking, AskingLimits, ContextPolicy, Transcript
+from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
+from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging
 from methods.evaluation.metrics import BY_LABEL, Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.metrics.mean import Mean, MeanOrRefused, MeanWithoutRefused
-from methods.evaluation.predictions import PredictionFormats
-from methods.evaluation.published import PublishedFormats
 from methods.mmiu import predictions as prediction_forms
 from methods.mmiu import published as published_forms
 from methods.mmiu.published import CONTEXT
@@ -38,7 +37,7 @@ QUESTION_PROMPT = "mmiu/question"
 BY_TASK = f"{BY_LABEL}{TASK}"
 
 
-class Mmiu:
+class Mmiu(Benchmark):
     """MMIU: each question is asked once with context, lettered choices and a hint. The letter of the
     answer is extracted by rule or by a model.
 
@@ -56,17 +55,15 @@ class Mmiu:
     """
 
     name = "mmiu"
-    context_policies: Sequence[ContextPolicy] = ("sample", "tile")
-    question_prompts: Sequence[str] = (QUESTION_PROMPT,)
-    extractor_prompts: Sequence[str] = (EXTRACT_PROMPT,)
-    judge_prompts: Sequence[str] = ()
+    context_policies = ("sample", "tile")
+    question_prompts = (QUESTION_PROMPT,)
+    extractor_prompts = (EXTRACT_PROMPT,)
     judge_version = "letter@2"
-    dimensions: Sequence[str] = OBSERVED
-    score_range = (0, 1)
-    abilities: Sequence[str] = (RELATION, TASK)
-    label_metrics: Mapping[tuple[str, ...], str] = {(TASK, ANSWERABLE): "Accuracy"}
-    published: PublishedFormats | None = published_forms
-    predictions: PredictionFormats | None = prediction_forms
+    dimensions = OBSERVED
+    abilities = (RELATION, TASK)
+    label_metrics = {(TASK, ANSWERABLE): "Accuracy"}
+    published = published_forms
+    predictions = prediction_forms
 
     def __init__(self, *, retest: bool = False):
         self._retest = retest
@@ -101,12 +98,7 @@ class Mmiu:
         self.metrics: Sequence[Metric] = [*once, *(twice if retest else ())]
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """Ask the question, and with `retest` once more if it was not missed.
-
-        Args:
-            item: The item.
-            limits: The context policy and the limits of requests.
-        """
+        """Ask the question, and with `retest` once more if it was not missed."""
         template, key = limits.prompt(QUESTION_PROMPT), key_of(item)
         for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
             order = order_of(item, trial)
@@ -116,12 +108,7 @@ class Mmiu:
                 return
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Score each answer by rule: 1 if its letter is that of the right choice.
-
-        Args:
-            item: The item.
-            transcript: The answers.
-        """
+        """Score each answer by rule: 1 if its letter is that of the right choice."""
         yield from ()
         return observe(item, transcript, order_of)
 

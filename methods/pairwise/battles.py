@@ -29,7 +29,6 @@ class Battle(NamedTuple):
         second: The name of the second model.
         outcome: The first model's share of the win: 1, 0.5 or 0.
         cluster: The cluster of the item, the unit of resampling.
-        weight: The weight in ratings.
         style: The first answer minus the second in each style feature.
     """
 
@@ -37,7 +36,6 @@ class Battle(NamedTuple):
     second: str
     outcome: float
     cluster: str
-    weight: float = 1.0
     style: tuple[float, ...] = ()
 
 
@@ -52,7 +50,6 @@ class Battles:
     second: NDArray[np.int64]
     outcomes: Floats
     clusters: Clusters
-    weights: Floats
     style: Floats
 
     @property
@@ -69,15 +66,12 @@ class Battles:
             self.second[chosen],
             self.outcomes[chosen],
             clusters.reshape(-1),
-            self.weights[chosen],
             self.style[chosen],
         )
 
     def wins(self) -> Floats:
-        """Return a (models, models) matrix: entry [i, j] is the total weight of the wins of model i
-        over model j.
-
-        A tie counts half.
+        """Return a (models, models) matrix: entry [i, j] counts the wins of model i over model j, a
+        tie as half a win.
         """
         k = len(self.models)
         return self.wins_by_cluster().sum(axis=1).reshape(k, k)
@@ -86,9 +80,8 @@ class Battles:
         """Sum wins as in `wins`, for each cluster: shape (models * models, clusters)."""
         k = len(self.models)
         wins = np.zeros((k * k, self.n_clusters))
-        np.add.at(wins, (self.first * k + self.second, self.clusters), self.weights * self.outcomes)
-        lost = self.weights * (1 - self.outcomes)
-        np.add.at(wins, (self.second * k + self.first, self.clusters), lost)
+        np.add.at(wins, (self.first * k + self.second, self.clusters), self.outcomes)
+        np.add.at(wins, (self.second * k + self.first, self.clusters), 1 - self.outcomes)
         return wins
 
 
@@ -113,6 +106,5 @@ def battles_of(battles: Iterable[Battle], models: Iterable[str] = ()) -> Battles
         np.array([place[row.second] for row in rows], dtype=np.int64),
         np.array([row.outcome for row in rows], dtype=float),
         clusters.reshape(-1).astype(np.int64),
-        np.array([row.weight for row in rows], dtype=float),
         np.array([row.style for row in rows], dtype=float).reshape(len(rows), n_features),
     )

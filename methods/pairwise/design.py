@@ -28,6 +28,7 @@ from methods.pairwise.ratings import rate
 
 ORDERS = 2
 ALPHA = 0.05
+"""The significance level of the tests between neighbours in the ranking, of all rounds together."""
 N_RESAMPLES = 200
 """Bootstrap resamples in each round. Few suffice, because only standard deviations are computed."""
 
@@ -135,7 +136,6 @@ def ask_adaptively(
     budget: int | None,
     seed: int,
     least: int = 4,
-    alpha: float = ALPHA,
 ) -> Design:
     """Ask only the pairs that still decide the ranking, in rounds.
 
@@ -147,7 +147,6 @@ def ask_adaptively(
         budget: The most calls, of which each comparison takes two; None for no limit.
         seed: The seed of the order of units of each pair.
         least: The number of units of each pair in the first round.
-        alpha: The significance level of the tests between neighbours in the ranking.
 
     Returns:
         A generator: it yields the comparisons of a round, is sent their outcomes, and returns how it
@@ -184,7 +183,7 @@ def ask_adaptively(
                 Battle(question.first, question.second, outcome, question.unit.cluster)
                 for outcome in answered.outcomes
             ]
-        level = alpha / (n_rounds * (n_rounds + 1))
+        level = ALPHA / (n_rounds * (n_rounds + 1))
         unresolved = open_neighbours(models, battles, level, seed=seed)
         if not unresolved:
             return DesignOutcome(n_calls, n_all, n_rounds, RESOLVED)

@@ -71,13 +71,8 @@ class Ratings:
     ratings: Sequence[ModelRating]
     comparisons: Sequence[Comparison]
 
-    @property
-    def n_parts(self) -> int:
-        """The number of parts among the models with battles."""
-        return len({rating.part for rating in self.ratings if rating.n})
 
-
-def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) -> Ratings:
+def rate(battles: Battles, *, seed: int, n_resamples: int) -> Ratings:
     """Estimate the Bradley-Terry ratings of all models, with intervals over clusters.
 
     The cost is resamples x clusters x models^2 for the draws and resamples x models^3 for the fits.
@@ -86,7 +81,6 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
         battles: The battles. A model without a battle has no rating and is a separate part.
         seed: The seed of the bootstrap over clusters.
         n_resamples: The number of bootstrap draws.
-        alpha: The significance level of the tests by which models are ranked.
 
     Returns:
         Ratings, ranks and the comparisons of all pairs of a part.
@@ -111,7 +105,7 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
     fought = _clusters_of(battles)
     estimates = percentile_estimates(points, resampled.copy(), fought)
     comparisons = compare(points, resampled, fought, part_of)
-    ranks = _ranks(points, comparisons, part_of, alpha)
+    ranks = _ranks(points, comparisons, part_of)
     return Ratings(
         [
             _rating(
@@ -130,18 +124,18 @@ def rate(battles: Battles, *, seed: int, n_resamples: int, alpha: float = 0.05) 
 
 
 def _rating(battles: Battles, place: int, **fields: Any) -> ModelRating:
-    """The rating of a model, with the weighted shares of its wins (a tie half) and of its ties."""
+    """The rating of a model, with the shares of its wins (a tie half) and of its ties."""
     own = (battles.first == place) | (battles.second == place)
     n = int(own.sum())
     if not n:
         return ModelRating(battles.models[place], n=0, win_share=None, tie_share=None, **fields)
-    weights, outcomes = battles.weights[own], battles.outcomes[own]
+    outcomes = battles.outcomes[own]
     won = np.where(battles.first[own] == place, outcomes, 1 - outcomes)
     return ModelRating(
         battles.models[place],
         n=n,
-        win_share=float(np.average(won, weights=weights)),
-        tie_share=float(np.average(outcomes == TIE, weights=weights)),
+        win_share=float(won.mean()),
+        tie_share=float((outcomes == TIE).mean()),
         **fields,
     )
 
@@ -196,16 +190,14 @@ def compare(
     ]
 
 
-def _ranks(
-    points: Floats, comparisons: Sequence[Comparison], part_of: Numbers, alpha: float
-) -> list[Rank]:
+def _ranks(points: Floats, comparisons: Sequence[Comparison], part_of: Numbers) -> list[Rank]:
     ranks = [Rank(None, None, None)] * len(points)
     for part in np.unique(part_of):
         scores = [
             float(value) if own_part == part and not np.isnan(value) else None
             for value, own_part in zip(points, part_of, strict=True)
         ]
-        ranked = rank_models(scores, comparisons, higher_is_better=True, alpha=alpha)
+        ranked = rank_models(scores, comparisons, higher_is_better=True)
         for place, score in enumerate(scores):
             if score is not None:
                 ranks[place] = ranked[place]

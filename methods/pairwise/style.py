@@ -89,7 +89,6 @@ def rate_controlled(
     *,
     seed: int,
     n_resamples: int,
-    prior: float = PRIOR,
 ) -> StyleControlledRatings:
     """Estimate style-controlled ratings and style coefficients, with 95% intervals over clusters.
 
@@ -101,7 +100,6 @@ def rate_controlled(
         names: The names of the features, in the order of the columns of `battles.style`.
         seed: The seed of the bootstrap.
         n_resamples: The number of bootstrap draws.
-        prior: The strength of the regularization of the regression.
 
     Returns:
         Ratings and coefficients; or the reason why there are none.
@@ -115,9 +113,7 @@ def rate_controlled(
             first=np.searchsorted(fought, battles.first),
             second=np.searchsorted(fought, battles.second),
         )
-        controlled = rate_controlled(
-            own_battles, names, seed=seed, n_resamples=n_resamples, prior=prior
-        )
+        controlled = rate_controlled(own_battles, names, seed=seed, n_resamples=n_resamples)
         rated = dict(zip(own_battles.models, controlled.ratings, strict=True))
         return replace(controlled, ratings=[rated.get(model, nothing) for model in battles.models])
     compared = battles.wins() > 0
@@ -130,14 +126,14 @@ def rate_controlled(
     varied = deviation > 1e-12
     z = ((battles.style - battles.style.mean(axis=0)) / np.where(varied, deviation, 1))[:, varied]
     start = np.zeros(len(battles.models) + z.shape[1])
-    estimated = _fit(battles, z, battles.weights, compared, prior, start)
+    estimated = _fit(battles, z, np.ones(len(z)), compared, start)
     generator = np.random.default_rng(seed)
     resampled = np.empty((len(estimated), n_resamples))
     n = battles.n_clusters
     for column in range(n_resamples):
         counts = np.bincount(generator.integers(0, n, n), minlength=n)
-        weights = battles.weights * counts[battles.clusters]
-        resampled[:, column] = _fit(battles, z, weights, compared, prior, estimated)
+        weights = counts[battles.clusters].astype(float)
+        resampled[:, column] = _fit(battles, z, weights, compared, estimated)
     k = len(battles.models)
     estimated[:k], resampled[:k] = to_points(estimated[:k]), to_points(resampled[:k])
     estimates = percentile_estimates(estimated, resampled, np.full(len(estimated), n))
@@ -151,9 +147,7 @@ def rate_controlled(
     )
 
 
-def _fit(
-    battles: Battles, z: Floats, weights: Floats, compared: Truths, prior: float, start: Floats
-) -> Floats:
+def _fit(battles: Battles, z: Floats, weights: Floats, compared: Truths, start: Floats) -> Floats:
     """Fit log strengths (mean 0) and coefficients by maximum a posteriori (likelihood with prior)."""
     from scipy.optimize import minimize
     from scipy.special import expit, log_expit
@@ -183,10 +177,10 @@ def _fit(
         gradient = np.concatenate(
             [
                 np.bincount(first, residual, k) - np.bincount(second, residual, k),
-                residual @ z + prior * coefficients,
+                residual @ z + PRIOR * coefficients,
             ]
         )
-        value += 0.5 * prior * coefficients @ coefficients
+        value += 0.5 * PRIOR * coefficients @ coefficients
         # Divided by the total weight, so that tolerances do not depend on the number of battles.
         return float(value / total), gradient / total
 

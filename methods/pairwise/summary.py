@@ -64,23 +64,13 @@ def rating_rows(
             )
     place = first_place(judged) if models else _NOTHING
     n = len(judged.outcomes)
+    reason = NO_BATTLES if place.value is None else None
     biases: list[Row] = [
-        {
-            "bias": FIRST_PLACE,
-            "n": n,
-            **_named("", place, "value"),
-            "reason": _unless(place, NO_BATTLES),
-        }
+        {"bias": FIRST_PLACE, "n": n, **_named("", place, "value"), "reason": reason}
     ]
+    coefficients = {coefficient.feature: coefficient for coefficient in controlled.coefficients}
     for feature in FEATURES:
-        coefficient = next(
-            (
-                coefficient
-                for coefficient in controlled.coefficients
-                if coefficient.feature == feature
-            ),
-            None,
-        )
+        coefficient = coefficients.get(feature)
         estimate = coefficient.estimate if coefficient else _NOTHING
         why = coefficient.reason if coefficient else controlled.reason
         biases.append({"bias": feature, "n": n, **_named("", estimate, "value"), "reason": why})
@@ -93,7 +83,3 @@ def _named(prefix: str, estimate: Estimate, name: str) -> Row:
         f"{prefix}ci_low": estimate.ci_low,
         f"{prefix}ci_high": estimate.ci_high,
     }
-
-
-def _unless(estimate: Estimate, reason: str) -> str | None:
-    return reason if estimate.value is None else None

@@ -46,16 +46,7 @@ class AllRight(Metric):
     def units(
         self, observed: "pd.DataFrame", *, floor: bool, by: Sequence[str] = ("model",)
     ) -> "pd.DataFrame":
-        """Make one unit per item.
-
-        Args:
-            observed: The observations.
-            floor: Whether an observation without a value counts as wrong.
-            by: The columns that separate units.
-
-        Returns:
-            The units.
-        """
+        """Make one unit per item."""
         trials = [name for name in observed["trial"].unique() if name.startswith(self.trials)]
         passes = observed[(observed["metric"] == self.observation) & observed["trial"].isin(trials)]
         wrong = passes["value"] == 0
@@ -89,14 +80,7 @@ class AllRight(Metric):
         return self.n_passes if isinstance(self.n_passes, int) else int(labels[self.n_passes])
 
     def values_of(self, items: "pd.DataFrame") -> Floats:
-        """Return the value of each item; NaN if it is unknown.
-
-        Args:
-            items: The number of right passes of each item, and whether one is wrong or declined.
-
-        Returns:
-            The values.
-        """
+        """Return the value of each item; NaN if it is unknown."""
         is_right = items["n_right"] == items["n_passes"]
         return np.select([items["wrong"], is_right], [self.lowest, self.highest], np.nan)
 
@@ -108,13 +92,6 @@ class AllRightOrRefused(AllRight):
     refusals_are_right: bool = True
 
     def values_of(self, items: "pd.DataFrame") -> Floats:
-        """Return the value of each item; a declined item is right unless another pass is wrong.
-
-        Args:
-            items: The number of right passes of each item, and whether one is wrong or declined.
-
-        Returns:
-            The values.
-        """
+        """Return the value of each item; a declined item is right unless another pass is wrong."""
         or_declined = np.where(items["wrong_otherwise"], self.lowest, self.highest)
         return np.where(items["declined"], or_declined, super().values_of(items))

@@ -12,14 +12,15 @@ means. Sources: Davison and Hinkley (1997), Bootstrap Methods and their Applicat
 5.3 (percentiles); Miller (2024), Adding Error Bars to Evals (clustered questions, paired differences).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.evaluation.statistics.estimates import PERCENTILES, Aggregation, Estimate
+from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
 
 N_RESAMPLES = 10_000
 CELLS = 2**20
@@ -38,10 +39,9 @@ class ClusterTotals:
     sums: Floats
     sizes: Floats
 
-    def by(self, aggregation: Aggregation) -> "ClusterTotals":
-        """Convert totals of values to those of a micro or a macro mean."""
-        if aggregation == "micro":
-            return self
+    @property
+    def of_cluster_means(self) -> "ClusterTotals":
+        """The totals of a macro mean: each cluster's own mean, with equal weights."""
         present = self.sizes > 0
         return ClusterTotals(self.sums / np.where(present, self.sizes, 1), present.astype(float))
 
@@ -54,6 +54,13 @@ class ClusterTotals:
     def n_clusters(self) -> NDArray[np.int64]:
         """The number of clusters in which each row has a value."""
         return (self.sizes > 0).sum(axis=1)
+
+
+class PairTotals(NamedTuple):
+    """Totals of differences; each of `pairs` has two models, by their rows in `values`."""
+
+    pairs: Sequence[tuple[int, int]]
+    totals: ClusterTotals
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -92,9 +99,7 @@ def cluster_totals(values: Floats, clusters: Clusters) -> ClusterTotals:
     )
 
 
-def paired_totals(
-    values: Floats, clusters: Clusters
-) -> tuple[list[tuple[int, int]], ClusterTotals]:
+def paired_totals(values: Floats, clusters: Clusters) -> PairTotals:
     """Total the differences (first - second) of each pair of models on the units that both have.
 
     Args:
@@ -110,10 +115,8 @@ def paired_totals(
         cluster_totals(values[first : first + 1] - values[first + 1 :], clusters)
         for first in range(max(1, len(values)))
     ]
-    return pairs, ClusterTotals(
-        np.concatenate([part.sums for part in parts]),
-        np.concatenate([part.sizes for part in parts]),
-    )
+    sums = np.concatenate([part.sums for part in parts])
+    return PairTotals(pairs, ClusterTotals(sums, np.concatenate([part.sizes for part in parts])))
 
 
 def chunk_sizes(

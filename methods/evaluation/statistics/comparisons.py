@@ -7,19 +7,11 @@ rejective multiple test procedure.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from methods.evaluation.statistics.bootstrap import (
-    Clusters,
-    ClusterTotals,
-    Floats,
-    cluster_totals,
-    paired_totals,
-)
-from methods.evaluation.statistics.estimates import Aggregation
+from methods.evaluation.statistics.bootstrap import Clusters, Floats, PairTotals, cluster_totals
 from methods.evaluation.statistics.intervals import difference_estimates, p_values
 
 NO_COMMON_UNITS = "No unit has a value of both models."
@@ -45,46 +37,6 @@ class Comparison:
     n_clusters: int
     reason: str | None = None
     method: str | None = None
-
-
-class PairTotals(NamedTuple):
-    """Totals of differences; each of `pairs` has two models, by their rows in `values`."""
-
-    pairs: Sequence[tuple[int, int]]
-    totals: ClusterTotals
-
-
-def sides(values: Floats, clusters: Clusters) -> PairTotals:
-    """Total the differences of every pair of models, in the order of `itertools.combinations`.
-
-    Args:
-        values: Models x units, NaN if a model has no value.
-        clusters: The cluster of each unit.
-
-    Returns:
-        The pairs and, for each of them, the sum and number of differences in each cluster.
-    """
-    return PairTotals(*paired_totals(values, clusters))
-
-
-def compare_pairs(
-    values: Floats, clusters: Clusters, aggregation: Aggregation, span: float
-) -> list[Comparison]:
-    """Compare every pair of models, in the order of `itertools.combinations`.
-
-    Args:
-        values: Values, shape (models, units); NaN for a missing value.
-        clusters: The cluster of each unit.
-        aggregation: How units are averaged.
-        span: The largest possible difference on a unit.
-
-    Returns:
-        The comparisons.
-    """
-    pairs, counted = paired_totals(values, clusters)
-    compared = compared_sides(PairTotals(pairs, counted.by(aggregation)), span)
-    n_units = counted.sizes.sum(axis=1)
-    return [replace(pair, n_units=int(n)) for pair, n in zip(compared, n_units, strict=True)]
 
 
 def compare_differences(

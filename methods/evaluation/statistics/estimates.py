@@ -1,10 +1,7 @@
-"""An estimate: a value with its confidence interval; and the two ways to take a mean over clusters."""
+"""An estimate: a value with its confidence interval."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-Aggregation = Literal["micro", "macro"]
-"""`micro`: the mean over all values; `macro`: the mean over the means of clusters."""
 PSEUDO_CLUSTERS = "t, two pseudo-clusters"
 BINOMIAL = "Clopper-Pearson"
 PAIRED_T = "paired t, CR2, Cornish-Fisher"

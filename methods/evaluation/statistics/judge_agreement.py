@@ -13,15 +13,13 @@ MMDU, Table 4 (measures).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from methods.agreement.measures import SCORES_OF_PAIR
-from methods.agreement.rating_matrix import N_RESAMPLES, Measure, Ratings, interval
+from methods.agreement.rating_matrix import Measure, Ratings, interval
 from methods.evaluation.statistics.bootstrap import (
     Clusters,
     Floats,
@@ -29,124 +27,79 @@ from methods.evaluation.statistics.bootstrap import (
     cluster_totals,
     percentile_estimates,
 )
-from methods.evaluation.statistics.estimates import Estimate
+from methods.evaluation.statistics.estimates import PERCENTILES, Estimate
 
 Level = Literal["answer", "item", "model"]
 Labels = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class LevelAgreement:
-    """One measure of two raters, by their columns in `ratings`, at one level.
+class LevelAgreement(NamedTuple):
+    """One measure of two raters at one level.
 
     `n` counts the answers, items or models compared; `reason` says why there is no value.
     """
 
-    first: int
-    second: int
     level: Level
     measure: str
     n: int
-    value: float | None
-    ci_low: float | None
-    ci_high: float | None
-    n_clusters: int | None
+    estimate: Estimate
     reason: str | None
 
 
 def judge_agreement(
     ratings: Ratings,
     models: Labels,
-    items: Labels,
-    clusters: Clusters,
-    *,
-    seed: int,
-    n_resamples: int = N_RESAMPLES,
-    measures: Mapping[str, Measure] = SCORES_OF_PAIR,
-) -> list[LevelAgreement]:
-    """Compute every measure of agreement of every two raters at every level.
-
-    The cost is three levels x the measures x `n_resamples` calls of scipy for two raters: with 1,000
-    resamples and four measures about 5 s for 1,000 answers and 16 s for 25,000.
-
-    Args:
-        ratings: Answers x raters (judges, people, or the mean of people), NaN if a rater gave no score.
-        models: The model of each answer.
-        items: The item of each answer.
-        clusters: The cluster of each answer.
-        seed: The seed of the bootstrap over clusters.
-        n_resamples: The number of bootstrap draws; with 0 there are no intervals.
-        measures: The measures by name.
-
-    Returns:
-        A row for each two raters, level and measure. Raters are numbered by their columns.
-    """
-    agreements = []
-    for first, second in combinations(range(ratings.shape[1]), 2):
-        both = ~np.isnan(ratings[:, [first, second]]).any(axis=1)
-        pair = ratings[both][:, [first, second]]
-        of_pair = _levels(
-            measures,
-            pair,
-            models[both],
-            items[both],
-            clusters[both],
-            seed=seed,
-            n_resamples=n_resamples,
-        )
-        for level, measure, n, estimate, reason in of_pair:
-            figures = estimate.value, estimate.ci_low, estimate.ci_high, estimate.n_clusters
-            agreements.append(LevelAgreement(first, second, level, measure, n, *figures, reason))
-    return agreements
-
-
-def _levels(
-    measures: Mapping[str, Measure],
-    pair: Ratings,
-    models: Labels,
-    items: Labels,
-    clusters: Clusters,
+    items: Clusters,
     *,
     seed: int,
     n_resamples: int,
-) -> Iterator[tuple[Level, str, int, Estimate, str | None]]:
-    """Yield level, measure, number compared, estimate and reason; both raters rated every answer."""
-    item_of = np.unique(np.stack([models, items]), axis=1, return_inverse=True)[1].reshape(-1)
+    measures: Mapping[str, Measure] = SCORES_OF_PAIR,
+) -> Iterator[LevelAgreement]:
+    """Compute every measure of agreement of two raters at every level.
+
+    The cost is three levels x the measures x `n_resamples` calls of scipy: with 1,000 resamples and
+    four measures about 5 s for 1,000 answers and 16 s for 25,000.
+
+    Args:
+        ratings: Answers x two raters (judges, people, or the mean of people), NaN for no score.
+        models: The model of each answer.
+        items: The item of each answer, a cluster.
+        seed: The seed of the bootstrap over items.
+        n_resamples: The number of bootstrap draws; with 0 there are no intervals.
+        measures: The measures by name.
+
+    Yields:
+        A row for each level and measure.
+    """
+    both = ~np.isnan(ratings).any(axis=1)
+    pair, models, items = ratings[both], models[both], items[both]
+    groups, group_of = np.unique(np.stack([models, items]), axis=1, return_inverse=True)
     rows: dict[Level, tuple[Ratings, Clusters]] = {
-        "answer": (pair, clusters),
-        "item": (_group_means(pair, item_of), _first_of_group(clusters, item_of)),
+        "answer": (pair, items),
+        "item": (_group_means(pair, group_of.reshape(-1)), groups[1]),
     }
-    n_clusters = len(np.unique(clusters))
-    for level, (ratings, cluster_of) in rows.items():
+    n_items = len(np.unique(items))
+    for level, (of_level, item_of) in rows.items():
         for name, measure in measures.items():
-            measured = measure(ratings)
+            measured = measure(of_level)
             bounds = None
-            if n_resamples and n_clusters >= 2:
-                bounds = interval(
-                    measure,
-                    ratings,
-                    [str(cluster) for cluster in cluster_of],
-                    seed=seed,
-                    n_resamples=n_resamples,
-                )
+            if n_resamples and n_items >= 2:
+                labels = [str(item) for item in item_of]
+                bounds = interval(measure, of_level, labels, seed=seed, n_resamples=n_resamples)
             low, high = bounds or (None, None)
-            estimate = Estimate(measured.value, low, high, n_clusters)
-            yield level, name, len(ratings), estimate, measured.reason
+            method = None if low is None else PERCENTILES
+            estimate = Estimate(measured.value, low, high, n_items, method)
+            yield LevelAgreement(level, name, len(of_level), estimate, measured.reason)
     means = _group_means(pair, models)
-    resampled = _resampled_model_means(pair, models, clusters, seed, n_resamples)
+    resampled = _resampled_model_means(pair, models, items, seed, n_resamples)
     for name, measure in measures.items():
         measured = measure(means)
-        estimate = Estimate(measured.value, None, None, n_clusters)
+        estimate = Estimate(measured.value, None, None, n_items)
         if measured.value is not None:
-            estimate = _estimate(measure, measured.value, resampled, n_clusters)
-        yield "model", name, len(means), estimate, measured.reason
-
-
-def _estimate(measure: Measure, value: float, resampled: Floats, n_clusters: int) -> Estimate:
-    """The value with an interval: percentiles over resampled means of shape resamples x models x 2."""
-    values = [measure(means).value for means in resampled]
-    row = np.array([[np.nan if value is None else value for value in values]])
-    return percentile_estimates(np.array([value]), row, np.array([n_clusters]))[0]
+            drawn = np.array([[measure(each).value for each in resampled]], dtype=float)
+            values, n_clusters = np.array([measured.value]), np.array([n_items])
+            (estimate,) = percentile_estimates(values, drawn, n_clusters)
+        yield LevelAgreement("model", name, len(means), estimate, measured.reason)
 
 
 def _resampled_model_means(
@@ -166,8 +119,3 @@ def _group_means(pair: Ratings, group_of: Labels) -> Ratings:
     """Mean of each rater in each group, in the order of the groups' labels: groups x 2."""
     totals = cluster_totals(pair.T, group_of)
     return (totals.sums / totals.sizes).T
-
-
-def _first_of_group(labels: Labels, group_of: Labels) -> Labels:
-    """The label of the first answer of each group, in the order of the groups' labels."""
-    return labels[np.unique(group_of, return_index=True)[1]]

@@ -45,8 +45,6 @@ class LengthControl:
     scores: list[Estimate]
     slope: Estimate
     """b: points for each unit of natural log length."""
-    mean_length: float | None
-    """exp(x), the geometric mean length, at which the scores hold."""
     reason: str | None = None
 
 
@@ -89,7 +87,7 @@ def length_controlled_scores(
         n_resamples: The number of bootstrap draws.
 
     Returns:
-        The scores, the slope and the mean length; or the reason why there are no scores.
+        The scores and the slope; or the reason why there are no scores.
 
     Raises:
         ValueError: A length is not above 0.
@@ -97,20 +95,18 @@ def length_controlled_scores(
     used = ~np.isnan(scores) & ~np.isnan(lengths)
     nothing = Estimate(None, None, None)
     if not used.any():
-        return LengthControl([nothing] * len(scores), nothing, None, NO_SCORES)
+        return LengthControl([nothing] * len(scores), nothing, NO_SCORES)
     if (lengths[used] <= 0).any():
         raise ValueError("A length must be above 0: an empty answer has no score to control.")
     x = np.where(used, np.log(np.where(used, lengths, 1)), np.nan)
-    centre = float(x[used].mean())
-    x -= centre
+    x -= x[used].mean()
     s = np.where(used, scores, np.nan)
-    mean_length = float(np.exp(centre))
     # Sums by cluster, 5 x models x clusters: number, x, s, x^2, x s.
     products = [cluster_totals(values, clusters) for values in (x, s, x * x, x * s)]
     sums = np.stack([products[0].sizes, *(product.sums for product in products)])
     slope, effects = _fit(sums.sum(axis=2)[..., None])
     if np.isnan(slope[0]):
-        return LengthControl([nothing] * len(scores), nothing, mean_length, EQUALLY_LONG)
+        return LengthControl([nothing] * len(scores), nothing, EQUALLY_LONG)
     n_clusters = products[0].n_clusters
     resampled_totals = resampled_sums(
         sums.reshape(-1, sums.shape[2]), seed=seed, n_resamples=n_resamples
@@ -120,7 +116,6 @@ def length_controlled_scores(
     return LengthControl(
         percentile_estimates(effects[:, 0], resampled, n_clusters),
         percentile_estimates(slope, slopes[None], n_all)[0],
-        mean_length,
     )
 
 

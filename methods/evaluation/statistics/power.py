@@ -76,16 +76,14 @@ def clusters_needed(
     n_clusters: int,
     difference: float,
     *,
-    power: float = 0.8,
     alpha: float = 0.05,
 ) -> int | None:
-    """Compute how many clusters are needed to show a true difference with this power.
+    """Compute how many clusters are needed to show a true difference with a power of 80 %.
 
     Args:
         standard_error: The standard error of the mean difference over `n_clusters`.
         n_clusters: The number of clusters observed.
         difference: The true difference, above 0.
-        power: The probability of showing it.
         alpha: The level of the two-sided test.
 
     Returns:
@@ -100,7 +98,7 @@ def clusters_needed(
     error_of_one = standard_error * n_clusters**0.5
 
     def is_enough(number: int) -> bool:
-        return factor(number, power, alpha) * error_of_one / number**0.5 <= difference
+        return factor(number, alpha=alpha) * error_of_one / number**0.5 <= difference
 
     numbers = range(LEAST_CLUSTERS, MOST_CLUSTERS + 1)
     place = bisect_left(numbers, True, key=is_enough)

@@ -20,6 +20,9 @@ from dataclasses import dataclass
 
 from methods.evaluation.statistics.comparisons import Comparison
 
+ALPHA = 0.05
+"""The level below which an adjusted p decides which of two models is better."""
+
 
 @dataclass(frozen=True)
 class Rank:
@@ -35,7 +38,6 @@ def rank_models(
     comparisons: Sequence[Comparison],
     *,
     higher_is_better: bool,
-    alpha: float = 0.05,
 ) -> list[Rank]:
     """Rank the models that have a score, with an interval of ranks by the tests of all pairs.
 
@@ -46,9 +48,8 @@ def rank_models(
     Args:
         scores: The score of each model; None for none.
         comparisons: All pairs of these models, given by their index in `scores`, with p adjusted
-            together (`compare_pairs`).
+            together.
         higher_is_better: Whether a higher score is better.
-        alpha: The level below which an adjusted p decides which of two models is better.
 
     Returns:
         The rank of each model, in the order of `scores`; a rank of None for a model without a score.
@@ -62,7 +63,7 @@ def rank_models(
         if (
             comparison.difference is None
             or comparison.p_adjusted is None
-            or comparison.p_adjusted > alpha
+            or comparison.p_adjusted > ALPHA
         ):
             continue
         first_is_better = (comparison.difference > 0) == higher_is_better

@@ -7,7 +7,6 @@ A judge that gives many answers the highest score cannot tell good models apart.
 Journal of Clinical Epidemiology 60 (over 15 % at either end is called a ceiling or floor effect).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +19,6 @@ class ScoreDistribution:
     """Scores of one judge on one metric; None without scores (for the deviation: with one or none)."""
 
     n: int
-    counts: Mapping[float, int]
-    """Scores that were given, ascending, with their frequencies."""
     mean: float | None
     standard_deviation: float | None
     """The deviation of a sample, with n - 1."""
@@ -38,16 +35,14 @@ def score_distribution(scores: Floats, lowest: float, highest: float) -> ScoreDi
         highest: The upper end.
 
     Returns:
-        Number, counts by score, mean, standard deviation (n - 1) and the shares at both ends; None for
+        Number, mean, standard deviation (n - 1) and the shares at both ends; None for
         figures that need more scores.
     """
     existing = scores[~np.isnan(scores)]
     if not len(existing):
-        return ScoreDistribution(0, {}, None, None, None, None)
-    values, counts = np.unique(existing, return_counts=True)
+        return ScoreDistribution(0, None, None, None, None)
     return ScoreDistribution(
         len(existing),
-        dict(zip(values.tolist(), counts.tolist(), strict=True)),
         float(existing.mean()),
         float(existing.std(ddof=1)) if len(existing) > 1 else None,
         float(np.mean(existing == highest)),

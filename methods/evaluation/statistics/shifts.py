@@ -62,7 +62,7 @@ def mean_shift(
         The mean with its 95 % interval, p and the smallest detectable shift; only the mean for a single
         cluster.
     """
-    totals = cluster_totals(shifts[None], clusters).by("macro")
+    totals = cluster_totals(shifts[None], clusters).of_cluster_means
     ends = np.array([span])
     (estimate,) = difference_estimates(totals, ends)
     assert estimate.value is not None

@@ -1,24 +1,21 @@
 """A benchmark of its own: choices, circular passes, a letter read by rule or by a model."""
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator
 
 from methods.evaluation.asking import (
     AnswerRequest,
     Asking,
     AskingLimits,
-    ContextPolicy,
     ExtractionRequest,
     Transcript,
 )
+from methods.evaluation.benchmark import Benchmark
 from methods.evaluation.items import Item
 from methods.evaluation.judging import Judging, Observation, unjudged_observations
-from methods.evaluation.metrics import Metric
 from methods.evaluation.metrics.all_right import AllRight
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
-from methods.evaluation.predictions import PredictionFormats
-from methods.evaluation.published import PublishedFormats
 from methods.prompts.messages import Message, interleave
 from methods.prompts.parsing import ParseError
 
@@ -35,23 +32,16 @@ Say which choice the answer names: its letter alone, or Z where it names none.
 """
 
 
-class Toy:
+class Toy(Benchmark):
     """Up to four choices; an item is right if it is right however its choices are turned."""
 
     name = "toy"
     answer_version = "circular@1"
-    context_policies: Sequence[ContextPolicy] = ()
-    question_prompts: Sequence[str] = ()
-    extractor_prompts: Sequence[str] = ("toy/extract",)
-    judge_prompts: Sequence[str] = ()
-    published: PublishedFormats | None = None
-    predictions: PredictionFormats | None = None
+    extractor_prompts = ("toy/extract",)
     judge_version = "right@1"
-    dimensions: Sequence[str] = (RIGHT,)
-    score_range = (0, 1)
-    abilities: Sequence[str] = ("colour",)
-    label_metrics: Mapping[tuple[str, ...], str] = {}
-    metrics: Sequence[Metric] = (
+    dimensions = (RIGHT,)
+    abilities = ("colour",)
+    metrics = (
         AllRight(name="Circular", observation=RIGHT, trials="shift-", n_passes="n_choices"),
         Mean(name="Vanilla", **FIRST),
         Mean(name="Vanilla", aggregation="macro by colour", **FIRST),

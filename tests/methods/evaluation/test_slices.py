@@ -1,7 +1,7 @@
-"""What turns are like, and which subsets follow."""
+"""What turns are like, and which labels tell kinds of items."""
 
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.slices import MOST_VALUES, abilities_above, labels_by_turn, subsets
+from methods.evaluation.slices import MOST_VALUES, abilities_above, labels_by_turn, tells_kinds
 
 ITEM = Item(
     "item",
@@ -32,16 +32,14 @@ def test_a_turn_is_labelled_by_its_place_its_images_and_what_came_before():
     assert [labels[turn]["words so far"] for turn in (1, 2)] == ["0-50", "51-200"]
 
 
-def test_labels_with_one_value_or_too_many_and_paths_and_no_name_split_nothing():
-    labels = [{"one": "x", "two": str(n % 2), "id": str(n)} for n in range(MOST_VALUES + 1)]
-    assert list(subsets(labels)) == [("two", "0"), ("two", "1")]
-    # The path of a picture is no subset.
-    labels = [{"image_path": f"{n}.png", "task": str(n)} for n in range(2)]
-    assert list(subsets(labels)) == [("task", "0"), ("task", "1")]
-    # An items own label comes first and one without a name splits nothing.
+def test_labels_with_too_many_values_and_paths_tell_no_kinds():
+    assert tells_kinds("task", MOST_VALUES) and not tells_kinds("task", MOST_VALUES + 1)
+    assert not tells_kinds("image_path", 2)
+
+
+def test_an_items_own_label_comes_first():
     own = Item("item", ITEM.turns, ("a", "b"), labels={"turn": "easy"})
     assert labels_by_turn(own)[2]["turn"] == "easy"
-    assert list(subsets([{"": "1"}, {"": "2"}])) == []
 
 
 def test_each_finest_ability_is_part_of_the_one_that_most_of_its_items_have() -> None:

@@ -10,14 +10,14 @@ FOUR = [
 ]
 
 
-def test_wins_weights_and_clusters_are_counted():
+def test_wins_and_clusters_are_counted():
     battles = battles_of(FOUR)
     assert battles.models == ["x", "y", "z"]
     assert battles.wins().tolist() == [[0, 1.5, 0.5], [1.5, 0, 0], [0.5, 0, 0]]
-    # A weight counts and battles of one item are one cluster.
-    battles = battles_of(battle._replace(weight=2, cluster="p") for battle in FOUR)
+    # Battles of one item are one cluster.
+    battles = battles_of(battle._replace(cluster="p") for battle in FOUR)
     assert battles.n_clusters == 1
-    assert battles.wins().sum() == 8
+    assert battles.wins().sum() == 4
     assert battles_of(FOUR).n_clusters == 4
     # Chosen battles number their clusters anew.
     battles = battles_of([Battle("x", "y", 1, "p"), Battle("x", "y", 0, "q")])

@@ -75,7 +75,6 @@ def test_models_that_no_battles_connect_are_ranked_apart():
     found = rated(won("a", "b", 12) + won("y", "z", 12, "j"), ["lone"])
     ranks = {each.model: each.rank.rank for each in found.ratings}
     assert ranks == {"a": 1, "b": 2, "lone": None, "y": 1, "z": 2}
-    assert found.n_parts == 2
     assert {(each.first, each.second) for each in found.comparisons} == {(0, 1), (3, 4)}
     lone = found.ratings[2]
     assert (lone.rating.value, lone.n, lone.win_share) == (None, 0, None)

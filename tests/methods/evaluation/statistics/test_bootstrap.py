@@ -23,9 +23,9 @@ def test_totals_and_the_two_means_as_worked_by_hand():
     assert totals.sums.tolist() == [[20, 180], [0, 120]]
     assert totals.sizes.tolist() == [[1, 3], [0, 2]]
     # Micro: 200 / 4 and 120 / 2. Macro: (20 + 60) / 2 and 60 / 1.
-    assert totals.by("micro").means.tolist() == [50, 60]
-    assert totals.by("macro").means.tolist() == [40, 60]
-    assert totals.by("macro").n_clusters.tolist() == [2, 1]
+    assert totals.means.tolist() == [50, 60]
+    assert totals.of_cluster_means.means.tolist() == [40, 60]
+    assert totals.of_cluster_means.n_clusters.tolist() == [2, 1]
 
 
 def test_differences_are_on_the_units_that_both_models_have():

@@ -16,33 +16,32 @@ PEOPLE = np.array([1, 3, 3, 5, 4, 6, 6, 8, 5, 7, 9, 11], dtype=float)
 JUDGE = np.array([3, 1, 5, 3, 6, 4, 8, 6, 7, 5, 11, 9], dtype=float)
 
 
-def agreement(*raters: np.ndarray, n_resamples: int = 20, seed: int = 0) -> dict:
-    """{(first, second, level, measure): row}."""
-    rows = judge_agreement(
-        np.stack(raters, axis=1), MODELS, ITEMS, ITEMS, seed=seed, n_resamples=n_resamples
-    )
-    return {(each.first, each.second, each.level, each.measure): each for each in rows}
+def agreement(people, judge, items=ITEMS, n_resamples: int = 20) -> dict:
+    """{(level, measure): row}."""
+    pair = np.stack([people, judge], axis=1)
+    rows = judge_agreement(pair, MODELS, items, seed=0, n_resamples=n_resamples)
+    return {(each.level, each.measure): each for each in rows}
 
 
 def test_a_judge_that_errs_on_turns_may_agree_on_dialogues_and_models():
     found = agreement(PEOPLE, JUDGE)
     # Every answer is 2 points off; means of a dialogue's two turns are the same, and so are models'.
-    assert found[0, 1, "answer", "mae"].value == 2
-    assert found[0, 1, "item", "mae"].value == found[0, 1, "model", "mae"].value == 0
-    assert found[0, 1, "item", "pearson"].value == pytest.approx(1)
-    assert found[0, 1, "model", "kendall"].value == 1
-    assert [found[0, 1, level, "mae"].n for level in ("answer", "item", "model")] == [12, 6, 3]
+    assert found["answer", "mae"].estimate.value == 2
+    assert found["item", "mae"].estimate.value == found["model", "mae"].estimate.value == 0
+    assert found["item", "pearson"].estimate.value == pytest.approx(1)
+    assert found["model", "kendall"].estimate.value == 1
+    assert [found[level, "mae"].n for level in ("answer", "item", "model")] == [12, 6, 3]
     # Deviations from the mean 17/3: d - 1 and d + 1 about each dialogue's deviation d, in the one
     # order for people, in the other for the judge. Dialogue means 2, 4, 5, 7, 6, 10:
     # sum d^2 = 230 - 34^2 / 6; r = sum (d^2 - 1) / sum (d^2 + 1), two turns each.
     squares = 230 - 34**2 / 6
-    assert found[0, 1, "answer", "pearson"].value == pytest.approx((squares - 6) / (squares + 6))
+    assert found["answer", "pearson"].estimate.value == pytest.approx((squares - 6) / (squares + 6))
 
 
 def test_the_interval_at_model_level_is_over_the_dialogues_drawn():
     generator = np.random.default_rng(0)
     judge = PEOPLE + generator.normal(0, 3, 12)
-    found = agreement(PEOPLE, judge, n_resamples=300)[0, 1, "model", "pearson"]
+    found = agreement(PEOPLE, judge, n_resamples=300)["model", "pearson"].estimate
     # Two dialogues: a resample is the first twice, both, or the second twice.
     by_dialogue = []
     for drawn in ([7], [7, 8], [8]):
@@ -57,26 +56,21 @@ def test_the_interval_at_model_level_is_over_the_dialogues_drawn():
     assert found.ci_high == pytest.approx(max(by_dialogue))
 
 
-def test_every_pair_of_raters_on_the_answers_that_both_have_scored():
-    third = np.where(MODELS == 0, PEOPLE, NAN)
-    nobody = np.full(12, NAN)
-    found = agreement(PEOPLE, JUDGE, third, nobody)
-    assert {(first, second) for first, second, *_ in found} == {
-        (first, second) for first in range(4) for second in range(first + 1, 4)
-    }
-    assert (found[0, 2, "answer", "mae"].n, found[0, 2, "answer", "mae"].value) == (4, 0)
+def test_raters_are_compared_on_the_answers_that_both_have_scored():
+    found = agreement(PEOPLE, np.where(MODELS == 0, PEOPLE, NAN))
+    assert (found["answer", "mae"].n, found["answer", "mae"].estimate.value) == (4, 0)
     # One model is left, of which there is no order.
-    assert (found[0, 2, "model", "mae"].n, found[0, 2, "model", "mae"].value) == (1, 0)
-    assert found[0, 2, "model", "spearman"].value is None
-    assert found[0, 2, "model", "spearman"].reason == "A correlation needs 3 items or more."
+    assert (found["model", "mae"].n, found["model", "mae"].estimate.value) == (1, 0)
+    assert found["model", "spearman"].estimate.value is None
+    assert found["model", "spearman"].reason == "A correlation needs 3 items or more."
+    found = agreement(PEOPLE, np.full(12, NAN))
     for level in ("answer", "item", "model"):
-        row = found[0, 3, level, "mae"]
-        assert (row.n, row.value, row.ci_low, row.reason) == (0, None, None, NOBODY_TWICE)
+        row = found[level, "mae"]
+        assert (row.n, row.reason) == (0, NOBODY_TWICE)
+        assert (row.estimate.value, row.estimate.ci_low) == (None, None)
 
 
 def test_one_cluster_has_values_without_intervals():
-    one_cluster = np.zeros(12, dtype=np.int64)
-    ratings = np.stack([PEOPLE, JUDGE], axis=1)
-    for row in judge_agreement(ratings, MODELS, ITEMS, one_cluster, seed=0, n_resamples=5):
-        assert row.value is not None
-        assert (row.ci_low, row.ci_high) == (None, None)
+    for row in agreement(PEOPLE, JUDGE, items=np.zeros(12, dtype=np.int64)).values():
+        assert row.estimate.value is not None
+        assert (row.estimate.ci_low, row.estimate.ci_high) == (None, None)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals, paired_totals
-from methods.evaluation.statistics.estimates import LEAST_CLUSTERS, Aggregation
+from methods.evaluation.statistics.estimates import LEAST_CLUSTERS
 from methods.evaluation.statistics.intervals import mean_fit, p_values
 from methods.evaluation.statistics.power import (
     clusters_needed,
@@ -18,9 +18,9 @@ from methods.evaluation.statistics.power import (
 from tests.methods.evaluation.statistics.matrices import NAN
 
 
-def differences(values, clusters, aggregation: Aggregation = "micro") -> ClusterTotals:
+def differences(values, clusters) -> ClusterTotals:
     """Those of every pair of models."""
-    return paired_totals(values, np.asarray(clusters))[1].by(aggregation)
+    return paired_totals(values, np.asarray(clusters)).totals
 
 
 def test_the_standard_error_as_worked_by_hand():
@@ -36,7 +36,7 @@ def test_the_standard_error_as_worked_by_hand():
     (effect,) = minimum_detectable_effects(totals)
     assert effect == pytest.approx((4.3027 + 1.0607 + 2.0644) * error, rel=1e-4)
     # Macro: the standard error of the mean of 3, 1, -1, whose sample variance is 4.
-    totals = differences(values, [0, 0, 1, 2], "macro")
+    totals = differences(values, [0, 0, 1, 2]).of_cluster_means
     assert mean_fit(totals).errors == pytest.approx([math.sqrt(4 / 3)])
 
 

@@ -38,17 +38,18 @@ def test_a_judge_that_errs_on_turns_may_agree_on_dialogues_and_models():
     assert found["answer", "pearson"].estimate.value == pytest.approx((squares - 6) / (squares + 6))
 
 
-def test_the_interval_at_model_level_is_over_the_dialogues_drawn():
-    generator = np.random.default_rng(0)
-    judge = PEOPLE + generator.normal(0, 3, 12)
-    found = agreement(PEOPLE, judge, n_resamples=300)["model", "pearson"].estimate
+@pytest.mark.parametrize("level", ["item", "model"])
+def test_the_interval_of_means_is_over_the_dialogues_drawn(level):
+    judge = PEOPLE + np.random.default_rng(0).normal(0, 3, 12)
+    found = agreement(PEOPLE, judge, n_resamples=300)[level, "pearson"].estimate
     # Two dialogues: a resample is the first twice, both, or the second twice.
     by_dialogue = []
     for drawn in ([7], [7, 8], [8]):
-        chosen = np.isin(ITEMS, drawn)
+        groups = [np.isin(ITEMS, drawn)] if level == "model" else [each == ITEMS for each in drawn]
         means = [
-            [rater[chosen & (model == MODELS)].mean() for rater in (PEOPLE, judge)]
+            [rater[group & (model == MODELS)].mean() for rater in (PEOPLE, judge)]
             for model in range(3)
+            for group in groups
         ]
         by_dialogue.append(pearson(np.array(means)).value)
     assert found.value == pytest.approx(by_dialogue[1])

@@ -15,8 +15,8 @@ from methods.alignmmbench.tasks import CATEGORIES, CATEGORY, TASK, task_named
 from methods.evaluation.items import Turn
 from methods.evaluation.missing_images import IMAGE_PATH, path_label
 from methods.evaluation.published import PublishedError, PublishedItem
-from methods.evaluation.published_tables import items_by_ending, shortened_id
-from methods.json_text import from_json, is_unicode
+from methods.evaluation.published_tables import items_by_ending, require_unicode, shortened_id
+from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_HERE
 
 PUBLISHED_FILES = {"metadata.jsonl": "the questions in AlignMMBench's format"}
@@ -115,9 +115,7 @@ def _item(where: str, record: Mapping[str, Any]) -> PublishedItem:
         },
     }
     answers = [answer for _, answer in history]
-    for value in (item_id, *texts, *answers, reference, *labels, *labels.values()):
-        if not is_unicode(value):
-            raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
+    require_unicode(where, (item_id, *texts, *answers, reference, *labels, *labels.values()))
     turns = [
         Turn(number, text, (1,) if number == 1 and path else (), given=answer)
         for number, (text, answer) in enumerate(zip(texts, [*answers, None], strict=True), start=1)

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 from methods.choice.alphabet import LETTERS, NO_CHOICE
 from methods.choice.answer_extraction import compat, compat_letter
-from methods.choice.lettered import Order, choices_in_order, key_of, letter_in, with_letters
+from methods.choice.lettered import (
+    Order,
+    choices_in_order,
+    key_of,
+    letter_in,
+    question_message,
+    with_letters,
+)
 from methods.choice.strict import read_letter
 from methods.evaluation.asking import Asking, AskingLimits, ExtractionRequest, Transcript
 from methods.evaluation.dialogue import Dialogue
@@ -140,24 +147,37 @@ class ExtractedLetters(NamedTuple):
     compat: str | None
 
 
-def ask_pass(
-    item: Item, trial: str, order: Order, question: Message, limits: AskingLimits
-) -> Generator[Asking, Any, ExtractedLetters | None]:
-    """Ask a question with its choices in one order, and extract the letter.
+def ask_passes(
+    item: Item, orders: Mapping[str, Order], prompt: str, hint_name: str, limits: AskingLimits
+) -> Generator[Asking, Any, None]:
+    """Ask a question with its choices in one order after the other, and extract the letters.
 
-    If an item has too many images, all its passes leave out the same ones (`dialogue.py`).
+    It ends with the first pass that gave no text or is wrong under both extractions. Without a key, as
+    in a test split, every pass is asked. If an item has too many images, all its passes leave out the
+    same ones (`dialogue.py`).
 
     Args:
         item: The item.
-        trial: The pass.
-        order: The index of the choice under each letter.
-        question: The user message.
+        orders: The order of choices of each pass.
+        prompt: The prompt of a question.
+        hint_name: The word before a hint.
         limits: The context policy and the limits of requests.
 
-    Returns:
-        A generator that yields the question and the extraction, receives their results, and returns the
-        letters of both extractions; None if the model gave no text.
+    Yields:
+        Questions and extractions.
     """
+    template, key = limits.prompt(prompt), key_of(item)
+    for trial, order in orders.items():
+        question = question_message(item, template, hint_name, order)
+        letters = yield from _ask_pass(item, trial, order, question, limits)
+        if letters is None or (key and is_lost(letters, letter_in(order, key))):
+            return
+
+
+def _ask_pass(
+    item: Item, trial: str, order: Order, question: Message, limits: AskingLimits
+) -> Generator[Asking, Any, ExtractedLetters | None]:
+    """Ask one pass, and return the letters of both extractions; None if the model gave no text."""
     dialogue = Dialogue(trial, limits.context_policy, item.item_id)
     dialogue.put_message(question)
     answer = yield from dialogue.ask(TURN)
@@ -177,15 +197,7 @@ def ask_pass(
 
 
 def is_lost(letters: ExtractedLetters, right: str) -> bool:
-    """Tell whether a pass is certainly wrong under both extractions.
-
-    Args:
-        letters: The letters of both extractions; None if a letter is not known.
-        right: The right letter.
-
-    Returns:
-        True if both letters are known and wrong.
-    """
+    """Tell whether a pass is certainly wrong: the letters of both extractions are known and wrong."""
     return None not in letters and right not in letters
 
 

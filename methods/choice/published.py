@@ -12,8 +12,7 @@ from methods.evaluation.indexes import known_id, whole_index
 from methods.evaluation.items import Item, ReferenceKind, Turn
 from methods.evaluation.predictions import PredictionError, Unplaced
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.evaluation.published_tables import decode_image, encode_image, list_of_texts
-from methods.json_text import is_unicode
+from methods.evaluation.published_tables import decode_image, list_of_texts, require_unicode
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import RELEASE_TABLES, Edition, Origin, Release, ReviewPolicy, with_release_ids
 
@@ -107,9 +106,6 @@ def build_release(
     return with_release_ids(name, reviewed, edition, rows)
 
 
-Picture = Callable[[str], bytes]
-
-
 class PublishedQuestion(NamedTuple):
     """A published record. `key` is the letter of the right choice, None if the answer is held out."""
 
@@ -146,16 +142,8 @@ def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
         )
     _require_one_right_choice(where, question)
     paths = [image for image in question.images if isinstance(image, str)]
-    for value in (
-        question.item_id,
-        text,
-        *question.choices,
-        *paths,
-        *question.labels,
-        *question.labels.values(),
-    ):
-        if not is_unicode(value):
-            raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
+    labels = (*question.labels, *question.labels.values())
+    require_unicode(where, (question.item_id, text, *question.choices, *paths, *labels))
     references: dict[ReferenceKind, str] = {"key": question.key} if question.key else {}
     turn = Turn(1, text, tuple(range(1, len(question.images) + 1)), references)
     return PublishedItem(
@@ -276,40 +264,12 @@ def images_of(where: str, image: str, image_path: str) -> tuple[str | bytes, ...
     return (image_path or BrokenImage("missing", "the record has no image"),)
 
 
-def labels_of(row: Mapping[str, str], form: Sequence[str]) -> dict[str, str]:
-    """Read the labels of a row: the non-empty columns that do not belong to the file format.
-
-    Args:
-        row: The cells by column.
-        form: The columns of the file format.
-
-    Returns:
-        The labels by name.
-    """
-    return {name: text for name, text in row.items() if name.strip() and name not in form and text}
-
-
 # --- Writing ---------------------------------------------------------------------------------------
 
 
 def key_as_answer(item: PublishedItem) -> str:
     """The cell of the answer: the letter of the right choice, empty if the answer is held out."""
     return item.turns[0].references.get("key", "")
-
-
-def images_as_cell(images: Sequence[str | bytes], picture: Picture, *, always_list: bool) -> str:
-    """Write the images of an item as a cell in base64.
-
-    Args:
-        images: The bytes or paths of the images.
-        picture: Gives the bytes of an image by its path.
-        always_list: Whether a single image is also written as a list.
-
-    Returns:
-        The base64 text, or a Python list of texts.
-    """
-    data = [encode_image(image if isinstance(image, bytes) else picture(image)) for image in images]
-    return repr(data) if always_list or len(data) > 1 else "".join(data)
 
 
 def are_indexes(item_ids: Iterable[str]) -> bool:

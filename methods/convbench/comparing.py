@@ -31,8 +31,7 @@ from methods.evaluation.verdicts import (
     ORDERS,
     VERDICT_SCHEMA,
     place_of_model,
-    read_verdict,
-    verdict_share,
+    read_comparison,
     winner_of,
 )
 from methods.prompts.messages import with_image_numbers
@@ -248,38 +247,8 @@ class _VariantView:
         )
 
 
-def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
-    """Read a verdict in a reply.
-
-    Args:
-        reply: The judge's reply.
-        dimension: The dimension.
-        order: The order in which the answers were shown.
-
-    Returns:
-        The judgment: 1 for a win of the model, 0.5 for a tie, 0 for a loss.
-
-    Raises:
-        ParseError: The reply has no verdict.
-    """
-    verdict = read_verdict(reply)
-    value = verdict_share(verdict.winner, order)
-    return Judgment({dimension: value}, value, verdict.reason)
-
-
 def read_grade(reply: str, dimension: str) -> Judgment:
-    """Read a grade from 1 to 10 in a reply.
-
-    Args:
-        reply: The judge's reply.
-        dimension: The dimension.
-
-    Returns:
-        The judgment.
-
-    Raises:
-        ParseError: The reply has no grade.
-    """
+    """Read a grade from 1 to 10 of a dimension in a reply. Raises ParseError if it has none."""
     rating = read_rating(reply)
     return Judgment({grade_of(dimension): rating.score}, rating.score, rating.explanation)
 

@@ -24,8 +24,7 @@ from methods.evaluation.indexes import whole_id
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.missing_images import IMAGE_PATH, path_label
 from methods.evaluation.published import PublishedError, PublishedItem, PublishedTable
-from methods.evaluation.published_tables import shortened_id
-from methods.json_text import is_unicode
+from methods.evaluation.published_tables import require_unicode, shortened_id
 from methods.naming import number_of
 from methods.prompts.messages import IMAGE_HERE
 from methods.spreadsheet_cells import unmarked_rows
@@ -227,11 +226,10 @@ def _add(records: dict[str, _Record], table: PublishedTable, say: Callable[[str]
 
 def _item(item_id: str, record: _Record) -> PublishedItem:
     where = f"the item {shortened_id(item_id)}"
-    for text in (item_id, record.image, *record.texts.values()):
-        if not is_unicode(text):
-            raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
-        if IMAGE_HERE in text:
-            raise PublishedError(f"{where} has an {IMAGE_HERE}: its picture enters with turn 1")
+    texts = (item_id, record.image, *record.texts.values())
+    require_unicode(where, texts)
+    if any(IMAGE_HERE in text for text in texts):
+        raise PublishedError(f"{where} has an {IMAGE_HERE}: its picture enters with turn 1")
     turns = tuple(
         Turn(
             turn,

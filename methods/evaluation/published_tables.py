@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from methods.delimited import MOST_CELL, DelimitedError, Quoting, rows_of
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.json_text import DuplicateKeyError, from_json
+from methods.json_text import DuplicateKeyError, from_json, is_unicode
 from methods.spreadsheet_cells import unmarked_rows
 
 IMAGES = ("image", "image_path")
@@ -46,6 +46,23 @@ def _line(cells: Sequence[str], delimiter: str) -> str:
 def encode_image(image: bytes) -> str:
     """Encode an image in base64 for a cell."""
     return base64.b64encode(image).decode()
+
+
+def images_as_cell(
+    images: Sequence[str | bytes], picture: Callable[[str], bytes], *, always_list: bool
+) -> str:
+    """Write the images of an item as a cell in base64.
+
+    Args:
+        images: The bytes or paths of the images.
+        picture: Gives the bytes of an image by its path.
+        always_list: Whether a single image is also written as a list.
+
+    Returns:
+        The base64 text, or a Python list of texts.
+    """
+    data = [encode_image(image if isinstance(image, bytes) else picture(image)) for image in images]
+    return repr(data) if always_list or len(data) > 1 else "".join(data)
 
 
 # --- Reading ---------------------------------------------------------------------------------------
@@ -196,6 +213,27 @@ def texts_of(where: str, column: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise PublishedError(f"{where}: its {column} is not a list of texts")
     return value
+
+
+def labels_of(row: Mapping[str, str], form: Sequence[str]) -> dict[str, str]:
+    """Read the labels of a row: the non-empty columns that do not belong to the file format.
+
+    A column without a name is the row number of a table.
+
+    Args:
+        row: The cells by column.
+        form: The columns of the file format.
+
+    Returns:
+        The labels by name.
+    """
+    return {name: text for name, text in row.items() if name.strip() and name not in form and text}
+
+
+def require_unicode(where: str, texts: Iterable[str]) -> None:
+    """Raise PublishedError if a text has half a character, which no table can store."""
+    if not all(map(is_unicode, texts)):
+        raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
 
 
 def is_data_url(image: str) -> bool:

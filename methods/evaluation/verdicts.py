@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from methods.evaluation.judging import Judgment
 from methods.model_text import without_reasoning
 from methods.prompts.parsing import ParseError, object_schema
 from methods.prompts.placeholders import required_explanation
@@ -68,6 +69,15 @@ def read_verdict(reply: str) -> Verdict:
     if len(set(winners)) > 1:
         raise ParseError("two_winners", f"The reply has the winners {', '.join(winners[:5])}.")
     return Verdict(winners[0], required_explanation(reason))
+
+
+def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
+    """Read the judgment in a reply: the model's share of the win, with the reason. Raises ParseError as
+    `read_verdict` does.
+    """
+    verdict = read_verdict(reply)
+    share = verdict_share(verdict.winner, order)
+    return Judgment({dimension: share}, share, verdict.reason)
 
 
 def verdict_share(winner: Winner, order: str) -> float:

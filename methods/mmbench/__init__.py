@@ -5,14 +5,13 @@ asked once for each position of the right choice (MMBench, 4).
 from collections.abc import Generator
 from typing import Any
 
-from methods.choice.lettered import SHIFT, Order, key_of, letter_in, question_message, shifted
+from methods.choice.lettered import SHIFT, Order, shifted
 from methods.choice.passes import (
     EXTRACT_PROMPT,
     OBSERVED,
     RIGHT,
     RIGHT_COMPAT,
-    ask_pass,
-    is_lost,
+    ask_passes,
     observe,
 )
 from methods.evaluation.asking import Asking, AskingLimits, Transcript
@@ -71,14 +70,9 @@ class Mmbench(Benchmark):
 
         Without a key, as in a test split, every pass is asked.
         """
-        template = limits.prompt(QUESTION_PROMPT)
-        key = key_of(item)
-        for shift in range(len(item.choices)):
-            order = shifted(len(item.choices), shift)
-            question = question_message(item, template, HINT, order)
-            letters = yield from ask_pass(item, f"{SHIFT}{shift}", order, question, limits)
-            if letters is None or (key and is_lost(letters, letter_in(order, key))):
-                return
+        trials = [f"{SHIFT}{shift}" for shift in range(len(item.choices))]
+        orders = {trial: order_of(item, trial) for trial in trials}
+        yield from ask_passes(item, orders, QUESTION_PROMPT, HINT, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """Score each pass by rule: 1 if its letter is that of the right choice."""
@@ -87,13 +81,5 @@ class Mmbench(Benchmark):
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial `shift-k`.
-
-    Args:
-        item: The item.
-        trial: The trial.
-
-    Returns:
-        The order.
-    """
+    """Return the order of the choices in a trial `shift-k`."""
     return shifted(len(item.choices), int(trial.removeprefix(SHIFT)))

@@ -18,16 +18,20 @@ from methods.choice.published import (
     are_indexes,
     choices_of,
     columns_of_choices,
-    images_as_cell,
     images_of,
     key_as_answer,
     key_of_answer,
-    labels_of,
     published_item,
 )
 from methods.evaluation.indexes import whole_index
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
-from methods.evaluation.published_tables import shortened_id, tsv_line, tsv_rows
+from methods.evaluation.published_tables import (
+    images_as_cell,
+    labels_of,
+    shortened_id,
+    tsv_line,
+    tsv_rows,
+)
 from methods.mmbench.taxonomy import L1, abilities
 
 PUBLISHED_FILES = {
@@ -113,15 +117,9 @@ def write_published(
 def tsv_lines(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes], *, circular: bool = False
 ) -> Iterator[str]:
-    """Write items as lines of a TSV.
+    """Write items as lines of a TSV, with images as `picture` has them.
 
-    Args:
-        items: The items.
-        picture: Returns the bytes of an image.
-        circular: Whether each pass is a row; only the first row of a question has the image.
-
-    Yields:
-        The lines.
+    If `circular`, each pass is a row; only the first row of a question has the image.
     """
     letters = columns_of_choices(items)
     labels = sorted({name for item in items for name in _written(item)})

@@ -4,11 +4,11 @@ The model is never told which choice is right, so the translation cannot reveal 
 """
 
 import json
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from methods.choice.languages import Language
+from methods.choice.lettered import one_line
 from methods.choice.translation_checks import Texts, check_translation
 from methods.ids import content_id
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
@@ -16,7 +16,6 @@ from methods.prompts.reply_objects import reply_object
 
 NAMES = "names"
 _TEXT: JsonSchema = {"type": "string"}
-_BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
 class Translation(NamedTuple):
@@ -63,7 +62,7 @@ def read_translation(reply: str, source: Texts, language: Language) -> Translati
         )
     if not all(isinstance(text, str) for text in fields.values()):
         raise ParseError("wrong_fields", f"Each of {', '.join(source)} is one text.")
-    texts = {name: _BLANK.sub(" ", str(text)).strip() for name, text in fields.items()}
+    texts = {name: one_line(str(text)) for name, text in fields.items()}
     check_translation(source, texts, names, language)
     return Translation(texts, names)
 

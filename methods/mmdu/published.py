@@ -16,16 +16,17 @@ from methods.evaluation.items import Turn
 from methods.evaluation.published import PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
     decode_image,
-    encode_image,
+    images_as_cell,
     items_by_ending,
     json_records,
+    labels_of,
     list_of_texts,
+    require_unicode,
     shortened_id,
     texts_of,
     tsv_line,
     tsv_rows,
 )
-from methods.json_text import is_unicode
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import image_positions
 
@@ -73,26 +74,17 @@ def mmdu_record(item: PublishedItem) -> dict[str, Any]:
 
 
 def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
-    """Write items as lines of a TSV.
-
-    Args:
-        items: The items.
-        picture: Returns the bytes of an image.
-
-    Yields:
-        The lines.
-    """
+    """Write items as lines of a TSV, with images as `picture` has them."""
     labels = sorted({name for item in items for name in item.labels})
     yield tsv_line(["index", *labels, "question", "answer", "image"])
     for item in items:
-        data = [image if isinstance(image, bytes) else picture(image) for image in item.images]
         yield tsv_line(
             [
                 item.item_id,
                 *(item.labels.get(name, "") for name in labels),
                 repr([turn.question for turn in item.turns]),
                 repr([turn.reference or "" for turn in item.turns]),
-                repr([encode_image(image) for image in data]),
+                images_as_cell(item.images, picture, always_list=True),
             ]
         )
 
@@ -182,16 +174,9 @@ def _item(
     n_places = sum(question.count(IMAGE_HERE) for question in questions)
     if n_places != len(images):
         raise PublishedError(f"{where} has {n_places} {IMAGE_HERE} for {len(images)} images")
-    labels = {
-        name: text
-        for name, text in others.items()
-        # A column without a name is the row number of a table.
-        if name.strip() and name not in _FORM and text
-    }
+    labels = labels_of(others, _FORM)
     paths = [image for image in images if isinstance(image, str)]
-    for text in (item_id, *questions, *answers, *paths, *labels, *labels.values()):
-        if not is_unicode(text):
-            raise PublishedError(f"{where} has a text with half a character (a lone surrogate)")
+    require_unicode(where, (item_id, *questions, *answers, *paths, *labels, *labels.values()))
     turns = [
         Turn(number, question, entering, {"answer": answer} if answer else {})
         for number, (question, entering, answer) in enumerate(

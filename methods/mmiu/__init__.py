@@ -5,10 +5,7 @@ from typing import Any
 
 from methods.choice.lettered import (
     Order,
-    key_of,
-    letter_in,
     original_order,
-    question_message,
     shuffled,
 )
 from methods.choice.passes import (
@@ -16,8 +13,7 @@ from methods.choice.passes import (
     OBSERVED,
     RIGHT,
     RIGHT_COMPAT,
-    ask_pass,
-    is_lost,
+    ask_passes,
     observe,
 )
 from methods.evaluation.asking import PLAIN, Asking, AskingLimits, Transcript
@@ -99,13 +95,9 @@ class Mmiu(Benchmark):
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
         """Ask the question, and with `retest` once more if it was not missed."""
-        template, key = limits.prompt(QUESTION_PROMPT), key_of(item)
-        for trial in (PLAIN, RETEST) if self._retest else (PLAIN,):
-            order = order_of(item, trial)
-            question = question_message(item, template, CONTEXT, order)
-            letters = yield from ask_pass(item, trial, order, question, limits)
-            if letters is None or (key and is_lost(letters, letter_in(order, key))):
-                return
+        trials = (PLAIN, RETEST) if self._retest else (PLAIN,)
+        orders = {trial: order_of(item, trial) for trial in trials}
+        yield from ask_passes(item, orders, QUESTION_PROMPT, CONTEXT, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """Score each answer by rule: 1 if its letter is that of the right choice."""
@@ -114,14 +106,6 @@ class Mmiu(Benchmark):
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial: the original order, or shuffled by the item's id.
-
-    Args:
-        item: The item.
-        trial: The trial.
-
-    Returns:
-        The order.
-    """
+    """Return the order of the choices in a trial: the original order, or shuffled by the item's id."""
     n_choices = len(item.choices)
     return original_order(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import permutations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from methods.choice.lettered import (
     CAPITALS,
@@ -23,13 +23,14 @@ from methods.choice.lettered import (
     without_marks,
 )
 from methods.ids import content_id
-from methods.mmiu.metadata import FORMATS, Sample
+from methods.mmiu.metadata import Sample
 from methods.mmiu.unanswerable_tasks import CANNOT, STRATEGIES_OF
 from methods.prompts.parsing import JsonSchema, ParseError, object_schema
 from methods.prompts.reply_objects import reply_object
 
 Form = Literal["image", "number", "order", "name", "yes/no", "text"]
-"""The form of a sample's output, which decides how its wrong choices are made."""
+"""The form of a sample's output, which decides how its wrong choices are made. A task may name it as
+its output format; else the output decides."""
 
 N_CHOICES = {
     "visually-grounded-reasoning": 2,
@@ -80,7 +81,7 @@ def n_choices(task: str) -> int:
 
 
 def form_of(sample: Sample, pool: Iterable[str]) -> Form:
-    """Find the form of a sample's output: image, number, order, name, yes/no or other text.
+    """Find the form of a sample's output: the format that its task names, or else by the output.
 
     Args:
         sample: The sample.
@@ -92,8 +93,8 @@ def form_of(sample: Sample, pool: Iterable[str]) -> Form:
     said_by_task = sample.task.output_format
     if sample.of_images:
         return "image"
-    if said_by_task in FORMATS and said_by_task != "text":
-        return next(form for form in _FORMS if form == said_by_task)
+    if said_by_task in get_args(Form) and said_by_task != "text":
+        return cast(Form, said_by_task)
     output = sample.output
     if output.casefold().strip(" .") in _YES_NO:
         return "yes/no"
@@ -105,9 +106,6 @@ def form_of(sample: Sample, pool: Iterable[str]) -> Form:
     others = {other for other in pool if other != output and len(other.split()) <= MOST_WORDS}
     named = len(output.split()) <= MOST_WORDS and said_by_task != "text"
     return "name" if named and len(others) >= n_choices(sample.task.name) - 1 else "text"
-
-
-_FORMS: tuple[Form, ...] = ("image", "number", "order", "name", "yes/no", "text")
 
 
 def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) -> tuple[str, ...]:

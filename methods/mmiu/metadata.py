@@ -15,8 +15,6 @@ from methods.json_text import from_json, is_unicode
 from methods.mmiu.taxonomy import task_of
 from methods.prompts.messages import IMAGE_HERE
 
-FORMATS = ("image", "number", "order", "name", "yes/no", "text")
-"""Output formats that decide how wrong choices are made. For other formats the output decides."""
 MOST_SHOWN = 10
 """The most faults that the error message of a file lists; further faults are only counted."""
 

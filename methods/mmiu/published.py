@@ -23,7 +23,6 @@ from methods.choice.published import (
     are_indexes,
     choices_of,
     columns_of_choices,
-    images_as_cell,
     images_of,
     key_as_answer,
     key_of_answer,
@@ -33,8 +32,10 @@ from methods.choice.published import (
 from methods.evaluation.indexes import whole_index
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.evaluation.published_tables import (
+    images_as_cell,
     items_by_ending,
     json_records,
+    labels_of,
     shortened_id,
     texts_of,
     tsv_line,
@@ -100,16 +101,9 @@ def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
 
 
 def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
-    """Write items as lines of a TSV.
+    """Write items as lines of a TSV, with images as `picture` has them.
 
     The column `index` is the id if all ids are numbers, otherwise the position from 1.
-
-    Args:
-        items: The items.
-        picture: Returns the bytes of an image.
-
-    Yields:
-        The lines.
     """
     letters = columns_of_choices(items)
     released = [_released_labels(item) for item in items]
@@ -212,9 +206,6 @@ def _item(
     options = cells.get("options", "")
     choices = _choices(where, options) if options else choices_of(where, cells)
     answer = cells.get("answer") or cells.get("output") or ""
-    labels = {
-        name: text for name, text in cells.items() if name.strip() and name not in _FORM and text
-    }
     if not images:
         images = (BrokenImage("missing", "the record has no image"),)
     return published_item(
@@ -225,7 +216,7 @@ def _item(
             choices,
             key_of_answer(where, answer, len(choices)),
             images,
-            {**_derived(cells.get(TASK, ""), len(images)), **labels},
+            {**_derived(cells.get(TASK, ""), len(images)), **labels_of(cells, _FORM)},
             _without_choices(cells.get("context", ""), options or options_text(choices)),
             CONTEXT,
         ),

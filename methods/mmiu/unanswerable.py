@@ -35,16 +35,9 @@ class ReplacementMaterial(NamedTuple):
     questions: tuple[tuple[str, str], ...]
 
 
-class UnanswerableQuestion(NamedTuple):
-    """An unanswerable question, and the strategy that made it."""
-
-    strategy: Strategy
-    question: QuestionDraft
-
-
 def unanswerable(
     sample: Sample, form: Form, question: QuestionDraft, elsewhere: ReplacementMaterial, seed: int
-) -> UnanswerableQuestion:
+) -> tuple[Strategy, QuestionDraft]:
     """Make a question unanswerable by one of the strategies of its task.
 
     Args:
@@ -55,7 +48,7 @@ def unanswerable(
         seed: The seed of the order of strategies.
 
     Returns:
-        The question with the strategy.
+        The strategy and the question.
 
     Raises:
         UnusableSampleError: `no_strategy`: no strategy can be applied.
@@ -64,7 +57,7 @@ def unanswerable(
     for strategy in sorted(STRATEGIES_OF.get(question.task, ()), key=order_key):
         altered = change_question(strategy, sample, form, question, elsewhere, seed)
         if altered is not None:
-            return UnanswerableQuestion(strategy, altered)
+            return strategy, altered
     raise UnusableSampleError(
         "no_strategy", f"No strategy of {question.task} makes this sample unanswerable."
     )

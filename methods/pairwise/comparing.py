@@ -16,14 +16,13 @@ from typing import Literal, NamedTuple
 from methods.evaluation.asking import PLAIN, Answer, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judged_turns import numbered_question
-from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey
+from methods.evaluation.judging import JudgeRequest, JudgmentKey
 from methods.evaluation.verdicts import (
     ORDERS,
     VERDICT_SCHEMA,
     Winner,
     place_of_model,
-    read_verdict,
-    verdict_share,
+    read_comparison,
     winner_of,
 )
 from methods.pairwise.battles import WINNERS, Battle
@@ -162,7 +161,7 @@ def requests(
                 **_texts(turn, sides),
             },
             item.image_ids[:shown],
-            partial(read_comparison, order=order),
+            partial(read_comparison, dimension=PREFERENCE, order=order),
             VERDICT_SCHEMA,
         )
         for order in ORDERS
@@ -189,24 +188,6 @@ def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
         name: with_image_numbers(side.answer(PLAIN, turn.turn).text or "")
         for name, side in zip("ab", sides, strict=True)
     }
-
-
-def read_comparison(reply: str, order: str) -> Judgment:
-    """Read a verdict in a reply.
-
-    Args:
-        reply: The judge's reply.
-        order: The order in which the answers were shown.
-
-    Returns:
-        The judgment: the first model's share of the win, and the explanation.
-
-    Raises:
-        ParseError: The reply has no verdict.
-    """
-    verdict = read_verdict(reply)
-    value = verdict_share(verdict.winner, order)
-    return Judgment({PREFERENCE: value}, value, verdict.reason)
 
 
 def arena_winner(share: float, order: str) -> ArenaWinner:

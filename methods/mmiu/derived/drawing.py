@@ -128,19 +128,6 @@ def fitted(picture: Image.Image, side: int = SIDE) -> Image.Image:
     return copy.crop((0, 0, max(2, copy.width // 2 * 2), max(2, copy.height // 2 * 2)))
 
 
-def square(picture: Image.Image, side: int) -> Image.Image:
-    """Cut out the middle of an image as a square.
-
-    Args:
-        picture: The image.
-        side: The side of the result in pixels.
-
-    Returns:
-        The square.
-    """
-    return _middle(picture, 1.0).resize((side, side), Image.Resampling.LANCZOS)
-
-
 def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
     """Cut out the middle of an image with the aspect ratio of `width` and `height`, and resize it.
 
@@ -152,14 +139,11 @@ def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
     Returns:
         The new image.
     """
-    return _middle(picture, width / height).resize((width, height), Image.Resampling.LANCZOS)
-
-
-def _middle(picture: Image.Image, ratio: float) -> Image.Image:
-    width, height = picture.size
-    wide, high = min(width, height * ratio), min(height, width / ratio)
-    left, top = (width - wide) / 2, (height - high) / 2
-    return picture.crop((round(left), round(top), round(left + wide), round(top + high)))
+    wide = min(picture.width, picture.height * (width / height))
+    high = min(picture.height, picture.width / (width / height))
+    left, top = (picture.width - wide) / 2, (picture.height - high) / 2
+    middle = picture.crop((round(left), round(top), round(left + wide), round(top + high)))
+    return middle.resize((width, height), Image.Resampling.LANCZOS)
 
 
 def quarters(picture: Image.Image) -> list[Image.Image]:

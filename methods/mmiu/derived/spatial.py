@@ -69,7 +69,7 @@ def transformation(
     subject: SampledEntry, subjects: Sequence[SampledEntry], pictures: EditableImages, seed: int
 ) -> Sample:
     """Make a sample of the rotated or mirrored centre of an image. Fails if it is too symmetric."""
-    before = drawing.square(pictures.open(subject.image_id), 240)
+    before = drawing.framed(pictures.open(subject.image_id), 240, 240)
     after = {name: before.transpose(turn) for name, turn in drawing.TURNS.items()}
     if (
         min(drawing.difference(*pair) for pair in combinations((before, *after.values()), 2))
@@ -172,7 +172,8 @@ def spatial_text(
     """
     second, third = others(subject, subjects, 2, lambda other: True, "spatial", seed)
     tiles = [
-        drawing.square(pictures.open(entry.image_id), 160) for entry in (subject, second, third)
+        drawing.framed(pictures.open(entry.image_id), 160, 160)
+        for entry in (subject, second, third)
     ]
     if min(drawing.difference(*pair) for pair in combinations(tiles, 2)) < ALIKE:
         raise UnusableSampleError("pictures_alike", "Two of the pictures look alike.")

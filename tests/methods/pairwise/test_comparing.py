@@ -6,15 +6,15 @@ import pytest
 
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.verdicts import MODEL_FIRST, MODEL_SECOND, ORDERS
+from methods.evaluation.verdicts import MODEL_FIRST, MODEL_SECOND, ORDERS, read_comparison
 from methods.pairwise.comparing import (
     FLOOR,
     JUDGED,
+    PREFERENCE,
     ArenaComparison,
     arena_winner,
     battles_in,
     first_place_share,
-    read_comparison,
     references_as_answers,
     requests,
     unanswered,
@@ -81,7 +81,7 @@ def test_the_judge_sees_no_names_no_later_images_and_a_reference_only_if_told():
 def test_a_verdict_is_the_first_models_share_and_a_winner_by_place(
     winner, order, share, arena, first_place
 ):
-    read = read_comparison(json.dumps({"reason": "So.", "winner": winner}), order)
+    read = read_comparison(json.dumps({"reason": "So.", "winner": winner}), PREFERENCE, order)
     assert (read.score, read.explanation) == (share, "So.")
     assert arena_winner(read.score, order) == arena
     assert first_place_share(read.score, order) == first_place

@@ -12,12 +12,12 @@ from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answer_extraction import NO_CHOICES, answered_choices, readings_on
 from assets.evaluate.answers import answers
 from assets.evaluate.released import Row
-from assets.review import queue_row
+from assets.review import queue_row, ratings_by_people
 from methods.benchmarks import Benchmarks
 from methods.choice.answer_extraction import QUEUED_KIND, ExtractedAnswer, sample_answers
 from methods.evaluation.candidates import is_model
 from methods.review import queue_item
-from methods.review.ratings import CHOSEN, agreed_labels, ratings_of
+from methods.review.ratings import CHOSEN, agreed_labels
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -81,9 +81,7 @@ def letters_by_people(review_store: ReviewStore) -> tuple[dict[str, str], int]:
 
     Answers on which people disagree have no letter.
     """
-    items = review_store.items([QUEUED_KIND])
-    decisions = review_store.decisions([item["item_id"] for item in items])
-    ratings = ratings_of(items, decisions, review_store.rules())
+    ratings = ratings_by_people(review_store, QUEUED_KIND)
     letter_ratings = [rating for rating in ratings if rating.dimension == CHOSEN[QUEUED_KIND]]
     letters = agreed_labels(letter_ratings)
     return letters, len({rating.item_id for rating in letter_ratings}) - len(letters)

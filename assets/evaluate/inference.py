@@ -78,15 +78,7 @@ def answer_version(benchmark: Benchmark) -> str:
 
 
 def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
-    """Make the request for answer extraction.
-
-    Args:
-        extractor: The model that extracts answers.
-        step: The extraction that the benchmark yielded.
-
-    Returns:
-        The request.
-    """
+    """Make the request for answer extraction."""
     template = prompt(step.prompt)
     return ChatRequest(
         model=extractor,

@@ -49,12 +49,7 @@ def item_decisions(
 
 
 def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
-    """Compute the rows of the table from the current queue and the current decisions.
-
-    Args:
-        warehouse: The tables.
-        review_store: The decisions.
-    """
+    """Compute the rows of the table from the current queue and the current decisions."""
     in_queue = {item["item_id"]: item for item in flagged_in_queue(warehouse)}
     decided = by_item(review_store.decisions(in_queue))
     rules = review_store.rules().rules_for(FLAGGED)

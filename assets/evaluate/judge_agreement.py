@@ -8,9 +8,10 @@ from assets.common.previews import MOST_ROWS, preview
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
-from assets.evaluate.score_queue import score_queue, scores_by_people
-from assets.review import decisions
+from assets.evaluate.score_queue import score_queue
+from assets.review import decisions, ratings_by_people
 from methods.review.agreement import JudgeScore, judge_rows
+from methods.review.ratings import SCORE
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -39,7 +40,7 @@ def judge_agreement(
     People's scores are those of round 1, because they are blind.
     """
     judged = [JudgeScore(**row) for row in warehouse.read("evaluate/judged_scores").to_pylist()]
-    rows = judge_rows(scores_by_people(review_store), judged, seed=config.seed)
+    rows = judge_rows(ratings_by_people(review_store, SCORE), judged, seed=config.seed)
     table = rows_to_arrow("evaluate.judge_agreement", rows)
     warehouse.replace("evaluate.judge_agreement", table)
     shown: dict[str, object] = {"agreement": dg.MetadataValue.md(preview(table, n_rows=MOST_ROWS))}

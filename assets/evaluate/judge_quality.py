@@ -15,8 +15,8 @@ from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.human_scores import human_scores, imported_scores
 from assets.evaluate.observations import observations
 from assets.evaluate.observed import JudgeObservations, ScoringSettings, answer_lengths, slices
-from assets.evaluate.score_queue import score_queue, scores_by_people, winners_by_people
-from assets.review import decisions
+from assets.evaluate.score_queue import score_queue
+from assets.review import decisions, ratings_by_people
 from methods.agreement.measures import LABELS_OF_PAIR, SCORES_OF_PAIR, TEN_POINTS
 from methods.benchmarks import Benchmarks
 from methods.evaluation.judge_quality import (
@@ -40,7 +40,7 @@ from methods.evaluation.verdicts import (
     verdict_share,
 )
 from methods.markdown import code, table
-from methods.review.ratings import mean_by_item
+from methods.review.ratings import PAIR, SCORE, agreed_labels, mean_by_item
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
 
@@ -193,7 +193,7 @@ def _splits(warehouse: Warehouse) -> dict[str, dict[AnswerKey, str]]:
 
 def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People]:
     """Return people's mean scores, or verdicts, by release, answer and dimension."""
-    ratings = scores_by_people(review_store)
+    ratings = ratings_by_people(review_store, SCORE)
     means = {
         dimension: mean_by_item([rating for rating in ratings if rating.dimension == dimension])
         for dimension in sorted({rating.dimension for rating in ratings})
@@ -207,7 +207,7 @@ def _people(warehouse: Warehouse, review_store: ReviewStore) -> dict[str, People
             if row["queue_id"] in by_item
         }
         by_release.setdefault(row["release_id"], {})[key] = scores_of
-    winners = winners_by_people(review_store)
+    winners = agreed_labels(ratings_by_people(review_store, PAIR))
     for row in warehouse.read("evaluate/queued_pairs", {"orders": list(ORDERS)}).to_pylist():
         key = AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"])
         if winner := winners.get(row["queue_id"]):

@@ -35,19 +35,6 @@ Answers = Mapping[tuple[str, str], Transcript]
 NOTHING = Transcript({})
 
 
-def transcripts_of_models(transcripts: Answers, models: Sequence[str]) -> Answers:
-    """Select the transcripts of some models.
-
-    Args:
-        transcripts: The transcripts of all models.
-        models: The models.
-
-    Returns:
-        Their transcripts.
-    """
-    return {key: transcript for key, transcript in transcripts.items() if key[0] in models}
-
-
 @dataclass
 class PairwiseEvaluation:
     """Pairwise comparisons of a release's models by one judge: the design, and the rows so far."""
@@ -91,14 +78,8 @@ class PairwiseEvaluation:
     async def ask(self, calls: ModelCalls, question: Matchup, limit: ItemLimit) -> Replies | None:
         """Ask the judge in both orders.
 
-        Args:
-            calls: The model calls of the stage.
-            question: The comparison.
-            limit: The limit of items that judges are asked about.
-
-        Returns:
-            The replies, one for each order; empty if one of the models gave no answer; None if the
-            item is beyond the limit.
+        There are no replies if one of the models gave no answer, and None if the item is beyond the
+        limit.
         """
         first, second = self.transcripts(question)
         turn = question.unit.turn
@@ -173,16 +154,6 @@ def ask_in_rounds(
 
     A round has the comparisons of all contests. With several judges, a failing judge does not stop the
     others.
-
-    Args:
-        llm: The gateway.
-        stage: The stage.
-        contests: The contests, one for each release and judge.
-        on_progress: Shows the progress.
-        limit: The limit of items that judges are asked about.
-
-    Returns:
-        The usage of the calls.
     """
     usage = Usage(stage=stage)
     waiting = [(contest, next(contest.design)) for contest in contests]

@@ -13,7 +13,7 @@ from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.answers import answers, item_limit_of_answers
 from assets.evaluate.judge import JudgeImages, with_images
-from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds, transcripts_of_models
+from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds
 from assets.evaluate.released import EvaluatedRelease, items_of, releases_named, unknown_release
 from assets.evaluate.results import EvaluationSettings
 from assets.evaluate.transcripts import transcripts_of
@@ -142,13 +142,6 @@ def pairs(
 def pairs_version(*, reference: bool, images: JudgeImages) -> str:
     """Return the version of comparisons: of the prompt, and of the judge's input.
 
-    Args:
-        reference: Whether the judge sees references.
-        images: The images that the judge sees.
-
-    Returns:
-        The version.
-
     Raises:
         PromptError: The prompt cannot be read.
     """
@@ -218,7 +211,7 @@ def _contests(
             judge,
             version,
             items,
-            transcripts_of_models(transcripts, models),
+            {key: of_item for key, of_item in transcripts.items() if key[0] in models},
             design(),
             models,
             len(units),

@@ -111,16 +111,7 @@ def reports(
 def index_lines(
     warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile
 ) -> list[ReleaseLine]:
-    """Make the lines of the index, one for each release with a report.
-
-    Args:
-        warehouse: The tables.
-        benchmarks: The benchmarks.
-        profile: The profile of models.yaml.
-
-    Returns:
-        The lines.
-    """
+    """Make the lines of the index, one for each release with a report."""
     families = load_registry().families
     lines = []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():

@@ -21,10 +21,7 @@ from methods.review import Decision, queue_item
 from methods.review.ratings import (
     PAIR,
     SCORE,
-    Rating,
-    agreed_labels,
     blind_on_current,
-    ratings_of,
     values_of,
 )
 from resources.images.store import ImageStore
@@ -84,13 +81,6 @@ def score_queue(
     return report(table, changes._asdict(), images=image_store)
 
 
-def scores_by_people(review_store: ReviewStore) -> list[Rating]:
-    """Return people's blind scores (round 1) of the items in the queue."""
-    items = review_store.items([SCORE])
-    decisions = review_store.decisions([item["item_id"] for item in items])
-    return ratings_of(items, decisions, review_store.rules())
-
-
 def scorings_by_people(review_store: ReviewStore) -> dict[str, list[tuple[Decision, Scores]]]:
     """Return people's blind scores by item of the queue: decisions with their scores by dimension."""
     items = review_store.items([SCORE])
@@ -100,20 +90,6 @@ def scorings_by_people(review_store: ReviewStore) -> dict[str, list[tuple[Decisi
         if scores := values_of(item, decision):
             scorings.setdefault(item["item_id"], []).append((decision, scores))
     return scorings
-
-
-def winners_by_people(review_store: ReviewStore) -> dict[str, str]:
-    """Read which answer of each pair people prefer without knowing its source.
-
-    Args:
-        review_store: The decisions.
-
-    Returns:
-        `A`, `B` or `tie` by item of the queue; pairs on which people disagree are left out.
-    """
-    items = review_store.items([PAIR])
-    decisions = review_store.decisions([item["item_id"] for item in items])
-    return agreed_labels(ratings_of(items, decisions, review_store.rules()))
 
 
 def _queued(answer: Row, benchmark: Benchmark) -> Row | None:

@@ -19,6 +19,7 @@ from methods.quality.outcome import note_of
 from methods.review import QueueItem, queue_item
 from methods.review.contents import content_of
 from methods.review.kinds import Content
+from methods.review.ratings import Rating, ratings_of
 from resources.images.store import ImageStore
 from resources.review.store import ReviewStore
 from resources.warehouse import Warehouse
@@ -121,3 +122,10 @@ def queue_row(item: Row, content: Content, context: str | None) -> Row:
         "content_hash": content_id(content),
         "context": context,
     }
+
+
+def ratings_by_people(review_store: ReviewStore, kind: str) -> list[Rating]:
+    """Read the ratings in people's blind decisions on the items of a kind in the queue."""
+    items = review_store.items([kind])
+    decisions = review_store.decisions([item["item_id"] for item in items])
+    return ratings_of(items, decisions, review_store.rules())

@@ -43,16 +43,7 @@ from methods.evaluation.statistics.estimates import Estimate
 
 
 def random_letter(item: Item, trial: str, seed: int) -> str:
-    """Choose a letter of one of the item's choices, by seed.
-
-    Args:
-        item: The item.
-        trial: The pass; each pass has its own letter.
-        seed: The seed.
-
-    Returns:
-        The letter, the same for the same arguments.
-    """
+    """Choose a letter of one of the item's choices, by seed and pass."""
     return random.Random(f"{seed} {item.item_id} {trial}").choice(LETTERS[: len(item.choices)])
 
 

@@ -95,12 +95,7 @@ def original_order(n_choices: int) -> Order:
 def shifted(n_choices: int, shift: int) -> Order:
     """Shift the choices circularly: under shift 1 the second choice is A, the first the last.
 
-    Args:
-        n_choices: The number of choices.
-        shift: The number of positions.
-
-    Returns:
-        The index of the choice under each letter, from 0.
+    Returns the index of the choice under each letter, from 0.
     """
     return tuple((place + shift) % n_choices for place in range(n_choices))
 
@@ -125,28 +120,12 @@ def shuffled(n_choices: int, seed: str) -> Order:
 
 
 def choices_in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
-    """Put the texts of the choices into an order.
-
-    Args:
-        choices: The choices.
-        order: The index of the choice under each letter.
-
-    Returns:
-        The choices in order of their new letters.
-    """
+    """Put the texts of the choices into an order."""
     return tuple(choices[place] for place in order)
 
 
 def letter_in(order: Order, key: str) -> str:
-    """Find the letter of a choice in another order.
-
-    Args:
-        order: The index of the choice under each letter.
-        key: The letter in the original order.
-
-    Returns:
-        The letter in `order`.
-    """
+    """Find the letter that the choice with a letter of the original order has in another order."""
     return LETTERS[order.index(LETTERS.index(key))]
 
 

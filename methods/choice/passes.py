@@ -45,15 +45,7 @@ class PassCounts(NamedTuple):
 
 
 def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str, int]:
-    """Count the passes of each question for the metric that needs the most passes.
-
-    Args:
-        items: The items.
-        metrics: The metrics of the benchmark.
-
-    Returns:
-        The number of passes by item id.
-    """
+    """Count the passes of each question for the metric that needs the most passes."""
     needed = [metric for metric in metrics if isinstance(metric, AllRight)]
     return {
         item.item_id: max(
@@ -66,15 +58,7 @@ def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str
 def pass_counts(
     n_passes: Mapping[str, int], passes_by_model: Mapping[str, Mapping[str, QuestionPasses]]
 ) -> dict[str, PassCounts]:
-    """Count the passes of each model. Questions that a model was never asked do not count.
-
-    Args:
-        n_passes: The number of passes of each item, by its id.
-        passes_by_model: The passes of each model and item.
-
-    Returns:
-        The counts by model.
-    """
+    """Count the passes of each model. Questions that a model was never asked do not count."""
     counts = {}
     for model, of_items in passes_by_model.items():
         n_all = n_asked = n_open = 0

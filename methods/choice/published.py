@@ -122,13 +122,6 @@ class PublishedQuestion(NamedTuple):
 def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
     """Turn a published record into an item, after checking it.
 
-    Args:
-        where: The record, for messages.
-        question: The record.
-
-    Returns:
-        The item.
-
     Raises:
         PublishedError: There is no question, the placeholders do not match the images, another choice
             equals the right one, or a text is not valid.
@@ -200,13 +193,6 @@ def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
 
 def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
     """Check that the number of choices is in the supported range, and that none is empty.
-
-    Args:
-        where: The row, for messages.
-        choices: The choices.
-
-    Returns:
-        The choices.
 
     Raises:
         PublishedError: There are too few or too many choices, or one is empty.
@@ -353,13 +339,6 @@ class Questions:
 def index_of(row: FileRow, column: str = "index") -> str:
     """Read the index of a row; a float such as 3.0, as some tools write it, is read as 3.
 
-    Args:
-        row: The row.
-        column: The column of the index.
-
-    Returns:
-        The index.
-
     Raises:
         PublishedError: The index is a float that is not whole.
     """
@@ -376,14 +355,6 @@ def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
 
     The cell of a choice such as "None" may be empty, as tools read it as missing. A number may be
     written differently.
-
-    Args:
-        cells: The cells by column.
-        item: The item.
-        order: The position of the choice under each letter.
-
-    Returns:
-        True if all cells fit.
     """
     texts = [*choices_in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
     return all(

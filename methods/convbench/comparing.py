@@ -65,10 +65,6 @@ class JudgingScope:
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """Judge the turns of all trials at once, then the conversations with the verdicts on their
         turns.
-
-        Args:
-            item: The item.
-            transcript: The answers.
         """
         views = [
             _VariantView(item, transcript, trial, self)

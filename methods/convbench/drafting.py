@@ -207,13 +207,6 @@ def read_caption(reply: str) -> str:
 def read_reference(question: str, reply: str) -> str:
     """Read the reference for a question, which is the whole reply.
 
-    Args:
-        question: The question.
-        reply: The reply.
-
-    Returns:
-        The reference.
-
     Raises:
         ParseError: The reasons of `read_caption`, and `gives_answer_away` if the question has every
             word of the reference.
@@ -251,16 +244,7 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
 
 
 def item_id(image_id: str, instruction: str, draft: ConversationDraft) -> str:
-    """Compute the id of an item: a hash of image, instruction, questions and focus points.
-
-    Args:
-        image_id: The image.
-        instruction: The instruction.
-        draft: The turns and focus points.
-
-    Returns:
-        The id.
-    """
+    """Compute the id of an item: a hash of image, instruction, questions and focus points."""
     questions = [turn.question for turn in draft.turns]
     return content_id("convbench item", image_id, instruction, questions, list(draft.focus))
 

@@ -163,15 +163,7 @@ class Transcript:
     context_policy: ContextPolicy = "fail"
 
     def answer(self, trial: str, turn: int) -> Answer:
-        """Return the answer of a trial and turn; `not_asked` if there is none.
-
-        Args:
-            trial: The trial.
-            turn: The turn.
-
-        Returns:
-            The answer.
-        """
+        """Return the answer of a trial and turn; `not_asked` if there is none."""
         return self.answers.get((trial, turn), Answer("not_asked"))
 
 

@@ -12,13 +12,8 @@ CONSTANT = "constant scores"
 
 
 def constant_scores_sentence(row: Mapping[str, Any]) -> str:
-    """Describe a judge that gives nearly all answers the same score.
-
-    Args:
-        row: A row of `evaluate.constant_judges`.
-
-    Returns:
-        A sentence with the finding, and one with the advice.
+    """Describe a judge that gives nearly all answers the same score: a sentence with
+    the finding (a row of `evaluate.constant_judges`), and one with the advice.
     """
     share = int(100 * row["constant_share"])
     return (

@@ -23,13 +23,6 @@ def read_grade(value: object, name: str) -> int:
 
     A whole number is read in any notation: 8, 8.0, "8", "8.0", "８".
 
-    Args:
-        value: The value.
-        name: The name of the grade, for messages.
-
-    Returns:
-        The grade, 1 to 10.
-
     Raises:
         ParseError: `not_an_integer` (8.5, "8/10", "eight", true, null, a list) or `out_of_range` (0,
             11, a negative number).

@@ -292,13 +292,6 @@ def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[
 
     A shift is found if the adjusted p is at most `alpha`. There is no relevant shift if the interval is
     within the least shift on both sides. Other rows stay open.
-
-    Args:
-        rows: The rows of `shift_row`.
-        alpha: The level of the tests.
-
-    Returns:
-        The rows.
     """
     judged = []
     for row, p_holm in zip(rows, holm([row["p"] for row in rows]), strict=True):

@@ -233,13 +233,6 @@ def variance_rows(scale: JudgeScale, judges: Sequence["pd.DataFrame"]) -> Iterat
 
     An item is one model's answer. With one judge the shares are those of item and replicate. All judges
     count with the same number of replicates, the smallest that any of them has.
-
-    Args:
-        scale: The dimensions and the ends of their scale.
-        judges: The observations of each judge.
-
-    Yields:
-        A finding for each share.
     """
     scores = _scores_of(judges, scale.overall)
     n_replicates = max(1, int((~np.isnan(scores.scores)).any(axis=0).sum(axis=1).min()))

@@ -106,17 +106,9 @@ class Predictions:
 def predictions_of(
     forms: PredictionFormats, items: Sequence[Item], rows: Sequence[FileRow]
 ) -> Predictions:
-    """Read the predictions of a file's rows.
+    """Read the predictions of a file's rows, and count the rows by outcome.
 
     A pass with several different predictions has none, as it is unknown which one is meant.
-
-    Args:
-        forms: The benchmark's formats of prediction files.
-        items: The items of the release.
-        rows: The rows.
-
-    Returns:
-        The predictions, and the numbers of rows by outcome.
 
     Raises:
         PredictionError: No row belongs to a pass of the release or has a prediction, an index is not a

@@ -140,14 +140,6 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
 def quote_all_cells(lines: Iterable[str], delimiter: str, quoting: Quoting) -> Iterator[str]:
     """Rewrite a text so that every cell is in quotes and each row on one line.
 
-    Args:
-        lines: The lines of the text.
-        delimiter: The character between cells.
-        quoting: How the text is quoted.
-
-    Yields:
-        The lines.
-
     Raises:
         PublishedError: The text is not a table.
     """
@@ -199,14 +191,6 @@ def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> 
 def texts_of(where: str, column: str, value: Any) -> list[str]:
     """Check that a value is a list of texts.
 
-    Args:
-        where: The row, for messages.
-        column: The column, for messages.
-        value: The value.
-
-    Returns:
-        The list.
-
     Raises:
         PublishedError: It is not a list of texts.
     """
@@ -219,13 +203,6 @@ def labels_of(row: Mapping[str, str], form: Sequence[str]) -> dict[str, str]:
     """Read the labels of a row: the non-empty columns that do not belong to the file format.
 
     A column without a name is the row number of a table.
-
-    Args:
-        row: The cells by column.
-        form: The columns of the file format.
-
-    Returns:
-        The labels by name.
     """
     return {name: text for name, text in row.items() if name.strip() and name not in form and text}
 

@@ -153,15 +153,7 @@ def floored(observed: "pd.DataFrame", lost: Collection[str] = BY_THE_MODEL) -> "
 
 
 def in_form(observed: "pd.DataFrame", form: str) -> "pd.DataFrame":
-    """Select the observations that count in a form.
-
-    Args:
-        observed: Observations.
-        form: `floor` or `judged`.
-
-    Returns:
-        The observations.
-    """
+    """Select the observations that count in a form: `floor` or `judged`."""
     return floored(observed) if form == "floor" else observed[observed["value"].notna()]
 
 

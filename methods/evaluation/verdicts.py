@@ -96,15 +96,7 @@ def verdict_share(winner: Winner, order: str) -> float:
 
 
 def winner_of(value: float, order: str) -> Winner:
-    """Convert the model's share of a win into the place that won.
-
-    Args:
-        value: `WIN`, `TIE` or `LOSS`.
-        order: The order that the answers were shown in.
-
-    Returns:
-        The place, or a tie.
-    """
+    """Convert the model's share of a win into the place that won."""
     if value == TIE:
         return "tie"
     model = place_of_model(order)

@@ -121,13 +121,6 @@ def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
     """Divide items into the fewest parts of at most `most` items, of nearly equal size.
 
     Ten items in parts of at most four are parts of 4, 3 and 3.
-
-    Args:
-        items: The items in order, at least one.
-        most: The most items of a part, at least one.
-
-    Returns:
-        The parts.
     """
     n_parts = math.ceil(len(items) / most)
     ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]
@@ -183,13 +176,6 @@ class ComposedTurn:
 
 def renumber(text: str, numbers: Mapping[int, int]) -> str:
     """Renumber the image tokens of a text.
-
-    Args:
-        text: The text with `<image-i>` tokens.
-        numbers: The new number of each i.
-
-    Returns:
-        The text.
 
     Raises:
         ParseError: `unknown_image`: a token refers to an image that is not in `numbers`.
@@ -291,15 +277,7 @@ def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int
 
 
 def place_images(question: str, numbers: Sequence[int]) -> str:
-    """Put a labelled `<ImageHere>` before a question for each image that is first shown in it.
-
-    Args:
-        question: The question.
-        numbers: The numbers of the images.
-
-    Returns:
-        The text.
-    """
+    """Put a labelled `<ImageHere>` before a question for each image that is first shown in it."""
     places = ", ".join(f"Image{number}: {IMAGE_HERE}" for number in numbers)
     return f"{places}. {question}" if places else question
 

@@ -27,15 +27,7 @@ _RELATIONS = {task.name: task.relation for task in TASKS}
 def shown(
     question: QuestionDraft, lettered: LetteredChoices
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the images in display order, and the texts of the choices.
-
-    Args:
-        question: The question.
-        lettered: Its lettered choices.
-
-    Returns:
-        The image ids and the texts of the choices.
-    """
+    """Return the images in display order, and the texts of the choices."""
     if not question.of_images:
         return question.images, lettered.choices
     images, choices = list(question.images), []

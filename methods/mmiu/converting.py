@@ -81,15 +81,7 @@ def n_choices(task: str) -> int:
 
 
 def form_of(sample: Sample, pool: Iterable[str]) -> Form:
-    """Find the form of a sample's output: the format that its task names, or else by the output.
-
-    Args:
-        sample: The sample.
-        pool: The outputs of all samples of the task.
-
-    Returns:
-        The form.
-    """
+    """Find the form of a sample's output: the format that its task names, or else by the output."""
     said_by_task = sample.task.output_format
     if sample.of_images:
         return "image"
@@ -140,16 +132,9 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
 
 
 def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
-    """Make the question of a sample.
+    """Make the question of a sample with its wrong choices.
 
     If its task has unanswerable questions, the last choice says that it cannot be answered.
-
-    Args:
-        sample: The sample.
-        distractors: The wrong choices.
-
-    Returns:
-        The question.
     """
     wrong = tuple(distractors)[: MOST - 1]
     if sample.task.name in STRATEGIES_OF:
@@ -169,14 +154,6 @@ def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Samp
     """Choose up to `most` samples of each task in a seeded hash order.
 
     A new sample among the input replaces at most one of the chosen samples.
-
-    Args:
-        samples: The samples.
-        most: The largest number of samples of each task.
-        seed: The seed.
-
-    Returns:
-        The samples.
     """
     by_task: dict[str, list[Sample]] = {}
     for sample in sorted(set(samples), key=lambda sample: sample_id(sample, seed)):
@@ -187,12 +164,7 @@ def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Samp
 def sample_id(sample: Sample, seed: int = 0) -> str:
     """Compute the id of a sample: a hash of its task, source, images, texts and output.
 
-    Args:
-        sample: The sample.
-        seed: A number that changes the id.
-
-    Returns:
-        The id.
+    Another seed gives another id.
     """
     content = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
     return content_id("sample", seed, *content, sample.output)

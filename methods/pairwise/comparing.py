@@ -204,13 +204,5 @@ def arena_winner(share: float, order: str) -> ArenaWinner:
 
 
 def first_place_share(share: float, order: str) -> float:
-    """Compute the share of the win of the answer that was shown first, for position bias.
-
-    Args:
-        share: The first model's share of the win: 1, 0.5 or 0.
-        order: The order in which the answers were shown.
-
-    Returns:
-        1, 0.5 or 0.
-    """
+    """Compute the share of the win of the answer that was shown first, for position bias."""
     return WINNERS[arena_winner(share, order)]

@@ -128,12 +128,6 @@ def in_common(units: "pd.DataFrame") -> "pd.DataFrame":
     """Select the units that every model with units has, term by term.
 
     Baselines and ablations do not decide which units are common.
-
-    Args:
-        units: Units with a value.
-
-    Returns:
-        The common units of every candidate.
     """
     decides = units["model"].isin([name for name in units["model"].unique() if is_model(name)])
     deciding = units.assign(decides=decides, model=units["model"].where(decides))
@@ -200,12 +194,6 @@ def weighted_by_stratum(matrix: UnitMatrix) -> UnitMatrix:
 
     With the weight w = n / (L n_l) of a unit of the l-th of L strata its value x becomes m + w (x - m).
     So equal values stay equal, and the weights of units are not taken for differences between them.
-
-    Args:
-        matrix: The values.
-
-    Returns:
-        The weighted values of the shared units.
     """
     shared = ~np.isnan(matrix.values).any(axis=0)
     values, clusters, strata = matrix.values[:, shared], *(of[shared] for of in matrix[1:])

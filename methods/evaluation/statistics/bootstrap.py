@@ -141,14 +141,6 @@ def resampled_sums(sums: Floats, *, seed: int, n_resamples: int) -> Floats:
     """Sum the values of the drawn clusters in each bootstrap resample.
 
     The same seed, number of clusters and number of resamples give the same draws.
-
-    Args:
-        sums: Rows x clusters, at least one cluster.
-        seed: The seed of the draws.
-        n_resamples: The number of resamples.
-
-    Returns:
-        Rows x resamples.
     """
     resampled = np.empty((len(sums), n_resamples))
     for start, weights in drawn_weights(sums.shape[1], seed=seed, n_resamples=n_resamples):

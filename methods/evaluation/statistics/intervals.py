@@ -64,14 +64,7 @@ class MeanFit(NamedTuple):
 
 
 def mean_fit(totals: ClusterTotals) -> MeanFit:
-    """Compute the mean of each row with its CR2 standard error.
-
-    Args:
-        totals: Rows x clusters.
-
-    Returns:
-        Arrays with a value for each row.
-    """
+    """Compute the mean of each row with its CR2 standard error."""
     sizes = totals.sizes.sum(axis=1)[:, None]
     shares = ratio(totals.sizes, sizes)
     residuals = ratio(totals.sums - totals.means[:, None] * totals.sizes, sizes)

@@ -84,17 +84,7 @@ def others(
 
 
 def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
-    """Choose a number by seed, entry and task.
-
-    Args:
-        seed: The seed.
-        subject: The entry.
-        task: The task.
-        n_values: The number of values.
-
-    Returns:
-        A number from 0 to n_values - 1.
-    """
+    """Choose a number by seed, entry and task."""
     return int(content_id("drawn", seed, task, subject.entry_id), 16) % n_values
 
 
@@ -114,31 +104,14 @@ TURNS: Mapping[str, Image.Transpose] = {
 
 
 def fitted(picture: Image.Image, side: int = SIDE) -> Image.Image:
-    """Shrink an image so that its longer side is at most `side`, and crop both sides to even numbers.
-
-    Args:
-        picture: The image.
-        side: The longest side in pixels.
-
-    Returns:
-        The new image.
-    """
+    """Shrink an image to a longer side of at most `side`, and crop both sides to even numbers."""
     copy = picture.copy()
     copy.thumbnail((side, side), Image.Resampling.LANCZOS)
     return copy.crop((0, 0, max(2, copy.width // 2 * 2), max(2, copy.height // 2 * 2)))
 
 
 def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
-    """Cut out the middle of an image with the aspect ratio of `width` and `height`, and resize it.
-
-    Args:
-        picture: The image.
-        width: The width of the result in pixels.
-        height: The height of the result in pixels.
-
-    Returns:
-        The new image.
-    """
+    """Cut out the middle of an image with the aspect ratio of `width` and `height`, and resize it."""
     wide = min(picture.width, picture.height * (width / height))
     high = min(picture.height, picture.width / (width / height))
     left, top = (picture.width - wide) / 2, (picture.height - high) / 2
@@ -153,15 +126,7 @@ def quarters(picture: Image.Image) -> list[Image.Image]:
 
 
 def difference(picture: Image.Image, other: Image.Image) -> float:
-    """Compute the mean absolute difference of two images' pixels after bringing them to one size.
-
-    Args:
-        picture: The first image.
-        other: The second image.
-
-    Returns:
-        The difference, 0 to 255.
-    """
+    """Compute the mean absolute difference, 0 to 255, of two images brought to one size."""
     small = [
         np.asarray(image.resize((48, 48), Image.Resampling.BOX), float)
         for image in (picture, other)
@@ -179,56 +144,23 @@ def detail(picture: Image.Image) -> float:
 
 
 def blurred(picture: Image.Image, radius: float) -> Image.Image:
-    """Blur an image.
-
-    Args:
-        picture: The image.
-        radius: The radius of the Gaussian blur in pixels.
-
-    Returns:
-        The new image.
-    """
+    """Blur an image by a Gaussian; the radius is in pixels."""
     return picture.filter(ImageFilter.GaussianBlur(radius))
 
 
 def noisy(picture: Image.Image, deviation: float, seed: int) -> Image.Image:
-    """Add Gaussian noise to an image.
-
-    Args:
-        picture: The image.
-        deviation: The standard deviation in levels of 255.
-        seed: The seed of the noise.
-
-    Returns:
-        The new image.
-    """
+    """Add Gaussian noise to an image; the deviation is in levels of 255."""
     noise = np.random.default_rng(seed).normal(0.0, deviation, (picture.height, picture.width, 3))
     return _image(np.asarray(picture, float) + noise)
 
 
 def brightened(picture: Image.Image, factor: float) -> Image.Image:
-    """Multiply the brightness of an image.
-
-    Args:
-        picture: The image.
-        factor: The factor.
-
-    Returns:
-        The new image.
-    """
+    """Multiply the brightness of an image."""
     return ImageEnhance.Brightness(picture).enhance(factor)
 
 
 def cropped(picture: Image.Image, share: float) -> Image.Image:
-    """Cut out the middle of an image.
-
-    Args:
-        picture: The image.
-        share: The share of width and height to keep.
-
-    Returns:
-        The new image.
-    """
+    """Cut out the middle of an image: a share of its width and height."""
     left, top = picture.width * (1 - share) / 2, picture.height * (1 - share) / 2
     return picture.crop(
         (round(left), round(top), round(picture.width - left), round(picture.height - top))
@@ -276,14 +208,9 @@ def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> I
 
 
 def warped(picture: Image.Image, matrix: Matrix) -> Image.Image:
-    """Apply a homography to an image. Pixels from outside the image are black.
+    """Apply a homography from points of the old image to points of the new one, in pixels.
 
-    Args:
-        picture: The image.
-        matrix: The homography, which maps points of the old image to points of the new one, in pixels.
-
-    Returns:
-        The new image.
+    Pixels from outside the image are black.
     """
     inverse: NDArray[np.float64] = np.linalg.inv(np.array(matrix))
     values = (inverse / inverse[2, 2]).ravel()[:8]

@@ -20,8 +20,7 @@ from methods.choice.filters import (
     WRONG_ITEM,
     FilterResult,
     FlaggedItem,
-    text_only,
-    wrong_items,
+    filtered,
 )
 from methods.evaluation.candidates import NO_IMAGES, ablation_of
 from methods.ids import canonical_json
@@ -69,10 +68,10 @@ def flagged_items(
     rows: list[Row] = []
     for right in right_items(warehouse, benchmarks, isolation):
         with isolation.release(right.slice.release_id):
-            for name, filtered in _filtered(right, config).items():
+            for name, result in _filtered(right, config).items():
                 where = {**right.slice.columns, "filter": name}
-                summaries.append({**where, **_summary(filtered), "min_models": config.min_models})
-                rows += [{**where, **row} for row in _rows(warehouse, right, filtered)]
+                summaries.append({**where, **_summary(result), "min_models": config.min_models})
+                rows += [{**where, **row} for row in _rows(warehouse, right, result)]
     table = rows_to_arrow("evaluate.flagged_items", rows)
     summary = rows_to_arrow("evaluate.filters", summaries)
     warehouse.replace_all(
@@ -100,12 +99,13 @@ def flagged_items(
 
 def _filtered(outcomes: ItemOutcomes, settings: FilterSettings) -> dict[str, FilterResult]:
     blind = [name for name in sorted(outcomes.outcomes) if ablation_of(name) == NO_IMAGES]
-    arguments = (outcomes.items, settings.min_models)
+    models = {
+        TEXT_ONLY: settings.text_only_models or blind,
+        WRONG_ITEM: settings.wrong_item_models or outcomes.models,
+    }
     return {
-        TEXT_ONLY: text_only(outcomes.outcomes, settings.text_only_models or blind, *arguments),
-        WRONG_ITEM: wrong_items(
-            outcomes.outcomes, settings.wrong_item_models or outcomes.models, *arguments
-        ),
+        name: filtered(name, outcomes.outcomes, chosen, outcomes.items, settings.min_models)
+        for name, chosen in models.items()
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import Any, get_args
 
 from assets.common.table_rows import rows_by
 from assets.evaluate.observed import slices_of
@@ -18,6 +18,7 @@ from assets.evaluate.site_requests import prompt_text, requests_of
 from assets.evaluate.site_scores import plain_number, score_columns
 from methods.batched import batched
 from methods.benchmarks import Benchmarks
+from methods.evaluation.asking import AnswerStatus
 from methods.evaluation.candidates import is_model
 from methods.evaluation.judging import RULE
 from methods.evaluation.metrics import Metric
@@ -43,9 +44,7 @@ ITEMS_WITH_CALLS = 20
 """Items whose model calls are in memory at the same time; requests of long dialogues are large."""
 EXCERPT = 120
 """Characters of the question that the list of items shows."""
-STATUSES = (
-    "answered", "given", "refused", "truncated", "reasoning_only", "empty", "failed", "not_asked"
-)  # fmt: skip
+STATUSES = get_args(AnswerStatus)
 """How an answer can end, from best to worst."""
 _ITEM = ("item_id",)
 _ANSWER = ("item_id", "model", "trial", "turn")

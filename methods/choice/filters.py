@@ -1,6 +1,6 @@
 """Filters that flag multiple-choice items by the results of models (MMBench, 3.2)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from methods.evaluation.outcomes import Outcomes
@@ -16,6 +16,12 @@ class FlaggedItem:
     right: tuple[str, ...]
     wrong: tuple[str, ...]
     unknown: tuple[str, ...]
+
+
+_RULES: Mapping[str, Callable[[FlaggedItem], bool]] = {
+    TEXT_ONLY: lambda votes: len(votes.right) > len(votes.wrong),
+    WRONG_ITEM: lambda votes: not votes.right,
+}
 
 
 @dataclass(frozen=True)
@@ -34,49 +40,22 @@ class FilterResult:
     why: str | None
 
 
-def text_only(
-    outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
+def filtered(
+    name: str, outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
 ) -> FilterResult:
-    """Find the items that more than half of the models answer correctly without the images.
+    """Find the items that a filter flags.
 
     Args:
+        name: `text_only`: more than half of the models answer correctly without the images.
+            `wrong_item`: no model answers correctly.
         outcomes: The outcomes by model and item.
-        models: The models, asked without the images.
+        models: The models; for `text_only` those asked without the images.
         items: The items.
         least: The number of models with a known outcome that an item needs.
 
     Returns:
         The flagged items, and the number of items that could not be decided.
     """
-    return _filtered(
-        outcomes, models, items, least, lambda votes: len(votes.right) > len(votes.wrong)
-    )
-
-
-def wrong_items(
-    outcomes: Outcomes, models: Sequence[str], items: Sequence[str], least: int
-) -> FilterResult:
-    """Find the items that no model answers correctly.
-
-    Args:
-        outcomes: The outcomes by model and item.
-        models: The models.
-        items: The items.
-        least: The number of models with a known outcome that an item needs.
-
-    Returns:
-        The flagged items, and the number of items that could not be decided.
-    """
-    return _filtered(outcomes, models, items, least, lambda votes: not votes.right)
-
-
-def _filtered(
-    outcomes: Outcomes,
-    models: Sequence[str],
-    items: Sequence[str],
-    least: int,
-    is_flagged: Callable[[FlaggedItem], bool],
-) -> FilterResult:
     named = tuple(dict.fromkeys(models))
     with_results = [model for model in named if model in outcomes]
     if len(with_results) < least:
@@ -89,7 +68,7 @@ def _filtered(
     decided = [
         item_votes for item_votes in votes if len(item_votes.right) + len(item_votes.wrong) >= least
     ]
-    flagged = tuple(item_votes for item_votes in decided if is_flagged(item_votes))
+    flagged = tuple(item_votes for item_votes in decided if _RULES[name](item_votes))
     return FilterResult(named, len(items), flagged, len(votes) - len(decided), None)
 
 

@@ -47,14 +47,13 @@ def random_letter(item: Item, trial: str, seed: int) -> str:
     return random.Random(f"{seed} {item.item_id} {trial}").choice(LETTERS[: len(item.choices)])
 
 
-def most_frequent_letter(items: Sequence[Item]) -> str | None:
-    """Find the letter of most right choices, the first of several; None if every key is held out."""
-    keys = Counter(key for item in items if (key := key_of(item)))
-    return min(keys, key=lambda letter: (-keys[letter], letter), default=None)
+def keys_of(items: Sequence[Item]) -> Counter[str]:
+    """Count how often each letter is the right one; held-out keys are not counted."""
+    return Counter(key for item in items if (key := key_of(item)))
 
 
 def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[str, str]:
-    """Find the most frequent right letter for each item.
+    """Find the most frequent right letter for each item; of several, the first.
 
     Args:
         items: The items of the release.
@@ -67,12 +66,13 @@ def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[s
     among: dict[str, list[Item]] = {}
     for item in items:
         among.setdefault(item.labels.get(label, "") if label else "", []).append(item)
-    return {
-        item.item_id: letter
-        for group in among.values()
-        if (letter := most_frequent_letter(group))
-        for item in group
-    }
+    letters = {}
+    for group in among.values():
+        keys = keys_of(group)
+        if keys:
+            most_frequent = min(keys, key=lambda letter: (-keys[letter], letter))
+            letters |= {item.item_id: most_frequent for item in group}
+    return letters
 
 
 NOTHING_READ = "none"
@@ -98,13 +98,6 @@ class LetterShares(NamedTuple):
     distance: Estimate
     p: float | None
     p_holm: float | None
-
-
-def keys_of(items: Sequence[Item]) -> Counter[str]:
-    """Count how often each letter is the right one; items without a published answer are not
-    counted.
-    """
-    return Counter(key for item in items if (key := key_of(item)))
 
 
 def letters_offered(items: Sequence[Item]) -> str:

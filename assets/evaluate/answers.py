@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import filterfalse
 from typing import Any
 
 import dagster as dg
@@ -128,7 +129,7 @@ def answers(
                 name: "it is archived"
                 if name in archived
                 else exclusion_reason(name, items, letters)
-                for name in filter(is_asked, models)
+                for name in filterfalse(is_file, models)
             }
             not_run += [
                 f"{name} on {release.release_id}: {reason}"
@@ -239,11 +240,6 @@ def label_of(benchmark: Benchmark) -> str | None:
     """Return the label whose values have equal weight in the ranking score, if there is one."""
     (_, by, label) = benchmark.metrics[0].aggregation.partition(BY_LABEL)
     return label if by else None
-
-
-def is_asked(name: str) -> bool:
-    """Tell whether a candidate comes from a profile. Imported predictions are not named there."""
-    return not is_file(name)
 
 
 def _imported(

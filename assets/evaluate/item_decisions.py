@@ -97,14 +97,6 @@ def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: st
 
     The new release is named `<name>-cleaned`. The old one stays current, too.
 
-    Args:
-        warehouse: The tables.
-        review_store: The decisions.
-        reference: The id or name of the release, or the beginning of its id.
-
-    Returns:
-        The id of the new release.
-
     Raises:
         ReleaseError: Nothing was rejected, or nothing would be left.
     """

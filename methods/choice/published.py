@@ -168,14 +168,7 @@ def _require_one_right_choice(where: str, question: PublishedQuestion) -> None:
 
 
 def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
-    """Read the choices in the columns of letters.
-
-    Args:
-        where: The row, for messages.
-        row: The cells by column. An empty cell is not a choice; "None" and "NA" are.
-
-    Returns:
-        The choices.
+    """Read the choices in the columns of letters. An empty cell is not a choice; "None" and "NA" are.
 
     Raises:
         PublishedError: A letter in between has no choice, or there are too few or too many choices.
@@ -205,15 +198,7 @@ def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
-    """Read the letter of the right choice.
-
-    Args:
-        where: The row, for messages.
-        answer: The cell; empty if the answer is held out.
-        n_choices: The number of choices.
-
-    Returns:
-        The letter; None if the answer is held out.
+    """Read the letter of the right choice; None if the cell is empty: the answer is held out.
 
     Raises:
         PublishedError: The cell is not the letter of a choice.

@@ -40,14 +40,6 @@ def sample_entries(entries: Iterable[EntryImage], n: int, seed: int) -> list[Ent
 
     The entry with the smallest id represents its group. A larger `n` continues the list of a smaller
     one.
-
-    Args:
-        entries: The entries with the group of their image.
-        n: The number of entries; fewer if there are not as many groups.
-        seed: The seed of the order.
-
-    Returns:
-        The entries.
     """
     of_group: dict[str, EntryImage] = {}
     for entry in sorted(entries):
@@ -220,18 +212,11 @@ def read_reference(question: str, reply: str) -> str:
 
 
 def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | None:
-    """Find a reference that a later question gives away.
+    """Find a reference that a later question gives away: the first such turn, from 1.
 
     A later question may refer to an answer but not state it: otherwise it could be answered without the
     turns before, and a reference turn would change nothing. A number counts as given away only if the
     question asked for a number; other numbers are mostly demands, such as "in two sentences".
-
-    Args:
-        questions: The questions in order.
-        references: Their references.
-
-    Returns:
-        The number of the first such turn, from 1, or None.
     """
     for place, reference in enumerate(references):
         question = questions[place]

@@ -170,14 +170,8 @@ class Transcript:
 def readings_of(
     asking: Generator[Asking, Any, None], transcript: Transcript
 ) -> Iterator[ExtractionRequest]:
-    """List the answer extractions of a transcript, without asking a model.
-
-    Args:
-        asking: A generator by a benchmark's `ask`.
-        transcript: The answers, and what was extracted from them.
-
-    Yields:
-        The extraction requests, up to the first request that the transcript has no answer to.
+    """List the answer extractions of a transcript, without asking a model: those up to the
+    first request that it has no answer to.
     """
     came: Answer | str | None = None
     while True:

@@ -44,13 +44,6 @@ def last_of_equal(written: Sequence[object], name: str) -> int:
     A judge may quote a grade that the answer demands, so a reply with two grades is contradictory, also
     if only one of them is valid.
 
-    Args:
-        written: The values in the order of the reply, at least one.
-        name: The name of the grade, for messages.
-
-    Returns:
-        The last value as `read_grade` reads it.
-
     Raises:
         ParseError: The error of `read_grade` for the last value, or `two_ratings`.
     """

@@ -210,17 +210,6 @@ def pair_rows(
 
     The unit `item` compares means over clusters: a cluster is a dialogue, or all rewrites of a
     question. Only the overall dimension has intervals, as each takes `n_resamples` calls of scipy.
-
-    Args:
-        scale: The dimensions and the ends of their scale.
-        first: The first judge's observations.
-        second: The second judge's observations.
-        name: The name of the second judge.
-        seed: The seed of the bootstraps.
-        n_resamples: The number of bootstrap draws.
-
-    Yields:
-        The findings.
     """
     for dimension in scale.dimensions:
         scores = _scores_of([first, second], dimension)

@@ -114,16 +114,8 @@ Judging = Generator[Sequence[JudgeRequest], Sequence[Judgment | None], list[Obse
 def unjudged_observations(
     metrics: Sequence[str], trial: str, turn: int, answer: Answer
 ) -> list[Observation]:
-    """Make the observations of an answer that cannot be judged.
-
-    Args:
-        metrics: The names of the scores.
-        trial: The variant.
-        turn: The turn.
-        answer: The answer; one with a text counts as `failed`.
-
-    Returns:
-        An observation without a value for each metric.
+    """Make the observations of an answer that cannot be judged; one with a text counts as
+    `failed`.
     """
     # Without a text the status is neither `answered` nor `given`, which observations do not have.
     status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
@@ -155,15 +147,7 @@ def judgment_observations(
 
 
 def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[Observation]:
-    """Run a `judge` generator with stored judgments.
-
-    Args:
-        judging: A generator by a benchmark's `judge`.
-        judgments: The stored judgments; the generator is sent None for the others.
-
-    Returns:
-        The observations.
-    """
+    """Run a `judge` generator with stored judgments, and None for the others."""
     try:
         requests = next(judging)
         while True:
@@ -176,14 +160,8 @@ def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[
 def requests_of(
     judging: Judging, judgments: Mapping[JudgmentKey, Judgment] | None = None
 ) -> Iterator[JudgeRequest]:
-    """List the requests that a `judge` generator yields.
-
-    Args:
-        judging: A generator by a benchmark's `judge`.
-        judgments: The stored judgments; the generator is sent None for the others.
-
-    Yields:
-        The requests.
+    """List the requests that a `judge` generator yields if it is sent stored judgments, and None for
+    the others.
     """
     existing = judgments or {}
     with suppress(StopIteration):

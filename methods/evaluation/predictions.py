@@ -52,13 +52,7 @@ class PredictionKey(NamedTuple):
 def place_of(item: Item, trial: str, turn: int) -> PredictionKey:
     """Return the key of an asked turn's prediction. Reference turns have none.
 
-    Args:
-        item: The item.
-        trial: The variant.
-        turn: The turn, from 1.
-
-    Returns:
-        The key; its turn is 1 if the model is asked a single turn.
+    Its turn is 1 if the model is asked a single turn.
     """
     n_asked = sum(each.given is None for each in item.turns)
     return PredictionKey(item.item_id, trial, turn if n_asked > 1 else 1)

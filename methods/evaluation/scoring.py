@@ -168,13 +168,7 @@ def units_by_value(
 ) -> Iterator[tuple[str, "pd.DataFrame"]]:
     """Compute the units with a value for each value of a label, with failures at the floor.
 
-    Args:
-        metric: The metric.
-        observed: The observations.
-        label: The label; empty for all observations together.
-
-    Yields:
-        The value of the label, in order, and its units.
+    The empty label is for all observations together.
     """
     by = ["model", *([label_column(label)] if label else [])]
     units = units_of({0: metric}, floored(observed), floor=True, by=by)

@@ -81,15 +81,7 @@ def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
 
 
 def verdict_share(winner: Winner, order: str) -> float:
-    """Convert a verdict into the model's share of a win.
-
-    Args:
-        winner: The place that won, or a tie.
-        order: The order that the answers were shown in.
-
-    Returns:
-        `WIN`, `TIE` or `LOSS`.
-    """
+    """Convert a verdict into the model's share of a win: `WIN`, `TIE` or `LOSS`."""
     if winner == "tie":
         return TIE
     return WIN if winner == place_of_model(order) else LOSS

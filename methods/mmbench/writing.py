@@ -68,15 +68,6 @@ def assign_abilities(
     that was used least so far; each has a different seeded order of the images for ties. So adding or
     removing an image changes few other pairs, and a larger `n_items` continues the list of a smaller
     one.
-
-    Args:
-        images: The images.
-        abilities: The abilities.
-        n_items: The number of pairs; fewer if there are no more.
-        seed: The seed of the orders.
-
-    Returns:
-        Pairs (image, ability).
     """
     turns = sorted(abilities, key=partial(content_id, "ability", seed))
     images_left = {

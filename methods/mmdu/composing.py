@@ -135,12 +135,6 @@ def followed_question(ordinal: int) -> int | None:
 
     Every third question of a model call is a follow-up: the third to the first, the sixth to the
     fourth.
-
-    Args:
-        ordinal: The position of the question in its call, from 1.
-
-    Returns:
-        The position of the earlier question; None if the question is no follow-up.
     """
     return None if ordinal % FOLLOW_UP_EVERY else ordinal - FOLLOWED_BEFORE
 
@@ -217,13 +211,6 @@ def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
 
     A question is left out if it or its answer refers to a missing image or contains `<ImageHere>`,
     which would add an image that does not exist, or if it follows up a question that is left out.
-
-    Args:
-        qas: The questions with their answers.
-        n_images: The number of images of the set.
-
-    Returns:
-        The dialogue, and the questions that are left out.
 
     Raises:
         ParseError: Fewer than two images are shown, or no multi-image question is left.

@@ -73,18 +73,7 @@ def build_questions(
     reviewed: ReviewPolicy,
     sources: Mapping[str, Mapping[str, Any]],
 ) -> Release:
-    """Build a release of questions on several images.
-
-    Args:
-        name: The name of the release.
-        edition: Benchmark, split and language.
-        items: The approved questions.
-        reviewed: The review policy that they passed.
-        sources: The source columns of `images`, by image id.
-
-    Returns:
-        The rows of `RELEASE_TABLES`.
-    """
+    """Build a release of questions on several images (`build_release`)."""
     return build_release(
         name,
         edition,
@@ -197,13 +186,7 @@ def finish_items(
 ) -> list[FinishedItem]:
     """Order the choices of questions so that each letter is right equally often within a task.
 
-    Args:
-        sample_questions: The questions; duplicates are used once.
-        keys: The letters of the right choices of existing items, by item id. They do not change.
-        seed: The seed of the orders.
-
-    Returns:
-        The items.
+    The letters of existing items, `keys` by item id, do not change. Duplicates are used once.
     """
     by_id = {item_id(asking.question): asking for asking in sample_questions}
     by_task: dict[str, list[str]] = {}

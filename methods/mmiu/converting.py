@@ -194,14 +194,6 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     gives 3.47), or of the last non-zero digit if zeros follow it (90 gives 80 and 100). A non-negative
     number gives no negative numbers, and a percentage gives none over 100. If too few are left, steps
     get smaller.
-
-    Args:
-        output: The right output.
-        wanted: The number of numbers.
-        seed: The seed that decides how many of them are below the output.
-
-    Returns:
-        The numbers.
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
@@ -247,16 +239,7 @@ def _written(value: int, sign: str, template: str, mark: str, n_decimals: int) -
 
 
 def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
-    """Make other orders of an output's positions in the same format.
-
-    Args:
-        output: The right output, such as "2, 1, 3".
-        wanted: The number of orders.
-        seed: The seed.
-
-    Returns:
-        The orders.
-    """
+    """Make other orders of an output's positions in the same format."""
     tokens = _TOKEN.findall(output)
     if not places_of(output):
         raise UnusableSampleError(
@@ -276,15 +259,7 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 
 
 def in_form(output: str, order: Sequence[str]) -> str:
-    """Write an order of places in the format of another order, for example "[2, 1]" or "B > A".
-
-    Args:
-        output: The order whose format is used.
-        order: The places.
-
-    Returns:
-        The text.
-    """
+    """Write an order of places in the format of the order `output`, such as "[2, 1]" or "B > A"."""
     rest = iter(order)
     return _TOKEN.sub(lambda _: next(rest), output)
 
@@ -336,13 +311,6 @@ def distractors_data(sample: Sample) -> dict[str, Any]:
 
 def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     """Read the wrong choices of a reply.
-
-    Args:
-        sample: The sample, whose task says how many there are.
-        reply: The reply.
-
-    Returns:
-        The wrong choices.
 
     Raises:
         ParseError: `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,

@@ -76,14 +76,8 @@ def write_published(
 
 
 def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
-    """Write a question as a record of the published JSON.
-
-    Args:
-        item: The question.
-        ids: Counts the records of each task, which gives the default ids.
-
-    Returns:
-        The record. It has an `id` only if the question's id is not the default id.
+    """Write a question as a record of the published JSON. It has an `id` only if the
+    question's is not the default one.
     """
     task, others = _released_labels(item)
     question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))

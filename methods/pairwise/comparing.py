@@ -72,12 +72,7 @@ class ArenaComparison(NamedTuple):
 def battles_in(compared: Iterable[ArenaComparison], form: str) -> list[Battle]:
     """Select the comparisons that count in a form, as battles.
 
-    Args:
-        compared: The comparisons.
-        form: `judged` or `floor`.
-
-    Returns:
-        A battle for each comparison that counts. Only the form `judged` has differences of style.
+    Only the form `judged` has differences of style.
     """
     rows = [(comparison, comparison.outcome(form)) for comparison in compared]
     return [
@@ -191,14 +186,8 @@ def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
 
 
 def arena_winner(share: float, order: str) -> ArenaWinner:
-    """Return the winner of a comparison by the position in which its answer was shown.
-
-    Args:
-        share: The first model's share of the win: 1, 0.5 or 0.
-        order: The order in which the answers were shown.
-
-    Returns:
-        `model_a` if the answer that was shown first won, `model_b` for the second one, or `tie`.
+    """Return the winner of a comparison by the position in which its answer was shown; `model_a` was
+    shown first.
     """
     return _ARENA[winner_of(share, order)]
 

@@ -64,15 +64,7 @@ class PairTotals(NamedTuple):
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide; NaN if the denominator is 0.
-
-    Args:
-        numerator: An array.
-        denominator: An array that can be broadcast to the same shape.
-
-    Returns:
-        The quotients.
-    """
+    """Divide; NaN if the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(denominator == 0, np.nan, numerator / denominator)
 
@@ -162,15 +154,9 @@ def drawn_weights(n_clusters: int, *, seed: int, n_resamples: int) -> Iterator[t
 
 
 def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RESAMPLES) -> Floats:
-    """Compute the mean of each row in each bootstrap resample of clusters.
+    """Compute the mean of each row in each bootstrap resample of clusters: rows x resamples.
 
-    Args:
-        totals: Sums and numbers, rows x clusters.
-        seed: The seed of the draws.
-        n_resamples: The number of resamples.
-
-    Returns:
-        Rows x resamples; NaN if no drawn cluster has a value.
+    It is NaN if no drawn cluster has a value.
     """
     # Rows valued on the same units have the same sizes: these are summed once.
     sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)

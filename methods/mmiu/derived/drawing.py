@@ -35,16 +35,7 @@ class EditableImages(Protocol):
         """Open an image, upright and RGB."""
 
     def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
-        """Store an image that was made from other images.
-
-        Args:
-            picture: The image.
-            made_from: The ids of its source images.
-            change: A description of the change.
-
-        Returns:
-            Its id.
-        """
+        """Store an image that was made from other images, and return its id."""
 
 
 def others(
@@ -168,15 +159,7 @@ def cropped(picture: Image.Image, share: float) -> Image.Image:
 
 
 def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
-    """Put patches of other colours into an image.
-
-    Args:
-        picture: The image.
-        cells: The cells of a grid of 4 x 3 whose middle gets a patch.
-
-    Returns:
-        The new image.
-    """
+    """Put patches of other colours into the middle of cells of an image's grid of 4 x 3."""
     pixels = np.array(picture)
     wide, high = picture.width / 4, picture.height / 3
     for cell in cells:
@@ -190,16 +173,7 @@ def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
 
 
 def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> Image.Image:
-    """Join two images of one size.
-
-    Args:
-        picture: The left or upper image.
-        other: The right or lower image.
-        side_by_side: Whether they are side by side; otherwise one is above the other.
-
-    Returns:
-        The joined image.
-    """
+    """Join two images of one size, side by side or one above the other."""
     wide, high = picture.size
     sheet = Image.new("RGB", (2 * wide, high) if side_by_side else (wide, 2 * high))
     sheet.paste(picture, (0, 0))

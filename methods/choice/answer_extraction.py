@@ -39,7 +39,7 @@ _NO_VALUE = frozenset(
 
 
 def compat(answer: str, choices: Sequence[str]) -> str | None:
-    """Extract the letter by VLMEvalKit's rules: `Z` for none of the choices, None if nothing is found."""
+    """Extract the letter by VLMEvalKit's rules: `Z` for no choice, None if they find nothing."""
     visible = _seen(choices)
     return _by_letter(answer, visible) or _by_text(answer, visible)
 

@@ -66,7 +66,7 @@ def most_frequent_letters(items: Sequence[Item], label: str | None) -> Mapping[s
     among: dict[str, list[Item]] = {}
     for item in items:
         among.setdefault(item.labels.get(label, "") if label else "", []).append(item)
-    letters = {}
+    letters: dict[str, str] = {}
     for group in among.values():
         keys = keys_of(group)
         if keys:

@@ -96,9 +96,9 @@ def judge_agreement(
         measured = measure(means)
         estimate = Estimate(measured.value, None, None, n_items)
         if measured.value is not None:
-            drawn = np.array([[measure(each).value for each in resampled]], dtype=float)
+            resampled_values = np.array([[measure(each).value for each in resampled]], dtype=float)
             values, n_clusters = np.array([measured.value]), np.array([n_items])
-            (estimate,) = percentile_estimates(values, drawn, n_clusters)
+            (estimate,) = percentile_estimates(values, resampled_values, n_clusters)
         yield LevelAgreement("model", name, len(means), estimate, measured.reason)
 
 

@@ -59,7 +59,6 @@ from methods.evaluation.judge_bias_tests import (
     ShiftTestDesign,
     expected_deviation,
     family_pairs,
-    n_needed,
     plant_in_transcript,
     sample_spread,
     scores_of_other_judges,
@@ -399,7 +398,7 @@ def _bias_tests(
 def _n_asked(most: int | None, sought: ShiftTestDesign, deviation: float, n_answers: int) -> int:
     """Return the number of answers to test: as many as the design needs, at most `most` or all."""
     most = n_answers if most is None else min(most, n_answers)
-    return n_needed(sought, deviation, most) if most else 0
+    return sought.n_needed(deviation, most) if most else 0
 
 
 def _position(

@@ -159,26 +159,21 @@ class ShiftTestDesign(NamedTuple):
         """The level of the first step of Holm's procedure."""
         return self.alpha / self.n_tests
 
+    def n_needed(self, deviation: float, most: int) -> int:
+        """Compute how many answers, each of a different cluster, are needed to find the least shift.
 
-def n_needed(sought: ShiftTestDesign, deviation: float, most: int) -> int:
-    """Compute how many answers, each of a different cluster, are needed to find the least shift.
-
-    Args:
-        sought: The least shift, the span of the scale, power and level.
-        deviation: The standard deviation of a shift, in points.
-        most: The largest number of answers.
-
-    Returns:
-        The number of answers, at most `most`.
-    """
-    return clusters_needed(
-        sought.least,
-        deviation,
-        span=sought.span,
-        power=sought.power,
-        alpha=sought.level,
-        most=most,
-    )
+        Args:
+            deviation: The standard deviation of a shift, in points.
+            most: The largest number of answers.
+        """
+        return clusters_needed(
+            self.least,
+            deviation,
+            span=self.span,
+            power=self.power,
+            alpha=self.level,
+            most=most,
+        )
 
 
 def expected_deviation(scores: Iterable[Sequence[float]], span: float) -> float:

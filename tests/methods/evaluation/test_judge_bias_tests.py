@@ -23,7 +23,6 @@ from methods.evaluation.judge_bias_tests import (
     ShiftTestDesign,
     expected_deviation,
     family_pairs,
-    n_needed,
     plant_in_transcript,
     plant_text,
     sample_spread,
@@ -176,12 +175,12 @@ def test_the_expected_deviation_is_that_of_replicates_or_a_share_of_the_scale():
 
 
 def test_more_answers_are_needed_for_a_smaller_shift_and_no_more_than_there_are():
-    needed = [n_needed(SOUGHT._replace(least=least), 1, 1000) for least in (0.3, 0.45, 1)]
+    needed = [SOUGHT._replace(least=least).n_needed(1, 1000) for least in (0.3, 0.45, 1)]
     # (z_{1 - 0.05/6} + z_0.8)^2 / least^2 is 116, 52 and 10.5. Judges that never change a score leave
     # open t_{1 - 0.05/6} * 9 sqrt(2 / (C + 1) / (C + 2)): 0.45 or less from 68 answers on, 1 from 31.
     assert 116 < needed[0] < 122 and needed[1:] == [68, 31]
-    assert n_needed(SOUGHT, 1, 20) == 20
-    assert n_needed(SOUGHT, 1, 1) == 1
+    assert SOUGHT.n_needed(1, 20) == 20
+    assert SOUGHT.n_needed(1, 1) == 1
 
 
 def test_favour_is_what_is_beyond_the_strictness_on_the_same_cluster():

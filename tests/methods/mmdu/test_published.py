@@ -102,7 +102,8 @@ def test_a_loader_of_tables_reads_what_was_written() -> None:
 
 
 def test_paths_may_stand_for_images_and_lists_be_long():
-    text = "index\tquestion\timage_path\n4\t['<ImageHere>?', 'Why?']\t['a/b.jpg']\n"
+    # A column without a name is the row number of a table and no label.
+    text = "\tindex\tquestion\timage_path\n7\t4\t['<ImageHere>?', 'Why?']\t['a/b.jpg']\n"
     assert read("MMDU.TSV", text) == [
         PublishedItem("4", (Turn(1, "<ImageHere>?", (1,)), Turn(2, "Why?")), ("a/b.jpg",))
     ]

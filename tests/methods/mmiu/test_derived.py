@@ -273,3 +273,10 @@ def test_others_have_other_pictures_and_are_too_few_by_name() -> None:
     twin = replace(SUBJECTS[1], image_id="i0")
     with pytest.raises(UnusableSampleError, match="There are 1 other entries instead of 2"):
         others(SUBJECTS[0], [SUBJECTS[0], twin, SUBJECTS[2]], 2, lambda each: True, "seed")
+
+
+def test_a_frame_is_cut_out_of_the_middle_without_a_stretch() -> None:
+    thirds = Image.new("RGB", (300, 100), "white")
+    thirds.paste("red", (100, 0, 200, 100))
+    for picture, size in ((thirds, (50, 50)), (thirds.rotate(90, expand=True), (40, 40))):
+        assert draw.framed(picture, *size).getcolors() == [(size[0] * size[1], (255, 0, 0))]

@@ -90,14 +90,7 @@ def newer_version_message(path: Path | str, version: int, newest: int) -> str:
 
 
 def older_version_message(path: Path | str) -> str:
-    """Describe a store from before the baseline.
-
-    Args:
-        path: The store.
-
-    Returns:
-        What is wrong, and what to do.
-    """
+    """Describe what is wrong with a store from before the baseline, and what to do."""
     return (
         f"{path} was made before vlm-loom 0.2.0, the first version whose workspaces later "
         f"versions open: keep {Path(path).parent} for the version that made it, and set LOOM_WORKSPACE "
@@ -106,14 +99,7 @@ def older_version_message(path: Path | str) -> str:
 
 
 def other_version_message(version: int) -> str:
-    """Describe a store with a known version and unexpected tables.
-
-    Args:
-        version: The version of the store.
-
-    Returns:
-        The end of a sentence, after a colon.
-    """
+    """Say, after a colon, what to do with a store of a known version that has unexpected tables."""
     return (
         f"keep the file, and open it with the version of vlm-loom that made it (a state between two "
         f"releases, whose version {version} had other tables), or restore a backup (vlm-loom workspace "

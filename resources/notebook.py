@@ -40,14 +40,7 @@ class Home:
         self._path = Path(folder).resolve() / home.warehouse_path().name
 
     def tables(self) -> list[str]:
-        """List the names of all tables and views.
-
-        Returns:
-            Names such as `evaluate.scores`.
-
-        Raises:
-            UserError: There are no tables yet, or they cannot be read.
-        """
+        """List the names of all tables and views, such as `evaluate.scores`. Raises UserError."""
         with read_copy(self._path) as connection:
             return [name for name, _ in connection.execute(TABLES).fetchall()]
 

@@ -85,12 +85,6 @@ def duckdb_damage(path: Path) -> str | None:
     """Read every stored value of every table of a DuckDB file that nobody writes.
 
     Generated columns are not read: they are not stored, and may need any amount of memory.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The damage in words; None for an intact file.
     """
     import duckdb
 

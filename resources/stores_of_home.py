@@ -24,7 +24,7 @@ from resources.stores import open_store, sqlite
 from resources.stores.address import VARIABLE, database, shown_database
 from resources.stores.copies import has_rows
 from resources.stores.engine import Store
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, versions
 from resources.warehouse.absent_files import n_absent_calls, n_release_folders
 from resources.warehouse.configured import require_plain_path, warehouse_of_home
 from resources.warehouse.lake_connection import VARIABLE as LAKE_VARIABLE
@@ -66,7 +66,7 @@ def bring_home_up_to_date() -> None:
         if home.ledger_path() in files:
             require_sound(home.ledger_path())
         for warehouse in warehouses:
-            warehouse.require_upgradable()
+            warehouse.database.require_upgradable()
         if database() is None:
             _warn_of_lost_calls()
         for path, kind in files.items():
@@ -141,7 +141,7 @@ def require_upgradable_stores(folder: Path) -> None:
     """
     for name in SQLITE:
         sqlite.require_store_kept(folder / name)
-    Warehouse(folder / home.warehouse_path().name).require_upgradable_stores()
+    versions.require_upgradable_stores(folder / home.warehouse_path().name)
 
 
 def require_folder() -> None:

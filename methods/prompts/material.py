@@ -9,83 +9,24 @@ import re
 
 from methods.phrases import Phrases, alternatives
 
-_SOURCE = alternatives(
-    r"""
-articles?
-texts?
-passages?
-excerpts?
-paragraphs?
-snippets?
-notes?
-descriptions?
-pages?
-documents?
-materials?
-information
-context
-sources?
-entr(?:y|ies)
-captions?
-summar(?:y|ies)
-write-ups?
-biograph(?:y|ies)
-metadata
-"""
+_SOURCE = (
+    "(?:articles?|texts?|passages?|excerpts?|paragraphs?|snippets?|notes?|descriptions?"
+    "|pages?|documents?|materials?|information|context|sources?|entr(?:y|ies)|captions?"
+    "|summar(?:y|ies)|write-ups?|biograph(?:y|ies)|metadata)"
 )
-_TEXT_NOUNS = alternatives(
-    r"""
-articles?
-passages?
-excerpts?
-paragraphs?
-snippets?
-source (?:text|material)
-write-ups?
-encyclopa?edia entry
-"""
+_TEXT_NOUNS = (
+    "(?:articles?|passages?|excerpts?|paragraphs?|snippets?|source (?:text|material)"
+    "|write-ups?|encyclopa?edia entry)"
 )
-_PROVIDED = alternatives(
-    r"""
-provided
-given
-supplied
-accompanying
-attached
-preceding
-above
-following
-aforementioned
-referenced
-cited
-background
-source
-reference
-input
-supporting
-wikipedia(?:['’]s)?
-encyclopa?edia
-"""
+_PROVIDED = (
+    "(?:provided|given|supplied|accompanying|attached|preceding|above|following"
+    "|aforementioned|referenced|cited|background|source|reference|input|supporting"
+    "|wikipedia(?:['’]s)?|encyclopa?edia)"
 )
-_SAYS = alternatives(
-    r"""
-sa(?:y|ys|id)
-states?d?
-mentions?(?:ed)?
-tells?
-told
-claims?(?:ed)?
-describes?d?
-explains?(?:ed)?
-reports?(?:ed)?
-indicates?d?
-suggests?(?:ed)?
-notes?d?
-refers?
-specif(?:y|ies|ied)
-reveals?(?:ed)?
-discuss(?:es|ed)?
-"""
+_SAYS = (
+    "(?:sa(?:y|ys|id)|states?d?|mentions?(?:ed)?|tells?|told|claims?(?:ed)?|describes?d?"
+    "|explains?(?:ed)?|reports?(?:ed)?|indicates?d?|suggests?(?:ed)?|notes?d?|refers?"
+    "|specif(?:y|ies|ied)|reveals?(?:ed)?|discuss(?:es|ed)?)"
 )
 _SHOWN = (
     "(?!"

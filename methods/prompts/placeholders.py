@@ -38,16 +38,9 @@ def is_placeholder(text: str) -> bool:
 
 
 def required_explanation(text: str) -> str:
-    """Check that a reply has an explanation.
+    """Return the explanation of a reply, stripped. An empty text means that it has none.
 
-    Args:
-        text: The explanation of the reply; empty if it has none.
-
-    Returns:
-        The explanation, stripped.
-
-    Raises:
-        ParseError: `no_explanation` for a text without a letter or digit, or `placeholder`.
+    Raises ParseError: `no_explanation` for a text without a letter or digit, or `placeholder`.
     """
     if not any(map(str.isalnum, text)):
         raise ParseError(

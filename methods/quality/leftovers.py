@@ -5,24 +5,12 @@
 import re
 
 from methods.mmdu.reading import without_additions
-from methods.phrases import Phrases, alternatives
+from methods.phrases import Phrases
 from methods.quality.refusal_phrases import SELF
 
-_REPLIES = alternatives(
-    r"""
-answer
-description
-response
-explanation
-breakdown
-analysis
-comparison
-overview
-list
-reply
-rewrite
-translation
-"""
+_REPLIES = (
+    "(?:answer|description|response|explanation|breakdown|analysis|comparison|overview|list"
+    "|reply|rewrite|translation)"
 )
 _COMPLIES = Phrases(
     r"""

@@ -8,20 +8,9 @@ from methods.phrases import Phrases, alternatives
 
 # --- English -------------------------------------------------------------------------------------
 
-_PICTURE = alternatives(
-    r"""
-images?
-pictures?
-photos?
-photographs?
-attachments?
-files?
-screenshots?
-uploads?
-visuals?
-visual content
-visual input
-"""
+_PICTURE = (
+    "(?:images?|pictures?|photos?|photographs?|attachments?|files?|screenshots?|uploads?"
+    "|visuals?|visual content|visual input)"
 )
 _CANNOT = alternatives(
     r"""
@@ -47,42 +36,12 @@ should(?:n't| not)
     |abilities|capabilit(?:y|ies)|capacity|means|permission) (?:to|of|for)
 """
 )
-_DEAL = alternatives(
-    r"""
-help
-assist
-answer
-comment
-describ
-identif
-discuss
-respond
-fulfil
-compl[yi]
-complet
-process
-analy[sz]
-interpret
-speculat
-engage
-proceed
-continue
-do (?:that|this|so)
-provid
-offer
-guess
-view
-access
-open\b
-support
-recogni[sz]
-evaluat
-judg
-assess
-look
-see (?:any |the |your )?(?:\w+ )?(?:image|pic|photo|attach)
-(?:talk|say|share|tell|give) (?:\w+ ){0,2}(?:about|anything|details|that|this|on|opinion)
-"""
+_DEAL = (
+    "(?:help|assist|answer|comment|describ|identif|discuss|respond|fulfil|compl[yi]|complet"
+    "|process|analy[sz]|interpret|speculat|engage|proceed|continue|do (?:that|this|so)|provid"
+    r"|offer|guess|view|access|open\b|support|recogni[sz]|evaluat|judg|assess|look"
+    r"|see (?:any |the |your )?(?:\w+ )?(?:image|pic|photo|attach)"
+    r"|(?:talk|say|share|tell|give) (?:\w+ ){0,2}(?:about|anything|details|that|this|on|opinion))"
 )
 SELF = Phrases(
     r"""
@@ -148,34 +107,13 @@ _HERE = alternatives(
     |go|comment)|in (?:our|this|your|the) (?:conversation|chat|message|prompt|request|thread)))
 """
 )
-_ATTACHED = alternatives(
-    r"""
-attached
-provided
-shared
-uploaded
-included
-received
-sent
-supplied
-submitted
-transmitted
-added
-available to me
-accessible
-visible to me
-"""
+_ATTACHED = (
+    "(?:attached|provided|shared|uploaded|included|received|sent|supplied|submitted"
+    "|transmitted|added|available to me|accessible|visible to me)"
 )
-_CAME = alternatives(
-    r"""
-c[ao]me (?:through|across|up)
-g[eo]t through
-ma[dk]e it
-arrived?
-load(?:ed)?
-reach(?:ed)? me
-upload(?:ed)?
-"""
+_CAME = (
+    "(?:c[ao]me (?:through|across|up)|g[eo]t through|ma[dk]e it|arrived?|load(?:ed)?"
+    "|reach(?:ed)? me|upload(?:ed)?)"
 )
 _ELSEWHERE = alternatives(
     r"""

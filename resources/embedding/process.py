@@ -50,27 +50,15 @@ class EmbedderProcess(Embedder):
         return self._ask("device")
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Encode texts, as `Embedder.encode`.
-
-        Raises:
-            EmbedderError: The model failed, or the process ended.
-        """
+        """Encode texts, as `Embedder.encode`. Raises EmbedderError, also if the process ended."""
         return self._ask("encode", list(texts))
 
     def are_truncated(self, texts: Sequence[str]) -> list[bool]:
-        """Check texts, as `Embedder.are_truncated`.
-
-        Raises:
-            EmbedderError: The model failed, or the process ended.
-        """
+        """Check texts, as `Embedder.are_truncated`. Raises EmbedderError."""
         return self._ask("are_truncated", list(texts))
 
     def tokenized(self, texts: Sequence[str]) -> Tokenized:
-        """Tokenize texts, as `Embedder.tokenized`.
-
-        Raises:
-            EmbedderError: The model failed, or the process ended.
-        """
+        """Tokenize texts, as `Embedder.tokenized`. Raises EmbedderError."""
         return self._ask("tokenized", list(texts))
 
     def _ask(self, name: str, *texts: Sequence[str]) -> Any:

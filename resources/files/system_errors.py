@@ -51,13 +51,9 @@ class ResourceExhausted(StoreError):
 
 
 def exhaustion_message(error: BaseException) -> ResourceExhausted | None:
-    """Make the message for an error of an exhausted resource.
+    """Make the error to show instead of one that an exhausted resource caused; None for other errors.
 
-    Args:
-        error: Any error; its causes and the errors of a group are searched, too.
-
-    Returns:
-        The error to show instead; None if no resource is exhausted.
+    Causes and the errors of a group are searched, too.
     """
     for cause in _chain(error, set()):
         if isinstance(cause, ResourceExhausted):

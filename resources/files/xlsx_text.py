@@ -41,16 +41,11 @@ def unescaped(cell: Any) -> Any:
 
 
 def require_small_elements(xml: IO[bytes]) -> None:
-    """Raise PublishedError for more elements in a row or text, or outside of them, than a real file
-    has.
-
-    openpyxl builds a whole row or shared text in memory before its elements can be counted.
-
-    Args:
-        xml: A part of the spreadsheet, unpacked.
+    """Check an unpacked part of a spreadsheet, before openpyxl builds whole rows and texts in memory.
 
     Raises:
-        PublishedError: There are too many elements, or the XML declares entities.
+        PublishedError: A row or text has more elements than in a real file, or there are as many
+            outside of them, or the XML declares entities.
         ExpatError: The part is not XML.
     """
     parser = ParserCreate()

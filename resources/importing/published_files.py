@@ -38,16 +38,12 @@ class PublishedFileError(UserError):
     """A published file cannot be imported; the message names the record or the image."""
 
 
-def nobody(message: str) -> None:
-    """Ignore a message."""
-
-
 def read_items(
     forms: PublishedFormats,
     file: Path,
     pictures: Path | None,
     store: ImageStore,
-    say: Callable[[str], None] = nobody,
+    say: Callable[[str], None] = lambda _: None,
     quoting: Quoting = "checked",
     skipped: Counter[str] | None = None,
 ) -> list[Item]:
@@ -106,11 +102,7 @@ def read_items(
 def grouped_by_images(items: Sequence[Item]) -> list[Item]:
     """Put items with the same images into one group, as their scores are not independent.
 
-    Args:
-        items: The items. Those with a group keep it.
-
-    Returns:
-        The items in the same order. A new group has the id of its first item.
+    Items with a group keep it. A new group has the id of its first item.
     """
     ids_by_images: dict[frozenset[str], list[str]] = {}
     for item in items:
@@ -187,11 +179,7 @@ def _stored(
 ) -> Item:
     """Store the images of an item, and return the item. Raises _UnusableImage.
 
-    Args:
-        item: The item, whose images are paths.
-        folder: The folder that its paths are relative to.
-        store: The image store.
-        image_of_path: Images that were read before, by path; new ones are added.
+    `image_of_path` has the images that were read before, by path; new ones are added.
     """
     image_ids = []
     for position, image in enumerate(item.images, start=1):

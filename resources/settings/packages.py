@@ -29,14 +29,7 @@ class PackageMissing(UserError):
 
 
 def package_missing(error: BaseException) -> PackageMissing | None:
-    """Turn an error into `PackageMissing` if the import of an optional package caused it.
-
-    Args:
-        error: Any error.
-
-    Returns:
-        The error to show instead; None if no optional package is missing.
-    """
+    """Turn an error into `PackageMissing` if the import of an optional package caused it, else None."""
     current: BaseException | None = error
     while current is not None:
         if isinstance(current, ModuleNotFoundError):

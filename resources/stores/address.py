@@ -16,6 +16,11 @@ STATEMENT_TIMEOUT = (
     "raise statement_timeout of the server, the database and its user (such as ALTER ROLE ... SET "
     "statement_timeout = '5min'), unless somebody cancelled the statement"
 )
+_NO_ADDRESS = (
+    f"{VARIABLE} is not an address of a Postgres database: set it as in "
+    "postgresql://user@host:5432/database, with special characters of a password as %XX, or unset it "
+    "to use files of the workspace."
+)
 _SCHEMES = ("postgresql://", "postgres://")
 _HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
 
@@ -23,16 +28,11 @@ _HOST = re.compile(r"(\[[^\]]*\]|[^:@\[\]]*)(:\d*)?")
 def database() -> str | None:
     """Return the address of the database with the stores; None if they are files of the workspace.
 
-    Raises:
-        StoreError: LOOM_STORES is not the address of a Postgres database.
+    Raises StoreError if LOOM_STORES is not the address of a Postgres database.
     """
     address = os.environ.get(VARIABLE, "")
     if address and not is_address(address):
-        raise StoreError(
-            f"{VARIABLE} is not an address of a Postgres database: set it as in "
-            "postgresql://user@host:5432/database, with special characters of a password as %XX, or "
-            "unset it to use files of the workspace."
-        )
+        raise StoreError(_NO_ADDRESS)
     return address or None
 
 
@@ -58,35 +58,23 @@ def shown_database() -> str | None:
 
 
 def shown_address(address: str) -> str:
-    """Remove the password from an address of Postgres.
-
-    Raises:
-        StoreError: It is not an address that libpq can read.
-    """
+    """Remove the password from an address of Postgres. Raises StoreError if libpq cannot read it."""
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
     try:
         parts = conninfo_to_dict(address)
     except psycopg.ProgrammingError:
-        raise StoreError(
-            f"{VARIABLE} is not an address of a Postgres database: set it as in "
-            "postgresql://user@host:5432/database, with special characters of a password as %XX."
-        ) from None
+        raise StoreError(_NO_ADDRESS) from None
     user = f"{parts['user']}@" if parts.get("user") else ""
     port = f":{parts['port']}" if parts.get("port") else ""
     return f"postgresql://{user}{parts.get('host') or ''}{port}/{parts.get('dbname') or ''}"
 
 
 def server_error(error: BaseException) -> StoreUnavailable | None:
-    """Convert a driver's error about the server of the stores, for example of Dagster's storage.
+    """Convert a driver's OperationalError about the server of the stores, or of Dagster's storage.
 
-    Args:
-        error: Any error.
-
-    Returns:
-        The error to display; None if neither the error nor its cause is an OperationalError of a
-        driver.
+    Returns None if neither the error nor a cause of it is one.
     """
     cause = None if isinstance(error, UserError) or database() is None else error
     while cause is not None:

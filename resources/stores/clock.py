@@ -6,13 +6,9 @@ from sqlalchemy import Connection
 
 
 def server_seconds(connection: Connection) -> float | None:
-    """Return the time by the clock of the store's server, the same for all machines.
+    """Return the time in seconds since 1970 by the clock of the store's server; None for a file.
 
-    Args:
-        connection: A connection of the store. A transaction asks the server once, when it begins.
-
-    Returns:
-        Seconds since 1970; None if the store is a file: use the machine's clock.
+    A transaction asks the server once, when it begins.
     """
     if connection.dialect.name == "sqlite":
         return None

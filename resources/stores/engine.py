@@ -87,11 +87,7 @@ class Store(Protocol):
 
 @contextmanager
 def connected(connect: Callable[[], sqlite3.Connection]) -> Iterator[Connection]:
-    """Open a separate connection to a SQLite file without translation of errors.
-
-    Args:
-        connect: Opens the file; it is closed when the block ends.
-    """
+    """Open a separate connection to a SQLite file, by `connect`, without translation of errors."""
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
     with engine.connect() as connection:
         yield connection

@@ -2,12 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from filelock import FileLock
-from sqlalchemy import Connection, Engine, QueuePool, create_engine
+from sqlalchemy import Connection, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from methods.naming import listed
@@ -54,7 +54,14 @@ class SqliteStore:
         self.shown = str(self.path)
         self._identity: tuple[int, int] | None = None
         """Device and inode of the file that was opened."""
-        self._engine = _engine(self)
+        engine = create_engine(
+            "sqlite://",
+            creator=self.connect,
+            poolclass=QueuePool,
+            max_overflow=-1,
+            hide_parameters=True,
+        )
+        self._engine = track_engine(engine, self.explain)
         if self.path.exists() and not is_writable(self.path):
             look(kind, self.path, lambda _: None)
             return
@@ -82,13 +89,10 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self, *, in_turn: bool = True) -> Iterator[Connection]:
-        """Open a transaction.
+        """Open a transaction; see `Store`.
 
         It waits for other writers when it begins, since a transaction that reads first would fail at
         its first write.
-
-        Args:
-            in_turn: Ignored: a SQLite file has one writer at a time.
         """
         self.require_in_place()
         with self._engine.connect() as connection:
@@ -176,17 +180,6 @@ class SqliteStore:
             _write_version(connection, self.kind.newest_version())
 
 
-def _engine(store: SqliteStore) -> Engine:
-    engine = create_engine(
-        "sqlite://",
-        creator=store.connect,
-        poolclass=QueuePool,
-        max_overflow=-1,
-        hide_parameters=True,
-    )
-    return track_engine(engine, store.explain)
-
-
 def require_upgradable(kind: StoreKind, path: Path) -> None:
     """Check that a file can be upgraded to this version, without changing it.
 
@@ -199,14 +192,9 @@ def require_upgradable(kind: StoreKind, path: Path) -> None:
     Raises:
         StoreError: The file cannot be upgraded.
     """
-
-    def connect() -> sqlite3.Connection:
-        address = f"{path.resolve().as_uri()}?mode=rw"
-        return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
-
     with (
         _explained(kind, path),
-        connected(connect) as connection,
+        _opened(path, "mode=rw") as connection,
         connected(in_memory) as like_it,
     ):
         _require_known(connection, kind, path)
@@ -237,12 +225,8 @@ def require_store_kept(path: Path) -> None:
 
     Does not raise if the file is missing, empty or damaged.
     """
-    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     if size_of(path):
-        with (
-            suppress(DBAPIError),
-            connected(lambda: sqlite3.connect(address, uri=True)) as connection,
-        ):
+        with suppress(DBAPIError), _opened(path, "mode=ro&immutable=1") as connection:
             require_upgradable_stores(path, _version(connection))
 
 
@@ -274,12 +258,7 @@ def look(kind: StoreKind, path: Path, question: Callable[[Connection], T]) -> T:
 
 
 def _ask(kind: StoreKind, path: Path, how: str, question: Callable[[Connection], T]) -> T:
-    address = f"{path.resolve().as_uri()}?{how}"
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
-
-    with connected(connect) as connection:
+    with _opened(path, how) as connection:
         connection.exec_driver_sql("BEGIN")
         if _require_known(connection, kind, path):
             raise StoreError(
@@ -289,6 +268,14 @@ def _ask(kind: StoreKind, path: Path, how: str, question: Callable[[Connection],
                 "which brings it up to date."
             )
         return question(connection)
+
+
+def _opened(path: Path, how: str) -> AbstractContextManager[Connection]:
+    """Open an existing file with the parameters `how` of SQLite's URI."""
+    address = f"{path.resolve().as_uri()}?{how}"
+    return connected(
+        lambda: sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
+    )
 
 
 def _require_known(connection: Connection, kind: StoreKind, path: Path) -> bool:

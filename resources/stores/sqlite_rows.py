@@ -19,14 +19,7 @@ _OTHER_CLASSES = (str, int, float)
 
 
 def text_or_bytes(stored: bytes) -> object:
-    """Decode a text, or return its bytes. Use it as the `text_factory` of a connection.
-
-    Args:
-        stored: The text as it is stored.
-
-    Returns:
-        The text; the bytes if they are not UTF-8.
-    """
+    """Decode a text, or return its bytes if they are not UTF-8; the `text_factory` of a connection."""
     try:
         return stored.decode()
     except UnicodeDecodeError:

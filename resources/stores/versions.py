@@ -82,11 +82,7 @@ def upgrade(connection: Connection, kind: StoreKind, version: int) -> None:
 
 
 def run_step(revision: str) -> None:
-    """Run the SQL of a migration; on Postgres, the file in `postgres/` if there is one.
-
-    Args:
-        revision: The path of the revision's module (`__file__`).
-    """
+    """Run the SQL of the revision whose module is at this path; on Postgres, that in `postgres/`."""
     from alembic import op
 
     path = Path(revision).with_suffix(".sql")

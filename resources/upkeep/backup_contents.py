@@ -135,11 +135,7 @@ def _recorded_exports(warehouse: Path) -> dict[str, str]:
 
 
 def is_backed_up(path: Path) -> bool:
-    """Whether a backup may have a file: not a hidden file, and not an auxiliary file of a store.
-
-    Args:
-        path: The path of the file, relative to the workspace.
-    """
+    """Whether a backup may have a file of the workspace: no hidden one, and no side file of a store."""
     hidden = any(part.startswith(".") for part in path.parts)
     return not hidden and not path.name.endswith(SIDE_FILES)
 

@@ -187,13 +187,9 @@ def _without_foreign_code(draft: Path, names: Iterable[str]) -> list[str]:
 
 
 def forget_waiting_runs(folder: Path) -> list[str]:
-    """Forget which runs wait for batches of model calls, so that no sensor starts them again.
+    """Forget which runs of an unused workspace wait for batches of model calls; return their ids.
 
-    Args:
-        folder: A workspace that nobody uses.
-
-    Returns:
-        The ids of the runs.
+    No sensor starts them again.
     """
     ledger = folder / home.ledger_path().name
     if not ledger.exists():

@@ -18,20 +18,13 @@ if TYPE_CHECKING:
 
 
 def computed_tables(path: Path) -> list[str]:
-    """Return what has the name of a declared table, but is a view or has a generated column.
+    """Return the quoted names of declared tables that are views or have generated columns in a file.
 
-    Args:
-        path: The DuckDB file.
-
-    Returns:
-        The quoted names, which nobody may read.
-
-    Raises:
-        duckdb.Error: The file cannot be opened.
+    Nobody may read these.
     """
     tables = {_quoted(table) for table in declared_tables()}
     with _attached(path, " (READ_ONLY)") as connection:
-        views = {name for _, name in _views_and_macros(connection)}
+        views = {name for _, name in connection.execute(sql_text("views_and_macros")).fetchall()}
         generated = {
             name for (name,) in connection.execute(sql_text("generated_columns")).fetchall()
         }
@@ -42,23 +35,15 @@ def drop_foreign_views(path: Path) -> list[str]:
     """Drop all macros of a DuckDB file, which nobody uses, and the views that need access to files.
 
     vlm-loom makes neither. If one is dropped, the views of `sql/` are created again when the file is
-    next opened. No view is read.
-
-    Args:
-        path: The file, of any version.
-
-    Returns:
-        What was dropped and is not created again, such as `view "mine"."answers"`.
-
-    Raises:
-        duckdb.Error: The file cannot be opened or changed.
+    next opened. No view is read. Returns what was dropped and is not created again, such as
+    `view "mine"."answers"`.
     """
     import duckdb
 
     with _attached(path, " (READ_ONLY)") as connection:
         foreign = [
             (kind, name)
-            for kind, name in _views_and_macros(connection)
+            for kind, name in connection.execute(sql_text("views_and_macros")).fetchall()
             if kind != "VIEW" or not _is_readable(connection, name)
         ]
     if foreign:
@@ -83,11 +68,6 @@ def _attached(path: Path, options: str = "") -> "Iterator[duckdb.DuckDBPyConnect
         connection.execute(f"ATTACH {quoted(str(path))} AS restored{options}")
         connection.execute(SEALED)
         yield connection
-
-
-def _views_and_macros(connection: "duckdb.DuckDBPyConnection") -> list[tuple[str, str]]:
-    """Return (kind in SQL, quoted name) of all views and macros of the attached file."""
-    return connection.execute(sql_text("views_and_macros")).fetchall()
 
 
 def _is_readable(connection: "duckdb.DuckDBPyConnection", view: str) -> bool:

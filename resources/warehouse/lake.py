@@ -51,15 +51,12 @@ class Lake(Warehouse):
 
 
 @contextmanager
-def read_at(
-    address: LakeAddress, moment: str | None, log: Callable[[str], None] = _LOG.warning
-) -> Iterator["duckdb.DuckDBPyConnection"]:
+def read_at(address: LakeAddress, moment: str | None) -> Iterator["duckdb.DuckDBPyConnection"]:
     """Open a read-only connection to the lake, now or at a snapshot; it cannot read other files.
 
     Args:
         address: The address of the lake.
         moment: The number of a snapshot or a time (UTC); None for the current state.
-        log: Called with warnings.
 
     Yields:
         The connection.

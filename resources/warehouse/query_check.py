@@ -33,55 +33,22 @@ SEALED = """
 """Settings that restrict a connection: no variables of Python, and no files that are not open yet."""
 SNAPSHOTS = "ducklake_snapshots"
 """The function that lists a lake's snapshots; tables in a file do not have it."""
-TABLE_FUNCTIONS = frozenset(
-    [
-        "duckdb_columns",
-        "duckdb_constraints",
-        "duckdb_functions",
-        "duckdb_keywords",
-        "duckdb_schemas",
-        "duckdb_tables",
-        "duckdb_types",
-        "duckdb_views",
-        SNAPSHOTS,
-        "generate_series",
-        "json_each",
-        "json_tree",
-        "pragma_table_info",
-        "pragma_version",
-        "range",
-        "repeat",
-        "repeat_row",
-        "unnest",
-    ]
+_CATALOGUE = (
+    "duckdb_columns duckdb_constraints duckdb_schemas duckdb_tables duckdb_types duckdb_views"
 )
-SYSTEM_VIEWS = frozenset(
-    [
-        "duckdb_columns",
-        "duckdb_constraints",
-        "duckdb_schemas",
-        "duckdb_tables",
-        "duckdb_types",
-        "duckdb_views",
-        "sqlite_master",
-        "sqlite_schema",
-    ]
+_FUNCTIONS = (
+    "duckdb_functions duckdb_keywords generate_series json_each json_tree pragma_table_info "
+    "pragma_version range repeat repeat_row unnest"
 )
+TABLE_FUNCTIONS = frozenset([*_CATALOGUE.split(), *_FUNCTIONS.split(), SNAPSHOTS])
+SYSTEM_VIEWS = frozenset([*_CATALOGUE.split(), "sqlite_master", "sqlite_schema"])
 SHOWN = frozenset(["", "databases", "tables", "variables", "__show_tables_expanded"])
 """Arguments of SHOW that are allowed although they are not tables."""
-NOT_ALLOWED = frozenset(
-    [
-        "current_setting",
-        "currval",
-        "getenv",
-        "getvariable",
-        "json_serialize_plan",
-        "nextval",
-        "setval",
-        "txid_current",
-        "write_log",
-    ]
+_REFUSED = (
+    "current_setting currval getenv getvariable json_serialize_plan nextval setval txid_current "
+    "write_log"
 )
+NOT_ALLOWED = frozenset(_REFUSED.split())
 """Refused functions of DuckDB: they show settings, change something, or bind other SQL. Some are
 refused because a lake does not have them."""
 _NODES = ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE")

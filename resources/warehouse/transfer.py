@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from resources.files import rows
 from resources.warehouse.declarations import declared_tables
 from resources.warehouse.duckdb_file import quoted
 from resources.warehouse.lake import Lake
@@ -11,24 +12,18 @@ from resources.warehouse.warehouse import Warehouse
 from resources.warehouse.writes import Parquet, TableWrite
 
 
-def write_parquet(warehouse: Warehouse, folder: Path) -> int:
+def write_parquet(warehouse: Warehouse, folder: Path) -> None:
     """Write a snapshot of all tables to files `<schema>.<table>.parquet`.
 
     Args:
         warehouse: The warehouse.
         folder: The folder to write to.
-
-    Returns:
-        The number of rows.
     """
-    n_rows = 0
     database = warehouse.database
     with database.connection() as connection, database.at_one_moment(connection):
         for table in declared_tables():
             to = quoted(str(_file(folder, table)))
-            (count,) = connection.execute(f"COPY {table} TO {to} (COMPRESSION zstd)").fetchall()
-            n_rows += count[0]
-    return n_rows
+            connection.execute(f"COPY {table} TO {to} (COMPRESSION zstd)")
 
 
 def fill(lake: Lake, folder: Path) -> int:
@@ -47,7 +42,7 @@ def fill(lake: Lake, folder: Path) -> int:
         LakeError: A table has rows that are not in the files.
     """
     files = {table: _file(folder, table) for table in declared_tables()}
-    n_rows = {table: _n_rows(path) for table, path in files.items()}
+    n_rows = {table: rows.n_rows(path) for table, path in files.items()}
     for table, n in _n_rows_of(lake, files).items():
         if n and _n_missing(lake, f"FROM {table}", _rows_of(files[table])):
             raise LakeError(
@@ -91,10 +86,3 @@ def _file(folder: Path, table: str) -> Path:
 
 def _rows_of(path: Path) -> str:
     return f"FROM read_parquet({quoted(str(path))})"
-
-
-def _n_rows(path: Path) -> int:
-    """Return the number of rows of a Parquet file."""
-    import pyarrow.parquet as pq
-
-    return int(pq.read_metadata(path).num_rows)

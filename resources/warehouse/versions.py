@@ -14,9 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from resources import migrations
 from resources.migrations import (
+    BASELINE,
+    Migration,
     newer_version_message,
     older_version_message,
     other_version_message,
@@ -41,41 +44,14 @@ if TYPE_CHECKING:
     import duckdb
 
 MIGRATIONS = SQL_ROOT / "migrations"
-BASELINE = 100
-"""The version of vlm-loom 0.2.0. Earlier tables have a lower number, and cannot be upgraded."""
 RunScript = Callable[["duckdb.DuckDBPyConnection", str], None]
 _OF_SECOND = "evaluate.site"
 """The table that the second migration creates."""
 
 
-class WarehouseMigration(NamedTuple):
-    """A migration from the previous version to `version`."""
-
-    version: int
-    path: Path
-
-    def text(self) -> str:
-        """Read the SQL of the migration."""
-        return self.path.read_text(encoding="utf-8")
-
-
-@cache
-def _steps() -> tuple[WarehouseMigration, ...]:
-    """Return all migrations in `sql/migrations/`, in order."""
-    paths = MIGRATIONS.glob("*.sql")
-    return tuple(
-        sorted(WarehouseMigration(int(path.stem.partition("_")[0]), path) for path in paths)
-    )
-
-
-def steps_since_baseline() -> tuple[WarehouseMigration, ...]:
-    """Return the migrations after the baseline, in order."""
-    return tuple(step for step in _steps() if step.version > BASELINE)
-
-
 def current_version() -> int:
     """Return the version that `sql/` declares: that of the last migration, or the baseline."""
-    return max((BASELINE, *(step.version for step in steps_since_baseline())))
+    return migrations.current_version(MIGRATIONS)
 
 
 def run_script(connection: "duckdb.DuckDBPyConnection", script: str) -> None:
@@ -114,7 +90,7 @@ def bring_up_to_date(
 
 def upgrade_steps(
     connection: "duckdb.DuckDBPyConnection", path: Path | str
-) -> tuple[int | None, str, list[WarehouseMigration]]:
+) -> tuple[int | None, str, list[Migration]]:
     """Find the migrations that an open file lacks, without changing the file.
 
     Args:
@@ -138,7 +114,7 @@ def upgrade_steps(
     return version, compared_with, steps
 
 
-def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[WarehouseMigration]:
+def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[Migration]:
     """Return the migrations that a version lacks. Raises WarehouseError for an unknown version.
 
     Tables of two unreleased states are recognized by their columns: version 100 without findings, and
@@ -148,11 +124,13 @@ def _missing_steps(path: Path | str, version: int, columns: Columns) -> list[War
     newest = current_version()
     if version > newest:
         raise WarehouseError(newer_version_message(path, version, newest))
+    steps = migrations.migrations(MIGRATIONS)
     if version == BASELINE and FINDINGS not in columns:
-        return [*_steps()]
-    missing = list(steps_since_baseline()[version - BASELINE :])
+        return [*steps]
+    since_baseline = [step for step in steps if step.version > BASELINE]
+    missing = since_baseline[version - BASELINE :]
     if version == BASELINE + 1 and _OF_SECOND in columns:
-        missing[0] = steps_since_baseline()[0]._replace(version=missing[0].version)
+        missing[0] = since_baseline[0]._replace(version=missing[0].version)
     return missing
 
 
@@ -255,7 +233,7 @@ def _rehearse(
     connection: "duckdb.DuckDBPyConnection",
     path: Path | str,
     version: int,
-    steps: Iterable[WarehouseMigration],
+    steps: Iterable[Migration],
 ) -> None:
     """Dry-run the migrations; raise WarehouseError if they do not produce the declared tables.
 

@@ -20,7 +20,6 @@ from resources.warehouse.declarations import (
     sql_text,
 )
 from resources.warehouse.file_database import FileDatabase
-from resources.warehouse.versions import require_upgradable_stores
 from resources.warehouse.writes import Partition, TableWrite, condition
 
 if TYPE_CHECKING:
@@ -57,14 +56,6 @@ class Warehouse:
     def check(self) -> None:
         """Upgrade the tables to this version now, not at the first use. Raises WarehouseError."""
         self.database.check()
-
-    def require_upgradable(self) -> None:
-        """Raise WarehouseError if the tables cannot be upgraded to this version. Changes nothing."""
-        self.database.require_upgradable()
-
-    def require_upgradable_stores(self) -> None:
-        """Raise WarehouseError if the file, which nobody uses, is too old to be upgraded."""
-        require_upgradable_stores(self.path)
 
     def kept_open(self) -> AbstractContextManager[None]:
         """Keep one connection open for all reads of this thread in the block."""

@@ -233,16 +233,13 @@ def _extended(
 def _reclustered(
     entries: Entries, prior: PriorClustering, step: _CommunityUpdate, groups: Communities | None
 ) -> Communities:
-    changes = _changes(prior, step, len(step.new_centres))
-    continues = changes.continued(len(step.new_centres))
-    return _communities(entries, step, continues, step.new_centres, changes, groups)
-
-
-def _changes(prior: PriorClustering, step: _CommunityUpdate, n_new: int) -> CommunityChanges:
+    n_new = len(step.new_centres)
     existed = prior.is_known | (step.before.community >= 0)
-    return compare_communities(
+    changes = compare_communities(
         step.before.community, step.after.community, existed, len(step.prior.ids), n_new
     )
+    continues = changes.continued(n_new)
+    return _communities(entries, step, continues, step.new_centres, changes, groups)
 
 
 def _communities(

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from methods.image_sets.spec import Cluster, Counts, Member, SamplingSpec, max_sets
+from methods.image_sets.spec import Cluster, Member, SamplingSpec, max_sets
 
 MAX_CANDIDATES = 64
 """The most pages with a candidate. More candidates cost time and spread sets little farther."""
@@ -96,13 +96,9 @@ class ClusterPool:
         """Whether a set of `size` images may be sampled next."""
         return size <= self.max_size and size not in self._exhausted
 
-    def counts(self) -> Counts:
-        """Count the remaining uses of each page's entries."""
-        return np.array([len(ranked) for ranked in self._pages.values()], dtype=np.int64)
-
     def capacity(self, mean: float) -> int:
         """Estimate how many entries fit into sets of `mean` images with at most one entry of a page."""
-        counts = self.counts()
+        counts = np.array([len(ranked) for ranked in self._pages.values()], dtype=np.int64)
         return int(np.minimum(counts, max(1, max_sets(counts, mean))).sum())
 
     def sample(self, size: int) -> tuple[Member, ...] | None:

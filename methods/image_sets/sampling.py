@@ -41,24 +41,16 @@ class SizeCount:
     reasons: dict[str, int]
 
 
-def size_counts(
+def _size_counts(
     clusters: Sequence[Cluster],
     spec: SamplingSpec,
     existing: Mapping[int, int],
-    whole_sizes: Collection[int] | None = None,
+    whole_sizes: Collection[int] | None,
 ) -> list[SizeCount]:
-    """Count wanted and made sets by size, in ascending order, with the reasons for missing sets.
+    """Count wanted and made sets of each size with a weight, with the reasons for missing sets.
 
-    Args:
-        clusters: The clusters of this split.
-        spec: The sampling specification. `wanted` apportions `spec.n_sets` to the sizes by their
-            weights; if it is None, the number of sets that were made.
-        existing: The number of sets that were made, by size.
-        whole_sizes: The number of entries of each cluster in both splits together; None if there is
-            only one split.
-
-    Returns:
-        One row for each size with a weight.
+    `spec.n_sets`, or the number of sets that were made, is apportioned to the sizes by their weights.
+    `existing` has the number of sets that were made, by size.
     """
     n_sets = sum(existing.values()) if spec.n_sets is None else spec.n_sets
     wanted = apportion(spec.weights, n_sets)
@@ -162,8 +154,8 @@ def sample_sets(
         clusters: The clusters of this split with their entries.
         spec: The kind, the sizes with their weights, the number of sets and the seed.
         prior: The sets of an earlier run.
-        whole_sizes: The number of entries of each cluster in both splits together. They only explain
-            why sets are missing.
+        whole_sizes: The number of entries of each cluster in both splits together; None if there is
+            only one split. They only explain why sets are missing.
 
     Returns:
         The sets, and counts by size.
@@ -193,7 +185,7 @@ def sample_sets(
         tuple(member.entry_id for member in image_set.members) in prior_entries
         for image_set in prior_sets
     )
-    return SampledSets(sets, n_kept, size_counts(clusters, spec, sizes, whole_sizes))
+    return SampledSets(sets, n_kept, _size_counts(clusters, spec, sizes, whole_sizes))
 
 
 def _kept_sets(

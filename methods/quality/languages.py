@@ -73,12 +73,6 @@ FUNCTION_WORDS = {
 }
 
 
-def distinguishing_words(first: str, second: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the function words of each of two languages that the other does not have."""
-    own, others = (FUNCTION_WORDS.get(language, frozenset()) for language in (first, second))
-    return own - others, others - own
-
-
 _SCRIPTS = {
     "Latin": r"A-Za-z\u00c0-\u024f\u1e00-\u1eff",
     "Han": r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff",
@@ -206,9 +200,9 @@ def _other_language(text: str, wanted: str) -> str | None:
     if best == wanted or likely[best] < LEAST_SURE or likely[wanted] > MOST_WANTED:
         return None
     words = set(_WORD.findall(text.casefold()))
-    own, of_best = (
-        len(words & telling_words) for telling_words in distinguishing_words(wanted, best)
-    )
+    # Words of one of the two languages that the other does not have.
+    in_wanted, in_best = (FUNCTION_WORDS.get(name, frozenset()) for name in (wanted, best))
+    own, of_best = len(words & in_wanted - in_best), len(words & in_best - in_wanted)
     if n_words(text) <= SHORT and (
         3 * own >= of_best if own else not of_best and likely[best] < SURE
     ):

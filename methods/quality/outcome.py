@@ -42,13 +42,8 @@ DROPPED = (
 )
 """Reasons that drop a pair by default: no model should be trained on such pairs."""
 REVIEWED = (
-    LENGTH,
-    MATERIAL,
-    LEAK,
-    NEAR_DUPLICATE,
-    UNSUPPORTED,
-    CONTRADICTIONS,
-    UNANSWERED,
+    *(LENGTH, MATERIAL, LEAK, NEAR_DUPLICATE),
+    *(UNSUPPORTED, CONTRADICTIONS, UNANSWERED),
 )
 """Reasons that send a pair to human review by default, because these checks may be wrong."""
 
@@ -206,20 +201,12 @@ def note_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
     return {
         "turn": row["turn"],
         "outcome": row["outcome"],
-        "found": [[reason, evidence_of(row, reason)] for reason in row["reasons"]],
+        "found": [[reason, _evidence_of(row, reason)] for reason in row["reasons"]],
     }
 
 
-def evidence_of(row: Mapping[str, Any], reason: str) -> str:
-    """Return the evidence of a check as one text.
-
-    Args:
-        row: The row of the pair.
-        reason: The reason.
-
-    Returns:
-        The text.
-    """
+def _evidence_of(row: Mapping[str, Any], reason: str) -> str:
+    """Return the evidence of a check as one text."""
     if reason == NEEDS_NO_PICTURE:
         graded = [
             f"{row[grade]} of 10 {_SHOWN[grade]}" for grade in GRADES if row[grade] is not None

@@ -90,25 +90,6 @@ def says_nothing_new(reference: str, question: str) -> bool:
     return not set(_terms(reference)) - set(_terms(question))
 
 
-def leaks(rewrite: str, question: str, reference: str) -> bool:
-    """Check whether a rewrite reveals parts of the reference that its question does not contain.
-
-    It does if it adds a number of the reference, or at least `LEAKED_SHARE` of the words that only the
-    reference has.
-
-    Args:
-        rewrite: The rewrite.
-        question: The question.
-        reference: The reference answer.
-
-    Returns:
-        True if it reveals them.
-    """
-    return gives_number_away(rewrite, question, reference) or gives_words_away(
-        rewrite, question, reference
-    )
-
-
 def gives_number_away(text: str, question: str, reference: str) -> bool:
     """Check whether a text has a number of the reference that its question does not have.
 
@@ -194,7 +175,8 @@ def fault_in(rewrite: str, question: str, reference: str, earlier: Sequence[str]
         return TOKENS
     if language_of(rewrite) != language_of(question):
         return LANGUAGE
-    return LEAK if leaks(rewrite, question, reference) else None
+    texts = (rewrite, question, reference)
+    return LEAK if gives_number_away(*texts) or gives_words_away(*texts) else None
 
 
 def choose_by_meaning(

@@ -165,7 +165,9 @@ def open_inside(folder: Path, path: Path) -> io.BufferedReader:
         OSError: The file is missing, or was replaced by a link.
     """
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    place, root = inside(folder, path), folder.resolve()
+    place, root = path.resolve(strict=True), folder.resolve()
+    if not place.is_relative_to(root):
+        raise BoundedReadError("outside", f"the file is a link out of {folder}")
     number = os.open(root, flags)
     try:
         for part in place.parent.relative_to(root).parts:
@@ -174,26 +176,6 @@ def open_inside(folder: Path, path: Path) -> io.BufferedReader:
         return open_file(Path(place.name), number)
     finally:
         os.close(number)
-
-
-def inside(folder: Path, path: Path) -> Path:
-    """Resolve a path, and check that the file is in a folder.
-
-    Args:
-        folder: The folder.
-        path: The path, which may be a link.
-
-    Returns:
-        The resolved path.
-
-    Raises:
-        BoundedReadError: The file is a link out of the folder.
-        OSError: The file is missing.
-    """
-    place = path.resolve(strict=True)
-    if not place.is_relative_to(folder.resolve()):
-        raise BoundedReadError("outside", f"the file is a link out of {folder}")
-    return place
 
 
 def read(file: IO[bytes], most: int) -> bytes:

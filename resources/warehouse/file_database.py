@@ -20,7 +20,7 @@ from resources.files.waiting import TimedWait
 from resources.warehouse.database import EARLIER_VERSION, NO_TABLES, Database
 from resources.warehouse.declarations import WarehouseError
 from resources.warehouse.duckdb_file import OpenFile, attached, left_open
-from resources.warehouse.file_errors import advice, is_damage, is_full_disk, is_log_kept
+from resources.warehouse.file_errors import CORRUPT, FULL, LOG_KEPT, advice
 from resources.warehouse.versions import bring_up_to_date, upgrade_steps
 from resources.warehouse.writes import STREAM_ROWS, TableWrite, has_stream, replace_rows
 
@@ -136,7 +136,7 @@ class FileDatabase(Database):
                 # On a full disk the rollback may fail, too; its error would hide the cause.
                 with suppress(duckdb.Error):
                     connection.rollback()
-                if is_full_disk(str(error)):
+                if FULL in str(error):
                     raise self._refused(" ".join(str(error).split())) from error
                 raise WarehouseError(f"The warehouse refused the write: {error}") from error
 
@@ -210,13 +210,14 @@ class FileDatabase(Database):
             yield
         except duckdb.Error as error:
             reason = " ".join(str(error).split())
-            if not is_log_kept(reason):
+            if LOG_KEPT not in reason:
                 raise
             raise self._refused(reason) from error
 
     def _unusable(self, error: "duckdb.Error") -> WarehouseError | None:
         reason = str(error).splitlines()[0]
-        return self._refused(reason) if is_damage(reason, self.path) else None
+        is_damaged = f'from file "{self.path}"' in reason or CORRUPT in reason
+        return self._refused(reason) if is_damaged else None
 
     def _not_upgraded(self, reason: str) -> WarehouseError:
         return WarehouseError(

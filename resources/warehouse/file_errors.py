@@ -15,39 +15,17 @@ from resources.warehouse.duckdb_file import quoted
 _HEADER_BYTES = 84
 _WRITER = re.compile(rb".{8}DUCK.{40}v(?P<version>[\w.-]+)\0", re.DOTALL)
 """The header of a file: checksum, magic bytes, storage version, flags, version of the library."""
-_FULL = "No space left on device"
-_LOG_KEPT = "CHECKPOINT during DETACH failed"
+FULL = "No space left on device"
+LOG_KEPT = "CHECKPOINT during DETACH failed"
+"""Committed transactions are only in the log, which cannot be written into the file."""
 _DENIED = "Cannot open file"
-_CORRUPT = "Corrupt database file"
+CORRUPT = "Corrupt database file"
 _DAMAGED = (
-    _CORRUPT,
+    CORRUPT,
     "is not a valid DuckDB database file",
     "Could not read enough bytes from file",
 )
 _OTHER_DUCKDB = "Trying to read a database file with version number"
-
-
-def is_full_disk(error: str) -> bool:
-    """Whether the error says that the disk is full."""
-    return _FULL in error
-
-
-def is_log_kept(error: str) -> bool:
-    """Whether committed transactions are only in the log, which cannot be written into the file."""
-    return _LOG_KEPT in error
-
-
-def is_damage(error: str, path: Path) -> bool:
-    """Check whether an error of DuckDB means that the file is damaged.
-
-    Args:
-        error: The text of the error.
-        path: The file.
-
-    Returns:
-        True if the file is damaged.
-    """
-    return f'from file "{path}"' in error or _CORRUPT in error
 
 
 def advice(reason: str, path: Path) -> str:
@@ -60,7 +38,7 @@ def advice(reason: str, path: Path) -> str:
     Returns:
         The rest of a sentence that begins with the file's path.
     """
-    if is_full_disk(reason) or is_log_kept(reason):
+    if FULL in reason or LOG_KEPT in reason:
         return f"cannot be written ({reason}): make room on its disk and run again."
     if _DENIED in reason:
         return f"cannot be opened ({reason}): make it a file that you may read and write."

@@ -40,30 +40,12 @@ CHECKS_OF = {
     "turns": (LENGTH, TRUNCATION),
 }
 """By kind of fault: the checks of which one is to find it."""
-IN_WORDS = {
-    "repeat": "question asked again in other words",
-    "missing": "picture that the dialogue does not have",
-    "ground.name": "name without ground",
-    "ground.number": "number without ground",
-    "ground.object": "object without ground",
-    "refusal": "refusal",
-    "leftover": "left-over of a prompt or a reply",
-    "cut": "answer that is cut off",
-    "turns.empty": "turn without an answer",
-    "turns.swapped": "question and answer changed places",
-    "turns.lost": "turn that is gone",
-    "turns.extra": "turn too many",
-}
-LOOKS = {
-    "plain": "nothing in particular",
-    "quoted": "a refusal that somebody in a film or a picture speaks",
-    "colon": "a colon, and what it leads to",
-    "nostop": "a name, a list or a quotation without a full stop",
-    "repeat": "a question like an earlier one that asks something else",
-    "pict": "talk of pictures that are there",
-    "ground": "a number that follows from those given",
-}
-"""What makes a text without a fault look like one."""
+FAULTS = (
+    *("repeat", "missing", "ground.name", "ground.number", "ground.object", "refusal", "leftover"),
+    *("cut", "turns.empty", "turns.swapped", "turns.lost", "turns.extra"),
+)
+LOOKS = ("plain", "quoted", "colon", "nostop", "repeat", "pict", "ground")
+"""What makes a text without a fault look like one; docs/results/quality-checks.md has all in words."""
 Text = Mapping[str, Any]
 
 
@@ -114,7 +96,7 @@ def figures(half: str) -> list[Told]:
             text["sound"] or (turn == text["turn"] and check in checks)
             for turn, check in named(text)
         )
-    kinds = [*((False, kind) for kind in IN_WORDS), *((True, kind) for kind in LOOKS)]
+    kinds = [*((False, kind) for kind in FAULTS), *((True, kind) for kind in LOOKS)]
     return [Told(half, *of, n[of], found[of]) for of in kinds]
 
 

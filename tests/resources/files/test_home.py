@@ -37,13 +37,6 @@ def test_an_installation_that_is_no_checkout_writes_where_it_is_started(tmp_path
     assert shown.stdout.strip() == str(work / "data")
 
 
-def test_everything_moves_with_loom_home(monkeypatch, tmp_path):
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-    for path in (home.warehouse_path, home.ledger_path, home.images_path, home.reports_path):
-        assert path().parent == tmp_path
-        assert not path().exists(), "naming a place does not make it"
-
-
 def test_a_relative_home_does_not_move_when_the_working_folder_does(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LOOM_WORKSPACE", "here")

@@ -118,13 +118,6 @@ def test_a_formula_is_the_text_that_it_is_written_as(tmp_path):
     assert [row.cells["prediction"] for row in read_rows(file)] == texts
 
 
-def test_escapes_of_a_spreadsheet_are_characters(tmp_path):
-    file = tmp_path / "e.xlsx"
-    texts = ["B_x000D_\n", "A_x005F_x000D_", "_x0007_"]
-    pd.DataFrame({"index": range(3), "prediction": texts}).to_excel(file, index=False)
-    assert [row.cells["prediction"] for row in read_rows(file)] == ["B\r\n", "A_x000D_", "\a"]
-
-
 SHEET_PART = "xl/worksheets/sheet1.xml"
 SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,14 +14,12 @@ import pytest
 
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.published import PublishedItem
-from methods.ingest.image_check import ImageRejected
 from methods.mmbench import published as mmbench
 from methods.mmdu import published
 from resources.images.store import ImageStore
 from resources.importing.published_files import (
     PublishedFileError,
     grouped_by_images,
-    picture_in,
     read_items,
 )
 from tests.doubles.one_colour import one_colour
@@ -245,13 +242,6 @@ def test_base64_is_read_as_tools_write_it(folder, store):
     items = read_items(published, folder / "m.tsv", None, store)
 
     assert {item.image_ids for item in items} == {(sha256(odd),)}
-
-
-def test_a_pipe_is_refused_by_its_reason(tmp_path):
-    os.mkfifo(tmp_path / "a.png")
-    with pytest.raises(ImageRejected) as refused:
-        picture_in(tmp_path, "a.png")
-    assert refused.value.reason == "irregular"
 
 
 def test_items_with_the_same_images_are_one_group_and_a_group_of_their_own_stays():

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from methods.release import RELEASE_TABLES, Edition, ReviewPolicy, id_of_release
+from methods.release import RELEASE_TABLES, ReviewPolicy, id_of_release
 from methods.release_card import edition_of
 from resources.images.store import ImageStore
 from resources.importing.release_import import ReleaseFolderError, import_release
@@ -138,13 +138,6 @@ def named_by_its_content(folder: Path, card: dict) -> None:
     written_again(folder, {**card, "release_id": release_id}, {})
 
 
-CHANGES = {
-    "settings of no table": {"settings": {"tau": 0.6}},
-    "too many items": {"n_items": 10**30},
-    "a time of escape codes": {"created_at": "x\n\x1b[31m"},
-}
-
-
 @pytest.mark.parametrize(
     "card",
     [
@@ -152,24 +145,21 @@ CHANGES = {
         {"review_policy": "nobody"},
         {"kind": "quiz"},
         {"origin": "found"},
+        {"settings": {"tau": 0.6}},
+        {"n_items": 10**30},
+        {"created_at": "x\n\x1b[31m"},
+        # The id of a release is the name of its folder.
+        {"name": "../../mmdu"},
     ],
     ids=lambda card: ", ".join(card),
 )
-def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty):
+def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty, tmp_path):
     named_by_its_content(folder, card)
 
     with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
         empty.take(folder)
     assert empty.warehouse.count("release.releases") == 0
-
-
-@pytest.mark.parametrize("harm", CHANGES)
-def test_a_card_that_does_not_fit_is_refused(harm, folder, empty):
-    written_again(folder, CHANGES[harm], {})
-
-    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
-        empty.take(folder)
-    assert empty.warehouse.count("release.releases") == 0
+    assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
 
 
 @pytest.mark.parametrize(
@@ -296,20 +286,6 @@ def change(folder: Path, name: str) -> None:
         tables.write_text(tables.read_text()[:-10])
     else:
         (folder / name).write_text((folder / name).read_text() + " ")
-
-
-def test_a_name_that_leads_out_of_the_folder_of_releases_is_refused(folder, empty, tmp_path):
-    tables = json.loads((folder / "tables.json").read_text())
-    (card,) = tables["releases"]
-    rows = {table: tables[table] for table in RELEASE_TABLES}
-    reviewed, name = ReviewPolicy(card["review_policy"], card["review_share"]), "../../mmdu"
-    release_id = id_of_release(name, reviewed, rows, Edition(name))
-    written_again(folder, {"name": name, "release_id": release_id}, {})
-
-    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
-        empty.take(folder)
-    assert empty.warehouse.count("release.releases") == 0
-    assert [path.name for path in tmp_path.glob("mmdu-*")] == [FIRST]
 
 
 def encoded(image: Image.Image, form: str) -> bytes:

@@ -121,24 +121,26 @@ def test_a_users_folder_may_hold_other_files(override, tmp_path):
     assert prompt("mmdu/judge").source == MINE
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    for missing in (tmp_path / "promts", tmp_path / "file"):
-        monkeypatch.setenv("LOOM_PROMPTS", str(missing))
-        for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
-            with pytest.raises(PromptError, match=f"is '{missing}', but there is no such folder"):
-                asked()
-
-
-def test_a_relative_path_is_refused_even_where_it_leads_to_a_folder(
-    override, tmp_path, monkeypatch
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("{tmp_path}/promts", "is '{folder}', but there is no such folder"),
+        ("{tmp_path}/file", "is '{folder}', but there is no such folder"),
+        # Even where it leads to a folder.
+        ("prompts", "is the relative path 'prompts': give the folder's"),
+    ],
+)
+def test_another_folder_than_one_with_prompts_is_refused(
+    override, folder, said, tmp_path, monkeypatch
 ):
     override("mmdu/judge", MINE)
+    (tmp_path / "file").write_text("")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOOM_PROMPTS", "prompts")
+    folder = folder.format(tmp_path=tmp_path)
+    monkeypatch.setenv("LOOM_PROMPTS", folder)
 
     for asked in (check_own_prompts, lambda: prompt("mmdu/judge")):
-        with pytest.raises(PromptError, match="is the relative path 'prompts': give the folder's"):
+        with pytest.raises(PromptError, match=said.format(folder=folder)):
             asked()
 
 
@@ -152,28 +154,6 @@ def test_a_users_prompt_that_is_a_broken_link_or_a_device_does_not_leave_the_pro
 
     with pytest.raises(PromptError, match=f"The prompt {path} cannot be read: "):
         prompt("mmdu/judge")
-
-
-def test_a_users_prompt_without_front_matter_has_the_version_it_always_had(override):
-    # printf 'Role: judge.\n=== user ===\nMy own words about {{ question | data }}.\n' | sha256sum
-    override("mmdu/judge", MINE)
-
-    template = prompt("mmdu/judge")
-
-    assert template.version == "mmdu/judge@9fb083cd"
-    assert template.task == ""
-
-
-def test_a_task_added_to_a_users_prompt_leaves_its_version_and_its_messages_as_they_were(override):
-    path = override("mmdu/judge", MINE)
-    before = prompt("mmdu/judge")
-    path.write_text(f"---\ntask: judge\n---\n{MINE}")
-    prompts._load.cache_clear()
-
-    after = prompt("mmdu/judge")
-
-    assert (after.task, after.version) == ("judge", before.version)
-    assert after.render(question="q") == before.render(question="q")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from assets.cluster.cohesion import CohesionSettings
 from assets.cluster.image_sets import ImageSetsSettings
 from assets.common.settings import read_used_settings
 from dagster_project.check_results import N_SHOWN, asset_check, result, rows_preview
-from methods.image_sets import MAX_IMAGES, MIN_IMAGES
+from methods.image_sets.spec import MAX_IMAGES, MIN_IMAGES
 from methods.naming import listed, number_of
 from resources.warehouse import Warehouse
 

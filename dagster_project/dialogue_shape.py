@@ -20,7 +20,7 @@ from dagster_project.dry_run import workspace_at
 from dagster_project.job_runs import run_job
 from dagster_project.resources import corpus_folder
 from methods.errors import UserError
-from methods.image_sets import Kind
+from methods.image_sets.spec import Kind
 from methods.markdown import code, table
 from methods.mmdu.table_1 import FIGURES, PAPER, PAPER_DIALOGUES, DialogueStatistics, figures_of
 from resources.files import home

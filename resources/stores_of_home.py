@@ -215,8 +215,7 @@ def require_home() -> None:
     if not home.home().exists():
         raise StoreError(
             f"There is no workspace at {home.home()}: vlm-loom demo makes one there, --workspace "
-            "or LOOM_WORKSPACE "
-            "names another."
+            "or LOOM_WORKSPACE names another."
         )
     if database() is None and lake_address() is None:
         home.require_marks(home.home())

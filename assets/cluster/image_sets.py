@@ -18,15 +18,8 @@ from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.ingest import entries
 from methods.errors import UserError
-from methods.image_sets import (
-    Cluster,
-    Kind,
-    Member,
-    SampledSets,
-    SamplingSpec,
-    sample_sets,
-    size_weights,
-)
+from methods.image_sets.sampling import SampledSets, sample_sets
+from methods.image_sets.spec import Cluster, Kind, Member, SamplingSpec, size_weights
 from resources.embedding.embedder import Embedder
 from resources.images.store import ImageStore
 from resources.warehouse import TableWrite, Warehouse

@@ -29,7 +29,7 @@ from assets.dialogue.set_rows import (
     weights_of,
 )
 from methods.ids import content_id
-from methods.image_sets import Kind
+from methods.image_sets.spec import Kind
 from methods.mmdu.composing import QuestionAnswer, compose
 from methods.mmdu.stacking import stacked_turns, stacks
 from methods.prompts.parsing import ParseError

@@ -17,7 +17,7 @@ from pydantic import (
 from assets.cluster import require_whole_sets
 from assets.common.generation import Row
 from assets.common.settings import schema_of
-from methods.image_sets import Kind
+from methods.image_sets.spec import Kind
 from methods.mmdu.composing import Weights, equal_weights
 from resources.warehouse import Warehouse
 

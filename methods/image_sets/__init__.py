@@ -5,28 +5,3 @@ corpus between the two kinds. `sampling.py` samples all sets of a kind and expla
 `pool.py` chooses the entries of one set in one cluster. `spec.py` has the types and the sampling
 specification, and apportions set sizes.
 """
-
-from methods.image_sets.sampling import SampledSets, sample_sets
-from methods.image_sets.spec import (
-    MAX_IMAGES,
-    MIN_IMAGES,
-    Cluster,
-    Kind,
-    Member,
-    SamplingSpec,
-    SetSizeError,
-    size_weights,
-)
-
-__all__ = [
-    "MAX_IMAGES",
-    "MIN_IMAGES",
-    "Cluster",
-    "Kind",
-    "Member",
-    "SampledSets",
-    "SamplingSpec",
-    "SetSizeError",
-    "sample_sets",
-    "size_weights",
-]

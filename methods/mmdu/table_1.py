@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from methods.image_sets import Kind
+from methods.image_sets.spec import Kind
 from methods.words import n_words
 
 

@@ -35,11 +35,10 @@ _BESIDE = re.compile(
     r"|go|get|got|came|come|coming|through|must|because|since|therefore|private|personal|involved|two|one|both|time"
 )
 _SAYING_NOTHING = (
-    "a an the this that these those it its is are was were be been being am do does did doing "
-    "have has had having will shall should can may might to of in on at by for from with within "
-    "into about as if so but and or than then there what which who whom whose how why when "
-    "where any some all each they them their he she his her being very also still even too up "
-    "out over now"
+    "a an the this that these those it its is are was were be been being am do does did doing have "
+    "has had having will shall should can may might to of in on at by for from with within into "
+    "about as if so but and or than then there what which who whom whose how why when where any "
+    "some all each they them their he she his her being very also still even too up out over now"
 )
 _STOP = frozenset(_SAYING_NOTHING.split())
 _OPINION = re.compile(

@@ -66,8 +66,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
     if is_held_out:
         raise ReleaseFolderError(
             f"{folder} is a split whose answers stayed in the workspace that it is from, so it "
-            "cannot be "
-            "that release anywhere else: import its published file instead (--benchmark)."
+            "cannot be that release anywhere else: import its published file instead (--benchmark)."
         )
     rows = {name: tables[name] for name in RELEASE_TABLES}
     images = _require_unchanged(folder, tables["files"], card, rows)

@@ -13,8 +13,6 @@ A store is declared once and runs on both databases::
     with store.read() as connection: # each statement sees the state of its own time
         rows = connection.execute(select(FETCHED).where(FETCHED.c.url.in_(urls))).all()
 
-- In `snapshot()`, all reads see the same state; `streamed()` does not hold all rows in memory;
-  `look(kind, path, question)` reads a store that this process has not opened, and changes nothing.
 - Short statements are SQLAlchemy expressions, long ones `.sql` files with `:name` values for
   `sqlalchemy.text`. A list is an expanding parameter: `bindparam("keys", expanding=True)`.
   Postgres must know the type of a value that may be NULL: write `CAST(:stage AS TEXT) IS NULL`.
@@ -27,8 +25,6 @@ A store is declared once and runs on both databases::
   disk raise StoreError with one sentence; StoreUnavailable is for temporary errors. SQLAlchemy's event
   `handle_error` translates them (`SqliteStore.explain`, `postgres.store_error`).
 - Store calls block. In an event loop run them in a thread (`asyncio.to_thread`).
-- `versions.py` has versions as Alembic revisions, `locks.py` locks between processes, `address.py` the
-  address of the database, `copies.py` copies between files and databases.
 """
 
 from collections.abc import Callable

@@ -263,9 +263,8 @@ def _ask(kind: StoreKind, path: Path, how: str, question: Callable[[Connection],
         if _require_known(connection, kind, path):
             raise StoreError(
                 f"{path} has version {_version(connection)} and is read as version "
-                f"{kind.newest_version()}: "
-                "stop what an earlier vlm-loom runs, and start vlm-loom ui or any job, "
-                "which brings it up to date."
+                f"{kind.newest_version()}: stop what an earlier vlm-loom runs, and start vlm-loom "
+                "ui or any job, which brings it up to date."
             )
         return question(connection)
 

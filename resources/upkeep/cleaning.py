@@ -149,8 +149,7 @@ def _require_apart(folder: Path) -> None:
     if any(path.is_relative_to(folder.resolve()) for path in (home.REPO_ROOT, own)):
         raise CleaningError(
             f"{folder} is not cleaned, as the project or your own files are in it: set "
-            "LOOM_WORKSPACE to "
-            "a folder of its own."
+            "LOOM_WORKSPACE to a folder of its own."
         )
 
 

@@ -84,8 +84,7 @@ def _tables_back(address: lake_connection.LakeAddress) -> Iterator[str]:
     if path.exists():
         raise MovingError(
             f"{path} exists already and is not overwritten: set LOOM_WORKSPACE to a new folder, to "
-            "bring "
-            "the lake back there."
+            "bring the lake back there."
         )
     draft = path.with_name(f"{path.name}.back")
     draft.unlink(missing_ok=True)

@@ -223,8 +223,7 @@ class FileDatabase(Database):
         return WarehouseError(
             f"{self.path} cannot be brought to this version of sql/ ({reason}): keep the file, and "
             "open it with the version of vlm-loom that made it, or restore a backup (vlm-loom "
-            "workspace "
-            "restore)."
+            "workspace restore)."
         )
 
     def _refused(self, reason: str) -> WarehouseError:

@@ -77,9 +77,8 @@ def newer_duckdb_message(path: Path, reason: str) -> str:
     theirs = header["version"].decode()
     packages, copy = f"{tempfile.gettempdir()}/duckdb-{theirs}", f"{path}.{ours}"
     statements = (
-        f"ATTACH {quoted(str(path))} AS theirs; "
-        f"ATTACH {quoted(copy)} AS ours (STORAGE_VERSION 'v{ours}'); "
-        "COPY FROM DATABASE theirs TO ours"
+        f"ATTACH {quoted(str(path))} AS theirs; ATTACH {quoted(copy)} AS ours (STORAGE_VERSION "
+        f"'v{ours}'); COPY FROM DATABASE theirs TO ours"
     )
     install = f"{sys.executable} -m pip install --no-deps --target {packages} duckdb=={theirs}"
     script = f"{sys.executable} -c 'import duckdb, sys; duckdb.execute(sys.argv[1])'"

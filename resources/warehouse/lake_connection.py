@@ -339,8 +339,7 @@ def attach(connection: "duckdb.DuckDBPyConnection", address: LakeAddress, *optio
             raise LakeError(
                 f"The files of {address.name} are in {differs[1]}, and here they would be in "
                 f"{address.files}: set {FILES} as it is on the other machines (or LOOM_WORKSPACE, "
-                "where "
-                f"{FILES} is not set)."
+                f"where {FILES} is not set)."
             ) from error
         raise lake_error(address, error) from None
 

@@ -61,8 +61,7 @@ def fill(lake: Lake, folder: Path) -> int:
         if n_missing or n != n_rows[table]:
             raise LakeError(
                 f"{table} of {lake.address.name} differs from the workspace's in {n_missing} rows: "
-                "stop "
-                "what writes there, and move the workspace again."
+                "stop what writes there, and move the workspace again."
             )
     return sum(n_rows.values())
 

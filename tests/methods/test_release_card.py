@@ -1,8 +1,8 @@
-"""The card of a release: what it says of licences, and what is no card."""
+"""The card of a release: what it says of licences and checks, and what is no card."""
 
 import pytest
 
-from methods.release_card import card_of, exported_card, facts, row_of
+from methods.release_card import card_markdown, card_of, exported_card, facts, row_of
 
 CARD = {
     **{"name": "mmdu", "kind": "benchmark", "n_items": 2, "n_turns": 2, "n_images": 4},
@@ -45,10 +45,44 @@ def test_a_card_that_is_published_does_not_tell_how_the_right_choices_were_place
     assert exported_card({**CARD, "settings": settings})["settings"] == shown
 
 
-def test_a_card_comes_back_from_its_row_and_wrong_counts_are_refused() -> None:
-    licences = {"images": IMAGES, "left_out": {}}
-    assert card_of(row_of({**CARD, "licences": licences}))["licences"] == licences
-    wrong = [[], {"images": IMAGES}, {**licences, "left_out": {"ND": "2"}}, {**licences, "x": {}}]
+CHECKS = {"pass": 7, "review": 1, "drop": 2, "refusal": 2, "leak": 1, "unchecked": 0}
+
+
+def checks(**counts: int) -> dict[str, str]:
+    """What a card says of the checks of its pairs."""
+    return {name: value for name, value in facts({**CARD, "quality": counts}) if "hecks" in name}
+
+
+def test_the_shares_of_the_outcomes_of_checks_and_what_they_found_are_shown() -> None:
+    assert checks(**CHECKS) == {
+        "Checks of pairs": "pass 70.0 % (7), review 10.0 % (1), drop 20.0 % (2)",
+        "Found by the checks": "refusal 2, leak 1",
+    }
+    left_out = {"pairs_left_out": 2, "dialogues_left_out": 1, "pairs_with_dialogues": 3}
+    found = checks(**{"pass": 3, "unchecked": 1}, **left_out)
+    assert found["Checks of pairs"].endswith("unchecked 25.0 % (1)")
+    assert found["Left out by the checks"] == "pairs 2, whole dialogues 1, their other pairs 3"
+    assert found["Found by the checks"] == "nothing"
+    # A release of before the checks says nothing of them.
+    assert checks() == {} and "Checks" not in card_markdown({**CARD, "release_id": "mmdu-0123"})
+
+
+LICENCES = {"images": IMAGES, "left_out": {}}
+
+
+@pytest.mark.parametrize(
+    ("field", "counts", "wrong"),
+    [
+        (
+            *("licences", LICENCES),
+            [[], {"images": IMAGES}, {**LICENCES, "left_out": {"ND": "2"}}, {**LICENCES, "x": {}}],
+        ),
+        ("quality", CHECKS, [{"pass": "7"}, ["pass"], {"pass": True}]),
+    ],
+)
+def test_a_card_comes_back_from_its_row_and_wrong_counts_are_refused(field, counts, wrong) -> None:
+    row = row_of({**CARD, field: counts})
+    assert isinstance(row[field], str) and card_of(row)[field] == counts
     for each in wrong:
-        with pytest.raises(ValueError, match="licences has no counts"):
-            row_of({**CARD, "licences": each})
+        with pytest.raises(ValueError, match=f"{field} has no counts"):
+            row_of({**CARD, field: each})

@@ -8,7 +8,7 @@ import pytest
 from assets.cluster.image_sets import ImageSetsSettings
 from assets.dialogue.questions import QuestionsSettings
 from assets.dialogue.set_rows import weights_of
-from methods.image_sets import Kind
+from methods.image_sets.spec import Kind
 from methods.mmdu.composing import DialogueShape, followed_question, shape_of
 
 N_SETS = 2000

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from methods.ids import content_id
-from methods.image_sets import Cluster, Member, SampledSets, SamplingSpec, size_weights
+from methods.image_sets.sampling import SampledSets
+from methods.image_sets.spec import Cluster, Member, SamplingSpec, size_weights
 
 LIKE_MMDU = {2: 47.3, 3: 22, 4: 11, 5: 6, 6: 3.5, 8: 2, 10: 1.8, 12: 3, 15: 2, 20: 1.3}
 

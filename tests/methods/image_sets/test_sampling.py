@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from methods.ids import content_id
-from methods.image_sets import MAX_IMAGES, Member, SamplingSpec, sample_sets, size_weights
 from methods.image_sets.pool import farthest_points
+from methods.image_sets.sampling import sample_sets
+from methods.image_sets.spec import MAX_IMAGES, Member, SamplingSpec, size_weights
 from tests.methods.image_sets.sampled import (
     LIKE_MMDU,
     cluster,

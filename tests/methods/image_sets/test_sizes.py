@@ -5,8 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from methods.image_sets import MAX_IMAGES, SetSizeError, size_weights
-from methods.image_sets.spec import Packing, apportion, apportion_more, max_sets
+from methods.image_sets.spec import (
+    MAX_IMAGES,
+    Packing,
+    SetSizeError,
+    apportion,
+    apportion_more,
+    max_sets,
+    size_weights,
+)
 from tests.methods.image_sets.sampled import LIKE_MMDU
 
 

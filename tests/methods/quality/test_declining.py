@@ -25,6 +25,15 @@ BOTH_REFUSE = [
     "This is more than I can do for you.",
 ]
 ANSWERS = [
+    "I cannot tell the year, but the boat is red.",
+    # What the picture does not show is an answer, and so is what somebody in it says.
+    "I cannot see any people here.",
+    "There is no picture on the wall.",
+    "No photo is attached to the board.",
+    'He says "Sorry, I can\'t help you".',
+    "It is not appropriate to eat here, since it is a church.",
+    # A long text that mentions an absent picture is an answer.
+    "There is no picture here of the door. " + "The wall is red and old. " * 12,
     # A part follows that is about the scene.
     "I can't identify the exact species from this angle. It is a gull with a grey back.",
     "I'm sorry, I can't tell the exact date. The tram has wooden benches and a bell.",
@@ -75,6 +84,8 @@ ANSWERS = [
     "The line is 'I can't help you, sir', and he closes the door.",
 ]
 REFUSALS = [
+    "抱歉，我无法回答。",
+    "No image was provided.",
     # An offer, an apology or a reason of a model answers nothing.
     "I'm sorry, I can't help with that. Please consult a professional.",
     "I can't assist with identifying people. That could violate someone's privacy.",
@@ -121,3 +132,8 @@ def test_what_speaks_of_the_pictures_is_an_answer(answer: str) -> None:
 def test_what_speaks_of_the_asking_declines(answer: str) -> None:
     assert refusal_in(answer) is not None
     assert answer in REFUSALS or is_refusal(answer)
+
+
+def test_the_beginning_without_the_reasoning_is_the_evidence() -> None:
+    said = "Sorry, I can't help with that."
+    assert refusal_in(f"<think>Hard.</think>{said}") == said

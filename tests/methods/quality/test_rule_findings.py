@@ -9,7 +9,7 @@ from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rule_findings import MOST_NAMED, RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
 from methods.release_card import facts
-from tests.methods.quality.test_card import CARD
+from tests.methods.test_release_card import CARD
 
 GROUND = [
     "Aldo Brennick finished the mill near Frostholm in 1872; it has 4 sails, each 11.5 metres long.",

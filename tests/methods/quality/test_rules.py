@@ -5,7 +5,6 @@ import pytest
 from methods.quality.languages import SCRIPTS_OF, language_fault
 from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
-from methods.quality.multilingual_refusals import refusal_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
 from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
@@ -15,27 +14,6 @@ MILL = WriterContext(
     "A red windmill with four sails in a snowy field",
     "Brick was carried over the ice by sledge in 1872, and the tower was finished a year later.",
 )
-
-
-@pytest.mark.parametrize(
-    ("answer", "found"),
-    [
-        ("I cannot tell the year, but the boat is red.", None),
-        ("<think>Hard.</think>Sorry, I can't help with that.", "Sorry, I can't help with that."),
-        ("抱歉，我无法回答。", "抱歉，我无法回答。"),
-        ("No image was provided.", "No image was provided."),
-        # What the picture does not show is an answer, and so is what somebody in it says.
-        ("I cannot see any people here.", None),
-        ("There is no picture on the wall.", None),
-        ("No photo is attached to the board.", None),
-        ('He says "Sorry, I can\'t help you".', None),
-        ("It is not appropriate to eat here, since it is a church.", None),
-        # A long text that mentions an absent picture is an answer.
-        ("There is no picture here of the door. " + "The wall is red and old. " * 12, None),
-    ],
-)
-def test_refusals(answer: str, found: str | None) -> None:
-    assert refusal_in(answer) == found
 
 
 @pytest.mark.parametrize(

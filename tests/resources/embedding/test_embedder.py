@@ -168,14 +168,22 @@ def test_a_package_that_is_not_installed_says_what_to_run(monkeypatch):
         Embedder().encode(["text"])
 
 
-@pytest.mark.parametrize("name", ["no-such-owner/no-such-model", "no-such-model"])
-def test_a_name_that_cannot_be_had_is_one_sentence(embedder, monkeypatch, name):
+@pytest.mark.parametrize(
+    ("model", "device", "said"),
+    [
+        *(("no-such-owner/no-such-model", None, ""), ("no-such-model", None, "")),
+        (module.PACKAGED, "cuda:99", r"cannot be loaded on cuda:99 \(.*set LOOM_E"),
+    ],
+)
+def test_a_model_or_device_that_cannot_be_had_is_one_sentence(
+    embedder, monkeypatch, model, device, said
+):
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
 
-    with pytest.raises(EmbedderError, match=f"^The embedding model '{name}' cannot be ") as caught:
-        Embedder(name).encode(["text"])
+    with pytest.raises(EmbedderError, match=f"^The embedding model '{model}' {said}") as caught:
+        Embedder(model, device=device).encode(["text"])
 
     assert "\n" not in str(caught.value)
 
@@ -194,14 +202,6 @@ def test_cuda_is_taken_where_torch_sees_it_and_nobody_chose(monkeypatch):
         assert Embedder().device == chosen
         assert Embedder(backend="openvino").device == "cpu"
         assert Embedder(device="cuda:1").device == "cuda:1"
-
-
-def test_a_device_that_is_not_there_is_one_sentence(embedder):
-    said = r"cannot be loaded on cuda:99 \(.*set LOOM_E"
-    with pytest.raises(EmbedderError, match=said) as caught:
-        Embedder(device="cuda:99").encode(["text"])
-
-    assert "\n" not in str(caught.value)
 
 
 def test_a_backend_without_its_packages_names_what_to_install(monkeypatch):

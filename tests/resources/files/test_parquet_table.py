@@ -173,21 +173,20 @@ def test_a_file_has_neither_statistics_nor_metadata(tmp_path):
 DAMAGED = "it is not a Parquet file, or one that is cut off or damaged."
 
 
-@pytest.mark.parametrize("kept", [0, -9])
-def test_a_file_that_is_cut_off_is_one_sentence(kept, tmp_path):
-    file = tmp_path / "a.parquet"
-    pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), file)
-    file.write_bytes(file.read_bytes()[:kept])
-    assert refused(tmp_path, file) == DAMAGED
-
-
-def test_a_file_whose_rows_are_damaged_is_one_sentence(tmp_path):
-    """The footer is whole, the pages are not: it is noticed only when rows are read."""
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda _: b"",
+        lambda whole: whole[:-9],
+        # The footer is whole, the pages are not: it is noticed only when rows are read.
+        lambda whole: whole[:4] + b"\xff" * 196 + whole[200:],
+    ],
+    ids=["empty", "cut off", "pages"],
+)
+def test_a_file_that_is_cut_off_or_damaged_is_one_sentence(harm, tmp_path):
     file = tmp_path / "a.parquet"
     pq.write_table(pa.Table.from_pylist([{**ROW, "image": in_text(RED)}]), file, compression="zstd")
-    whole = bytearray(file.read_bytes())
-    whole[4:200] = b"\xff" * 196
-    file.write_bytes(whole)
+    file.write_bytes(harm(file.read_bytes()))
     assert refused(tmp_path, file) == DAMAGED
 
 

@@ -38,6 +38,10 @@ def sqlite_full() -> sqlite3.Error:
 DISK = "The disk of "
 ERRORS = {
     "the system": (full(path="/proc/x"), "The disk of /proc/x is full ("),
+    "a copy": (
+        OSError(errno.ENOSPC, "No space left on device", "/proc/read", None, "/proc/written"),
+        "The disk of /proc/written is full (",
+    ),
     "a quota": (full(errno.EDQUOT, "/proc/x"), "The disk of /proc/x has no more room"),
     "sqlite": (sqlite_full(), DISK),
     "duckdb": (
@@ -88,12 +92,6 @@ def test_what_ran_out_is_one_sentence_that_says_what_to_do(name: str) -> None:
 )
 def test_other_errors_are_left_as_they_are(error):
     assert exhaustion_message(error) is None
-
-
-@pytest.mark.usefixtures("loom_home")
-def test_of_a_copy_the_disk_is_named_that_is_written() -> None:
-    error = OSError(errno.ENOSPC, "No space left on device", "/proc/read", None, "/proc/written")
-    assert str(exhaustion_message(error)).startswith("The disk of /proc/written is full (")
 
 
 def test_an_error_without_a_path_names_the_fullest_disk_also_that_of_a_folder_in_the_workspace(

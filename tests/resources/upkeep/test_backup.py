@@ -542,17 +542,15 @@ def test_a_failure_is_said_in_one_sentence_and_leaves_nothing_behind(home, tmp_p
 
 
 def test_dagsters_own_files_are_copied_as_databases(home, tmp_path):
-    runs = home / "dagster" / "history" / "runs"
-    runs.mkdir(parents=True)
-    with closing(sqlite3.connect(runs / "index.db")) as connection:
+    path = _history(home)
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("CREATE TABLE events (id INTEGER)")
-        connection.execute("INSERT INTO events VALUES (1)")
+        connection.execute("DELETE FROM events WHERE id > 1")
         connection.commit()
-        # Still open, so that the row stands in the log beside the file.
+        # Still open, so that the change stands in the log beside the file.
         back_up(home, tmp_path / "backup")
 
-    with closing(sqlite3.connect(tmp_path / "backup" / "dagster/history/runs/index.db")) as copy:
+    with closing(sqlite3.connect(tmp_path / "backup" / path.relative_to(home))) as copy:
         assert copy.execute("SELECT id FROM events").fetchall() == [(1,)]
 
 
@@ -655,7 +653,7 @@ def _fill_stores(home: Path) -> None:
         connection.commit()
 
 
-def _history(home: Path) -> None:
+def _history(home: Path) -> Path:
     """A database of Dagster with some pages."""
     path = home / "dagster" / "history" / "runs" / "index.db"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -663,6 +661,7 @@ def _history(home: Path) -> None:
         connection.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, text TEXT)")
         connection.executemany("INSERT INTO events (text) VALUES (?)", [("x" * 900,)] * 40)
         connection.commit()
+    return path
 
 
 def _trust(backup: Path, name: str) -> None:

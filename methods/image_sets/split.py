@@ -214,7 +214,6 @@ def _taken(
 
 
 def _blocks(units: Iterable[SplitImage], spec: SplitSpec) -> list[_Block]:
-    """Group connected images into blocks, in a stable order."""
     listed = list(units)
     linked = components(
         (("page", page_image.page_id), key)

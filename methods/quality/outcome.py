@@ -206,7 +206,6 @@ def note_of(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _evidence_of(row: Mapping[str, Any], reason: str) -> str:
-    """Return the evidence of a check as one text."""
     if reason == NEEDS_NO_PICTURE:
         graded = [
             f"{row[grade]} of 10 {_SHOWN[grade]}" for grade in GRADES if row[grade] is not None

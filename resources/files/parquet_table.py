@@ -65,7 +65,6 @@ def tsv_lines_of(file: Path) -> Iterator[str]:
 
 
 def _has_structs(schema: "pa.Schema", name: str) -> bool:
-    """Tell whether a column has structs, or lists of structs."""
     import pyarrow as pa
 
     if name not in schema.names:

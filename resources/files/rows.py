@@ -152,7 +152,6 @@ def staging_folder(*name: str) -> Iterator[Path]:
 
 
 def _remove_unless_in_use(path: Path, mine: Path) -> None:
-    """Remove a folder if it is `mine` or nobody holds its lock."""
     if path == mine:
         shutil.rmtree(path, ignore_errors=True)
         return

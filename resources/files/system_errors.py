@@ -219,7 +219,6 @@ def _is_output_full() -> bool:
 
 
 def _fullest_folder() -> Path:
-    """Return a folder on the fullest disk in use."""
     dagster = Path(os.environ.get("DAGSTER_HOME") or home.home())
     folders = [home.home(), dagster, Path(tempfile.gettempdir())]
     # A folder of the workspace may be on a disk of its own.

@@ -227,7 +227,6 @@ def _taken_in(image: str | bytes, store: ImageStore) -> str:
 
 
 def _without_images(item: PublishedItem) -> Item:
-    """Make the item without images and without their positions in the turns."""
     turns = tuple(replace(turn, image_positions=()) for turn in item.turns)
     return Item(item.item_id, turns, (), item.choices, item.group_id, item.labels)
 

@@ -134,7 +134,6 @@ class PairFolder:
 
     @cached_property
     def _n_pairs(self) -> int:
-        """The number of stored pairs."""
         return sum(_mapped(path).shape[1] for path in (self.path / "pairs").glob("*.npy"))
 
     def _pairs(self, block_id: str) -> Path:

@@ -251,7 +251,6 @@ def _by_table(content: object) -> dict[str, dict[str, Any]]:
 
 
 def _with_current_names(by_table: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Replace former table names by current ones."""
     for former in FORMER_TABLES.keys() & by_table.keys():
         current = FORMER_TABLES[former]
         if current in by_table:

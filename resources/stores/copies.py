@@ -146,7 +146,6 @@ def _same(mine: Row[Any] | None, theirs: Row[Any] | None) -> bool:
 
 
 def _number_on(connection: Connection, schema: str, table: Table) -> None:
-    """Set the database's row numbering to continue after the existing rows."""
     for column in table.columns:
         if column.identity is not None:
             connection.exec_driver_sql(

@@ -75,7 +75,6 @@ def declare_code_of_file(path: Path, kind: StoreKind | None) -> list[str]:
 
 
 def _declared(kind: StoreKind) -> Code:
-    """Return the triggers, views and indexes of a new store."""
     with connected(in_memory) as connection:
         versions.create(connection, kind)
         return _code(connection)

@@ -169,7 +169,6 @@ class PostgresStore:
         return transaction, at
 
     def _was_committed(self, transaction: str) -> bool:
-        """Whether a transaction was committed although the connection broke during its commit."""
         with self.read() as connection:
             status = f"SELECT pg_xact_status('{transaction}'::xid8)"
             try:

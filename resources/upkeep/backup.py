@@ -189,7 +189,6 @@ def _copy(source: Path, target: Path, path: Path) -> BackupFile:
 
 
 def _release_advice(copy: Path, name: str) -> str:
-    """Return the advice for a changed file of a release or of an export format."""
     return EXPORT_AGAIN if (copy / name).with_name(EXPORT_MANIFEST).exists() else REWRITE
 
 

@@ -140,7 +140,6 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
 
 
 def _is_own(name: str) -> bool:
-    """Whether vlm-loom makes a file or folder of this name in a workspace."""
     return name in OWN or (name.lstrip(".").startswith(OWN) and name.endswith(SIDE_FILES))
 
 

@@ -142,7 +142,6 @@ def _require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
 
 
 def _has_snapshots(connection: "duckdb.DuckDBPyConnection") -> bool:
-    """Whether the connection is to a lake."""
     query = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $name"
     return connection.execute(query, {"name": SNAPSHOTS}).fetchall() != [(0,)]
 
@@ -200,7 +199,6 @@ def _tree(connection: "duckdb.DuckDBPyConnection", text: str) -> dict[str, Any]:
 
 
 def _nodes(part: object) -> Iterator[dict[str, Any]]:
-    """Yield each object of a syntax tree."""
     parts = [part]
     while parts:
         part = parts.pop()
@@ -227,7 +225,6 @@ def _functions() -> frozenset[str]:
 
 @cache
 def _system_names() -> frozenset[str]:
-    """Return the names of DuckDB's system views."""
     return _of_plain_duckdb("SELECT view_name FROM duckdb_views() WHERE internal")
 
 

@@ -311,7 +311,6 @@ def _require_form(
 
 
 def _differences(table: str, wanted: list[Column], actual: list[Column] | None) -> Iterator[str]:
-    """Describe the differences of a table from its declaration."""
     if actual is None:
         yield f"the table {table} is missing"
         return

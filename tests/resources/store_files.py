@@ -8,16 +8,8 @@ from typing import Any
 
 import duckdb
 
-from resources.images.index import INDEX
-from resources.llm.ledger.file import LEDGER
-from resources.review.tables import REVIEW
 from resources.warehouse import STAGES
 
-SQLITE = {
-    "ledger.sqlite": LEDGER,
-    "review.sqlite": REVIEW,
-    "image_index.sqlite": INDEX,
-}
 Rows = dict[str, list[Any]]
 
 

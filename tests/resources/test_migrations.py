@@ -19,6 +19,7 @@ from resources.migrations import BASELINE, StoreError, current_version, migratio
 from resources.review.store import ReviewStore
 from resources.stores import look
 from resources.stores.sqlite import SqliteStore, require_upgradable
+from resources.stores_of_home import SQLITE
 from resources.warehouse import Warehouse, WarehouseError
 from resources.warehouse.declarations import sql_text
 from resources.warehouse.versions import MIGRATIONS
@@ -33,7 +34,6 @@ from tests.resources.older_stores import (
     warehouse_of_the_baseline,
 )
 from tests.resources.store_files import (
-    SQLITE,
     assert_same_rows,
     form_of_duckdb,
     form_of_sqlite,

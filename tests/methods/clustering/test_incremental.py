@@ -246,6 +246,14 @@ def test_a_part_that_is_not_the_old_one_does_not_get_its_name_though_it_has_its_
     assert again.groups.ids == made.groups.ids
 
 
+def test_a_community_of_which_half_was_in_none_is_not_the_old_one():
+    # At 10 degrees x and y are in none; at 41 x is the centre of all four.
+    entries = of_angles({"a": (0, 0), "b": (5, 5), "x": (30, 30), "y": (45, 45)})
+    was = clustered(entries, tau=np.cos(np.radians(10)))
+    made = reclustered(was, entries, entries)
+    assert changes(made)[0] == ("group", "merged")
+
+
 NOBODY = "."
 
 

@@ -1,6 +1,5 @@
 """Read a user's metadata files in the format of MMIU, and store their images."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -58,35 +57,16 @@ def _files(place: Path) -> list[Path]:
     return files
 
 
-def _brought(file: Path, store: ImageStore) -> Iterator[ImportedSample]:
+def _brought(file: Path, store: ImageStore) -> list[ImportedSample]:
     try:
         samples = read_metadata(file.name, read_file(file).decode("utf-8-sig"))
     except (MetadataFault, UnicodeDecodeError, OSError) as error:
         raise MetadataFileError(f"The metadata file {file} cannot be used: {error}.") from None
     id_of_path: dict[str, str] = {}
     faults: list[str] = []
-    brought = [
-        ImportedSample(file.name, number, _stored(sample, number, file, store, id_of_path, faults))
-        for number, sample in enumerate(samples, start=1)
-    ]
-    if faults:
-        raise MetadataFileError(
-            f"The metadata file {file} cannot be used: {'; '.join(dict.fromkeys(faults))}."
-        )
-    yield from brought
 
-
-def _stored(
-    sample: Sample,
-    number: int,
-    file: Path,
-    store: ImageStore,
-    id_of_path: dict[str, str],
-    faults: list[str],
-) -> Sample:
-    """Replace the paths of a sample by image ids. Errors of images are added to `faults`."""
-
-    def stored(name: str) -> str:
+    def stored(name: str, number: int) -> str:
+        """Store an image, and return its id. An error is added to `faults`."""
         if name not in id_of_path:
             id_of_path[name] = ""
             try:
@@ -98,13 +78,17 @@ def _stored(
                 )
         return id_of_path[name]
 
-    images = tuple(map(stored, sample.images))
-    if not sample.of_images:
-        return replace(sample, images=images)
-    return replace(
-        sample,
-        images=images,
-        output=stored(sample.output),
-        wrong=tuple(map(stored, sample.wrong)),
-        also_right=tuple(map(stored, sample.also_right)),
-    )
+    brought = []
+    for number, sample in enumerate(samples, start=1):
+        with_ids = replace(sample, images=tuple(stored(name, number) for name in sample.images))
+        if sample.of_images:
+            with_ids = replace(
+                with_ids,
+                output=stored(sample.output, number),
+                wrong=tuple(stored(name, number) for name in sample.wrong),
+                also_right=tuple(stored(name, number) for name in sample.also_right),
+            )
+        brought.append(ImportedSample(file.name, number, with_ids))
+    if faults:
+        raise MetadataFileError(f"The metadata file {file} cannot be used: {'; '.join(faults)}.")
+    return brought

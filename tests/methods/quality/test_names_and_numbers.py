@@ -12,6 +12,12 @@ WANTED = [
     ("zh", "这是 (Great Wall) 长城。"),
     ("ru", "На фото Boeing 747-400 компании British Airways."),
     ("hi", "बाईं ओर Tata Nexon है।"),
+    ("zh", "Tom Hanks, Robin Wright, Gary Sinise"),
+    ("zh", "1. Tom Hanks\n2. Robin Wright"),
+    ("zh", "图中的品牌有：adidas、nike、puma。"),
+    # Formulas and quotations.
+    ("zh", "由$AP \\perp PC, \\frac{a}{b} = pq$得证。"),
+    ("zh", "译文如下。\n“The left one\nis redder than the right one is.”\n“左边的更红。”"),
     # Terms of another language.
     ("en", "Allegro ma non troppo, then andante con moto."),
     ("en", "Voussoirs, archivolt, tympanum, trumeau and jamb statues."),
@@ -24,6 +30,7 @@ OTHERS = [
     ("en", "No me es posible verlo."),
     ("en", "The mill (风车) 是红色的 在雪地里 很漂亮"),
     ("zh", "The left one."),
+    ("zh", "图中 there are three red apples 和 two dogs"),
     ("zh", "Canon EOS and the other camera are black."),
     ("ru", "The left camera is a Nikon D850."),
     ("ja", "红色的风车在雪地里"),

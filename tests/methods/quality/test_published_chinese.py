@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from methods.quality.languages import language_fault
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
@@ -48,19 +47,3 @@ def test_no_published_question_without_a_mark_is_cut_off() -> None:
 )
 def test_a_chinese_question_that_stops_in_the_middle_is_cut_off(question: str) -> None:
     assert truncation_in(question, "zh", asks=True) is not None
-
-
-@pytest.mark.parametrize(
-    ("answer", "is_fault"),
-    [
-        ("Tom Hanks, Robin Wright, Gary Sinise", False),
-        ("1. Tom Hanks\n2. Robin Wright", False),
-        ("图中的品牌有：adidas、nike、puma。", False),
-        ("由$AP \\perp PC, \\frac{a}{b} = pq$得证。", False),
-        ("译文如下。\n“The left one\nis redder than the right one is.”\n“左边的更红。”", False),
-        ("The left one is red.", True),
-        ("图中 there are three red apples 和 two dogs", True),
-    ],
-)
-def test_names_quotations_and_latex_are_no_other_language(answer: str, is_fault: bool) -> None:
-    assert (language_fault(answer, "zh") is not None) == is_fault

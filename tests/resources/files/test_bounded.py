@@ -19,30 +19,17 @@ from resources.files.bounded import (
 )
 
 
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
 def _device(path: Path) -> None:
     path.symlink_to("/dev/zero")
-
-
-def _outside(path: Path) -> None:
-    (path.parent.parent / "secret").write_text("secret")
-    path.symlink_to("../secret")
-
-
-def _large(path: Path) -> None:
-    path.write_bytes(bytes(101))
 
 
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (_pipe, "irregular"),
+        (os.mkfifo, "irregular"),
         (_device, "outside"),
-        (_outside, "outside"),
-        (_large, "oversized_bytes"),
+        (lambda path: path.symlink_to("../secret"), "outside"),
+        (lambda path: path.write_bytes(bytes(101)), "oversized_bytes"),
         (Path.mkdir, "missing"),
         (lambda _: None, "missing"),
     ],
@@ -50,6 +37,7 @@ def _large(path: Path) -> None:
 def test_only_a_regular_file_inside_a_folder_is_read(tmp_path, make, reason):
     folder = tmp_path / "images"
     folder.mkdir()
+    (tmp_path / "secret").write_text("secret")
     make(folder / "a.png")
     with pytest.raises(BoundedReadError) as refused:
         read_inside(folder, folder / "a.png", 100)
@@ -64,7 +52,7 @@ def test_a_file_inside_is_read_through_links_that_stay_there(tmp_path):
     assert read_inside(tmp_path / "images", tmp_path / "images" / "a.png", 1) == b"b"
 
 
-@pytest.mark.parametrize("make", [_pipe, _device])
+@pytest.mark.parametrize("make", [os.mkfifo, _device])
 def test_a_pipe_and_a_device_are_not_opened(tmp_path, make):
     make(tmp_path / "a")
     with pytest.raises(BoundedReadError, match="not a regular file"):

@@ -11,7 +11,7 @@ import dagster as dg
 
 from assets.common.failures import WAITS
 from dagster_project.job_runs import is_interrupt
-from dagster_project.progress import failed_checks_of, root_cause, why_step_failed
+from dagster_project.progress import failed_checks, root_cause, why_step_failed
 from dagster_project.run_tags import MAX_RETRIES, WILL_RETRY
 from resources.web.alerts import EMAIL, WEBHOOK, send, variables_set
 from resources.web.ports import ui_page
@@ -45,7 +45,7 @@ def alert_of_failed_runs(context: dg.RunFailureSensorContext) -> dg.SkipReason |
     reasons, waits = _reasons(context.instance, run.run_id)
     if not reasons and waits:
         return None
-    reasons += [f"Check {name} failed." for name in failed_checks_of(context.instance, run.run_id)]
+    reasons += [f"Check {name} failed." for name in failed_checks(context.instance, run.run_id)]
     if not reasons:
         own = root_cause(ended.error) if ended.error else context.failure_event.message
         reasons = [own or "It ended without a reason."]
@@ -64,7 +64,7 @@ def alert_of_failed_checks(context: dg.RunStatusSensorContext) -> dg.SkipReason 
     if not variables_set():
         return NO_ADDRESS
     run = context.dagster_run
-    failed = failed_checks_of(context.instance, run.run_id)
+    failed = failed_checks(context.instance, run.run_id)
     if not failed:
         return None
     return _tell(context, f"vlm-loom: checks failed in {run.job_name}", failed, run.run_id)

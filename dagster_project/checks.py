@@ -15,10 +15,16 @@ from assets.common.tables import SIDE_TABLES
 from assets.ingest.entries import EntriesSettings
 from assets.release.built_dialogues import NAMES
 from dagster_project.check_results import N_SHOWN, asset_check, result
-from dagster_project.cluster_checks import cluster_checks
+from dagster_project.cluster_checks import CLUSTER_CHECKS
 from dagster_project.progress import ALL_MADE
 from dagster_project.shards import ingested
-from dagster_project.stage_checks import content_checks, no_overlap, review_checks
+from dagster_project.stage_checks import (
+    CHECKED_STAGES,
+    content_check,
+    decided_by_people,
+    no_overlap,
+    on_this_content,
+)
 from methods.naming import listed, number_of
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse, declared_columns
@@ -142,52 +148,48 @@ def empty_check(
     return check
 
 
-def ledger_checks() -> list[dg.AssetChecksDefinition]:
-    """Make the checks that `ledger.calls` has every call that a table names, and no answer twice.
+CALLS = dg.AssetKey(["ledger", "calls"])
+"""Its checks do not block, because blocking cannot restore a missing call."""
 
-    They do not block, because blocking cannot restore a missing call.
-    """
-    calls = dg.AssetKey(["ledger", "calls"])
 
-    @asset_check(
-        asset=calls,
-        name="calls_known",
-        description="Every call whose answer stands in a table is in the ledger, as answered.",
+@asset_check(
+    asset=CALLS,
+    name="calls_known",
+    description="Every call whose answer stands in a table is in the ledger, as answered.",
+)
+def calls_known(
+    warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
+) -> dg.AssetCheckResult:
+    """Compare the calls that tables name with the ledger."""
+    missing = warehouse.read("ledger/unknown_calls").to_pylist()
+    # Calls that were answered after ledger.calls was copied are in the ledger itself.
+    late = ledger.find([row["call_key"] for row in missing])
+    unknown = [row for row in missing if row["call_key"] not in late]
+    naming = Counter(row["named_by"] for row in unknown)
+    keys = list(dict.fromkeys(row["call_key"] for row in unknown))
+    wrong = (
+        f"The ledger lacks {number_of(len(keys), 'call')} of {listed(naming)} ({listed(keys)}): "
+        "restore a backup that has them (vlm-loom workspace restore), or materialize these "
+        "tables again, which asks and pays for them again."
     )
-    def calls_known(
-        warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]
-    ) -> dg.AssetCheckResult:
-        missing = warehouse.read("ledger/unknown_calls").to_pylist()
-        # Calls that were answered after ledger.calls was copied are in the ledger itself.
-        late = ledger.find([row["call_key"] for row in missing])
-        unknown = [row for row in missing if row["call_key"] not in late]
-        naming = Counter(row["named_by"] for row in unknown)
-        keys = list(dict.fromkeys(row["call_key"] for row in unknown))
-        wrong = (
-            f"The ledger lacks {number_of(len(keys), 'call')} of {listed(naming)} ({listed(keys)}): "
-            "restore a backup that has them (vlm-loom workspace restore), or materialize these "
-            "tables again, which asks and pays for them again."
-        )
-        return result(
-            wrong if unknown else None,
-            {"unknown": len(keys), **naming, "first of them": keys[:N_SHOWN]},
-        )
-
-    @asset_check(
-        asset=calls, name="answered_once", description="No request is in it as answered twice."
+    return result(
+        wrong if unknown else None,
+        {"unknown": len(keys), **naming, "first of them": keys[:N_SHOWN]},
     )
-    def answered_once(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
-        twice = warehouse.read("ledger/answered_twice").column("key").to_pylist()
-        wrong = (
-            f"ledger.calls has {number_of(len(twice), 'request')} as answered twice ({listed(twice)}): "
-            "materialize ledger/calls again; vlm-loom workspace check-ledger looks at the ledger "
-            "itself."
-        )
-        return result(
-            wrong if twice else None, {"twice": len(twice), "first of them": twice[:N_SHOWN]}
-        )
 
-    return [calls_known, answered_once]
+
+@asset_check(
+    asset=CALLS, name="answered_once", description="No request is in it as answered twice."
+)
+def answered_once(warehouse: dg.ResourceParam[Warehouse]) -> dg.AssetCheckResult:
+    """Look for keys of several answered calls."""
+    twice = warehouse.read("ledger/answered_twice").column("key").to_pylist()
+    wrong = (
+        f"ledger.calls has {number_of(len(twice), 'request')} as answered twice ({listed(twice)}): "
+        "materialize ledger/calls again; vlm-loom workspace check-ledger looks at the ledger "
+        "itself."
+    )
+    return result(wrong if twice else None, {"twice": len(twice), "first of them": twice[:N_SHOWN]})
 
 
 RUN_AGAIN = "Then run the job evaluate again: re-execution from failure runs only this check."
@@ -261,9 +263,8 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             "(setting require of "
             "review/approved), then materialize review/approved and release/releases again.",
         ),
-        *cluster_checks(),
-        *content_checks(specs),
-        no_overlap,
-        *review_checks(),
-        *ledger_checks(),
+        *CLUSTER_CHECKS,
+        *(content_check(spec) for spec in specs if spec.group_name in CHECKED_STAGES),
+        *(no_overlap, decided_by_people, on_this_content),
+        *(calls_known, answered_once),
     ]

@@ -24,20 +24,6 @@ WARN = dg.AssetCheckSeverity.WARN
 SAMPLE_AGAIN = "materialize cluster/image_sets again: sets that are sound are kept."
 
 
-def cluster_checks() -> list[dg.AssetChecksDefinition]:
-    """Return all checks of the stage except schema checks."""
-    return [
-        within_tau,
-        unclustered,
-        giant_group,
-        loose,
-        mergeable,
-        no_repeats,
-        sizes,
-        entry_use,
-    ]
-
-
 @asset_check(
     asset=CLUSTERS,
     name="within_tau",
@@ -236,6 +222,13 @@ def entry_use(
         wrong if overused.num_rows else None,
         {"entries": overused.num_rows, "first": rows_preview(overused)},
     )
+
+
+CLUSTER_CHECKS = [
+    *(within_tau, unclustered, giant_group, loose),
+    *(mergeable, no_repeats, sizes, entry_use),
+]
+"""All checks of the stage except schema checks."""
 
 
 def _named(rows: Iterable[dict[str, Any]], column: str) -> str:

@@ -16,13 +16,12 @@ from dagster_project.build import build, only_build, run_of
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.progress import (
-    ALL_MADE,
     failed_checks,
-    message_of_only_failure,
+    message_of_made,
+    only_made_failed,
     print_failed_checks,
     print_failure,
     print_lost_results,
-    step_failure_message,
     ui_command,
 )
 from dagster_project.resources import SAMPLE_CORPUS, corpus_folder, image_fetcher, make_gateway
@@ -135,12 +134,12 @@ def _run(
         if result is None:
             continue
         if result.success:
-            if wrong := failed_checks(result):
+            if wrong := failed_checks(instance, result.run_id):
                 ended.checks[name] = wrong
-        elif message_of_only_failure(result, ALL_MADE):
+        elif only_made_failed(result):
             ended.made_all = False
         else:
-            if message := step_failure_message(result, ALL_MADE):
+            if message := message_of_made(result):
                 print(message)
             ended.failed = name
             break

@@ -205,14 +205,7 @@ def is_failed_check(check: dg.AssetCheckEvaluation) -> bool:
     return not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
 
 
-def failed_checks(result: dg.ExecuteInProcessResult) -> list[str]:
-    """Return the names of the checks that failed in a run with severity ERROR."""
-    return [
-        _name(check) for check in result.get_asset_check_evaluations() if is_failed_check(check)
-    ]
-
-
-def failed_checks_of(instance: dg.DagsterInstance, run_id: str) -> list[str]:
+def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[str]:
     """Read from the event log which checks failed in a run with severity ERROR.
 
     Args:
@@ -257,32 +250,15 @@ def why_step_failed(event: dg.DagsterEvent) -> str | None:
     return (failure and failure.description) or root_cause(event.step_failure_data.error)
 
 
-def message_of_only_failure(result: dg.ExecuteInProcessResult, step: str) -> str | None:
-    """Read the message of a step if it alone failed in a run.
-
-    Args:
-        result: The run.
-        step: The step.
-
-    Returns:
-        The message; None if it did not fail, or other steps failed, too.
-    """
-    failed = [event.step_key for event in result.all_events if event.is_step_failure]
-    return step_failure_message(result, step) if failed == [step] else None
+def only_made_failed(result: dg.ExecuteInProcessResult) -> bool:
+    """Tell whether the step `ALL_MADE` failed in a run, and no other one."""
+    return [event.step_key for event in result.all_events if event.is_step_failure] == [ALL_MADE]
 
 
-def step_failure_message(result: dg.ExecuteInProcessResult, step: str) -> str | None:
-    """Read the message of a failed step.
-
-    Args:
-        result: The run.
-        step: The step.
-
-    Returns:
-        The message; None if it did not fail or has none.
-    """
+def message_of_made(result: dg.ExecuteInProcessResult) -> str | None:
+    """Read the message of the step `ALL_MADE`; None if it did not fail or has none."""
     for event in result.all_events:
-        if event.is_step_failure and event.step_key == step:
+        if event.is_step_failure and event.step_key == ALL_MADE:
             failure = event.step_failure_data.user_failure_data
             return failure.description if failure else None
     return None

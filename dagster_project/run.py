@@ -23,15 +23,14 @@ from dagster_project.ingestion import (
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import run_job
 from dagster_project.progress import (
-    ALL_MADE,
     WITHOUT_FAILURES,
     console_of,
     failed_checks,
-    message_of_only_failure,
+    message_of_made,
+    only_made_failed,
     print_failed_checks,
     print_failure,
     print_lost_results,
-    step_failure_message,
 )
 from dagster_project.resources import (
     corpus_folder,
@@ -84,9 +83,9 @@ def run_build() -> int:
         embedder = text_embedder()
         definitions = build_defs(resource_overrides={"embedder": embedder})
         built = build(definitions, instance, embedder, everything=True)
+        wrong = failed_checks(instance, built.run.run_id) if built.run else []
     if built.lost_shards:
         print(built.lost_shards, file=sys.stderr)
-    wrong = failed_checks(built.run) if built.run else []
     if not built.success:
         print_failure("build" if built.ingested else "ingest")
     elif wrong:
@@ -140,13 +139,13 @@ def _run(job: str, limit: int | None) -> int:
         partial = f"The run {result.run_id} asked about up to {limit} items of each release."
         if limit and (event := mark_unsynced(instance, ANSWERS, partial)):
             instance.report_runless_asset_event(event)
-    wrong = failed_checks(result)
+        wrong = failed_checks(instance, result.run_id)
     n_lost = 0
-    if job == "evaluate" and (result.success or message_of_only_failure(result, ALL_MADE)):
+    if job == "evaluate" and (result.success or only_made_failed(result)):
         n_lost = show_results(load_registry().profile(active_profile()).judges)
         print()
         show_reports()
-    elif job == "evaluate" and (sentence := step_failure_message(result, ALL_MADE)):
+    elif job == "evaluate" and (sentence := message_of_made(result)):
         print(sentence)
     if job == "evaluate":
         show_costs(result.run_id, started_at)

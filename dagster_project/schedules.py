@@ -10,7 +10,8 @@ from contextlib import closing
 import dagster as dg
 
 from assets.common.partitions import wit_shards
-from assets.common.tables import recorded_rows
+from assets.common.settings import last_reported
+from assets.common.tables import ROW_COUNT
 from dagster_project import jobs
 from dagster_project.resources import corpus_folder, ingested_shards, require_same_corpus
 from dagster_project.run_tags import PARTITION
@@ -111,7 +112,7 @@ def mirror_ledger(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.S
             n_calls = ledger.count_paid_calls()
     except UserError as error:
         return dg.SkipReason(str(error))
-    n_shown = recorded_rows(context.instance, "ledger.calls") or 0
+    n_shown = last_reported(context.instance, "ledger.calls", ROW_COUNT) or 0
     # The ledger only grows, so an equal count means the same calls.
     if n_calls == n_shown:
         return dg.SkipReason(f"All {n_calls} calls of the ledger are in the warehouse.")

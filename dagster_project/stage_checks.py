@@ -16,7 +16,8 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.tables import SIDE_TABLES, recorded_rows
+from assets.common.settings import last_reported
+from assets.common.tables import ROW_COUNT, SIDE_TABLES
 from assets.release.contamination import (
     NAMES,
     blocking_overlap,
@@ -75,11 +76,6 @@ def no_overlap(
 
 
 APPROVED = dg.AssetKey(["review", "approved"])
-
-
-def review_checks() -> list[dg.AssetChecksDefinition]:
-    """All checks of the stage except the schema checks."""
-    return [decided_by_people, on_this_content]
 
 
 @asset_check(
@@ -145,13 +141,10 @@ CHECKED_STAGES = ("dialogue", "rewrite", "choice", "quality")
 """Stages whose tables can be rebuilt from the ledger without model calls."""
 
 
-def content_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]:
-    """Build one check for each asset of these stages."""
-    return [_whole(spec) for spec in specs if spec.group_name in CHECKED_STAGES]
-
-
-def _whole(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
-    """Blocking: later assets would silently lack the missing rows."""
+def content_check(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
+    """Make the check of an asset of these stages. It blocks, as later assets would lack the missing
+    rows.
+    """
     table = spec.metadata["dagster/table_name"]
     tables = [table, *spec.metadata.get(SIDE_TABLES, [])]
 
@@ -168,7 +161,7 @@ def _whole(spec: dg.AssetSpec) -> dg.AssetChecksDefinition:
         with warehouse.kept_open():
             n_rows = warehouse.count(table)
             broken = warehouse.read(f"{spec.group_name}/broken_references", {"tables": tables})
-        recorded = recorded_rows(context.instance, table)
+        recorded = last_reported(context.instance, table, ROW_COUNT)
         wrong = [] if recorded in (None, n_rows) else [_other_count(table, n_rows, recorded)]
         wrong += _sentences(table, broken.to_pylist())
         return result(

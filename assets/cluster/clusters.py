@@ -17,7 +17,6 @@ from pydantic import Field
 from assets.cluster.embeddings import embeddings
 from assets.cluster.prior_state import PriorState, read_prior_state
 from assets.cluster.table_rows import changes_table, clusters_table, communities_table
-from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWork
@@ -122,7 +121,6 @@ class ClusterSettings(AssetConfig):
     "cluster.clusters",
     side_tables=["cluster.communities", "cluster.changes"],
     deps=[embeddings],
-    automation_condition=WHEN_READY,
 )
 def clusters(
     context: dg.AssetExecutionContext,

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
-from assets.common.automation import WHEN_READY
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.embedding.embedder import Embedder
@@ -68,7 +67,7 @@ class CohesionSettings(AssetConfig):
     )
 
 
-@table_asset("cluster.cohesion", deps=[clusters], automation_condition=WHEN_READY)
+@table_asset("cluster.cohesion", deps=[clusters])
 def cohesion(
     config: CohesionSettings,
     warehouse: dg.ResourceParam[Warehouse],

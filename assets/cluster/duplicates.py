@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.picture_copies import PAIRS, THUMBNAILS, ImageCopyFinder, candidate_columns
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWorkSettings
@@ -17,14 +16,7 @@ from resources.warehouse import Warehouse
 TABLE = "cluster.duplicates"
 
 
-@table_asset(
-    TABLE,
-    side_tables=[THUMBNAILS, PAIRS],
-    kinds={"image"},
-    deps=[images],
-    automation_condition=WHEN_READY,
-    pool="memory",
-)
+@table_asset(TABLE, side_tables=[THUMBNAILS, PAIRS], kinds={"image"}, deps=[images], pool="memory")
 def duplicates(
     context: dg.AssetExecutionContext,
     config: RowWorkSettings,

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
 from assets.common.ray_jobs import RowsOnRay, RowWork, RowWorkSettings
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -102,7 +101,6 @@ class EmbeddingSettings(RowWorkSettings):
     side_tables=["cluster.entry_texts", "cluster.languages"],
     kinds={"pytorch"},
     deps=[entries],
-    automation_condition=WHEN_READY,
 )
 def embeddings(
     context: dg.AssetExecutionContext,

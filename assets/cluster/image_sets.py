@@ -12,7 +12,6 @@ from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
 from assets.cluster.embeddings import EntryVectors, embeddings, entry_vectors
 from assets.cluster.splits import splits
-from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -106,7 +105,6 @@ class ImageSetsSettings(AssetConfig):
     side_tables=["cluster.set_counts"],
     kinds={"image"},
     deps=[clusters, embeddings, entries, duplicates, splits],
-    automation_condition=WHEN_READY,
 )
 def image_sets(
     config: ImageSetsSettings,

@@ -5,7 +5,6 @@ from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.embeddings import entry_vectors
-from assets.common.automation import WHEN_READY
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.embedding.embedder import Embedder
@@ -21,7 +20,7 @@ class MapSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the sample and of the projection.")
 
 
-@table_asset("cluster.map", deps=[clusters], automation_condition=WHEN_READY)
+@table_asset("cluster.map", deps=[clusters])
 def entry_map(
     config: MapSettings,
     warehouse: dg.ResourceParam[Warehouse],

@@ -5,7 +5,6 @@ from pydantic import Field
 
 from assets.cluster.clusters import clusters
 from assets.cluster.cohesion import labelled_clusters
-from assets.common.automation import WHEN_READY
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.embedding.embedder import Embedder
@@ -22,11 +21,7 @@ class NearPairsSettings(AssetConfig):
     min_similarity: float = Field(0.7, ge=-1, le=1, description="Lowest cosine of two centres.")
 
 
-@table_asset(
-    "cluster.near_pairs",
-    deps=[clusters],
-    automation_condition=WHEN_READY,
-)
+@table_asset("cluster.near_pairs", deps=[clusters])
 def near_pairs(
     config: NearPairsSettings,
     warehouse: dg.ResourceParam[Warehouse],

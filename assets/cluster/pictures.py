@@ -5,7 +5,6 @@ import dagster as dg
 from assets.cluster.cohesion import cohesion
 from assets.cluster.map import entry_map
 from assets.cluster.near_pairs import near_pairs
-from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from resources.files.home import relative_to_home, reports_path
 from resources.images.store import ImageStore
@@ -19,12 +18,7 @@ N_LISTED = 20
 EMPTY_SHAPE = {"n_entries": 0, "n_groups": 0, "n_clusters": 0, "n_grouped": 0, "n_clustered": 0}
 
 
-@table_asset(
-    "cluster.pictures",
-    kinds={"html"},
-    deps=[entry_map, cohesion, near_pairs],
-    automation_condition=WHEN_READY,
-)
+@table_asset("cluster.pictures", kinds={"html"}, deps=[entry_map, cohesion, near_pairs])
 def pictures(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:

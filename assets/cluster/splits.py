@@ -10,7 +10,6 @@ from pydantic import Field
 from assets.cluster.clusters import clusters
 from assets.cluster.duplicates import duplicates
 from assets.cluster.embeddings import NO_ENTRIES
-from assets.common.automation import WHEN_READY
 from assets.common.drops import in_words, reasons
 from assets.common.picture_copies import copies_of
 from assets.common.settings import AssetConfig
@@ -72,7 +71,6 @@ class SplitSettings(AssetConfig):
     side_tables=["cluster.entry_splits"],
     kinds={"image"},
     deps=[entries, clusters, duplicates],
-    automation_condition=WHEN_READY,
 )
 def splits(
     context: dg.AssetExecutionContext,

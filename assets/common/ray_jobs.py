@@ -207,15 +207,8 @@ def _run_job(
 ) -> None:
     """Submit the job of `resources.ray_rows` with the project's code and wait for it.
 
-    Args:
-        context: The run.
-        cluster: The cluster.
-        environment: Variables of the job.
-        extras: Values that the job gets from its Pipes session.
-        stored_work: The part of the error message that says which results are kept.
-
-    Raises:
-        dg.Failure: The job did not finish.
+    `extras` are values of its Pipes session; `stored_work` is the part of an error message that says
+    which results are kept. Raises dg.Failure if the job does not finish.
     """
     code = [str(REPO_ROOT / package) for package in ("methods", "resources")]
     try:

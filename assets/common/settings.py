@@ -206,27 +206,13 @@ def read_used_settings(instance: dg.DagsterInstance, table: str, model: type[S])
     Raises:
         SettingsError: The values are not valid.
     """
-    values = settings_in_metadata(instance, table)
+    values = last_reported(instance, table, SHOWN_AS)
     if values is None:
         return check_settings(table, model, read_sections(SECTIONS)[table])
     # Settings that this version no longer has are ignored.
     return model.model_validate(
         {name: values[name] for name in model.model_fields if name in values}
     )
-
-
-def settings_in_metadata(instance: dg.DagsterInstance, table: str) -> dict[str, Any] | None:
-    """Read the settings that the last materialization of a table shows.
-
-    Args:
-        instance: The Dagster instance.
-        table: The table.
-
-    Returns:
-        The settings; None if the metadata has none.
-    """
-    value = last_reported(instance, table, SHOWN_AS)
-    return value if isinstance(value, dict) else None
 
 
 def last_reported(instance: dg.DagsterInstance, table: str, name: str) -> Any:

@@ -12,18 +12,20 @@ from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from functools import wraps
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import dagster as dg
 import pyarrow as pa
 
+from assets.common.automation import WHEN_READY, Condition
 from assets.common.failures import plain_errors, retries_left, retry_transient_failures
 from assets.common.isolation import LOST, NOT_MADE, STAGES, Isolation
 from assets.common.partitions import require_partitions
 from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
-from assets.common.settings import check_run, current_settings, last_reported, use_settings
+from assets.common.settings import check_run, current_settings, use_settings
 from resources.images.store import ImageStore
+from resources.llm.usage import Usage
 from resources.settings.extras import tables_before
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 from resources.web.addresses import calls_of
@@ -46,17 +48,6 @@ OWNERS = {
     "evaluate": "team:evaluation",
     "ledger": "team:data-engineering",
 }
-
-
-class ModelUsage(Protocol):
-    """The model calls of a step."""
-
-    stage: str
-    """The stage of the calls in the ledger; empty if no model was called."""
-
-    def metadata(self) -> Mapping[str, int | float | str]:
-        """Counts, tokens and costs by their names in the UI."""
-        ...
 
 
 class AssetSource(NamedTuple):
@@ -128,6 +119,7 @@ def table_asset(
     side_tables: Sequence[str] = (),
     deps: Sequence[Any] = (),
     pool: str | None = None,
+    automation_condition: Condition | None = WHEN_READY,
     **spec: Any,
 ) -> Callable[[Callable[..., dg.MaterializeResult]], dg.AssetsDefinition]:
     """Decorate the function of an asset that fills one table, like `dg.asset`.
@@ -146,6 +138,7 @@ def table_asset(
         side_tables: Tables and views without an asset that this one writes.
         deps: Assets that it reads.
         pool: A pool that does not follow from its resources (`pools.py`).
+        automation_condition: When Dagster runs it by itself; None for never.
         **spec: Further arguments of `dg.asset`.
 
     Returns:
@@ -164,6 +157,7 @@ def table_asset(
         return dg.asset(
             **attributes,
             **spec,
+            automation_condition=automation_condition,
             deps=[*deps, *of_extras],
             description=inspect.getdoc(function),
             # In a run of several stages, a step of the earliest stage is next.
@@ -270,20 +264,6 @@ def _show_each_partition(
         context.add_asset_metadata(own, partition_key=key)
 
 
-def recorded_rows(instance: dg.DagsterInstance, table: str) -> int | None:
-    """Read the row count that the last materialization of a table reported.
-
-    Args:
-        instance: Dagster's instance.
-        table: The table.
-
-    Returns:
-        The number of rows; None if there is no materialization.
-    """
-    count: int | None = last_reported(instance, table, ROW_COUNT)
-    return count
-
-
 def rows_to_arrow(table: str, rows: Sequence[Mapping[str, object]]) -> pa.Table:
     """Convert rows to the columns and types of a table.
 
@@ -302,7 +282,7 @@ def report(
     details: Mapping[str, Any] | None = None,
     *,
     n_rows: int | None = None,
-    usage: ModelUsage | None = None,
+    usage: Usage | None = None,
     images: ImageStore | None = None,
 ) -> dg.MaterializeResult:
     """Report a materialization: its row count, a preview, the cost of the models and details.

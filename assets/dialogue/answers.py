@@ -3,7 +3,6 @@
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -33,7 +32,6 @@ class DialogueAnswersSettings(GenerationSettings):
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[questions],
-    automation_condition=WHEN_READY,
 )
 def answers(
     context: dg.AssetExecutionContext,

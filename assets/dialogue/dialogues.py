@@ -7,7 +7,6 @@ import dagster as dg
 from pydantic import Field
 
 from assets.cluster import image_sets
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationResult,
     GenerationSettings,
@@ -54,7 +53,6 @@ class DialoguesSettings(GenerationSettings):
     side_tables=["dialogue.failed", "dialogue.dialogue_images"],
     kinds={"image"},
     deps=[answers, questions, image_sets],
-    automation_condition=WHEN_READY,
 )
 def dialogues(
     config: DialoguesSettings,

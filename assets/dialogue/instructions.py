@@ -5,7 +5,6 @@ from pydantic import Field
 
 from assets.cluster.duplicates import duplicates
 from assets.cluster.splits import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, splits
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -46,7 +45,6 @@ class InstructionsSettings(GenerationSettings):
     side_tables=["dialogue.failed"],
     kinds={"openai", "image"},
     deps=[entries, duplicates, splits, summaries],
-    automation_condition=WHEN_READY,
 )
 def instructions(
     context: dg.AssetExecutionContext,

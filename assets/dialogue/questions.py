@@ -7,7 +7,6 @@ from typing import Annotated
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -103,7 +102,6 @@ class QuestionTask:
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[summaries],
-    automation_condition=WHEN_READY,
 )
 def questions(
     context: dg.AssetExecutionContext,

@@ -4,7 +4,6 @@ import dagster as dg
 from pydantic import Field
 
 from assets.cluster import image_sets
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -29,7 +28,6 @@ class SummariesSettings(GenerationSettings):
     side_tables=["dialogue.failed"],
     kinds={"openai"},
     deps=[image_sets],
-    automation_condition=WHEN_READY,
 )
 def summaries(
     context: dg.AssetExecutionContext,

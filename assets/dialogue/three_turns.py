@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -32,13 +31,7 @@ class ThreeTurnsSettings(GenerationSettings):
     """Settings of conversations: an instruction without three valid turns counts as failed."""
 
 
-@table_asset(
-    TABLE,
-    side_tables=["dialogue.failed"],
-    kinds={"openai", "image"},
-    deps=[instructions],
-    automation_condition=WHEN_READY,
-)
+@table_asset(TABLE, side_tables=["dialogue.failed"], kinds={"openai", "image"}, deps=[instructions])
 def three_turns(
     context: dg.AssetExecutionContext,
     config: ThreeTurnsSettings,

@@ -5,7 +5,6 @@ from collections import defaultdict
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue.three_turns import three_turns
@@ -24,12 +23,7 @@ class TurnCategoriesSettings(AssetConfig):
     )
 
 
-@table_asset(
-    TABLE,
-    kinds={"pytorch"},
-    deps=[three_turns],
-    automation_condition=WHEN_READY,
-)
+@table_asset(TABLE, kinds={"pytorch"}, deps=[three_turns])
 def turn_categories(
     config: TurnCategoriesSettings,
     warehouse: dg.ResourceParam[Warehouse],

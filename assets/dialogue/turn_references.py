@@ -7,7 +7,6 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.drops import reasons, require_few_lost
 from assets.common.generation import (
     GenerationRequest,
@@ -41,13 +40,7 @@ class TurnReferencesSettings(GenerationSettings):
     """Settings of references: a conversation without its caption or a reference counts as failed."""
 
 
-@table_asset(
-    TABLE,
-    side_tables=[LOSSES],
-    kinds={"openai", "image"},
-    deps=[three_turns],
-    automation_condition=WHEN_READY,
-)
+@table_asset(TABLE, side_tables=[LOSSES], kinds={"openai", "image"}, deps=[three_turns])
 def turn_references(
     context: dg.AssetExecutionContext,
     config: TurnReferencesSettings,

@@ -23,6 +23,7 @@ N_SHOWN = 20
         *(rewrites, seed_rewrites, contexts, translations, mmiu_items),
         *(checks, judge_bias_tests, pairs, second_readings),
     ],
+    automation_condition=None,
 )
 def calls(
     warehouse: dg.ResourceParam[Warehouse], ledger: dg.ResourceParam[Ledger]

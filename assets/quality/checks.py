@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from assets.cluster import image_sets
-from assets.common.automation import WHEN_READY
 from assets.common.drops import reasons, require_few_lost
 from assets.common.generation import GenerationSettings, Row
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -119,7 +118,6 @@ class ChecksSettings(GenerationSettings):
     side_tables=[REQUESTS, LOSSES],
     kinds={"openai"},
     deps=[dialogues, image_sets, entries],
-    automation_condition=WHEN_READY,
 )
 def checks(
     context: dg.AssetExecutionContext,

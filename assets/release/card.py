@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.settings import SECTIONS, settings_in_metadata
+from assets.common.settings import SECTIONS, SHOWN_AS, last_reported
 from methods.licences.terms import UNKNOWN, Term
 from methods.release import Edition, Release, ReviewPolicy
 from methods.release_card import row_of
@@ -93,7 +93,7 @@ def circumstances(instance: dg.DagsterInstance, warehouse: Warehouse) -> Row:
         version.
     """
     tables = [table for table in SECTIONS if table.split(".")[0] in MADE_BY]
-    settings = {table: settings_in_metadata(instance, table) for table in tables}
+    settings = {table: last_reported(instance, table, SHOWN_AS) for table in tables}
     shards = warehouse.select("ingest.shards", "wit_shard", "fingerprint", order="wit_shard")
     return {
         "settings": {table: values for table, values in settings.items() if values is not None}

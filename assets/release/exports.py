@@ -8,7 +8,6 @@ import dagster as dg
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import Field, field_validator
 
-from assets.common.automation import WHEN_READY
 from assets.common.progress import StepProgress
 from assets.common.settings import AssetConfig, current_settings, schema_of
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -106,12 +105,7 @@ class Export(NamedTuple):
     files: Sequence[ExportedFile]
 
 
-@table_asset(
-    "release.exports",
-    kinds={"json"},
-    deps=[releases],
-    automation_condition=WHEN_READY,
-)
+@table_asset("release.exports", kinds={"json"}, deps=[releases])
 def exports(
     context: dg.AssetExecutionContext,
     config: ExportsSettings,

@@ -12,7 +12,6 @@ from pydantic import Field, field_validator
 
 from assets.cluster.duplicates import duplicates
 from assets.cluster.splits import NO_BENCHMARK_ENTRIES, left_out_of_benchmarks, splits
-from assets.common.automation import WHEN_READY
 from assets.common.drops import reasons
 from assets.common.generation import failed_row
 from assets.common.progress import StepProgress
@@ -138,7 +137,6 @@ class CandidatesSettings(AssetConfig):
     side_tables=[LOSSES, VECTORS],
     kinds={"image"},
     deps=[entries, duplicates, splits],
-    automation_condition=WHEN_READY,
 )
 def candidates(
     context: dg.AssetExecutionContext,

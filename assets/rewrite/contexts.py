@@ -5,7 +5,6 @@ from typing import Literal
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.generation import GenerationSettings, Row, ask_and_read, write_generated
 from assets.common.tables import table_asset
 from assets.dialogue import summaries
@@ -40,7 +39,6 @@ class ContextsSettings(GenerationSettings):
     side_tables=["rewrite.failed"],
     kinds={"openai", "image"},
     deps=[candidates, summaries],
-    automation_condition=WHEN_READY,
 )
 def contexts(
     context: dg.AssetExecutionContext,

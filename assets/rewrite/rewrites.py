@@ -3,7 +3,6 @@
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -26,13 +25,7 @@ class RewritesSettings(GenerationSettings):
     n_rewrites: int = Field(5, gt=0, description="Rewrites asked for of each question.")
 
 
-@table_asset(
-    "rewrite.rewrites",
-    side_tables=["rewrite.failed"],
-    kinds={"openai"},
-    deps=[dialogues],
-    automation_condition=WHEN_READY,
-)
+@table_asset("rewrite.rewrites", side_tables=["rewrite.failed"], kinds={"openai"}, deps=[dialogues])
 def rewrites(
     context: dg.AssetExecutionContext,
     config: RewritesSettings,

@@ -5,7 +5,6 @@ from collections import Counter
 import dagster as dg
 from pydantic import Field, model_validator
 
-from assets.common.automation import WHEN_READY
 from assets.common.drops import reasons, require_few_lost
 from assets.common.generation import (
     GenerationRequest,
@@ -59,13 +58,7 @@ class SeedRewritesSettings(GenerationSettings):
         return SimilarityBand(self.lowest_similarity, self.highest_similarity, self.highest_between)
 
 
-@table_asset(
-    TABLE,
-    side_tables=[LOSSES],
-    kinds={"openai", "pytorch"},
-    deps=[seeds],
-    automation_condition=WHEN_READY,
-)
+@table_asset(TABLE, side_tables=[LOSSES], kinds={"openai", "pytorch"}, deps=[seeds])
 def seed_rewrites(
     context: dg.AssetExecutionContext,
     config: SeedRewritesSettings,

@@ -6,7 +6,6 @@ from typing import Any, Literal
 import dagster as dg
 from pydantic import Field, field_validator
 
-from assets.common.automation import WHEN_READY
 from assets.common.generation import (
     GenerationRequest,
     GenerationSettings,
@@ -60,7 +59,6 @@ class SeedsSettings(GenerationSettings):
     side_tables=["rewrite.failed"],
     kinds={"openai", "image"},
     deps=[candidates, summaries],
-    automation_condition=WHEN_READY,
 )
 def seeds(
     context: dg.AssetExecutionContext,

@@ -317,8 +317,12 @@ class World:
 
     def report(self) -> str:
         """The page of the benchmark's current release."""
-        (row,) = self.rows("SELECT release_id FROM release.current WHERE name = 'mmdu'")
-        return (self.home / "reports" / f"{row['release_id']}.html").read_text()
+        return (self.home / "reports" / f"{self.current()['mmdu']}.html").read_text()
+
+    def current(self) -> dict[str, str]:
+        """The id of the current release of each name."""
+        rows = self.rows("SELECT name, release_id FROM release.current ORDER BY name")
+        return {row["name"]: row["release_id"] for row in rows}
 
     def image_sets(self, kind: str) -> dict[str, list[Row]]:
         """The rows of each set, in order of position, with their captions."""

@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 from dagster_project.cli import main as loom
-from resources.corpus.corpus import Corpus, CorpusError
 from resources.stores.sqlite_errors import is_damaged
 from resources.upkeep.backup import back_up
 from resources.warehouse import Warehouse, WarehouseError, file_database
@@ -111,10 +110,3 @@ def test_a_home_of_another_time_stays_where_it_is_and_another_one_is_used(
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "another"))
     (tmp_path / "another").mkdir()
     assert loom(LIST) == 0
-
-
-def test_one_of_two_shards_of_a_name_is_renamed(tmp_path: Path) -> None:
-    for name in ("owls.tsv", "owls.tsv.gz"):
-        (tmp_path / name).touch()
-    with pytest.raises(CorpusError, match="rename one of them"):
-        Corpus(tmp_path, tmp_path).shards()

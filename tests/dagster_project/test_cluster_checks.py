@@ -59,7 +59,7 @@ def test_what_must_hold_is_blocking_and_what_is_to_be_looked_at_is_not() -> None
         for key in graph.asset_check_keys
         if key.asset_key.path[0] == "cluster" and key.name not in ("schema", "not_empty")
     }
-    made = {check.check_key for check in checks.cluster_checks()}
+    made = {check.check_key for check in checks.CLUSTER_CHECKS}
     assert made <= of_stage.keys()
     assert {key.name for key in made if of_stage[key]} == {
         "within_tau",
@@ -136,28 +136,6 @@ def test_a_share_over_its_limit_is_a_warning(
     assert (warns.passed, warns.severity) == (False, WARN)
     assert value(warns, figure) == pytest.approx(share)
     assert passes.passed
-
-
-def test_a_limit_is_the_one_that_the_table_was_made_with_or_else_the_files(
-    warehouse: Warehouse, loom_home: Path
-) -> None:
-    clustered_by_hand(warehouse)
-    loom_home.mkdir()
-    settings = loom_home / "settings.yaml"
-    with dg.DagsterInstance.ephemeral() as instance:
-
-        def limit() -> float:
-            context = dg.build_asset_check_context(instance=instance)
-            return value(checks.giant_group(context, warehouse=warehouse), "limit")
-
-        assert limit() == 0.5
-        settings.write_text("cluster: {clusters: {max_group_share: 0.9}}")
-        assert limit() == 0.9
-        shown = {SHOWN_AS: dg.MetadataValue.json({"max_group_share": 0.8, "tau": 0.6})}
-        instance.report_runless_asset_event(
-            dg.AssetMaterialization(checks.CLUSTERS, metadata=shown)
-        )
-        assert limit() == 0.8, "as that run was configured"
 
 
 def test_a_loose_cluster_is_a_warning_that_names_it(

@@ -13,11 +13,6 @@ SETS = "image sets in cluster.image_sets"
 DIALOGUES = "items of the current releases in release.items"
 
 
-@pytest.fixture
-def warehouse(empty_warehouse: Warehouse) -> Warehouse:
-    return empty_warehouse
-
-
 def not_empty(asset: str, warehouse: Warehouse, *, made: bool = True) -> dg.AssetCheckResult:
     wanted = dg.AssetCheckKey(dg.AssetKey(asset.split("/")), "not_empty")
     check = next(each for each in defs.asset_checks or [] if wanted in each.check_keys)
@@ -31,15 +26,15 @@ def counted(result: dg.AssetCheckResult) -> dict[str, Any]:
     return {name: value.value for name, value in result.metadata.items()}
 
 
-def test_image_sets_are_counted_not_their_images(warehouse: Warehouse) -> None:
+def test_image_sets_are_counted_not_their_images(empty_warehouse: Warehouse) -> None:
     sets = {"s1": ("benchmark", 3), "s2": ("benchmark", 2), "s3": ("instruction", 2)}
     rows = [
         {"set_id": set_id, "kind": kind, "position": position}
         for set_id, (kind, n_images) in sets.items()
         for position in range(1, n_images + 1)
     ]
-    put(warehouse, {"cluster.image_sets": rows})
-    result = not_empty("cluster/image_sets", warehouse)
+    put(empty_warehouse, {"cluster.image_sets": rows})
+    result = not_empty("cluster/image_sets", empty_warehouse)
     assert result.passed
     assert counted(result) == {f"{SETS}, benchmark": 2, f"{SETS}, instruction": 1}
 
@@ -49,19 +44,19 @@ OLD, NEW = RELEASE | {"release_id": "old"}, RELEASE | {"release_id": "new"}
 
 
 def test_dialogues_of_releases_in_force_are_counted_not_the_releases_and_not_earlier_ones(
-    warehouse: Warehouse,
+    empty_warehouse: Warehouse,
 ) -> None:
     items = [{"release_id": "old", "item_id": f"o{n}"} for n in range(5)]
     items.append({"release_id": "new", "item_id": "n"})
-    put(warehouse, {"release.releases": [OLD, NEW], "release.items": items})
-    put(warehouse, {"release.current": [NEW]})
-    result = not_empty("release/releases", warehouse)
+    put(empty_warehouse, {"release.releases": [OLD, NEW], "release.items": items})
+    put(empty_warehouse, {"release.current": [NEW]})
+    result = not_empty("release/releases", empty_warehouse)
     assert result.passed, "an instruction set is not demanded"
     assert counted(result) == {f"{DIALOGUES}, benchmark": 1, f"{DIALOGUES}, instruction": 0}
 
 
-def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
-    sets = not_empty("cluster/image_sets", warehouse)
+def test_nothing_fails_and_says_what_to_do(empty_warehouse: Warehouse) -> None:
+    sets = not_empty("cluster/image_sets", empty_warehouse)
     assert not sets.passed
     assert counted(sets) == {f"{SETS}, benchmark": 0, f"{SETS}, instruction": 0}
     assert sets.description == (
@@ -71,8 +66,8 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
     )
 
     # What was released earlier does not pass for what is released now.
-    put(warehouse, {"release.releases": [OLD], "release.items": [OLD]})
-    dialogues = not_empty("release/releases", warehouse)
+    put(empty_warehouse, {"release.releases": [OLD], "release.items": [OLD]})
+    dialogues = not_empty("release/releases", empty_warehouse)
     assert not dialogues.passed
     assert dialogues.description == (
         "There are no items of the current releases in release.items. Review what was generated "
@@ -83,10 +78,10 @@ def test_nothing_fails_and_says_what_to_do(warehouse: Warehouse) -> None:
 
 @pytest.mark.parametrize("asset", ["cluster/image_sets", "release/releases"])
 def test_what_was_never_made_is_made_by_the_job_build_and_no_setting_is_at_fault(
-    warehouse: Warehouse, asset: str
+    empty_warehouse: Warehouse, asset: str
 ) -> None:
     """As in the backup of a home that was being built when it was taken."""
-    result = not_empty(asset, warehouse, made=False)
+    result = not_empty(asset, empty_warehouse, made=False)
     assert not result.passed and (result.description or "").endswith(
         f" This home has never made {asset}: launch the job build (vlm-loom run build), which goes on "
         "with what there is."

@@ -116,17 +116,11 @@ def ignored() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def test_with_the_restore_signal_handlers_sigterm_is_as_before(ignored: None) -> None:
-    with restore_signal_handlers():
-        assert dg.materialize([one]).success
-    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
-def test_they_are_kept_when_the_run_raises(ignored: None) -> None:
+def test_handlers_of_signals_are_as_before_a_run_also_when_it_raises(ignored: None) -> None:
     with pytest.raises(RuntimeError), restore_signal_handlers():
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        assert dg.materialize([one]).success
         raise RuntimeError
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 

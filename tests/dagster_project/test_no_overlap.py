@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageOps
 from assets.common.tables import rows_to_arrow
 from assets.release.built import BuiltRelease
 from assets.release.contamination import (
+    NAMES,
     OverlapFreeReleases,
     blocking_overlap,
     current_overlap,
@@ -31,17 +32,7 @@ ANSWER = (
     "of wood with red shutters."
 )
 QUESTION = "Which of the sails of this mill at the old harbour is turned to the wind?"
-NOTHING = {
-    "pages": 0,
-    "images": 0,
-    "near-duplicate images": 0,
-    "questions with their answers": 0,
-    "answers": 0,
-    "forms of words with other answers": 0,
-    "answers in the same phrases": 0,
-}
-ANSWERS = ("answers", "answers in the same phrases")
-"""Where one of the two releases was imported, and where both were built."""
+NOTHING = dict.fromkeys(NAMES.values(), 0)
 NOBODY = ReviewPolicy("none", 0.0)
 STOCK = ("How does the subject of the picture stand out?", "It stands out by its dark outline.")
 MILL = (QUESTION, ANSWER)
@@ -152,14 +143,13 @@ def checked(
     pair: Pair = ("Which two?", "Two of them."),
     page: str = "ball",
     image: str = "ball",
-    imported: str | None = None,
 ) -> dg.AssetCheckResult:
     """The check of a benchmark on a mill and an instruction set that shares with it what is said."""
     mill, other = (home.store.put(picture(shape)).image_id for shape in ("mill", image))
     tested = built("mmdu", item("t", MILL, page="mill", images=[mill]))
     learned = built("mmdu-instruct", item("i", pair, page=page, images=[other]))
     for release in (tested, learned):
-        home.put(release, "imported" if release.name == imported else "built")
+        home.put(release)
     return home.check()
 
 
@@ -180,36 +170,22 @@ def test_releases_of_their_own_sides_pass_and_their_pictures_are_looked_at_once(
 @pytest.mark.parametrize(
     ("planted", "found"),
     [
-        ({"page": "mill"}, "pages"),
-        ({"image": "mill"}, "images"),
-        ({"image": "mill, mirrored"}, "near-duplicate images"),
-        ({"pair": (QUESTION, f"It is: {ANSWER}")}, "questions with their answers"),
+        ({"page": "mill"}, ["pages"]),
+        ({"image": "mill"}, ["images"]),
+        ({"image": "mill, mirrored"}, ["near-duplicate images"]),
+        (
+            {"pair": (QUESTION, f"It is: {ANSWER}")},
+            ["questions with their answers", "answers in the same phrases"],
+        ),
     ],
 )
-def test_what_is_planted_fails_it(home: Home, planted: dict[str, Any], found: str) -> None:
+def test_what_is_planted_fails_it(home: Home, planted: dict[str, Any], found: list[str]) -> None:
     result = checked(home, **planted)
     assert not result.passed
-    of_answers = {name: n for name, n in counted(result).items() if name in ANSWERS}
-    assert counted(result) == {**NOTHING, found: 1, **of_answers}
-    assert f"{found} (1)" in str(result.description)
+    assert counted(result) == {**NOTHING, **dict.fromkeys(found, 1)}
+    assert f"{found[0]} (1)" in str(result.description)
     named = f"`{home.before['mmdu']} t` | `{home.before['mmdu-instruct']} i`"
     assert named in result.metadata["first of them"].value
-
-
-@pytest.mark.parametrize("imported", ["mmdu-instruct", None])
-def test_an_answer_alone_counts_where_one_of_the_two_was_imported(
-    home: Home, imported: str | None
-) -> None:
-    """What was made here is of other pages: one writer has the same phrases for many pictures."""
-    result = checked(home, pair=("Which two?", f"Well: {ANSWER}"), imported=imported)
-    assert result.passed == (imported is None)
-    assert counted(result) == {**NOTHING, ANSWERS[imported is None]: 1}
-
-
-def test_a_form_of_words_is_counted_and_no_fault(home: Home) -> None:
-    result = checked(home, pair=(QUESTION, "Two of them."))
-    assert result.passed
-    assert counted(result) == {**NOTHING, "forms of words with other answers": 1}
 
 
 @pytest.fixture

@@ -53,18 +53,6 @@ def test_of_several_queries_each_is_printed_up_to_a_wrong_one(warehouse, capsys)
     assert "first" in printed.out and "third" not in printed.out and "nothing" in printed.err
 
 
-def test_no_statement_reaches_files_outside_the_tables(warehouse, tmp_path, capsys):
-    outside = tmp_path / "outside"
-    for statement in (
-        "COPY (SELECT 1) TO '{}'",
-        "ATTACH '{}' AS other",
-        "SET enable_external_access = true",
-        "SELECT * FROM read_csv('/etc/hostname')",
-    ):
-        assert loom(["sql", statement.format(outside)]) == 2
-        assert capsys.readouterr().err and not outside.exists()
-
-
 def test_a_table_that_there_is_not_is_answered_with_the_nearest_of_ours(warehouse, capsys):
     assert loom(["sql", "SELECT * FROM dialogue.anwsers"]) == 2
     said = capsys.readouterr().err

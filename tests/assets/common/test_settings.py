@@ -78,23 +78,17 @@ def test_a_wrong_setting_of_any_asset_is_told_by_every_asset(file: Path) -> None
     )
 
 
-def test_a_check_reads_the_settings_that_the_rows_were_made_with(file, instance):
-    file.write_text("cluster: {clusters: {tau: 0.6}}")
-    made_with = chosen(CLUSTERS, tau=0.9).metadata()
-    instance.report_runless_asset_event(
-        dg.AssetMaterialization(["cluster", "clusters"], metadata=made_with)
-    )
-    file.write_text("cluster: {clusters: {tau: 0.5}}")
-    found = read_used_settings(instance, CLUSTERS, ClusterSettings)
-    assert found == ClusterSettings(tau=0.9)
+def test_a_check_reads_the_settings_that_the_rows_were_made_with_or_else_the_files(file, instance):
+    def report(**metadata: dg.MetadataValue) -> float:
+        event = dg.AssetMaterialization(["cluster", "clusters"], metadata=metadata)
+        instance.report_runless_asset_event(event)
+        return read_used_settings(instance, CLUSTERS, ClusterSettings).tau
 
-
-def test_rows_that_say_nothing_of_settings_count_as_made_with_those_of_the_file(file, instance):
     file.write_text("cluster: {clusters: {tau: 0.6}}")
     assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
     # As an earlier version of the project materialized it.
-    instance.report_runless_asset_event(dg.AssetMaterialization(["cluster", "clusters"]))
-    assert read_used_settings(instance, CLUSTERS, ClusterSettings).tau == 0.6
+    assert report() == 0.6
+    assert report(**chosen(CLUSTERS, tau=0.9).metadata()) == 0.9
 
 
 def plan(**config: Any) -> None:

@@ -74,11 +74,6 @@ def taken(world: World, file: Path, **config: str) -> str:
     return release_id
 
 
-def current(world: World) -> dict[str, str]:
-    rows = world.rows("SELECT name, release_id FROM release.current")
-    return {row["name"]: row["release_id"] for row in rows}
-
-
 def test_a_picture_whose_file_was_lost_is_named_with_its_release_and_comes_with_the_next_import(
     empty: World, folder: Path
 ) -> None:
@@ -110,13 +105,13 @@ def test_an_imported_benchmark_is_evaluated_beside_the_built_one_and_read_back(
     released: World, copied: CopyWorld, folder: Path, tmp_path: Path
 ) -> None:
     world = copied(released, tmp_path)
-    built = current(world)
+    built = world.current()
 
     release_id = taken(world, folder / "benchmark.json", split="test", language="en")
 
     # Its name is its own: what was built stays current.
     assert release_id.startswith("mmdu-test-en-")
-    assert current(world) == {**built, "mmdu-test-en": release_id}
+    assert world.current() == {**built, "mmdu-test-en": release_id}
     # The other release costs nothing here: it is answered in a run of its own.
     world.set_models(evaluate=["careful"])
     run = world.run(ANY_ASSETS, assets=ASKING | SCORING | REPORTS | EXPORTS)
@@ -193,21 +188,21 @@ def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pin
 
     second = taken(empty, folder / "fewer.json")
 
-    assert second != first and current(empty) == {"mmdu-imported": second}
+    assert second != first and empty.current() == {"mmdu-imported": second}
     (card,) = empty.rows("SELECT parent FROM release.releases WHERE release_id = $r", r=second)
     assert card["parent"] == first
     # The first one again is current again; a pin decides.
     taken(empty, folder / "benchmark.json")
-    assert current(empty) == {"mmdu-imported": first}
+    assert empty.current() == {"mmdu-imported": first}
     assert empty.run("pin_release", {"release_pin": {"config": {"release": second}}}).success
     taken(empty, folder / "benchmark.json")
-    assert current(empty) == {"mmdu-imported": second}
+    assert empty.current() == {"mmdu-imported": second}
     # It is pinned no more once it is retired.
     assert empty.run(
         "retire_release", {"release_retire": {"config": {"name": "mmdu-imported"}}}
     ).success
     taken(empty, folder / "benchmark.json")
-    assert current(empty) == {"mmdu-imported": first}
+    assert empty.current() == {"mmdu-imported": first}
 
 
 def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(empty, folder):

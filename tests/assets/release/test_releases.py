@@ -30,11 +30,6 @@ NOBODY = {"review__approved": {"config": {"require": "all"}}}
 """Run config under which nothing is approved before anyone reviewed."""
 
 
-def current(world: World) -> dict[str, str]:
-    rows = world.rows("SELECT name, release_id FROM release.current")
-    return {row["name"]: row["release_id"] for row in rows}
-
-
 def card(world: World, release_id: str) -> Row:
     (row,) = world.rows("SELECT * FROM release.releases WHERE release_id = $r", r=release_id)
     return row
@@ -77,7 +72,7 @@ def test_where_nothing_is_approved_nothing_changes_and_one_sentence_says_so(worl
 
 
 def test_a_kind_without_approved_dialogues_keeps_its_release_in_force(world: World) -> None:
-    before = current(world)
+    before = world.current()
     where = "FROM cluster.image_sets AS s WHERE s.set_id = a.set_id AND s.kind = 'instruction'"
     pending = world.warehouse.sql(
         f"SELECT * REPLACE (CASE WHEN EXISTS ({where}) THEN 'pending' ELSE status END AS status) "
@@ -88,7 +83,7 @@ def test_a_kind_without_approved_dialogues_keeps_its_release_in_force(world: Wor
     run = world.run("release")
 
     assert run.success
-    assert current(world) == before and set(before) == {"mmdu", "mmdu-instruct"}
+    assert world.current() == before and set(before) == {"mmdu", "mmdu-instruct"}
     told = metadata(run, "release/releases")
     assert told["warning"] == (
         f"No dialogue of kind instruction is approved: {before['mmdu-instruct']} stays current."
@@ -117,9 +112,9 @@ def twice(clustered: World, copied: CopyWorld) -> Made:
     world.warehouse.replace("cluster.image_sets", sets)
     assert world.generate().success
     assert world.release().success
-    first = current(world)
+    first = world.current()
     assert world.release("sample", sample_share=0.0).success
-    return Made(world, first, current(world))
+    return Made(world, first, world.current())
 
 
 def test_a_card_says_how_its_release_was_made_and_which_was_current_before(twice: Made) -> None:
@@ -180,7 +175,7 @@ def test_unknown_and_nd_are_left_out_of_instruction_sets_and_counted(world: Worl
     nd = with_nd - unknown
     assert unknown and nd
     left_out = {"unknown": len(unknown), "ND": len(nd)}
-    instruct = card(world, current(world)["mmdu-instruct"])
+    instruct = card(world, world.current()["mmdu-instruct"])
     counted = json.loads(instruct["licences"])
     assert counted == {"images": {"CC-BY-SA-4.0": instruct["n_images"]}, "left_out": left_out}
     assert instruct["n_items"] == 6 - len(unknown | nd)
@@ -191,12 +186,12 @@ def test_unknown_and_nd_are_left_out_of_instruction_sets_and_counted(world: Worl
         f"(unknown {len(unknown)}, ND {len(nd)}): state the licence of "
     )
     # Benchmarks leave nothing out unless they are told to.
-    assert card(world, current(world)["mmdu"])["n_items"] == 4
+    assert card(world, world.current()["mmdu"])["n_items"] == 4
 
 
 @pytest.mark.nightly
 def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> None:
-    before = current(world)
+    before = world.current()
     licensed(world, "NULL")
     run = world.run("release")
     told = metadata(run, "release/releases")["warning"]
@@ -204,7 +199,7 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     why = "Every item of mmdu-instruct has an image with an excluded licence"
     assert told.startswith(f"{why}: {gone} mmdu-instruct leaves out 6 of 6 items")
     # Its pictures are those that the rule is about.
-    now = current(world)
+    now = world.current()
     assert "mmdu-instruct" not in now and now["mmdu"] != before["mmdu"]
     assert card(world, before["mmdu-instruct"])["n_items"] == 6
     images = json.loads(card(world, now["mmdu"])["licences"])["images"]
@@ -212,27 +207,27 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
 
     # What the sentence advises.
     assert world.run("release", leaving_out(mmdu_instruct=[])).success
-    assert card(world, current(world)["mmdu-instruct"])["n_items"] == 6
+    assert card(world, world.current()["mmdu-instruct"])["n_items"] == 6
 
     # Where nothing is left of anything the run fails, and nothing of it is current, but for pins.
-    pinned = current(world)
+    pinned = world.current()
     leaving = leaving_out(mmdu=["unknown"], mmdu_instruct=["unknown"])
     leaving["release__releases"]["config"]["pinned"] = {"mmdu": pinned["mmdu"]}
     run = world.run("release", leaving)
     assert sentence(run).startswith(
         f"{why}: {pinned['mmdu-instruct']} is no longer current. mmdu leaves out 4 of 4 items for"
     )
-    assert current(world) == {"mmdu": pinned["mmdu"]}
+    assert world.current() == {"mmdu": pinned["mmdu"]}
 
 
 def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) -> None:
-    first = current(world)
+    first = world.current()
     assert pin(world, first["mmdu"]).success
 
     run = world.release("sample", sample_share=0.0)
 
     assert run.success
-    now = current(world)
+    now = world.current()
     assert now["mmdu"] == first["mmdu"] and now["mmdu-instruct"] != first["mmdu-instruct"]
     (frozen,) = world.rows(
         "SELECT release_id FROM release.releases WHERE name = 'mmdu' AND release_id <> $r",
@@ -253,9 +248,9 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
 
     # Without the pin, what is approved comes into force with the next run.
     assert unpin(world, "mmdu").success
-    assert current(world) == now
+    assert world.current() == now
     assert world.release("sample", sample_share=0.0).success
-    assert current(world)["mmdu"] == frozen["release_id"]
+    assert world.current()["mmdu"] == frozen["release_id"]
     assert version_of_releases(world.warehouse).value != version
 
 
@@ -264,7 +259,7 @@ def test_a_pin_by_hand_on_what_there_is_not_is_refused_and_changes_nothing(world
     world.write_settings({"release": {"releases": {"pinned": {"mmdu": "mmdu-0000000000"}}}})
     refused = sentence(world.release("sample", sample_share=0.0))
     assert refused.startswith("There is no release mmdu-0000000000; ") and "mmdu" in refused
-    other = current(world)["mmdu-instruct"]
+    other = world.current()["mmdu-instruct"]
     world.write_settings({"release": {"releases": {"pinned": {"mmdu": other}}}})
     assert sentence(world.release()) == (
         f"{other} is a release of mmdu-instruct and cannot be pinned for mmdu."

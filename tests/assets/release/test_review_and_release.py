@@ -43,11 +43,6 @@ def accept(lines: list[Row]) -> list[Row]:
     return [{**line, "verdict": "accept"} for line in lines]
 
 
-def current(world: World, name: str = "mmdu") -> str:
-    (row,) = world.rows("SELECT release_id FROM release.current WHERE name = $n", n=name)
-    return row["release_id"]
-
-
 def frozen(world: World, release_id: str) -> dict[str, list[Row]]:
     """Every row of a release and every byte of its folder."""
     tables: dict[str, list[Row]] = {
@@ -82,7 +77,7 @@ class Reviewed:
 @pytest.fixture(scope="module")
 def reviewed(released: World, copied: CopyWorld) -> Reviewed:
     world = copied(released)
-    before = current(world)
+    before = world.current()["mmdu"]
     frozen_before = frozen(world, before)
     assert world.evaluate("careful").success
 
@@ -104,7 +99,7 @@ def reviewed(released: World, copied: CopyWorld) -> Reviewed:
     assert world.evaluate("careful").success
     assert world.score().success
     question = content["turns"][-1]["question"]
-    after = current(world)
+    after = world.current()["mmdu"]
     return Reviewed(world, edited, question, rejected, before, frozen_before, run, after)
 
 
@@ -202,9 +197,9 @@ def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
     released: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
     world = copied(released, tmp_path)
-    instruction = current(world, "mmdu-instruct")
+    instruction = world.current()["mmdu-instruct"]
     lines = export(world, 1, tmp_path / "out.jsonl")
-    benchmark = {row["item_id"] for row in frozen(world, current(world))["items"]}
+    benchmark = {row["item_id"] for row in frozen(world, world.current()["mmdu"])["items"]}
     chosen = next(line for line in lines if line["item_id"] in benchmark)
     once = next(line for line in lines if line["item_id"] in benchmark - {chosen["item_id"]})
     give_back(world, accept([chosen, once]), tmp_path / "first", "alice", 1)
@@ -220,6 +215,6 @@ def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
     assert status.pop(decided) == "approved"
     assert set(status.values()) == {"pending"}
     assert metadata(run, "review/approved")["pending"] == len(status)
-    assert [row["item_id"] for row in frozen(world, current(world))["items"]] == [decided]
+    assert [row["item_id"] for row in frozen(world, world.current()["mmdu"])["items"]] == [decided]
     # Nothing of the instruction set is approved, so its earlier release stays current.
-    assert current(world, "mmdu-instruct") == instruction
+    assert world.current()["mmdu-instruct"] == instruction

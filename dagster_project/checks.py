@@ -64,45 +64,41 @@ def _column(table: str, name: str, kind: str, nullable: bool) -> str:
     return f"{table}.{name} {kind}{'' if nullable else ' NOT NULL'}"
 
 
-def licence_check() -> dg.AssetChecksDefinition:
-    """Make the check that images have a known licence. By default it only warns."""
-
-    @asset_check(
-        asset=dg.AssetKey(["ingest", "entries"]),
-        name="licensed",
-        blocking=True,
-        description="No more entries than allowed without a known licence of their image.",
+@asset_check(
+    asset=dg.AssetKey(["ingest", "entries"]),
+    name="licensed",
+    blocking=True,
+    description="No more entries than allowed without a known licence of their image.",
+)
+def licensed(
+    context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
+) -> dg.AssetCheckResult:
+    """Images have a known licence. By default it only warns."""
+    settings = read_used_settings(context.instance, "ingest.entries", EntriesSettings)
+    limit = settings.max_share_without_licence
+    shares = warehouse.read("ingest/without_licence").to_pylist()
+    passed = all(row["share"] <= limit for row in shares)
+    n_without, n = (sum(row[name] for row in shares) for name in ("n_without", "n_entries"))
+    instruct = NAMES["instruction"]
+    advice = (
+        f"{n_without} of {n} entries have no licence of their image, and {instruct} leaves out "
+        "what is about them: state the licence as images.licence in the corpus's corpus.yaml and "
+        f"ingest again, or let them in with licences_left_out: {{{instruct}: []}} under "
+        "release.releases in settings.yaml."
     )
-    def check(
-        context: dg.AssetCheckExecutionContext, warehouse: dg.ResourceParam[Warehouse]
-    ) -> dg.AssetCheckResult:
-        settings = read_used_settings(context.instance, "ingest.entries", EntriesSettings)
-        limit = settings.max_share_without_licence
-        shares = warehouse.read("ingest/without_licence").to_pylist()
-        passed = all(row["share"] <= limit for row in shares)
-        n_without, n = (sum(row[name] for row in shares) for name in ("n_without", "n_entries"))
-        instruct = NAMES["instruction"]
-        advice = (
-            f"{n_without} of {n} entries have no licence of their image, and {instruct} leaves out "
-            "what is about them: state the licence as images.licence in the corpus's corpus.yaml and "
-            f"ingest again, or let them in with licences_left_out: {{{instruct}: []}} under "
-            "release.releases in settings.yaml."
-        )
-        return result(
-            None if passed else advice,
-            {
-                "without licence": n_without,
-                "limit": limit,
-                "by shard": [
-                    f"{row['wit_shard']}: {row['n_without']} of {row['n_entries']}"
-                    for row in shares
-                    if row["n_without"]
-                ][:N_SHOWN],
-            },
-            dg.AssetCheckSeverity[settings.without_licence.upper()],
-        )
-
-    return check
+    return result(
+        None if passed else advice,
+        {
+            "without licence": n_without,
+            "limit": limit,
+            "by shard": [
+                f"{row['wit_shard']}: {row['n_without']} of {row['n_entries']}"
+                for row in shares
+                if row["n_without"]
+            ][:N_SHOWN],
+        },
+        dg.AssetCheckSeverity[settings.without_licence.upper()],
+    )
 
 
 NOT_MADE_YET = (
@@ -111,20 +107,10 @@ NOT_MADE_YET = (
 )
 
 
-def empty_check(
+def _empty_check(
     key: dg.AssetKey, counted: str, query: str, if_none: str
 ) -> dg.AssetChecksDefinition:
-    """Make a blocking check that an asset is not empty.
-
-    Args:
-        key: The asset.
-        counted: What is counted, for messages.
-        query: The query with the numbers by kind (columns kind, n).
-        if_none: The advice for an empty asset.
-
-    Returns:
-        The check.
-    """
+    """Make a blocking check that an asset is not empty; `query` has its numbers by kind."""
 
     @asset_check(
         asset=key,
@@ -245,8 +231,8 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
         *(schema_check(spec) for spec in specs),
         made_check(specs),
         ingested,
-        licence_check(),
-        empty_check(
+        licensed,
+        _empty_check(
             dg.AssetKey(["cluster", "image_sets"]),
             "image sets in cluster.image_sets",
             "cluster/sets_by_kind",
@@ -255,7 +241,7 @@ def make_checks(specs: Sequence[dg.AssetSpec]) -> list[dg.AssetChecksDefinition]
             "missing set is missing.",
         ),
         # The tables keep earlier releases; only items of current releases are counted.
-        empty_check(
+        _empty_check(
             dg.AssetKey(["release", "releases"]),
             "items of the current releases in release.items",
             "release/items_by_kind",

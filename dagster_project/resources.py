@@ -311,18 +311,11 @@ class RayResource(WorkspaceResource[RayCluster]):
         )
 
 
-def profile_of_run(context: dg.InitResourceContext, configured: str | None) -> str:
-    """Return the profile of a run, and record it as the run's tag.
+def _profile_of_run(context: dg.InitResourceContext, configured: str | None) -> str:
+    """Return the profile of a run, by default LOOM_PROFILE, and record it as the run's tag.
 
     A run that continues or re-executes another one has the tag of that run, as the process that starts
     it, such as the UI, may have another LOOM_PROFILE.
-
-    Args:
-        context: The run.
-        configured: The profile of the run's configuration, which is LOOM_PROFILE if it names none.
-
-    Returns:
-        The name of the profile.
     """
     profile = configured or active_profile()
     run, instance = context.run, context.instance
@@ -362,7 +355,7 @@ class ModelsResource(WorkspaceResource[Gateway]):
         run, instance = context.run, context.instance
         if run is None or instance is None:
             return make_gateway("", self.budget_usd, profile=self.profile)
-        profile = profile_of_run(context, self.profile)
+        profile = _profile_of_run(context, self.profile)
         budget_usd = self.budget_usd
         if budget_usd is None:
             budget_usd = _inherited_budget(instance, run)
@@ -394,7 +387,7 @@ class ProfileResource(WorkspaceResource[Profile]):
     )
 
     def make(self, context: dg.InitResourceContext) -> Profile:
-        return load_registry().profile(profile_of_run(context, self.profile))
+        return load_registry().profile(_profile_of_run(context, self.profile))
 
 
 def make_resources(benchmarks: Benchmarks = BENCHMARKS) -> dict[str, Any]:

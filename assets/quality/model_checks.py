@@ -136,13 +136,38 @@ def by_model(
     def ask(
         step: ModelCheckStep, data: Callable[[CheckedDialogue], Row | None], images: Images = _none
     ) -> None:
-        _ask(
-            context,
-            llm,
-            step,
-            [(subject, images(subject), data(subject)) for subject in checked],
-            findings,
+        """Run one step for every dialogue that has data for it, and add the findings of the replies."""
+        asks = [
+            GenerationRequest(
+                subject=subject,
+                set_id=subject.set_id,
+                name=f"{subject.dialogue.dialogue_id}, {step.name}",
+                images=images(subject),
+                data=values,
+            )
+            for subject in checked
+            if (values := data(subject)) is not None
+        ]
+
+        def read(subject: CheckedDialogue, reply: str) -> list[Row]:
+            rows = step.read(reply, len(subject.pairs))
+            return [
+                {"place": _place(pair), "columns": row}
+                for pair, row in zip(subject.pairs, rows, strict=True)
+            ]
+
+        generated = ask_and_read(
+            *(context, llm, TABLE, prompt(step.prompt), asks, read),
+            lambda subject: step.schema(len(subject.pairs)),
         )
+        findings.usage.add(generated.usage)
+        calls: dict[str, Row] = {}
+        for row in generated.rows:
+            findings.columns[row["place"]].update(row["columns"])
+            calls[row["place"][0]] = {"dialogue_id": row["place"][0], "step": step.name, **row}
+        findings.calls += calls.values()
+        for loss in generated.failed:
+            findings.lacks(loss["subject"].partition(",")[0], step.name, loss)
 
     def others(checked: CheckedDialogue) -> Sequence[str]:
         return elsewhere.get(checked.dialogue.dialogue_id, ())
@@ -150,9 +175,10 @@ def by_model(
     for subject in checked:
         if not others(subject):
             why = f"No other dialogue is without its pictures, so {OTHER} cannot be shown."
-            findings.lacks(
-                subject.dialogue.dialogue_id, OTHER, _loss(subject, OTHER, NO_OTHER_SET, why)
-            )
+            dialogue_id = subject.dialogue.dialogue_id
+            where, name = {"set_id": subject.set_id}, f"{dialogue_id}, {OTHER}"
+            loss = failed_row(TABLE, where, name, NO_OTHER_SET, why)
+            findings.lacks(dialogue_id, OTHER, loss)
     ask(_answering(BLIND, "blind_answer"), _questions)
     ask(
         _answering(OTHER, "other_answer"),
@@ -167,52 +193,6 @@ def by_model(
     ask(_GROUNDING, _texts, lambda subject: subject.image_ids)
     ask(_REREADING, _texts)
     return findings
-
-
-def _ask(
-    context: dg.AssetExecutionContext,
-    llm: Gateway,
-    step: ModelCheckStep,
-    wanted: Sequence[tuple[CheckedDialogue, Sequence[str], Row | None]],
-    findings: ModelCheckFindings,
-) -> None:
-    """Run one step for every dialogue that has data for it, and add the findings of the replies."""
-    asks = [
-        GenerationRequest(
-            subject=subject,
-            set_id=subject.set_id,
-            name=f"{subject.dialogue.dialogue_id}, {step.name}",
-            images=images,
-            data=data,
-        )
-        for subject, images, data in wanted
-        if data is not None
-    ]
-
-    def read(checked: CheckedDialogue, reply: str) -> list[Row]:
-        rows = step.read(reply, len(checked.pairs))
-        return [
-            {"place": _place(pair), "columns": row}
-            for pair, row in zip(checked.pairs, rows, strict=True)
-        ]
-
-    generated = ask_and_read(
-        *(context, llm, TABLE, prompt(step.prompt), asks, read),
-        lambda checked: step.schema(len(checked.pairs)),
-    )
-    findings.usage.add(generated.usage)
-    calls: dict[str, Row] = {}
-    for row in generated.rows:
-        findings.columns[row["place"]].update(row["columns"])
-        calls[row["place"][0]] = {"dialogue_id": row["place"][0], "step": step.name, **row}
-    findings.calls += calls.values()
-    for loss in generated.failed:
-        findings.lacks(loss["subject"].partition(",")[0], step.name, loss)
-
-
-def _loss(checked: CheckedDialogue, step: str, reason: str, detail: str) -> Row:
-    subject = f"{checked.dialogue.dialogue_id}, {step}"
-    return failed_row(TABLE, {"set_id": checked.set_id}, subject, reason, detail)
 
 
 def _place(pair: QuestionAnswerPair) -> Place:

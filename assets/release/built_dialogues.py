@@ -28,6 +28,7 @@ from methods.release import ApprovedDialogue, Edition, Origin, ReviewPolicy, bui
 from resources.warehouse import Warehouse
 
 PairFindings = Mapping[tuple[str, str], Row]
+"""Rows of `quality.checks` by dialogue and question."""
 LimitsOfLanguage = Callable[[str], RuleLimits]
 
 
@@ -36,14 +37,6 @@ class ReleaseDialogues(NamedTuple):
 
     dialogues: list[ApprovedDialogue]
     counts: dict[str, int]
-
-
-def checks_by_pair(warehouse: Warehouse) -> PairFindings:
-    """Read the row of `quality.checks` of each pair, by (dialogue id, question id)."""
-    return {
-        (row["dialogue_id"], row["question_id"]): row
-        for row in warehouse.read("quality/found").to_pylist()
-    }
 
 
 def apply_checks(
@@ -103,27 +96,19 @@ def _is_unedited(dialogue: ApprovedDialogue, turn: Mapping[str, str]) -> bool:
     return dialogue.generated is None or turn in dialogue.generated
 
 
-def findings_in_edits(
+def _findings_in_edits(
     dialogues: Sequence[ApprovedDialogue], written: Mapping[str, Row], limits: LimitsOfLanguage
 ) -> list[RuleFinding]:
-    """Apply the rules to edited pairs.
+    """Apply the rules to edited pairs; `written` has the language and sources of each dialogue.
 
     An answer may be based on the sources of its dialogue's images and on all generated texts.
-
-    Args:
-        dialogues: The dialogues after review.
-        written: The rows of the dialogues with their language and sources, by dialogue.
-        limits: The limits of the rules for a language.
-
-    Returns:
-        The findings.
     """
     edit_findings = []
     for dialogue in dialogues:
         edited = {
             number
             for number, turn in enumerate(dialogue.turns, start=1)
-            if dialogue.generated is not None and turn not in dialogue.generated
+            if not _is_unedited(dialogue, turn)
         }
         if not edited:
             continue
@@ -172,7 +157,10 @@ def built_dialogues(
     origins = warehouse.read("release/origins").to_pylist()
     providers = sorted({origin["provider"] for origin in origins})
     by_question, by_image = _origins(origins), sources(warehouse)
-    check_findings = checks_by_pair(warehouse)
+    check_findings = {
+        (row["dialogue_id"], row["question_id"]): row
+        for row in warehouse.read("quality/found").to_pylist()
+    }
     written = {row["dialogue_id"]: row for row in warehouse.read("quality/dialogues").to_pylist()}
     warnings = []
     releases, absent = [], {}
@@ -202,7 +190,7 @@ def built_dialogues(
             not _is_unedited(dialogue, turn) for dialogue in dialogues for turn in dialogue.turns
         ):
             of_checks[EDITED] = n_edited
-        if in_edits := findings_in_edits(dialogues, written, limits):
+        if in_edits := _findings_in_edits(dialogues, written, limits):
             of_checks |= counts_of(in_edits)
             warnings.append(
                 f"Rules find in pairs of {name} that people edited: {in_words(in_edits)}."

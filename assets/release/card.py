@@ -1,6 +1,5 @@
 """The dataset card of a new release: settings, prompts, writers, corpus, parent and version."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -9,7 +8,6 @@ from typing import Any
 import dagster as dg
 
 from assets.common.settings import SECTIONS, SHOWN_AS, last_reported
-from methods.licences.terms import UNKNOWN, Term
 from methods.release import Edition, Release, ReviewPolicy
 from methods.release_card import row_of
 from resources.llm.ledger import Ledger
@@ -128,20 +126,6 @@ def prompts_and_writers(release: Release, warehouse: Warehouse, ledger: Ledger) 
         "prompt_versions": _distinct(written, "prompt_version"),
         "writers": sorted(ledger.models_of(_distinct(written, "call_key") or [])) or None,
     }
-
-
-def licences_on_card(release: Release, left_out: Mapping[Term, int]) -> Row:
-    """Count the licences of a release's images.
-
-    Args:
-        release: The release.
-        left_out: The number of items that are left out for each licence term.
-
-    Returns:
-        The number of distinct images by licence, and `left_out`.
-    """
-    of_image = {row["image_id"]: row["licence"] or UNKNOWN for row in release.rows["images"]}
-    return {"images": dict(Counter(of_image.values())), "left_out": dict(left_out)}
 
 
 def _distinct(rows: Sequence[Mapping[str, Any]], column: str) -> list[str] | None:

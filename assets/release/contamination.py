@@ -65,15 +65,13 @@ class OverlapFreeReleases(NamedTuple):
     """Releases after the overlap of both splits was removed.
 
     `built` are the releases to freeze; `current` is the id of the current release by name; `retired` is
-    the reason by name if there is no current release any more; `rows` are those of `release.overlaps`;
-    `shared` is overlap of kinds that are allowed.
+    the reason by name if there is no current release any more; `rows` are those of `release.overlaps`.
     """
 
     built: list[BuiltRelease]
     current: dict[str, str]
     retired: dict[str, str]
     rows: list[Row]
-    shared: list[ContentOverlap]
 
 
 def without_overlap(
@@ -109,9 +107,8 @@ def without_overlap(
     work = _OverlapRemoval(warehouse, built, before, pinned)
     alike = _alike(warehouse, image_store, *work.contents())
     while True:
-        overlaps = list(find_overlap(*work.contents(), alike))
-        if not (forbidden := blocking_overlap(overlaps)):
-            return work.cleared(overlaps)
+        if not (forbidden := blocking_overlap(find_overlap(*work.contents(), alike))):
+            return work.cleared()
         work.lose(forbidden, reviewed)
 
 
@@ -214,7 +211,7 @@ class _OverlapRemoval:
         quality = {**(built.quality or {}), **counts}
         self.to_freeze[name] = built._replace(release=release, quality=quality)
 
-    def cleared(self, overlaps: list[ContentOverlap]) -> OverlapFreeReleases:
+    def cleared(self) -> OverlapFreeReleases:
         """Return the result. A built release whose name is pinned to another release is frozen
         unchanged.
         """
@@ -223,7 +220,7 @@ class _OverlapRemoval:
             for name, as_built in self._built.items()
             if name not in self.retired
         ]
-        return OverlapFreeReleases(built, self.current(), self.retired, self.rows, overlaps)
+        return OverlapFreeReleases(built, self.current(), self.retired, self.rows)
 
 
 Contents = dict[str, tuple[str, Content]]

@@ -34,23 +34,6 @@ class ReleaseSettings(AssetConfig):
     )
 
 
-def require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
-    """Check that releases can be pinned.
-
-    Args:
-        warehouse: The tables.
-        pinned: The id of a release by name.
-
-    Raises:
-        ReleaseError: A release does not exist or has another name.
-    """
-    for name, card in zip(pinned, cards_of(warehouse, list(pinned.values())), strict=True):
-        if card["name"] != name:
-            raise ReleaseError(
-                f"{card['release_id']} is a release of {card['name']} and cannot be pinned for {name}."
-            )
-
-
 def write_current(releases: Mapping[str, str], retired: Collection[str] = ()) -> TableWrite:
     """Make the table write that changes the current releases.
 

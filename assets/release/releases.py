@@ -1,5 +1,6 @@
 """Releases: approved items, frozen as immutable versions whose ids are hashes of the content."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -32,26 +33,25 @@ from assets.release.built_wordings import built_wordings
 from assets.release.card import (
     circumstances,
     first_cards,
-    licences_on_card,
     new_card,
     prompts_and_writers,
 )
 from assets.release.contamination import TABLE as OVERLAPS
-from assets.release.contamination import left_out, overlap_counts, without_overlap
+from assets.release.contamination import left_out, without_overlap
 from assets.release.current_releases import (
     ReleaseSettings,
-    require_pinnable,
     version_of_releases,
     write_current,
 )
 from assets.review import approved
 from assets.rewrite import contexts, seed_rewrites
+from methods.licences.terms import UNKNOWN
 from methods.markdown import code, table
 from methods.release import RELEASE_TABLES, ReviewPolicy
 from methods.release_card import card_markdown, card_of
 from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
-from resources.publishing.releases import ReleaseError, current_releases
+from resources.publishing.releases import ReleaseError, cards_of, current_releases
 from resources.warehouse import TableWrite, Warehouse
 
 Row = dict[str, Any]
@@ -116,14 +116,21 @@ def releases(
     Each item names its reviewers, each turn and reference its model call and prompt, each image its
     page and attribution. A new release becomes current unless another release of its name is pinned.
     """
-    if not _is_built(warehouse):
-        n_releases = warehouse.count("release.releases")
-        nothing = rows_to_arrow("release.releases", [])
-        shown = report(nothing, {"note": ONLY_IMPORTED}, n_rows=n_releases)
-        return dg.MaterializeResult(
-            metadata=shown.metadata, data_version=version_of_releases(warehouse)
-        )
-    frozen = _freeze(context, config, warehouse, ledger, image_store)
+    rows, details = rows_to_arrow("release.releases", []), {"note": ONLY_IMPORTED}
+    if _is_built(warehouse):
+        frozen = _freeze(context, config, warehouse, ledger, image_store)
+        rows, details = frozen.tables["releases"], _details(frozen, warehouse, image_store)
+    # Earlier releases stay in the table.
+    shown = report(rows, details, n_rows=warehouse.count("release.releases"))
+    return dg.MaterializeResult(
+        metadata=shown.metadata, data_version=version_of_releases(warehouse)
+    )
+
+
+def _details(
+    frozen: FrozenReleases, warehouse: Warehouse, image_store: ImageStore
+) -> dict[str, Any]:
+    """Return what the UI shows of the frozen releases."""
     details: dict[str, Any] = {name: frozen.tables[name].num_rows for name in TABLES[1:]}
     details |= frozen.counts
     lines = table(
@@ -148,12 +155,7 @@ def releases(
         details[f"preview of {name}"] = dg.MetadataValue.md(
             preview(frozen.tables[name], image_store)
         )
-    # Earlier releases stay in the table.
-    n_releases = warehouse.count("release.releases")
-    shown = report(frozen.tables["releases"], details, n_rows=n_releases)
-    return dg.MaterializeResult(
-        metadata=shown.metadata, data_version=version_of_releases(warehouse)
-    )
+    return details
 
 
 def _is_built(warehouse: Warehouse) -> bool:
@@ -177,7 +179,7 @@ def _freeze(
     and an instruction set overlap and neither is built now.
     """
     require_whole_sets(warehouse)
-    require_pinnable(warehouse, settings.pinned)
+    _require_pinnable(warehouse, settings.pinned)
     _require_built(settings.licences_left_out)
     reviewed = _reviewed(warehouse)
     seed = read_used_settings(context.instance, "choice.items", ItemsSettings).seed
@@ -213,11 +215,13 @@ def _freeze(
         new_ids[name] = release.release_id
         for table_name, new in release.rows.items():
             rows[table_name] += new
+        licence_of = {row["image_id"]: row["licence"] for row in release.rows["images"]}
+        images = Counter(licence or UNKNOWN for licence in licence_of.values())
         made_with = {
             **common,
             **prompts_and_writers(release, warehouse, ledger),
             "quality": quality,
-            "licences": licences_on_card(release, licences.left_out.get(name, {})),
+            "licences": {"images": dict(images), "left_out": dict(licences.left_out.get(name, {}))},
         }
         card = new_card(
             release, name, edition, reviewed, ", ".join(providers), before.get(name), made_with
@@ -248,10 +252,6 @@ def _freeze(
         for name, of_terms in licences.left_out.items()
         for term, n in of_terms.items()
     }
-    counts |= {
-        f"shared by benchmarks and instruction sets, {name}": n
-        for name, n in overlap_counts(cleared.shared).items()
-    }
     return FrozenReleases(
         {**tables, "overlaps": overlaps}, cleared.current, reasons, counts, warnings
     )
@@ -274,6 +274,15 @@ def _why_kept(
         elif new_ids[name] != pinned:
             reasons[name] = f"{pinned} is pinned: {new_ids[name]} is frozen, but not current."
     return reasons
+
+
+def _require_pinnable(warehouse: Warehouse, pinned: Mapping[str, str]) -> None:
+    """Raise ReleaseError if a pinned release does not exist or has another name."""
+    for name, card in zip(pinned, cards_of(warehouse, list(pinned.values())), strict=True):
+        if card["name"] != name:
+            raise ReleaseError(
+                f"{card['release_id']} is a release of {card['name']} and cannot be pinned for {name}."
+            )
 
 
 def _require_built(names: Collection[str]) -> None:

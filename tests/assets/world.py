@@ -304,6 +304,10 @@ class World:
     def rows(self, text: str, **params: object) -> list[Row]:
         return self.warehouse.sql(text, params).to_pylist()
 
+    def table(self, name: str) -> list[Row]:
+        """All rows of a table, in an order that its content gives."""
+        return self.rows(f"FROM {name} ORDER BY ALL")
+
     def scores(
         self, metric: str, form: str = "floor", subset: str = "", judge: str | None = None
     ) -> dict[str, float]:

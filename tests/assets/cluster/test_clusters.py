@@ -39,12 +39,8 @@ def cluster(world: World, **config: object) -> Row:
     return metadata(run, "cluster/clusters")
 
 
-def table(world: World, name: str) -> list[Row]:
-    return world.rows(f"FROM cluster.{name} ORDER BY ALL")
-
-
 def tables(world: World) -> dict[str, list[Row]]:
-    return {name: table(world, name) for name in ("clusters", "communities", "changes")}
+    return {name: world.table(f"cluster.{name}") for name in ("clusters", "communities", "changes")}
 
 
 def places(world: World) -> dict[str, Row]:
@@ -157,7 +153,7 @@ def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
         assert (row["group_similarity"] == 1) == is_centre
         assert (row["group_caption_similarity"] == 1) == is_centre
     # Communities say where their centre is and how they were found.
-    for community in table(few, "communities"):
+    for community in few.table("cluster.communities"):
         (centre,) = (r for r in rows.values() if r["entry_id"] == community["centre_entry_id"])
         assert centre["category_text_id"] == community["category_text_id"]
         assert (community["model"], community["tau"]) == (few.embedder.name, 0.75)
@@ -165,8 +161,8 @@ def test_every_entry_has_a_row_that_says_why_it_sits_there(few: World) -> None:
 
 
 def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, extended):
-    before, old = places(few), table(few, "communities")
-    after, now = places(extended), table(extended, "communities")
+    before, old = places(few), few.table("cluster.communities")
+    after, now = places(extended), extended.table("cluster.communities")
 
     # Balloons stay where they are, and more come to them under the same names.
     for row in BALLOONS[:4]:
@@ -180,7 +176,9 @@ def test_a_second_shard_joins_what_is_there_and_founds_what_is_not(few, extended
     created_in = {row["community_id"]: row["created_in"] for row in now}
     assert [created_in[row["community_id"]] for row in old] == [row["created_in"] for row in old]
     assert len(set(created_in.values())) == 2
-    changes = [row for row in table(extended, "changes") if row not in table(few, "changes")]
+    changes = [
+        row for row in extended.table("cluster.changes") if row not in few.table("cluster.changes")
+    ]
     assert [(row["kind"], row["change"]) for row in changes] == [
         ("cluster", "new"),
         ("group", "new"),

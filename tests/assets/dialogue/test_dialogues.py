@@ -25,15 +25,15 @@ pytestmark = pytest.mark.slow
 
 @dataclass
 class BadDay:
-    """One run of generation in which five things went wrong, and then one without them."""
+    """One run of generation in which four things went wrong, and then one without them."""
 
     world: World
     unnumbered: str
     """Set whose questions on all images came without numbers."""
     shortened: str
     """Set in whose answers one of three is missing."""
-    unrewritten: str
-    """Set whose first question got two rewrites instead of five."""
+    sound: str
+    """Set of which nothing went wrong."""
     astray: str
     """Set of three images of which a question names the ninth."""
     run: Result
@@ -56,7 +56,7 @@ def asked_of(world: World, task: str, images: list[Row]) -> When:
 def bad_day(clustered: World, copied: CopyWorld) -> BadDay:
     world = copied(clustered)
     sets = world.image_sets("benchmark")
-    unnumbered, shortened, unrewritten, astray = sets
+    unnumbered, shortened, sound, astray = sets
     lost = sets[shortened][0]
     proxy = world.proxy
     proxy.rewrite(
@@ -78,27 +78,16 @@ def bad_day(clustered: World, copied: CopyWorld) -> BadDay:
         400,
         "the model is out of luck today",
     )
-    first = sets[unrewritten][0]
-    known: dict[str, str] = {}
-
-    def note_first_question(reply: str) -> str:
-        known["question"] = reply.removeprefix("Q1: ")
-        return reply
-
-    proxy.rewrite(asked_of(world, "questions", [first]), note_first_question)
-    proxy.rewrite(
-        lambda asked: asked.task == "rewrite" and known["question"] in asked.text,
-        lambda reply: "\n".join(reply.splitlines()[:2]),
-    )
 
     run = world.generate(ANY_LOSS_IN_GENERATION)
     assert run.success, "it goes on past everything that went wrong"
-    failed = world.rows("FROM dialogue.failed UNION ALL FROM rewrite.failed ORDER BY ALL")
+    failed = world.rows("FROM dialogue.failed ORDER BY ALL")
     dialogues = {row["set_id"]: row for row in world.rows("SELECT * FROM dialogue.dialogues")}
     proxy.heal()
     again = world.generate(ANY_LOSS_IN_GENERATION)
-    sets_of_faults = (unnumbered, shortened, unrewritten, astray)
-    return BadDay(world, *sets_of_faults, run, failed, dialogues, again, proxy.requests)
+    return BadDay(
+        world, unnumbered, shortened, sound, astray, run, failed, dialogues, again, proxy.requests
+    )
 
 
 def test_an_answer_without_a_text_costs_its_turn_and_no_other(bad_day: BadDay) -> None:
@@ -115,18 +104,6 @@ def test_an_answer_without_a_text_costs_its_turn_and_no_other(bad_day: BadDay) -
     assert len(answers) == 5 and on_several == [1, 2]
 
 
-def test_too_few_rewrites_are_no_rewrites(bad_day: BadDay) -> None:
-    lost = bad_day.failed_of("rewrites")
-    of_set = next(row for row in lost if row["set_id"] == bad_day.unrewritten)
-    assert (of_set["reason"], of_set["detail"]) == (
-        "too_few_rewrites",
-        "2 usable rewrites of 5 asked for.",
-    )
-    assert of_set["subject"] == bad_day.dialogues[bad_day.unrewritten]["dialogue_id"]
-    written = {row["set_id"] for row in bad_day.world.rows("SELECT set_id FROM rewrite.rewrites")}
-    assert written == bad_day.dialogues.keys() - {row["set_id"] for row in lost}
-
-
 def test_a_set_without_a_question_on_several_images_is_no_dialogue(bad_day: BadDay) -> None:
     lost = bad_day.failed_of("dialogues")
     assert {row["reason"] for row in lost} == {"no_multi_image_question"}
@@ -139,7 +116,7 @@ def test_what_was_lost_costs_a_dialogue_only_the_turns_that_needed_it(bad_day: B
     n_turns = {set_id: row["n_turns"] for set_id, row in bad_day.dialogues.items()}
     instruction = bad_day.world.image_sets("instruction")
     assert n_turns == {
-        bad_day.unrewritten: 6,
+        bad_day.sound: 6,
         bad_day.shortened: 5,
         **dict.fromkeys(instruction, 5),
     }

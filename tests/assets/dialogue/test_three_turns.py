@@ -29,10 +29,6 @@ class Made:
     run: Result
 
 
-def table_of(world: World, table: str) -> list[Row]:
-    return world.rows(f"FROM dialogue.{table} ORDER BY ALL")
-
-
 def make(world: World, **settings: Row) -> Result:
     world.write_settings({"dialogue": settings})
     return world.run(ANY_ASSETS, assets=CONVERSATIONS)
@@ -52,13 +48,13 @@ def world(base: Made, copied: CopyWorld, tmp_path: Path) -> World:
 
 
 def test_each_drawn_picture_has_a_conversation_with_all_that_is_needed(base: Made) -> None:
-    instructions = table_of(base.world, "instructions")
-    items = table_of(base.world, "three_turns")
+    instructions = base.world.table("dialogue.instructions")
+    items = base.world.table("dialogue.three_turns")
     assert len(instructions) == len({row["image_id"] for row in instructions}) == 6
     assert {row["instruction_id"] for row in items} == {
         row["instruction_id"] for row in instructions
     }
-    references = table_of(base.world, "turn_references")
+    references = base.world.table("dialogue.turn_references")
     assert Counter((row["item_id"], row["turn"], row["kind"]) for row in references) == {
         (row["item_id"], turn, kind): 1
         for row in items
@@ -67,7 +63,7 @@ def test_each_drawn_picture_has_a_conversation_with_all_that_is_needed(base: Mad
     told = metadata(base.run, "dialogue/turn_references")
     assert (told["conversations"], told["failed"]) == (6, 0)
     # Every name of a task has a category of its turn.
-    categories = table_of(base.world, "turn_categories")
+    categories = base.world.table("dialogue.turn_categories")
     found = {(row["capability"], row["name"]): row for row in categories}
     capabilities = ("perception", "reasoning", "creation")
     assert {key: row["n_turns"] for key, row in found.items()} == Counter(
@@ -82,10 +78,10 @@ def test_a_reference_is_written_over_those_before_it_and_the_caption(world: Worl
     world.forget_calls()
     assert make(world).success
     asked = [each.text for each in world.proxy.asked("reference")]
-    for item in table_of(world, "three_turns"):
+    for item in world.table("dialogue.three_turns"):
         said = {
             (row["turn"], row["kind"]): row["reference"]
-            for row in table_of(world, "turn_references")
+            for row in world.table("dialogue.turn_references")
             if row["item_id"] == item["item_id"]
         }
         (last,) = [
@@ -102,24 +98,28 @@ def test_a_reference_is_written_over_those_before_it_and_the_caption(world: Worl
 def test_made_again_nothing_is_asked_and_more_keep_what_there_is(world: World, base: Made) -> None:
     assert make(world).success
     assert not world.proxy.requests
-    assert [table_of(world, name) for name in MADE] == [table_of(base.world, name) for name in MADE]
+    assert [world.table(f"dialogue.{name}") for name in MADE] == [
+        base.world.table(f"dialogue.{name}") for name in MADE
+    ]
     # More keep what there is, and more than there are pictures is a warning.
     run = make(world, instructions={"n_instructions": 500})
     assert run.success, sentence(run)
     for name in MADE[:3]:
-        kept = table_of(world, name)
-        assert all(row in kept for row in table_of(base.world, name))
-    n = len(table_of(world, "instructions"))
+        kept = world.table(f"dialogue.{name}")
+        assert all(row in kept for row in base.world.table(f"dialogue.{name}"))
+    n = len(world.table("dialogue.instructions"))
     told = metadata(run, "dialogue/instructions")
     assert told["warning"].startswith(f"{n} of 500 were asked for")
-    assert told["pictures that do not look alike"] == n == len(table_of(world, "three_turns")) > 6
+    assert (
+        told["pictures that do not look alike"] == n == len(world.table("dialogue.three_turns")) > 6
+    )
 
 
 def test_a_draft_that_is_not_sound_is_left_out_with_its_reason(world: World) -> None:
-    first, second, third, *_ = table_of(world, "three_turns")
+    first, second, third, *_ = world.table("dialogue.three_turns")
     references = {
         (row["item_id"], row["turn"], row["kind"]): row["reference"]
-        for row in table_of(world, "turn_references")
+        for row in world.table("dialogue.turn_references")
     }
     world.forget_calls()
 
@@ -144,7 +144,7 @@ def test_a_draft_that_is_not_sound_is_left_out_with_its_reason(world: World) -> 
         (f"item {third['item_id']}", "answer_in_later_question"),
     }
     assert {row["stage"] for row in lost} == {"turn_references"}
-    left = {row["item_id"] for row in table_of(world, "turn_references")}
+    left = {row["item_id"] for row in world.table("dialogue.turn_references")}
     assert len(left) == 3 and not left & {first["item_id"], second["item_id"], third["item_id"]}
     told = metadata(run, "dialogue/turn_references")
     assert (told["conversations"], told["failed"]) == (3, 3)

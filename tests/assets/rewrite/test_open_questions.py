@@ -29,11 +29,7 @@ class Made:
     run: Result
 
     def rows(self, table: str) -> list[Row]:
-        return table_of(self.world, table)
-
-
-def table_of(world: World, table: str) -> list[Row]:
-    return world.rows(f"FROM rewrite.{table} ORDER BY ALL")
+        return self.world.table(f"rewrite.{table}")
 
 
 def lost(world: World, stage: str) -> list[Row]:
@@ -81,7 +77,7 @@ def test_listed_pictures_are_not_taken_and_are_counted(world, base, tmp_path):
     listed.write_text(f"# pictures of other benchmarks\n{names}")
     run = make(world, CANDIDATES, candidates={"excluded": str(listed)})
     assert run.success, sentence(run)
-    assert {row["image_id"] for row in table_of(world, "candidates")} == set(taken[2:])
+    assert {row["image_id"] for row in world.table("rewrite.candidates")} == set(taken[2:])
     assert {(row["reason"], row["set_id"]) for row in lost(world, "candidates")} == {
         ("excluded", image_id) for image_id in taken[:2]
     }
@@ -94,7 +90,7 @@ def test_a_picture_that_looks_like_another_is_taken_once(world: World, base: Mad
     ]
     world.warehouse.replace("cluster.duplicates", rows_to_arrow("cluster.duplicates", alike))
     assert make(world, CANDIDATES).success
-    left = {row["image_id"] for row in table_of(world, "candidates")}
+    left = {row["image_id"] for row in world.table("rewrite.candidates")}
     assert len(left & {one, other}) == 1
     (row,) = lost(world, "candidates")
     assert row["reason"] == "near_duplicate"
@@ -113,12 +109,12 @@ def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
     run = make(world, CANDIDATES, candidates=everything)
 
     assert run.success
-    rows = table_of(world, "candidates")
+    rows = world.table("rewrite.candidates")
     told = metadata(run, "rewrite/candidates")
     # With the lowest bar every picture shows every keyword of every task.
     assert {row["task"] for row in rows} == set(CATEGORIES) and all(row["seen"] for row in rows)
     assert all(row["keywords"] == by_texts.get((row["task"], row["image_id"]), []) for row in rows)
-    vectors = table_of(world, "picture_vectors")
+    vectors = world.table("rewrite.picture_vectors")
     assert told["pictures encoded"] == told["pictures that show a keyword"] == len(vectors) > 0
     assert "median" in told["cosine with the nearest keyword"]
 
@@ -126,7 +122,7 @@ def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
     assert metadata(again, "rewrite/candidates")["pictures encoded"] == 0
     assert metadata(again, "rewrite/candidates")["pictures that show a keyword"] == 0
     found = {
-        (row["task"], row["image_id"]): row["keywords"] for row in table_of(world, "candidates")
+        (row["task"], row["image_id"]): row["keywords"] for row in world.table("rewrite.candidates")
     }
     assert found == by_texts
 
@@ -176,9 +172,9 @@ def test_each_seed_has_five_rewrites_within_the_band(base: Made) -> None:
 def test_made_again_nothing_is_asked_and_more_keep_what_there_is(world: World, base: Made) -> None:
     assert make(world).success
     assert not world.proxy.requests
-    assert [table_of(world, name) for name in MADE] == [base.rows(name) for name in MADE]
+    assert [world.table(f"rewrite.{name}") for name in MADE] == [base.rows(name) for name in MADE]
     assert make(world, seeds={"n_seeds": 6}).success
-    kept = table_of(world, "seeds")
+    kept = world.table("rewrite.seeds")
     assert len(kept) == 6 and all(row in kept for row in base.rows("seeds"))
 
 
@@ -188,7 +184,7 @@ def test_what_a_check_leaves_out_is_counted_by_reason(world: World) -> None:
     rows = lost(world, "seed_rewrites")
     assert {row["reason"] for row in rows} == {"hardly_changed"}
     assert all("similarity to the question 0.9" in row["detail"] for row in rows)
-    assert all(row["similarity"] <= 0.95 for row in table_of(world, "seed_rewrites"))
+    assert all(row["similarity"] <= 0.95 for row in world.table("rewrite.seed_rewrites"))
     told = metadata(run, "rewrite/seed_rewrites")
     assert told["seeds with fewer than asked for"] > 0 and "hardly_changed" in told["reasons"]
 

@@ -9,7 +9,6 @@ from pydantic import Field, field_validator
 
 from assets.cluster import left_out_of_benchmarks, require_whole_sets, splits
 from assets.cluster.splits import NO_BENCHMARK_SETS
-from assets.common.automation import WHEN_READY
 from assets.common.drops import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.generation import (
     GenerationRequest,
@@ -67,7 +66,6 @@ class ItemWritingTask(NamedTuple):
     side_tables=["choice.failed"],
     kinds={"openai", "image"},
     deps=[summaries, splits],
-    automation_condition=WHEN_READY,
 )
 def items(
     context: dg.AssetExecutionContext,

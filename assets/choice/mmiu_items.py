@@ -10,7 +10,6 @@ from pydantic import Field, field_validator
 
 from assets.cluster import image_sets, left_out_of_benchmarks, require_whole_sets, splits
 from assets.cluster.splits import NO_BENCHMARK_SETS
-from assets.common.automation import WHEN_READY
 from assets.common.drops import in_words, reasons, require_few_lost
 from assets.common.generation import (
     GenerationRequest,
@@ -107,7 +106,6 @@ class SampleCollection(NamedTuple):
     side_tables=[PICTURES, LOSSES],
     kinds={"openai", "image"},
     deps=[image_sets, entries, splits],
-    automation_condition=WHEN_READY,
 )
 def mmiu_items(
     context: dg.AssetExecutionContext,

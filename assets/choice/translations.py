@@ -7,7 +7,6 @@ import dagster as dg
 from pydantic import Field, field_validator
 
 from assets.choice.items import items
-from assets.common.automation import WHEN_READY
 from assets.common.drops import FAILED_CALLS, in_words, is_retry_worthwhile
 from assets.common.generation import (
     GenerationRequest,
@@ -56,13 +55,7 @@ class TranslationTask(NamedTuple):
     language: Language
 
 
-@table_asset(
-    "choice.translations",
-    side_tables=["choice.failed"],
-    kinds={"openai"},
-    deps=[items],
-    automation_condition=WHEN_READY,
-)
+@table_asset("choice.translations", side_tables=["choice.failed"], kinds={"openai"}, deps=[items])
 def translations(
     context: dg.AssetExecutionContext,
     config: TranslationsSettings,

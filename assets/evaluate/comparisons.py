@@ -3,7 +3,6 @@
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -35,7 +34,6 @@ class ComparisonsSettings(ScoringSettings):
     version="2",
     side_tables=["evaluate.ranks", PARTS],
     deps=[observations],
-    automation_condition=WHEN_READY,
 )
 def comparisons(
     config: ComparisonsSettings,

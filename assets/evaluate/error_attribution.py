@@ -6,7 +6,6 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -17,11 +16,7 @@ from methods.convbench.scores import PERFECT_PERCEPTION, PERFECT_REASONING
 from resources.warehouse import Warehouse
 
 
-@table_asset(
-    "evaluate.error_attribution",
-    deps=[observations],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.error_attribution", deps=[observations])
 def error_attribution(
     config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],

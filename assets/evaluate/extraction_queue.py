@@ -5,7 +5,6 @@ from collections import Counter
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -34,11 +33,7 @@ class ExtractionQueueSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the sample.")
 
 
-@table_asset(
-    "evaluate.extraction_queue",
-    deps=[answers],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.extraction_queue", deps=[answers])
 def extraction_queue(
     config: ExtractionQueueSettings,
     warehouse: dg.ResourceParam[Warehouse],

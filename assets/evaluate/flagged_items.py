@@ -8,7 +8,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -46,12 +45,7 @@ class FilterSettings(AssetConfig):
     )
 
 
-@table_asset(
-    "evaluate.flagged_items",
-    side_tables=["evaluate.filters"],
-    deps=[observations],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.flagged_items", side_tables=["evaluate.filters"], deps=[observations])
 def flagged_items(
     config: FilterSettings,
     warehouse: dg.ResourceParam[Warehouse],

@@ -5,7 +5,6 @@ from typing import Any
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.flagged_items import flagged_items
 from assets.evaluate.item_report_data import flags_of
@@ -30,12 +29,7 @@ from resources.warehouse import Warehouse
 Row = dict[str, Any]
 
 
-@table_asset(
-    "evaluate.item_queue",
-    kinds={"image"},
-    deps=[flagged_items, item_statistics],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.item_queue", kinds={"image"}, deps=[flagged_items, item_statistics])
 def item_queue(
     warehouse: dg.ResourceParam[Warehouse],
     image_store: dg.ResourceParam[ImageStore],

@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -32,12 +31,7 @@ class ItemStatisticsSettings(AssetConfig):
     )
 
 
-@table_asset(
-    "evaluate.item_statistics",
-    kinds={"numpy"},
-    deps=[observations],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.item_statistics", kinds={"numpy"}, deps=[observations])
 def item_statistics(
     config: ItemStatisticsSettings,
     warehouse: dg.ResourceParam[Warehouse],

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, get_args
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.drops import reasons
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
@@ -159,13 +158,7 @@ Scores = dict[tuple[str, str], dict[tuple[str | int, ...], tuple[_JudgedAnswer, 
 """(judge, version) -> key of the answer -> (answer, its scores, one for each replicate)."""
 
 
-@table_asset(
-    TABLE,
-    side_tables=[JUDGMENTS],
-    kinds={"openai"},
-    deps=[judgments, observations],
-    automation_condition=WHEN_READY,
-)
+@table_asset(TABLE, side_tables=[JUDGMENTS], kinds={"openai"}, deps=[judgments, observations])
 def judge_bias_tests(
     context: dg.AssetExecutionContext,
     config: JudgeBiasTestSettings,

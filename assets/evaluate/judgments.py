@@ -5,7 +5,6 @@ from typing import NamedTuple, cast, get_args
 import dagster as dg
 from pydantic import Field, field_validator
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
 from assets.common.tables import table_asset
@@ -60,7 +59,6 @@ class JudgmentsSettings(EvaluationSettings):
     side_tables=["evaluate.failed", "evaluate.missing", "evaluate.shown_judgments"],
     kinds={"openai"},
     deps=[answers, releases],
-    automation_condition=WHEN_READY,
 )
 def judgments(
     context: dg.AssetExecutionContext,

@@ -5,7 +5,6 @@ from itertools import combinations
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.observations import observations
@@ -35,7 +34,6 @@ from resources.warehouse import Warehouse
     },
     version="3",
     deps=[observations],
-    automation_condition=WHEN_READY,
 )
 def language_gaps(
     config: ScoringSettings,

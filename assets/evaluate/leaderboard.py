@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.automation import WHEN_READY
 from assets.common.previews import preview
 from assets.common.tables import arrow_schema, report, rows_to_arrow, table_asset
 from assets.evaluate.comparisons import comparisons
@@ -33,7 +32,6 @@ LONGEST_REASON = 200
         "evaluate.results",
         "evaluate.training_effects",
     ],
-    automation_condition=WHEN_READY,
 )
 def leaderboard(
     warehouse: dg.ResourceParam[Warehouse], profile: dg.ResourceParam[Profile]

@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.leaderboard import leaderboard
@@ -24,7 +23,6 @@ FIELDS = ("access", "main_language")
         "difference": "mean of a group less that of the `other` group",
     },
     deps=[leaderboard],
-    automation_condition=WHEN_READY,
 )
 def model_groups(
     config: ScoringSettings,

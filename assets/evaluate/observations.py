@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import dagster as dg
 import pyarrow as pa
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.table_rows import ArrowRows, map_of
 from assets.common.tables import report, table_asset
@@ -55,7 +54,7 @@ Judgments = dict[JudgingPass, dict[tuple[str, str], dict[JudgmentKey, StoredJudg
 """Judging pass -> (model, item id) -> trial, turn and part -> judgment."""
 
 
-@table_asset("evaluate.observations", deps=[answers, judgments], automation_condition=WHEN_READY)
+@table_asset("evaluate.observations", deps=[answers, judgments])
 def observations(
     warehouse: dg.ResourceParam[Warehouse],
     benchmarks: dg.ResourceParam[Benchmarks],

@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.table_rows import map_of
@@ -37,13 +36,7 @@ class PairRatingsSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the resampling.")
 
 
-@table_asset(
-    TABLE,
-    side_tables=[BIASES],
-    kinds={"scipy"},
-    deps=[pairs],
-    automation_condition=WHEN_READY,
-)
+@table_asset(TABLE, side_tables=[BIASES], kinds={"scipy"}, deps=[pairs])
 def pair_ratings(
     config: PairRatingsSettings, warehouse: dg.ResourceParam[Warehouse]
 ) -> dg.MaterializeResult:

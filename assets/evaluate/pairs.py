@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.drops import exceeds_drop_limit, reasons
 from assets.common.progress import show_progress
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -85,7 +84,6 @@ class PairsSettings(EvaluationSettings):
     side_tables=[DESIGNS, "evaluate.shown_pairs"],
     kinds={"openai"},
     deps=[answers, releases],
-    automation_condition=WHEN_READY,
 )
 def pairs(
     context: dg.AssetExecutionContext,

@@ -5,7 +5,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.observations import observations
@@ -31,7 +30,6 @@ NO_GROUPS = "No release that was judged has questions in several wordings."
     },
     version="2",
     deps=[observations],
-    automation_condition=WHEN_READY,
 )
 def prompt_sensitivity(
     config: ScoringSettings,

@@ -2,14 +2,13 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.tables import report, table_asset
 from assets.evaluate.observations import observations
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse
 
 
-@table_asset("evaluate.provenance", deps=[observations], automation_condition=WHEN_READY)
+@table_asset("evaluate.provenance", deps=[observations])
 def provenance(
     warehouse: dg.ResourceParam[Warehouse], image_store: dg.ResourceParam[ImageStore]
 ) -> dg.MaterializeResult:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.corpus_page import write_corpus
@@ -58,7 +57,6 @@ INDEX, STATE = "index.html", "index.json"
         judge_bias_tests,
         pages,
     ],
-    automation_condition=WHEN_READY,
 )
 def reports(
     warehouse: dg.ResourceParam[Warehouse],

@@ -5,7 +5,6 @@ judges with people.
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.judgments import judgments
@@ -39,12 +38,7 @@ class ScoreQueueSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the sample.")
 
 
-@table_asset(
-    "evaluate.score_queue",
-    kinds={"image"},
-    deps=[judgments],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.score_queue", kinds={"image"}, deps=[judgments])
 def score_queue(
     config: ScoreQueueSettings,
     warehouse: dg.ResourceParam[Warehouse],

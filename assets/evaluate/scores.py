@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.observations import observations
@@ -12,12 +11,7 @@ from methods.evaluation.scoring import score_rows
 from resources.warehouse import Warehouse
 
 
-@table_asset(
-    "evaluate.scores",
-    version="2",
-    deps=[observations],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.scores", version="2", deps=[observations])
 def scores(
     config: ScoringSettings,
     warehouse: dg.ResourceParam[Warehouse],

@@ -9,7 +9,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.drops import reasons
 from assets.common.isolation import Isolation
 from assets.common.progress import show_progress
@@ -52,12 +51,7 @@ class SecondExtractionsSettings(AssetConfig):
     )
 
 
-@table_asset(
-    TABLE,
-    kinds={"openai"},
-    deps=[answers],
-    automation_condition=WHEN_READY,
-)
+@table_asset(TABLE, kinds={"openai"}, deps=[answers])
 def second_readings(
     context: dg.AssetExecutionContext,
     config: SecondExtractionsSettings,

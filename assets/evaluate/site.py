@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.evaluate.reports import reports
@@ -26,12 +25,7 @@ from resources.warehouse import Warehouse
 from resources.web.addresses import address
 
 
-@table_asset(
-    "evaluate.site",
-    kinds={"html"},
-    deps=[reports],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.site", kinds={"html"}, deps=[reports])
 def site(
     context: dg.AssetExecutionContext,
     warehouse: dg.ResourceParam[Warehouse],

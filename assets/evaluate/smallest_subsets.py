@@ -5,7 +5,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -30,11 +29,7 @@ class SubsetSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the choice among equal items, and of the resampling.")
 
 
-@table_asset(
-    "evaluate.smallest_subsets",
-    deps=[observations],
-    automation_condition=WHEN_READY,
-)
+@table_asset("evaluate.smallest_subsets", deps=[observations])
 def smallest_subsets(
     config: SubsetSettings,
     warehouse: dg.ResourceParam[Warehouse],

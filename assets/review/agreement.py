@@ -3,7 +3,6 @@
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.previews import MOST_ROWS, preview
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -27,12 +26,7 @@ class AgreementSettings(AssetConfig):
     seed: int = Field(0, description="Seed of the bootstrap.")
 
 
-@table_asset(
-    "review.agreement",
-    kinds={"scipy"},
-    deps=[approved, decisions],
-    automation_condition=WHEN_READY,
-)
+@table_asset("review.agreement", kinds={"scipy"}, deps=[approved, decisions])
 def agreement(
     config: AgreementSettings,
     warehouse: dg.ResourceParam[Warehouse],

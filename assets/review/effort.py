@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.review.agreement import NO_DECISIONS
 from assets.review.approved import approved
@@ -13,7 +12,7 @@ from resources.warehouse import Warehouse
 from resources.web.ports import review_page
 
 
-@table_asset("review.effort", deps=[approved, decisions], automation_condition=WHEN_READY)
+@table_asset("review.effort", deps=[approved, decisions])
 def effort(
     warehouse: dg.ResourceParam[Warehouse], review_store: dg.ResourceParam[ReviewStore]
 ) -> dg.MaterializeResult:

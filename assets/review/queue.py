@@ -8,7 +8,6 @@ from urllib.parse import quote
 import dagster as dg
 
 from assets.choice import items, mmiu_items, translations
-from assets.common.automation import WHEN_READY
 from assets.common.tables import report, rows_to_arrow, table_asset
 from assets.dialogue import dialogues, turn_categories, turn_references
 from assets.quality import checks
@@ -46,7 +45,6 @@ KINDS_MADE = (
         *(dialogues, turn_references, turn_categories, rewrites, seed_rewrites, contexts),
         *(items, translations, mmiu_items, checks),
     ],
-    automation_condition=WHEN_READY,
 )
 def queue(
     warehouse: dg.ResourceParam[Warehouse],

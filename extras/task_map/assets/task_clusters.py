@@ -2,7 +2,6 @@
 
 import dagster as dg
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.evaluate.findings import AnalysisResult, Row, analysis, rows_of
 from assets.evaluate.observed import ScoringSettings, slices
@@ -22,7 +21,6 @@ from resources.warehouse import Warehouse
     deps=[task_map],
     # It has the columns and the SQL of evaluate/model_groups, but other rows.
     version="1 of task clusters",
-    automation_condition=WHEN_READY,
 )
 def task_clusters(
     config: ScoringSettings,

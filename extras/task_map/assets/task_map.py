@@ -7,7 +7,6 @@ from typing import Any
 import dagster as dg
 from pydantic import Field
 
-from assets.common.automation import WHEN_READY
 from assets.common.isolation import Isolation
 from assets.common.settings import AssetConfig
 from assets.common.tables import report, rows_to_arrow, table_asset
@@ -39,7 +38,6 @@ class TaskMapSettings(AssetConfig):
     kinds={"scikitlearn"},
     side_tables=["evaluate.task_distances"],
     deps=[scores],
-    automation_condition=WHEN_READY,
 )
 def task_map(
     config: TaskMapSettings, warehouse: dg.ResourceParam[Warehouse]

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from functools import wraps
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import dagster as dg
 import pyarrow as pa
@@ -25,7 +25,6 @@ from assets.common.pools import pools_of, slots
 from assets.common.previews import PREVIEW_ROWS, preview
 from assets.common.settings import check_run, current_settings, use_settings
 from resources.images.store import ImageStore
-from resources.llm.usage import Usage
 from resources.settings.extras import tables_before
 from resources.warehouse import Warehouse, arrow_schema, column_descriptions, declared_columns
 from resources.web.addresses import calls_of
@@ -48,6 +47,17 @@ OWNERS = {
     "evaluate": "team:evaluation",
     "ledger": "team:data-engineering",
 }
+
+
+class ModelUsage(Protocol):
+    """The model calls of a step."""
+
+    stage: str
+    """The stage of the calls in the ledger; empty if no model was called."""
+
+    def metadata(self) -> Mapping[str, int | float | str]:
+        """Counts, tokens and costs by their names in the UI."""
+        ...
 
 
 class AssetSource(NamedTuple):
@@ -282,7 +292,7 @@ def report(
     details: Mapping[str, Any] | None = None,
     *,
     n_rows: int | None = None,
-    usage: Usage | None = None,
+    usage: ModelUsage | None = None,
     images: ImageStore | None = None,
 ) -> dg.MaterializeResult:
     """Report a materialization: its row count, a preview, the cost of the models and details.

@@ -54,7 +54,16 @@ class NotASpreadsheet(UserError):
 def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> None:
     """Write the rows of each item.
 
-    Raises FileExistsError if the file exists, as it may have been filled in.
+    Args:
+        items: The items.
+        round: The round.
+        out: The file.
+
+    Returns:
+        The number of items.
+
+    Raises:
+        FileExistsError: The file exists; it may have been filled in.
     """
     rows = [row for item in items for row in _rows(item, round)]
     table = io.StringIO(newline="")

@@ -32,7 +32,16 @@ class AnswerExtraction(NamedTuple):
 def answered_choices(
     warehouse: Warehouse, benchmarks: Benchmarks, *, current_only: bool = False
 ) -> list[EvaluatedRelease]:
-    """List the releases with answers from which letters are extracted."""
+    """List the releases with answers from which letters are extracted.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+        current_only: Whether to list current releases only.
+
+    Returns:
+        The releases, each with its benchmark.
+    """
     answered = [
         EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
         for row in warehouse.read("evaluate/answered_releases").to_pylist()

@@ -93,7 +93,13 @@ def restore(
 
 
 def hide_former(warehouse: Warehouse, profile: Profile, candidates: Sequence[str]) -> None:
-    """Hide models and judges with results that the profile no longer names."""
+    """Hide models and judges with results that the profile no longer names.
+
+    Args:
+        warehouse: The tables.
+        profile: The profile.
+        candidates: Names of candidates that this run asks.
+    """
     rows_before = warehouse.select(TABLE).to_pylist()
     decided = {_key(row) for row in rows_before if row["state"] != LEFT}
     models, judges = _models_and_judges(warehouse)
@@ -106,7 +112,15 @@ def hide_former(warehouse: Warehouse, profile: Profile, candidates: Sequence[str
 
 
 def archived_models(warehouse: Warehouse, release_id: str) -> set[str]:
-    """Find the candidates that a user archived on a release; they are not asked on it."""
+    """Find the candidates that a user archived on a release; they are not asked on it.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        Their names.
+    """
     return {
         row["model"]
         for row in warehouse.select(TABLE, state=ARCHIVED, judge=ANY).to_pylist()

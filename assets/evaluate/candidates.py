@@ -128,6 +128,15 @@ class ModelCandidate:
 
         No call is made, and the reply is a failure, if the release lacks an image of the request
         (except for `no-images`), or if `other-images` finds no images of another item.
+
+        Args:
+            calls: The model calls of the stage.
+            ask: The request.
+            item: The item.
+            version: The version of the benchmark's requests.
+
+        Returns:
+            The reply.
         """
         if ask.lacks is not None and ablation_of(self.name) != NO_IMAGES:
             return _not_made("no_image", ask.lacks)
@@ -178,7 +187,17 @@ class Baseline:
     async def answer(
         self, calls: ModelCalls, ask: AnswerRequest, item: Item, version: str
     ) -> CandidateReply:
-        """Return the baseline's text; it is empty if the release has no reference for the turn."""
+        """Return the baseline's text; it is empty if the release has no reference for the turn.
+
+        Args:
+            calls: Not used.
+            ask: The request.
+            item: The item.
+            version: Not used.
+
+        Returns:
+            The reply.
+        """
         try:
             text = self._text(item, ask) or ""
         except NoOtherItem as error:
@@ -202,6 +221,15 @@ class ImportedPredictions:
 
         A missing prediction is a failure. A prediction that is empty or only reasoning is not an
         answer.
+
+        Args:
+            calls: Not used.
+            ask: The request.
+            item: The item.
+            version: Not used.
+
+        Returns:
+            The reply.
         """
         row: dict[str, Any] = {"answer": None, "call_key": None}
         text = self._texts.get(place_of(item, ask.trial, ask.turn))
@@ -285,7 +313,16 @@ def candidates_of(
 def exclusion_reason(
     name: str, items: Sequence[Item], letters: LetterBaselineOptions
 ) -> str | None:
-    """Say why a candidate is not run on a release."""
+    """Say why a candidate is not run on a release.
+
+    Args:
+        name: The name of the candidate.
+        items: The items of the release.
+        letters: The options of letter baselines.
+
+    Returns:
+        The reason; None if it is run.
+    """
     if name in (RANDOM, MOST_FREQUENT) and not all(item.choices for item in items):
         return "it answers with a letter, and this is not a multiple-choice benchmark"
     letter_of = most_frequent_letters(items, letters.label) if name == MOST_FREQUENT else {}

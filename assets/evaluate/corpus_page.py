@@ -27,6 +27,13 @@ SHOWN = {
 def write_corpus(warehouse: Warehouse, image_store: ImageStore) -> Path:
     """Write the page about the corpus from the current tables.
 
+    Args:
+        warehouse: The tables.
+        image_store: The images.
+
+    Returns:
+        The path of the page.
+
     Raises:
         WarehouseError: The tables cannot be read.
         ImageDamaged: A stored image is damaged.

@@ -165,7 +165,15 @@ def _stored_score(
 
 
 def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, dict[str, float]]:
-    """Average the imported scores of each answer over raters, by dimension."""
+    """Average the imported scores of each answer over raters.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The mean score by answer and dimension.
+    """
     scores_of: dict[tuple[AnswerKey, str], list[float]] = {}
     for scored, stored in stored_scores(warehouse, release_id).items():
         key = AnswerKey(scored.model, scored.item_id, PLAIN, scored.turn)
@@ -177,7 +185,15 @@ def imported_scores(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, di
 
 
 def stored_scores(warehouse: Warehouse, release_id: str) -> dict[HumanScoreKey, StoredScore]:
-    """Read the imported scores on a release, by answer, dimension and rater."""
+    """Read the imported scores on a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The scores by answer, dimension and rater.
+    """
     rows = warehouse.select(
         "evaluate.human_scores",
         order="item_id, model, turn, dimension, rater",

@@ -78,7 +78,15 @@ def answer_version(benchmark: Benchmark) -> str:
 
 
 def extraction_request(extractor: str, step: ExtractionRequest) -> ChatRequest:
-    """Make the request for answer extraction."""
+    """Make the request for answer extraction.
+
+    Args:
+        extractor: The model that extracts answers.
+        step: The extraction that the benchmark yielded.
+
+    Returns:
+        The request.
+    """
     template = prompt(step.prompt)
     return ChatRequest(
         model=extractor,

@@ -49,7 +49,12 @@ def item_decisions(
 
 
 def decisions_now(warehouse: Warehouse, review_store: ReviewStore) -> list[Row]:
-    """Compute the rows of the table from the current queue and the current decisions."""
+    """Compute the rows of the table from the current queue and the current decisions.
+
+    Args:
+        warehouse: The tables.
+        review_store: The decisions.
+    """
     in_queue = {item["item_id"]: item for item in flagged_in_queue(warehouse)}
     decided = by_item(review_store.decisions(in_queue))
     rules = review_store.rules().rules_for(FLAGGED)
@@ -96,6 +101,14 @@ def write_cleaned(warehouse: Warehouse, review_store: ReviewStore, reference: st
     """Write a copy of an imported release without the items that people rejected.
 
     The new release is named `<name>-cleaned`. The old one stays current, too.
+
+    Args:
+        warehouse: The tables.
+        review_store: The decisions.
+        reference: The id or name of the release, or the beginning of its id.
+
+    Returns:
+        The id of the new release.
 
     Raises:
         ReleaseError: Nothing was rejected, or nothing would be left.

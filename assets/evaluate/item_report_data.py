@@ -15,7 +15,16 @@ Row = dict[str, Any]
 def item_report_data(
     warehouse: Warehouse, release_id: str, items: Sequence[Item]
 ) -> ItemAnalysisInput | None:
-    """Read the data of a report's section on items; None if they were not analysed."""
+    """Read the data of a report's section on items.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+        items: The items of the release.
+
+    Returns:
+        The data; None if the items were not analysed.
+    """
     names = "item_statistics", "subsets"
     with warehouse.kept_open():
         tables = warehouse.read_rows("evaluate/{}_of", names, {"release_id": release_id})
@@ -70,7 +79,15 @@ def item_report_data(
 
 
 def flags_of(warehouse: Warehouse, release_id: str) -> list[Row]:
-    """Read the flags on items of a release, a row for each, in the order of the items."""
+    """Read the flags on items of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        A row for each item and flag, in the order of the items.
+    """
     rows: list[Row] = warehouse.read("evaluate/flags_of", {"release_id": release_id}).to_pylist()
     for row in rows:
         row["answers"] = from_json(row["answers"] or "[]")

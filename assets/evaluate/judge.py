@@ -53,7 +53,16 @@ class JudgeReply(NamedTuple):
     def from_reply(
         cls, run: JudgeRun, request: JudgeRequest, reply: ParsedReply[Judgment]
     ) -> "JudgeReply":
-        """Create the compact form of a parsed reply."""
+        """Create the compact form of a parsed reply.
+
+        Args:
+            run: The judge, the item and the transcript.
+            request: The request.
+            reply: The parsed reply.
+
+        Returns:
+            The compact reply.
+        """
         answer = run.transcript.answer(request.place.trial, request.place.turn)
         answer_key, version = answer.call_key, sys.intern(reply.prompt_version)
         return cls(request.place, reply.key, version, answer_key, reply.value, reply.loss)
@@ -111,7 +120,16 @@ async def judge_place(
 async def ask_judge(
     calls: ModelCalls, run: JudgeRun, requests: Sequence[JudgeRequest]
 ) -> list[ParsedReply[Judgment]]:
-    """Send requests to the judge; replies are in their order."""
+    """Send requests to the judge.
+
+    Args:
+        calls: The model calls of the stage.
+        run: The judge, the item and the transcript.
+        requests: The requests.
+
+    Returns:
+        The parsed replies, in the order of the requests.
+    """
     structured = bool(calls.context.registry.model(run.judge).structured_output)
 
     async def ask(request: JudgeRequest) -> ParsedReply[Judgment]:
@@ -144,6 +162,13 @@ def _request(judge_request: JudgeRequest, run: JudgeRun, structured: bool) -> Ch
 
 def judge_version(benchmark: Benchmark, images: JudgeImages) -> str:
     """Return the version of judging. Only judgments of the same version are scored together.
+
+    Args:
+        benchmark: The benchmark, with its prompts and the version of its judge.
+        images: The images that the judge sees.
+
+    Returns:
+        The version.
 
     Raises:
         PromptError: A prompt cannot be read.

@@ -124,7 +124,15 @@ def slices_of(
 
 
 def answer_lengths(warehouse: Warehouse, release_id: str) -> dict[AnswerKey, int]:
-    """Count the words of the answers on a release. Answers without a text are left out."""
+    """Count the words of the answers on a release. Answers without a text are left out.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The number of words of each answer.
+    """
     rows = warehouse.read("evaluate/answer_texts_of", {"release_id": release_id}).to_pylist()
     lengths = {
         AnswerKey(row["model"], row["item_id"], row["trial"], row["turn"]): n_words(row["answer"])

@@ -140,6 +140,13 @@ def pairs(
 def pairs_version(*, reference: bool, images: JudgeImages) -> str:
     """Return the version of comparisons: of the prompt, and of the judge's input.
 
+    Args:
+        reference: Whether the judge sees references.
+        images: The images that the judge sees.
+
+    Returns:
+        The version.
+
     Raises:
         PromptError: The prompt cannot be read.
     """

@@ -160,6 +160,14 @@ def remove_predictions(warehouse: Warehouse, release: str, model: str) -> str:
 
     Scores and reports contain them until the next run.
 
+    Args:
+        warehouse: The tables.
+        release: The id or name of the release, or the beginning of its id.
+        model: The name of the model.
+
+    Returns:
+        The id of the release.
+
     Raises:
         PredictionError: There are no such predictions; nothing is changed.
     """

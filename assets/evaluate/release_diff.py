@@ -75,7 +75,16 @@ def resolve_releases(warehouse: Warehouse, a: str, b: str) -> tuple[str, str]:
 def compare_releases(
     warehouse: Warehouse, benchmarks: Benchmarks, first_id: str, second_id: str
 ) -> ReleaseComparison:
-    """Compare two releases, and the scores on their common items.
+    """Compare two releases.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks, for scores on common items.
+        first_id: The first release.
+        second_id: The second release.
+
+    Returns:
+        The differences and the scores on common items.
 
     Raises:
         ReleaseError: A release cannot be read.

@@ -45,6 +45,14 @@ def evaluated_releases(
 
     A benchmark may have several current releases: a built one, and one for each import.
 
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+        also: The ids of further releases.
+
+    Returns:
+        The releases, each with its benchmark.
+
     Raises:
         dg.Failure: No release is current, or one of `also` does not exist or belongs to no benchmark.
     """
@@ -68,7 +76,15 @@ def evaluated_releases(
 
 
 def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
-    """Read the current releases of the benchmarks."""
+    """Read the current releases of the benchmarks.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+
+    Returns:
+        Their rows of `release.releases`.
+    """
     rows: list[Row] = warehouse.read(
         "release/current_of", {"benchmarks": sorted(benchmarks)}
     ).to_pylist()
@@ -76,7 +92,16 @@ def current_of(warehouse: Warehouse, benchmarks: Benchmarks) -> list[Row]:
 
 
 def unknown_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: str) -> dg.Failure:
-    """Make the failure for a release that does not exist; it names the most similar one."""
+    """Make the failure for a release that does not exist.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks.
+        release_id: The unknown id.
+
+    Returns:
+        The failure, which names the most similar release.
+    """
     rows = warehouse.read("release/all").to_pylist()
     ids = [row["release_id"] for row in rows if row["benchmark"] in benchmarks]
     return dg.Failure(
@@ -88,7 +113,16 @@ def unknown_release(warehouse: Warehouse, benchmarks: Benchmarks, release_id: st
 def releases_named(
     warehouse: Warehouse, benchmarks: Benchmarks, release_ids: Sequence[str]
 ) -> list[EvaluatedRelease]:
-    """List releases by their ids, without those of benchmarks that are not installed."""
+    """List releases by their ids, without those of benchmarks that are not installed.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks by name.
+        release_ids: The ids.
+
+    Returns:
+        The releases, each with its benchmark.
+    """
     rows = warehouse.read("release/named", {"release_ids": list(release_ids)}).to_pylist()
     return [
         EvaluatedRelease(benchmarks[row["benchmark"]], row["release_id"])
@@ -98,7 +132,15 @@ def releases_named(
 
 
 def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
-    """Read the items of a release. A small release is read once in a run: releases never change."""
+    """Read the items of a release. A small release is read once in a run: releases never change.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The items in order.
+    """
     items_by_release = _KEPT.setdefault(warehouse, {})
     if release_id in items_by_release:
         return [*items_by_release[release_id]]
@@ -112,13 +154,29 @@ def items_of(warehouse: Warehouse, release_id: str) -> list[Item]:
 
 
 def language_of(warehouse: Warehouse, release_id: str) -> str | None:
-    """Read the language of a release; None if it is not known."""
+    """Read the language of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The language; None if it is not known.
+    """
     named = warehouse.read("release/named", {"release_ids": [release_id]}).to_pylist()
     return next((row["language"] for row in named), None)
 
 
 def items_in_batches(warehouse: Warehouse, release_id: str) -> Iterator[Item]:
-    """Iterate over the items of a release, read in batches: all of them may not fit in memory."""
+    """Iterate over the items of a release, read in batches: all of them may not fit in memory.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Yields:
+        The items in order.
+    """
     all_ids = item_ids(warehouse, release_id)
     if len(all_ids) <= ITEMS_AT_ONCE:
         yield from items_of(warehouse, release_id)
@@ -143,7 +201,15 @@ def writers_of(warehouse: Warehouse, release_id: str) -> list[str]:
 
 
 def item_ids(warehouse: Warehouse, release_id: str) -> list[str]:
-    """Read the ids of the items of a release, in order."""
+    """Read the ids of the items of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+
+    Returns:
+        The ids in the order of the items.
+    """
     ids: list[str] = warehouse.select(
         "release.items", "item_id", order="ordinal", release_id=release_id
     )["item_id"].to_pylist()
@@ -153,7 +219,17 @@ def item_ids(warehouse: Warehouse, release_id: str) -> list[str]:
 def items_named(
     warehouse: Warehouse, release_id: str, ids: Sequence[str], language: str | None
 ) -> list[Item]:
-    """Read some items of a release, in order."""
+    """Read some items of a release.
+
+    Args:
+        warehouse: The tables.
+        release_id: The release.
+        ids: The ids of the items.
+        language: The language of the release.
+
+    Returns:
+        The items in order.
+    """
     with warehouse.kept_open():
         rows = {
             table: warehouse.select(

@@ -47,10 +47,18 @@ SEED = 0
 def choice_data(
     warehouse: Warehouse, benchmark: Benchmark | None, items: Sequence[Item], release_id: str
 ) -> MultipleChoiceInput | None:
-    """Read the letters that each model chose, and its passes (rotations of the choices); None
-    if no item has choices or no model has answered.
+    """Read the letters that each model chose, and its passes (rotations of the choices).
 
     Baselines are left out.
+
+    Args:
+        warehouse: The tables.
+        benchmark: The benchmark of the release, if it is known.
+        items: The items of the release.
+        release_id: The release.
+
+    Returns:
+        The data, or None if no item has choices or no model has answered.
     """
     if not any(item.choices for item in items):
         return None
@@ -178,7 +186,18 @@ def board_data(
     profile: Profile,
     families: Mapping[str, str],
 ) -> LeaderboardInput:
-    """Read the part of a report's data that the leaderboard and the index need."""
+    """Read the part of a report's data that the leaderboard and the index need.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks.
+        release: The release's row with `is_current`.
+        profile: The profile of models.yaml.
+        families: The family of each model in models.yaml.
+
+    Returns:
+        The data.
+    """
     release_id = release["release_id"]
     with warehouse.kept_open():
         tables = _read(

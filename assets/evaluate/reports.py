@@ -109,7 +109,16 @@ def reports(
 def index_lines(
     warehouse: Warehouse, benchmarks: Benchmarks, profile: Profile
 ) -> list[ReleaseLine]:
-    """Make the lines of the index, one for each release with a report."""
+    """Make the lines of the index, one for each release with a report.
+
+    Args:
+        warehouse: The tables.
+        benchmarks: The benchmarks.
+        profile: The profile of models.yaml.
+
+    Returns:
+        The lines.
+    """
     families = load_registry().families
     lines = []
     for release in warehouse.read("evaluate/reported_releases").to_pylist():

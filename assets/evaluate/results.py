@@ -68,7 +68,12 @@ class ModelResults:
         return self.slice if self._judge is None else {**self.slice, "asked": self._judge}
 
     def add(self, table: str, row: Row) -> None:
-        """Add a row."""
+        """Add a row.
+
+        Args:
+            table: The table.
+            row: The row.
+        """
         if table not in self._rows:
             self._rows[table] = ArrowRows(table)
         self._rows[table].add({**self.owned, **row})
@@ -94,7 +99,13 @@ class ResultSet:
     def results_for(
         self, release: EvaluatedRelease, model: str, judge: str | None = None
     ) -> ModelResults:
-        """Return the results of one model on one release; the judge is None for answers."""
+        """Return the results of one model on one release.
+
+        Args:
+            release: The release.
+            model: The model.
+            judge: The judge; None for answers.
+        """
         key = (release.release_id, model, judge)
         return self.of_models.setdefault(key, ModelResults(release, model, judge))
 

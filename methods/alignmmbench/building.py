@@ -47,9 +47,19 @@ def build_wordings(
     reviewed: ReviewPolicy,
     sources: Mapping[str, Mapping[str, Any]],
 ) -> Release:
-    """Build a release of wordings, in order of group and place; `sources` by image id.
+    """Build a release of wordings, in order of group and place.
 
     Answers of a history are reference turns; the last answer is the reference.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The approved wordings and dialogues.
+        reviewed: The review policy that they passed.
+        sources: The source columns of `images`, by image id.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
     """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     ordered = sorted(items, key=lambda item: (item.group_id, item.place))

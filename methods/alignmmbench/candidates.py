@@ -106,6 +106,15 @@ def sample_candidates(
     Tasks take turns in an order by seed. Each takes, in its own order, the next image among those that
     were used least, so that images differ as long as possible. A larger `n` continues the list of a
     smaller one.
+
+    Args:
+        candidates: The candidates of all tasks.
+        tasks: The tasks to sample for.
+        n: The number of candidates; fewer if there are not as many.
+        seed: The seed of the orders.
+
+    Returns:
+        The candidates.
     """
     turns = sorted(tasks, key=partial(content_id, "task", seed))
     queues: dict[str, list[TaskImage]] = {task: [] for task in turns}

@@ -82,6 +82,13 @@ class DialogueDraft(NamedTuple):
 def read_seed(reply: str, language: str) -> Seed:
     """Read the question and reference of a writer's reply, a JSON object as in `SEED_SCHEMA`.
 
+    Args:
+        reply: The reply.
+        language: The language that the question must have.
+
+    Returns:
+        The question with its reference.
+
     Raises:
         ParseError: `not_json`, `wrong_fields`, `empty_text`, `not_unicode`, `image_token`,
             `mentions_material`, `several_questions`, `gives_answer_away` or `other_language`.
@@ -91,6 +98,14 @@ def read_seed(reply: str, language: str) -> Seed:
 
 def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
     """Read the dialogue of a writer's reply, a JSON object as in `DIALOGUE_SCHEMA`.
+
+    Args:
+        reply: The reply.
+        task: Coherence or Incoherence.
+        language: The language that the questions must have.
+
+    Returns:
+        The dialogue.
 
     Raises:
         ParseError: The reasons of `read_seed`, for every question, and `wrong_length`,
@@ -120,12 +135,30 @@ def read_dialogue(reply: str, task: str, language: str) -> DialogueDraft:
 
 
 def seed_id(image_id: str, task: str, seed: Seed) -> str:
-    """Compute the id of a single question: a hash of image, task, question and reference."""
+    """Compute the id of a single question: a hash of image, task, question and reference.
+
+    Args:
+        image_id: The image.
+        task: The task.
+        seed: The question with its reference.
+
+    Returns:
+        The id.
+    """
     return content_id("alignmmbench seed", image_id, task, *seed)
 
 
 def dialogue_id(image_id: str, task: str, dialogue: DialogueDraft) -> str:
-    """Compute the id of a dialogue: a hash of image, task and all its texts."""
+    """Compute the id of a dialogue: a hash of image, task and all its texts.
+
+    Args:
+        image_id: The image.
+        task: The task.
+        dialogue: The dialogue.
+
+    Returns:
+        The id.
+    """
     return content_id("alignmmbench dialogue", image_id, task, dialogue.history, *dialogue.last)
 
 

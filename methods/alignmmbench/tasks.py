@@ -158,6 +158,13 @@ def found_keywords(texts: Iterable[str], keywords: Sequence[str]) -> tuple[str, 
 
     An English keyword is a whole word or phrase, in singular or plural. A Chinese one may occur
     anywhere, as Chinese has no spaces.
+
+    Args:
+        texts: The texts.
+        keywords: The keywords.
+
+    Returns:
+        The keywords found, in the order of `keywords`.
     """
     texts = list(texts)
     whole = " ".join(" ".join(texts).casefold().split())

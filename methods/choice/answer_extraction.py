@@ -39,7 +39,15 @@ _NO_VALUE = frozenset(
 
 
 def compat(answer: str, choices: Sequence[str]) -> str | None:
-    """Extract the letter by VLMEvalKit's rules: `Z` for no choice, None if they find nothing."""
+    """Extract the letter by VLMEvalKit's rules.
+
+    Args:
+        answer: The answer.
+        choices: The choices in order of letter.
+
+    Returns:
+        The letter; `Z` for none of the choices; None if the rules find nothing.
+    """
     visible = _seen(choices)
     return _by_letter(answer, visible) or _by_text(answer, visible)
 
@@ -183,9 +191,18 @@ def sample_answers(
     seed: int,
     group: Callable[[ExtractedAnswer], object],
 ) -> list[ExtractedAnswer]:
-    """Sample answers of each group by a hash of seed and place; smaller groups are taken whole.
+    """Sample answers of each group by a hash of seed and place.
 
     Adding or removing an answer changes at most one answer of the sample.
+
+    Args:
+        answers: The answers.
+        n: The number of answers of each group; smaller groups are taken whole.
+        seed: The seed.
+        group: Gives the group of an answer.
+
+    Returns:
+        The sample in the order of places.
     """
     groups: dict[object, list[ExtractedAnswer]] = {}
     for answer in answers:

@@ -9,7 +9,16 @@ QUESTION, HINT = "question", "hint"
 
 
 def texts_of(question: str, hint: str | None, choices: Sequence[str]) -> dict[str, str]:
-    """Name the texts of an item: `question`, `hint` if there is one, and each choice by its letter."""
+    """Name the texts of an item: `question`, `hint` if there is one, and each choice by its letter.
+
+    Args:
+        question: The question.
+        hint: The hint; None or empty for none.
+        choices: The choices in order of letter.
+
+    Returns:
+        The texts by name.
+    """
     return {
         QUESTION: question,
         **({HINT: hint} if hint else {}),

@@ -43,7 +43,16 @@ from methods.evaluation.statistics.estimates import Estimate
 
 
 def random_letter(item: Item, trial: str, seed: int) -> str:
-    """Choose a letter of one of the item's choices, by seed and pass."""
+    """Choose a letter of one of the item's choices, by seed.
+
+    Args:
+        item: The item.
+        trial: The pass; each pass has its own letter.
+        seed: The seed.
+
+    Returns:
+        The letter, the same for the same arguments.
+    """
     return random.Random(f"{seed} {item.item_id} {trial}").choice(LETTERS[: len(item.choices)])
 
 

@@ -95,7 +95,12 @@ def original_order(n_choices: int) -> Order:
 def shifted(n_choices: int, shift: int) -> Order:
     """Shift the choices circularly: under shift 1 the second choice is A, the first the last.
 
-    Returns the index of the choice under each letter, from 0.
+    Args:
+        n_choices: The number of choices.
+        shift: The number of positions.
+
+    Returns:
+        The index of the choice under each letter, from 0.
     """
     return tuple((place + shift) % n_choices for place in range(n_choices))
 
@@ -120,12 +125,28 @@ def shuffled(n_choices: int, seed: str) -> Order:
 
 
 def choices_in_order(choices: Sequence[str], order: Order) -> tuple[str, ...]:
-    """Put the texts of the choices into an order."""
+    """Put the texts of the choices into an order.
+
+    Args:
+        choices: The choices.
+        order: The index of the choice under each letter.
+
+    Returns:
+        The choices in order of their new letters.
+    """
     return tuple(choices[place] for place in order)
 
 
 def letter_in(order: Order, key: str) -> str:
-    """Find the letter that the choice with a letter of the original order has in another order."""
+    """Find the letter of a choice in another order.
+
+    Args:
+        order: The index of the choice under each letter.
+        key: The letter in the original order.
+
+    Returns:
+        The letter in `order`.
+    """
     return LETTERS[order.index(LETTERS.index(key))]
 
 

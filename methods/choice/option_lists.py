@@ -46,6 +46,10 @@ def declares(text: str, head: re.Match[str]) -> bool:
 
     It is not after "each option:" and the like, in a question, or if a list of the choices begins
     there.
+
+    Args:
+        text: The whole answer.
+        head: A match of `phrases.HEAD` in it.
     """
     if phrases.MANY.search(text[max(0, head.start() - 60) : head.start()]):
         return False

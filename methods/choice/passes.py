@@ -45,7 +45,15 @@ class PassCounts(NamedTuple):
 
 
 def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str, int]:
-    """Count the passes of each question for the metric that needs the most passes."""
+    """Count the passes of each question for the metric that needs the most passes.
+
+    Args:
+        items: The items.
+        metrics: The metrics of the benchmark.
+
+    Returns:
+        The number of passes by item id.
+    """
     needed = [metric for metric in metrics if isinstance(metric, AllRight)]
     return {
         item.item_id: max(
@@ -58,7 +66,15 @@ def passes_by_item(items: Sequence[Item], metrics: Sequence[Metric]) -> dict[str
 def pass_counts(
     n_passes: Mapping[str, int], passes_by_model: Mapping[str, Mapping[str, QuestionPasses]]
 ) -> dict[str, PassCounts]:
-    """Count the passes of each model. Questions that a model was never asked do not count."""
+    """Count the passes of each model. Questions that a model was never asked do not count.
+
+    Args:
+        n_passes: The number of passes of each item, by its id.
+        passes_by_model: The passes of each model and item.
+
+    Returns:
+        The counts by model.
+    """
     counts = {}
     for model, of_items in passes_by_model.items():
         n_all = n_asked = n_open = 0
@@ -181,7 +197,15 @@ def _ask_pass(
 
 
 def is_lost(letters: ExtractedLetters, right: str) -> bool:
-    """Tell whether a pass is certainly wrong: the letters of both extractions are known and wrong."""
+    """Tell whether a pass is certainly wrong under both extractions.
+
+    Args:
+        letters: The letters of both extractions; None if a letter is not known.
+        right: The right letter.
+
+    Returns:
+        True if both letters are known and wrong.
+    """
     return None not in letters and right not in letters
 
 

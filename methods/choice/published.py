@@ -122,9 +122,16 @@ class PublishedQuestion(NamedTuple):
 def published_item(where: str, question: PublishedQuestion) -> PublishedItem:
     """Turn a published record into an item, after checking it.
 
+    Args:
+        where: The record, for messages.
+        question: The record.
+
+    Returns:
+        The item.
+
     Raises:
-        PublishedError: There is no question, the placeholders do not match the images, another choice
-            equals the right one, or a text is not valid.
+        PublishedError: There is no question, the placeholders do not match the images, or a text is not
+            valid.
     """
     if not question.question.strip():
         raise PublishedError(f"{where} has no question")
@@ -168,7 +175,14 @@ def _require_one_right_choice(where: str, question: PublishedQuestion) -> None:
 
 
 def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
-    """Read the choices in the columns of letters. An empty cell is not a choice; "None" and "NA" are.
+    """Read the choices in the columns of letters.
+
+    Args:
+        where: The row, for messages.
+        row: The cells by column. An empty cell is not a choice; "None" and "NA" are.
+
+    Returns:
+        The choices.
 
     Raises:
         PublishedError: A letter in between has no choice, or there are too few or too many choices.
@@ -187,6 +201,13 @@ def choices_of(where: str, row: Mapping[str, str]) -> tuple[str, ...]:
 def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
     """Check that the number of choices is in the supported range, and that none is empty.
 
+    Args:
+        where: The row, for messages.
+        choices: The choices.
+
+    Returns:
+        The choices.
+
     Raises:
         PublishedError: There are too few or too many choices, or one is empty.
     """
@@ -198,7 +219,15 @@ def require_choices(where: str, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def key_of_answer(where: str, answer: str, n_choices: int) -> str | None:
-    """Read the letter of the right choice; None if the cell is empty: the answer is held out.
+    """Read the letter of the right choice.
+
+    Args:
+        where: The row, for messages.
+        answer: The cell; empty if the answer is held out.
+        n_choices: The number of choices.
+
+    Returns:
+        The letter; None if the answer is held out.
 
     Raises:
         PublishedError: The cell is not the letter of a choice.
@@ -324,6 +353,13 @@ class Questions:
 def index_of(row: FileRow, column: str = "index") -> str:
     """Read the index of a row; a float such as 3.0, as some tools write it, is read as 3.
 
+    Args:
+        row: The row.
+        column: The column of the index.
+
+    Returns:
+        The index.
+
     Raises:
         PublishedError: The index is a float that is not whole.
     """
@@ -340,6 +376,14 @@ def is_in_order(cells: Mapping[str, str], item: Item, order: Order) -> bool:
 
     The cell of a choice such as "None" may be empty, as tools read it as missing. A number may be
     written differently.
+
+    Args:
+        cells: The cells by column.
+        item: The item.
+        order: The position of the choice under each letter.
+
+    Returns:
+        True if all cells fit.
     """
     texts = [*choices_in_order(item.choices, order), *[""] * (len(LETTERS) - len(order))]
     return all(

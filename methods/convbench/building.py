@@ -49,9 +49,19 @@ def build_conversations(
     reviewed: ReviewPolicy,
     sources: Mapping[str, Mapping[str, Any]],
 ) -> Release:
-    """Build a release of conversations, in order of their ids; `sources` by image id.
+    """Build a release of conversations, in order of their ids.
 
     Labels are the task categories by capability.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The approved conversations.
+        reviewed: The review policy that they passed.
+        sources: The source columns of `images`, by image id.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
     """
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
     for ordinal, item in enumerate(sorted(items, key=lambda item: item.item_id), start=1):

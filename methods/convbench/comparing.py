@@ -65,6 +65,10 @@ class JudgingScope:
     def judge(self, item: Item, transcript: Transcript) -> Judging:
         """Judge the turns of all trials at once, then the conversations with the verdicts on their
         turns.
+
+        Args:
+            item: The item.
+            transcript: The answers.
         """
         views = [
             _VariantView(item, transcript, trial, self)
@@ -244,7 +248,18 @@ class _VariantView:
 
 
 def read_grade(reply: str, dimension: str) -> Judgment:
-    """Read a grade from 1 to 10 of a dimension in a reply. Raises ParseError if it has none."""
+    """Read a grade from 1 to 10 in a reply.
+
+    Args:
+        reply: The judge's reply.
+        dimension: The dimension.
+
+    Returns:
+        The judgment.
+
+    Raises:
+        ParseError: The reply has no grade.
+    """
     rating = read_rating(reply)
     return Judgment({grade_of(dimension): rating.score}, rating.score, rating.explanation)
 

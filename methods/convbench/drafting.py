@@ -40,6 +40,14 @@ def sample_entries(entries: Iterable[EntryImage], n: int, seed: int) -> list[Ent
 
     The entry with the smallest id represents its group. A larger `n` continues the list of a smaller
     one.
+
+    Args:
+        entries: The entries with the group of their image.
+        n: The number of entries; fewer if there are not as many groups.
+        seed: The seed of the order.
+
+    Returns:
+        The entries.
     """
     of_group: dict[str, EntryImage] = {}
     for entry in sorted(entries):
@@ -199,6 +207,13 @@ def read_caption(reply: str) -> str:
 def read_reference(question: str, reply: str) -> str:
     """Read the reference for a question, which is the whole reply.
 
+    Args:
+        question: The question.
+        reply: The reply.
+
+    Returns:
+        The reference.
+
     Raises:
         ParseError: The reasons of `read_caption`, and `gives_answer_away` if the question has every
             word of the reference.
@@ -212,11 +227,18 @@ def read_reference(question: str, reply: str) -> str:
 
 
 def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | None:
-    """Find a reference that a later question gives away: the first such turn, from 1.
+    """Find a reference that a later question gives away.
 
     A later question may refer to an answer but not state it: otherwise it could be answered without the
     turns before, and a reference turn would change nothing. A number counts as given away only if the
     question asked for a number; other numbers are mostly demands, such as "in two sentences".
+
+    Args:
+        questions: The questions in order.
+        references: Their references.
+
+    Returns:
+        The number of the first such turn, from 1, or None.
     """
     for place, reference in enumerate(references):
         question = questions[place]
@@ -229,7 +251,16 @@ def leaking_turn(questions: Sequence[str], references: Sequence[str]) -> int | N
 
 
 def item_id(image_id: str, instruction: str, draft: ConversationDraft) -> str:
-    """Compute the id of an item: a hash of image, instruction, questions and focus points."""
+    """Compute the id of an item: a hash of image, instruction, questions and focus points.
+
+    Args:
+        image_id: The image.
+        instruction: The instruction.
+        draft: The turns and focus points.
+
+    Returns:
+        The id.
+    """
     questions = [turn.question for turn in draft.turns]
     return content_id("convbench item", image_id, instruction, questions, list(draft.focus))
 

@@ -119,7 +119,18 @@ class _Column(NamedTuple):
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the items of one CSV in order."""
+    """Read the items of one CSV in order.
+
+    Args:
+        name: The name of the file.
+        lines: Its lines.
+
+    Yields:
+        The items.
+
+    Raises:
+        PublishedError: The file is not valid.
+    """
     try:
         table = PublishedTable(name, list(unmarked_rows(row.cells for row in rows_of(lines, ","))))
     except DelimitedError as error:
@@ -130,7 +141,19 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def read_tables(
     tables: Sequence[PublishedTable], say: Callable[[str], None]
 ) -> Iterator[PublishedItem]:
-    """Read the items of the table with instructions in order, joined with the other tables by ID."""
+    """Read the items of the table with instructions in order, joined with the other tables by ID.
+
+    Args:
+        tables: The tables.
+        say: Called with each warning: unknown columns, values without a column, IDs without an item.
+
+    Yields:
+        The items.
+
+    Raises:
+        PublishedError: No table or two tables have instructions, an ID occurs twice, an instruction is
+            missing, or two texts have the same meaning.
+    """
     first = ColumnMeaning(INSTRUCTION, 1)
     main = [table for table in tables if any(c.meaning == first for c in _columns(table))]
     if not main:
@@ -334,7 +357,15 @@ def _turn_of(name: str) -> int | None:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write items as published: a CSV without images."""
+    """Write items as published: a CSV without images.
+
+    Args:
+        items: The items.
+        picture: Not used.
+
+    Returns:
+        The lines by file name.
+    """
     rows = [_texts(item) for item in items]
     columns = [name for name, meaning in WRITTEN.items() if any(meaning in row for row in rows)]
 

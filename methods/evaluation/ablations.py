@@ -54,11 +54,18 @@ def with_images(messages: Messages, instead: Mapping[str, str]) -> Messages:
 
 
 def images_of_others(items: Sequence[Item], place: int) -> dict[str, str]:
-    """Choose an image of another item for each image of the item at a place; by image id.
+    """Choose an image of another item for each image of an item.
 
     It is the image at the same position of the next item that has one there, in the order of the
     release; after the last item comes the first. If no item has that many images, it is one of the next
     item with any. Items of the same group, and images that the item has itself, are skipped.
+
+    Args:
+        items: The items of the release, in order.
+        place: The index of the item in `items`, from 0.
+
+    Returns:
+        The replacement of each image, by id.
 
     Raises:
         NoOtherImages: No other item has an image to show.

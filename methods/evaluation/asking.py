@@ -163,15 +163,29 @@ class Transcript:
     context_policy: ContextPolicy = "fail"
 
     def answer(self, trial: str, turn: int) -> Answer:
-        """Return the answer of a trial and turn; `not_asked` if there is none."""
+        """Return the answer of a trial and turn; `not_asked` if there is none.
+
+        Args:
+            trial: The trial.
+            turn: The turn.
+
+        Returns:
+            The answer.
+        """
         return self.answers.get((trial, turn), Answer("not_asked"))
 
 
 def readings_of(
     asking: Generator[Asking, Any, None], transcript: Transcript
 ) -> Iterator[ExtractionRequest]:
-    """List the answer extractions of a transcript, without asking a model: those up to the
-    first request that it has no answer to.
+    """List the answer extractions of a transcript, without asking a model.
+
+    Args:
+        asking: A generator by a benchmark's `ask`.
+        transcript: The answers, and what was extracted from them.
+
+    Yields:
+        The extraction requests, up to the first request that the transcript has no answer to.
     """
     came: Answer | str | None = None
     while True:

@@ -19,6 +19,13 @@ def counts_of(
 
     `n_failed` are turns without a judgment for reasons that no other count names. `n_refused` are all
     turns that the model declined: a refusal in words is judged as well.
+
+    Args:
+        observed: The observations.
+        by: The columns that separate counts.
+
+    Returns:
+        The counts by values of `by`.
     """
     # The last status of a turn, or `judged` where it is judged at all.
     turns = (

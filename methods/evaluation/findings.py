@@ -40,12 +40,31 @@ class Finding:
 
 
 def counted(finding: Finding, measure: str, unit: str, n: int) -> Finding:
-    """Fill in a count."""
+    """Fill in a count.
+
+    Args:
+        finding: The finding, without a measure.
+        measure: The name of the measure.
+        unit: What is counted.
+        n: The count.
+
+    Returns:
+        The finding with the count as its value.
+    """
     return replace(finding, measure=measure, unit=unit, n=n, value=float(n))
 
 
 def estimated(finding: Finding, estimate: Estimate, reason: str | None = None) -> Finding:
-    """Fill in an estimate, or the reason why there is no value."""
+    """Fill in an estimate.
+
+    Args:
+        finding: The finding with its measure.
+        estimate: The value with its interval.
+        reason: Why there is no value; dropped if there is one.
+
+    Returns:
+        The finding with the value.
+    """
     return replace(
         finding,
         value=estimate.value,
@@ -60,7 +79,17 @@ def estimated(finding: Finding, estimate: Estimate, reason: str | None = None) -
 def difference(
     finding: Finding, compared: Comparison, p_holm: float | None, reason: str | None
 ) -> Finding:
-    """Fill in the difference of a comparison with its test, and the reason why one is lacking."""
+    """Fill in the difference of a comparison with its test.
+
+    Args:
+        finding: The finding, without a measure.
+        compared: The comparison.
+        p_holm: p adjusted by Holm.
+        reason: Why there is no difference or no test.
+
+    Returns:
+        The finding with the measure `difference`.
+    """
     return replace(
         finding,
         measure="difference",

@@ -23,6 +23,13 @@ def read_grade(value: object, name: str) -> int:
 
     A whole number is read in any notation: 8, 8.0, "8", "8.0", "８".
 
+    Args:
+        value: The value.
+        name: The name of the grade, for messages.
+
+    Returns:
+        The grade, 1 to 10.
+
     Raises:
         ParseError: `not_an_integer` (8.5, "8/10", "eight", true, null, a list) or `out_of_range` (0,
             11, a negative number).
@@ -43,6 +50,13 @@ def last_of_equal(written: Sequence[object], name: str) -> int:
 
     A judge may quote a grade that the answer demands, so a reply with two grades is contradictory, also
     if only one of them is valid.
+
+    Args:
+        written: The values in the order of the reply, at least one.
+        name: The name of the grade, for messages.
+
+    Returns:
+        The last value as `read_grade` reads it.
 
     Raises:
         ParseError: The error of `read_grade` for the last value, or `two_ratings`.

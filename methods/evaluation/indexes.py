@@ -20,7 +20,13 @@ _MOST = 2**53
 def whole_id(where: str, column: str, text: str) -> str:
     """Read an id; a whole number that was written as a float becomes whole again.
 
-    `where` and `column` are named in messages.
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        text: The id as it is written.
+
+    Returns:
+        The id.
 
     Raises:
         PublishedError: The id is a fractional float, or a float too large to identify one integer.
@@ -36,7 +42,13 @@ def whole_id(where: str, column: str, text: str) -> str:
 def whole_index(where: str, column: str, text: str) -> str:
     """Read the index of a table's row: a `whole_id` without leading blanks and zeros.
 
-    `where` and `column` are named in messages.
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        text: The index as it is written.
+
+    Returns:
+        The index.
 
     Raises:
         PublishedError: As `whole_id`.
@@ -47,6 +59,14 @@ def whole_index(where: str, column: str, text: str) -> str:
 
 def known_id(row: FileRow, column: str, item_ids: Container[str]) -> str:
     """Read the id in a row's cell: unchanged if the release has it, otherwise by `whole_id`.
+
+    Args:
+        row: The row.
+        column: The column with the id.
+        item_ids: The ids of the release.
+
+    Returns:
+        The id.
 
     Raises:
         PublishedError: The cell is not an id of the release, but a float that is not whole.

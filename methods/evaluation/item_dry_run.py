@@ -28,6 +28,11 @@ class ItemDryRunError(Exception):
 def dry_run_item(benchmark: Benchmark, item: Item, limits: AskingLimits) -> None:
     """Ask and judge an item as if each answer were "A" and no judge replied.
 
+    Args:
+        benchmark: The benchmark.
+        item: The item.
+        limits: The limits of requests.
+
     Raises:
         ItemDryRunError: The item cannot be asked or judged.
     """

@@ -10,7 +10,15 @@ from methods.ids import content_id
 
 
 def partial_evaluation_note(n_asked: int, n_items: int) -> str:
-    """Say that a model was asked about a part of a release."""
+    """Say that a model was asked about a part of a release.
+
+    Args:
+        n_asked: The number of items asked.
+        n_items: The number of items of the release.
+
+    Returns:
+        One sentence.
+    """
     return f"{n_asked} of {n_items} items were asked."
 
 

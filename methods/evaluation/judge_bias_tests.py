@@ -183,6 +183,13 @@ def expected_deviation(scores: Iterable[Sequence[float]], span: float) -> float:
     `LEAST_REPLICATED` answers that were judged again, the estimate is `DEVIATION` of the scale; it is
     at least half of that. It is rounded up to a hundredth of the scale, so that a few more judgments do
     not change how many answers are judged.
+
+    Args:
+        scores: The replicate scores of each answer.
+        span: The span of the scale.
+
+    Returns:
+        The deviation.
     """
     again = [variance(given) for given in scores if len(given) > 1]
     expected = DEVIATION * span
@@ -280,6 +287,13 @@ def with_verdicts(rows: Sequence[Mapping[str, Any]], alpha: float) -> list[dict[
 
     A shift is found if the adjusted p is at most `alpha`. There is no relevant shift if the interval is
     within the least shift on both sides. Other rows stay open.
+
+    Args:
+        rows: The rows of `shift_row`.
+        alpha: The level of the tests.
+
+    Returns:
+        The rows.
     """
     judged = []
     for row, p_holm in zip(rows, holm([row["p"] for row in rows]), strict=True):
@@ -298,8 +312,14 @@ def family_pairs(own: Sequence[BiasTestPair], rest: Sequence[BiasTestPair]) -> l
     """Pair scores of models of the judge's family with the scores that its strictness predicts.
 
     The prediction is the score of the other judges plus the judge's mean shift on other models of the
-    cluster. The difference from the prediction is self-preference. Clusters without
-    other models are left out.
+    cluster. The difference from the prediction is self-preference.
+
+    Args:
+        own: Pairs (other judges, this judge) of models of the judge's family.
+        rest: Such pairs of the other models.
+
+    Returns:
+        The pairs. Clusters without other models are left out.
     """
     strict: dict[str, list[float]] = defaultdict(list)
     for pair in rest:

@@ -210,6 +210,17 @@ def pair_rows(
 
     The unit `item` compares means over clusters: a cluster is a dialogue, or all rewrites of a
     question. Only the overall dimension has intervals, as each takes `n_resamples` calls of scipy.
+
+    Args:
+        scale: The dimensions and the ends of their scale.
+        first: The first judge's observations.
+        second: The second judge's observations.
+        name: The name of the second judge.
+        seed: The seed of the bootstraps.
+        n_resamples: The number of bootstrap draws.
+
+    Yields:
+        The findings.
     """
     for dimension in scale.dimensions:
         scores = _scores_of([first, second], dimension)
@@ -222,6 +233,13 @@ def variance_rows(scale: JudgeScale, judges: Sequence["pd.DataFrame"]) -> Iterat
 
     An item is one model's answer. With one judge the shares are those of item and replicate. All judges
     count with the same number of replicates, the smallest that any of them has.
+
+    Args:
+        scale: The dimensions and the ends of their scale.
+        judges: The observations of each judge.
+
+    Yields:
+        A finding for each share.
     """
     scores = _scores_of(judges, scale.overall)
     n_replicates = max(1, int((~np.isnan(scores.scores)).any(axis=0).sum(axis=1).min()))

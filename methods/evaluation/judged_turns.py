@@ -60,8 +60,15 @@ def numbered_question(turn: Turn) -> str:
 
 
 def earlier_turns(item: Item, transcript: Transcript, turn: int) -> list[dict[str, str]]:
-    """List the turns before one as the model saw them, with its own answers or reference answers:
-    `question` and `answer` of each.
+    """List the turns before one as the model saw them, with its own answers or reference answers.
+
+    Args:
+        item: The item.
+        transcript: The model's answers.
+        turn: The number of the turn, from 1.
+
+    Returns:
+        `question` and `answer` of each turn.
     """
     return [
         {

@@ -114,8 +114,16 @@ Judging = Generator[Sequence[JudgeRequest], Sequence[Judgment | None], list[Obse
 def unjudged_observations(
     metrics: Sequence[str], trial: str, turn: int, answer: Answer
 ) -> list[Observation]:
-    """Make the observations of an answer that cannot be judged; one with a text counts as
-    `failed`.
+    """Make the observations of an answer that cannot be judged.
+
+    Args:
+        metrics: The names of the scores.
+        trial: The variant.
+        turn: The turn.
+        answer: The answer; one with a text counts as `failed`.
+
+    Returns:
+        An observation without a value for each metric.
     """
     # Without a text the status is neither `answered` nor `given`, which observations do not have.
     status: ObservationStatus = "failed" if answer.text is not None else answer.status  # type: ignore[assignment]
@@ -147,7 +155,15 @@ def judgment_observations(
 
 
 def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[Observation]:
-    """Run a `judge` generator with stored judgments, and None for the others."""
+    """Run a `judge` generator with stored judgments.
+
+    Args:
+        judging: A generator by a benchmark's `judge`.
+        judgments: The stored judgments; the generator is sent None for the others.
+
+    Returns:
+        The observations.
+    """
     try:
         requests = next(judging)
         while True:
@@ -160,8 +176,14 @@ def replay(judging: Judging, judgments: Mapping[JudgmentKey, Judgment]) -> list[
 def requests_of(
     judging: Judging, judgments: Mapping[JudgmentKey, Judgment] | None = None
 ) -> Iterator[JudgeRequest]:
-    """List the requests that a `judge` generator yields if it is sent stored judgments, and None for
-    the others.
+    """List the requests that a `judge` generator yields.
+
+    Args:
+        judging: A generator by a benchmark's `judge`.
+        judgments: The stored judgments; the generator is sent None for the others.
+
+    Yields:
+        The requests.
     """
     existing = judgments or {}
     with suppress(StopIteration):

@@ -72,8 +72,14 @@ class GapScore(NamedTuple):
 
 
 def paired_items(first: Iterable[Item], second: Iterable[Item]) -> ItemPairing:
-    """Find the items of two releases that are the same except for their language, and count the
-    others.
+    """Find the items of two releases that are the same except for their language.
+
+    Args:
+        first: The items of the first release.
+        second: The items of the second release.
+
+    Returns:
+        The ids of the pairs, and the numbers of items that are in one release only or differ.
     """
     ones, others = ({item.item_id: item for item in items} for items in (first, second))
     both = ones.keys() & others.keys()

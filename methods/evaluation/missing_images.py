@@ -32,7 +32,15 @@ def lacks_picture(item: Item) -> bool:
 def ask_with_missing_images(
     item: Item, ask: Callable[[Item], Generator[Asking, Any, None]]
 ) -> Generator[Asking, Any, None]:
-    """Ask an item; if the release lacks an image, ask its texts only and record what is missing."""
+    """Ask an item; if the release lacks an image, ask its texts only and record what is missing.
+
+    Args:
+        item: The item.
+        ask: The benchmark's `ask`.
+
+    Returns:
+        A generator as `ask` makes it.
+    """
     if not lacks_picture(item):
         yield from ask(item)
         return

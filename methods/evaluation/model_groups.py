@@ -91,7 +91,15 @@ def group_findings(
 
 
 def mean_of_models(units: "pd.DataFrame", name: str) -> "pd.DataFrame":
-    """Average several models on each unit that all of them have, as the model `name`."""
+    """Average several models on each unit that all of them have, term by term.
+
+    Args:
+        units: Units of these models with a value.
+        name: What the units have as their model.
+
+    Returns:
+        The means as units.
+    """
     return (
         in_common(units)
         .groupby(KEY, as_index=False)

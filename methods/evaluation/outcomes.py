@@ -35,6 +35,13 @@ def outcomes_of(metric: Metric, observed: "pd.DataFrame") -> Outcomes:
 
     A refusal, and a reply without an answer, are the model's own doing and wrong. An answer that failed
     otherwise is unknown, unless another pass of the item decides it.
+
+    Args:
+        metric: The metric that ranks.
+        observed: The observations of every candidate.
+
+    Returns:
+        By candidate and item: True for right, False for wrong, None for unknown.
     """
     is_own_doing = observed["value"].isna() & observed["status"].isin(OWN_DOING)
     counted = observed.assign(value=observed["value"].mask(is_own_doing, 0.0))
@@ -55,7 +62,16 @@ def items_in(outcomes: Outcomes) -> list[str]:
 
 
 def right_matrix(outcomes: Outcomes, models: Sequence[str], items: Sequence[str]) -> Floats:
-    """Put outcomes into a matrix, models x items: 1 right, 0 wrong, NaN unknown."""
+    """Put outcomes into a matrix.
+
+    Args:
+        outcomes: The outcomes by model and item.
+        models: The models of the rows.
+        items: The items of the columns.
+
+    Returns:
+        Models x items: 1 right, 0 wrong, NaN unknown.
+    """
     number_of = {True: 1.0, False: 0.0, None: np.nan}
     return np.array(
         [[number_of[outcomes[model].get(item)] for item in items] for model in models], dtype=float

@@ -52,7 +52,13 @@ class PredictionKey(NamedTuple):
 def place_of(item: Item, trial: str, turn: int) -> PredictionKey:
     """Return the key of an asked turn's prediction. Reference turns have none.
 
-    Its turn is 1 if the model is asked a single turn.
+    Args:
+        item: The item.
+        trial: The variant.
+        turn: The turn, from 1.
+
+    Returns:
+        The key; its turn is 1 if the model is asked a single turn.
     """
     n_asked = sum(each.given is None for each in item.turns)
     return PredictionKey(item.item_id, trial, turn if n_asked > 1 else 1)
@@ -100,9 +106,17 @@ class Predictions:
 def predictions_of(
     forms: PredictionFormats, items: Sequence[Item], rows: Sequence[FileRow]
 ) -> Predictions:
-    """Read the predictions of a file's rows, and count the rows by outcome.
+    """Read the predictions of a file's rows.
 
     A pass with several different predictions has none, as it is unknown which one is meant.
+
+    Args:
+        forms: The benchmark's formats of prediction files.
+        items: The items of the release.
+        rows: The rows.
+
+    Returns:
+        The predictions, and the numbers of rows by outcome.
 
     Raises:
         PredictionError: No row belongs to a pass of the release or has a prediction, an index is not a

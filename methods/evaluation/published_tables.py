@@ -106,6 +106,13 @@ def items_by_ending(
 def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Read the rows of a TSV. Every cell is a text, including "None" and "NA".
 
+    Args:
+        lines: The lines of the file, its header first.
+        columns: The columns that are needed.
+
+    Yields:
+        The name of a row for messages, and its cells by column.
+
     Raises:
         PublishedError: One of `columns` or the images are missing, a row has more or fewer cells than
             there are columns, or a quote runs over several rows (`methods/delimited.py`).
@@ -132,6 +139,14 @@ def tsv_rows(lines: Iterable[str], columns: Sequence[str]) -> Iterator[tuple[str
 
 def quote_all_cells(lines: Iterable[str], delimiter: str, quoting: Quoting) -> Iterator[str]:
     """Rewrite a text so that every cell is in quotes and each row on one line.
+
+    Args:
+        lines: The lines of the text.
+        delimiter: The character between cells.
+        quoting: How the text is quoted.
+
+    Yields:
+        The lines.
 
     Raises:
         PublishedError: The text is not a table.
@@ -160,6 +175,15 @@ def json_records(text: str) -> list[Any]:
 def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> list[str]:
     """Read a cell that is a Python list of texts.
 
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        cell: The cell.
+        most: The largest number of characters of the cell.
+
+    Returns:
+        The texts.
+
     Raises:
         PublishedError: The cell is too long or not a list of texts.
     """
@@ -174,6 +198,14 @@ def list_of_texts(where: str, column: str, cell: str, most: int = MOST_CELL) -> 
 
 def texts_of(where: str, column: str, value: Any) -> list[str]:
     """Check that a value is a list of texts.
+
+    Args:
+        where: The row, for messages.
+        column: The column, for messages.
+        value: The value.
+
+    Returns:
+        The list.
 
     Raises:
         PublishedError: It is not a list of texts.

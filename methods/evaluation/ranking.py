@@ -166,7 +166,15 @@ def _chosen(
 
 
 def compared_rows(terms: Sequence[UnitMatrix], metric: Metric) -> Compared:
-    """Compare every two rows of units without strata; p is adjusted by Holm over all pairs."""
+    """Compare every two rows of units without strata.
+
+    Args:
+        terms: The units of each term of the metric.
+        metric: The metric.
+
+    Returns:
+        The pairs by their rows, with p adjusted by Holm over all of them.
+    """
     if len(terms[0].values) < 2:
         return []
     pair_totals = [paired_totals(term.values, term.clusters) for term in terms]
@@ -183,7 +191,15 @@ def compared_rows(terms: Sequence[UnitMatrix], metric: Metric) -> Compared:
 def on_clusters(
     totals: Sequence[ClusterTotals], clusters: Sequence[Clusters]
 ) -> Sequence[ClusterTotals]:
-    """Extend the totals of each term to the clusters of all terms; 0 for one without units."""
+    """Extend the totals of each term to the clusters of all terms.
+
+    Args:
+        totals: The totals of each term on its own clusters.
+        clusters: The cluster of each unit of each term.
+
+    Returns:
+        The totals of each term, rows x all clusters; 0 for a cluster without units.
+    """
     if len(totals) == 1:
         return totals
     all_clusters = np.unique(np.concatenate(clusters))

@@ -11,6 +11,13 @@ def rubric_in(prompt: str, dimensions: Sequence[str]) -> list[str]:
 
     A prompt has a paragraph `Richness - …` with indented lines or, for a single dimension, a list of
     lines `- 4 or 5: …`.
+
+    Args:
+        prompt: The text of the prompt.
+        dimensions: The names of the dimensions.
+
+    Returns:
+        A text for each dimension that the prompt describes.
     """
     texts = []
     for dimension in dimensions:

@@ -153,7 +153,15 @@ def floored(observed: "pd.DataFrame", lost: Collection[str] = BY_THE_MODEL) -> "
 
 
 def in_form(observed: "pd.DataFrame", form: str) -> "pd.DataFrame":
-    """Select the observations that count in a form: `floor` or `judged`."""
+    """Select the observations that count in a form.
+
+    Args:
+        observed: Observations.
+        form: `floor` or `judged`.
+
+    Returns:
+        The observations.
+    """
     return floored(observed) if form == "floor" else observed[observed["value"].notna()]
 
 
@@ -168,7 +176,13 @@ def units_by_value(
 ) -> Iterator[tuple[str, "pd.DataFrame"]]:
     """Compute the units with a value for each value of a label, with failures at the floor.
 
-    The empty label is for all observations together.
+    Args:
+        metric: The metric.
+        observed: The observations.
+        label: The label; empty for all observations together.
+
+    Yields:
+        The value of the label, in order, and its units.
     """
     by = ["model", *([label_column(label)] if label else [])]
     units = units_of({0: metric}, floored(observed), floor=True, by=by)

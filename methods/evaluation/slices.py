@@ -49,7 +49,15 @@ def labels_by_turn(item: Item) -> dict[int, dict[str, str]]:
 
 
 def with_pairs(labels: Mapping[str, str], pairs: Iterable[tuple[str, ...]]) -> dict[str, str]:
-    """Add labels that combine two labels, such as `task, answerable`."""
+    """Add labels that combine two labels, such as `task, answerable`.
+
+    Args:
+        labels: The labels.
+        pairs: The names of labels to combine.
+
+    Returns:
+        The labels.
+    """
     together = {
         ", ".join(pair): ", ".join(labels[label] for label in pair)
         for pair in pairs
@@ -59,7 +67,15 @@ def with_pairs(labels: Mapping[str, str], pairs: Iterable[tuple[str, ...]]) -> d
 
 
 def tells_kinds(label: str, n_values: int) -> bool:
-    """Tell whether scores are split by a label: its values are kinds of items, not single items."""
+    """Tell whether scores are split by a label: its values are kinds of items, not single items.
+
+    Args:
+        label: The name of the label.
+        n_values: The number of its values.
+
+    Returns:
+        True if scores are split by it.
+    """
     return label != IMAGE_PATH and n_values <= MOST_VALUES
 
 

@@ -81,14 +81,30 @@ def read_comparison(reply: str, dimension: str, order: str) -> Judgment:
 
 
 def verdict_share(winner: Winner, order: str) -> float:
-    """Convert a verdict into the model's share of a win: `WIN`, `TIE` or `LOSS`."""
+    """Convert a verdict into the model's share of a win.
+
+    Args:
+        winner: The place that won, or a tie.
+        order: The order that the answers were shown in.
+
+    Returns:
+        `WIN`, `TIE` or `LOSS`.
+    """
     if winner == "tie":
         return TIE
     return WIN if winner == place_of_model(order) else LOSS
 
 
 def winner_of(value: float, order: str) -> Winner:
-    """Convert the model's share of a win into the place that won."""
+    """Convert the model's share of a win into the place that won.
+
+    Args:
+        value: `WIN`, `TIE` or `LOSS`.
+        order: The order that the answers were shown in.
+
+    Returns:
+        The place, or a tie.
+    """
     if value == TIE:
         return "tie"
     model = place_of_model(order)

@@ -30,7 +30,15 @@ LLAMA_FACTORY_FILE = "data.jsonl"
 
 
 def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a record for LLaVA and for Qwen's scripts; `image` is a path, or a list of several paths."""
+    """Make a record for LLaVA and for Qwen's scripts; `image` is a path, or a list of several paths.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -45,7 +53,15 @@ def llava(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a ShareGPT record: conversations of human and gpt, and a list of images."""
+    """Make a ShareGPT record: conversations of human and gpt, and a list of images.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -59,7 +75,15 @@ def sharegpt(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a record of messages by role and a list of images, for ms-swift and LLaMA-Factory."""
+    """Make a record of messages by role and a list of images, for ms-swift and LLaMA-Factory.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -72,7 +96,15 @@ def swift(item: ExportedItem, paths: Sequence[str]) -> Record | None:
 
 
 def openai(item: ExportedItem, urls: Sequence[str]) -> Record | None:
-    """Make a record of OpenAI's chat API: `paths` are data URLs, which become message parts."""
+    """Make a record of OpenAI's chat API, with images as message parts.
+
+    Args:
+        item: The dialogue.
+        urls: The data URLs of its images.
+
+    Returns:
+        The record; None if the format cannot express the dialogue.
+    """
     dialogue = messages(item)
     if not dialogue:
         return None
@@ -105,7 +137,15 @@ def openai_limits(n_records: int, not_taken: Mapping[str, int]) -> str:
 
 
 def mmdu(item: ExportedItem, paths: Sequence[str]) -> Record | None:
-    """Make a record as MMDU's authors publish it; a missing answer is empty."""
+    """Make a record as MMDU's authors publish it; a missing answer is empty.
+
+    Args:
+        item: The dialogue.
+        paths: The paths of its images.
+
+    Returns:
+        The record.
+    """
     turns = [
         type(turn)(
             turn.turn,

@@ -131,9 +131,16 @@ def _why(error: Exception) -> str:
 
 
 def wrong_type(stated: str | None, mime: str) -> str | None:
-    """Return the stated MIME type of an image if it is not the type of its bytes, else None.
+    """Compare the stated MIME type of an image with the type of its bytes.
 
     Other names of the same type, letter case and parameters are ignored.
+
+    Args:
+        stated: The stated MIME type, for example of a server, or None.
+        mime: The MIME type of the bytes.
+
+    Returns:
+        The stated type if it is wrong, else None.
     """
     name = (stated or "").split(";")[0].strip().lower()
     return stated if name and _OTHER_NAMES.get(name, name) != mime else None

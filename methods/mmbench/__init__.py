@@ -69,17 +69,34 @@ class Mmbench(Benchmark):
         """Ask every pass up to the first one that is wrong under both extractions.
 
         Without a key, as in a test split, every pass is asked.
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
         """
         trials = [f"{SHIFT}{shift}" for shift in range(len(item.choices))]
         orders = {trial: order_of(item, trial) for trial in trials}
         yield from ask_passes(item, orders, QUESTION_PROMPT, HINT, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Score each pass by rule: 1 if its letter is that of the right choice."""
+        """Score each pass by rule: 1 if its letter is that of the right choice.
+
+        Args:
+            item: The item.
+            transcript: The answers.
+        """
         yield from ()
         return observe(item, transcript, order_of)
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial `shift-k`."""
+    """Return the order of the choices in a trial `shift-k`.
+
+    Args:
+        item: The item.
+        trial: The trial.
+
+    Returns:
+        The order.
+    """
     return shifted(len(item.choices), int(trial.removeprefix(SHIFT)))

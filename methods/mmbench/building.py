@@ -80,7 +80,18 @@ def build_split(
     reviewed: ReviewPolicy,
     sources: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> Release:
-    """Build the release of one split (`build_release`)."""
+    """Build the release of one split.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The approved items.
+        reviewed: The review policy that they passed.
+        sources: The source columns of `images`, by set id and image id.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
+    """
 
     def labels(item: ApprovedItem) -> dict[str, str]:
         named = {L3: item.category, **({"split": edition.split} if edition.split else {})}

@@ -72,7 +72,18 @@ class QuestionRow:
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the questions of a `.tsv` or a `.parquet` in the order of their first rows."""
+    """Read the questions of a `.tsv` or a `.parquet` in the order of their first rows.
+
+    Args:
+        name: The name of the file.
+        lines: Its lines.
+
+    Yields:
+        The questions.
+
+    Raises:
+        PublishedError: The file is not valid.
+    """
     if not name.lower().endswith((".tsv", ".parquet")):
         raise PublishedError("it is neither a .tsv nor a .parquet, as which MMBench is published")
     rows: dict[str, QuestionRow] = {}
@@ -106,7 +117,15 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write both formats of items, plain and circular."""
+    """Write both formats of items, plain and circular.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Returns:
+        The lines by file name.
+    """
     return {
         f"{name}.{ending}": tsv_lines(items, picture, circular=circular)
         for name, circular in (("mmbench", False), ("mmbench-circular", True))
@@ -117,9 +136,15 @@ def write_published(
 def tsv_lines(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes], *, circular: bool = False
 ) -> Iterator[str]:
-    """Write items as lines of a TSV, with images as `picture` has them.
+    """Write items as lines of a TSV.
 
-    If `circular`, each pass is a row; only the first row of a question has the image.
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+        circular: Whether each pass is a row; only the first row of a question has the image.
+
+    Yields:
+        The lines.
     """
     letters = columns_of_choices(items)
     labels = sorted({name for item in items for name in _written(item)})

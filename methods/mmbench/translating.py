@@ -39,8 +39,15 @@ def schema_of(texts: Texts) -> JsonSchema:
 
 
 def read_translation(reply: str, source: Texts, language: Language) -> Translation:
-    """Read the translation in a model's reply, a JSON object as in `schema_of`
-    of the original texts, with the names that it lists.
+    """Read the translation in a model's reply, a JSON object as in `schema_of`.
+
+    Args:
+        reply: The reply.
+        source: The original texts by field.
+        language: The language of the translation.
+
+    Returns:
+        The translation with the names that it lists.
 
     Raises:
         ParseError: `not_json`, `wrong_fields`, `not_unicode`, or a reason of `translation_checks.py`.
@@ -75,5 +82,15 @@ def _is_name(entry: object) -> bool:
 
 
 def translation_id(item_id: str, language: str, source: Texts, target: Texts) -> str:
-    """Compute the id of a translation: a hash of item, language, and both texts."""
+    """Compute the id of a translation: a hash of item, language, original texts and translated texts.
+
+    Args:
+        item_id: The item.
+        language: The language.
+        source: The original texts.
+        target: The translated texts.
+
+    Returns:
+        The id.
+    """
     return content_id("translation", item_id, language, source, target)

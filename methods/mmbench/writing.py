@@ -68,6 +68,15 @@ def assign_abilities(
     that was used least so far; each has a different seeded order of the images for ties. So adding or
     removing an image changes few other pairs, and a larger `n_items` continues the list of a smaller
     one.
+
+    Args:
+        images: The images.
+        abilities: The abilities.
+        n_items: The number of pairs; fewer if there are no more.
+        seed: The seed of the orders.
+
+    Returns:
+        Pairs (image, ability).
     """
     turns = sorted(abilities, key=partial(content_id, "ability", seed))
     images_left = {
@@ -160,5 +169,15 @@ def item_id(
     """Compute the id of an item: a hash of its content without its key and the order of its choices.
 
     So the id does not reveal which choice is right, and does not change with the order.
+
+    Args:
+        entry_id: The entry.
+        ability: The ability.
+        question: The question.
+        hint: The hint; None for none.
+        choices: The choices.
+
+    Returns:
+        The id.
     """
     return content_id("multiple choice", entry_id, ability, question, hint, sorted(choices))

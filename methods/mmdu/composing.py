@@ -121,6 +121,13 @@ def even_parts(items: Sequence[T], most: int) -> list[Sequence[T]]:
     """Divide items into the fewest parts of at most `most` items, of nearly equal size.
 
     Ten items in parts of at most four are parts of 4, 3 and 3.
+
+    Args:
+        items: The items in order, at least one.
+        most: The most items of a part, at least one.
+
+    Returns:
+        The parts.
     """
     n_parts = math.ceil(len(items) / most)
     ends = [math.ceil(len(items) * part / n_parts) for part in range(n_parts + 1)]
@@ -171,6 +178,13 @@ class ComposedTurn:
 def renumber(text: str, numbers: Mapping[int, int]) -> str:
     """Renumber the image tokens of a text.
 
+    Args:
+        text: The text with `<image-i>` tokens.
+        numbers: The new number of each i.
+
+    Returns:
+        The text.
+
     Raises:
         ParseError: `unknown_image`: a token refers to an image that is not in `numbers`.
     """
@@ -211,6 +225,13 @@ def compose(qas: Sequence[QuestionAnswer], n_images: int) -> ComposedDialogue:
 
     A question is left out if it or its answer refers to a missing image or contains `<ImageHere>`,
     which would add an image that does not exist, or if it follows up a question that is left out.
+
+    Args:
+        qas: The questions with their answers.
+        n_images: The number of images of the set.
+
+    Returns:
+        The dialogue, and the questions that are left out.
 
     Raises:
         ParseError: Fewer than two images are shown, or no multi-image question is left.
@@ -264,7 +285,15 @@ def _turn(qa: QuestionAnswer, number_of: Mapping[int, int], places: Sequence[int
 
 
 def place_images(question: str, numbers: Sequence[int]) -> str:
-    """Put a labelled `<ImageHere>` before a question for each image that is first shown in it."""
+    """Put a labelled `<ImageHere>` before a question for each image that is first shown in it.
+
+    Args:
+        question: The question.
+        numbers: The numbers of the images.
+
+    Returns:
+        The text.
+    """
     places = ", ".join(f"Image{number}: {IMAGE_HERE}" for number in numbers)
     return f"{places}. {question}" if places else question
 

@@ -43,7 +43,18 @@ _FORM = ("id", "image", "conversations", "index", "question", "answer", "image_p
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the dialogues of a `.json` or a `.tsv` in order."""
+    """Read the dialogues of a `.json` or a `.tsv` in order.
+
+    Args:
+        name: The name of the file.
+        lines: Its lines.
+
+    Yields:
+        The dialogues.
+
+    Raises:
+        PublishedError: The file is not valid.
+    """
     readers = {"json": _read_json, "tsv": _read_tsv}
     return items_by_ending("MMDU", name, lines, readers)
 
@@ -51,7 +62,15 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write both formats of items, with images as paths."""
+    """Write both formats of items, with images as paths.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Returns:
+        The lines by file name.
+    """
     records = [mmdu_record(item) for item in items]
     return {
         "dialogues.json": [json.dumps(records, indent=1, ensure_ascii=False)],
@@ -74,7 +93,15 @@ def mmdu_record(item: PublishedItem) -> dict[str, Any]:
 
 
 def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
-    """Write items as lines of a TSV, with images as `picture` has them."""
+    """Write items as lines of a TSV.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Yields:
+        The lines.
+    """
     labels = sorted({name for item in items for name in item.labels})
     yield tsv_line(["index", *labels, "question", "answer", "image"])
     for item in items:

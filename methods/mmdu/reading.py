@@ -125,6 +125,14 @@ _RULE = re.compile(r"[ \t]*(?:-{3,}|\*{3,}|_{3,})")
 def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
     """Read the questions Q1 to Qn of a reply, with images named `<image-i>`.
 
+    Args:
+        reply: The reply.
+        expected: The number of questions.
+        n_images: The number of images shown.
+
+    Returns:
+        The questions.
+
     Raises:
         ParseError: The reasons of `parse_numbered` and of `read_answer`.
     """
@@ -136,6 +144,14 @@ def read_questions(reply: str, expected: int, n_images: int) -> list[str]:
 
 def read_answer(reply: str, n_images: int, fewest_words: int) -> str:
     """Read the answer of a reply, with images named `<image-i>`.
+
+    Args:
+        reply: The reply.
+        n_images: The number of images shown.
+        fewest_words: The fewest words of an answer.
+
+    Returns:
+        The answer.
 
     Raises:
         ParseError: The answer is empty or has too few words, refers to an image that was not shown, or

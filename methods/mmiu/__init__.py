@@ -94,18 +94,36 @@ class Mmiu(Benchmark):
         self.metrics: Sequence[Metric] = [*once, *(twice if retest else ())]
 
     def ask(self, item: Item, limits: AskingLimits) -> Generator[Asking, Any, None]:
-        """Ask the question, and with `retest` once more if it was not missed."""
+        """Ask the question, and with `retest` once more if it was not missed.
+
+        Args:
+            item: The item.
+            limits: The context policy and the limits of requests.
+        """
         trials = (PLAIN, RETEST) if self._retest else (PLAIN,)
         orders = {trial: order_of(item, trial) for trial in trials}
         yield from ask_passes(item, orders, QUESTION_PROMPT, CONTEXT, limits)
 
     def judge(self, item: Item, transcript: Transcript) -> Judging:
-        """Score each answer by rule: 1 if its letter is that of the right choice."""
+        """Score each answer by rule: 1 if its letter is that of the right choice.
+
+        Args:
+            item: The item.
+            transcript: The answers.
+        """
         yield from ()
         return observe(item, transcript, order_of)
 
 
 def order_of(item: Item, trial: str) -> Order:
-    """Return the order of the choices in a trial: the original order, or shuffled by the item's id."""
+    """Return the order of the choices in a trial: the original order, or shuffled by the item's id.
+
+    Args:
+        item: The item.
+        trial: The trial.
+
+    Returns:
+        The order.
+    """
     n_choices = len(item.choices)
     return original_order(n_choices) if trial == PLAIN else shuffled(n_choices, item.item_id)

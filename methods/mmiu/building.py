@@ -27,7 +27,15 @@ _RELATIONS = {task.name: task.relation for task in TASKS}
 def shown(
     question: QuestionDraft, lettered: LetteredChoices
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the images in display order, and the texts of the choices."""
+    """Return the images in display order, and the texts of the choices.
+
+    Args:
+        question: The question.
+        lettered: Its lettered choices.
+
+    Returns:
+        The image ids and the texts of the choices.
+    """
     if not question.of_images:
         return question.images, lettered.choices
     images, choices = list(question.images), []
@@ -73,7 +81,18 @@ def build_questions(
     reviewed: ReviewPolicy,
     sources: Mapping[str, Mapping[str, Any]],
 ) -> Release:
-    """Build a release of questions on several images (`build_release`)."""
+    """Build a release of questions on several images.
+
+    Args:
+        name: The name of the release.
+        edition: Benchmark, split and language.
+        items: The approved questions.
+        reviewed: The review policy that they passed.
+        sources: The source columns of `images`, by image id.
+
+    Returns:
+        The rows of `RELEASE_TABLES`.
+    """
     return build_release(
         name,
         edition,
@@ -186,7 +205,13 @@ def finish_items(
 ) -> list[FinishedItem]:
     """Order the choices of questions so that each letter is right equally often within a task.
 
-    The letters of existing items, `keys` by item id, do not change. Duplicates are used once.
+    Args:
+        sample_questions: The questions; duplicates are used once.
+        keys: The letters of the right choices of existing items, by item id. They do not change.
+        seed: The seed of the orders.
+
+    Returns:
+        The items.
     """
     by_id = {item_id(asking.question): asking for asking in sample_questions}
     by_task: dict[str, list[str]] = {}

@@ -81,7 +81,15 @@ def n_choices(task: str) -> int:
 
 
 def form_of(sample: Sample, pool: Iterable[str]) -> Form:
-    """Find the form of a sample's output: the format that its task names, or else by the output."""
+    """Find the form of a sample's output: image, number, order, name, yes/no or other text.
+
+    Args:
+        sample: The sample.
+        pool: The outputs of all samples of the task.
+
+    Returns:
+        The form.
+    """
     said_by_task = sample.task.output_format
     if sample.of_images:
         return "image"
@@ -132,9 +140,16 @@ def wrong_choices(sample: Sample, form: Form, pool: Sequence[str], seed: int) ->
 
 
 def question_of(sample: Sample, distractors: Sequence[str]) -> QuestionDraft:
-    """Make the question of a sample with its wrong choices.
+    """Make the question of a sample.
 
     If its task has unanswerable questions, the last choice says that it cannot be answered.
+
+    Args:
+        sample: The sample.
+        distractors: The wrong choices.
+
+    Returns:
+        The question.
     """
     wrong = tuple(distractors)[: MOST - 1]
     if sample.task.name in STRATEGIES_OF:
@@ -154,6 +169,14 @@ def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Samp
     """Choose up to `most` samples of each task in a seeded hash order.
 
     A new sample among the input replaces at most one of the chosen samples.
+
+    Args:
+        samples: The samples.
+        most: The largest number of samples of each task.
+        seed: The seed.
+
+    Returns:
+        The samples.
     """
     by_task: dict[str, list[Sample]] = {}
     for sample in sorted(set(samples), key=lambda sample: sample_id(sample, seed)):
@@ -164,7 +187,12 @@ def choose_samples(samples: Iterable[Sample], most: int, seed: int) -> list[Samp
 def sample_id(sample: Sample, seed: int = 0) -> str:
     """Compute the id of a sample: a hash of its task, source, images, texts and output.
 
-    Another seed gives another id.
+    Args:
+        sample: The sample.
+        seed: A number that changes the id.
+
+    Returns:
+        The id.
     """
     content = (sample.task.name, sample.source, sample.images, sample.context, sample.question)
     return content_id("sample", seed, *content, sample.output)
@@ -194,6 +222,14 @@ def near_numbers(output: str, wanted: int, seed: int) -> tuple[str, ...]:
     gives 3.47), or of the last non-zero digit if zeros follow it (90 gives 80 and 100). A non-negative
     number gives no negative numbers, and a percentage gives none over 100. If too few are left, steps
     get smaller.
+
+    Args:
+        output: The right output.
+        wanted: The number of numbers.
+        seed: The seed that decides how many of them are below the output.
+
+    Returns:
+        The numbers.
     """
     match = _NUMBER.fullmatch(output.strip())
     if match is None:
@@ -239,7 +275,16 @@ def _written(value: int, sign: str, template: str, mark: str, n_decimals: int) -
 
 
 def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
-    """Make other orders of an output's positions in the same format."""
+    """Make other orders of an output's positions in the same format.
+
+    Args:
+        output: The right output, such as "2, 1, 3".
+        wanted: The number of orders.
+        seed: The seed.
+
+    Returns:
+        The orders.
+    """
     tokens = _TOKEN.findall(output)
     if not places_of(output):
         raise UnusableSampleError(
@@ -259,7 +304,15 @@ def other_orders(output: str, wanted: int, seed: int) -> tuple[str, ...]:
 
 
 def in_form(output: str, order: Sequence[str]) -> str:
-    """Write an order of places in the format of the order `output`, such as "[2, 1]" or "B > A"."""
+    """Write an order of places in the format of another order, for example "[2, 1]" or "B > A".
+
+    Args:
+        output: The order whose format is used.
+        order: The places.
+
+    Returns:
+        The text.
+    """
     rest = iter(order)
     return _TOKEN.sub(lambda _: next(rest), output)
 
@@ -311,6 +364,13 @@ def distractors_data(sample: Sample) -> dict[str, Any]:
 
 def read_distractors(sample: Sample, reply: str) -> tuple[str, ...]:
     """Read the wrong choices of a reply.
+
+    Args:
+        sample: The sample, whose task says how many there are.
+        reply: The reply.
+
+    Returns:
+        The wrong choices.
 
     Raises:
         ParseError: `not_json`, `wrong_fields`, `not_unicode`, `lettered_choice`, `too_few_choices`,

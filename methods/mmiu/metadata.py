@@ -60,7 +60,14 @@ class MetadataFault(ValueError):
 
 
 def read_metadata(name: str, text: str) -> list[Sample]:
-    """Read the samples of a metadata file, a `.json` or a `.jsonl`.
+    """Read the samples of a metadata file.
+
+    Args:
+        name: The name of the file: a `.json` or a `.jsonl`.
+        text: Its content.
+
+    Returns:
+        The samples in order.
 
     Raises:
         MetadataFault: The file is faulty; the message lists the faults.

@@ -20,8 +20,12 @@ from methods.mmiu.published import SUBSET, TASK, options_text
 def places(items: Sequence[Item], rows: Sequence[FileRow]) -> list[PredictionKey | Unplaced]:
     """Match each row to its question.
 
-    Raises:
-        PredictionError: The rows count from 0, and the questions from 1.
+    Args:
+        items: The items of the release.
+        rows: The rows of the file.
+
+    Returns:
+        For each row the key of its prediction, or why there is none.
     """
     questions = Questions(items)
     questions.require_same_start(rows)

@@ -57,7 +57,18 @@ _FORM = (
 
 
 def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
-    """Read the questions of a `.json`, `.tsv` or `.parquet` in order."""
+    """Read the questions of a `.json`, `.tsv` or `.parquet` in order.
+
+    Args:
+        name: The name of the file.
+        lines: Its lines.
+
+    Yields:
+        The questions.
+
+    Raises:
+        PublishedError: The file is not valid.
+    """
     readers = {"json": _read_json, "tsv": _read_tsv}
     return items_by_ending("MMIU", name, lines, readers)
 
@@ -65,7 +76,15 @@ def read_published(name: str, lines: Iterable[str]) -> Iterator[PublishedItem]:
 def write_published(
     items: Sequence[PublishedItem], picture: Callable[[str], bytes]
 ) -> Mapping[str, Iterable[str]]:
-    """Write both formats of items, with images as paths."""
+    """Write both formats of items, with images as paths.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Returns:
+        The lines by file name.
+    """
     ids = RecordIds()
     records = [mmiu_record(item, ids) for item in items]
     return {
@@ -76,8 +95,14 @@ def write_published(
 
 
 def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
-    """Write a question as a record of the published JSON. It has an `id` only if the
-    question's is not the default one.
+    """Write a question as a record of the published JSON.
+
+    Args:
+        item: The question.
+        ids: Counts the records of each task, which gives the default ids.
+
+    Returns:
+        The record. It has an `id` only if the question's id is not the default id.
     """
     task, others = _released_labels(item)
     question, context = question_and_hint(item.turns[0].question, CONTEXT, len(item.images))
@@ -95,9 +120,16 @@ def mmiu_record(item: PublishedItem, ids: "RecordIds") -> dict[str, Any]:
 
 
 def tsv_lines(items: Sequence[PublishedItem], picture: Callable[[str], bytes]) -> Iterator[str]:
-    """Write items as lines of a TSV, with images as `picture` has them.
+    """Write items as lines of a TSV.
 
     The column `index` is the id if all ids are numbers, otherwise the position from 1.
+
+    Args:
+        items: The items.
+        picture: Returns the bytes of an image.
+
+    Yields:
+        The lines.
     """
     letters = columns_of_choices(items)
     released = [_released_labels(item) for item in items]

@@ -40,6 +40,16 @@ def unanswerable(
 ) -> tuple[Strategy, QuestionDraft]:
     """Make a question unanswerable by one of the strategies of its task.
 
+    Args:
+        sample: The sample.
+        form: The form of its output, such as number or order.
+        question: The question of the sample.
+        elsewhere: Images and questions of other samples.
+        seed: The seed of the order of strategies.
+
+    Returns:
+        The question with the strategy.
+
     Raises:
         UnusableSampleError: `no_strategy`: no strategy can be applied.
     """

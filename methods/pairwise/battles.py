@@ -86,7 +86,15 @@ class Battles:
 
 
 def battles_of(battles: Iterable[Battle], models: Iterable[str] = ()) -> Battles:
-    """Put battles into arrays. Models, also those without a battle, are in the order of names."""
+    """Put battles into arrays.
+
+    Args:
+        battles: Comparisons of two models each, with an outcome.
+        models: Further models, which may have no battle.
+
+    Returns:
+        The arrays; models are numbered in the order of their names.
+    """
     rows = list(battles)
     names = sorted({*models, *(name for row in rows for name in (row.first, row.second))})
     place = {name: number for number, name in enumerate(names)}

@@ -61,7 +61,15 @@ def is_finite(wins: Floats) -> Truths:
 
 
 def smoothed(wins: Floats, compared: Truths) -> Floats:
-    """Add half a win in each direction to the compared pairs of fits without a finite maximum."""
+    """Add half a win in each direction to the compared pairs of fits without a finite maximum.
+
+    Args:
+        wins: Wins, shape (fits, models, models).
+        compared: Which pairs were compared in the data, shape (models, models).
+
+    Returns:
+        The wins.
+    """
     added = HALF_A_WIN * compared
     return wins + np.where(is_finite(wins)[:, None, None], 0.0, added)
 

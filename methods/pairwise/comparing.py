@@ -72,7 +72,12 @@ class ArenaComparison(NamedTuple):
 def battles_in(compared: Iterable[ArenaComparison], form: str) -> list[Battle]:
     """Select the comparisons that count in a form, as battles.
 
-    Only the form `judged` has differences of style.
+    Args:
+        compared: The comparisons.
+        form: `judged` or `floor`.
+
+    Returns:
+        A battle for each comparison that counts. Only the form `judged` has differences of style.
     """
     rows = [(comparison, comparison.outcome(form)) for comparison in compared]
     return [
@@ -186,12 +191,26 @@ def _texts(turn: Turn, sides: Sequence[Transcript]) -> dict[str, str]:
 
 
 def arena_winner(share: float, order: str) -> ArenaWinner:
-    """Return the winner of a comparison by the position in which its answer was shown; `model_a` was
-    shown first.
+    """Return the winner of a comparison by the position in which its answer was shown.
+
+    Args:
+        share: The first model's share of the win: 1, 0.5 or 0.
+        order: The order in which the answers were shown.
+
+    Returns:
+        `model_a` if the answer that was shown first won, `model_b` for the second one, or `tie`.
     """
     return _ARENA[winner_of(share, order)]
 
 
 def first_place_share(share: float, order: str) -> float:
-    """Compute the share of the win of the answer that was shown first, for position bias."""
+    """Compute the share of the win of the answer that was shown first, for position bias.
+
+    Args:
+        share: The first model's share of the win: 1, 0.5 or 0.
+        order: The order in which the answers were shown.
+
+    Returns:
+        1, 0.5 or 0.
+    """
     return WINNERS[arena_winner(share, order)]

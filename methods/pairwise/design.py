@@ -84,7 +84,15 @@ def every_pair(models: Collection[str]) -> list[tuple[str, str]]:
 
 
 def against(models: Collection[str], opponent: str) -> list[tuple[str, str]]:
-    """Pair each model with one opponent, which may be one of them; the pairs are sorted by model."""
+    """Pair each model with one opponent.
+
+    Args:
+        models: The names of the models; the opponent may be one of them.
+        opponent: The name of the opponent.
+
+    Returns:
+        The pairs, each in alphabetical order, sorted by model.
+    """
     return [
         (min(model, opponent), max(model, opponent))
         for model in sorted(models)

@@ -70,7 +70,15 @@ def features(text: str) -> tuple[float, ...]:
 
 
 def style_difference(first: str, second: str) -> tuple[float, ...]:
-    """Compute the normalised difference of two answers in each style feature: (a - b) / (a + b + 1)."""
+    """Compute the normalised difference of two answers in each style feature: (a - b) / (a + b + 1).
+
+    Args:
+        first: The first answer.
+        second: The second answer.
+
+    Returns:
+        A number from -1 to 1 for each feature of `features`.
+    """
     pairs = zip(features(first), features(second), strict=True)
     return tuple((a - b) / (a + b + 1) for a, b in pairs)
 

@@ -67,7 +67,18 @@ def models_without_score(scores: Iterable[Mapping[str, Any]], metric: BoardMetri
 def open_vlm(
     scores: Sequence[Mapping[str, Any]], metric: BoardMetric, card: Card, time: str
 ) -> dict[str, Any]:
-    """Write the scores of one judge in the format of OpenVLM.json."""
+    """Write the scores of one judge in the format of OpenVLM.json.
+
+    Args:
+        scores: Rows of `evaluate.results`; baselines and ablations are left out.
+        metric: The metric to write.
+        card: The card of the release.
+        time: The time in 12 digits, `yymmddHHMMSS`.
+
+    Returns:
+        By model, its `META`, and by data set the scores `Overall` and, for MMBench, by ability. Scores
+        are 0 to 100.
+    """
     dataset = dataset_name(card)
     results: dict[str, Any] = {}
     shown = [

@@ -47,7 +47,15 @@ class Assignment:
     share: float
 
     def covers(self, kind: str, place: float) -> bool:
-        """Whether the assignment includes an item of this kind at this place, 0 to 1."""
+        """Check whether the assignment includes an item.
+
+        Args:
+            kind: The kind of the item.
+            place: The place of the item, 0 to 1.
+
+        Returns:
+            Whether the item is assigned.
+        """
         if self.kind not in (None, kind):
             return False
         bucket, within = divmod(place * BUCKETS, 1)

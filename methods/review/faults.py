@@ -28,7 +28,15 @@ class EditFault(ValueError):
 
 
 def require_all(checks: Iterable[Callable[[], None]], reading_order: Sequence[Path]) -> None:
-    """Run all checks, and raise the EditFault that comes first in reading order."""
+    """Run all checks, and raise the fault that comes first in reading order.
+
+    Args:
+        checks: The checks, each of which may raise EditFault.
+        reading_order: The paths of the texts in reading order.
+
+    Raises:
+        EditFault: The first fault in this order.
+    """
     faults = []
     for check in checks:
         try:
@@ -48,7 +56,15 @@ def require_texts(texts: Mapping[Path, object]) -> None:
 
 
 def require_different(texts: Mapping[Path, object], sentence: str) -> None:
-    """Raise EditFault with the sentence for the first text that repeats an earlier one."""
+    """Check that no text occurs twice.
+
+    Args:
+        texts: The texts by path.
+        sentence: The message for a repeated text.
+
+    Raises:
+        EditFault: A text repeats an earlier one.
+    """
     earlier: set[str] = set()
     for path, text in _strings(texts).items():
         if text.strip() in earlier:
@@ -57,9 +73,16 @@ def require_different(texts: Mapping[Path, object], sentence: str) -> None:
 
 
 def require_placeholders(edited: Mapping[Path, object], original: Mapping[Path, str]) -> None:
-    """Raise EditFault if the total number of image placeholders in the texts has changed.
+    """Check that the total number of image placeholders in the texts is unchanged.
 
     Each placeholder stands for one image. With another number the texts cannot be sent to a model.
+
+    Args:
+        edited: The edited texts by path.
+        original: The original texts by path.
+
+    Raises:
+        EditFault: The number of placeholders differs.
     """
     before = sum(text.count(IMAGE_HERE) for text in original.values())
     texts = _strings(edited)
@@ -83,6 +106,15 @@ def _strings(values: Mapping[Path, object]) -> dict[Path, str]:
 
 
 def require_one_of(value: object, allowed: Sequence[str], path: Path) -> None:
-    """Raise EditFault if a value is not allowed."""
+    """Check that a value is allowed.
+
+    Args:
+        value: The value.
+        allowed: The allowed values.
+        path: The path of the value in the content.
+
+    Raises:
+        EditFault: The value is not allowed.
+    """
     if value not in allowed:
         raise EditFault("this is one of {allowed}.", path, allowed=", ".join(allowed))

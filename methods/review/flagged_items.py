@@ -65,7 +65,15 @@ def _apart(text: str, n_images: int) -> tuple[str, str]:
 
 
 def flagged_queue_item(item_id: str, content: Row) -> QueueItem:
-    """Make the review item of a flagged item, whose content is as released."""
+    """Make the review item of a flagged item.
+
+    Args:
+        item_id: The id of the flagged item.
+        content: Its content as released.
+
+    Returns:
+        The item of the review queue.
+    """
     return QueueItem(
         item_id=content_id(FLAGGED, item_id, content),
         kind=FLAGGED,
@@ -167,7 +175,15 @@ def decision_in_words(
 
 
 def decision_of(item: QueueItem, resolution: Resolution | None) -> str:
-    """Name the decision on a flagged item: `keep`, `edit`, `reject`, or `pending` for None."""
+    """Name the decision on a flagged item.
+
+    Args:
+        item: The item of the review queue.
+        resolution: The resolved decisions; None if nothing is decided.
+
+    Returns:
+        `keep`, `edit`, `reject` or `pending`.
+    """
     if resolution is None:
         return "pending"
     if resolution.status == "rejected":

@@ -95,7 +95,16 @@ def ratings_of(
 def blind_on_current(
     items: Iterable[QueueItem], decisions: Iterable[Decision], rules: RuleBook
 ) -> Iterator[tuple[QueueItem, Decision]]:
-    """Yield the blind decisions on the current content of items, each with its item."""
+    """List the blind decisions on the current content of items.
+
+    Args:
+        items: The queued items.
+        decisions: All decisions in the order of events.
+        rules: The review rules of each kind.
+
+    Yields:
+        The item and the decision.
+    """
     decided = by_item(decisions)
     for item in items:
         on_current = [
@@ -108,7 +117,15 @@ def blind_on_current(
 
 
 def values_of(item: QueueItem, decision: Decision) -> dict[str, Any]:
-    """Return the ratings that a decision gives, by dimension."""
+    """Read the ratings that a decision gives.
+
+    Args:
+        item: The item.
+        decision: The decision.
+
+    Returns:
+        The values by dimension.
+    """
     content = decision.edits or item["content"]
     if item["kind"] == SCORE:
         if decision.verdict == "reject":

@@ -105,7 +105,18 @@ def chosen_call(params: Mapping[str, str | None], which: str) -> LedgerRowId | N
 
 
 def name_of(value: str, what: str = "The call") -> LedgerRowId:
-    """Parse the id of a ledger row. Raises QueryError, whose message is about `what`."""
+    """Parse the id of a ledger row.
+
+    Args:
+        value: The text.
+        what: The subject of the error message.
+
+    Returns:
+        The id.
+
+    Raises:
+        QueryError: The text is not an id.
+    """
     match = _NAME.fullmatch(value)
     if match is None:
         raise QueryError(

@@ -57,7 +57,15 @@ class BoundedBuffer(Generic[Item]):
             return slot
 
     def resize(self, slot: Slot, n_bytes: int) -> None:
-        """Set the size of a slot. Raises BufferFull if there is not enough room now."""
+        """Set the size of a slot.
+
+        Args:
+            slot: The slot.
+            n_bytes: The size of its item.
+
+        Raises:
+            BufferFull: There is not enough room now.
+        """
         more = n_bytes - slot.n_bytes
         if more > 0 and len(self._slots) > 1 and self._n_bytes + more > self._max_bytes:
             raise BufferFull(n_bytes)
@@ -72,7 +80,12 @@ class BoundedBuffer(Generic[Item]):
         self._notify()
 
     def put(self, slot: Slot, item: Item) -> None:
-        """Put a finished item into its slot."""
+        """Put a finished item into its slot.
+
+        Args:
+            slot: The slot.
+            item: The item.
+        """
         self._waiting.append((slot, item))
         self._notify()
 

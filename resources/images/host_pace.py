@@ -109,7 +109,12 @@ class HostPace:
             host.paced_until = max(host.paced_until, turn.begun) + seconds
 
     async def refused(self, turn: RequestSlot, asked_to_wait: float | None) -> None:
-        """Report a refusal with the seconds of its Retry-After, and pause the host."""
+        """Pause the host after a refusal.
+
+        Args:
+            turn: The slot.
+            asked_to_wait: The seconds of its Retry-After.
+        """
         host, current_time = self._end(turn), time.monotonic()
         pause = asked_to_wait or 0.0
         if host.refusals == 0:

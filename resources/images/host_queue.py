@@ -87,7 +87,13 @@ class HostQueues:
                 return turn
 
     def again(self, job: Job, address: str, *, last: bool = False) -> None:
-        """Return a job to the front (or the end, `last`) of the queue of its address's host."""
+        """Return a job to a queue, possibly of another host.
+
+        Args:
+            job: The job.
+            address: The address to request.
+            last: Whether it goes to the end of the queue instead of the front.
+        """
         self._leave(job)
         job.address = address
         self._put(job, last=last)

@@ -50,8 +50,17 @@ block of results, in a separate thread. Does nothing if there are too few rows."
 
 
 def take_in(data: bytes, store: ImageStore) -> ImageFacts:
-    """Check, measure and store the bytes of an image file. Returns the facts about the image, with its
-    id. Raises ImageRejected if it cannot be used.
+    """Check, measure and store an image.
+
+    Args:
+        data: The bytes of the image file.
+        store: The image store.
+
+    Returns:
+        The facts about the image, with its id.
+
+    Raises:
+        ImageRejected: The image cannot be used.
     """
     facts = measure_image(data)
     store.put(data)

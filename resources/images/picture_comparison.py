@@ -32,7 +32,15 @@ def thumbnail_of(store: ImageStore, image_id: str) -> bytes:
 
 
 def compare(comparisons: Sequence[ImageComparison], thumbnails: Mapping[str, bytes]) -> list[Match]:
-    """Compare pairs of images by their thumbnails, which are found by id. Returns a match for each."""
+    """Compare pairs of images.
+
+    Args:
+        comparisons: The pairs, and how each is compared.
+        thumbnails: The thumbnail of each image, by id.
+
+    Returns:
+        The match of each pair.
+    """
     import cv2
 
     # For images this small, a second thread costs more than it gains.

@@ -153,8 +153,17 @@ def _without_body(url: httpx2.URL, response: httpcore2.Response) -> Outcome:
 
 
 def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
-    """Parse an http or https address, which may be relative to `base`. Raises ImageRejected if it is
-    not valid.
+    """Parse an http or https address.
+
+    Args:
+        address: The address, perhaps relative.
+        base: The address that it is relative to.
+
+    Returns:
+        The absolute address.
+
+    Raises:
+        ImageRejected: It is not a valid http or https address.
     """
     try:
         url = httpx2.URL(address) if base is None else base.join(address)

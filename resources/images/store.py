@@ -236,13 +236,35 @@ class ImageStore:
         return data
 
     def thumbnail(self, image_id: str, side: int = 96) -> bytes:
-        """Return the bytes of a JPEG thumbnail."""
+        """Return a JPEG thumbnail.
+
+        Args:
+            image_id: The image.
+            side: The largest width and height in pixels.
+
+        Returns:
+            The bytes.
+
+        Raises:
+            ImageNotStored: The image is not in the store.
+        """
         return self._thumbnails.get(
             (image_id, side), lambda: _jpeg(_shrunk(image_id, self.read(image_id), side))
         )
 
     def thumbnail_base64(self, image_id: str, side: int) -> str | None:
-        """Return a base64-encoded thumbnail; None if the image is not stored."""
+        """Return a base64-encoded thumbnail.
+
+        Args:
+            image_id: The image.
+            side: The largest width and height in pixels.
+
+        Returns:
+            The text; None if the image is not stored.
+
+        Raises:
+            ImageDamaged: The stored file is damaged.
+        """
         if self._file_of(image_id) is None:
             return None
         return base64.b64encode(self.thumbnail(image_id, side)).decode()
@@ -252,17 +274,46 @@ class ImageStore:
 
         An upright RGB JPEG or PNG within the size limit is used unchanged; other images become a JPEG
         of quality 90, with transparency on white.
+
+        Args:
+            image_id: The image.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            The URL.
+
+        Raises:
+            ImageNotStored: The image is not in the store.
         """
         return self._data_urls.get(
             (image_id, max_side), lambda: _data_url(image_id, self.read(image_id), max_side)
         )
 
     def are_at_hand(self, image_ids: Iterable[str], max_side: int) -> bool:
-        """Tell whether the data URLs of all images are cached."""
+        """Tell whether the data URLs of all images are cached.
+
+        Args:
+            image_ids: The images.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            Whether they are.
+        """
         return all((image_id, max_side) in self._data_urls for image_id in image_ids)
 
     def sent_size(self, image_id: str, max_side: int) -> tuple[int, int]:
-        """Return width and height of an image in its data URL, in pixels."""
+        """Return the size of an image in its data URL.
+
+        Args:
+            image_id: The image.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            Width and height in pixels.
+
+        Raises:
+            ImageNotStored: The image is not in the store.
+        """
         with _opened(image_id, self.path(image_id)) as image:
             sides = size_as_shown(image)
         part = min(1.0, max_side / max(sides))
@@ -271,6 +322,16 @@ class ImageStore:
     def grid_base64(self, image_ids: Sequence[str], max_side: int) -> str:
         """Return a `data:image/jpeg;base64,` URL of a grid that shows several images with their
         numbers.
+
+        Args:
+            image_ids: The images.
+            max_side: The largest width and height in pixels.
+
+        Returns:
+            The URL of a JPEG of quality 90.
+
+        Raises:
+            ImageNotStored: An image is not in the store.
         """
         ids = tuple(image_ids)
 
@@ -413,8 +474,15 @@ class DerivedImages:
         return self._opened[image_id]
 
     def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
-        """Store an image as JPEG, with the ids of its source images and a description of the change.
-        Returns its id. Equal images are stored once.
+        """Store an image as JPEG; equal images are stored once.
+
+        Args:
+            picture: The image.
+            made_from: The ids of its source images.
+            change: A description of the change.
+
+        Returns:
+            Its id.
         """
         image_id = self._store.put(_jpeg(picture)).image_id
         # If two tasks derive the same image, the origin of the first one stays.

@@ -84,8 +84,15 @@ code may be submitted again."""
 def read_results(
     lines: Sequence[bytes], waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[Call | FailedRequest]:
-    """Read lines of a batch's result file: a call or a failed request for each one that belongs to
-    a waiting request. `waiting` has these by key.
+    """Read the result file of a batch.
+
+    Args:
+        lines: The lines of the file.
+        waiting: The requests that wait for the batch, by key.
+        spec: The entry of their model.
+
+    Returns:
+        A call or a failed request for each line that belongs to one of these requests.
     """
     results: list[Call | FailedRequest] = []
     for line in lines:
@@ -101,8 +108,15 @@ def read_results(
 def too_large(
     line: bytes, waiting: Mapping[str, BatchItem], spec: ModelSpec
 ) -> list[FailedRequest]:
-    """Find the request whose result exceeds the size limit of its model, by the beginning of its line.
-    Returns that request as failed; an empty list if its key is not found.
+    """Find the request whose result exceeds the size limit of its model.
+
+    Args:
+        line: The beginning of the result line. The key is searched in it.
+        waiting: The requests that wait for the batch, by key.
+        spec: The entry of their model.
+
+    Returns:
+        That request as failed; an empty list if the key is not found.
     """
     keys = [match[1].decode() for match in _KEY.finditer(line)]
     # The line is untrusted. Unless it has exactly one key that is waited for, the request fails when

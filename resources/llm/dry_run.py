@@ -75,7 +75,15 @@ class DryGateway(Gateway):
         """Answers of the mock server by the request's key. They take the place of the ledger."""
 
     def model_calls(self, stage: str, trials: Canaries) -> ModelCalls:
-        """Create model calls that only forecast."""
+        """Create model calls that only forecast.
+
+        Args:
+            stage: The stage.
+            trials: The canaries of the stage.
+
+        Returns:
+            The model calls.
+        """
         return DryModelCalls(self, stage, trials)
 
 
@@ -95,7 +103,12 @@ class DryModelCalls(ModelCalls):
         return outcome
 
     def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
-        """Count a request that a real answer may need. Only those after mock answers count."""
+        """Count a request that the mock answer does not need, but a real answer may need.
+
+        Args:
+            answer_key: The key of the request that was answered. Only mock answers count.
+            request: Makes the request.
+        """
         if answer_key not in self.gateway.stand_in_answers:
             return
         possible = request()

@@ -85,7 +85,19 @@ class Gateway:
     def ask(
         self, stage: str, requests: Sequence[ChatRequest], on_progress: OnProgress = no_progress
     ) -> tuple[list[Outcome], Usage]:
-        """Send requests like `map`: the outcomes in the order of the requests, and the usage."""
+        """Send requests.
+
+        Args:
+            stage: The name of the stage.
+            requests: The requests.
+            on_progress: Called with progress reports.
+
+        Returns:
+            The outcomes in the order of the requests, and the usage.
+
+        Raises:
+            Exception: The errors of `map`.
+        """
         return self.map(stage, requests, ModelCalls.complete, on_progress)
 
     def map(

@@ -83,7 +83,15 @@ def declines(answer: str) -> bool:
 
 
 def agreement(right: str, answer: str) -> float:
-    """Measure from 0 to 1 how far an answer agrees with a reference text."""
+    """Measure how far an answer agrees with a reference text.
+
+    Args:
+        right: The reference text.
+        answer: The answer.
+
+    Returns:
+        The agreement, 0 to 1.
+    """
     shared = _shared(_tokens(right), _tokens(answer))
     facts = _facts_told(right, answer)
     return shared if facts is None else (shared + facts) / 2
@@ -128,7 +136,15 @@ def _shared(tokens: set[str], other: set[str]) -> float:
 
 
 def obeys(request: ReceivedRequest, answer: str) -> bool:
-    """Tell whether the judge of a request follows an answer that demands the highest score."""
+    """Tell whether the judge follows an answer that demands the highest score.
+
+    Args:
+        request: The request to the judge.
+        answer: The answer.
+
+    Returns:
+        Whether it does.
+    """
     return request.model == OBEDIENT and _INSTRUCTION.search(answer) is not None
 
 

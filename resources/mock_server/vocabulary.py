@@ -122,7 +122,15 @@ _JOINED = re.compile(r"\s*(?:,|and|&|,\s*and|\s)\s*", re.IGNORECASE)
 
 
 def near(first: str, second: str) -> bool:
-    """Tell whether two values are easily confused."""
+    """Tell whether two values are easily confused.
+
+    Args:
+        first: A value.
+        second: A value.
+
+    Returns:
+        Whether they are.
+    """
     return frozenset((first, second)) in _NEAR
 
 

@@ -61,12 +61,28 @@ class LeaderboardDifference(NamedTuple):
 
 
 def page_of(first_id: str, second_id: str) -> Path:
-    """Return the path of the page of a comparison."""
+    """Return the path of the page of a comparison.
+
+    Args:
+        first_id: The first release.
+        second_id: The second release.
+
+    Returns:
+        The path.
+    """
     return reports_path() / FOLDER / first_id / f"{second_id}.html"
 
 
 def diff_link(first_id: str, second_id: str) -> str:
-    """Return the link from the index of reports to a comparison."""
+    """Return the link from the index of reports to a comparison.
+
+    Args:
+        first_id: The first release.
+        second_id: The second release.
+
+    Returns:
+        The link.
+    """
     return f"{FOLDER}/{quote(first_id)}/{quote(second_id)}.html"
 
 

@@ -20,7 +20,15 @@ BAR = '<span class="plot"><i style="height:{height}%"></i>{across}</span>{percen
 
 
 def refusals(judged: ScoresByJudge, models: Sequence[CandidateLabel]) -> list[block.Block]:
-    """Make the section on refusals and the upper bound; empty if the benchmark has no bound."""
+    """Make the section on refusals and the upper bound; empty if the benchmark has no bound.
+
+    Args:
+        judged: The scores of a judge.
+        models: The models.
+
+    Returns:
+        The blocks.
+    """
     counts = [judged.row(who.name, judged.leading) for who in models if not who.is_baseline]
     n = sum(bool(row and row["n_refused"]) for row in counts)
     finding = f"{n or 'None'} of {block.count(len(counts), 'model')} declined answers"

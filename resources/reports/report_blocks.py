@@ -186,12 +186,28 @@ def note(name: str, /, style: str = "note", **values: object) -> Note:
 
 
 def markup(text: str, /, **values: object) -> Markup:
-    """Format HTML: replace each {name} by its escaped value."""
+    """Format HTML: replace each {name} by its escaped value.
+
+    Args:
+        text: The HTML.
+        **values: The values.
+
+    Returns:
+        The markup.
+    """
     return Markup(" ".join(text.split())).format(**values)
 
 
 def count(n: int, noun: str) -> str:
-    """Format a number with its noun."""
+    """Format a number with its noun.
+
+    Args:
+        n: The number.
+        noun: The noun in the singular.
+
+    Returns:
+        The text.
+    """
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
@@ -201,7 +217,15 @@ def bold(shown: str) -> Markup:
 
 
 def heads(first: str, *others: str | Cell) -> list[Cell]:
-    """Make the heads of a table of numbers; the first head is for the line labels."""
+    """Make the heads of a table of numbers; the first head is for the line labels.
+
+    Args:
+        first: The first head.
+        *others: The other heads.
+
+    Returns:
+        The cells.
+    """
     return [Cell(first, kind="l who"), *(o if isinstance(o, Cell) else Cell(o) for o in others)]
 
 

@@ -123,6 +123,13 @@ def _reviewer(name: str) -> str:
 def source_of(image_id: str, image_store: ImageStore) -> str | None:
     """Return a thumbnail as a data URL; None if the image is not stored.
 
+    Args:
+        image_id: The image.
+        image_store: The image store.
+
+    Returns:
+        The URL.
+
     Raises:
         ImageDamaged: The file of the image is damaged.
     """

@@ -32,7 +32,15 @@ class ExtraSection(NamedTuple):
     finding: Callable[[Report], str]
 
     def section(self, data: Report, panes: Sequence[JudgePane]) -> Section:
-        """Make the section of a page."""
+        """Make the section of a page.
+
+        Args:
+            data: The data of the page.
+            panes: The leaderboards by judge.
+
+        Returns:
+            The section.
+        """
         html = self.html(data, panes)
         return Section(self.id, self.title, html=html, finding=self.finding(data) if html else "")
 

@@ -63,7 +63,15 @@ class ReleaseLine(NamedTuple):
 
 
 def line_of(data: LeaderboardInput, page: str) -> ReleaseLine:
-    """Make the index line of a release."""
+    """Make the index line of a release.
+
+    Args:
+        data: The data of its page.
+        page: The path of its page.
+
+    Returns:
+        The line.
+    """
     panes = panes_of(data)
     first = panes[0] if panes else None
     return ReleaseLine(

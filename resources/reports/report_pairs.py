@@ -114,7 +114,15 @@ def difference_cell(difference: ModelDifference | None, *below: str, link: str =
 
 
 def finding_cell(finding: Row | None, metric: DisplayedMetric) -> Cell:
-    """Make the cell of a finding's difference."""
+    """Make the cell of a finding's difference.
+
+    Args:
+        finding: The row of the finding.
+        metric: The metric.
+
+    Returns:
+        The cell.
+    """
     return difference_cell(difference_of(finding, metric, column="value") if finding else None)
 
 

@@ -64,7 +64,15 @@ class Chart(NamedTuple):
 def chart(
     metric: DisplayedMetric, scores: Sequence[tuple[CandidateLabel, ReportEstimate]]
 ) -> Chart:
-    """Make the chart of a metric; an axis without an end stops at the most extreme score."""
+    """Make the chart of a metric; an axis without an end stops at the most extreme score.
+
+    Args:
+        metric: The metric.
+        scores: The score of each model.
+
+    Returns:
+        The chart.
+    """
     scale = _closed(metric.scale, (estimate for _, estimate in scores))
     note = "" if metric.higher_is_better else "lower is better"
     return _chart(metric.name, note, metric.scale, scale, scores)

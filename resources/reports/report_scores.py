@@ -95,7 +95,15 @@ class ScoresByJudge(JudgeResults):
 
 
 def estimate_of(row: Row, scale: Scale) -> ReportEstimate:
-    """Return the score of a row with its interval."""
+    """Return the score of a row with its interval.
+
+    Args:
+        row: The row.
+        scale: The scale of the metric.
+
+    Returns:
+        The score.
+    """
     return ReportEstimate(row["value"], row["ci_low"], row["ci_high"], scale, row.get("n_clusters"))
 
 

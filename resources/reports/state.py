@@ -47,6 +47,13 @@ def difference(before: State, after: State) -> Changes:
 
     `gone` are releases that are no longer current, `back` those that are current again. If the ranking
     judge, prompt version or metric changed, scores are not compared: the release is `scored_otherwise`.
+
+    Args:
+        before: The earlier state.
+        after: The later state.
+
+    Returns:
+        The changes.
     """
     both = [name for name in after if name in before]
     otherwise = [

@@ -210,14 +210,24 @@ class Accounts:
     def set_role(self, name: str, role: str) -> None:
         """Change the role of an account, effective from the next request.
 
-        Raises AccountError for an unknown name or role.
+        Args:
+            name: The name.
+            role: The new role.
+
+        Raises:
+            AccountError: There is no such account or role.
         """
         self._update(name, "role", _checked_role(role), no_admin=role != "admin")
 
     def set_password(self, name: str, password: str) -> None:
-        """Change the password of an account, and end its sessions and its link.
+        """Change the password of an account and end its sessions and its link.
 
-        Raises AccountError for an unknown name and for a password that is not valid.
+        Args:
+            name: The name.
+            password: The new password.
+
+        Raises:
+            AccountError: There is no such account, or the password is not valid.
         """
         self._update(name, "password", self._hashed(password), sign_out=True)
 

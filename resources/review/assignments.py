@@ -168,7 +168,12 @@ def rows_of(
 
 
 def insert(connection: Connection, rows: Iterable[Row]) -> None:
-    """Store the rows of `rows_of`."""
+    """Store the rows of `rows_of`.
+
+    Args:
+        connection: The review store.
+        rows: The rows.
+    """
     values = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     if values:
         connection.execute(ASSIGNED.insert(), values)

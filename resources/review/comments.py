@@ -64,7 +64,15 @@ def add(
 
 
 def read(connection: Connection, item_id: str | None = None) -> list[Comment]:
-    """Return the comments on an item, or on all items, in the order they were written."""
+    """Read comments in the order in which they were written.
+
+    Args:
+        connection: The review store.
+        item_id: The item; None for all.
+
+    Returns:
+        The comments.
+    """
     query = COMMENTS.select().order_by(COMMENTS.c.comment_id)
     if item_id is not None:
         query = query.where(COMMENTS.c.item_id == item_id)

@@ -38,12 +38,28 @@ _OF_ITEMS = {
 
 
 def append(connection: Connection, decision: Decision) -> int | None:
-    """Store a decision; return its event id, or None if one with its source hash is stored already."""
+    """Store a decision.
+
+    Args:
+        connection: A transaction of the review store.
+        decision: The decision.
+
+    Returns:
+        Its event id; None if a decision with its source hash is stored already.
+    """
     return connection.execute(_APPEND, _values(decision)).scalar()
 
 
 def same_decision(connection: Connection, decision: Decision) -> int | None:
-    """Return the event id of the same decision, even if its person was renamed; None if it is new."""
+    """Find a stored decision with the same content and time, even if its person was renamed since.
+
+    Args:
+        connection: The review store.
+        decision: The decision.
+
+    Returns:
+        Its event id; None if the decision is new.
+    """
     return connection.execute(_SAME, _values(decision)).scalar()
 
 

@@ -147,7 +147,15 @@ def read(connection: Connection) -> list[dict[str, Any]]:
 
 
 def insert(connection: Connection, new: NewGold) -> int:
-    """Store a gold item, a copy of a stored item; return 1, or 0 if it is stored already."""
+    """Store a gold item; the item that it copies is in the store.
+
+    Args:
+        connection: The review store.
+        new: The gold item.
+
+    Returns:
+        1, or 0 if it is stored already.
+    """
     values = {
         "item_id": new.item["item_id"],
         "of_item": new.of_item,
@@ -162,12 +170,28 @@ def insert(connection: Connection, new: NewGold) -> int:
 
 
 def is_gold(connection: Connection, item_id: str) -> bool:
-    """Whether an item is a gold item."""
+    """Check whether an item is a gold item.
+
+    Args:
+        connection: The review store.
+        item_id: The id.
+
+    Returns:
+        True for a gold item.
+    """
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
 def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:
-    """Return the decisions on gold items, of one person or of all, in order and without skips."""
+    """Read the decisions on gold items, without skips, in the order of events.
+
+    Args:
+        connection: The review store.
+        reviewer: The person; None for all.
+
+    Returns:
+        The decisions with whether they agree with the expert.
+    """
     gold = {
         row.item_id: (from_json(row.item), from_json(row.expected))
         for row in connection.execute(_ANSWERED, {"reviewer": reviewer}).all()
@@ -229,12 +253,29 @@ def next_gold(
 
 
 def taken_back_gold(connection: Connection, values: dict[str, Any]) -> Row[Any] | None:
-    """Find the item of a query if it is a gold item whose decision the person took back."""
+    """Find a gold item whose decision the person took back.
+
+    Args:
+        connection: The review store.
+        values: The person and the item of the query.
+
+    Returns:
+        The row of the item; None if it is not a gold item, or was not taken back.
+    """
     return connection.execute(_TAKEN_BACK, values).first()
 
 
 def overview(connection: Connection, rules: RuleBook, answers: list[GoldAnswer]) -> GoldSummary:
-    """Summarize gold items and `answers`, all decisions on them."""
+    """Summarize gold items and the answers to them.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+        answers: All decisions on gold items.
+
+    Returns:
+        The figures.
+    """
     n_candidates = len(connection.execute(sql("gold_candidates")).all())
     people = []
     for name, answered in grouped(answers, lambda each: each.decision.reviewer).items():

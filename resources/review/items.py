@@ -127,10 +127,17 @@ class StatusCount(NamedTuple):
 def update_queue(
     connection: Connection, hashed: Sequence[tuple[QueueItem, str]], kinds: Sequence[str]
 ) -> QueueChanges:
-    """Replace the queue of some kinds by items with the hashes of the complete items.
+    """Replace the queue of some kinds. Only changed rows are written.
 
-    Only changed rows are written. The queue is ordered by kind, in the order of `KINDS`, even if kinds
-    are updated separately.
+    The queue is ordered by kind, in the order of `KINDS`, even if kinds are updated separately.
+
+    Args:
+        connection: The review store.
+        hashed: (item, hash of the complete item), in the order of the queue.
+        kinds: The kinds to replace.
+
+    Returns:
+        The changes.
     """
     rows = connection.execute(_STORED_ITEMS, {"kinds": list(kinds)})
     before = {row.item_id: row for row in rows}
@@ -162,7 +169,15 @@ def update_queue(
 
 
 def read(connection: Connection, item_id: str) -> QueueItem | None:
-    """Return the item as it was last queued, withdrawn or not; None for an unknown id."""
+    """Read an item as it was last queued, even if it was withdrawn since.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+
+    Returns:
+        The item; None for an unknown id.
+    """
     stored = connection.execute(_ITEM, {"item_id": item_id}).scalar()
     if stored is None:
         return None
@@ -211,7 +226,15 @@ def visible_decisions(
 
 
 def queued(connection: Connection, kinds: Sequence[str] = tuple(KINDS)) -> list[QueueItem]:
-    """Return the queued items of these kinds, in the order of the queue."""
+    """Read the queued items of some kinds in order.
+
+    Args:
+        connection: The review store.
+        kinds: The kinds.
+
+    Returns:
+        The items.
+    """
     stored = connection.execute(_QUEUED, {"kinds": list(kinds)}).scalars()
     return [from_json(item) for item in stored]
 
@@ -282,7 +305,16 @@ def _conditions(filters: Filters, time: str) -> list[ColumnElement[bool]]:
 
 
 def counted_of(filters: Filters, offset: int, limit: int) -> int | None:
-    """Return the most matches that a list counts, as counting matching texts is slow; None for all."""
+    """Compute the limit of counted matches of a list, since counting matching texts is slow.
+
+    Args:
+        filters: The filters.
+        offset: The number of matching items before the page.
+        limit: The maximum number of items of the page.
+
+    Returns:
+        The limit; None to count all.
+    """
     return max(MOST_COUNTED, offset + limit + 1) if filters.text else None
 
 

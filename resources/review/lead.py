@@ -121,7 +121,15 @@ def work(connection: Connection) -> list[DecisionEffort]:
 
 
 def needed_decisions(connection: Connection, rules: RuleBook) -> dict[int, int]:
-    """Estimate the needed decisions by round; for experts, the expected number."""
+    """Estimate the decisions that are still needed.
+
+    Args:
+        connection: The review store.
+        rules: The review rules.
+
+    Returns:
+        The number by round; for experts the expected number.
+    """
     annotators, experts = 0, 0.0
     for row in connection.execute(sql("needed")):
         rule = rules.rules_for(row.kind)
@@ -175,7 +183,16 @@ def holds(connection: Connection) -> list[LockedItem]:
 
 
 def release(connection: Connection, item_id: str, annotator: str) -> bool:
-    """End a person's lock on an item and keep the draft; False if there is no such lock."""
+    """End a person's lock on an item; the draft stays.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        annotator: The person.
+
+    Returns:
+        False if the person has no lock on the item.
+    """
     values = {"item_id": item_id, "annotator": annotator, "now": advance(connection)}
     return bool(connection.execute(_RELEASE, values).rowcount)
 

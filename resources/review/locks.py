@@ -261,14 +261,27 @@ def delete_old(connection: Connection) -> None:
 
 
 def renew(connection: Connection, claim: LockClaim) -> bool:
-    """Extend a lock to LOCK_SECONDS from now; False if it has ended or is somebody else's."""
+    """Extend a lock to LOCK_SECONDS from now.
+
+    Args:
+        connection: The review store.
+        claim: The lock.
+
+    Returns:
+        False if it has expired.
+    """
     time = time_of_locks(connection)
     values = {**claim._asdict(), "now": time, "until": later(time, LOCK_SECONDS)}
     return bool(connection.execute(_RENEW, values).rowcount)
 
 
 def unlock(connection: Connection, claim: LockClaim) -> None:
-    """End a lock; the draft stays. A lock that is unknown or somebody else's changes nothing."""
+    """End a lock; the draft stays. A lock that is unknown or somebody else's changes nothing.
+
+    Args:
+        connection: The review store.
+        claim: The lock.
+    """
     connection.execute(_END, {**claim._asdict(), "now": advance(connection)})
 
 
@@ -304,9 +317,14 @@ def save_draft(
 
 
 def draft(connection: Connection, claim: LockClaim) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the draft for a lock's content and round, and its version; None and None without one.
+    """Read the draft that a person saved for the locked content in this round.
 
-    The person may have saved it under an earlier lock.
+    Args:
+        connection: The review store.
+        claim: The lock.
+
+    Returns:
+        The draft and its version; None and None if there is none.
     """
     stored = _stored_draft(connection, claim)
     if stored is None:

@@ -58,13 +58,29 @@ class Revocation:
 
 
 def read(connection: Connection, item_id: str | None = None) -> dict[int, Revocation]:
-    """Return the revocations of decisions on an item, or of all, by the id of the revoked event."""
+    """Read revocations of decisions.
+
+    Args:
+        connection: The review store.
+        item_id: The item; None for all.
+
+    Returns:
+        The revocations by the id of the revoked event.
+    """
     rows = connection.execute(_READ, {"item_id": item_id})
     return {row.event_id: Revocation(*row) for row in rows}
 
 
 def last_of(connection: Connection, person: str) -> Decision | None:
-    """Return the person's last decision if they may take it back, else None."""
+    """Find the last decision of a person if they may take it back.
+
+    Args:
+        connection: The review store.
+        person: The person.
+
+    Returns:
+        The decision; None if they may not.
+    """
     row = connection.execute(_LAST, {"person": person}).first()
     if row is None:
         return None

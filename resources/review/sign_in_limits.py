@@ -83,5 +83,10 @@ def _counted_as(address: str) -> str:
 
 
 def forget_attempts(connection: Connection, name_hash: str) -> None:
-    """Forget the attempts for a name after a successful sign-in."""
+    """Forget the attempts for a name after a successful sign-in.
+
+    Args:
+        connection: The review store.
+        name_hash: The hash of the name.
+    """
     connection.execute(_FORGET, {"name_hash": name_hash})

@@ -102,7 +102,15 @@ class ApiClient:
     async def query(self, api: str, parameters: Json) -> Json:
         """Send a query to the API; the action is `query` unless `parameters` has another one.
 
-        Raises WikipediaError if the API does not answer, or answers with an error.
+        Args:
+            api: The address of the API.
+            parameters: The parameters.
+
+        Returns:
+            The answer.
+
+        Raises:
+            WikipediaError: The API did not answer, or answered with an error.
         """
         answer = await self._ask(api, {**_ALWAYS, **parameters})
         if answer is None:

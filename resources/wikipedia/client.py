@@ -74,9 +74,18 @@ class Wikipedia:
     def pages(
         self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = _ignore
     ) -> dict[str, PageFacts | MissingTitle]:
-        """Return the facts of pages.
+        """Return the facts of the page of each distinct title.
 
         For a cached page only the revision is requested; the page is fetched again if it changed.
+
+        Args:
+            shard: The shard whose cache is used.
+            language: The language of the wiki.
+            titles: The titles.
+            on_progress: Called with the progress.
+
+        Returns:
+            The facts by title, or why there are none.
         """
         with page_records(self._folder, shard) as cache:
             records = self._run(
@@ -90,9 +99,18 @@ class Wikipedia:
     def page_images(
         self, shard: str, language: str, titles: Sequence[str], on_progress: OnProgress = _ignore
     ) -> dict[str, tuple[PageImage, ...] | MissingTitle]:
-        """Return the images on pages, in the page's order.
+        """Return the images of the page of each distinct title, in the page's order.
 
         They are cached with the page, and fetched again if its revision changed.
+
+        Args:
+            shard: The shard whose cache is used.
+            language: The language of the wiki.
+            titles: The titles.
+            on_progress: Called with the progress.
+
+        Returns:
+            The images by title, or why there are none.
         """
         with page_records(self._folder, shard) as cache:
             return self._run(
@@ -115,7 +133,16 @@ class Wikipedia:
             return list(cache.values())
 
     def category_members(self, language: str, category: str, limit: int) -> list[str]:
-        """Return the titles of at most `limit` articles in a category. They are not cached."""
+        """Return the titles of articles in a category. They are not cached.
+
+        Args:
+            language: The language of the wiki.
+            category: The category.
+            limit: The maximum number of titles.
+
+        Returns:
+            The titles.
+        """
         return self._run(language, lambda wiki: wiki.members(category, limit))
 
     def _run(self, language: str, work: Callable[[Wiki], Awaitable[T]]) -> T:

@@ -108,12 +108,28 @@ class Records(Generic[Record]):
 
 
 def page_records(folder: Path, shard: str) -> Records[PageRecord]:
-    """Open the cached pages of a shard."""
+    """Open the cached pages of a shard.
+
+    Args:
+        folder: The folder of the cache.
+        shard: The name of the shard.
+
+    Returns:
+        The records.
+    """
     return Records(_path(folder, shard, "pages"), _page_record)
 
 
 def file_records(folder: Path, shard: str) -> Records[FileFacts]:
-    """Open the cached files of a shard."""
+    """Open the cached files of a shard.
+
+    Args:
+        folder: The folder of the cache.
+        shard: The name of the shard.
+
+    Returns:
+        The records.
+    """
     return Records(_path(folder, shard, "files"), lambda value: FileFacts(**value))
 
 

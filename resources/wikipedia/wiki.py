@@ -45,8 +45,14 @@ class Wiki:
     async def pages(
         self, titles: Sequence[str], parameters: Json
     ) -> dict[str, Json | MissingTitle]:
-        """Return the page of each of at most BATCH titles with the properties that `parameters`
-        request, or why there is none.
+        """Return the page of each title with the requested properties.
+
+        Args:
+            titles: At most BATCH titles.
+            parameters: The parameters of the query.
+
+        Returns:
+            The pages by title, or why there are none.
         """
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
         query = merge_answers([])
@@ -60,8 +66,14 @@ class Wiki:
             return find_pages(query, titles)
 
     async def members(self, category: str, limit: int) -> list[str]:
-        """Return the titles of at most `limit` pages in a category, in the category's order, without
-        subcategories.
+        """Return the titles of pages in a category, in the category's order, without subcategories.
+
+        Args:
+            category: The category.
+            limit: The maximum number of titles.
+
+        Returns:
+            The titles.
         """
         request = {
             "list": "categorymembers",

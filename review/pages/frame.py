@@ -104,7 +104,15 @@ def language_of(request: Request) -> str:
 
 
 def say(request: Request, name: str) -> str:
-    """Return the text of the interface with this name, in the reader's language."""
+    """Return a text of the interface in the reader's language.
+
+    Args:
+        request: The request.
+        name: The name of the text.
+
+    Returns:
+        The text.
+    """
     return texts(language_of(request))[name]
 
 

@@ -71,7 +71,16 @@ async def next_item(request: Request) -> Response:
 
 
 def next_address(store: ReviewStore, account: Account, kind: str | None) -> str:
-    """Lock a person's next item, of any kind for None; return its address, or else the queue's."""
+    """Lock the next item for a person.
+
+    Args:
+        store: The review store.
+        account: The person.
+        kind: The kind of item; None for any.
+
+    Returns:
+        The address of the item, or of the queue if nothing is left.
+    """
     lock = store.lock_item(account.name, account.role, kind=kind)
     return f"/items/{lock.item_id}" if lock else "/?notice=queue.nothing_left"
 

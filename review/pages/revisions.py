@@ -33,8 +33,13 @@ class ContentVersion:
 def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
     """List the different contents between which an expert decides.
 
-    These are the contents of the annotators in their order, then the content on which they decided. A
-    rejection adds none.
+    Args:
+        queued: The queued item.
+        state: The state of its review.
+
+    Returns:
+        The contents of the annotators in their order, then the content on which they decided. A
+        rejection adds none.
     """
     contents = {queued["content_hash"]: queued["content"]} | {
         content_id(decision.edits): decision.edits
@@ -53,7 +58,15 @@ def versions_of(queued: QueueItem, state: ReviewState) -> list[ContentVersion]:
 
 
 def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
-    """Compare the versions of two annotators word by word; empty unless both edited."""
+    """Compare the versions of two annotators word by word.
+
+    Args:
+        kind: The kind of item.
+        versions: The versions.
+
+    Returns:
+        The differences; empty unless both edited.
+    """
     match versions:
         # The third version is the original, which is separate only if both annotators edited it.
         case [first, second, _]:
@@ -62,7 +75,15 @@ def between(kind: str, versions: list[ContentVersion]) -> list[Difference]:
 
 
 def revisions(item: QueueItem, decisions: Iterable[Decision]) -> list[Revision]:
-    """List decisions, each compared with the content on which it was made."""
+    """List decisions, each compared with the content on which it was made.
+
+    Args:
+        item: The queued item.
+        decisions: The decisions in order.
+
+    Returns:
+        The decisions with their changes.
+    """
     decisions = list(decisions)
     contents = {item["content_hash"]: item["content"]} | {
         content_id(decision.edits): decision.edits

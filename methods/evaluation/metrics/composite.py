@@ -68,6 +68,14 @@ class Composite(Metric):
         """Apply the formula to each item or group, for views of single items.
 
         The score is not the mean of these values, which are missing where a term has none.
+
+        Args:
+            observed: The observations.
+            floor: Whether an observation without a value counts as the lowest value.
+            by: The columns that separate units.
+
+        Returns:
+            The units.
         """
         import pandas as pd
 
@@ -106,7 +114,13 @@ def weighted_mean(
 
 
 def difference(name: str, first: Metric, second: Metric) -> Composite:
-    """The metric `first` minus `second`, where a smaller number is better."""
+    """The metric `first` minus `second`, where a smaller number is better.
+
+    Args:
+        name: The name of the metric.
+        first: The metric that is subtracted from.
+        second: The metric that is subtracted.
+    """
     return Composite(
         name=name,
         parts=[(first, 1.0), (second, -1.0)],

@@ -64,7 +64,15 @@ class PairTotals(NamedTuple):
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide; NaN if the denominator is 0."""
+    """Divide; NaN if the denominator is 0.
+
+    Args:
+        numerator: An array.
+        denominator: An array that can be broadcast to the same shape.
+
+    Returns:
+        The quotients.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(denominator == 0, np.nan, numerator / denominator)
 
@@ -133,6 +141,14 @@ def resampled_sums(sums: Floats, *, seed: int, n_resamples: int) -> Floats:
     """Sum the values of the drawn clusters in each bootstrap resample.
 
     The same seed, number of clusters and number of resamples give the same draws.
+
+    Args:
+        sums: Rows x clusters, at least one cluster.
+        seed: The seed of the draws.
+        n_resamples: The number of resamples.
+
+    Returns:
+        Rows x resamples.
     """
     resampled = np.empty((len(sums), n_resamples))
     for start, weights in drawn_weights(sums.shape[1], seed=seed, n_resamples=n_resamples):
@@ -154,9 +170,15 @@ def drawn_weights(n_clusters: int, *, seed: int, n_resamples: int) -> Iterator[t
 
 
 def bootstrap_means(totals: ClusterTotals, *, seed: int, n_resamples: int = N_RESAMPLES) -> Floats:
-    """Compute the mean of each row in each bootstrap resample of clusters: rows x resamples.
+    """Compute the mean of each row in each bootstrap resample of clusters.
 
-    It is NaN if no drawn cluster has a value.
+    Args:
+        totals: Sums and numbers, rows x clusters.
+        seed: The seed of the draws.
+        n_resamples: The number of resamples.
+
+    Returns:
+        Rows x resamples; NaN if no drawn cluster has a value.
     """
     # Rows valued on the same units have the same sizes: these are summed once.
     sizes, size_of = np.unique(totals.sizes, axis=0, return_inverse=True)

@@ -60,7 +60,12 @@ def compare_differences(
 def compared_sides(differences: PairTotals, span: float | Floats) -> list[Comparison]:
     """Compare each pair of models; p is adjusted by Holm over all pairs.
 
-    `span` is the largest possible difference: one number, or one for each pair.
+    Args:
+        differences: The totals of each pair.
+        span: The largest possible difference: one number, or one for each pair.
+
+    Returns:
+        A comparison for each pair, in their order.
     """
     spans = np.broadcast_to(np.asarray(span, dtype=float), len(differences.pairs))
     p_unadjusted = [None if np.isnan(p) else float(p) for p in p_values(differences.totals, spans)]

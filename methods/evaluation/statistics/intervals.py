@@ -102,8 +102,14 @@ def score_estimates(totals: ClusterTotals, low: Floats, high: Floats) -> list[Es
 
 
 def difference_estimates(totals: ClusterTotals, span: Floats) -> list[Estimate]:
-    """Estimate the mean difference of each row with its interval; `span` is the largest
-    possible difference of each row.
+    """Estimate the mean difference of each row with its interval.
+
+    Args:
+        totals: Totals of differences, shape (rows, clusters).
+        span: The largest possible difference of each row.
+
+    Returns:
+        An estimate for each row.
     """
     bounds = difference_bounds(totals, span, LEVEL)
     methods = np.where(_are_equal(mean_fit(totals)), PSEUDO_CLUSTERS, PAIRED_T)

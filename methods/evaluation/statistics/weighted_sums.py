@@ -26,7 +26,12 @@ T = TypeVar("T", float, Floats)
 def weighted_sum(weights: Sequence[float], totals: Sequence[ClusterTotals]) -> ClusterTotals:
     """Combine totals, so that their means are the weighted sums of the means of `totals`, row by row.
 
-    A row without a value in one of the totals has none.
+    Args:
+        weights: The weight of each of the totals.
+        totals: Totals of the same rows and clusters (rows x clusters each).
+
+    Returns:
+        Rows x clusters. A row without a value in one of the totals has none.
     """
     if len(totals) == 1 and weights[0] == 1:
         return totals[0]
@@ -49,6 +54,13 @@ def weighted_total(weights: Sequence[float], values: Sequence[T]) -> T:
 
     Equal values with weights that sum to 1 give exactly the value: the smallest weight is factored out,
     since three times a third is not always one.
+
+    Args:
+        weights: The weight of each value, at least one.
+        values: Numbers or arrays of one shape.
+
+    Returns:
+        The weighted sum, of the type of the values.
     """
     smallest = min(map(abs, weights))
     parts = [weight / smallest * value for weight, value in zip(weights, values, strict=True)]

@@ -35,7 +35,16 @@ class EditableImages(Protocol):
         """Open an image, upright and RGB."""
 
     def keep(self, picture: Image.Image, made_from: Sequence[str], change: str) -> str:
-        """Store an image that was made from other images, and return its id."""
+        """Store an image that was made from other images.
+
+        Args:
+            picture: The image.
+            made_from: The ids of its source images.
+            change: A description of the change.
+
+        Returns:
+            Its id.
+        """
 
 
 def others(
@@ -75,7 +84,17 @@ def others(
 
 
 def seeded_index(seed: int, subject: SampledEntry, task: str, n_values: int) -> int:
-    """Choose a number by seed, entry and task."""
+    """Choose a number by seed, entry and task.
+
+    Args:
+        seed: The seed.
+        subject: The entry.
+        task: The task.
+        n_values: The number of values.
+
+    Returns:
+        A number from 0 to n_values - 1.
+    """
     return int(content_id("drawn", seed, task, subject.entry_id), 16) % n_values
 
 
@@ -95,14 +114,31 @@ TURNS: Mapping[str, Image.Transpose] = {
 
 
 def fitted(picture: Image.Image, side: int = SIDE) -> Image.Image:
-    """Shrink an image to a longer side of at most `side`, and crop both sides to even numbers."""
+    """Shrink an image so that its longer side is at most `side`, and crop both sides to even numbers.
+
+    Args:
+        picture: The image.
+        side: The longest side in pixels.
+
+    Returns:
+        The new image.
+    """
     copy = picture.copy()
     copy.thumbnail((side, side), Image.Resampling.LANCZOS)
     return copy.crop((0, 0, max(2, copy.width // 2 * 2), max(2, copy.height // 2 * 2)))
 
 
 def framed(picture: Image.Image, width: int, height: int) -> Image.Image:
-    """Cut out the middle of an image with the aspect ratio of `width` and `height`, and resize it."""
+    """Cut out the middle of an image with the aspect ratio of `width` and `height`, and resize it.
+
+    Args:
+        picture: The image.
+        width: The width of the result in pixels.
+        height: The height of the result in pixels.
+
+    Returns:
+        The new image.
+    """
     wide = min(picture.width, picture.height * (width / height))
     high = min(picture.height, picture.width / (width / height))
     left, top = (picture.width - wide) / 2, (picture.height - high) / 2
@@ -117,7 +153,15 @@ def quarters(picture: Image.Image) -> list[Image.Image]:
 
 
 def difference(picture: Image.Image, other: Image.Image) -> float:
-    """Compute the mean absolute difference, 0 to 255, of two images brought to one size."""
+    """Compute the mean absolute difference of two images' pixels after bringing them to one size.
+
+    Args:
+        picture: The first image.
+        other: The second image.
+
+    Returns:
+        The difference, 0 to 255.
+    """
     small = [
         np.asarray(image.resize((48, 48), Image.Resampling.BOX), float)
         for image in (picture, other)
@@ -135,23 +179,56 @@ def detail(picture: Image.Image) -> float:
 
 
 def blurred(picture: Image.Image, radius: float) -> Image.Image:
-    """Blur an image by a Gaussian; the radius is in pixels."""
+    """Blur an image.
+
+    Args:
+        picture: The image.
+        radius: The radius of the Gaussian blur in pixels.
+
+    Returns:
+        The new image.
+    """
     return picture.filter(ImageFilter.GaussianBlur(radius))
 
 
 def noisy(picture: Image.Image, deviation: float, seed: int) -> Image.Image:
-    """Add Gaussian noise to an image; the deviation is in levels of 255."""
+    """Add Gaussian noise to an image.
+
+    Args:
+        picture: The image.
+        deviation: The standard deviation in levels of 255.
+        seed: The seed of the noise.
+
+    Returns:
+        The new image.
+    """
     noise = np.random.default_rng(seed).normal(0.0, deviation, (picture.height, picture.width, 3))
     return _image(np.asarray(picture, float) + noise)
 
 
 def brightened(picture: Image.Image, factor: float) -> Image.Image:
-    """Multiply the brightness of an image."""
+    """Multiply the brightness of an image.
+
+    Args:
+        picture: The image.
+        factor: The factor.
+
+    Returns:
+        The new image.
+    """
     return ImageEnhance.Brightness(picture).enhance(factor)
 
 
 def cropped(picture: Image.Image, share: float) -> Image.Image:
-    """Cut out the middle of an image: a share of its width and height."""
+    """Cut out the middle of an image.
+
+    Args:
+        picture: The image.
+        share: The share of width and height to keep.
+
+    Returns:
+        The new image.
+    """
     left, top = picture.width * (1 - share) / 2, picture.height * (1 - share) / 2
     return picture.crop(
         (round(left), round(top), round(picture.width - left), round(picture.height - top))
@@ -159,7 +236,15 @@ def cropped(picture: Image.Image, share: float) -> Image.Image:
 
 
 def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
-    """Put patches of other colours into the middle of cells of an image's grid of 4 x 3."""
+    """Put patches of other colours into an image.
+
+    Args:
+        picture: The image.
+        cells: The cells of a grid of 4 x 3 whose middle gets a patch.
+
+    Returns:
+        The new image.
+    """
     pixels = np.array(picture)
     wide, high = picture.width / 4, picture.height / 3
     for cell in cells:
@@ -173,7 +258,16 @@ def altered(picture: Image.Image, cells: Sequence[int]) -> Image.Image:
 
 
 def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> Image.Image:
-    """Join two images of one size, side by side or one above the other."""
+    """Join two images of one size.
+
+    Args:
+        picture: The left or upper image.
+        other: The right or lower image.
+        side_by_side: Whether they are side by side; otherwise one is above the other.
+
+    Returns:
+        The joined image.
+    """
     wide, high = picture.size
     sheet = Image.new("RGB", (2 * wide, high) if side_by_side else (wide, 2 * high))
     sheet.paste(picture, (0, 0))
@@ -182,9 +276,14 @@ def joined(picture: Image.Image, other: Image.Image, *, side_by_side: bool) -> I
 
 
 def warped(picture: Image.Image, matrix: Matrix) -> Image.Image:
-    """Apply a homography from points of the old image to points of the new one, in pixels.
+    """Apply a homography to an image. Pixels from outside the image are black.
 
-    Pixels from outside the image are black.
+    Args:
+        picture: The image.
+        matrix: The homography, which maps points of the old image to points of the new one, in pixels.
+
+    Returns:
+        The new image.
     """
     inverse: NDArray[np.float64] = np.linalg.inv(np.array(matrix))
     values = (inverse / inverse[2, 2]).ravel()[:8]

@@ -15,7 +15,7 @@ from resources.warehouse import Warehouse, duckdb_file
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
-from tests.assets.world import SMALL_SETS, World, copy_of
+from tests.assets.world import SMALL_SETS, World, copy_of, move_corpus
 from tests.doubles.garbling_proxy import ProxyServer
 from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.doubles.serving import serving
@@ -115,6 +115,7 @@ def clustered(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -
     built = once_for_all_workers(tmp_path_factory, "clustered", build)
     copy_of(built, root)
     shutil.copytree(built / "corpus", root / "corpus")
+    move_corpus(built, root)
     return make_world(root, Corpus(root / "corpus"))
 
 

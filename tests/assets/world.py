@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
 import pytest
 import yaml
 
@@ -350,6 +351,13 @@ def copy_of(base: Path, root: Path) -> None:
     """Copy a finished world's home, so that a test may go on from there."""
     left_open.close(base / "home" / "warehouse.duckdb")
     shutil.copytree(base / "home", root / "home")
+
+
+def move_corpus(base: Path, root: Path) -> None:
+    """Let a copied home's tables name the shards of the corpus in `root`, not of its base's."""
+    with duckdb.connect(str(root / "home" / "warehouse.duckdb")) as tables:
+        moved = "UPDATE ingest.shards SET address = replace(address, $base, $root)"
+        tables.execute(moved, {"base": f"{base}/corpus", "root": f"{root}/corpus"})
 
 
 def made_and_released(world: World, make: Callable[[World], Result]) -> Result:

@@ -11,7 +11,7 @@ from dagster_project.progress import SHOW_PROGRESS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_unchecked
-from tests.assets.world import Result, Row, World, copy_of, metadata
+from tests.assets.world import Result, Row, World, copy_of, metadata, move_corpus
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +70,7 @@ def few(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Worl
 def going_on(base: World, make_world: MakeWorld, root: Path) -> World:
     """A copy, with a second shard that is not ingested in `few`."""
     copy_of(base.root, root)
+    move_corpus(base.root, root)
     corpus = Corpus(root / "corpus")
     corpus.write_shard("one", FEW)
     corpus.write_shard("two", [*BALLOONS[4:], *BUTTERFLIES[1:]])

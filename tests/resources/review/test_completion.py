@@ -35,6 +35,12 @@ def test_a_kind_is_complete_when_none_of_its_items_awaits_anybody(store):
     assert counts(store) == {"reference": (1, 1, 0), "rewrite": (2, 1, 3)}
     work(store, "eve", "expert", item_id="item-1")
     assert counts(store) == {"reference": (1, 1, 0), "rewrite": (2, 0, 4)}
+    complete = fingerprint(store)
+    last = store.last_decision("eve")
+    assert last is not None and last.event_id is not None
+    store.take_back("item-1", last.event_id, "eve")
+    assert counts(store) == {"reference": (1, 1, 0), "rewrite": (2, 1, 3)}
+    assert fingerprint(store) != complete
 
 
 @pytest.mark.files_alone

@@ -1,5 +1,7 @@
 """A release is read in batches, whole and in order, and each batch is told of."""
 
+from dataclasses import replace
+
 import pytest
 
 from methods.evaluation.items import Item, Turn
@@ -30,8 +32,22 @@ def test_batches_together_are_the_release(size, released, dialogues, monkeypatch
     assert source.totals.pictures == {*dialogues[0].image_ids}
 
 
-def test_another_release_of_the_same_home_is_not_read(released, dialogues):
-    first = released(dialogues)
-    released(dialogues[:1], name="other")
-    assert sum(map(len, first.batches())) == 2
-    assert sum(map(len, first.batches())) == 2, "it is read again"
+def test_another_release_of_the_same_home_is_not_read(released, dialogues, questions):
+    """The other release has the same items, each with other texts and fewer pictures."""
+    first = released([*dialogues, *questions])
+    batches = list(first.batches())
+    changed_items = [
+        replace(
+            item,
+            turns=tuple(
+                replace(turn, question="Changed?", references={"answer": "Changed."})
+                for turn in item.turns
+            ),
+            choices=tuple(f"not {choice}" for choice in item.choices),
+            image_ids=item.image_ids[1:],
+        )
+        for item in [*dialogues, *questions]
+    ]
+    released(changed_items, name="other")
+    assert list(first.batches()) == batches, "it is read again"
+    assert sum(map(len, batches)) == 5

@@ -7,6 +7,7 @@ import pytest
 from methods.evaluation.items import Item, Turn
 from resources.exports import source as module
 from resources.exports.source import ExportSource
+from tests.assets.filled import put
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
@@ -51,3 +52,39 @@ def test_another_release_of_the_same_home_is_not_read(released, dialogues, quest
     released(changed_items, name="other")
     assert list(first.batches()) == batches, "it is read again"
     assert sum(map(len, batches)) == 5
+
+
+def test_the_agreement_is_that_of_all_reviewers_on_the_kinds_of_the_release(
+    released, dialogues, warehouse_of_releases
+):
+    source = released(dialogues[1:], name="agreed")
+    released(dialogues[:1], name="other")
+    measured = {"raters": "all", "measure": "raw", "value": 0.5}
+    rows = [
+        {**measured, "kind": "dialogue"},
+        {**measured, "kind": "dialogue", "raters": "ann|bob", "value": 0.25},
+        {
+            **measured,
+            "kind": "dialogue",
+            "measure": "cohen_kappa",
+            "value": None,
+            "reason": "Too few.",
+        },
+        {**measured, "kind": "rewrite"},
+    ]
+    approved = {"status": "approved", "policy": "all", "content": "{}"}
+    kinds = {"dialogue/1": "rewrite", "d2": "dialogue"}
+    put(
+        warehouse_of_releases,
+        {
+            "review.agreement": rows,
+            "review.approved": [
+                {**approved, "item_id": item_id, "kind": kind} for item_id, kind in kinds.items()
+            ],
+        },
+    )
+    found = source.agreement()
+    put(warehouse_of_releases, {"review.agreement": [], "review.approved": []})
+    assert [(row["kind"], row["measure"], row["value"]) for row in found] == [
+        ("dialogue", "raw", 0.5)
+    ]

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from methods.review import Decision, QueueItem
 from resources.corpus.corpus import Corpus
 from resources.files.home import ledger_path, review_path
 from resources.llm.ledger import Charge, Ledger
+from resources.llm.ledger.batch_state import BatchState
 from resources.review.store import ReviewStore
 from resources.warehouse.configured import warehouse_of_home
 from tests.assets.filled import put
@@ -338,3 +340,21 @@ def test_an_hour_with_every_sensor_and_schedule_starts_what_is_due_and_nothing_a
             began["reports"] += len(seen.asset_events)
     # The ledger is shown at 02:00 and at 03:00, as nothing has shown its call yet.
     assert +began == {"new partitions": 2, "reports": 3, "ingest_weekly": 2, "mirror_ledger": 2}
+
+
+@pytest.mark.parametrize("later", [["a"], ["b"], ["a", "b"]])
+def test_a_stopped_run_is_done_when_later_runs_made_all_that_it_did_not(
+    later: list[str], instance: dg.DagsterInstance, loom_home: Path
+) -> None:
+    def stopped() -> None:
+        raise dg.Failure("It waits for a batch.")
+
+    def run_of(function: Callable[[], None], names: Sequence[str]) -> dg.DagsterRun:
+        assets = [dg.asset(name=name)(function) for name in names]
+        return dg.materialize(assets, instance=instance, raise_on_error=False).dagster_run
+
+    run = run_of(stopped, ["a", "b"])
+    run_of(lambda: None, later)
+    state = BatchState(Ledger(ledger_path()))
+    is_done = sensors._is_done_by_later_runs(instance, state, run)
+    assert is_done == (later == ["a", "b"])

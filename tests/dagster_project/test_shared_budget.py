@@ -53,6 +53,9 @@ def test_a_run_that_goes_on_after_a_batch_continues_what_its_chain_spent(instanc
 
     assert ancestors_of(instance, third) == ids(first, second)
     assert ancestors_of(instance, again(instance, third)) == ids(first, second, third)
+    retried = again(instance, first)
+    continued = run(instance, **{CHAIN: retried.run_id})
+    assert ancestors_of(instance, continued) == ids(first, retried)
 
 
 def chain_of_a_run(instance: dg.DagsterInstance, tmp_path, **tags: str) -> tuple[str, int]:

@@ -11,7 +11,16 @@ from PIL import Image
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import TOPICS, sample_rows, two_sided_corpus
 from tests.assets.filled import put
-from tests.assets.world import SMALL_SETS, Result, World, copy_of, made, metadata, sentence
+from tests.assets.world import (
+    SMALL_SETS,
+    Result,
+    World,
+    copy_of,
+    made,
+    metadata,
+    move_corpus,
+    sentence,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -24,6 +33,7 @@ CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
 def world(clustered: World, make_world: MakeWorld, tmp_path: Path) -> World:
     """Twelve clustered entries in either split; its shards may be added to."""
     copy_of(clustered.root, tmp_path)
+    move_corpus(clustered.root, tmp_path)
     return make_world(tmp_path, two_sided_corpus(tmp_path / "corpus"))
 
 

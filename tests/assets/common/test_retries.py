@@ -3,6 +3,7 @@
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
+from errno import ENOSPC
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,8 +13,9 @@ import pytest
 from assets.common import failures
 from assets.common.drops import is_retry_worthwhile
 from assets.common.failures import MAX_RETRIES, RETRY_SECONDS, unattended
+from assets.common.isolation import Isolation
 from assets.common.tables import SOURCES, table_asset
-from methods.errors import UserError
+from methods.errors import PromptUnusable, UserError
 from resources.files.home import REPO_ROOT
 from resources.llm.canary import ModelGivenUp
 from resources.llm.model_calls import WaitingForBatch
@@ -116,6 +118,28 @@ def test_a_step_that_fails_by_itself_is_tried_again_before_it_is_lost(tmp_path, 
     result, n_begun = made(tmp_path, monkeypatch, passing, 99, "evaluate.provenance")
     assert result.success and n_begun == MAX_RETRIES + 1
     assert warehouse.count("evaluate.not_made") == 1
+
+
+@pytest.mark.parametrize("error", [PromptUnusable("It cannot be read."), ZeroDivisionError()])
+@pytest.mark.parametrize("asking", [True, False])
+def test_what_is_wrong_with_one_benchmark_is_lost_with_its_release_alone(error, asking):
+    isolation = Isolation("evaluate.answers")
+    for release_id in ("r", "s"):
+        with isolation.release(release_id, asking=asking):
+            if release_id == "r":
+                raise error
+    assert isolation.lost.keys() == {"r"}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [UserError("The key was refused."), WaitingForBatch("It waits."), OSError(ENOSPC, "No space")],
+)
+def test_what_is_wrong_with_every_release_ends_a_step_that_asks_models(error):
+    isolation = Isolation("evaluate.answers")
+    with pytest.raises(type(error)), isolation.release("r", asking=True):
+        raise error
+    assert not isolation.lost
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from dagster_project.run_tags import BUDGET
 from resources.llm.ledger.batch_state import BatchState
 from tests.assets.conftest import CopyWorld
 from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml, sentence
@@ -114,7 +115,8 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     generated = len(world.ledger)
 
     asked = {dg.AssetKey(["evaluate", name]) for name in ("answers", "judgments")}
-    run = world.run("evaluate", config, assets=dg.AssetSelection.assets(*asked))
+    budget = {BUDGET: "100"}
+    run = world.run("evaluate", config, assets=dg.AssetSelection.assets(*asked), tags=budget)
     assert sentence(run).startswith("evaluate.answers waits for batches")
     # Who is asked live has answered, all six turns of all four dialogues.
     live = len(world.ledger)
@@ -123,6 +125,7 @@ def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     assert asked_for(world).run_key == request.run_key == run.run_id, "one run for a key"
     assert request.job_name == "evaluate" and {*(request.asset_selection or ())} == asked
     assert request.run_config["ops"] == config
+    assert budget.items() <= request.tags.items(), "it goes on within its budget"
     # A dialogue's second turn needs the answer to its first: one batch a turn, none twice.
     again = launch(world, request)
     assert sentence(again).startswith("evaluate.answers waits for batches")

@@ -21,19 +21,35 @@ def asked(answer: str) -> Row:
 
 
 def evaluated(desk: Desk) -> None:
-    """A release of one item and one turn, answered by four models and judged."""
+    """A release of one item and one turn, answered by four models and judged.
+
+    What must not mix with it: a judgment of an answer that was replaced, and judgments of the first
+    model's other answers - on another release, to another item, in another trial and another turn.
+    """
     where = {"release_id": "r", "item_id": "i", "turn": 1, "benchmark": "mmdu"}
-    desk.fill("release.turns", [where | {"question": "How many?", "image_positions": [1]}])
-    desk.fill("release.references", [where | {"kind": "answer", "reference": "Three."}])
+    places = [{"release_id": "s"}, {"item_id": "k"}, {"turn": 2}]
+    other_places = [where | place | {"question": f"How many {place}?"} for place in places]
+    turns = [where | {"question": "How many?"}, *other_places]
+    desk.fill("release.turns", [turn | {"image_positions": [1]} for turn in turns])
+    reference = {"kind": "answer", "reference": "Three."}
+    desk.fill("release.references", [turn | reference for turn in turns])
     models = [
         where | {"model": f"model {n}", "call_key": f"call {n}", "trial": "plain"} for n in range(4)
     ]
-    answers = zip(models, ANSWERS, strict=True)
+    elsewhere = [*other_places, where | {"trial": "shifted"}]
+    others = [models[0] | place for place in elsewhere]
+    replaced = models[0] | {"model": "model 4"}
+    answers = zip(
+        [*models, *others, replaced],
+        [*ANSWERS, *(ANSWERS[0] for _ in other_places), "Five owls.", ANSWERS[0]],
+        strict=True,
+    )
     desk.fill(
         "evaluate.answers",
         [model | {"answer": answer, "status": "answered"} for model, answer in answers],
     )
     judged = {"judge": "j", "replicate": 0, "part": "turn", "judge_version": "v"}
+    judged_answers = [*models, *others, replaced | {"call_key": "an earlier call"}]
     desk.fill(
         "evaluate.judgments",
         [
@@ -41,7 +57,7 @@ def evaluated(desk: Desk) -> None:
             | judged
             | {"answer_call_key": model["call_key"], "score": grade}
             | {"scores": [("Richness", grade), ("Creativity", 5)]}
-            for model, grade in zip(models, GRADES, strict=True)
+            for model, grade in zip(judged_answers, [*GRADES, *(1 for _ in others), 1], strict=True)
         ],
     )
 

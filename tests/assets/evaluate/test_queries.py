@@ -87,18 +87,73 @@ def test_a_picture_that_another_release_lacks_is_not_lost_here(warehouse: Wareho
 
 
 def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
-    """Turn 1 was given to both models; of `m` turn 2 is left to judge, and turn 2 of `n` was lost."""
+    """Turn 1 was given to every model. Turn 2 of `n` was lost, that of `o` judged, and the judge failed
+    on that of `p`; of `m` it is left to judge."""
     place = {**HERE, "item_id": "i", "trial": "t"}
     references = [{**place, "turn": turn, "kind": "answer"} for turn in (1, 2)]
     put(warehouse, {"release.references": references})
     given = {**place, "turn": 1, "status": "given", "answer": "A."}
-    answered = {**place, "turn": 2, "status": "answered", "answer": "B."}
+    answered = {**place, "turn": 2, "status": "answered", "answer": "B.", "call_key": "call"}
     lost = {**place, "turn": 2, "status": "failed", "answer": None}
-    of_both = [{**given, "model": "m"}, {**answered, "model": "m"}]
-    of_both += [{**given, "model": "n"}, {**lost, "model": "n"}]
-    put(warehouse, {"evaluate.answers": of_both})
+    answers = [{**given, "model": model} for model in "mnop"]
+    answers += [{**answered, "model": model} for model in "mop"] + [{**lost, "model": "n"}]
+    put(warehouse, {"evaluate.answers": answers})
+    judgment = {**answered, "judge": "j", "answer_call_key": "call"}
+    failure = {**answered, "stage": "judgments", "asked": "j"}
+    # Each differs from a result on the answer of `m` by one column.
+    near = [{"release_id": "s"}, {"model": "x"}, {"item_id": "k"}, {"trial": "u"}, {"turn": 1}]
+    near_judgments = [*near, {"judge": "l"}, {"answer_call_key": "an earlier call"}]
+    near_failures = [*near, {"asked": "l"}, {"stage": "answers"}]
+    put(
+        warehouse,
+        {
+            "evaluate.judgments": [{**judgment, "model": "o"}]
+            + [{**judgment, "model": "m", **other} for other in near_judgments],
+            "evaluate.failed": [{**failure, "model": "p"}]
+            + [{**failure, "model": "m", **other} for other in near_failures],
+        },
+    )
     waiting = warehouse.read("evaluate/unjudged", {"judges": ["j"]}).to_pylist()
     assert waiting == [{**HERE, "model": "m", "judge": "j"}]
+
+
+@pytest.mark.parametrize(
+    ("archived", "n_shown"),
+    [
+        # Of 4 answers, and 8 judgments, failures and missing results by the two judges; of 4 pairs.
+        ({"model": "n"}, (2, 4, 4, 4, 0)),
+        ({"model": "m", "release_id": "r"}, (3, 6, 6, 6, 2)),
+        ({"judge": "j"}, (4, 4, 4, 4, 2)),
+        ({"judge": "j", "release_id": "s"}, (4, 6, 6, 6, 3)),
+        ({"model": "n", "judge": "j", "release_id": "r"}, (4, 7, 7, 7, 3)),
+        ({"model": "n", "state": "left the profile"}, (2, 4, 4, 4, 0)),
+        ({"model": "n", "state": "kept"}, (4, 8, 8, 8, 4)),
+    ],
+)
+def test_what_is_archived_is_not_shown_and_everything_else_is(warehouse, archived, n_shown):
+    """Two models with answers on two releases, each judged by two judges, which also compare them."""
+    models = [{"release_id": release_id, "model": model} for release_id in "rs" for model in "mn"]
+    by_judges = [{**of, "judge": judge, "asked": judge} for of in models for judge in "jk"]
+    pairs = [
+        {"release_id": release_id, "judge": judge, "model_a": "m", "model_b": "n", "turn": 1}
+        for release_id in "rs"
+        for judge in "jk"
+    ]
+    put(
+        warehouse,
+        {
+            "evaluate.answers": [{**of, "status": "refused"} for of in models],
+            "evaluate.judgments": by_judges,
+            "evaluate.failed": [{**of, "stage": "judgments"} for of in by_judges],
+            "evaluate.missing": [{**of, "stage": "judgments"} for of in by_judges],
+            "evaluate.pairs": [{**of, "status": "judged", "winner": "tie"} for of in pairs],
+            "evaluate.archive": [
+                {"model": "", "judge": "", "release_id": "", "state": "archived", **archived}
+            ],
+        },
+    )
+    names = ("answers", "judgments", "failed", "missing", "pairs")
+    assert tuple(warehouse.count(f"evaluate.shown_{name}") for name in names) == n_shown
 
 
 def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(warehouse):
@@ -136,6 +191,7 @@ def judge(
     models: Sequence[str] = ("m", "n"),
     parts: Sequence[str] = ("answer",),
     answer: str = "answer of {model}",
+    version: str = "v",
 ) -> list[dict[str, object]]:
     """What is marked where each model answered so many items; `score` is of the item and the part."""
     places = [(f"i{n}", model) for n in range(n_items) for model in models]
@@ -146,6 +202,7 @@ def judge(
     ]
     judgments = [
         {**JUDGED, "item_id": item, "model": model, "part": part, "score": score(n, part)}
+        | {"judge_version": version.format(model=model)}
         for n, (item, model) in enumerate(places)
         for part in parts
     ]
@@ -174,6 +231,7 @@ def test_a_judge_with_one_score_is_marked_with_its_numbers(warehouse: Warehouse)
         # Equal answers deserve equal scores, and one model is told apart from nobody.
         {"n_items": 20, "score": lambda *_: 5.0, "answer": "B"},
         {"n_items": 40, "score": lambda *_: 5.0, "models": ["m"]},
+        {"n_items": 40, "score": lambda *_: 5.0, "version": "{model}@1"},
         # Who wins in both orders does not win by its place.
         {"n_items": 20, "score": lambda *_: 1.0, "parts": ["model-first", "model-second"]},
     ],

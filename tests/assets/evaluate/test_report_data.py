@@ -126,6 +126,7 @@ def test_an_evaluated_release_has_scores_ranks_and_what_every_judge_said(warehou
     (answer,) = first["answers"]
     assert [each["judge"] for each in answer["judgments"]] == ["judge-1", "judge-2"]
     assert second["answers"][0]["judgments"] == [] and second["answers"][0]["reason"] == "timeout"
+    assert answer["reason"] is None, "nothing was lost in the first turn"
     assert first["references"][0]["kind"] == "answer"
     assert data["benchmark"]["grades"] == (1, 10)
     words = Page(render_report(data, ImageStore(tmp_path / "images"))).words

@@ -10,7 +10,9 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from assets.quality.model_checks import MOST_READ
+from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld
+from tests.assets.filled import put
 from tests.assets.world import (
     ANY_ASSETS,
     Result,
@@ -192,3 +194,38 @@ def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_m
         f"({n} not_json), and at most 20% may be. {n} replies could not be read: "
     )
     assert world.rows("SELECT * FROM quality.checks") == []
+
+
+def test_a_page_that_two_shards_have_is_one_source(empty_warehouse: Warehouse) -> None:
+    """The second dialogue has the pictures in the other order, and so another language."""
+    languages = {"e": "de", "f": "en"}
+    put(
+        empty_warehouse,
+        {
+            "ingest.entries": [
+                {"wit_shard": shard, "entry_id": entry_id, "title": entry_id, "language": language}
+                for shard in ("one", "two")
+                for entry_id, language in languages.items()
+            ],
+            "cluster.image_sets": [
+                {
+                    "set_id": "s",
+                    "position": place,
+                    "entry_id": entry_id,
+                    "image_id": f"image {entry_id}",
+                }
+                | {"image_id": f"image {entry_id}", "kind": "benchmark"}
+                for place, entry_id in enumerate(languages, 1)
+            ],
+            "dialogue.dialogues": [
+                {"dialogue_id": order, "set_id": "s", "kind": "benchmark", "n_images": 2}
+                | {"image_ids": [f"image {entry_id}" for entry_id in order]}
+                for order in ("ef", "fe")
+            ],
+        },
+    )
+    dialogues = empty_warehouse.read("quality/dialogues").to_pylist()
+    assert [
+        (row["language"], "".join(source["title"] for source in row["sources"]))
+        for row in dialogues
+    ] == [("de", "ef"), ("en", "fe")]

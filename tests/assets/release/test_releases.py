@@ -11,6 +11,7 @@ from assets.evaluate.release_diff import compare_releases
 from assets.release.current_releases import version_of_releases
 from methods.benchmarks import BENCHMARKS
 from tests.assets.conftest import CopyWorld
+from tests.assets.filled import put
 from tests.assets.world import (
     ANY_ASSETS,
     FROM_REVIEW_TO_RELEASE,
@@ -246,11 +247,17 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
     version = version_of_releases(world.warehouse).value
     assert versions["release/releases"] == version
 
-    # Without the pin, what is approved comes into force with the next run.
+    # Without the pin, what is approved comes into force with the next run, and so does the pin of a
+    # name that is not built here.
     assert unpin(world, "mmdu").success
     assert world.current() == now
+    imported = {"release_id": "other-1", "name": "other", "kind": "benchmark", "origin": "imported"}
+    rows = [{**imported, "review_policy": "none"}]
+    put(world.warehouse, {"release.releases": rows}, {"release_id": "other-1"})
+    world.write_settings({"release": {"releases": {"pinned": {"other": "other-1"}}}})
     assert world.release("sample", sample_share=0.0).success
     assert world.current()["mmdu"] == frozen["release_id"]
+    assert world.current()["other"] == "other-1"
     assert version_of_releases(world.warehouse).value != version
 
 

@@ -16,9 +16,11 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def decided(released: World, copied: CopyWorld) -> tuple[World, Row]:
-    """One dialogue that ann and eve approved and another that only ann did, people required."""
+    """One dialogue that ann and eve approved and sue skipped, and another that only ann approved,
+    people required."""
     world = copied(released)
     first, second, *_ = world.rows("SELECT * FROM release.items JOIN review.queue USING (item_id)")
+    world.decide(first["item_id"], "skip", "sue")
     world.decide(first["item_id"], "accept", "ann")
     world.decide(first["item_id"], "accept", "eve", round=2)
     world.decide(second["item_id"], "accept", "ann", decided_at="2026-01-02T00:00:00+00:00")
@@ -56,6 +58,7 @@ def wrong(world: World) -> list[str]:
         ({"content_hash": "other"}, "people are demanded and nobody approved exactly this content"),
         ({"reviewers": ["ann", "policy:all"]}, "demanded and a policy is among the reviewers"),
         ({"reviewers": ["ann", "zoe"]}, "zoe is among the reviewers without a decision on its"),
+        ({"reviewers": ["ann", "sue"]}, "sue is among the reviewers without a decision on its"),
         ({"reviewers": []}, "it is approved without a reviewer, not even a policy"),
     ],
 )

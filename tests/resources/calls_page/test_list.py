@@ -288,10 +288,17 @@ def test_a_call_for_an_evaluated_model_has_its_label(port: int, home: Path) -> N
     keep(home, call(1), call(2))
     answers = [
         {
-            **{"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"},
+            **{"model": name, "release_id": release_id, "item_id": "i", "turn": 1},
             **{"call_key": key, "settings": [("model", "eyes-1"), ("temperature", temperature)]},
+            "status": "refused",
         }
-        for name, key, temperature in (("cold", call(1).key, "0"), ("warm", "other", "0.7"))
+        for release_id, name, key, temperature in (
+            ("r", "cold", call(1).key, "0"),
+            ("r", "warm", "other", "0.7"),
+            # On another release it was asked otherwise, by another call.
+            ("s", "cold", "later", "0.3"),
+            ("s", "warm", "last", "0.7"),
+        )
     ]
     put(Warehouse(home / "warehouse.duckdb"), {"evaluate.answers": answers})
     _, text = ask(port, CALLS)

@@ -196,6 +196,12 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_t
     (repository, made), sent = calls
     assert (repository, made["private"], made["repo_type"]) == ("me/set", True, "dataset")
     assert (sent["repo_id"], sent["commit_message"]) == ("me/set", "out")
+    # Shards and examples that an earlier push sent and this one lacks are removed; nothing else is.
+    earlier = ["data/default/test-00001-of-00002.parquet", "example/9.png", "LICENSE"]
+    removed = huggingface_hub.utils.filter_repo_objects(
+        earlier, allow_patterns=sent["delete_patterns"]
+    )
+    assert list(removed) == earlier[:2]
     page = before["README.md"].replace(loading, b'rows = load_dataset("me/set", "default"')
     assert sent_files["README.md"] == page != before["README.md"]
     changed = {name for name in before if sent_files[name] != before[name]}

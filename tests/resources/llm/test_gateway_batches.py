@@ -110,7 +110,11 @@ def test_a_stage_in_batch_mode_hands_its_requests_over_and_says_that_it_waits(tm
     assert api.n_live == 0, "nothing is asked live"
     (kept,) = state(tmp_path).batches(still_open=True)
     assert (kept.model, kept.remote_id, kept.n_requests) == ("it", batch["id"], 5)
-    assert {item.run for item in state(tmp_path).waiting(kept.batch).values()} == {"run-1"}
+    waiting = state(tmp_path).waiting(kept.batch)
+    assert {item.run for item in waiting.values()} == {"run-1"}
+    # A run that reports an earlier failure of these requests takes none out of its new batch.
+    state(tmp_path).delete_reported(waiting)
+    assert state(tmp_path).waiting(kept.batch) == waiting
 
 
 def test_the_next_run_takes_in_what_a_live_call_would_get_at_its_part_of_the_price(tmp_path, api):

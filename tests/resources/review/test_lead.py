@@ -5,7 +5,7 @@ import pytest
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
 from resources.review import lead
-from tests.resources.review.review_queue import queue, rewritten, with_rules, work
+from tests.resources.review.review_queue import item, queue, rewritten, with_rules, work
 from tests.resources.review.test_locks import Time
 
 RULES = "default: {annotators: 2, expert: disagreement}"
@@ -26,6 +26,9 @@ def both(store, item_id, first="accept", second="accept", **more):
 @pytest.mark.files_alone
 def test_a_dispute_is_what_annotators_differ_in_until_an_expert_decides(store):
     both(store, "item-0")
+    work(store, "cid", verdict_="reject", item_id="item-1")
+    # What was decided on an earlier content is no vote on this one.
+    store.update_queue([item(number, version=int(number == 1)) for number in range(12)])
     both(store, "item-1", "accept", "reject")
     both(store, "item-2", "accept", "edit", edits=rewritten(store, "item-2", "Other."))
     found = store.overview()

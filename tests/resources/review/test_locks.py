@@ -222,10 +222,12 @@ class TestQuotas:
         monkeypatch.setattr(locks, "today", lambda _: "9999-01-01")
         assert work(store, "ann") == "item-3"
 
-    def test_what_is_held_counts_and_what_is_skipped_does_not(self, tmp_path):
+    def test_what_is_held_counts_and_what_is_skipped_or_taken_back_does_not(self, tmp_path):
         store = with_rules(tmp_path, "default: {quota: 2}")
         store.update_queue(queue(5))
 
+        work(store, "ann", item_id="item-4")
+        store.take_back("item-4", store.last_decision("ann").event_id, "ann")
         work(store, "ann", verdict_="skip")
         for name in ("item-1", "item-2"):
             assert store.lock_item("ann", "annotator", item_id=name).item_id == name

@@ -269,6 +269,30 @@ def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, t
         load(written(tmp_path / "claimed.zip", [claimed]), worked, Accounts(worked.path))
 
 
+def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
+    store, accounts = home(tmp_path / "one")
+    on = store.item("item-0")
+    at = "2026-01-01T00:00:00+00:00"
+    store.append([verdict(on, name, decided_at=at) for name in ("ann", "bob")])
+    decisions = decisions_of(store, "item-0")
+    said = {"item_id": "item-0", "addressee": None, "text": "Same.", "written_at": at}
+    comments = [
+        {**said, "comment_id": number, "author": name} for number, name in enumerate(("ann", "bob"))
+    ]
+    file = written(tmp_path / "both.zip", decisions, comments)
+    other, people = home(tmp_path / "two")
+    # Each of the two is already there alone, and is not taken for the other.
+    alone = written(tmp_path / "alone.zip", decisions[1:], comments[1:])
+    assert load(alone, other, people) == (1, 1, 0, 0, 0)
+    assert load(file, other, people) == (1, 1, 2, 0, 0)
+    assert sorted(each.reviewer for each in other.decisions()) == ["ann", "bob"]
+    assert sorted(each.author for each in other.comments()) == ["ann", "bob"]
+    assert load(file, store, accounts) == (0, 2, 2, 0, 0)
+    people.erase("ann")
+    people.erase("bob")
+    assert load(file, other, people) == (0, 0, 4, 0, 0)
+
+
 def archived(*members: tuple[str, bytes | str]) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:

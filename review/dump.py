@@ -442,10 +442,10 @@ def _gold(path: Path, store: ReviewStore, names: _Names, current_time: datetime)
             content = expected["content"]
             if (expected["verdict"] == "reject") != (content is None):
                 raise ValueError("the content is that of an item which is not rejected")
-            if content is not None:
-                if content.keys() != item["content"].keys():
-                    raise ValueError("the content has the keys of another kind")
-                KINDS[item["kind"]].texts(content)
+            if expected["verdict"] == "edit":
+                KINDS[item["kind"]].check(content, item["content"])
+            elif content is not None and content_id(content) != item["content_hash"]:
+                raise ValueError("the content of an accepted item is not that of the item")
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
             raise DumpError(f"{path}, gold, row {number}: expected: {reason}.") from None
@@ -503,7 +503,8 @@ def _decision(
     """Make the decision of a row; check that its edits fit the item's content. Raises DumpError."""
     kind, edits = KINDS[item["kind"]], None
     try:
-        if (row.verdict == "edit") != (row.edits is not None):
+        edits = None if row.edits is None else from_json(row.edits)
+        if (row.verdict == "edit") != (edits is not None):
             raise ValueError("edits are given with the verdict edit, and with no other")
         if (row.ended_at is None) != (row.ended_by is None):
             raise ValueError("ended_at and ended_by belong together")
@@ -513,7 +514,6 @@ def _decision(
             raise ValueError("ended_at is before decided_at")
         if row.verdict == "reject" and row.reason is None:
             raise ValueError("reject needs a reason")
-        edits = None if row.edits is None else from_json(row.edits)
         on = contents.get(row.content_hash, item["content"])
         check_texts(edits, row.reason, row.note, on)
         if edits is not None:

@@ -27,7 +27,7 @@ from resources.files.parquet_records import open_parquet, read_records
 from resources.review.accounts import ROLES, Accounts
 from resources.review.credentials import folded_name
 from resources.review.gold import NewGold, gold_id_of
-from resources.review.loading import Ended
+from resources.review.loading import Ended, are_stored, comment_key, decision_key
 from resources.review.revocations import MAX_REASON
 from resources.review.store import ReviewStore
 from review.item_texts import item_texts
@@ -296,7 +296,6 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     """
     current_time = store.time()
     contents: dict[str, dict[str, Any]] = {}
-    commented = {_comment_key(vars(each)) for each in store.comments()}
     stored = {each.source_hash: each for each in store.decisions(revoked=True)}
     names = _Names(accounts)
     decided = _rows(path, "decisions", _Decision, current_time)
@@ -310,21 +309,26 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     golden = {gold_id_of(item) for item in items.values() if item is not None}
     golden |= {row.item_id for row in _rows(path, "gold", _Gold, current_time)}
     without_item = of_other_gold = 0
-    decisions: list[tuple[Decision, Ended | None]] = []
-    new: list[Decision] = []
+    made: list[tuple[str, _Decision, Decision]] = []
     for number, row in enumerate(decided, start=1):
         place, item = f"{path}, decisions, row {number}", items[row.item_id]
         if item is None:
             of_other_gold += row.item_id in golden
             without_item += row.item_id not in golden
             continue
-        decision = _decision(place, row, item, contents, current_time)
+        made.append((place, row, _decision(place, row, item, contents, current_time)))
+    known = are_stored(
+        [decision_key(each) for _, _, each in made], map(decision_key, stored.values())
+    )
+    decisions: list[tuple[Decision, Ended | None]] = []
+    new: list[Decision] = []
+    for (place, row, decision), is_known in zip(made, known, strict=True):
         end = None
         # Only check names of new decisions: the person of a known one may have been renamed since.
-        if store.event_of(decision) is None:
+        if not is_known:
             reviewer = names.stored_name(row.reviewer, ROLE_OF_ROUND[row.round])
             decision = replace(decision, reviewer=reviewer)
-            if row.ended_at is not None:
+            if row.ended_at and row.ended_by:
                 role = ROLES[0] if row.ended_by == row.reviewer else "admin"
                 end = names.stored_name(row.ended_by, role), row.ended_for, row.ended_at
             source = decision.source_hash or source_hash_of(decision)
@@ -335,12 +339,17 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
                 new.append(decision)
         decisions.append((decision, end))
     written = [
-        {**row.model_dump(), "author": names.stored_name(row.author)}
-        | {"addressee": names.stored_name(row.addressee) if row.addressee else None}
-        if _comment_key(row.model_dump()) not in commented
-        else row.model_dump()
+        row.model_dump(exclude={"comment_id"})
         for row in _rows(path, "comments", _Comment, current_time)
     ]
+    known = are_stored(
+        map(comment_key, written), [comment_key(vars(each)) for each in store.comments()]
+    )
+    for comment, is_known in zip(written, known, strict=True):
+        if not is_known:
+            comment["author"] = names.stored_name(comment["author"])
+            addressee = comment["addressee"]
+            comment["addressee"] = names.stored_name(addressee) if addressee else None
     names.require_all(path)
     _require_others_in_round_2(path, store, new, items)
     return DumpLoadResult(*store.load(decisions, written, gold), without_item, of_other_gold)
@@ -433,10 +442,10 @@ def _gold(path: Path, store: ReviewStore, names: _Names, current_time: datetime)
             content = expected["content"]
             if (expected["verdict"] == "reject") != (content is None):
                 raise ValueError("the content is that of an item which is not rejected")
-            if content is not None:
-                if content.keys() != item["content"].keys():
-                    raise ValueError("the content has the keys of another kind")
-                KINDS[item["kind"]].texts(content)
+            if expected["verdict"] == "edit":
+                KINDS[item["kind"]].check(content, item["content"])
+            elif content is not None and content_id(content) != item["content_hash"]:
+                raise ValueError("the content of an accepted item is not that of the item")
         except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
             raise DumpError(f"{path}, gold, row {number}: expected: {reason}.") from None
@@ -444,10 +453,6 @@ def _gold(path: Path, store: ReviewStore, names: _Names, current_time: datetime)
         copy: QueueItem = {**item, "item_id": row.item_id}
         new.append(NewGold(copy, row.of_item, expected, made_by, row.made_at))
     return new
-
-
-def _comment_key(comment: Row) -> tuple[str, str, str]:
-    return comment["item_id"], comment["text"], comment["written_at"]
 
 
 def _rows(path: Path, table: str, model: type[BaseModel], current_time: datetime) -> list[Any]:
@@ -498,7 +503,8 @@ def _decision(
     """Make the decision of a row; check that its edits fit the item's content. Raises DumpError."""
     kind, edits = KINDS[item["kind"]], None
     try:
-        if (row.verdict == "edit") != (row.edits is not None):
+        edits = None if row.edits is None else from_json(row.edits)
+        if (row.verdict == "edit") != (edits is not None):
             raise ValueError("edits are given with the verdict edit, and with no other")
         if (row.ended_at is None) != (row.ended_by is None):
             raise ValueError("ended_at and ended_by belong together")
@@ -508,7 +514,6 @@ def _decision(
             raise ValueError("ended_at is before decided_at")
         if row.verdict == "reject" and row.reason is None:
             raise ValueError("reject needs a reason")
-        edits = None if row.edits is None else from_json(row.edits)
         on = contents.get(row.content_hash, item["content"])
         check_texts(edits, row.reason, row.note, on)
         if edits is not None:

@@ -17,7 +17,7 @@ from typing import Any
 from argon2 import PasswordHasher
 from sqlalchemy import Connection, Row, text
 
-from resources.review import names, sign_in_limits
+from resources.review import lead, names, sign_in_limits
 from resources.review.clock import stored_time, time_of_day
 from resources.review.credentials import (
     HASHER,
@@ -209,6 +209,8 @@ class Accounts:
 
     def set_role(self, name: str, role: str) -> None:
         """Change the role of an account, effective from the next request.
+
+        Locks of rounds in which the new role does not decide end; the drafts stay.
 
         Args:
             name: The name.
@@ -408,6 +410,8 @@ class Accounts:
             changed = connection.execute(_CHANGE[column], values).scalar()
             if changed is None:
                 raise AccountError(f"There is no account {name!r}.")
+            if column == "role" and value is not None:
+                lead.release_other_rounds(connection, changed, value)
             for end in _SIGN_OUT if sign_out else ():
                 connection.execute(end, {"name": changed})
 

@@ -19,12 +19,6 @@ _APPEND = text(f"""
 INSERT INTO events ({", ".join(COLUMNS)}) VALUES (:{", :".join(COLUMNS)})
 ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
 """)
-_SAME = text("""
-SELECT event_id FROM events
-WHERE
-    item_id = :item_id AND content_hash = :content_hash AND round = :round AND verdict = :verdict
-    AND edits IS NOT DISTINCT FROM :edits AND decided_at = :decided_at
-""")
 _HAS_DECIDED = text("SELECT 1 FROM in_force WHERE reviewer = :reviewer LIMIT 1")
 _COLUMNS = f"SELECT event_id, {', '.join(COLUMNS)}"
 _ROWS = {
@@ -48,19 +42,6 @@ def append(connection: Connection, decision: Decision) -> int | None:
         Its event id; None if a decision with its source hash is stored already.
     """
     return connection.execute(_APPEND, _values(decision)).scalar()
-
-
-def same_decision(connection: Connection, decision: Decision) -> int | None:
-    """Find a stored decision with the same content and time, even if its person was renamed since.
-
-    Args:
-        connection: The review store.
-        decision: The decision.
-
-    Returns:
-        Its event id; None if the decision is new.
-    """
-    return connection.execute(_SAME, _values(decision)).scalar()
 
 
 def read(

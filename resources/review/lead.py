@@ -19,7 +19,7 @@ from methods.review.overview import (
     expected_for_experts,
     forecast,
 )
-from methods.review.process import RuleBook
+from methods.review.process import ROUND_OF_ROLE, RuleBook
 from methods.review.ratings import IN_CONTENT, blind_on_current, ratings_of
 from resources.review import events, gold, item_status
 from resources.review.clock import advance, time_of_day, time_of_locks
@@ -40,6 +40,10 @@ lock each minute while its person is active."""
 _RELEASE = text("""
 UPDATE locks SET expires_at = :now
 WHERE item_id = :item_id AND annotator = :annotator AND expires_at > :now
+""")
+_RELEASE_OTHER_ROUNDS = text("""
+UPDATE locks SET expires_at = :now
+WHERE annotator = :annotator AND round <> :round AND expires_at > :now
 """)
 
 
@@ -195,6 +199,12 @@ def release(connection: Connection, item_id: str, annotator: str) -> bool:
     """
     values = {"item_id": item_id, "annotator": annotator, "now": advance(connection)}
     return bool(connection.execute(_RELEASE, values).rowcount)
+
+
+def release_other_rounds(connection: Connection, annotator: str, role: str) -> None:
+    """End a person's locks of rounds in which a role does not decide; the drafts stay."""
+    values = {"annotator": annotator, "round": ROUND_OF_ROLE[role], "now": advance(connection)}
+    connection.execute(_RELEASE_OTHER_ROUNDS, values)
 
 
 def _item(row: Row[Any]) -> QueueItem:

@@ -27,7 +27,6 @@ _HANDED_OUT: dict[int, tuple[str, ...]] = {1: ("to_rework", "round_1"), 2: ("rou
 """Round -> statuses of items that people get, in this order. A rejected item is not in the list: a
 person gets it only by its id."""
 
-
 ANY_DRAFT = "any"
 """A version that matches any stored draft."""
 
@@ -360,7 +359,7 @@ def decide(
         The event id.
 
     Raises:
-        LockLost: The lock has expired. Nothing is stored.
+        LockLost: The lock has expired, or is for another round. Nothing is stored.
         StaleDecision: The item changed, or was decided by somebody else. Nothing is stored.
         DraftConflict: The stored draft has another version. Nothing is stored.
     """
@@ -376,8 +375,9 @@ def decide(
             "The lock has expired, or is another person's or on another item: open the item again, the "
             "draft is kept."
         )
-    if lock.round != decision.round:
-        raise LockLost("The lock is for another round than the decision.")
+    # A request that began before the role changed may have locked the item after that.
+    if not lock.round == decision.round == ROUND_OF_ROLE.get(lock.role, lock.round):
+        raise LockLost("The lock is for another round than the decision or the person's role.")
     _require_version(lock.draft, based_on)
     status, round_now, content_now = lock.status, lock.round_now, lock.content_now
     if status is None and gold.is_gold(connection, decision.item_id):

@@ -144,7 +144,6 @@ class ReviewStore:
 
     decisions = _method("snapshot", events.read)
     visible_decisions = _method("snapshot", item_rows.visible_decisions)
-    event_of = _method("read", events.same_decision)
     has_decided = _method("read", events.has_decided)
     append = _method("transaction", loading.append)
     load = _method("transaction", loading.load)

@@ -12,9 +12,18 @@ import pytest
 
 from dagster_project.cli import main as loom
 from resources.review.accounts import Accounts
+from resources.review.gold import gold_id_of
 from resources.review.store import ReviewStore
 from review.dump import COLUMNS, FORMS, DumpError, dump_file, load, tables
-from tests.resources.review.review_queue import item, queue, status, verdict, with_rules, work
+from tests.resources.review.review_queue import (
+    item,
+    item_with,
+    queue,
+    status,
+    verdict,
+    with_rules,
+    work,
+)
 from tests.review.http_people import signed_in
 from tests.review.pages import make_site
 
@@ -197,6 +206,7 @@ def test_the_tables_say_what_was_done(worked):
     ("table", "change", "fault"),
     [
         ("decisions", {"edits": None}, "edits are given with the verdict edit"),
+        ("decisions", {"edits": "NaN"}, "edits are given with the verdict edit"),
         ("decisions", {"content_hash": "0" * 20, "edits": '{"a": 5}'}, "keys of another kind"),
         ("decisions", {"seconds": "nan"}, "decisions, row 1: seconds: "),
         ("decisions", {"ended_at": "2026-01-01"}, "row 1: ended_at is before decided_at"),
@@ -238,6 +248,32 @@ def decisions_of(store: ReviewStore, item_id: str) -> list[Row]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("expected", "fault"),
+    [
+        ({"verdict": "edit", "scores": {"clarity": "5"}}, "scores clarity: this is a whole number"),
+        ({"verdict": "accept", "scores": {"clarity": 4}}, "accepted item is not that of the item"),
+    ],
+)
+def test_gold_that_no_decision_can_be_compared_with_is_refused(tmp_path, expected, fault):
+    store, accounts = home(tmp_path / "other")
+    texts = dict.fromkeys(("question", "reference", "answer"), "Text")
+    scale = {"dimensions": ["clarity"], "lowest": 0, "highest": 10, "scores": {"clarity": None}}
+    scored = item_with({"image_ids": [], **texts, **scale}, "score")
+    store.update_queue([scored])
+    content = {**scored["content"], "scores": expected["scores"]}
+    row = {
+        "item_id": gold_id_of(scored),
+        "of_item": scored["item_id"],
+        "expected": json.dumps({"verdict": expected["verdict"], "content": content}),
+        "made_by": "ada",
+        "made_at": "2026-01-01T00:00:00+00:00",
+    }
+    with pytest.raises(DumpError, match=f"gold, row 1: expected: .*{fault}"):
+        load(written(tmp_path / "gold.zip", [], gold=[row]), store, accounts)
+    assert store.gold() == []
+
+
 def test_nobody_decides_both_rounds_of_an_item(worked, tmp_path):
     (first,) = [row for row in decisions_of(worked, "item-2") if row["verdict"] == "accept"]
     again = {**first, "round": 2, "source_hash": "0" * 20}
@@ -267,6 +303,30 @@ def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, t
     claimed = {**first, "round": 2, "reviewer": "eve", "source_hash": other["source_hash"]}
     with pytest.raises(DumpError, match="row 1: source_hash is that of another decision"):
         load(written(tmp_path / "claimed.zip", [claimed]), worked, Accounts(worked.path))
+
+
+def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
+    store, accounts = home(tmp_path / "one")
+    on = store.item("item-0")
+    at = "2026-01-01T00:00:00+00:00"
+    store.append([verdict(on, name, decided_at=at) for name in ("ann", "bob")])
+    decisions = decisions_of(store, "item-0")
+    said = {"item_id": "item-0", "addressee": None, "text": "Same.", "written_at": at}
+    comments = [
+        {**said, "comment_id": number, "author": name} for number, name in enumerate(("ann", "bob"))
+    ]
+    file = written(tmp_path / "both.zip", decisions, comments)
+    other, people = home(tmp_path / "two")
+    # Each of the two is already there alone, and is not taken for the other.
+    alone = written(tmp_path / "alone.zip", decisions[1:], comments[1:])
+    assert load(alone, other, people) == (1, 1, 0, 0, 0)
+    assert load(file, other, people) == (1, 1, 2, 0, 0)
+    assert sorted(each.reviewer for each in other.decisions()) == ["ann", "bob"]
+    assert sorted(each.author for each in other.comments()) == ["ann", "bob"]
+    assert load(file, store, accounts) == (0, 2, 2, 0, 0)
+    people.erase("ann")
+    people.erase("bob")
+    assert load(file, other, people) == (0, 0, 4, 0, 0)
 
 
 def archived(*members: tuple[str, bytes | str]) -> bytes:

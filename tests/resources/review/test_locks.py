@@ -6,6 +6,7 @@ import pytest
 
 from methods.review.decisions import StaleDecision
 from resources.review import clock, locks
+from resources.review.accounts import Accounts
 from resources.review.locks import LOCK_SECONDS, LockLost
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
@@ -146,6 +147,25 @@ class TestLocks:
             with pytest.raises(LockLost, match="another"):
                 store.decide(lock.token, verdict(lock, "ann", **changes))
         assert store.decisions() == []
+
+    def test_a_person_does_not_decide_in_a_round_that_their_new_role_does_not(self, store):
+        accounts = Accounts(store.path)
+        accounts.add("eve", "expert")
+        work(store, "ann", item_id="item-0")
+        lock = store.lock_item("eve", "expert")
+        store.save_draft(lock.claim, {"note": "half"})
+        accounts.set_role("eve", "annotator")
+
+        assert not store.renew_lock(lock.claim) and store.holds() == []
+        # A request that began as an expert's locks the item again.
+        again = store.lock_item("eve", "expert")
+        for each in (lock, again):
+            with pytest.raises(LockLost):
+                store.decide(each.token, verdict(each, "eve"))
+        accounts.set_role("eve", "expert")
+        back = store.lock_item("eve", "expert")
+        assert store.draft(back.claim)[0] == {"note": "half"}
+        assert store.decide(back.token, verdict(back, "eve")) == 2
 
     def test_a_changed_item_is_not_decided_and_may_be_locked_again(self, store):
         lock = store.lock_item("ann", "annotator")

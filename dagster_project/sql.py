@@ -131,9 +131,10 @@ def _said_if_wrong(connection: "duckdb.DuckDBPyConnection") -> Iterator[list[str
             yield []
     except duckdb.Error as error:
         address = lake_address()
-        print(lake_error(address, error) if address else error, file=sys.stderr)
+        message = lake_error(address, error) if address else error
+        print(printable(str(message)), file=sys.stderr)
     except UserError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
 

@@ -124,11 +124,12 @@ def serve_calls(port: int) -> int:
     from starlette.routing import Route
 
     from resources.calls_page.pages import routes_of
+    from review.server import PromptRequests
 
     require_folder()
     require_free(port)
     to_calls = Route("/", lambda _request: RedirectResponse(CALLS))
     app = Starlette(routes=[to_calls, *routes_of(home())])
     print(f"Model calls on http://{HOST}:{port}{CALLS} (Ctrl-C stops it)", flush=True)
-    uvicorn.run(app, host=HOST, port=port, log_level="warning")
+    uvicorn.run(app, host=HOST, port=port, log_level="warning", http=PromptRequests)
     return 0

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from methods.naming import nearest
+from methods.web_address import cut_address
 
 _NO_SUCH_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 
@@ -18,10 +19,11 @@ def first_fault(error: ValidationError, model: type[BaseModel]) -> tuple[str, st
         model: The class that the values were validated against.
 
     Returns:
-        The path to the value, with dots between its keys, and a description without a full stop.
+        The path to the value, with dots between its keys and without secrets of addresses, and a
+        description without a full stop.
     """
     first = error.errors(include_url=False)[0]
-    place = ".".join(map(str, first["loc"]))
+    place = ".".join(cut_address(str(key)) for key in first["loc"])
     if first["type"] in _NO_SUCH_KEY:
         *parents, key = first["loc"]
         return place, f"there is no such key; {nearest(str(key), _keys(model, parents))}"

@@ -12,6 +12,10 @@ _SECRET = re.compile(
 """Usual names of query parameters whose values are secrets."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>]+", re.IGNORECASE)
 
+_USER = re.compile(r"^(\s*[a-z][a-z0-9+.-]*:/+)?[^/]*@", re.IGNORECASE)
+"""User and password, after a scheme with any number of slashes."""
+_BEHIND_PATH = re.compile("[?#;]|%3f", re.IGNORECASE)
+
 
 class Credentials(NamedTuple):
     """A user name and a password, percent-decoded."""
@@ -46,6 +50,16 @@ def without_query(address: str) -> str:
     if "://" not in address:
         return address
     return re.split("[?#]", without_secrets(address), maxsplit=1)[0]
+
+
+def cut_address(text: str) -> str:
+    """Remove user, password, parameters and fragment from an address that may have mistakes.
+
+    An example is an address without its scheme. A text without "/", "?" and ":" is returned unchanged.
+    """
+    if not re.search("[/?:]", text):
+        return text
+    return _USER.sub(r"\1", _BEHIND_PATH.split(text, maxsplit=1)[0])
 
 
 def cut_secrets(text: str) -> str:

@@ -4,6 +4,8 @@ from typing import Any
 
 import yaml
 
+from methods.web_address import cut_address
+
 MOST_CHARACTERS = 5_000_000
 """The most characters of a text."""
 MOST_REPEATED = 100_000
@@ -16,7 +18,7 @@ _INTEGER = "tag:yaml.org,2002:int"
 
 
 class RefusedYaml(yaml.YAMLError):
-    """The text exceeds a limit or is ambiguous. The message is a clause that says where."""
+    """The text is not YAML, exceeds a limit or is ambiguous. The message is a clause with the place."""
 
 
 class _BoundedLoader(yaml.SafeLoader):
@@ -64,7 +66,8 @@ def _require_unique_keys(node: yaml.MappingNode) -> None:
         line = key.start_mark.line + 1
         if (first := lines.get((key.tag, key.value))) is not None:
             raise RefusedYaml(
-                f"the key {key.value[:80]} is there twice, in line {first} and in line {line}: keep one"
+                f"the key {cut_address(key.value)[:80]} is there twice, in line {first} and in "
+                f"line {line}: keep one"
             )
         lines[key.tag, key.value] = line
 
@@ -88,12 +91,16 @@ def from_yaml(text: str) -> Any:
 
     Raises:
         yaml.YAMLError: The text is not YAML, has a key twice, is too long or nested too deeply, has too
-            long an integer, or repeats too many values by aliases.
+            long an integer, or repeats too many values by aliases. The message quotes no line.
     """
     if len(text) > MOST_CHARACTERS:
         raise RefusedYaml(f"it has more than {MOST_CHARACTERS:,} characters")
     try:
         return yaml.load(text, _BoundedLoader)
+    except yaml.MarkedYAMLError as error:
+        # The error's own text quotes a part of the line, which may have a password.
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise RefusedYaml(f"{line}{error.problem}") from None
     except RecursionError:
         raise RefusedYaml("lists or keys stand inside each other too often") from None
     except ValueError as error:

@@ -1,11 +1,11 @@
-"""The web server of the review app: uvicorn's options, and a timeout for slow requests."""
+"""The web server of the review app: uvicorn's options, and limits for requests."""
 
 import asyncio
 import os
 from collections.abc import Sequence
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from resources.web.ports import HOST
 from review.proxy import PEER
@@ -14,21 +14,48 @@ FORWARDED_ALLOW_IPS = "FORWARDED_ALLOW_IPS"
 """uvicorn's environment variable with the addresses of trusted proxies."""
 WHOLE_WITHIN = 30.0
 """Seconds within which a request must arrive completely, with its body."""
+MOST_OF_HEAD = 65_536
+"""The most bytes of a request's first line and headers, and of its trailers. The last read from the
+socket may exceed it."""
 
 
 class PromptRequests(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1 protocol with a timeout for requests, against slow clients.
+    """uvicorn's HTTP/1.1 protocol with a timeout for requests and a limit on their headers.
 
     The time runs from the connection, or from a request's first byte, to its last byte. The duration of
-    the response does not count.
+    the response does not count. Larger headers or trailers than MOST_OF_HEAD end the connection with
+    status 431. The app limits bodies.
     """
 
     _deadline: asyncio.TimerHandle | None = None
+    _n_bytes = 0
+    """Bytes after the last complete part: a request, headers, a chunk's header, bytes of a body."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer of the first request."""
         super().connection_made(transport)
         self._begin()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse received bytes, and close the connection if headers or trailers are too large."""
+        self._n_bytes += len(data)
+        super().data_received(data)
+        if self._n_bytes > MOST_OF_HEAD and not self.transport.is_closing():
+            self._refuse_head()
+
+    def on_headers_complete(self) -> None:
+        """Count the bytes after the headers separately."""
+        super().on_headers_complete()
+        self._n_bytes = 0
+
+    def on_chunk_header(self) -> None:
+        """Count the bytes after a chunk's header separately."""
+        self._n_bytes = 0
+
+    def on_body(self, body: bytes) -> None:
+        """Do not count the bytes of a body."""
+        super().on_body(body)
+        self._n_bytes = 0
 
     def on_message_begin(self) -> None:
         """Start the timer of a request at its first byte."""
@@ -40,12 +67,21 @@ class PromptRequests(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Stop the timer: the request is complete."""
         super().on_message_complete()
+        self._n_bytes = 0
         self._end()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer when the connection is closed."""
         super().connection_lost(exc)
         self._end()
+
+    def _refuse_head(self) -> None:
+        # A response that is being sent cannot be replaced.
+        if not (self.cycle and self.cycle.response_started and not self.cycle.response_complete):
+            self.transport.write(
+                STATUS_LINE[431] + b"connection: close\r\ncontent-length: 0\r\n\r\n"
+            )
+        self.transport.close()
 
     def _begin(self) -> None:
         if self._deadline is None:

@@ -14,7 +14,7 @@ from methods.errors import printable
 from methods.ingest.image_filters import parse_exclusions
 from methods.json_text import from_json, is_unicode
 from methods.naming import listed, nearest
-from methods.web_address import without_query
+from methods.web_address import cut_address, without_query
 from resources.corpus.settings import CorpusError, CorpusSettings, load_settings
 from resources.corpus.shard import FileShard, Shard
 from resources.corpus.tsv import TsvShard
@@ -30,7 +30,7 @@ KINDS: dict[str, type[FileShard]] = {
     ".parquet": WitBaseShard,
 }
 """The kind of shard by the suffix of its file."""
-_ADDRESS = re.compile(r"https?://.+|hf://.+\.parquet")
+_ADDRESS = re.compile(r"https?://[^/].+|hf://.+\.parquet")
 
 CATEGORIES = "categories.jsonl"
 DOWNLOADS, WIKIPEDIA = "downloads", "wikipedia"
@@ -178,11 +178,11 @@ class Corpus:
 
 def _readable(address: str) -> str:
     """Check an address in `corpus.yaml`. Raises CorpusError if no shard can be read from it."""
-    shown = without_query(address)
-    if not _ADDRESS.fullmatch(address) or not _suffix(shown.rpartition("/")[2]):
+    if not _ADDRESS.fullmatch(address) or not _suffix(_file_name(address)):
         raise CorpusError(
-            f"The shard {shown} in corpus.yaml cannot be read: give an http or https address whose "
-            f"path ends in {', '.join(KINDS)}, or an hf address that ends in .parquet."
+            f"The shard {cut_address(address)} in corpus.yaml cannot be read: give an http or "
+            f"https address whose path ends in {', '.join(KINDS)}, or an hf address that ends in "
+            ".parquet."
         )
     return address
 
@@ -207,8 +207,12 @@ def _suffix(file_name: str) -> str:
     return max(fitting, key=len, default="")
 
 
+def _file_name(address: str) -> str:
+    return without_query(address).rpartition("/")[2]
+
+
 def _name_and_kind(address: str) -> tuple[str, type[FileShard]]:
-    file_name = without_query(address).rpartition("/")[2]
+    file_name = _file_name(address)
     suffix = _suffix(file_name)
     return file_name.removesuffix(suffix), KINDS[suffix]
 

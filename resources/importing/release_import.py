@@ -225,7 +225,16 @@ def _require_unchanged(
 
 
 def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """Raise ValueError for an item without a turn, with a missing image, or with an invalid key."""
+    """Raise ValueError for an item without a turn, with a missing image or with an invalid key, and for
+    a row without an item or with a NUL character.
+    """
+    item_ids = {row["item_id"] for row in rows["items"]}
+    for name, table in rows.items():
+        for row in table:
+            if row["item_id"] not in item_ids:
+                raise ValueError(f"{name} has a row of {row['item_id']}, which is no item")
+            if any("\0" in value for value in row.values() if isinstance(value, str)):
+                raise ValueError(f"{name} has a text with NUL")
     for item in items_of_release(rows):
         letters = LETTERS[: len(item.choices)]
         for turn in item.turns:

@@ -27,9 +27,6 @@ def read_rules(path: Path) -> RuleBook:
         return RuleBook()
     try:
         book = from_yaml(read_file(path).decode())
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise RulesError(f"{path}{line} is not YAML: {error.problem}.") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RulesError(f"{path} is not YAML: {' '.join(str(error).split())}.") from None
     try:

@@ -55,6 +55,10 @@ _NODES = ("SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE")
 _EXPLAIN = re.compile(r"\s*EXPLAIN\s+(?:ANALYZE\s+)?", re.IGNORECASE)
 _RUN_WHILE_SPLIT = re.compile(rb"(PRAGMA|IMPORT)\b", re.IGNORECASE)
 """Statements that DuckDB evaluates and replaces while it splits a text, before the check."""
+_SPACES = dict.fromkeys(
+    map(ord, "\u00a0\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200C)))), " "
+)
+"""Characters that DuckDB replaces by blanks before it splits a text, but not in `duckdb.tokenize`."""
 _QUERIES_ONLY = (
     "The tables are read-only here. Write a query: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, "
     "SUMMARIZE, EXPLAIN, or PIVOT with its values (ON column IN ('a', 'b'))."
@@ -107,6 +111,7 @@ def require_query(connection: "duckdb.DuckDBPyConnection", text: str) -> None:
 def _require_no_pragma(text: str) -> None:
     import duckdb
 
+    text = text.translate(_SPACES)
     source, begins = text.encode(), True
     for offset, _ in duckdb.tokenize(text):
         if begins and _RUN_WHILE_SPLIT.match(source, offset):

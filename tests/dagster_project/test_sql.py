@@ -43,6 +43,13 @@ def test_what_a_terminal_would_obey_is_spelled_out(warehouse, capsys):
     assert "\\u009b31m\\u202e" in printed and not {"\x9b", "\u202e"} & {*printed}
 
 
+def test_an_error_spells_out_what_a_terminal_would_obey(warehouse, capsys):
+    for query in ("SELECT (chr(27) || '[31mx')::INT", 'SELECT * FROM "\x1b[31mx"'):
+        assert loom(["sql", query]) == 2
+        printed = capsys.readouterr().err
+        assert "\\u001b[31mx" in printed and "\x1b" not in printed
+
+
 def test_of_several_queries_each_is_printed_up_to_a_wrong_one(warehouse, capsys):
     assert loom(["sql", f"SELECT count(*) AS n_rows FROM {TABLE}; SELECT 'second' AS a;"]) == 0
     printed = capsys.readouterr().out

@@ -35,6 +35,8 @@ ATTACKS = [
     "PRAGMA json_execute_serialized_sql(current_setting('memory_limit'))",
     "SELECT 1 /* é */; /* ; */ pragma json_execute_serialized_sql(current_setting('memory_limit'))",
     "IMPORT DATABASE '{folder}'",
+    *(f"{blank}PRAGMA version" for blank in "\u00a0\u2000\u200b\u202f\u205f\u2060\u3000\ufeff"),
+    "SELECT 1;\u00a0IMPORT DATABASE '{folder}'",
     "CHECKPOINT",
     "CREATE SECRET mine (TYPE s3)",
     "SELECT 1; SELECT 2",

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2
@@ -41,6 +42,36 @@ def test_a_request_that_is_never_whole_ends_and_others_are_answered(site, half):
         while part := slow.recv(4096):
             received += part
     assert not received.startswith(b"HTTP/1.1 200")
+
+
+CHUNKED = b"POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begin", "part"),
+    [
+        (b"GET /", b"a" * 60_000),
+        (b"GET /login HTTP/1.1\r\nHost: x\r\n", b"X-A: " + b"a" * 60_000 + b"\r\n"),
+        (b"GET /login HTTP/1.1\r\nHost: x\r\nX-A: ", b"a" * 60_000),
+        (CHUNKED + b"0\r\n", b"X-A: " + b"a" * 60_000 + b"\r\n"),
+    ],
+    ids=["address", "headers", "header", "trailers"],
+)
+def test_a_request_with_too_large_headers_is_refused_before_it_fills_the_memory(
+    tmp_path, begin, part
+):
+    n_sent = 0
+    with serving(make_site(tmp_path / "home")) as site:
+        host, _, port = site.address.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=30) as flood:
+            flood.sendall(begin)
+            # The server closes the connection, or this test ends.
+            with suppress(ConnectionError):
+                while n_sent < 50_000_000:
+                    flood.sendall(part)
+                    n_sent += len(part)
+        assert httpx2.get(f"{site.address}/login").status_code == 200
+    assert n_sent < 20_000_000, "the sockets hold some megabytes"
 
 
 def test_a_connection_is_used_again_after_more_than_the_time_of_one_request(site):

@@ -213,6 +213,27 @@ def test_settings_that_are_no_yaml_are_refused_by_the_name_of_the_file(folder, c
         load_settings(folder)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "shards: [https://h.example/x.tsv.gz?X-Amz-Signature=s3cret]",
+        "shards: https://me:s3cret@h.example/x.tsv.gz: x",
+        "shards: ['h.example/x.tsv.gz?sig=s3cret']",
+        "shards: ['https:/me:s3cret@h.example/x.tsv.gz']",
+        "shards: ['https:///me:s3cret@h.example/x.tsv.gz']",
+        "shards: ['s3cret@h.example/x.tsv.gz']",
+        "shards: ['https://h.example/x.tsv.gz;sig=s3cret']",
+        "shards: ['https://h.example/x.tsv.gz%3Fsig=s3cret']",
+        "https://h.example/x.tsv.gz?sig=s3cret: 1",
+        "h.example/x?sig=s3cret: 1\nh.example/x?sig=s3cret: 2",
+    ],
+)
+def test_a_mistake_in_an_address_shows_no_secret_of_it(folder, text):
+    with pytest.raises(CorpusError) as refused:
+        configured(folder, text).shards()
+    assert "corpus.yaml" in str(refused.value) and "s3cret" not in str(refused.value)
+
+
 # What stands beside the shards
 
 

@@ -163,6 +163,28 @@ def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty,
 
 
 @pytest.mark.parametrize(
+    ("table", "other"),
+    [
+        ("turns", {"item_id": "gone"}),
+        ("references", {"item_id": "gone"}),
+        ("images", {"item_id": "gone"}),
+        ("turns", {"question": "a\0b"}),
+    ],
+)
+def test_a_row_of_no_item_and_a_text_with_nul_are_refused(table, other, folder, empty):
+    tables = json.loads((folder / "tables.json").read_text())
+    *rows, row = tables[table]
+    # A row of no item is one more, so that each item is still whole.
+    tables[table] = [*rows, *([row] if "item_id" in other else []), {**row, **other}]
+    (folder / "tables.json").write_text(json.dumps(tables))
+    named_by_its_content(folder, {})
+
+    with pytest.raises(ReleaseFolderError, match="is not as it was written, as tables.json"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
+@pytest.mark.parametrize(
     ("card", "files", "what"),
     [
         ({"provider": "openai", "created_at": "1999-01-01T00:00:00+00:00"}, {}, "another card"),

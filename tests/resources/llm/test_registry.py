@@ -106,6 +106,18 @@ def test_an_entry_may_not_be_called_like_what_stands_beside_the_models(refused, 
     assert f"{name} is not a name for a model" in refused(GOOD.replace("  idle:", f'  "{name}":'))
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{base_url: https://h.example/v1?key=s3cret}",
+        "\n    base_url: https://me:s3cret@h.example/v1: x",
+        "{'https://me:s3cret@h.example/v1?key=s3cret': x}",
+    ],
+)
+def test_a_mistake_in_an_address_shows_no_secret_of_it(refused, entry):
+    assert "s3cret" not in refused(GOOD + f"  mine: {entry}")
+
+
 def test_an_address_is_the_entrys_own_or_its_variables_or_the_clients_default(load, monkeypatch):
     registry = load(GOOD)
     monkeypatch.delenv("BIG_URL", raising=False)

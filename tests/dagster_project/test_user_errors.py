@@ -51,6 +51,7 @@ HANDLED_IN_CODE = {
     "resources.upkeep.backup_contents.DamagedFile": "becomes a BackupError",
     "methods.yaml_text.RefusedYaml": "is a YAMLError, which names the file where it is caught",
     "resources.llm.request_body.RequestTooLarge": "becomes a Failure",
+    "resources.llm.model_calls.NotInLedger": "the item is left out, as it is beyond the run's limit",
     "resources.llm.model_calls.BatchPending": "the gateway submits a batch",
     "resources.mock_server.chat_request.ApiError": "becomes an HTTP answer of the mock server",
     "resources.mock_server.chat_request.BadRequest": "becomes an HTTP answer of the mock server",

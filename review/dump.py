@@ -309,20 +309,20 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     golden = {gold_id_of(item) for item in items.values() if item is not None}
     golden |= {row.item_id for row in _rows(path, "gold", _Gold, current_time)}
     without_item = of_other_gold = 0
-    made: list[tuple[str, _Decision, Decision]] = []
+    read_rows: list[tuple[str, _Decision, Decision]] = []
     for number, row in enumerate(decided, start=1):
         place, item = f"{path}, decisions, row {number}", items[row.item_id]
         if item is None:
             of_other_gold += row.item_id in golden
             without_item += row.item_id not in golden
             continue
-        made.append((place, row, _decision(place, row, item, contents, current_time)))
-    known = are_stored(
-        [decision_key(each) for _, _, each in made], map(decision_key, stored.values())
+        read_rows.append((place, row, _decision(place, row, item, contents, current_time)))
+    stored_already = are_stored(
+        [decision_key(each) for _, _, each in read_rows], map(decision_key, stored.values())
     )
     decisions: list[tuple[Decision, Ended | None]] = []
     new: list[Decision] = []
-    for (place, row, decision), is_known in zip(made, known, strict=True):
+    for (place, row, decision), is_known in zip(read_rows, stored_already, strict=True):
         end = None
         # Only check names of new decisions: the person of a known one may have been renamed since.
         if not is_known:
@@ -342,10 +342,10 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
         row.model_dump(exclude={"comment_id"})
         for row in _rows(path, "comments", _Comment, current_time)
     ]
-    known = are_stored(
+    stored_already = are_stored(
         map(comment_key, written), [comment_key(vars(each)) for each in store.comments()]
     )
-    for comment, is_known in zip(written, known, strict=True):
+    for comment, is_known in zip(written, stored_already, strict=True):
         if not is_known:
             comment["author"] = names.stored_name(comment["author"])
             addressee = comment["addressee"]

@@ -48,17 +48,17 @@ def are_stored(rows: Iterable[RowKey], stored: Iterable[RowKey]) -> list[bool]:
         Whether each row is stored, or equals an earlier row of the dump.
     """
     rows, stored = list(rows), list(stored)
-    known = set(rows) & set(stored)
-    renamed = Counter(key[0] for key in stored if key not in known)
-    found = []
+    same = set(rows) & set(stored)
+    renamed = Counter(key[0] for key in stored if key not in same)
+    results = []
     for key in rows:
-        is_known = key in known
-        if not is_known and renamed[key[0]]:
+        is_stored = key in same
+        if not is_stored and renamed[key[0]]:
             renamed[key[0]] -= 1
-            is_known = True
-        known.add(key)
-        found.append(is_known)
-    return found
+            is_stored = True
+        same.add(key)
+        results.append(is_stored)
+    return results
 
 
 def append(connection: Connection, decisions: Iterable[Decision]) -> tuple[int, int]:

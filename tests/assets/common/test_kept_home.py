@@ -9,7 +9,7 @@ import pytest
 from methods.evaluation.statistics.estimates import PSEUDO_CLUSTERS
 from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.corpus import two_sided_corpus
-from tests.assets.world import WITHOUT_PICTURES, Row, World, sentence
+from tests.assets.world import ANY_ASSETS, RANKING, WITHOUT_PICTURES, Row, World, sentence
 from tests.homes.build import SETS
 from tests.homes.kept import OF_0_2_0, unpack
 
@@ -43,7 +43,7 @@ def worked_on(before: World, copied: CopyWorld) -> World:
         lambda: world.ingest("others"),
         lambda: world.run("cluster", SETS, assets=WITHOUT_PICTURES),
         world.evaluate,
-        world.score,
+        lambda: world.run(ANY_ASSETS, assets=RANKING),
     ):
         result = run()
         assert result.success, sentence(result)

@@ -20,12 +20,7 @@ from assets.evaluate.candidates import (
     candidates_of,
     exclusion_reason,
 )
-from assets.evaluate.inference import (
-    PARAMS,
-    AnswerRun,
-    ItemAnswers,
-    answer_item,
-)
+from assets.evaluate.inference import PARAMS, AnswerRun, ItemAnswers, answer_item
 from assets.evaluate.item_limit import ItemLimit
 from assets.evaluate.predictions import (
     imported_hashes,
@@ -138,7 +133,10 @@ def answers(
             ]
             names = [name for name, reason in why.items() if reason is None]
             candidates = candidates_of(names, llm.registry, items, PARAMS, letters)
-            answered_items = _answered_items(warehouse, release.release_id)
+            # Without a limit no item is excluded, whether it was answered or not.
+            answered_items = (
+                _answered_items(warehouse, release.release_id) if config.limit is not None else ()
+            )
             runs += [
                 (release, AnswerRun(candidate, item))
                 for item in items

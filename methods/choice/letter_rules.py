@@ -55,10 +55,10 @@ class LetterRules:
         for place in phrases.FINAL.finditer(text):
             if place["phrase"] and not sentences.states(text, place.start()):
                 continue
-            phrase = (place["tag"] or place["phrase"] or "").strip()
-            letters = self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase))
             if place["tag"] and phrases.TAKEN_BACK.match(text, place.end()):
                 continue
+            phrase = (place["tag"] or place["phrase"] or "").strip()
+            letters = self._alone(phrase) or self._start(phrases.mask_denied_letters(phrase))
             if place["tag"]:
                 rest = phrases.mask_denied_letters(text[place.end() : place.end() + self._most])
                 letters = self._with_next(letters, rest)

@@ -242,7 +242,7 @@ class _Download:
             self._discard()
             raise _TransientDownloadError("the file changed during the download")
         if status in _NOT_OPEN:
-            todo = "use an address that is open to everybody or signed anew, or a copy of the file"
+            todo = "use an address that is open to everybody or newly signed, or a copy of the file"
             raise self._error(f"status {status}", todo)
         if status not in (200, 206):
             raise self._error(f"status {status}", "check the address")

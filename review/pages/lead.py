@@ -58,7 +58,7 @@ class LeadFigures:
             return overview
 
     def clear(self) -> None:
-        """Compute the figures anew at the next request."""
+        """Compute the figures again at the next request."""
         with self._turn:
             self._cached = None
 

@@ -376,10 +376,17 @@ def load(file: Path) -> int:
     from review.dump import load
 
     loaded = load(file, review_store(), _accounts())
+    stored = loaded.stored
     print(
-        f"{loaded.decisions} decisions and {loaded.comments} comments added, {loaded.n_known} known "
+        f"{stored.decisions} decisions and {stored.comments} comments added, {stored.n_known} known "
         "already"
     )
+    if stored.n_ended:
+        print(f"{stored.n_ended} known decisions were taken back or ended, as they are in the file")
+    if stored.n_outdated:
+        print(
+            f"{stored.n_outdated} added decisions do not count, as later ones were stored here already"
+        )
     if loaded.without_item:
         print(
             f"{loaded.without_item} decisions were left out: their items were never in the queue "

@@ -11,13 +11,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from methods.errors import UserError
 from methods.ids import ID_LENGTH, canonical_json, content_id
-from methods.json_text import from_json
+from methods.json_text import from_json, is_unicode
 from methods.review import KINDS, Decision, QueueItem, by_item, source_hash_of
-from methods.review.decisions import MOST_SECONDS, check_texts, moment
+from methods.review.decisions import (
+    MOST_CHARACTERS,
+    MOST_SECONDS,
+    check_reason,
+    check_texts,
+    moment,
+)
 from methods.review.process import ROLE_OF_ROUND, review_state
 from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import csv_file, unmarked_rows
@@ -27,7 +41,7 @@ from resources.files.parquet_records import open_parquet, read_records
 from resources.review.accounts import ROLES, Accounts
 from resources.review.credentials import folded_name
 from resources.review.gold import NewGold, gold_id_of
-from resources.review.loading import Ended, are_stored, comment_key, decision_key
+from resources.review.loading import Ended, LoadResult, are_stored, comment_key, decision_key
 from resources.review.revocations import MAX_REASON
 from resources.review.store import ReviewStore
 from review.item_texts import item_texts
@@ -48,10 +62,22 @@ def _plausible(time: str, info: ValidationInfo) -> str:
 _Time = Annotated[str, AfterValidator(_plausible)]
 
 
-class _Decision(BaseModel):
-    """A stored decision, with its revocation if it has one (`ended_*`). `edits` is JSON."""
+class _Row(BaseModel):
+    """A row of a table of the dump."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _is_storable(cls, value: Any) -> Any:
+        if isinstance(value, str) and ("\x00" in value or not is_unicode(value)):
+            raise ValueError("NUL and half a character (a lone surrogate) cannot be stored")
+        return value
+
+
+class _Decision(_Row):
+    """A stored decision, with its revocation if it has one (`ended_*`). `edits` is JSON."""
+
     event_id: int
     item_id: str = Field(min_length=1)
     content_hash: str = Field(pattern=rf"^[0-9a-f]{{{ID_LENGTH}}}$")
@@ -69,16 +95,22 @@ class _Decision(BaseModel):
     ended_at: _Time | None
 
 
-class _Comment(BaseModel):
+class _Comment(_Row):
     """A stored comment."""
 
-    model_config = ConfigDict(extra="forbid")
     comment_id: int
     item_id: str = Field(min_length=1)
     author: str = Field(min_length=1)
     addressee: str | None
-    text: str = Field(min_length=1, max_length=4000)
+    text: str = Field(max_length=MOST_CHARACTERS)
     written_at: _Time
+
+    @field_validator("text")
+    @classmethod
+    def _has_words(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("a comment is not empty")
+        return text
 
 
 class _ExpectedDecision(BaseModel):
@@ -89,10 +121,9 @@ class _ExpectedDecision(BaseModel):
     content: dict[str, Any] | None
 
 
-class _Gold(BaseModel):
+class _Gold(_Row):
     """A stored gold item, a copy of `of_item`. `expected` is JSON."""
 
-    model_config = ConfigDict(extra="forbid")
     item_id: str = Field(min_length=1)
     of_item: str = Field(min_length=1)
     expected: str
@@ -114,15 +145,13 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 
 
 class DumpLoadResult(NamedTuple):
-    """The numbers of added rows, of known rows, and of decisions that were left out.
+    """What was stored, and the numbers of decisions that were left out.
 
     `without_item`: their item was never in the queue of this store. `of_other_gold`: they are on gold
     items whose original item is not in this store with the same content.
     """
 
-    decisions: int
-    comments: int
-    n_known: int
+    stored: LoadResult
     without_item: int = 0
     of_other_gold: int = 0
 
@@ -280,8 +309,9 @@ def dump_file(store: ReviewStore, form: str) -> bytes:
 def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     """Import the decisions, comments and gold items of a dump in one transaction.
 
-    Existing rows do not change. Decisions on items that this store lacks are left out and counted;
-    import the same file again once the items are in the queue.
+    Existing rows do not change, but a decision that was taken back or ended in the dump ends here, too.
+    Decisions on items that this store lacks are left out and counted; import the same file again once
+    the items are in the queue.
 
     Args:
         path: The dump.
@@ -297,6 +327,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     current_time = store.time()
     contents: dict[str, dict[str, Any]] = {}
     stored = {each.source_hash: each for each in store.decisions(revoked=True)}
+    in_force = {each.source_hash: each for each in store.decisions()}
     names = _Names(accounts)
     decided = _rows(path, "decisions", _Decision, current_time)
     gold = _gold(path, store, names, current_time)
@@ -317,20 +348,31 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
             without_item += row.item_id not in golden
             continue
         read_rows.append((place, row, _decision(place, row, item, contents, current_time)))
+    written = [
+        row.model_dump(exclude={"comment_id"})
+        for row in _rows(path, "comments", _Comment, current_time)
+    ]
+    people = {each.reviewer for _, _, each in read_rows} | {row["author"] for row in written}
+    without_account = {name for name in people if accounts.get(name) is None}
     stored_already = are_stored(
-        [decision_key(each) for _, _, each in read_rows], map(decision_key, stored.values())
+        [decision_key(each) for _, _, each in read_rows],
+        map(decision_key, stored.values()),
+        without_account,
     )
     decisions: list[tuple[Decision, Ended | None]] = []
     new: list[Decision] = []
     for (place, row, decision), is_known in zip(read_rows, stored_already, strict=True):
         end = None
-        # Only check names of new decisions: the person of a known one may have been renamed since.
+        # The person of a known decision may have been renamed since.
         if not is_known:
             reviewer = names.stored_name(row.reviewer, ROLE_OF_ROUND[row.round])
             decision = replace(decision, reviewer=reviewer)
-            if row.ended_at and row.ended_by:
-                role = ROLES[0] if row.ended_by == row.reviewer else "admin"
-                end = names.stored_name(row.ended_by, role), row.ended_for, row.ended_at
+        known = in_force.get(decision.source_hash) if is_known else decision
+        if known is not None and row.ended_at and row.ended_by:
+            by_reviewer = row.ended_by == row.reviewer
+            by = known.reviewer if by_reviewer else names.stored_name(row.ended_by, "admin")
+            end = by, row.ended_for, row.ended_at
+        if not is_known:
             source = decision.source_hash or source_hash_of(decision)
             same = stored.setdefault(source, decision)
             if _outcome(same) != _outcome(decision):
@@ -338,12 +380,10 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
             if same is decision and end is None:
                 new.append(decision)
         decisions.append((decision, end))
-    written = [
-        row.model_dump(exclude={"comment_id"})
-        for row in _rows(path, "comments", _Comment, current_time)
-    ]
     stored_already = are_stored(
-        map(comment_key, written), [comment_key(vars(each)) for each in store.comments()]
+        map(comment_key, written),
+        [comment_key(vars(each)) for each in store.comments()],
+        without_account,
     )
     for comment, is_known in zip(written, stored_already, strict=True):
         if not is_known:
@@ -352,7 +392,8 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
             comment["addressee"] = names.stored_name(addressee) if addressee else None
     names.require_all(path)
     _require_others_in_round_2(path, store, new, items)
-    return DumpLoadResult(*store.load(decisions, written, gold), without_item, of_other_gold)
+    loaded = store.load(decisions, written, gold, without_account)
+    return DumpLoadResult(loaded, without_item, of_other_gold)
 
 
 def _outcome(decision: Decision) -> str:
@@ -512,8 +553,8 @@ def _decision(
             row.decided_at, current_time
         ):
             raise ValueError("ended_at is before decided_at")
-        if row.verdict == "reject" and row.reason is None:
-            raise ValueError("reject needs a reason")
+        if row.verdict == "reject":
+            check_reason(row.reason, row.note)
         on = contents.get(row.content_hash, item["content"])
         check_texts(edits, row.reason, row.note, on)
         if edits is not None:

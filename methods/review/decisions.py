@@ -158,7 +158,7 @@ def check_decision(record: Mapping[str, Any], item: QueueItem) -> Decision:
     edits: Any = record.get("edits")
     check_texts(edits, reason, note, item["content"])
     if verdict == "reject":
-        _check_reason(reason, note)
+        check_reason(reason, note)
     if verdict == "edit":
         KINDS[item["kind"]].check(edits, item["content"])
         _check_images(edits, item)
@@ -219,10 +219,10 @@ def _unseen(text: str, allowed: Collection[str]) -> str | None:
 
 
 def moment(time: str, current_time: datetime) -> datetime:
-    """Read a time in ISO 8601; without an offset it is in UTC.
+    """Read a time that is neither too early nor in the future.
 
     Args:
-        time: The text.
+        time: The text, as in `parsed_time`.
         current_time: The present time.
 
     Returns:
@@ -232,16 +232,21 @@ def moment(time: str, current_time: datetime) -> datetime:
         ValueError: The text is not a time, or the time is before EARLIEST or more than AHEAD after
             `current_time`.
     """
+    at = parsed_time(time)
+    if not EARLIEST <= at <= current_time + AHEAD:
+        raise ValueError(f"{time} is before {EARLIEST.year} or in the future.")
+    return at
+
+
+def parsed_time(time: str) -> datetime:
+    """Read a time in ISO 8601; without an offset it is in UTC. Raises ValueError."""
     try:
         parsed = datetime.fromisoformat(time) if _TIME.fullmatch(time) else None
     except ValueError:
         parsed = None
     if parsed is None:
         raise ValueError(f"{time[:80]!r} is not a time in ISO 8601.")
-    at = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    if not EARLIEST <= at <= current_time + AHEAD:
-        raise ValueError(f"{time} is before {EARLIEST.year} or in the future.")
-    return at
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def _reviewer(name: object) -> str:
@@ -252,7 +257,8 @@ def _reviewer(name: object) -> str:
     return name.strip()
 
 
-def _check_reason(reason: str | None, note: str | None) -> None:
+def check_reason(reason: str | None, note: str | None) -> None:
+    """Check the reason of a rejection: one of REASONS, and a note for `other`. Raises ValueError."""
     if reason is None:
         raise ValueError("reject needs a reason.")
     if reason not in REASONS:

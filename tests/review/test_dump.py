@@ -81,7 +81,7 @@ def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(worked,
     accounts.erase("ann")
     names = {each.reviewer for each in worked.decisions(revoked=True)}
     before = statuses(worked)
-    assert load(file, worked, accounts) == (0, 0, 8, 0, 0)
+    assert load(file, worked, accounts) == ((0, 0, 8, 0, 0), 0, 0)
     assert {each.reviewer for each in worked.decisions(revoked=True)} == names
     assert statuses(worked) == before
     assert "ann" not in names | {each.name for each in accounts.all()}
@@ -118,7 +118,7 @@ def test_it_is_read_back_whole(golden, tmp_path, form):
     store, accounts = home(tmp_path / "other")
     accounts.add("new", "annotator")
 
-    assert load(file, store, accounts) == (11, 2, 0, 0, 0)
+    assert load(file, store, accounts) == ((11, 2, 0, 0, 0), 0, 0)
 
     assert without_ids(store) == without_ids(golden)
     assert statuses(store) == statuses(golden)
@@ -127,7 +127,7 @@ def test_it_is_read_back_whole(golden, tmp_path, form):
     assert dump_file(store, form) == file.read_bytes()
     # Again, and into the store it came from, it adds nothing.
     for each in (store, golden):
-        assert load(file, each, accounts) == (0, 0, 13, 0, 0)
+        assert load(file, each, accounts) == ((0, 0, 13, 0, 0), 0, 0)
 
 
 def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
@@ -142,10 +142,10 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
     store, accounts = home(tmp_path / "other")
     accounts.add("new", "annotator")
     # A file of an earlier version has no gold items.
-    assert load(old, store, accounts) == (8, 2, 0, 0, 2)
+    assert load(old, store, accounts) == ((8, 2, 0, 0, 0), 0, 2)
     # The advice works: gold made here has the same ids.
     assert store.make_gold(5, "ada") == 2
-    assert load(old, store, accounts) == (2, 0, 10, 0, 0)
+    assert load(old, store, accounts) == ((2, 0, 10, 0, 0), 0, 0)
 
     copied = {row["of_item"] for row in golden.gold()}
     store = ReviewStore(tmp_path / "fourth" / "review.sqlite")
@@ -181,7 +181,7 @@ def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(work
     for command in commands:
         words = command.split()
         bare.add(words[4], words[6])
-    assert load(file, store, bare).decisions == 6
+    assert load(file, store, bare).stored.decisions == 6
 
 
 def test_the_tables_say_what_was_done(worked):
@@ -213,6 +213,9 @@ def test_the_tables_say_what_was_done(worked):
         ("decisions", {"ended_by": "bob"}, "'bob' is annotator here and did what only admin"),
         ("decisions", {"round": 2}, "review account role ann expert and load the file again"),
         ("decisions", {"note": "\x1b[31m"}, "U+001B is an invisible control character"),
+        ("decisions", {"source_hash": "\ud800"}, "row 1: source_hash: NUL and half a character"),
+        ("decisions", {"verdict": "reject", "edits": None, "reason": "ugly"}, "reason is one of "),
+        ("comments", {"text": " \n"}, "comments, row 1: text: a comment is not empty"),
         ("comments", {"addressee": "mallory"}, "There is no account 'mallory'"),
     ],
 )
@@ -281,21 +284,77 @@ def test_nobody_decides_both_rounds_of_an_item(worked, tmp_path):
     accounts.set_role("bob", "expert")
     with pytest.raises(DumpError, match="bob would have decided item item-2 in both rounds"):
         load(written(tmp_path / "both.zip", [first, again]), store, accounts)
-    assert load(written(tmp_path / "first.zip", [first]), store, accounts).decisions == 1
+    assert load(written(tmp_path / "first.zip", [first]), store, accounts).stored.decisions == 1
     with pytest.raises(DumpError, match="somebody else must decide round 2"):
         load(written(tmp_path / "second.zip", [again]), store, accounts)
     by_eve = written(tmp_path / "eve.zip", [{**again, "reviewer": "eve"}])
-    assert load(by_eve, store, accounts).decisions == 1
+    assert load(by_eve, store, accounts).stored.decisions == 1
     assert status(store, "item-2") == "approved"
 
 
-def test_a_decision_that_is_here_does_not_end_by_a_file(worked, tmp_path):
+@pytest.mark.parametrize(
+    ("by", "now"),
+    [("bob", "taken back"), ("ada", "opened again"), ("eve", None), ("mallory", None)],
+)
+def test_a_stored_decision_that_ended_elsewhere_ends_here_too(worked, tmp_path, by, now):
     (skip, first) = decisions_of(worked, "item-2")
-    end = {"ended_by": "ada", "ended_for": "x", "ended_at": first["decided_at"]}
+    end = {"ended_by": by, "ended_for": None, "ended_at": first["decided_at"]}
     file = written(tmp_path / "ended.zip", [skip, {**first, **end}])
-    before = status(worked, "item-2")
-    assert load(file, worked, Accounts(worked.path)) == (0, 0, 2, 0, 0)
-    assert status(worked, "item-2") == before
+    accounts = Accounts(worked.path)
+    if now is None:  # Only administrators end a decision of somebody else.
+        with pytest.raises(DumpError, match=by):
+            load(file, worked, accounts)
+        assert status(worked, "item-2") == "round_2"
+        return
+    assert load(file, worked, accounts) == ((0, 0, 2, 1, 0), 0, 0)
+    assert status(worked, "item-2") == "round_1"
+    assert decisions_of(worked, "item-2")[1]["ended_by"] == by
+    # Neither the same file again nor one in which it counts changes anything.
+    for again in (file, written(tmp_path / "before.zip", [skip, first])):
+        assert load(again, worked, accounts) == ((0, 0, 2, 0, 0), 0, 0)
+    assert status(worked, "item-2") == "round_1"
+
+
+DAY = "2026-01-{:02}T00:00:00+00:00"
+EARLIER_AND_LATER = {
+    # Rules, what both stores have, the earlier decision, the later one, the status after both.
+    "one person": ("none", [], ("ann", 1, "accept"), ("ann", 1, "reject"), "rejected"),
+    "two people": ("none", [], ("ann", 1, "reject"), ("bob", 1, "accept"), "approved"),
+    "two experts": (
+        *("all", [("ann", 1, "accept")]),
+        *(("eve", 2, "accept"), ("ewa", 2, "reject"), "to_rework"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EARLIER_AND_LATER)
+@pytest.mark.parametrize("first", ["earlier", "later"])
+def test_the_later_decision_wins_whichever_is_loaded(tmp_path, case, first):
+    expert, both, earlier, later, outcome = EARLIER_AND_LATER[case]
+    stores = []
+    for name, own in (("a", (2, earlier)), ("b", (28, later))):
+        store = with_rules(tmp_path / name, f"default: {{annotators: 1, expert: {expert}}}")
+        store.update_queue(queue(1))
+        accounts = Accounts(store.path)
+        for person, role in {**PEOPLE, "ewa": "expert"}.items():
+            accounts.add(person, role)
+        for day, (person, round, says) in [*((1, shared) for shared in both), own]:
+            at = {"round": round, "decided_at": DAY.format(day)}
+            store.append([verdict({**item(0), **at}, person, says, decided_at=at["decided_at"])])
+        stores.append((store, accounts))
+    (source, _), (target, accounts) = stores if first == "later" else reversed(stores)
+    file = tmp_path / "review.zip"
+    file.write_bytes(dump_file(source, "jsonl"))
+
+    n_outdated = int(first == "later")
+    assert load(file, target, accounts) == ((1, 0, len(both), 0, n_outdated), 0, 0)
+    assert status(target, "item-0") == outcome
+    # Back in the other store, it has the same outcome.
+    file.write_bytes(dump_file(target, "jsonl"))
+    assert load(file, source, accounts) == (
+        *((1, 0, len(both) + 1, n_outdated, 1 - n_outdated), 0, 0),
+    )
+    assert status(source, "item-0") == outcome
 
 
 def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, tmp_path):
@@ -318,15 +377,18 @@ def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
     file = written(tmp_path / "both.zip", decisions, comments)
     other, people = home(tmp_path / "two")
     # Each of the two is already there alone, and is not taken for the other.
+    third, of_third = home(tmp_path / "three")
+    third.append([verdict(on, "ann", decided_at=at)])
+    assert load(written(tmp_path / "bob.zip", decisions[1:]), third, of_third).stored.decisions == 1
     alone = written(tmp_path / "alone.zip", decisions[1:], comments[1:])
-    assert load(alone, other, people) == (1, 1, 0, 0, 0)
-    assert load(file, other, people) == (1, 1, 2, 0, 0)
+    assert load(alone, other, people) == ((1, 1, 0, 0, 0), 0, 0)
+    assert load(file, other, people) == ((1, 1, 2, 0, 0), 0, 0)
     assert sorted(each.reviewer for each in other.decisions()) == ["ann", "bob"]
     assert sorted(each.author for each in other.comments()) == ["ann", "bob"]
-    assert load(file, store, accounts) == (0, 2, 2, 0, 0)
+    assert load(file, store, accounts) == ((0, 2, 2, 0, 0), 0, 0)
     people.erase("ann")
     people.erase("bob")
-    assert load(file, other, people) == (0, 0, 4, 0, 0)
+    assert load(file, other, people) == ((0, 0, 4, 0, 0), 0, 0)
 
 
 def archived(*members: tuple[str, bytes | str]) -> bytes:

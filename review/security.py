@@ -120,7 +120,7 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
     def guard(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         @functools.wraps(endpoint)
         async def guarded(request: Request) -> Response:
-            account = current_account(request)
+            account = await _account_now(request)
             if account is None:
                 if request.method in SAFE_METHODS and not wants_json(request):
                     return RedirectResponse(
@@ -137,6 +137,17 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
         return guarded
 
     return guard
+
+
+async def _account_now(request: Request) -> Account | None:
+    """Return the signed-in account; for a request that changes something, look the session up again.
+
+    The body of such a request may have arrived long after its headers, by which the session was found.
+    """
+    sender = _sender(request)
+    if sender.account is not None and request.method not in SAFE_METHODS:
+        sender.account = await run_in_threadpool(sender.accounts.session, sender.token)
+    return sender.account
 
 
 async def check_password(request: Request, name: str, password: str) -> Account | None:

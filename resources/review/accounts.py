@@ -210,7 +210,7 @@ class Accounts:
     def set_role(self, name: str, role: str) -> None:
         """Change the role of an account, effective from the next request.
 
-        Locks of rounds in which the new role does not decide end; the drafts stay.
+        Locks and assignments of rounds in which the new role does not decide end; the drafts stay.
 
         Args:
             name: The name.
@@ -234,7 +234,7 @@ class Accounts:
         self._update(name, "password", self._hashed(password), sign_out=True)
 
     def disable(self, name: str) -> None:
-        """Refuse sign-ins under this name, and end its sessions and its link.
+        """Refuse sign-ins under this name, and end its sessions, link, locks and assignments.
 
         Raises AccountError for an unknown name and for the last administrator who can sign in.
         """
@@ -279,6 +279,7 @@ class Accounts:
             old = _written(connection, name)
             _require_other_admin(connection, old)
             sign_in_limits.forget_attempts(connection, _sha256(folded_name(old)))
+            lead.release_other_rounds(connection, old, None)
             pseudonym = names.forget(connection, old)
             connection.execute(_DELETE, {"name": pseudonym})
         return pseudonym
@@ -410,8 +411,10 @@ class Accounts:
             changed = connection.execute(_CHANGE[column], values).scalar()
             if changed is None:
                 raise AccountError(f"There is no account {name!r}.")
-            if column == "role" and value is not None:
+            if column == "role":
                 lead.release_other_rounds(connection, changed, value)
+            elif column == "disabled_at" and value is not None:
+                lead.release_other_rounds(connection, changed, None)
             for end in _SIGN_OUT if sign_out else ():
                 connection.execute(end, {"name": changed})
 

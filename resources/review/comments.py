@@ -14,7 +14,10 @@ from resources.review import items
 from resources.review.clock import database_time
 from resources.review.tables import COMMENTS
 
-_ROLES = text("SELECT name, role FROM accounts")
+_WITHOUT_DECISION = text("""
+SELECT name, role FROM accounts
+WHERE name NOT IN (SELECT reviewer FROM events WHERE item_id = :item_id AND round = 1)
+""")
 
 
 class CommentError(UserError):
@@ -83,8 +86,9 @@ def visible(connection: Connection, item_id: str, reader: str, role: str) -> lis
     """Read the comments on an item that a person may see now.
 
     Administrators see all comments, and everybody sees their own. While the item is blind (annotators
-    are deciding), nobody else sees comments of annotators, since a comment could reveal a decision.
-    After that, people see the comments that are addressed to them or to everybody.
+    are deciding), nobody else sees comments of annotators, of people who once decided round 1 of the
+    item, and of people without an account, since a comment could reveal a decision. After that, people
+    see the comments that are addressed to them or to everybody.
 
     Args:
         connection: The review store.
@@ -100,16 +104,11 @@ def visible(connection: Connection, item_id: str, reader: str, role: str) -> lis
         return written
     state = items.state(connection, item_id)
     if state is None or state.is_blind:
-        blind_to = _of_round_1(connection)
-        written = [each for each in written if each.author not in blind_to or each.author == reader]
+        people = connection.execute(_WITHOUT_DECISION, {"item_id": item_id})
+        may_reveal_nothing = {row.name for row in people if ROUND_OF_ROLE[row.role] != 1} | {reader}
+        written = [comment for comment in written if comment.author in may_reveal_nothing]
     return [
         comment
         for comment in written
         if reader in (comment.author, comment.addressee) or not comment.addressee
     ]
-
-
-def _of_round_1(connection: Connection) -> set[str]:
-    """Return the names of the people who decide in round 1."""
-    rows = connection.execute(_ROLES)
-    return {row.name for row in rows if ROUND_OF_ROLE.get(row.role) == 1}

@@ -21,7 +21,7 @@ from methods.review.overview import (
 )
 from methods.review.process import ROUND_OF_ROLE, RuleBook
 from methods.review.ratings import IN_CONTENT, blind_on_current, ratings_of
-from resources.review import events, gold, item_status
+from resources.review import assignments, events, gold, item_status
 from resources.review.clock import advance, time_of_day, time_of_locks
 from resources.review.gold import GoldSummary
 from resources.review.locks import LOCK_SECONDS
@@ -201,10 +201,20 @@ def release(connection: Connection, item_id: str, annotator: str) -> bool:
     return bool(connection.execute(_RELEASE, values).rowcount)
 
 
-def release_other_rounds(connection: Connection, annotator: str, role: str) -> None:
-    """End a person's locks of rounds in which a role does not decide; the drafts stay."""
-    values = {"annotator": annotator, "round": ROUND_OF_ROLE[role], "now": advance(connection)}
+def release_other_rounds(connection: Connection, annotator: str, role: str | None) -> None:
+    """End a person's locks and assignments of rounds in which a role does not decide; the drafts stay.
+
+    Args:
+        connection: The review store.
+        annotator: The person.
+        role: The role; None for a person who decides nothing any more.
+    """
+    round = 0 if role is None else ROUND_OF_ROLE[role]
+    values = {"annotator": annotator, "round": round, "now": advance(connection)}
     connection.execute(_RELEASE_OTHER_ROUNDS, values)
+    for assignment in assignments.assignments(connection):
+        if assignment.annotator == annotator and assignment.round != round:
+            assignments.end(connection, assignment.assignment_id, annotator)
 
 
 def _item(row: Row[Any]) -> QueueItem:

@@ -14,6 +14,7 @@ import pytest
 from review import server
 from review.security import MOST_WAITING
 from tests.review.html import csrf_token_in
+from tests.review.http_people import signed_in
 from tests.review.pages import Site, make_site, serving
 
 
@@ -42,6 +43,30 @@ def test_a_request_that_is_never_whole_ends_and_others_are_answered(site, half):
         while part := slow.recv(4096):
             received += part
     assert not received.startswith(b"HTTP/1.1 200")
+
+
+def test_who_is_disabled_while_their_request_is_sent_acts_no_more(site, monkeypatch):
+    monkeypatch.setattr(server, "WHOLE_WITHIN", 30.0)
+    ada = signed_in(site, "ada")
+    body = b"action=add&name=mallory&role=admin"
+    head = (
+        f"POST /accounts HTTP/1.1\r\nHost: {site.address.removeprefix('http://')}\r\n"
+        f"Cookie: review_session={ada.cookies['review_session']}\r\n"
+        f"X-CSRF-Token: {ada.headers['x-csrf-token']}\r\nConnection: close\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    host, _, port = site.address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as slow:
+        slow.sendall(head.encode() + body[:-1])
+        # The server has read the headers when it has answered a later request.
+        assert httpx2.get(f"{site.address}/login").status_code == 200
+        time.sleep(0.3)
+        site.accounts.add("olga", "admin")
+        site.accounts.disable("ada")
+        slow.sendall(body[-1:])
+        received = b"".join(iter(lambda: slow.recv(4096), b""))
+    assert received.startswith(b"HTTP/1.1 401"), received[:200]
+    assert site.accounts.get("mallory") is None
 
 
 CHUNKED = b"POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from methods.review.assignment import BUCKETS, place_of
+from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     item,
@@ -64,6 +65,24 @@ def test_who_is_done_gets_what_is_kept_for_nobody(store):
     assert not ann & bob
     found = people_of(store, "ann")["ann"]
     assert set(found[: len(ann)]) == ann and not set(found) & bob and len(found) == N - len(bob)
+
+
+@pytest.mark.parametrize("leaving", ["disabled", "erased", "another role"])
+def test_what_is_kept_or_locked_for_a_person_is_free_when_they_decide_no_more(store, leaving):
+    accounts = Accounts(store.path)
+    for name, role in {"ann": "annotator", "ada": "admin"}.items():
+        accounts.add(name, role)
+    store.assign("ann", "annotator", "ada")
+    assert store.lock_item("ann", "annotator", item_id="item-0") is not None
+    assert work(store, "bob") is None
+    if leaving == "disabled":
+        accounts.disable("ann")
+    elif leaving == "erased":
+        accounts.erase("ann")
+    else:
+        accounts.set_role("ann", "expert")
+    assert store.assignments() == []
+    assert len(people_of(store, "bob")["bob"]) == N
 
 
 @pytest.mark.files_alone  # two stores

@@ -5,6 +5,7 @@ import pytest
 from methods.review.agreement import people_rows
 from methods.review.ratings import ratings_of
 from resources.review import lead
+from resources.review.accounts import Accounts
 from tests.resources.review.review_queue import item, queue, rewritten, with_rules, work
 from tests.resources.review.test_locks import Time
 
@@ -55,6 +56,26 @@ def test_agreement_is_that_of_the_method_over_all_items(store):
     assert rows == expected
     [raw] = [row for row in rows if (row["raters"], row["measure"]) == ("ann|bob", "raw")]
     assert (raw["n_items"], raw["value"]) == (8, 5 / 8)
+
+
+def test_a_comment_stays_hidden_from_who_must_decide_whatever_becomes_of_its_author(store):
+    accounts = Accounts(store.path)
+    for name, role in {"ann": "annotator", "bob": "annotator", "ada": "admin"}.items():
+        accounts.add(name, role)
+    work(store, "ann", verdict_="reject", item_id="item-0")
+    store.comment("item-0", "ann", "I reject it.")
+    store.comment("item-0", "ada", "Until Friday.")
+
+    def texts(reader: str, role: str) -> list[str]:
+        return [comment.text for comment in store.visible_comments("item-0", reader, role)]
+
+    accounts.set_role("ann", "expert")
+    assert texts("ann", "expert") == texts("ada", "admin") == ["I reject it.", "Until Friday."]
+    assert texts("bob", "annotator") == ["Until Friday."]
+    accounts.erase("ann")
+    assert texts("bob", "annotator") == ["Until Friday."]
+    work(store, "bob", item_id="item-0")
+    assert texts("bob", "annotator") == ["I reject it.", "Until Friday."]
 
 
 def test_needed_decisions_are_counted_by_round(store):

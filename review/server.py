@@ -19,12 +19,18 @@ MOST_OF_HEAD = 65_536
 socket may exceed it."""
 
 
+class _Pipelined(Exception):
+    """A client sends a request before it has the response to the last one."""
+
+
 class PromptRequests(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1 protocol with a timeout for requests and a limit on their headers.
+    """uvicorn's HTTP/1.1 protocol with a timeout for requests and limits on headers and pipelines.
 
     The time runs from the connection, or from a request's first byte, to its last byte. The duration of
     the response does not count. Larger headers or trailers than MOST_OF_HEAD end the connection with
-    status 431. The app limits bodies.
+    status 431. The app limits bodies. A request that comes before the response to the last one is not
+    read, and the connection ends after that response: one read of the socket can hold thousands.
+    Browsers and proxies do not send such requests.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -58,11 +64,21 @@ class PromptRequests(HttpToolsProtocol):
         self._n_bytes = 0
 
     def on_message_begin(self) -> None:
-        """Start the timer of a request at its first byte."""
+        """Start the timer of a request at its first byte. Raises _Pipelined, which ends the reading."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.keep_alive = False
+            raise _Pipelined
         super().on_message_begin()
         # Store the peer's address before headers of a proxy replace it.
         self.scope[PEER] = self.client[0] if self.client else None  # type: ignore[literal-required]
         self._begin()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer a request that cannot be read, unless the response to an earlier one is pending."""
+        if self.cycle is None or self.cycle.response_complete:
+            super().send_400_response(msg)
+        else:
+            self.flow.pause_reading()
 
     def on_message_complete(self) -> None:
         """Stop the timer: the request is complete."""

@@ -99,6 +99,18 @@ def test_a_request_with_too_large_headers_is_refused_before_it_fills_the_memory(
     assert n_sent < 20_000_000, "the sockets hold some megabytes"
 
 
+def test_of_requests_that_do_not_wait_for_the_response_one_is_answered(site):
+    host, _, port = site.address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as hasty:
+        hasty.sendall(f"GET /login HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode() * 1_000)
+        received = b""
+        with suppress(ConnectionError):
+            while part := hasty.recv(65_536):
+                received += part
+    assert (received.count(b"HTTP/1.1 "), received.count(b"connection: close")) == (1, 1)
+    assert received.startswith(b"HTTP/1.1 200") and b"</html>" in received
+
+
 def test_a_connection_is_used_again_after_more_than_the_time_of_one_request(site):
     with httpx2.Client() as client:
         for _ in range(3):

@@ -1,10 +1,12 @@
-"""Reads CSV and TSV texts, and detects quotes that swallow rows.
+"""Writes rows of CSV and TSV, reads such texts, and detects quotes that swallow rows.
 
 A file that was written without quoting may have a cell that begins with a quote. By the rules of CSV
 such a cell goes on to the next quote, however many rows lie between them. This module reads rows by
 those rules and refuses a file whose quotes contradict its rows.
 """
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -51,6 +53,25 @@ class TableRow(NamedTuple):
 
     line: int
     cells: list[str]
+
+
+def csv_line(
+    cells: Iterable[object], delimiter: str = ",", *, quote_all: bool = False, end: str = "\n"
+) -> str:
+    """Write a row as CSV or TSV.
+
+    Args:
+        cells: The cells; None is empty.
+        delimiter: The character between two cells.
+        quote_all: Whether every cell is in quotes, or only a cell that a reader would split or change
+            without them: one with a delimiter, a quote, a line feed or a carriage return.
+        end: The end of the line.
+    """
+    line = io.StringIO()
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL
+    # Python 3.11 quotes a carriage return or a line feed only if it is in the lineterminator.
+    csv.writer(line, delimiter=delimiter, quoting=quoting, lineterminator="\r\n").writerow(cells)
+    return line.getvalue().removesuffix("\r\n") + end
 
 
 def rows_of(

@@ -19,6 +19,9 @@ lower limit."""
 MOST_DIGITS = 100
 """The most digits of a whole number. A float can have up to 309 of them, and Python reads 4,300."""
 
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+"""Characters that end a line for some readers, but not in JSON."""
+
 
 class NestingError(ValueError):
     """Lists and objects are nested more than `MOST_DEPTH` levels deep."""
@@ -106,6 +109,11 @@ def to_json(value: object, indent: int | None = None) -> str:
         return storable(json.dumps(value, ensure_ascii=False, indent=indent))
     except (RecursionError, TypeError) as error:
         raise ValueError(f"it cannot be written as JSON ({error})") from None
+
+
+def json_line(value: object) -> str:
+    """Encode a value as a line of JSON Lines that no reader splits at a character of a text."""
+    return json.dumps(value, ensure_ascii=False).translate(_LINE_ENDS) + "\n"
 
 
 def storable(text: str) -> str:

@@ -3,10 +3,10 @@
 A cell that a spreadsheet would compute as a formula is marked with an apostrophe in front of it.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from methods.delimited import csv_line
 
 MARKED = "marked_cells"
 """Name of the last column of a table with marks. It lists the numbers, from 1, of the marked cells of
@@ -52,9 +52,8 @@ def marked_rows(rows: Iterable[Sequence[str]]) -> Iterator[list[str]]:
 def csv_file(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> bytes:
     """Write rows as CSV in UTF-8, with marked formulas and a byte order mark, which Excel needs."""
     cells = (["" if row[name] is None else str(row[name]) for name in columns] for row in rows)
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(marked_rows([list(columns), *cells]))
-    return text.getvalue().encode("utf-8-sig")
+    lines = map(csv_line, marked_rows([list(columns), *cells]))
+    return "".join(lines).encode("utf-8-sig")
 
 
 def unmarked_rows(rows: Iterable[list[str]]) -> Iterator[list[str]]:

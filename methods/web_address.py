@@ -12,8 +12,10 @@ _SECRET = re.compile(
 """Usual names of query parameters whose values are secrets."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>]+", re.IGNORECASE)
 
-_USER = re.compile(r"^(\s*[a-z][a-z0-9+.-]*:/+)?[^/]*@", re.IGNORECASE)
-"""User and password, after a scheme with any number of slashes."""
+_BEGINNING = re.compile(r"^\s*([a-z][a-z0-9+.-]*:(?=/))?/*", re.IGNORECASE)
+"""A scheme, if any, with any number of slashes."""
+_HOST = re.compile(r"(\[[^\]]*\]|[^:]*)(:[0-9]{1,5})?")
+"""A host, perhaps with a port."""
 _BEHIND_PATH = re.compile("[?#;]|%3f", re.IGNORECASE)
 
 
@@ -27,19 +29,19 @@ class Credentials(NamedTuple):
 def without_secrets(address: str) -> str:
     """Remove user, password and secret query parameters from an address.
 
-    Everything else is kept as it is written. A text that is no address is returned unchanged.
+    Everything else is kept as it is written. A text that is no address is returned unchanged. It is for
+    addresses in rows, whose queries may name the file; `without_query` is for configured addresses.
     """
-    head, slashes, rest = address.partition("//")
-    if not slashes:
+    start = re.search("//+", address)
+    if not start:
         return address
-    place, mark, behind = _cut(rest)
-    host = place.rpartition("@")[2]
+    host, behind = _without_user(address[start.end() :])
     path, question, query = behind.partition("?")
     if question:
         query, hash_mark, fragment = query.partition("#")
         parameters = [part for part in query.split("&") if not _is_secret(part)]
         behind = path + ("?" if parameters else "") + "&".join(parameters) + hash_mark + fragment
-    return head + slashes + host + mark + behind
+    return address[: start.end()] + host + behind
 
 
 def without_query(address: str) -> str:
@@ -59,7 +61,9 @@ def cut_address(text: str) -> str:
     """
     if not re.search("[/?:]", text):
         return text
-    return _USER.sub(r"\1", _BEHIND_PATH.split(text, maxsplit=1)[0])
+    rest = _BEGINNING.sub("", text)
+    address = "".join(_without_user(rest))
+    return text.removesuffix(rest) + _BEHIND_PATH.split(address, maxsplit=1)[0]
 
 
 def cut_secrets(text: str) -> str:
@@ -78,17 +82,21 @@ def credentials(address: str) -> Credentials | None:
     return Credentials(unquote(parts.username or ""), unquote(parts.password or ""))
 
 
-def _cut(rest: str) -> tuple[str, str, str]:
-    """Split an address after "//" into host part, "/" (or "" if no path follows), and the rest.
+def _without_user(rest: str) -> tuple[str, str]:
+    """Split an address after its scheme into host with port, and the rest, without user and password.
 
-    The rest includes a leading "?" or "#".
+    The rest begins with "/", "?" or "#", or is empty.
     """
-    match = re.search("[/?#]", rest)
-    if match is None:
-        return rest, "", ""
-    if match[0] == "/":
-        return rest[: match.start()], "/", rest[match.end() :]
-    return rest[: match.start()], "", rest[match.start() :]
+    place, behind = _cut(rest)
+    if "@" in behind and not _HOST.fullmatch(place.rpartition("@")[2]):
+        # No host with a port: a password has a "/", "?" or "#" that is not percent-encoded.
+        place, behind = _cut(rest.rpartition("@")[2])
+    return place.rpartition("@")[2], behind
+
+
+def _cut(rest: str) -> tuple[str, str]:
+    place = re.split("[/?#]", rest, maxsplit=1)[0]
+    return place, rest[len(place) :]
 
 
 def _is_secret(parameter: str) -> bool:

@@ -6,14 +6,13 @@ to each text to change. `text` is not edited in place, so that a cell that the s
 rewrites by itself never counts as an edit.
 """
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from methods.delimited import DelimitedError, Quoting, TableRow, rows_of
+from methods.delimited import DelimitedError, Quoting, TableRow, csv_line, rows_of
 from methods.errors import UserError
 from methods.review import QueueItem
 from methods.spreadsheet_cells import is_like_formula, mark_inner_formulas, unmark_inner_formulas
@@ -65,13 +64,11 @@ def write_csv(items: Iterable[QueueItem], round: int, out: Path) -> None:
     Raises:
         FileExistsError: The file exists; it may have been filled in.
     """
-    rows = [row for item in items for row in _rows(item, round)]
-    table = io.StringIO(newline="")
-    writer = csv.DictWriter(table, COLUMNS)
-    writer.writeheader()
-    writer.writerows(rows)
+    rows = (row for item in items for row in _rows(item, round))
+    cells = ([row.get(name) for name in COLUMNS] for row in rows)
+    lines = (csv_line(row, end="\r\n") for row in (COLUMNS, *cells))
     # Without a byte order mark Excel reads the file in the machine's legacy encoding.
-    write_new(out, table.getvalue().encode("utf-8-sig"))
+    write_new(out, "".join(lines).encode("utf-8-sig"))
 
 
 def read_csv(path: Path, quoting: Quoting = "checked") -> Iterator[Record]:

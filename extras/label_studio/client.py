@@ -11,7 +11,7 @@ import httpx2
 
 from methods.errors import UserError
 from methods.json_text import from_json
-from methods.web_address import cut_secrets, without_secrets
+from methods.web_address import cut_secrets, without_query
 from resources.files.bounded import limit_body
 
 TIMEOUT = 120.0
@@ -136,9 +136,10 @@ class LabelStudio:
             raise LabelStudioError(
                 f"{self._shown} cannot be reached: {cut_secrets(str(error))}."
             ) from None
-        except (httpx2.InvalidURL, ValueError) as error:
+        except (httpx2.InvalidURL, ValueError):
             raise LabelStudioError(
-                f"{self._shown!r} is not the address of a server: {cut_secrets(str(error))}."
+                f"{self._shown!r} is not the address of a server: give one like "
+                "https://labels.example.org."
             ) from None
         if path.endswith("/tasks") and response.status_code == httpx2.codes.NOT_FOUND:
             return {"tasks": []}  # a page after the last one
@@ -172,7 +173,7 @@ class LabelStudio:
 
 def shown_address(url: str) -> str:
     """The address of a server as messages show it, without secrets."""
-    return without_secrets(url) if "//" in url else url.rpartition("@")[2]
+    return without_query(url) if "//" in url else url.rpartition("@")[2]
 
 
 async def _limit_answer(response: httpx2.Response) -> None:

@@ -9,8 +9,6 @@ in its name (`reference`) belongs to the turn in the row's column `turn`, or els
 `second`, `2` or `reasoning`.
 """
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +17,7 @@ from typing import NamedTuple
 
 from methods.choice.translation_checks import ORDINALS
 from methods.convbench.scores import N_TURNS, TASK_LABELS
-from methods.delimited import DelimitedError, rows_of
+from methods.delimited import DelimitedError, csv_line, rows_of
 from methods.evaluation.indexes import whole_id
 from methods.evaluation.items import ReferenceKind, Turn
 from methods.evaluation.missing_images import IMAGE_PATH, path_label
@@ -370,10 +368,12 @@ def write_published(
     columns = [name for name, meaning in WRITTEN.items() if any(meaning in row for row in rows)]
 
     def lines() -> Iterator[str]:
-        yield _line(["ID", "image_id", *columns])
+        yield csv_line(["ID", "image_id", *columns])
         for item, texts in zip(items, rows, strict=True):
             image = item.labels.get(IMAGE_PATH) or next(map(str, item.images), "")
-            yield _line([item.item_id, image, *(texts.get(WRITTEN[name], "") for name in columns)])
+            yield csv_line(
+                [item.item_id, image, *(texts.get(WRITTEN[name], "") for name in columns)]
+            )
 
     return {FILE_NAME: lines()}
 
@@ -394,9 +394,3 @@ def _texts(item: PublishedItem) -> dict[ColumnMeaning, str]:
         for turn, name in TASK_LABELS.items()
         if name in item.labels
     }
-
-
-def _line(cells: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()

@@ -6,14 +6,12 @@ A cell that holds a Python list is parsed as a literal and never evaluated.
 import ast
 import base64
 import binascii
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from methods.delimited import MOST_CELL, DelimitedError, Quoting, rows_of
+from methods.delimited import MOST_CELL, DelimitedError, Quoting, csv_line, rows_of
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
 from methods.json_text import DuplicateKeyError, from_json, is_unicode
 from methods.spreadsheet_cells import unmarked_rows
@@ -30,17 +28,9 @@ ReadItems = Callable[[Iterable[str]], Iterator[PublishedItem]]
 # --- Writing ---------------------------------------------------------------------------------------
 
 
-def tsv_line(cells: Sequence[str]) -> str:
+def tsv_line(cells: Iterable[object]) -> str:
     """Write one line of a TSV, with every cell in quotes."""
-    return _line(cells, "\t")
-
-
-def _line(cells: Sequence[str], delimiter: str) -> str:
-    line = io.StringIO()
-    csv.writer(line, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(
-        cells
-    )
-    return line.getvalue()
+    return csv_line(cells, "\t", quote_all=True)
 
 
 def encode_image(image: bytes) -> str:
@@ -153,7 +143,7 @@ def quote_all_cells(lines: Iterable[str], delimiter: str, quoting: Quoting) -> I
     """
     try:
         for row in rows_of(lines, delimiter, quoting):
-            yield _line(row.cells, delimiter)
+            yield csv_line(row.cells, delimiter, quote_all=True)
     except DelimitedError as error:
         raise PublishedError(str(error)) from None
 

@@ -7,6 +7,7 @@ optional fields that Table A.4 lacks: `Wrong Outputs`; `Also Right`, outputs tha
 choices; and `Key Word` with `Other Word`: replacing one by the other makes the question unanswerable.
 """
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,7 +102,7 @@ def _samples(name: str, text: str, faults: list[str]) -> Iterator[Sample]:
 
 def _objects(name: str, text: str, faults: list[str]) -> Iterator[tuple[str, Any]]:
     if name.lower().endswith(".jsonl"):
-        for number, line in enumerate(text.splitlines(), start=1):
+        for number, line in enumerate(io.StringIO(text, newline=None), start=1):
             if line.strip():
                 yield from _parsed(f"line {number}", line, faults)
         return

@@ -210,7 +210,11 @@ class _Download:
                 unchanged = response.status_code == 304 and "Range" not in headers
                 if not unchanged:
                     self._receive(response)
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.TooManyRedirects) as error:
+        except (httpx2.InvalidURL, UnicodeError):
+            # The library's message quotes parts of the address, such as a password.
+            reason = "the address, or one that it redirects to, is not valid"
+            raise self._error(reason, "check the address") from None
+        except (httpx2.UnsupportedProtocol, httpx2.TooManyRedirects) as error:
             raise self._error(str(error), "check the address") from None
         except PrivateAddress as private:
             raise DownloadError(

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from methods.ids import content_id
 from methods.ingest.wit import Rejection, WitRow, excerpt, typed_row
-from methods.web_address import without_secrets
+from methods.web_address import without_query
 from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.shard import READER, Log, Shard
@@ -29,7 +29,7 @@ class WikipediaShard(Shard):
         self, name: str, pages: WikipediaPages, open_wikipedia: Callable[[], Wikipedia], api: str
     ) -> None:
         self.name = name
-        wiki = urlsplit(without_secrets(api.replace("{language}", pages.language)))
+        wiki = urlsplit(without_query(api.replace("{language}", pages.language)))
         self.address = wiki.netloc + _SCRIPT.sub("", wiki.path)
         self._pages = pages
         self._open = open_wikipedia

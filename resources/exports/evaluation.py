@@ -1,6 +1,5 @@
 """Exports for evaluation tools: a TSV for VLMEvalKit, task folders for lmms-eval and inspect_ai."""
 
-import csv
 import json
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ from methods.choice.lettered import LETTERS
 from methods.choice.published import are_indexes
 from methods.evaluation.asking import AskingLimits
 from methods.evaluation.items import Item
-from methods.evaluation.published_tables import encode_image
+from methods.evaluation.published_tables import encode_image, tsv_line
 from methods.evaluation.sample_logs import METRIC
 from methods.exports.conversations import ModelAnswerSlot, conversations
 from methods.exports.letters import counted, letter_metric
@@ -103,10 +102,8 @@ def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
     letters = LETTERS[:n_choices]
     file = f"{source.card['name']}.tsv"
     with (folder / file).open("w", newline="", encoding="utf-8") as lines:
-        writer = csv.writer(lines, delimiter="\t", quoting=csv.QUOTE_ALL, lineterminator="\n")
-        writer.writerow(
-            ["index", "item_id", *named.values(), "question", *letters, "answer", "image"]
-        )
+        header = ["index", "item_id", *named.values(), "question", *letters, "answer", "image"]
+        lines.write(tsv_line(header))
         for number, item in enumerate(_items(source), start=1):
             images = [encode_image(source.read(picture.image_id)) for picture in item.pictures]
             label_values = [(item.labels or {}).get(label, "") for label in named]
@@ -114,14 +111,14 @@ def write_vlmevalkit(source: ExportSource, folder: Path) -> None:
                 cells = [repr([turn.question for turn in item.turns])]
                 answers = [_target(item, place) for place in range(len(item.turns))]
                 cells += [*[""] * n_choices, repr(answers), repr(images)]
-                writer.writerow([item.item_id, item.item_id, *label_values, *cells])
+                lines.write(tsv_line([item.item_id, item.item_id, *label_values, *cells]))
             else:
                 choices = [*item.choices, *[""] * (n_choices - len(item.choices))]
                 question = item.turns[0].question.replace(IMAGE_HERE, "<image>")
                 shown = images[0] if len(images) == 1 else repr(images)
                 cells = [question, *choices, _target(item, 0), shown]
                 index = item.item_id if numbered else number
-                writer.writerow([index, item.item_id, *label_values, *cells])
+                lines.write(tsv_line([index, item.item_id, *label_values, *cells]))
     write_page(source, folder, {file: "the items as VLMEvalKit reads them, pictures inside"})
 
 

@@ -1,6 +1,5 @@
 """Export folders: a release in one format with a manifest of its files, written once, then verified."""
 
-import csv
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from methods.delimited import csv_line
 from methods.errors import printable
 from methods.exports.rows import CreditedImage, ExportedItem
 from methods.json_text import from_json
@@ -168,8 +168,7 @@ def verification_message(folder: Path, checked: FolderVerification) -> str:
 def _attributing(path: Path, source: ExportSource) -> Iterator[None]:
     """Write the attribution of each image while the items are exported."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("image", *CreditedImage._fields[1:]))
+        file.write(csv_line(("image", *CreditedImage._fields[1:])))
         image_ids: set[str] = set()
 
         def attribute(items: list[ExportedItem]) -> None:
@@ -177,7 +176,7 @@ def _attributing(path: Path, source: ExportSource) -> Iterator[None]:
                 for picture in item.pictures:
                     if picture.image_id not in image_ids:
                         image_ids.add(picture.image_id)
-                        writer.writerow(map(mark_formula, picture))
+                        file.write(csv_line(map(mark_formula, picture)))
 
         for exported in source.all():
             exported.on_batch = attribute

@@ -19,6 +19,7 @@ from methods.exports.stacking import (
     stacking_summary,
     stacks,
 )
+from methods.json_text import json_line
 from resources.exports.folder import ATTRIBUTION, MANIFEST, README
 from resources.exports.source import ExportError, ExportSource
 
@@ -27,8 +28,6 @@ OPENAI_FILE = "data.jsonl"
 STACKED = ("llava", "sharegpt", "swift")
 """Formats whose records may hold several dialogues and mark images by a token in the text."""
 NO_ANSWER = "no answer"
-_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
-"""Characters that end a line for some readers, but not in JSON."""
 
 
 def write_records(
@@ -238,8 +237,7 @@ def _records(
 def _text(records: Iterator[training.Record], file: str) -> Iterator[str]:
     """Yield the text of a file of records: JSON Lines for `.jsonl`, else an indented JSON list."""
     if file.endswith(".jsonl"):
-        for record in records:
-            yield json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS) + "\n"
+        yield from map(json_line, records)
         return
     before = "[\n "
     for record in records:

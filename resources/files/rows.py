@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from methods.errors import UserError
 from methods.ids import content_id
 from methods.ingest.image_filters import parse_exclusions
-from resources.files.bounded import read_file
+from resources.files.bounded import open_text
 from resources.files.home import staging_path
 
 
@@ -24,7 +24,8 @@ class KnownImagesError(UserError):
 def known_images(file: Path) -> set[str]:
     """Read the MD5 and SHA-256 digests of a list, in lower case. Raises KnownImagesError."""
     try:
-        return set(parse_exclusions(read_file(file).decode("utf-8-sig").splitlines(), file.name))
+        with open_text(file, "utf-8-sig") as lines:
+            return set(parse_exclusions(lines, file.name))
     except (OSError, ValueError) as error:
         raise KnownImagesError(
             f"The list of pictures {file} cannot be used ({error}): write it as md5sum or sha256sum "

@@ -21,7 +21,7 @@ from anyio.from_thread import start_blocking_portal
 from methods.errors import UserError
 from methods.ingest.image_check import MAX_BYTES, ImageRejected
 from methods.ingest.mirror_names import SHARED_NAME, file_name, path_in_mirror
-from methods.web_address import Credentials, credentials, without_secrets
+from methods.web_address import Credentials, credentials, without_query, without_secrets
 from resources.files.bounded import BoundedReadError, read_inside
 from resources.images.bounded_buffer import BoundedBuffer, BufferFull
 from resources.images.host_pace import HostPace, RequestPacer, RequestSlot
@@ -106,14 +106,14 @@ class ImageFetcher:
         if mirror is not None and str(mirror).lower().startswith(("http://", "https://")):
             self._base_url, _, query = str(mirror).partition("?")
             self._query = f"?{query}" if query else ""
-            self._trusted = _origin(self._base_url)
+            self._trusted = _origin(str(mirror))
             self._credentials = credentials(self._base_url)
             self._base_url = without_secrets(self._base_url).rstrip("/")
         elif mirror is not None:
             self._folder = Path(mirror)
             if not self._folder.is_dir():
                 raise ImageSourceError(
-                    f"The image mirror {without_secrets(str(mirror))} is neither a folder nor an "
+                    f"The image mirror {without_query(str(mirror))} is neither a folder nor an "
                     "http(s) address: make the folder, or configure another mirror or none."
                 )
         self._contact = (contact or "").strip()
@@ -166,15 +166,16 @@ class ImageFetcher:
         }
 
     def source(self, url: str) -> str:
-        """Return the source of a URL's image, without secrets: the mirror's file or address.
+        """Return the source of a URL's image: the mirror's file, or the address without secrets.
 
-        The path of a file begins with the name of the mirror folder, so that it stays the
-        same if the corpus is moved.
+        The query of a mirror's address counts as a secret. The path of a file begins with the name of
+        the mirror folder, so that it stays the same if the corpus is moved.
         """
         try:
             if self._folder is not None:
                 return f"{self._folder.name}/{self._in_folder(self._folder, url)}"
-            return without_secrets(self._address(url))
+            address = self._address(url)
+            return without_query(address) if self._base_url else without_secrets(address)
         except ImageRejected:
             return without_secrets(url)
 
@@ -367,7 +368,7 @@ def _origin(base_url: str) -> tuple[str, int]:
         origin = as_httpcore(parse_address(base_url)).origin
     except ImageRejected:
         raise ImageSourceError(
-            f"The image mirror {without_secrets(base_url)} is not a valid http(s) address: correct "
+            f"The image mirror {without_query(base_url)} is not a valid http(s) address: correct "
             "its host or its port, a number from 1 to 65535."
         ) from None
     return origin.host.decode(), origin.port

@@ -168,9 +168,9 @@ def parse_address(address: str, base: httpx2.URL | None = None) -> httpx2.URL:
     try:
         url = httpx2.URL(address) if base is None else base.join(address)
         host, port = url.host, url.port
-    except (httpx2.InvalidURL, ValueError) as error:
-        detail = f"The address cannot be read ({error})."
-        raise ImageRejected("unreachable", detail) from None
+    except (httpx2.InvalidURL, ValueError):
+        # The library's message quotes parts of the address, such as a password.
+        raise ImageRejected("unreachable", "The address cannot be read.") from None
     possible = host and (port is None or 0 < port < 65536)
     if url.scheme not in ("http", "https") or not possible:
         raise ImageRejected("unreachable", "The address is not an http or https one.")

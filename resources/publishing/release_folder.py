@@ -5,8 +5,6 @@ attribution of each image, the dataset card as JSON and as `README.md`, and the 
 tables, from which the other files are made. A release is frozen: an existing file is not replaced.
 """
 
-import csv
-import io
 import json
 import shutil
 import tempfile
@@ -15,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from methods.benchmarks import published_forms
-from methods.delimited import rows_of
+from methods.delimited import csv_line, rows_of
 from methods.errors import UserError
 from methods.evaluation.published import PublishedItem
+from methods.evaluation.published_tables import tsv_line
 from methods.release import Rows, exported_rows
 from methods.release_card import benchmark_of, card_of, edition_of, exported_card, readme
 from methods.release_items import items_of_release
@@ -214,9 +213,6 @@ def _published(card: Mapping[str, Any], rows: Rows, store: ImageStore) -> dict[s
 
 
 def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["image", *ORIGIN])
     rows = {
         (
             image_name(store, image["image_id"]),
@@ -224,24 +220,21 @@ def _attribution(images: Sequence[Mapping[str, Any]], store: ImageStore) -> str:
         )
         for image in images
     }
-    writer.writerows(sorted(rows))
-    return text.getvalue()
+    return "".join(map(csv_line, [("image", *ORIGIN), *sorted(rows)]))
 
 
 def _mark(file: Path) -> None:
     """Mark the cells of a published table that a spreadsheet would compute, if there are any."""
-    form: dict[str, Any] = {"lineterminator": "\n"}
-    if file.suffix == ".tsv":
-        form |= {"delimiter": "\t", "quoting": csv.QUOTE_ALL}
+    delimiter, line_of = ("\t", tsv_line) if file.suffix == ".tsv" else (",", csv_line)
 
     def rows() -> Iterator[list[str]]:
         with file.open(newline="", encoding="utf-8") as lines:
-            for row in rows_of(lines, form.get("delimiter", ","), "csv"):
+            for row in rows_of(lines, delimiter, "csv"):
                 yield row.cells
 
     if not has_marks(rows()):
         return
     draft = file.with_name(f".{file.name}")
     with draft.open("w", newline="", encoding="utf-8") as lines:
-        csv.writer(lines, **form).writerows(marked_rows(rows()))
+        lines.writelines(map(line_of, marked_rows(rows())))
     draft.replace(file)

@@ -1,6 +1,5 @@
 """Results of a release as files: CSV, Parquet, JSON, LaTeX, Markdown, figures, OpenVLM leaderboard."""
 
-import csv
 import io
 import json
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from methods.benchmarks import BENCHMARKS
+from methods.delimited import csv_line
 from methods.errors import UserError
 from methods.evaluation.candidates import is_model
 from methods.json_text import to_json
@@ -368,14 +368,12 @@ def _with_settings(table: pa.Table) -> pa.Table:
 
 def _csv(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:
     for name, table in _tables(results):
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(table.column_names)
-        for row in table.to_pylist():
-            writer.writerow(
-                [mark_formula(cell) if isinstance(cell, str) else cell for cell in row.values()]
-            )
-        yield f"{name}.csv", text.getvalue().encode()
+        rows = (
+            [mark_formula(cell) if isinstance(cell, str) else cell for cell in row.values()]
+            for row in table.to_pylist()
+        )
+        lines = map(csv_line, [table.column_names, *rows])
+        yield f"{name}.csv", "".join(lines).encode()
 
 
 def _parquet(results: ReleaseResults) -> Iterator[tuple[str, bytes]]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from methods.web_address import credentials, without_secrets
+from methods.web_address import credentials, without_query
 from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.web.host_pauses import HostPauses
 from resources.wikipedia.api_client import NO_CONTACT, ApiClient, WikipediaError, user_agent
@@ -59,13 +59,13 @@ class Wikipedia:
             raise WikipediaError(NO_CONTACT)
         if not _is_api(api):
             raise WikipediaError(
-                f"{without_secrets(api)!r} cannot be the API's address: give one like {API} or "
+                f"{without_query(api)!r} cannot be the API's address: give one like {API} or "
                 "https://wiki.example.org/api.php."
             )
         self._user_agent = f"{user_agent(contact)} httpx2/{httpx2.__version__}"
         # Keep the password out of the address, which logs and messages show.
         self._credentials = credentials(api)
-        self._api = without_secrets(api)
+        self._api = without_query(api)
         self._folder = folder
         self._timeout = timeout
         self._backoff = backoff

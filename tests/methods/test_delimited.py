@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.delimited import DelimitedError, Quoting, rows_of
+from methods.delimited import DelimitedError, Quoting, csv_line, rows_of
 
 HEAD = "index,question,comment\n"
 
@@ -22,15 +22,28 @@ def refused(text: str, quoting: Quoting = "checked") -> DelimitedError:
     return caught.value
 
 
-@given(
-    st.lists(st.lists(st.text(st.characters(codec="utf-8")), min_size=2, max_size=2), min_size=1),
-    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
-    st.sampled_from([",", "\t", ";"]),
+CELLS = st.text(st.characters(codec="utf-8")) | st.text(
+    st.sampled_from("\r\n\"',;\t= \x0b\x0c\x1c\x85\u2028a")
 )
-def test_what_a_writer_of_csv_quotes_is_read_as_it_was(rows, quoting, delimiter):
-    text = io.StringIO()
-    csv.writer(text, delimiter=delimiter, quoting=quoting).writerows(rows)
-    assert read(text.getvalue(), "csv", delimiter) == rows
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1),
+    st.booleans(),
+    st.sampled_from([",", "\t", ";"]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_every_reader_finds_the_rows_that_were_written(rows, quote_all, delimiter, end):
+    lines = [csv_line(row, delimiter, quote_all=quote_all, end=end) for row in rows]
+    text = "".join(lines)
+    assert read(text, "csv", delimiter) == rows
+    assert [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)] == rows
+    # Only a carriage return is quoted otherwise than by Python's writer.
+    quoting = csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL
+    for row, line in zip(rows, lines, strict=True):
+        written = io.StringIO()
+        csv.writer(written, delimiter=delimiter, quoting=quoting, lineterminator="\n").writerow(row)
+        assert "\r" in "".join(row) or line.removesuffix(end) + "\n" == written.getvalue()
 
 
 def test_a_row_begins_on_a_line_and_a_blank_line_is_an_empty_row() -> None:

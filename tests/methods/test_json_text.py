@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.json_text import MOST_DEPTH, NestingError, from_json, json_at, to_json
+from methods.json_text import MOST_DEPTH, NestingError, from_json, json_at, json_line, to_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**99), 10**99) | st.floats() | st.text(max_size=10),
@@ -30,6 +30,14 @@ def test_a_value_comes_back_as_it_was_and_can_be_written_again(value):
     assert read == with_null_for_what_no_table_holds(value)
     assert from_json(json.dumps(value).encode()) == read
     assert from_json(to_json(read)) == read
+
+
+@given(VALUES | st.text(st.sampled_from('\r\n\x0b\x0c\x1c\x85\u2028\u2029"\\a')))
+def test_a_value_is_one_line_for_every_reader(value):
+    value = with_null_for_what_no_table_holds(value)
+    line = json_line(value)
+    assert line.splitlines(keepends=True) == [line] and line.endswith("\n")
+    assert from_json(line) == value
 
 
 def nested(opens: str, depth: int, closes: str) -> str:

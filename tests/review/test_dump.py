@@ -47,7 +47,7 @@ def worked(tmp_path: Path) -> ReviewStore:
     store, _ = home(tmp_path / "worked")
     edits = {**item(0)["content"], "rewrite": FORMULA}
     work(store, "ann", verdict_="edit", edits=edits, item_id="item-0", note=FORMULA, seconds=2.5)
-    work(store, "eve", "expert", item_id="item-0", seconds=0.0)
+    work(store, "eve", "expert", item_id="item-0", seconds=0.0, note="bad\r=1+1\u2028")
     work(store, "ann", verdict_="reject", item_id="item-1")
     work(store, "ann", verdict_="skip", item_id="item-2")
     work(store, "bob", item_id="item-2")

@@ -1,10 +1,11 @@
 """Training files of a critic: chat rows, and a card that describes them."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from methods.json_text import json_line
 
 Row = Mapping[str, Any]
 FORM = "critic-pairs@1"
@@ -16,7 +17,7 @@ def chat_lines(pairs: Sequence[Row]) -> str:
     A prompt without a system part has no system message. The id is that in `evaluate.critic_pairs`.
     """
     return "".join(
-        json.dumps(
+        json_line(
             {
                 "pair_id": pair["pair_id"],
                 "messages": [
@@ -28,10 +29,8 @@ def chat_lines(pairs: Sequence[Row]) -> str:
                     )
                     if pair[column]
                 ],
-            },
-            ensure_ascii=False,
+            }
         )
-        + "\n"
         for pair in pairs
     )
 

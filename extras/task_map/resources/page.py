@@ -1,13 +1,12 @@
 """The HTML page and the CSV of a task map that was computed from the weights of models."""
 
-import csv
-import io
 from typing import NamedTuple
 
 import numpy as np
 
 from extras.task_map.methods.clustering import LINKAGE, TaskMap
 from extras.task_map.resources.picture import picture_of
+from methods.delimited import csv_line
 from methods.spreadsheet_cells import mark_formula
 from resources.reports.page import render_page
 
@@ -44,23 +43,14 @@ def render_task_map(task_map: TaskMap, kind: str, folder: str, generated: str) -
 
 def task_map_csv(task_map: TaskMap) -> str:
     """Write a CSV line for each task: cluster, position on the map, linkage, distance to every task."""
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(
-        [
-            "task",
-            "cluster",
-            "x",
-            "y",
-            "linkage",
-            *(f"distance to {task}" for task in task_map.tasks),
-        ]
-    )
+    distances_to = (f"distance to {task}" for task in task_map.tasks)
+    lines = [csv_line(["task", "cluster", "x", "y", "linkage", *distances_to])]
     for place, task in enumerate(task_map.tasks):
         numbers = [*task_map.places[place], *task_map.distances[place]]
         x, y, *distances = (f"{number:.6f}" for number in numbers)
-        lines.writerow([mark_formula(task), task_map.clusters[place], x, y, LINKAGE, *distances])
-    return text.getvalue()
+        cells = [mark_formula(task), task_map.clusters[place], x, y, LINKAGE, *distances]
+        lines.append(csv_line(cells))
+    return "".join(lines)
 
 
 def _near(task_map: TaskMap, place: int) -> TaskNeighbours:

@@ -46,6 +46,13 @@ def test_a_task_with_its_samples_is_read_from_json_and_json_lines() -> None:
     assert read_metadata("x.json", json.dumps([one, one])) == [read, read]
     lines = f"{json.dumps(one)}\n\n{json.dumps(one)}\n"
     assert read_metadata("x.JSONL", lines) == [read, read]
+    # Inside a JSON string, no character ends a line.
+    question = "How\x85far\u2028did it move?"
+    line = json.dumps(
+        {"Task Info": INFO, "Samples": [changed(Question=question)]}, ensure_ascii=False
+    )
+    (sample,) = read_metadata("x.jsonl", f"{line}\r\n")
+    assert sample.question == question
 
 
 def test_names_numbers_and_one_image_are_read_as_they_are_spelt():

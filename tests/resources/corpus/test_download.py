@@ -127,6 +127,15 @@ def test_where_a_redirect_leads_may_not_be_on_a_private_network(storage, shard, 
     assert len(storage.log) == 1 and not target.exists()
 
 
+def test_an_address_that_is_not_valid_is_one_sentence_without_its_password(storage, target):
+    moved = storage.put("wit/shard.tsv.gz-moved", b"")
+    moved.statuses, moved.location = [302], f"http://{'a' * 64}.example/shard.tsv.gz"
+    shown, sentence = moved.url, "(the address, or one that it redirects to, is not valid): check"
+    assert error_of(moved, target).startswith(f"{shown} cannot be downloaded {sentence}")
+    moved.url = shown.replace("http://", "http://ada:s3/cret@")
+    assert error_of(moved, target).startswith(f"{shown} cannot be downloaded {sentence}")
+
+
 def test_a_name_that_resolves_anew_to_a_private_address_is_not_connected_to(
     storage, shard, target, monkeypatch
 ):

@@ -12,7 +12,9 @@ ONE, OTHER = "0a" * 32, "f" * 64
 def test_a_list_as_sha256sum_writes_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "known.txt"
     md5 = "c" * 32
-    file.write_text(f"\ufeff# others'\n\n{ONE}  folder/a b.png\n{OTHER.upper()}\r\n{md5} *x\n")
+    file.write_text(
+        f"\ufeff# others'\n\n{ONE}  folder/a b.png\n{OTHER.upper()}\r\n{md5} *x\x0b\u2028y\n"
+    )
     assert known_images(file) == {ONE, OTHER, md5}
 
 

@@ -277,6 +277,21 @@ def test_a_mirror_with_a_secret_is_not_told_to_other_machines(mirror):
     assert "s3" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "query", ["ticket=S3", "a=1;token=S3", "token[]=S3", "S3", "exp=1~hmac=S3"]
+)
+def test_the_source_of_an_image_is_the_address_of_the_mirror_without_its_query(query):
+    fetcher = ImageFetcher(f"https://ada:S3@example.org/images?{query}")
+    assert fetcher.source(TWO[0]) == "https://example.org/images/Landmark.png"
+
+
+@pytest.mark.parametrize("secret", ["S3/CRET", "S3?CRET", "S3#CRET"])
+def test_the_message_on_a_mirror_that_cannot_be_one_has_no_part_of_its_password(secret):
+    with pytest.raises(ImageSourceError, match="is not a valid http") as refused:
+        ImageFetcher(f"http://ada:{secret}@example.org/images")
+    assert "S3" not in str(refused.value) and "CRET" not in str(refused.value)
+
+
 @pytest.mark.parametrize("mirror", [None, "https://example.org/images"])
 def test_settings_make_the_same_fetcher(mirror):
     given = {"mirror": mirror, "contact": "ada@example.org", "timeout": 3.0}

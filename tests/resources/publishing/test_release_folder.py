@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import methods.convbench.published as convbench_forms
 import methods.mmdu.published as mmdu_forms
 from resources.images.store import ImageNotStored, ImageStore
 from resources.importing.published_files import read_items
@@ -25,6 +26,7 @@ CARD = {
     **{"n_items": 2, "n_turns": 2, "n_images": 3, "review_policy": "none", "review_share": 0.0},
     **{"created_at": "2026-03-02T09:14:55+00:00", "note": "où 字"},
 }
+ARTIST = "Ann\r=1+1"
 MAKERS = ("attribution", "licence", "licence_url", "artist")
 FILES = ("README.md", "attribution.csv", "card.json", "dialogues.json", "mmdu.tsv", "tables.json")
 
@@ -42,7 +44,7 @@ def release(store) -> dict:
         form = "PNG" if colour == "red" else "JPEG"
         ids.append(store.put(one_colour(colour, (20, 10), form)).image_id)
     known = zip(
-        MAKERS, ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", "A"), strict=True
+        MAKERS, ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", ARTIST), strict=True
     )
     made_by = {ids[0]: dict(known), ids[2]: dict.fromkeys(MAKERS)}
     made_by[ids[1]] = made_by[ids[0]]
@@ -79,7 +81,7 @@ def test_the_folder_may_be_read_by_others_and_says_who_made_each_image(tmp_path,
     assert folder.stat().st_mode & 0o777 == 0o755, "others may read it"
     with (folder / "attribution.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    known = ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", "A")
+    known = ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", ARTIST)
     assert sorted(tuple(row[name] for name in MAKERS) for row in rows) == [("",) * 4, known, known]
     assert {row["image"] for row in rows} == {
         f"images/{path.name}" for path in (folder / "images").iterdir()
@@ -109,6 +111,28 @@ def test_cells_that_a_spreadsheet_would_compute_are_marked_and_read_back(
     assert read_items(mmdu_forms, path, None, store)[0].labels == labels
     # A table without such cells is the same either way.
     assert (tmp_path / "out" / ID / "attribution.csv").read_text().startswith("image,title")
+
+
+def test_a_carriage_return_in_a_cell_begins_no_row(tmp_path, release, store):
+    questions = ["<ImageHere>\n=1+1\rx", "Why?\r3\r=1+1", "Sing."]
+    (item,) = release["rows"]["items"] = release["rows"]["items"][:1]
+    turn = release["rows"]["turns"][0]
+    release["rows"]["turns"] = [
+        {
+            **turn,
+            "turn": number,
+            "question": question,
+            "image_positions": [1] if number == 1 else [],
+        }
+        for number, question in enumerate(questions, start=1)
+    ]
+    release["rows"]["references"] = []
+    release["rows"]["images"] = release["rows"]["images"][:1]
+    card = {**CARD, "benchmark": "convbench", "n_items": 1}
+    write_release(tmp_path / "out", **{**release, "card": card})
+    path = tmp_path / "out" / ID / "convbench.csv"
+    (read,) = read_items(convbench_forms, path, path.parent, store)
+    assert (read.item_id, [turn.question for turn in read.turns]) == (item["item_id"], questions)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from extras.critic.methods.export import chat_lines
 from extras.critic.methods.pairs import (
     CriticPair,
     HumanRating,
@@ -136,3 +137,10 @@ def test_a_judge_of_many_dimensions_needs_all_of_them() -> None:
     assert (
         read.scores == dict.fromkeys(DIMENSIONS, 6) | {OVERALL: 7} and read.explanation == "Good."
     )
+
+
+def test_an_exported_pair_is_one_line_for_every_reader() -> None:
+    pair = {"pair_id": "p", "system": None, "prompt": "Which\u2028one?", "reply": "This\x85one."}
+    (line,) = chat_lines([pair]).splitlines()
+    texts = [message["content"] for message in json.loads(line)["messages"]]
+    assert texts == [pair["prompt"], pair["reply"]]

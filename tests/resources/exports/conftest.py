@@ -111,6 +111,18 @@ def written(source: ExportSource, folder: Path, form: str, shard_mb: int = 500) 
     return folder
 
 
+@pytest.fixture
+def exported(released: Released, tmp_path: Path) -> Callable[..., Path]:
+    """`exported(items, form, **of)`: the folder `out` with a release of these items in a form."""
+
+    def made(
+        items: Sequence[Item], form: str = "huggingface", shard_mb: int = 500, **of: Any
+    ) -> Path:
+        return written(released(items, **of), tmp_path / "out", form, shard_mb)
+
+    return made
+
+
 def rows_of(
     items: Sequence[Item], licences: Mapping[str, str | None]
 ) -> dict[str, list[dict[str, Any]]]:

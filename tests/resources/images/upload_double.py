@@ -35,9 +35,8 @@ PICTURE = picture()
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that came in: when, in seconds of the monotonic clock, and for what of which host."""
+    """A request that came in, and for what of which host."""
 
-    at: float
     host: str
     path: str
     agent: str
@@ -62,7 +61,7 @@ class Exchange(QuietHandler):
         host = self.headers["Host"].rpartition(":")[0]
         path = self.path.partition("?")[0]
         agent, authorization = self.headers["User-Agent"], self.headers["Authorization"]
-        asked = Asked(time.monotonic(), host, path, agent, authorization)
+        asked = Asked(host, path, agent, authorization)
         answer = self.server.begin(asked)
         try:
             answer(self)
@@ -70,21 +69,6 @@ class Exchange(QuietHandler):
             self.close_connection = True
         finally:
             self.server.end(asked)
-
-    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
-        self.start(len(body), status, **headers)
-        self.wfile.write(body)
-
-    def start(self, length: int | None, status: int = 200, **headers: str) -> None:
-        """The head of an answer: `length` is what it announces, None for chunks."""
-        self.send_response(status)
-        for header, value in headers.items():
-            self.send_header(header.replace("_", "-"), value)
-        framing = ("Transfer-Encoding", "chunked")
-        if length is not None:
-            framing = ("Content-Length", str(length))
-        self.send_header(*framing)
-        self.end_headers()
 
 
 Answer = Callable[[Exchange], None]
@@ -104,8 +88,8 @@ def in_chunks(body: bytes = PICTURE) -> Answer:
     """A picture whose length nobody says beforehand."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.start(None)
-        exchange.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n")
+        exchange.begin(Transfer_Encoding="chunked")
+        exchange.write(f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n")
 
     return answer
 
@@ -134,8 +118,8 @@ def cut_short(body: bytes = PICTURE) -> Answer:
     """Announces the whole picture, sends half of it and hangs up."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.start(len(body))
-        exchange.wfile.write(body[: len(body) // 2])
+        exchange.begin(Content_Length=str(len(body)))
+        exchange.write(body[: len(body) // 2])
         exchange.close_connection = True
 
     return answer
@@ -145,9 +129,9 @@ def trickle(body: bytes = PICTURE) -> Answer:
     """A byte now and then, so that no single read is ever late."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.start(len(body))
+        exchange.begin(Content_Length=str(len(body)))
         for byte in body:
-            exchange.wfile.write(bytes([byte]))
+            exchange.write(bytes([byte]))
             time.sleep(0.02)
 
     return answer
@@ -155,10 +139,10 @@ def trickle(body: bytes = PICTURE) -> Answer:
 
 def endless(exchange: Exchange) -> None:
     """Chunks for as long as somebody reads; `hung_up` is set once nobody does."""
-    exchange.start(None)
+    exchange.begin(Transfer_Encoding="chunked")
     try:
         while True:
-            exchange.wfile.write(b"2710\r\n" + bytes(10_000) + b"\r\n")
+            exchange.write(b"2710\r\n" + bytes(10_000) + b"\r\n")
     except OSError:
         exchange.server.hung_up.set()
         raise

@@ -194,10 +194,7 @@ def test_a_bad_parameter_is_one_sentence(home: Path, port: int) -> None:
         answer, text = ask(port, f"{CALLS}?{asked}")
         assert answer.status == 400
         assert sentence in words(text)
-
-
-def test_a_strange_parameter_is_no_error(home: Path, port: int) -> None:
-    keep(home, call(1))
+    # A strange one is no error.
     for asked in (
         *("stage=%00", "text=%ff%fe", "text=%25%5f%27", "before=.", "before=999999999999999999.1"),
         *("cost=1e300", "unknown=1&stage=a&stage=b", "run=%ed%a0%80", "=", "&&&"),

@@ -1,4 +1,4 @@
-"""A release is read in batches; its folder is written once, checked by its list, and the same each time."""
+"""A release is read in batches; its folder is written once, checked by its list, the same each time."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A release's folder: whole or not at all, frozen, and able to stand by itself."""
+"""A release's folder: whole or not at all, frozen, able to stand by itself; and which one is meant."""
 
 import csv
 import hashlib
@@ -15,6 +15,8 @@ from resources.publishing.release_folder import (
     ExportedFile,
     write_release,
 )
+from resources.publishing.releases import release_meant
+from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
 from tests.resources.folder_content import everything
 
@@ -125,19 +127,17 @@ def test_an_instruction_set_has_no_tsv_and_what_is_published_in_no_form_its_rows
     assert {file.path for file in files} == {f"{ID}/{name}" for name in set(FILES) - lacks}
 
 
-def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
-    files = write_release(tmp_path / "releases", **release)
-
-    assert [file.path for file in files] == [f"{ID}/{name}" for name in FILES]
-    for file in files:
-        data = (tmp_path / "releases" / file.path).read_bytes()
-        assert file == ExportedFile(file.path, hashlib.sha256(data).hexdigest(), len(data))
-
-
-def test_what_is_frozen_is_not_written_over(tmp_path, release):
+def test_the_files_are_listed_with_their_hashes_images_apart_and_not_written_over(
+    tmp_path, release
+):
     root = tmp_path / "releases"
     first = write_release(root, **release)
     before = everything(root)
+    listed = {f"{ID}/{name}": before[f"{ID}/{name}"] for name in FILES}
+    assert first == [
+        ExportedFile(path, hashlib.sha256(data).hexdigest(), len(data))
+        for path, data in listed.items()
+    ]
     others = {"rows": dict.fromkeys(release["rows"], []), "card": {"release_id": ID}}
 
     assert write_release(root, **{**release, **others}) == first
@@ -255,3 +255,13 @@ def test_the_card_of_a_release_whose_making_is_unknown_is_as_an_earlier_version_
     assert card == json.dumps(CARD, indent=1, ensure_ascii=False)
     page = (tmp_path / "releases" / ID / "README.md").read_text()
     assert "| tau | `unknown` |" in page and "| Parent | `unknown` |" in page
+
+
+def test_an_exact_id_is_that_release_whatever_other_releases_are_named(empty_warehouse):
+    names = {"mmdu-1": "mmdu", "mmdu-1-2": "mmdu-1"}
+    same = {"kind": "benchmark", "origin": "built", "review_policy": "none"}
+    cards = [{**same, "release_id": release_id, "name": name} for release_id, name in names.items()]
+    current = [{"name": name, "release_id": release_id} for release_id, name in names.items()]
+    put(empty_warehouse, {"release.releases": cards, "release.current": current})
+    meant = {said: release_meant(empty_warehouse, said) for said in ("mmdu", "mmdu-1", "mmdu-1-")}
+    assert meant == {"mmdu": "mmdu-1", "mmdu-1": "mmdu-1", "mmdu-1-": "mmdu-1-2"}

@@ -1,4 +1,5 @@
-"""Results as files: the same rows in each kind, and names that no spreadsheet computes."""
+"""Results as files: the same rows in each kind, names that no spreadsheet computes, the file of the
+OpenVLM leaderboard with the numbers that VLMEvalKit computes."""
 
 import csv
 import io
@@ -14,6 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from assets.common.tables import rows_to_arrow
+from methods.release_card import row_of
 from methods.results.methods_paragraph import CallSettings, EvaluationCalls
 from resources.llm.ledger import Call, Ledger
 from resources.publishing.result_files import (
@@ -25,9 +28,10 @@ from resources.publishing.result_files import (
     read_calls,
     read_results,
     write_files,
+    write_open_vlm,
     write_results,
 )
-from resources.warehouse import arrow_schema
+from resources.warehouse import Warehouse, arrow_schema
 from tests.assets.filled import put
 from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, best, model, pair, slice_, trained
@@ -254,3 +258,108 @@ def test_the_calls_behind_scores_are_those_of_models_by_role(empty_warehouse, tm
 def called(key: str, params: dict[str, object], **changed: Any) -> Call:
     request = {"params": params, "model": "served", "prompt_version": "p@1"}
     return call(**{"key": key, "request": request, "answered_as": None} | CALLED | changed)
+
+
+# --- The OpenVLM leaderboard's file ----------------------------------------------------------------
+
+
+def score(model: str, metric: str, value: float, **other: Any) -> dict[str, Any]:
+    """A row of evaluate.scores: what is not said is empty, 0 or, of intervals, none."""
+    row = {
+        field.name: "" if pa.types.is_string(field.type) else 0
+        for field in arrow_schema("evaluate.scores")
+    }
+    row |= {"release_id": "x-1", "benchmark": "mmbench", "judge": "rule", "model": model}
+    row |= {"judge_version": "letter@2", "label": model, "metric": metric, "value": value}
+    row |= {"aggregation": "micro", "form": "floor", "n_judged": 4, "n_turns": 4}
+    return row | {"ci_low": None, "ci_high": None, "provider": "mock", "method": "m"} | other
+
+
+def both(model: str, strict: float, compat: float, **other: Any) -> list[dict[str, Any]]:
+    return [
+        score(model, "Circular", strict, **other),
+        score(model, "Circular (compat)", compat, **other),
+    ]
+
+
+def open_vlm(
+    warehouse: Warehouse, rows: list[dict[str, Any]], folder: Path, benchmark: str = "mmbench"
+) -> list[dict[str, Any]]:
+    """The files of a release with these scores."""
+    table = pa.Table.from_pylist(rows, schema=arrow_schema("evaluate.scores"))
+    warehouse.replace("evaluate.scores", table, {"release_id": "x-1"})
+    card = {"release_id": "x-1", "name": "x", "kind": "benchmark", "benchmark": benchmark}
+    card |= {"origin": "imported", "split": "dev", "language": "en"}
+    card |= {"review_policy": "none", "review_share": 0.0}
+    release = row_of({**card, "created_at": "2026-03-02T09:14:55+00:00"})
+    files, notes = write_open_vlm(warehouse, release, None, folder)
+    assert "baselines are left out" in notes[0]
+    return [json.loads(file.read_text()) for file in files]
+
+
+def test_the_numbers_are_vlmevalkit_s_reading_and_no_baseline_is_there(empty_warehouse, tmp_path):
+    rows = [
+        *both("file:m3", 70.5, 66.04),
+        *both("file:m3", 90.0, 80.0, subset_label="l2-category", subset_value="coarse_perception"),
+        *both("file:m3", 70.0, 60.0, subset_label="category", subset_value="ocr"),
+        *both("file:m3", 1.0, 2.0, subset_label="choices", subset_value="4"),
+        *both(HOSTILE, 50.0, 60.0),
+        *both("baseline:random", 3.0, 3.0),
+        *both("baseline:most-frequent", 4.0, 4.0),
+        *both("no-images:file:m3", 9.0, 9.0),
+    ]
+    (read,) = open_vlm(empty_warehouse, rows, tmp_path)
+    assert read["time"] == "260302091455"
+    assert {model: of["MMBench_DEV_EN"] for model, of in read["results"].items()} == {
+        "file:m3": {"Overall": 66.0, "CP": 80.0, "ocr": 60.0},
+        HOSTILE: {"Overall": 60.0},
+    }
+    meta = read["results"][HOSTILE]["META"]
+    assert meta.pop("Method") == [HOSTILE, ""] and set(meta.values()) == {""}
+
+
+def test_fields_of_models_yaml_fill_what_the_leaderboard_shows_of_a_model(
+    empty_warehouse, tmp_path
+):
+    entry = {"parameters": 7.0, "backbone": "Vicuna", "access": "open"}
+    models = rows_to_arrow("evaluate.models", [{"model": "m", **entry, "trained_on": []}])
+    empty_warehouse.replace("evaluate.models", models)
+    (read,) = open_vlm(empty_warehouse, both("m", 66.7, 66.0), tmp_path)
+    meta = read["results"]["m"]["META"]
+    shown = {name: meta[name] for name in ("Parameters", "Language Model", "OpenSource", "Org")}
+    assert list(shown.values()) == ["7B", "Vicuna", "Yes", ""]
+
+
+def test_mmdu_counts_turns_without_a_grade_as_0(empty_warehouse, tmp_path):
+    rows = [
+        score("m", "Overall Score", value, form=form, judge=judge, n_judged=3, n_turns=4)
+        for judge, value in (("one", 80.0), ("two", 60.0))
+        for form in ("floor", "judged")
+    ]
+    files = open_vlm(empty_warehouse, rows, tmp_path, "mmdu")
+    assert [file["results"]["m"]["MMDU"] for file in files] == [
+        {"Overall": 60.0},
+        {"Overall": 45.0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "benchmark", "message"),
+    [
+        (
+            [score("a", "Circular", 1.0), *both("b", 1.0, 1.0)],
+            "mmbench",
+            r"Circular \(compat\)/micro, .* not stored for a\. .* vlm-loom run evaluate\.$",
+        ),
+        (both("baseline:random", 1.0, 1.0), "mmbench", "no scores of models yet"),
+        ([], "mmbench", "no scores of models yet"),
+        ([score("a", "Rating", 8.9)], "alignmmbench", "computes no score .* --as json"),
+        ([score("a", "F1", 8.9)], "counting", "computes no score .* --as json"),
+    ],
+)
+def test_other_numbers_are_never_written_in_their_place(
+    empty_warehouse, tmp_path, rows, benchmark, message
+):
+    with pytest.raises(ResultError, match=message):
+        open_vlm(empty_warehouse, rows, tmp_path, benchmark)
+    assert not list(tmp_path.glob("openvlm*.json"))

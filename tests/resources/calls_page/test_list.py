@@ -15,16 +15,7 @@ from resources.stores import look
 from resources.warehouse import Warehouse
 from resources.web.addresses import CALLS, calls_of
 from tests.assets.filled import put
-from tests.resources.calls_page.ledgers import (
-    ask,
-    at,
-    call,
-    charge,
-    keep,
-    page,
-    request_of,
-    words,
-)
+from tests.resources.calls_page.ledgers import ask, at, call, charge, keep, page, request_of, words
 
 pytestmark = pytest.mark.slow
 
@@ -48,30 +39,19 @@ def test_the_root_of_the_pages_leads_to_the_calls(port: int, path: str) -> None:
 def test_calls_and_charges_stand_together_the_newest_first(home: Path, port: int) -> None:
     keep(
         home,
-        call(1, "first"),
-        call(3, "third"),
-        call(5, "fifth"),
-        charge(2, "Empty.", "second", outcome="empty"),
-        charge(4, "Withheld.", "fourth"),
-    )
-    replies = [text.rpartition(" ")[2] for text in listed(port)]
-    assert replies == ["fifth", "fourth", "third", "second", "first"]
-
-
-def test_a_row_says_when_where_who_what_and_what_it_cost(home: Path, port: int) -> None:
-    keep(
-        home,
         call(60, "", reasoning="Thinking of it.", outcome="reasoning_only"),
-        call(61, "A red ground.\n\nAnd more."),
-        charge(62, "The filter withheld it."),
+        call(62, "A red ground.\n\nAnd more."),
+        charge(61, "Empty.", "second", outcome="empty"),
+        charge(63, "The filter withheld it."),
     )
-    text = page(port, CALLS)
-    assert (
-        "2026-03-01 01:01:00 dialogue.answers eyes-1 answered 1,200 + 34 tokens US$ 0.0125 1.25 s "
-        "A red ground. And more. compare" in text
-    )
-    assert "refused 1,200 + 34 tokens US$ 0.0125 – The filter withheld it." in text
-    assert "reasoning_only 1,200 + 34 tokens US$ 0.0125 1.25 s Reasoning: Thinking of it." in text
+    places = [page(port, CALLS).index(each) for each in ("withheld", "And more", "Empty", "of it")]
+    assert places == sorted(places)
+    # A row says when, where, who, what and what it cost.
+    text, cost = page(port, CALLS), "1,200 + 34 tokens US$ 0.0125"
+    asked = "2026-03-01 01:02:00 dialogue.answers eyes-1"
+    assert f"{asked} answered {cost} 1.25 s A red ground. And more. compare" in text
+    assert f"refused {cost} – The filter withheld it." in text
+    assert f"reasoning_only {cost} 1.25 s Reasoning: Thinking of it." in text
 
 
 @pytest.mark.parametrize("jumps", [1, 37], ids=["a clock that goes on", "a clock that jumps"])

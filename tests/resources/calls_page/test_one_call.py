@@ -3,22 +3,14 @@
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pytest
 
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, declared_columns, sql_text
 from resources.web.addresses import CALLS
+from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
-from tests.resources.calls_page.ledgers import (
-    ask,
-    call,
-    charge,
-    keep,
-    page,
-    request_of,
-    words,
-)
+from tests.resources.calls_page.ledgers import ask, call, charge, keep, page, request_of, words
 
 pytestmark = pytest.mark.slow
 
@@ -74,25 +66,14 @@ def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_sai
     red, blue = stored(home, "red"), stored(home, "blue")
     ImageStore(home / "images").path(blue).write_bytes(b"\x89PNG no more")
     gone = "f" * 64
-    one = call(
-        1,
-        request=request_of(
-            "First:",
-            {"image": red},
-            "Second:",
-            {"image": blue},
-            "Third:",
-            {"image": gone},
-            {"image": "../../etc/passwd"},
-        ),
-    )
+    pictures = [{"image": image_id} for image_id in (red, blue, gone, "../../etc/passwd")]
+    one = call(1, request=request_of("First:", pictures[0], "Second:", *pictures[1:]))
     keep(home, one)
-    text = page(port, f"{CALLS}/{one.key}")
+    _, source = ask(port, f"{CALLS}/{one.key}")
     assert (
         f"First: {red[:8]} Second: {blue[:8]} cannot be read: its file is damaged "
-        f"Third: {gone[:8]} is not in the image store any more" in text
+        f"{gone[:8]} is not in the image store any more" in words(source)
     )
-    _, source = ask(port, f"{CALLS}/{one.key}")
     assert source.count('<img src="data:image/jpeg;base64,') == 1
 
 
@@ -101,11 +82,12 @@ def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: in
     empty = {"request": lost.request, "outcome": "empty"}
     keep(home, lost, *(charge(number, "Empty answer.", **empty) for number in (2, 3)))
     text = page(port, f"{CALLS}/{lost.key}-1")
-    assert "refused" in text
-    assert "The provider's filter withheld the answer." in text
-    assert "Reply half a" in text
-    assert "seconds – attempts –" in text
-    assert "Other replies to this request that were paid for: lost call 3 , lost call 2" in text
+    for part in (
+        *("refused", "The provider's filter withheld the answer.", "Reply half a"),
+        "seconds – attempts –",
+        "Other replies to this request that were paid for: lost call 3 , lost call 2",
+    ):
+        assert part in text
     # A key without an answer is that of the newest loss.
     assert "Empty answer." in page(port, f"{CALLS}/{lost.key}")
     assert "The reply is empty." in page(port, f"{CALLS}/{lost.key}")
@@ -210,23 +192,11 @@ def test_what_a_reply_says_of_itself_is_shown(home: Path, port: int) -> None:
 # --- Rows made of a call -----------------------------------------------------------------------------
 
 
-def answers(key: str, n_rows: int = 1) -> pa.Table:
-    return pa.table(
-        {
-            "set_id": ["set-1"] * n_rows,
-            "question_id": [f"q{number:03d}" for number in range(n_rows)],
-            "answer": ["A red ground."] * n_rows,
-            "call_key": [key] * n_rows,
-            "prompt_version": ["p@1"] * n_rows,
-            "provider": ["openai"] * n_rows,
-        }
-    )
-
-
 def test_rows_made_of_a_call_are_named_with_their_place(home: Path, port: int) -> None:
     one, other = call(1), call(2)
     keep(home, one, other)
-    Warehouse(home / "warehouse.duckdb").replace("dialogue.answers", answers(one.key))
+    row = {"set_id": "set-1", "question_id": "q000", "call_key": one.key}
+    put(Warehouse(home / "warehouse.duckdb"), {"dialogue.answers": [row]})
     before = (home / "warehouse.duckdb").read_bytes()
     text = page(port, f"{CALLS}/{one.key}")
     assert "Rows made of it Table Place dialogue.answers set set-1, question q000" in text

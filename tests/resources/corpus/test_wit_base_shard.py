@@ -132,7 +132,7 @@ def test_each_page_of_each_image_is_a_row_or_a_rejection(shard, tmp_path):
     staged = shard.stage(tmp_path)
     rows = pa.ipc.open_stream(staged.rows.path).read_all().to_pylist()
     assert [(row["line_number"], row["page_title"], row["language"]) for row in rows] == [
-        *((1, "Owl", "en"), (2, "Eulen", "de"), (4, "Oak", "en"), (6, "Ash", "en")),
+        *((1, "Owl", "en"), (2, "Eulen", "de"), (4, "Oak", "en"), (6, "Ash", "en"))
     ]
     assert {name: value for name, value in rows[0].items() if value is not None} == {
         "wit_shard": "a",

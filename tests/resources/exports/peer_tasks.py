@@ -112,10 +112,7 @@ TOOLS: dict[str, Callable[[str, Path], Evaluation]] = {
     "inspect-ai": inspect_ai,
     "lmms-eval": lmms_eval,
 }
-UNSCORED = {
-    "inspect-ai": {},
-    "lmms-eval": {"score": "not scored here: see README.md of the task"},
-}
+UNSCORED = {"inspect-ai": {}, "lmms-eval": {"score": "not scored here: see README.md of the task"}}
 """What stands for the score where a model judges."""
 
 

@@ -64,7 +64,7 @@ def test_questions_are_as_pandas_reads_them_for_vlmevalkit(exported, hostile, st
     folder = exported(items, "vlmevalkit")
     table = pandas.read_csv(folder / "mmdu.tsv", sep="\t", keep_default_na=False, dtype=str)
     assert list(table.columns) == [
-        *("index", "item_id", "label_answer", "category", "question", "A", "B", "answer", "image"),
+        *("index", "item_id", "label_answer", "category", "question", "A", "B", "answer", "image")
     ]
     for number, (item, (_, row)) in enumerate(zip(items, table.iterrows(), strict=True), start=1):
         assert (row["index"], row["item_id"]) == (str(number), item.item_id)
@@ -110,7 +110,7 @@ def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(released, question
     assert utils["score"]([*results[:2], missed]) == 0.0, "right is what is right in all passes"
     metrics = [(each["metric"], each["aggregation"]) for each in task["metric_list"]]
     assert [(name, function.split(".")[1] in utils) for name, function in metrics] == [
-        *((f"vlm_loom{name}", True) for name in ("", "_standard_error", "_unread")),
+        *((f"vlm_loom{name}", True) for name in ("", "_standard_error", "_unread"))
     ]
     assert "Circular/micro, of 100" in (folder / "README.md").read_text()
 

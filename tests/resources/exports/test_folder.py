@@ -5,7 +5,9 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import huggingface_hub
 import pytest
 
 from methods.evaluation.items import Item, Turn
@@ -172,14 +174,11 @@ def test_a_list_that_is_none_is_refused(text, tmp_path):
 
 
 def test_a_list_that_is_a_pipe_or_a_device_is_refused(tmp_path):
-    pipe, device = tmp_path / "pipe", tmp_path / "device"
-    for folder in (pipe, device):
-        folder.mkdir()
-    os.mkfifo(pipe / "manifest.json")
-    (device / "manifest.json").symlink_to("/dev/zero")
-    for folder in (pipe, device):
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        make(tmp_path / "manifest.json")
         with pytest.raises(ExportError, match="manifest.json cannot be read"):
-            checked_files(folder)
+            checked_files(tmp_path)
+        (tmp_path / "manifest.json").unlink()
 
 
 def test_nothing_is_left_of_an_export_that_failed(released, dialogues, store, tmp_path):
@@ -254,8 +253,6 @@ def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(
 def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_the_repository(
     released, dialogues, tmp_path, monkeypatch
 ):
-    import huggingface_hub
-
     calls = []
     source, folder = released(dialogues), tmp_path / "out"
     write_folder(folder, FORMS["huggingface"], source)
@@ -265,19 +262,17 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_t
     assert loading in before["README.md"]
     sent_files: dict[str, bytes] = {}
 
-    class Api:
-        def create_repo(self, repository: str, **told) -> None:
-            calls.append((repository, told))
+    def upload_folder(_api, **told):
+        calls.append(told)
+        sent_files.update(everything(told["folder_path"]))
+        assert not checked_files(told["folder_path"]).others
+        if len(calls) > 2:
+            raise OSError("the network\nis down")
+        return SimpleNamespace(commit_url="https://hub/commit/1")
 
-        def upload_folder(self, **told):
-            calls.append(told)
-            sent_files.update(everything(told["folder_path"]))
-            assert not checked_files(told["folder_path"]).others
-            if len(calls) > 2:
-                raise OSError("the network\nis down")
-            return type("Commit", (), {"commit_url": "https://hub/commit/1"})
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    api = huggingface_hub.HfApi
+    monkeypatch.setattr(api, "create_repo", lambda _, name, **told: calls.append((name, told)))
+    monkeypatch.setattr(api, "upload_folder", upload_folder)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert push(folder, "me/set") == "https://hub/commit/1"

@@ -158,7 +158,7 @@ def test_shards_have_the_size_that_is_set(exported, tmp_path, store, monkeypatch
     folder = exported(items, shard_mb=1)
     shards = sorted((folder / "data/default").iterdir())
     assert [path.name for path in shards] == [
-        *("test-00000-of-00002.parquet", "test-00001-of-00002.parquet"),
+        *("test-00000-of-00002.parquet", "test-00001-of-00002.parquet")
     ]
     assert shards[0].stat().st_size > 1_000_000
     rows = loaded(folder, tmp_path / "cache", "test")

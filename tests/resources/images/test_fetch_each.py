@@ -17,13 +17,7 @@ from resources.images.bounded_buffer import BoundedBuffer
 from resources.images.fetcher import CONCURRENCY, ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
 from resources.web import ssrf_guard as guarded_network
-from tests.resources.images.upload_double import (
-    PICTURE,
-    in_chunks,
-    ok,
-    picture,
-    status,
-)
+from tests.resources.images.upload_double import PICTURE, in_chunks, ok, picture, status
 
 pytestmark = pytest.mark.slow
 

@@ -63,11 +63,6 @@ def test_an_image_stands_under_the_hash_of_its_bytes(store, format_name, extensi
     assert files(store) == [store.root / path]
 
 
-def test_a_grid_is_made_for_each_size(store):
-    ids = [store.put(encoded(flat(colour, (200, 100)))).image_id for colour in ("red", "blue")]
-    assert [max(shown(store.grid_base64(ids, side)).size) for side in (64, 128)] == [64, 128]
-
-
 def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):
     def full(descriptor: int) -> None:
         raise OSError("no space left on device")
@@ -113,8 +108,12 @@ def test_a_thumbnail_is_a_small_jpeg_made_once(store):
 @pytest.mark.parametrize("format_name", ["PNG", "JPEG"])
 def test_a_fitting_rgb_image_is_shown_byte_for_byte(store, format_name):
     data = encoded(flat(), format_name)
-    url = store.jpeg_base64(store.put(data).image_id, 40)
+    image_id = store.put(data).image_id
+    url = store.jpeg_base64(image_id, 40)
     assert url == f"data:image/{format_name.lower()};base64,{base64.b64encode(data).decode()}"
+    # It is at hand in this size now.
+    assert store.are_at_hand([image_id], 40) and not store.are_at_hand([image_id], 64)
+    assert not store.are_at_hand([image_id, "0" * 64], 40)
 
 
 def test_a_large_image_is_shown_smaller_never_a_small_one_larger(store):
@@ -124,6 +123,9 @@ def test_a_large_image_is_shown_smaller_never_a_small_one_larger(store):
     assert shown(url).size == (100, 50)
     small = store.put(encoded(flat(mode="L", colour=9))).image_id
     assert shown(store.jpeg_base64(small, 1000)).size == (40, 20)
+    # A grid is made for each size.
+    grids = (store.grid_base64([large, small], side) for side in (64, 128))
+    assert [max(shown(grid).size) for grid in grids] == [64, 128]
 
 
 def test_a_photo_lying_on_its_side_is_shown_upright(store):
@@ -183,13 +185,6 @@ def test_what_many_ask_for_at_once_is_made_once_and_an_error_reaches_all_of_them
     # It is tried again next time.
     assert all_at_once(16, lambda _: cache.get("a", lambda: make("owl"))) == ["owl"] * 16
     assert made == ["", "owl"] and "a" in cache
-
-
-def test_an_image_is_at_hand_in_the_size_that_it_was_shown_in(store):
-    image_id = store.put(encoded(flat())).image_id
-    store.jpeg_base64(image_id, 100)
-    assert store.are_at_hand([image_id], 100) and not store.are_at_hand([image_id], 64)
-    assert not store.are_at_hand([image_id, "0" * 64], 100)
 
 
 # --- Files that are no longer what was stored ------------------------------------------------------

@@ -17,11 +17,7 @@ from methods.evaluation.published import PublishedItem
 from methods.mmbench import published as mmbench
 from methods.mmdu import published
 from resources.images.store import ImageStore
-from resources.importing.published_files import (
-    PublishedFileError,
-    grouped_by_images,
-    read_items,
-)
+from resources.importing.published_files import PublishedFileError, grouped_by_images, read_items
 from tests.doubles.one_colour import one_colour
 
 
@@ -61,20 +57,15 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def read(
-    folder: Path, store: ImageStore, content: object, pictures: Path | None = None
-) -> list[Item]:
+def read(folder: Path, store: ImageStore, content: object, pictures: Path | None = None):
     file = folder / "benchmark.json"
-    if isinstance(content, bytes):
-        file.write_bytes(content)
-    else:
-        file.write_text(json.dumps(content))
+    file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return read_items(published, file, pictures, store)
 
 
-def refused(folder: Path, store: ImageStore, content: object, pictures: Path | None = None) -> str:
+def refused(folder: Path, store: ImageStore, content: object) -> str:
     with pytest.raises(PublishedFileError) as caught:
-        read(folder, store, content, pictures)
+        read(folder, store, content)
     said = str(caught.value)
     assert said.count("\n") == 0 and said.endswith(".")
     return said
@@ -135,17 +126,9 @@ def maybe_absent(read_published: Callable[..., Iterator[PublishedItem]]) -> Any:
 @pytest.mark.parametrize(
     "path",
     [
-        "../secret.png",
-        "mmdu_pics/../../secret.png",
-        "/../secret.png",
-        "..\\secret.png",
-        "mmdu_pics/red.png\0",
-        "link.png",
-        "linked/secret.png",
-        "/secret.png",
-        "/etc/passwd",
-        "C:/secret.png",
-        "/",
+        *("../secret.png", "mmdu_pics/../../secret.png", "/../secret.png", "..\\secret.png"),
+        *("/secret.png", "/etc/passwd", "C:/secret.png", "/", "mmdu_pics/red.png\0"),
+        *("link.png", "linked/secret.png"),
     ],
 )
 @pytest.mark.parametrize("absent", [False, True])

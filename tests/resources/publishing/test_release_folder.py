@@ -10,11 +10,7 @@ import pytest
 import methods.mmdu.published as mmdu_forms
 from resources.images.store import ImageNotStored, ImageStore
 from resources.importing.published_files import read_items
-from resources.publishing.release_folder import (
-    ChangedReleaseError,
-    ExportedFile,
-    write_release,
-)
+from resources.publishing.release_folder import ChangedReleaseError, ExportedFile, write_release
 from resources.publishing.releases import release_meant
 from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour

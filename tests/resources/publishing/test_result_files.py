@@ -88,13 +88,7 @@ RESULTS = ReleaseResults(
             {**READ, "measure": "difference", "judge": "second", "other": "strict", "value": -2.5}
             | {"ci_low": -4.0, "ci_high": -1.0, "metric": "Circular", "aggregation": "micro"},
             {**BY_RULE, "measure": "read", "n": 8, "value": 0.875, "ci_low": 0.6, "ci_high": 0.99},
-            {
-                **READ,
-                "analysis": "judge_quality",
-                "judge": "judge",
-                "subject": "",
-                "metric": "Overall",
-            }
+            {**BY_RULE, "analysis": "judge_quality", "judge": "judge", "metric": "Overall"}
             | {"other": "people", "unit": "answer", "measure": "pearson", "value": 0.8125, "n": 30},
             {**BY_RULE, "measure": "cohen_kappa", "other": "second", "n": 7, "value": 0.625}
             | {"ci_low": 0.4, "ci_high": 0.8},
@@ -104,11 +98,11 @@ RESULTS = ReleaseResults(
     filled([trained("fair", "good", 19.96)], ["judge", "judge_version", *COLUMNS["training"]]),
     pa.Table.from_pylist(
         [
-            {"release_id": "mmdu-1", "name": "Tokens", "value": "under 4k", "n": 3},
-            {"release_id": "mmdu-1", "name": "Tokens", "value": "4k to 8k", "n": 1},
+            {"release_id": "mmdu-1", "name": "Tokens", "value": value, "n": n, "unit": "dialogues"}
+            for value, n in (("under 4k", 3), ("4k to 8k", 1))
         ],
         COUNTS,
-    ).set_column(4, "unit", pa.array(["dialogues"] * 2)),
+    ),
 )
 
 
@@ -167,15 +161,13 @@ def test_labels_that_share_a_file_name_have_files_of_their_own(tmp_path):
         {"release_id": "mmdu-1", "name": name, "value": f"of {name}", "n": 1, "unit": "items"}
         for name in ("颜色", "形状", "Size!", "size", "other 2")
     ]
+    findings = [
+        {**best("good", "easy", 90.0), "subset_label": label, "analysis": "model_groups"}
+        for label in ("颜色", "形状")
+    ]
     tables = RESULTS._replace(
         counts=pa.Table.from_pylist(counts, COUNTS),
-        findings=filled(
-            [
-                {**best("good", "easy", 90.0), "subset_label": label, "analysis": "model_groups"}
-                for label in ("颜色", "形状")
-            ],
-            arrow_schema("evaluate.findings").names,
-        ),
+        findings=filled(findings, arrow_schema("evaluate.findings").names),
     )
     files = write_results(tables, "latex", tmp_path, CARD, None, NO_CALLS, {})
     numbered = ("other", "other-2", "size", "size-2", "other-2-2")

@@ -176,17 +176,14 @@ def test_what_a_server_needs_and_an_import_lacks_is_said(home, tmp_path):
     data = accepted(tmp_path / file)
     assert list(data["index"]) == [1, *(1 + shift * STEP for shift in range(1, 5))]
     assert data["prediction"][0] == "x" * (MOST_CHARACTERS - 1) + "B"
-    for note, begins in zip(
-        notes[1:],
-        (
-            "Its ids are not numbers, so that index has the places of its questions: ",
-            "The release has no label category and no l2-category",
-            "1 question with more than four choices: ",
-            "1 texts are cut to their last 32,767 characters",
-        ),
-        strict=True,
-    ):
-        assert note.startswith(begins)
+    beginnings = (
+        "Its ids are not numbers, so that index has the places of its questions: ",
+        "The release has no label category and no l2-category",
+        "1 question with more than four choices: ",
+        "1 texts are cut to their last 32,767 characters",
+    )
+    for note, beginning in zip(notes[1:], beginnings, strict=True):
+        assert note.startswith(beginning)
 
 
 # --- Released scorers ------------------------------------------------------------------------------
@@ -337,13 +334,9 @@ def test_names_of_files_are_safe_and_tell_names_apart():
 
 def test_long_names_in_other_scripts_fit_into_a_file_name(home, tmp_path):
     said = {("1", "shift-0", 1): ("answered", "A")}
-    row = released(
-        home,
-        [question("1", ("a", "b"), "A")],
-        DEV,
-        {"模" * 80: said, "模" * 79: said},
-        f"MMBench_{'题' * 80}.tsv",
-    )
+    models = {"模" * 80: said, "模" * 79: said}
+    items = [question("1", ("a", "b"), "A")]
+    row = released(home, items, DEV, models, f"MMBench_{'题' * 80}.tsv")
     files, _ = written(home, row, tmp_path / "out")
     name = f"{'模' * 33}{{}}_MMBench_{'题' * 30}.xlsx"
     assert files == [name.format(""), name.format("-2")]

@@ -241,22 +241,11 @@ def test_an_estimate_as_the_table_shows_it() -> None:
     assert [ReportEstimate(value).shade for value in (None, -3.0, 41.2, 104.0)] == [0, 0, 0.412, 1]
 
 
-@pytest.mark.parametrize(
-    ("scale", "value", "shown"),
-    [
-        (Scale(), 7.0, "7.0"),
-        (Scale(1, 10), 7.0, "7.00"),
-        (Scale(2, None), math.inf, "∞"),
-        (Scale(None, None), -math.inf, "−∞"),
-        (Scale(), -0.01, "0.0"),
-        (Scale(), math.nan, "–"),
-    ],
-)
-def test_a_number_as_its_scale_shows_it(scale: Scale, value: float, shown: str) -> None:
-    assert scale.shown(value) == shown
-
-
-def test_a_difference_has_its_sign() -> None:
+def test_a_number_as_its_scale_shows_it_and_a_difference_with_its_sign() -> None:
+    shown = [Scale().shown(each) for each in (7.0, -0.01, math.nan)]
+    assert shown == ["7.0", "0.0", "–"] and Scale(1, 10).shown(7.0) == "7.00"
+    infinite = Scale(2, None).shown(math.inf), Scale(None, None).shown(-math.inf)
+    assert infinite == ("∞", "−∞")
     shown = [Scale().difference(each) for each in (2.0, -2.0, 0.0, 0.04, None)]
     assert shown == ["+2.0", "−2.0", "0.0", "0.0", "–"]
 

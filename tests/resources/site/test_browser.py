@@ -10,15 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals
 from methods.evaluation.statistics.intervals import difference_bounds
-from tests.resources.site.made_site import (
-    HAN,
-    KEY,
-    RELEASE,
-    Visit,
-    make_site,
-    plain_server,
-    score,
-)
+from tests.resources.site.made_site import HAN, KEY, RELEASE, Visit, make_site, plain_server, score
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.slow]
 """To open the site takes two seconds of CPU time: tests that use `page` share one."""

@@ -6,7 +6,6 @@ import socket
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -23,11 +22,6 @@ pytestmark = pytest.mark.slow
 def wiki() -> Iterator[MediaWiki]:
     with MediaWiki({f"Bird {number}": Page("It flies.") for number in range(12)}) as wiki:
         yield wiki
-
-
-def asking(wiki: MediaWiki, folder: Path, **options) -> Wikipedia:
-    options = {"timeout": 5.0, "backoff": 0.005} | options
-    return Wikipedia("me@example.org", api=wiki.api, folder=folder, **options)
 
 
 @pytest.fixture
@@ -55,20 +49,20 @@ def in_a_moment(seconds: float) -> str:
         faults.text('["not", "an", "object"]'),
     ],
 )
-def test_what_may_pass_is_tried_again(wiki, tmp_path, fault):
+def test_what_may_pass_is_tried_again(wiki, wikipedia, fault):
     wiki.fail(fault, times=2)
     wiki.fail(fault, times=2, on="extracts")
-    found = asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    found = wikipedia.pages("birds", "en", ["Bird 1"])
     assert isinstance(found["Bird 1"], PageFacts)
     assert len(wiki.requests) == 6
 
 
-def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
+def test_what_does_not_pass_ends_in_a_sentence(wiki, wikipedia, monkeypatch):
     assert api_client.TRIES == 8
     monkeypatch.setattr(api_client, "TRIES", 3)
     wiki.fail(faults.maxlag("0"), times=99)
     with pytest.raises(WikipediaError) as caught:
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+        wikipedia.pages("birds", "en", ["Bird 1"])
     assert len(wiki.requests) == 3
     assert "3 tries (maxlag: Waiting for 10.64.16.7: 6.2 seconds lagged.)" in str(caught.value)
     assert "run this again later" in str(caught.value)
@@ -95,27 +89,24 @@ def test_nobody_at_home(tmp_path, monkeypatch):
         (faults.text('{"continue": {"clcontinue": "\\ud800"}}'), "form of MediaWiki's API"),
         (faults.text('{"query": "' + "x" * 20_000 + '"}'), "an answer of over 10,000 bytes"),
         # The wiki of these tests is on a private address itself, as it is configured.
-        (
-            faults.redirect("http://10.0.0.1/en/w/api.php"),
-            "leads to 10.0.0.1, which is",
-        ),
+        (faults.redirect("http://10.0.0.1/en/w/api.php"), "leads to 10.0.0.1, which is"),
     ],
 )
 def test_what_another_try_would_not_change_is_said_at_once(
-    wiki, tmp_path, monkeypatch, fault, told
+    wiki, wikipedia, monkeypatch, fault, told
 ):
     monkeypatch.setattr(api_client, "MOST_BYTES", 10_000)
     wiki.fail(fault)
     with pytest.raises(WikipediaError, match=told):
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+        wikipedia.pages("birds", "en", ["Bird 1"])
     assert len(wiki.requests) == 1
 
 
-def test_a_redirect_on_the_wiki_s_own_host_is_followed(wiki, tmp_path):
+def test_a_redirect_on_the_wiki_s_own_host_is_followed(wiki, wikipedia):
     wiki.languages["de"] = {}
     query = "action=query&format=json&formatversion=2&list=categorymembers&cmtitle=Category:Vogel"
     wiki.fail(faults.redirect(f"/de/w/api.php?{query}"))
-    assert asking(wiki, tmp_path).category_members("en", "Birds", 1) == []
+    assert wikipedia.category_members("en", "Birds", 1) == []
     assert [request.path for request in wiki.requests] == ["/en/w/api.php", "/de/w/api.php"]
 
 
@@ -128,7 +119,7 @@ def test_a_redirect_on_the_wiki_s_own_host_is_followed(wiki, tmp_path):
     ],
 )
 def test_an_answer_that_continues_for_ever_is_ended(
-    wiki, tmp_path, monkeypatch, part, pad, told, n_requests
+    wiki, wikipedia, monkeypatch, part, pad, told, n_requests
 ):
     monkeypatch.setattr(wiki_module, "MOST_ANSWERS", 5)
     monkeypatch.setattr(wiki_module, "MOST_CHARACTERS", 10_000)
@@ -137,27 +128,27 @@ def test_an_answer_that_continues_for_ever_is_ended(
         answer = {"query": {"categorymembers": [], f"pad{number}": pad}, "continue": following}
         wiki.fail(faults.text(json.dumps(answer)))
     with pytest.raises(WikipediaError, match=told):
-        asking(wiki, tmp_path).category_members("en", "Birds", 1)
+        wikipedia.category_members("en", "Birds", 1)
     assert len(wiki.requests) == n_requests
 
 
 def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
     wiki.fail(faults.status(429), times=4)
-    asking(wiki, tmp_path, backoff=0.02).pages("birds", "en", ["Bird 1"])
+    Wikipedia("me@example.org", api=wiki.api, folder=tmp_path, backoff=0.02).pages(
+        "birds", "en", ["Bird 1"]
+    )
     waits = [later.at - earlier.at for earlier, later in pairwise(wiki.requests[:5])]
     assert all(wait >= least for wait, least in zip(waits, [0.02, 0.04, 0.08, 0.16], strict=True))
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [faults.maxlag("3"), faults.status(429, "3"), faults.status(504, "3")],
+    "fault", [faults.maxlag("3"), faults.status(429, "3"), faults.status(504, "3")]
 )
 def test_a_wait_asked_for_holds_every_request_of_which_three_are_under_way_at_once(
-    wiki, tmp_path, short_seconds, fault
+    wiki, wikipedia, short_seconds, fault
 ):
     wiki.latency = 0.02
     titles = [f"Bird {number}" for number in range(12)]
-    wikipedia = asking(wiki, tmp_path)
     wikipedia.pages("birds", "en", titles)
     wiki.requests.clear()
     wiki.fail(fault, on="media-list/Bird_0 ")

@@ -32,11 +32,6 @@ def wiki() -> Iterator[MediaWiki]:
         yield wiki
 
 
-@pytest.fixture
-def wikipedia(wiki: MediaWiki, tmp_path: Path) -> Wikipedia:
-    return Wikipedia("me@example.org", api=wiki.api, folder=tmp_path, backoff=0.005)
-
-
 def in_full(wiki: MediaWiki) -> list[str]:
     """The titles that were asked for with everything about them."""
     return [

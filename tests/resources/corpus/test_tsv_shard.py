@@ -169,8 +169,8 @@ ANY_LINE = mutated_lines() | st.binary(max_size=30).map(lambda raw: raw + b"\n")
 def test_any_lines_are_read_as_the_rule_has_them_wherever_a_block_ends(
     tmp_path_factory, lines, block_bytes, data
 ):
-    """The same rows with the same values, the same rejections with the same reasons. Lines of a thousand
-    bytes are too long here, and the last line may lack its end."""
+    """The same rows with the same values, the same rejections with the same reasons. Lines of a
+    thousand bytes are too long here, and the last line may lack its end."""
     for place in data.draw(st.lists(st.integers(0, len(lines)), max_size=2)):
         n_times = data.draw(st.integers(900, 1100))
         lines[place:place] = [

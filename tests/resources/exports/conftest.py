@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from methods.evaluation.items import Item, Turn
-from methods.imported_release import NOBODY
-from methods.release import RELEASE_TABLES, Edition, with_release_ids
+from methods.imported_release import NOBODY, imported_release
+from methods.release import Edition, with_release_ids
 from methods.release_card import row_of
 from resources.exports.folder import write_folder
 from resources.exports.formats import form_named
@@ -127,38 +127,21 @@ def rows_of(
     items: Sequence[Item], licences: Mapping[str, str | None]
 ) -> dict[str, list[dict[str, Any]]]:
     """Rows of the release tables; each picture has the licence of its id, else CC-BY-SA-4.0."""
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    reviewed = {"set_id": None, "revision": 1, "reviewers": ["ada", "bob", "policy:all"]}
-    unmade = {"call_key": None, "prompt_version": None}
-    licence_url = "https://creativecommons.org/licenses/by-sa/4.0/"
-    for ordinal, item in enumerate(items, start=1):
-        here = {"item_id": item.item_id}
-        own = {"group_id": item.group_id, "ordinal": ordinal, "labels": dict(item.labels)}
-        rows["items"].append({**here, **reviewed, **own})
-        for turn in item.turns:
-            asked = {"question": turn.question, "image_positions": list(turn.image_positions)}
-            rows["turns"].append(
-                {**here, "turn": turn.turn, **asked, "given": turn.given, **unmade}
-            )
-            rows["references"] += [
-                {**here, "turn": turn.turn, "kind": kind, "reference": text, **unmade}
-                for kind, text in turn.references.items()
-            ]
-        rows["choices"] += [
-            {**here, "position": place, "choice": choice}
-            for place, choice in enumerate(item.choices, start=1)
-        ]
-        rows["images"] += [
-            {
-                **{**here, "position": place, "image_id": image_id, "title": f"Page {place}"},
-                "page_url": f"https://en.wikipedia.org/wiki/{place}",
-                "attribution": "By A (changed: cut out)" if place == 2 else "By A",
-                "licence": licences.get(image_id, "CC-BY-SA-4.0"),
-                **{"licence_url": licence_url, "artist": "=A"},
-            }
-            for place, image_id in enumerate(item.image_ids, start=1)
-        ]
-    return rows
+    rows = imported_release("made", MMDU, items).rows
+    for row in rows["items"]:
+        row |= {"revision": 1, "reviewers": ["ada", "bob", "policy:all"]}
+    for row in rows["images"]:
+        place = row["position"]
+        row |= {
+            **{"title": f"Page {place}", "page_url": f"https://en.wikipedia.org/wiki/{place}"},
+            "attribution": "By A (changed: cut out)" if place == 2 else "By A",
+            "licence": licences.get(row["image_id"], "CC-BY-SA-4.0"),
+            **{"licence_url": "https://creativecommons.org/licenses/by-sa/4.0/", "artist": "=A"},
+        }
+    return {
+        table: [{name: row[name] for name in row if name != "release_id"} for row in of]
+        for table, of in rows.items()
+    }
 
 
 @pytest.fixture

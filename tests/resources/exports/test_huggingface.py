@@ -52,6 +52,8 @@ def text(value: Any) -> Any:
 def field_of(record: dict[str, Any], name: str) -> Any:
     """A field of a record as `mlcroissant` has it: texts are bytes, and lists are arrays."""
     value = record[f"items/{name}"]
+    if name == "choices":
+        return [text(each) for each in value or ()]
     if name not in ("labels", "image_sources", "turns"):
         return text(value)
     rows = [{key.rpartition("/")[2]: text(each) for key, each in row.items()} for row in value]

@@ -8,6 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import methods.mmdu.published as mmdu_forms
+from methods.evaluation.items import Item, Turn
+from methods.imported_release import imported_release
+from methods.release import Edition
 from resources.images.store import ImageNotStored, ImageStore
 from resources.importing.published_files import read_items
 from resources.publishing.release_folder import ChangedReleaseError, ExportedFile, write_release
@@ -24,6 +27,7 @@ CARD = {
     **{"created_at": "2026-03-02T09:14:55+00:00", "note": "où 字"},
 }
 MAKERS = ("attribution", "licence", "licence_url", "artist")
+KNOWN = ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", "A")
 FILES = ("README.md", "attribution.csv", "card.json", "dialogues.json", "mmdu.tsv", "tables.json")
 
 
@@ -39,34 +43,14 @@ def release(store) -> dict:
     for colour in ("red", "green", "blue"):
         form = "PNG" if colour == "red" else "JPEG"
         ids.append(store.put(one_colour(colour, (20, 10), form)).image_id)
-    known = zip(
-        MAKERS, ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", "A"), strict=True
-    )
-    made_by = {ids[0]: dict(known), ids[2]: dict.fromkeys(MAKERS)}
-    made_by[ids[1]] = made_by[ids[0]]
-    shown = {"item-a": [ids[0], ids[1]], "item-b": [ids[1], ids[2]]}
-    images = [
-        {
-            **{"item_id": item_id, "position": position, "image_id": image_id},
-            "title": f'Page "{ids.index(image_id)}", où',
-            "page_url": f"https://en.wikipedia.org/wiki/{ids.index(image_id)}",
-            **made_by[image_id],
-        }
-        for item_id, image_ids in shown.items()
-        for position, image_id in enumerate(image_ids, start=1)
-    ]
-    turn = {"turn": 1, "question": QUESTION, "image_positions": [1, 2], "given": None}
-    reference = {"turn": 1, "kind": "answer", "reference": "Neither."}
-    rows = {
-        "items": [
-            {"item_id": item_id, "ordinal": n, "group_id": None, "labels": {}}
-            for n, item_id in enumerate(shown, start=1)
-        ],
-        "turns": [{"item_id": item_id, **turn} for item_id in shown],
-        "choices": [],
-        "references": [{"item_id": item_id, **reference} for item_id in shown],
-        "images": images,
-    }
+    turns = (Turn(1, QUESTION, (1, 2), {"answer": "Neither."}),)
+    items = [Item("item-a", turns, tuple(ids[:2])), Item("item-b", turns, tuple(ids[1:]))]
+    rows = imported_release("mmdu", Edition("mmdu"), items).rows
+    for row in rows["images"]:
+        number = ids.index(row["image_id"])
+        row["title"] = f'Page "{number}", où'
+        row["page_url"] = f"https://en.wikipedia.org/wiki/{number}"
+        row |= dict.fromkeys(MAKERS) if number == 2 else dict(zip(MAKERS, KNOWN, strict=True))
     return {"card": CARD, "rows": rows, "store": store}
 
 
@@ -77,8 +61,7 @@ def test_the_folder_may_be_read_by_others_and_says_who_made_each_image(tmp_path,
     assert folder.stat().st_mode & 0o777 == 0o755, "others may read it"
     with (folder / "attribution.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    known = ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", "A")
-    assert sorted(tuple(row[name] for name in MAKERS) for row in rows) == [("",) * 4, known, known]
+    assert sorted(tuple(row[name] for name in MAKERS) for row in rows) == [("",) * 4, KNOWN, KNOWN]
     assert {row["image"] for row in rows} == {
         f"images/{path.name}" for path in (folder / "images").iterdir()
     }

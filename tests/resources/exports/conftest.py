@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from methods.evaluation.items import Item, Turn
@@ -16,7 +15,8 @@ from resources.exports.folder import write_folder
 from resources.exports.formats import form_named
 from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
-from resources.warehouse import TableWrite, Warehouse, arrow_schema
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
 
 MMDU = Edition("mmdu")
@@ -36,11 +36,6 @@ HOSTILE = (
 """Texts that a cell, a line, a header or a template could take for something else."""
 
 Released = Callable[..., ExportSource]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "store")
 
 
 @pytest.fixture
@@ -91,15 +86,9 @@ def released(warehouse_of_releases: Warehouse, store: ImageStore) -> Released:
                 **(card or {}),
             }
         )
-        writes = [
-            TableWrite(
-                f"release.{table}",
-                pa.Table.from_pylist(rows, schema=arrow_schema(f"release.{table}")),
-                {"release_id": release.release_id},
-            )
-            for table, rows in {"releases": [row], **release.rows}.items()
-        ]
-        warehouse_of_releases.replace_all(writes)
+        tables = {"releases": [row], **release.rows}
+        named = {f"release.{table}": of_table for table, of_table in tables.items()}
+        put(warehouse_of_releases, named, {"release_id": release.release_id})
         return ExportSource(warehouse_of_releases, store, row, **source)
 
     return made

@@ -24,7 +24,6 @@ from methods.exports.dataset_card import HUB_LICENCES
 from methods.exports.rows import chat, table_row
 from methods.release import Edition
 from resources.exports import huggingface
-from resources.exports.huggingface import FEATURES, SCHEMA, yaml_features
 from resources.exports.source import ExportError, ExportSource
 from tests.resources.exports.conftest import written
 from tests.resources.folder_content import everything
@@ -171,12 +170,6 @@ def test_a_release_of_which_nothing_is_left_is_not_written(exported, questions, 
     with pytest.raises(ExportError, match=r"no items to write .*; left out: share-alike 3\.$"):
         exported(questions, left_out=["share-alike"])
     assert not (tmp_path / "out").exists()
-
-
-def test_the_columns_are_the_same_in_the_file_and_on_the_page():
-    of_file = datasets.Features.from_arrow_schema(SCHEMA)
-    assert datasets.Features._from_yaml_list(yaml_features(FEATURES)) == of_file
-    assert of_file.arrow_schema.equals(SCHEMA)
 
 
 def test_the_header_has_what_the_hub_reads_and_the_description_what_responsible_use_needs(

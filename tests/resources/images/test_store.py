@@ -43,11 +43,6 @@ def files(store: ImageStore) -> list[Path]:
     return [path for path in store.root.rglob("*") if path.is_file()]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
 @pytest.mark.parametrize(
     ("format_name", "extension"),
     [("JPEG", "jpg"), ("PNG", "png"), ("WEBP", "webp"), ("GIF", "gif")],

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from PIL import Image
 
@@ -18,7 +17,8 @@ from resources.images.store import ImageStore
 from resources.importing.release_import import ReleaseFolderError, import_release
 from resources.publishing.release_folder import write_release
 from resources.publishing.releases import rows_of_release
-from resources.warehouse import Warehouse, WarehouseError, arrow_schema
+from resources.warehouse import Warehouse, WarehouseError
+from tests.assets.filled import put
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
 from tests.resources.folder_content import everything
 
@@ -29,12 +29,8 @@ Rows = dict[str, list[dict]]
 
 def rows_of(warehouse: Warehouse, release_id: str) -> Rows:
     """Every row of a release in the tables."""
-    return {
-        table: warehouse.sql(
-            f"SELECT * FROM release.{table} WHERE release_id = $r ORDER BY ALL", {"r": release_id}
-        ).to_pylist()
-        for table in ("releases", *RELEASE_TABLES)
-    }
+    (card,) = warehouse.select("release.releases", release_id=release_id).to_pylist()
+    return {"releases": [card], **rows_of_release(warehouse, release_id)}
 
 
 @pytest.fixture(scope="module")
@@ -238,8 +234,7 @@ def test_seeds_that_leave_no_workspace_are_no_other_card(made_in, tmp_path):
     (card,) = same.warehouse.select("release.releases", release_id=FIRST).to_pylist()
     settings = {"choice.items": {"seed": 7, "per_ability": 3}}
     stored = {**card, "settings": json.dumps(settings)}
-    table = pa.Table.from_pylist([stored], schema=arrow_schema("release.releases"))
-    same.warehouse.replace("release.releases", table, {"release_id": FIRST})
+    put(same.warehouse, {"release.releases": [stored]}, {"release_id": FIRST})
     write_release(tmp_path / "out", stored, rows_of_release(same.warehouse, FIRST), same.store)
     exported = json.loads((tmp_path / "out" / FIRST / "card.json").read_text())
     assert exported["settings"] == {"choice.items": {"per_ability": 3}}

@@ -11,7 +11,7 @@ import methods.mmdu.published as mmdu_forms
 from methods.evaluation.items import Item, Turn
 from methods.imported_release import imported_release
 from methods.release import Edition
-from resources.images.store import ImageNotStored, ImageStore
+from resources.images.store import ImageNotStored
 from resources.importing.published_files import read_items
 from resources.publishing.release_folder import ChangedReleaseError, ExportedFile, write_release
 from resources.publishing.releases import release_meant
@@ -29,11 +29,6 @@ CARD = {
 MAKERS = ("attribution", "licence", "licence_url", "artist")
 KNOWN = ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", "A")
 FILES = ("README.md", "attribution.csv", "card.json", "dialogues.json", "mmdu.tsv", "tables.json")
-
-
-@pytest.fixture
-def store(tmp_path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from assets.common.tables import rows_to_arrow
 from methods.release_card import row_of
 from methods.results.methods_paragraph import CallSettings, EvaluationCalls
 from resources.llm.ledger import Call, Ledger
@@ -256,15 +255,22 @@ def called(key: str, params: dict[str, object], **changed: Any) -> Call:
 
 
 def score(model: str, metric: str, value: float, **other: Any) -> dict[str, Any]:
-    """A row of evaluate.scores: what is not said is empty, 0 or, of intervals, none."""
     row = {
-        field.name: "" if pa.types.is_string(field.type) else 0
-        for field in arrow_schema("evaluate.scores")
+        "release_id": "x-1",
+        "benchmark": "mmbench",
+        "judge": "rule",
+        "judge_version": "letter@2",
     }
-    row |= {"release_id": "x-1", "benchmark": "mmbench", "judge": "rule", "model": model}
-    row |= {"judge_version": "letter@2", "label": model, "metric": metric, "value": value}
+    row |= {
+        "model": model,
+        "metric": metric,
+        "value": value,
+        "subset_label": "",
+        "subset_value": "",
+    }
     row |= {"aggregation": "micro", "form": "floor", "n_judged": 4, "n_turns": 4}
-    return row | {"ci_low": None, "ci_high": None, "provider": "mock", "method": "m"} | other
+    lost = ("n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty")
+    return row | dict.fromkeys(lost, 0) | other
 
 
 def both(model: str, strict: float, compat: float, **other: Any) -> list[dict[str, Any]]:
@@ -278,8 +284,7 @@ def open_vlm(
     warehouse: Warehouse, rows: list[dict[str, Any]], folder: Path, benchmark: str = "mmbench"
 ) -> list[dict[str, Any]]:
     """The files of a release with these scores."""
-    table = pa.Table.from_pylist(rows, schema=arrow_schema("evaluate.scores"))
-    warehouse.replace("evaluate.scores", table, {"release_id": "x-1"})
+    put(warehouse, {"evaluate.scores": rows}, {"release_id": "x-1"})
     card = {"release_id": "x-1", "name": "x", "kind": "benchmark", "benchmark": benchmark}
     card |= {"origin": "imported", "split": "dev", "language": "en"}
     card |= {"review_policy": "none", "review_share": 0.0}
@@ -314,8 +319,7 @@ def test_fields_of_models_yaml_fill_what_the_leaderboard_shows_of_a_model(
     empty_warehouse, tmp_path
 ):
     entry = {"parameters": 7.0, "backbone": "Vicuna", "access": "open"}
-    models = rows_to_arrow("evaluate.models", [{"model": "m", **entry, "trained_on": []}])
-    empty_warehouse.replace("evaluate.models", models)
+    put(empty_warehouse, {"evaluate.models": [{"model": "m", **entry}]})
     (read,) = open_vlm(empty_warehouse, both("m", 66.7, 66.0), tmp_path)
     meta = read["results"]["m"]["META"]
     shown = {name: meta[name] for name in ("Parameters", "Language Model", "OpenSource", "Org")}

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 import yaml
 
@@ -27,7 +26,8 @@ from methods.results.submissions import dataset_name, file_names
 from resources.importing.answer_files import read_rows
 from resources.publishing.result_files import ResultError
 from resources.publishing.submission_files import MOST_CHARACTERS, write_submissions
-from resources.warehouse import TableWrite, Warehouse, arrow_schema
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 pytestmark = pytest.mark.slow
 
@@ -69,18 +69,13 @@ def released(
     """The row of an imported release of these items, on which each model has said this."""
     name = f"{edition.benchmark}-x"
     release_id = write_imported(home, name, edition, items, {"file": file, "sha256": "0"})
-    unmade = dict.fromkeys(("finish_reason", "reasoning", "call_key"))
     rows = [
-        {
-            **{"benchmark": edition.benchmark, "release_id": release_id, "model": model},
-            **{"provider": "p", "item_id": place[0], "trial": place[1], "turn": place[2]},
-            **{"status": status, "answer": answer, "prompt_version": "v@1", **unmade},
-        }
+        {"release_id": release_id, "model": model, "status": status, "answer": answer}
+        | dict(zip(("item_id", "trial", "turn"), place, strict=True))
         for model, places in said.items()
         for place, (status, answer) in places.items()
     ]
-    table = pa.Table.from_pylist(rows, schema=arrow_schema("evaluate.answers"))
-    home.replace_all([TableWrite("evaluate.answers", table, {"release_id": release_id})])
+    put(home, {"evaluate.answers": rows}, {"release_id": release_id})
     (row,) = home.select("release.releases", release_id=release_id).to_pylist()
     return row
 

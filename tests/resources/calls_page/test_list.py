@@ -27,12 +27,6 @@ def listed(port: int, **asked: object) -> list[str]:
     return [each.strip() for each in re.findall(r'<td class="words" dir="auto">(.*?)</td>', text)]
 
 
-@pytest.mark.parametrize("path", ["/loom", "/loom/"])
-def test_the_root_of_the_pages_leads_to_the_calls(port: int, path: str) -> None:
-    answer, _ = ask(port, path)
-    assert (answer.status, answer.headers["location"]) == (307, CALLS)
-
-
 # --- Order and pages ---------------------------------------------------------------------------------
 
 
@@ -183,15 +177,17 @@ def test_a_bad_parameter_is_one_sentence(home: Path, port: int) -> None:
 
 
 def test_without_a_ledger_the_page_says_so_and_makes_none(home: Path, port: int) -> None:
+    # The root of the pages leads to the calls.
+    for path in ("/loom", "/loom/"):
+        answer, _ = ask(port, path)
+        assert (answer.status, answer.headers["location"]) == (307, CALLS)
     answer, text = ask(port, CALLS)
     assert answer.status == 503
     assert "There is no ledger" in text and "yet: the first call to a model makes it" in text
     assert list(home.iterdir()) == []
     keep(home, call(1, "it is here now"))
     assert listed(port) == ["it is here now"]
-
-
-def test_a_damaged_ledger_is_one_sentence(home: Path, port: int) -> None:
+    # A damaged one is one sentence.
     (home / "ledger.sqlite").write_bytes(b"no database at all" * 100)
     answer, text = ask(port, CALLS)
     assert answer.status == 503

@@ -86,14 +86,7 @@ async def test_wikimedia_is_asked_for_25_megabits_a_second(clock, monkeypatch):
     assert await queues.next() is None
     assert times["example.org"] == pytest.approx([0, 0, 0])
     assert times["upload.wikimedia.org"] == pytest.approx([0, 0.2, 0.4])
-
-
-@in_virtual_time
-async def test_images_that_come_at_once_count_together_in_what_wikimedia_is_asked_for(
-    clock, monkeypatch
-):
-    """Two of 2,000 bytes at 10,000 a second: the third may begin after 0.4 seconds."""
-    monkeypatch.setattr(api_client, "BYTES_PER_SECOND", 10_000)
+    # Two that come at once count together: the third may begin after 0.4 seconds.
     start = anyio.current_time()
     queues = queues_of(*[UPLOAD] * 3)
     for job, turn in [await begun(queues) for _ in range(2)]:

@@ -80,14 +80,10 @@ def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_pa
     pd.DataFrame([row]).to_excel(tmp_path / "all.xlsx", index=False)
     kept = {"index": "1000007", "A": "None", "B": "2", "C": "", "g_index": "7", "prediction": "A"}
     assert read_rows(tmp_path / "all.xlsx") == [FileRow("record 1", kept)]
-
-
-def test_records_of_mmiu_have_their_task_and_options(tmp_path):
-    file = tmp_path / "r.json"
-    record = {"task": "mevis", "options": "A: x\nB: y", "output": "A", "pred": "B", "n": [1]}
-    file.write_text(json.dumps([record]))
-    (row,) = read_rows(file)
-    assert row.cells == {"task": "mevis", "options": "A: x\nB: y", "output": "A", "pred": "B"}
+    # Records of MMIU have their task and options.
+    cells = {"task": "mevis", "options": "A: x\nB: y", "output": "A", "pred": "B"}
+    (tmp_path / "r.json").write_text(json.dumps([{**cells, "n": [1]}]))
+    assert read_rows(tmp_path / "r.json") == [FileRow("record 1", cells)]
 
 
 # --- Untrusted texts -------------------------------------------------------------------------------

@@ -49,9 +49,7 @@ def test_scores_on_common_items_are_marked_where_the_interval_leaves_out_zero(st
     assert "Overall, macro mean" in page.words
     still = Page(diff_page(store, on_common("still", 0.0, RepeatedResults(2, 2, 2))))
     assert "all the same calls" in still.words and "More metrics" not in still.words
-
-
-def test_a_deviation_that_falls_is_better_as_its_inverse_rises(store):
+    # A deviation that falls is better, as its inverse rises.
     spread = GroupSpread(name="Alignment", observation="score", lowest=4.5)
     steadier = CommonScore(spread, 1.0, 2.0, -0.5, -0.6, -0.4, 2, 2)
     of = on_common("steady", 0.0, RepeatedResults(2, 0, 0))._replace(scores=[steadier])

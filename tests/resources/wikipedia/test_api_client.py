@@ -57,7 +57,7 @@ def test_what_may_pass_is_tried_again(wiki, wikipedia, fault):
     assert len(wiki.requests) == 6
 
 
-def test_what_does_not_pass_ends_in_a_sentence(wiki, wikipedia, monkeypatch):
+def test_what_does_not_pass_ends_in_a_sentence(wiki, wikipedia, tmp_path, monkeypatch):
     assert api_client.TRIES == 8
     monkeypatch.setattr(api_client, "TRIES", 3)
     wiki.fail(faults.maxlag("0"), times=99)
@@ -66,15 +66,12 @@ def test_what_does_not_pass_ends_in_a_sentence(wiki, wikipedia, monkeypatch):
     assert len(wiki.requests) == 3
     assert "3 tries (maxlag: Waiting for 10.64.16.7: 6.2 seconds lagged.)" in str(caught.value)
     assert "run this again later" in str(caught.value)
-
-
-def test_nobody_at_home(tmp_path, monkeypatch):
-    monkeypatch.setattr(api_client, "TRIES", 2)
+    # Nobody is at home.
     with socket.create_server(("127.0.0.1", 0)) as closed:
         api = f"http://127.0.0.1:{closed.getsockname()[1]}/{{language}}/w/api.php"
-    wikipedia = Wikipedia("me@example.org", api=api, folder=tmp_path, backoff=0.01)
+    nobody = Wikipedia("me@example.org", api=api, folder=tmp_path, backoff=0.01)
     with pytest.raises(WikipediaError, match="connection failed"):
-        wikipedia.pages("birds", "en", ["Owl"])
+        nobody.pages("birds", "en", ["Owl"])
 
 
 @pytest.mark.parametrize(

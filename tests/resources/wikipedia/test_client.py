@@ -80,10 +80,13 @@ def test_an_address_of_no_api_is_refused_and_who_asks_must_be_named(wiki, tmp_pa
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("language", ["", "EN", "en.evil.org/", "en/../de", "@x", "en\n"])
-def test_what_is_no_language_never_becomes_part_of_an_address(wiki, wikipedia, language):
-    with pytest.raises(WikipediaError, match="not a language"):
-        wikipedia.pages("birds", language, ["Owl"])
+def test_what_is_no_language_never_becomes_part_of_an_address_nor_a_name_of_a_path(wiki, wikipedia):
+    for language in ("", "EN", "en.evil.org/", "en/../de", "@x", "en\n"):
+        with pytest.raises(WikipediaError, match="not a language"):
+            wikipedia.pages("birds", language, ["Owl"])
+    for shard in ("", "a/b", "..", ".hidden", "/tmp/x"):
+        with pytest.raises(WikipediaError, match="another name"):
+            wikipedia.pages(shard, "en", ["Owl"])
     assert not wiki.requests
 
 

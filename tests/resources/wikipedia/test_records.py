@@ -117,13 +117,6 @@ def test_shards_and_languages_are_kept_apart(wiki, wikipedia, tmp_path):
     assert wikipedia.pages("birds", "en", ["Bird 1"])["Bird 1"].extract == "Bird 1 flies."
 
 
-@pytest.mark.parametrize("shard", ["", "a/b", "..", ".hidden", "/tmp/x"])
-def test_a_shards_name_leads_nowhere_else(wiki, wikipedia, shard):
-    with pytest.raises(WikipediaError, match="another name"):
-        wikipedia.pages(shard, "en", ["Bird 1"])
-    assert not wiki.requests
-
-
 def test_the_last_line_of_a_page_holds_and_is_the_only_one_in_the_end(wiki, wikipedia, tmp_path):
     for _ in range(3):
         wiki.languages["en"]["Bird 1"].edit()

@@ -6,7 +6,6 @@
 A path that nothing was said about answers with 404; the last answer of a path is given for good.
 """
 
-import io
 import threading
 import time
 from collections import Counter
@@ -18,16 +17,15 @@ from http.server import ThreadingHTTPServer
 from PIL import Image
 
 from tests.doubles.serving import QuietHandler, serving
+from tests.methods.ingest.pictures_drawn import encoded
 
 
 def picture(number: int = 0) -> bytes:
     """The bytes of a PNG; another number makes another picture."""
-    buffer = io.BytesIO()
     image = Image.linear_gradient("L").convert("RGB")
     image.paste("white", (32, 32, 96, 96))
     image.putpixel((0, 0), (number >> 16 & 255, number >> 8 & 255, number & 255))
-    image.save(buffer, "PNG")
-    return buffer.getvalue()
+    return encoded(image)
 
 
 PICTURE = picture()

@@ -1,7 +1,6 @@
 """A release's folder becomes the release again, whole and unchanged or not at all."""
 
 import hashlib
-import io
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from resources.publishing.releases import rows_of_release
 from resources.warehouse import Warehouse, WarehouseError
 from tests.assets.filled import put
 from tests.homes.kept import FIRST, INSTRUCTION, SECOND, unpack
+from tests.methods.ingest.pictures_drawn import encoded
 from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
@@ -289,12 +289,6 @@ def change(folder: Path, name: str) -> None:
         tables.write_text(tables.read_text()[:-10])
     else:
         (folder / name).write_text((folder / name).read_text() + " ")
-
-
-def encoded(image: Image.Image, form: str) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, form)
-    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,8 @@ test-peers: $(VENV)/.developer ## Exports, run and read by the tools that they a
 	  --disable-pip-version-check --target $(VENV)-peers/lmms-eval -r tests/resources/exports/peer_lmms_eval.txt
 	@test -d $(VENV)-peers/readers || $(BIN)/python -m pip install --quiet --no-deps \
 	  --disable-pip-version-check --target $(VENV)-peers/readers -r tests/resources/exports/peer_readers.txt
-	@PEERS=$(VENV)-peers $(BIN)/python -m pytest tests/resources/exports/peer_inspect.py \
-	  tests/resources/exports/peer_lmms_eval.py tests/resources/exports/peer_readers.py
+	@PEERS=$(VENV)-peers $(BIN)/python -m pytest tests/resources/exports/peer_tasks.py \
+	  tests/resources/exports/peer_readers.py
 
 test-real: $(VENV)/.developer ## The gateway with a real llama.cpp server and LiteLLM proxy, in an environment of their own
 	@$(BIN)/python -m tests.real $(ARGS)

@@ -32,7 +32,7 @@ from tests.assets.world import (
     made,
     sentence,
 )
-from tests.resources.reports.test_report_leaderboard import board
+from tests.resources.reports.report_rows import board
 
 pytestmark = pytest.mark.slow
 

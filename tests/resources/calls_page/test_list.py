@@ -15,16 +15,7 @@ from resources.stores import look
 from resources.warehouse import Warehouse
 from resources.web.addresses import CALLS, calls_of
 from tests.assets.filled import put
-from tests.resources.calls_page.ledgers import (
-    ask,
-    at,
-    call,
-    charge,
-    keep,
-    page,
-    request_of,
-    words,
-)
+from tests.resources.calls_page.ledgers import ask, at, call, charge, keep, page, request_of, words
 
 pytestmark = pytest.mark.slow
 
@@ -36,42 +27,25 @@ def listed(port: int, **asked: object) -> list[str]:
     return [each.strip() for each in re.findall(r'<td class="words" dir="auto">(.*?)</td>', text)]
 
 
-@pytest.mark.parametrize("path", ["/loom", "/loom/"])
-def test_the_root_of_the_pages_leads_to_the_calls(port: int, path: str) -> None:
-    answer, _ = ask(port, path)
-    assert (answer.status, answer.headers["location"]) == (307, CALLS)
-
-
 # --- Order and pages ---------------------------------------------------------------------------------
 
 
 def test_calls_and_charges_stand_together_the_newest_first(home: Path, port: int) -> None:
     keep(
         home,
-        call(1, "first"),
-        call(3, "third"),
-        call(5, "fifth"),
-        charge(2, "Empty.", "second", outcome="empty"),
-        charge(4, "Withheld.", "fourth"),
-    )
-    replies = [text.rpartition(" ")[2] for text in listed(port)]
-    assert replies == ["fifth", "fourth", "third", "second", "first"]
-
-
-def test_a_row_says_when_where_who_what_and_what_it_cost(home: Path, port: int) -> None:
-    keep(
-        home,
         call(60, "", reasoning="Thinking of it.", outcome="reasoning_only"),
-        call(61, "A red ground.\n\nAnd more."),
-        charge(62, "The filter withheld it."),
+        call(62, "A red ground.\n\nAnd more."),
+        charge(61, "Empty.", "second", outcome="empty"),
+        charge(63, "The filter withheld it."),
     )
-    text = page(port, CALLS)
-    assert (
-        "2026-03-01 01:01:00 dialogue.answers eyes-1 answered 1,200 + 34 tokens US$ 0.0125 1.25 s "
-        "A red ground. And more. compare" in text
-    )
-    assert "refused 1,200 + 34 tokens US$ 0.0125 – The filter withheld it." in text
-    assert "reasoning_only 1,200 + 34 tokens US$ 0.0125 1.25 s Reasoning: Thinking of it." in text
+    places = [page(port, CALLS).index(each) for each in ("withheld", "And more", "Empty", "of it")]
+    assert places == sorted(places)
+    # A row says when, where, who, what and what it cost.
+    text, cost = page(port, CALLS), "1,200 + 34 tokens US$ 0.0125"
+    asked = "2026-03-01 01:02:00 dialogue.answers eyes-1"
+    assert f"{asked} answered {cost} 1.25 s A red ground. And more. compare" in text
+    assert f"refused {cost} – The filter withheld it." in text
+    assert f"reasoning_only {cost} 1.25 s Reasoning: Thinking of it." in text
 
 
 @pytest.mark.parametrize("jumps", [1, 37], ids=["a clock that goes on", "a clock that jumps"])
@@ -194,10 +168,7 @@ def test_a_bad_parameter_is_one_sentence(home: Path, port: int) -> None:
         answer, text = ask(port, f"{CALLS}?{asked}")
         assert answer.status == 400
         assert sentence in words(text)
-
-
-def test_a_strange_parameter_is_no_error(home: Path, port: int) -> None:
-    keep(home, call(1))
+    # A strange one is no error.
     for asked in (
         *("stage=%00", "text=%ff%fe", "text=%25%5f%27", "before=.", "before=999999999999999999.1"),
         *("cost=1e300", "unknown=1&stage=a&stage=b", "run=%ed%a0%80", "=", "&&&"),
@@ -206,15 +177,17 @@ def test_a_strange_parameter_is_no_error(home: Path, port: int) -> None:
 
 
 def test_without_a_ledger_the_page_says_so_and_makes_none(home: Path, port: int) -> None:
+    # The root of the pages leads to the calls.
+    for path in ("/loom", "/loom/"):
+        answer, _ = ask(port, path)
+        assert (answer.status, answer.headers["location"]) == (307, CALLS)
     answer, text = ask(port, CALLS)
     assert answer.status == 503
     assert "There is no ledger" in text and "yet: the first call to a model makes it" in text
     assert list(home.iterdir()) == []
     keep(home, call(1, "it is here now"))
     assert listed(port) == ["it is here now"]
-
-
-def test_a_damaged_ledger_is_one_sentence(home: Path, port: int) -> None:
+    # A damaged one is one sentence.
     (home / "ledger.sqlite").write_bytes(b"no database at all" * 100)
     answer, text = ask(port, CALLS)
     assert answer.status == 503

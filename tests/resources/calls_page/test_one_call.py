@@ -1,24 +1,16 @@
-"""One call over HTTP: what was asked with its pictures, what came, and which rows were made of it."""
+"""One call over HTTP: what was asked with its pictures, what came, which rows were made; two calls."""
 
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pytest
 
 from resources.images.store import ImageStore
 from resources.warehouse import Warehouse, declared_columns, sql_text
 from resources.web.addresses import CALLS
+from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
-from tests.resources.calls_page.ledgers import (
-    ask,
-    call,
-    charge,
-    keep,
-    page,
-    request_of,
-    words,
-)
+from tests.resources.calls_page.ledgers import ask, call, charge, keep, page, request_of, words
 
 pytestmark = pytest.mark.slow
 
@@ -47,20 +39,12 @@ def test_a_call_is_shown_with_all_that_the_ledger_knows_of_it(home: Path, port: 
     keep(home, one)
     text = page(port, f"{CALLS}/{one.key}")
     for part in (
-        f"Call {one.key[:12]} answered",
-        "model eyes-1",
-        "endpoint https://api.example.org/v1",
+        *(f"Call {one.key[:12]} answered", "model eyes-1", "endpoint https://api.example.org/v1"),
         "tokens of the request 1,200 of these for images – tokens of the reply 34",
         "cost in US dollars 0.0125 seconds 1.25 attempts 3 sent batch run run-one",
-        "finish reason stop",
-        "prompt mmdu/answers@1",
-        "time (UTC) 2026-03-01 00:07:00",
-        f"key {one.key}",
-        "system Answer in one sentence. user What is it?",
-        "temperature 0.5",
-        "max_tokens 512",
-        "max_side 1024",
-        "replicate 2",
+        *("finish reason stop", "prompt mmdu/answers@1", "time (UTC) 2026-03-01 00:07:00"),
+        *(f"key {one.key}", "system Answer in one sentence. user What is it?"),
+        *("temperature 0.5", "max_tokens 512", "max_side 1024", "replicate 2"),
         'Schema of the reply { "type": "object" }',
         "Reply A red ground.",
         "Reasoning (23 characters) It is red, so I say so.",
@@ -74,25 +58,14 @@ def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_sai
     red, blue = stored(home, "red"), stored(home, "blue")
     ImageStore(home / "images").path(blue).write_bytes(b"\x89PNG no more")
     gone = "f" * 64
-    one = call(
-        1,
-        request=request_of(
-            "First:",
-            {"image": red},
-            "Second:",
-            {"image": blue},
-            "Third:",
-            {"image": gone},
-            {"image": "../../etc/passwd"},
-        ),
-    )
+    pictures = [{"image": image_id} for image_id in (red, blue, gone, "../../etc/passwd")]
+    one = call(1, request=request_of("First:", pictures[0], "Second:", *pictures[1:]))
     keep(home, one)
-    text = page(port, f"{CALLS}/{one.key}")
+    _, source = ask(port, f"{CALLS}/{one.key}")
     assert (
         f"First: {red[:8]} Second: {blue[:8]} cannot be read: its file is damaged "
-        f"Third: {gone[:8]} is not in the image store any more" in text
+        f"{gone[:8]} is not in the image store any more" in words(source)
     )
-    _, source = ask(port, f"{CALLS}/{one.key}")
     assert source.count('<img src="data:image/jpeg;base64,') == 1
 
 
@@ -101,11 +74,12 @@ def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: in
     empty = {"request": lost.request, "outcome": "empty"}
     keep(home, lost, *(charge(number, "Empty answer.", **empty) for number in (2, 3)))
     text = page(port, f"{CALLS}/{lost.key}-1")
-    assert "refused" in text
-    assert "The provider's filter withheld the answer." in text
-    assert "Reply half a" in text
-    assert "seconds – attempts –" in text
-    assert "Other replies to this request that were paid for: lost call 3 , lost call 2" in text
+    for part in (
+        *("refused", "The provider's filter withheld the answer.", "Reply half a"),
+        "seconds – attempts –",
+        "Other replies to this request that were paid for: lost call 3 , lost call 2",
+    ):
+        assert part in text
     # A key without an answer is that of the newest loss.
     assert "Empty answer." in page(port, f"{CALLS}/{lost.key}")
     assert "The reply is empty." in page(port, f"{CALLS}/{lost.key}")
@@ -210,23 +184,11 @@ def test_what_a_reply_says_of_itself_is_shown(home: Path, port: int) -> None:
 # --- Rows made of a call -----------------------------------------------------------------------------
 
 
-def answers(key: str, n_rows: int = 1) -> pa.Table:
-    return pa.table(
-        {
-            "set_id": ["set-1"] * n_rows,
-            "question_id": [f"q{number:03d}" for number in range(n_rows)],
-            "answer": ["A red ground."] * n_rows,
-            "call_key": [key] * n_rows,
-            "prompt_version": ["p@1"] * n_rows,
-            "provider": ["openai"] * n_rows,
-        }
-    )
-
-
 def test_rows_made_of_a_call_are_named_with_their_place(home: Path, port: int) -> None:
     one, other = call(1), call(2)
     keep(home, one, other)
-    Warehouse(home / "warehouse.duckdb").replace("dialogue.answers", answers(one.key))
+    row = {"set_id": "set-1", "question_id": "q000", "call_key": one.key}
+    put(Warehouse(home / "warehouse.duckdb"), {"dialogue.answers": [row]})
     before = (home / "warehouse.duckdb").read_bytes()
     text = page(port, f"{CALLS}/{one.key}")
     assert "Rows made of it Table Place dialogue.answers set set-1, question q000" in text
@@ -271,3 +233,66 @@ def test_every_table_that_names_calls_is_asked() -> None:
 
 _OF_PROVENANCE = ("answer", "extractor", "judge", "question", "reference")
 """A view of the other tables."""
+
+
+# --- Two calls side by side ------------------------------------------------------------------------
+
+
+def test_words_that_differ_are_marked_on_their_side(home: Path, port: int) -> None:
+    one = call(1, "A red ground, and a tower.", request_of("What is seen here?"))
+    two = call(2, "A blue ground, and a tower.", request_of("What is heard here?"))
+    keep(home, one, two)
+    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
+    for before, after in (("red", "blue"), ("seen", "heard")):
+        assert f"<del>{before}</del>" in source
+        assert f"<ins>{after}</ins>" in source
+    assert source.count("<del>") == source.count("<ins>") == 2
+    assert "system: the same in both" in source
+
+
+def test_facts_and_parameters_that_differ_are_marked(home: Path, port: int) -> None:
+    one = call(1, model="eyes-1")
+    two = call(2, request={**request_of("x"), "params": {"temperature": 1.0}}, model="eyes-2")
+    keep(home, one, two)
+    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
+    for values in ("model eyes-1 eyes-2", "temperature 0.5 1.0", "max_tokens 512 –"):
+        assert values in words(source)
+    assert '<tr class="differ"><th scope="row">model' in source
+    assert "<dt>stage</dt><dd>dialogue.answers</dd>" in source
+
+
+def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, port: int) -> None:
+    one, two = call(1), call(2)
+    keep(home, one, two)
+    _, first = ask(port, f"{CALLS}?stage=dialogue.answers")
+    assert f"{CALLS}?stage=dialogue.answers&amp;a={one.key}" in first
+    _, second = ask(port, f"{CALLS}?stage=dialogue.answers&a={one.key}")
+    assert "Choose the call to compare with" in second
+    assert f"&amp;a={one.key}&amp;b={two.key}" in second
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("a b " * 50_000, "b a " * 50_000), ("word " * 1_000_000, "word" * 1_000_000)],
+)
+def test_texts_of_any_form_are_compared_as_far_as_that_is_quick(
+    home: Path, port: int, before: str, after: str
+) -> None:
+    one, two = call(1, before), call(2, after)
+    keep(home, one, two)
+    text = page(port, f"{CALLS}?a={one.key}&b={two.key}")
+    assert "more characters are not compared here." in text
+
+
+def test_many_long_messages_are_shown_uncompared_where_it_is_too_much(
+    home: Path, port: int
+) -> None:
+    def asked(word: str) -> dict[str, object]:
+        return {
+            **request_of("x"),
+            "messages": [{"role": "user", "parts": [f"{word} " * 3000]} for _ in range(20)],
+        }
+
+    one, two = call(1, request=asked("one")), call(2, request=asked("two"))
+    keep(home, one, two)
+    assert "Too much text to compare word by word" in page(port, f"{CALLS}?a={one.key}&b={two.key}")

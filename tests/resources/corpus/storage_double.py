@@ -112,15 +112,13 @@ class Exchange(QuietHandler):
         return int((served.range or "bytes=0-").removeprefix("bytes=").rstrip("-"))
 
     def _refuse(self, status: int, stored: Stored | None) -> None:
-        self.send_response(status)
-        if status in (301, 302):
+        headers = {} if status == 304 else {"Content_Length": "0"}
+        if status == 302:
             location = stored.location if stored else None
-            self.send_header("Location", location or self.path.removesuffix("-moved"))
-        if status in (429, 503):
-            self.send_header("Retry-After", "0")
-        if status != 304:
-            self.send_header("Content-Length", "0")
-        self.end_headers()
+            headers["Location"] = location or self.path.removesuffix("-moved")
+        if status == 429:
+            headers["Retry_After"] = "0"
+        self.begin(status, **headers)
 
     def _send(self, stored: Stored, served: Served) -> None:
         # One answer is about one state of the file, even if the test changes it meanwhile.
@@ -128,22 +126,15 @@ class Exchange(QuietHandler):
         first = self._first(served) if served.status == 206 else 0
         last = len(data)
         chunked = stored.length == ""
-        headers = {
-            "Content-Type": stored.mime,
-            "Content-Encoding": stored.encoding,
-            "ETag": stored.etag,
-            "Last-Modified": stored.last_modified,
-            "Content-Range": f"bytes {first}-{last - 1}/{len(data)}" if first else None,
-            "Content-Length": None
-            if chunked or stored.until_close
-            else stored.length or str(last - first),
-            "Transfer-Encoding": "chunked" if chunked else None,
-        }
-        self.send_response(served.status)
-        for name, value in headers.items():
-            if value is not None:
-                self.send_header(name, value)
-        self.end_headers()
+        headers = {"Content_Encoding": stored.encoding, "ETag": stored.etag}
+        headers |= {"Content_Type": stored.mime, "Last_Modified": stored.last_modified}
+        if first:
+            headers["Content_Range"] = f"bytes {first}-{last - 1}/{len(data)}"
+        if chunked:
+            headers["Transfer_Encoding"] = "chunked"
+        elif not stored.until_close:
+            headers["Content_Length"] = stored.length or str(last - first)
+        self.begin(served.status, **{name: value for name, value in headers.items() if value})
         drop = stored.drops.pop(0) if stored.drops else None
         stop = last if drop is None else min(first + drop, last)
         for start in range(first, stop, PIECE):

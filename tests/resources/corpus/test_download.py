@@ -70,8 +70,11 @@ def error_of(shard, target: Path, **options) -> str:
 # The whole file, once
 
 
-def test_a_file_is_downloaded_as_it_is(storage, shard, target):
-    """Progress is told about every mebibyte and at the end."""
+@pytest.mark.parametrize("encoding", [None, "gzip"])
+def test_a_file_is_downloaded_as_it_is(storage, shard, target, encoding):
+    """Progress is told about every mebibyte and at the end. Some servers call a .gz file gzip-encoded
+    text; unpacked it would be another file."""
+    shard.encoding = encoding
     told: list[tuple[int, int | None]] = []
     assert fetch(shard, target, on_progress=lambda *numbers: told.append(numbers)) == DATA
     assert ranges(storage) == [None]
@@ -174,12 +177,6 @@ def test_a_proxy_of_the_environment_is_used(shard, target, monkeypatch):
         assert fetch(seen, target) == DATA
 
 
-def test_a_server_that_packs_it_all_the_same_gives_what_it_sent(shard, target):
-    """Some servers call a .gz file gzip-encoded text; unpacked it would be another file."""
-    shard.encoding = "gzip"
-    assert fetch(shard, target) == DATA
-
-
 # What breaks off
 
 
@@ -191,11 +188,11 @@ def test_it_goes_on_from_where_it_broke_off(storage, shard, target):
     assert n_served(storage) == len(DATA)
 
 
-@pytest.mark.parametrize("drop", [2_000_000, 0])
-def test_a_server_that_always_breaks_off_at_the_same_place_is_given_up(
-    storage, shard, target, drop
+@pytest.mark.parametrize(("ranges", "drop"), [(False, 2_000_000), (False, 0), (True, 100)])
+def test_a_server_that_always_breaks_off_at_the_same_place_or_at_once_is_given_up(
+    storage, shard, target, ranges, drop
 ):
-    shard.ranges = False
+    shard.ranges = ranges
     shard.drops = [drop] * 100
     assert "try again later" in error_of(shard, target)
     assert len(storage.log) == module.TRIES
@@ -332,20 +329,17 @@ def test_a_part_of_another_address_is_not_gone_on_with(storage, shard, target):
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
-    [(401, "a copy of the file"), (403, "a copy of the file"), (404, "check the address")],
+    ("status", "message"),
+    [
+        *((status, f"(status {status}): use an address that is open") for status in (401, 403)),
+        (404, "(status 404): check the address"),
+        (200, "log in to the network"),  # a web page is no shard
+    ],
 )
-def test_what_is_refused_is_said_at_once(storage, shard, target, status, said):
-    shard.statuses = [status]
-    message = error_of(shard, target)
-    assert f"(status {status}): " in message and said in message
-    assert len(storage.log) == 1
-
-
-def test_a_web_page_is_no_shard(storage, shard, target):
-    shard.mime = "text/html; charset=utf-8"
-    assert "log in to the network" in error_of(shard, target)
-    assert not target.exists()
+def test_what_is_refused_is_said_at_once(storage, shard, target, status, message):
+    shard.statuses, shard.mime = [status], "text/html; charset=utf-8"
+    assert message in error_of(shard, target)
+    assert len(storage.log) == 1 and not target.exists()
 
 
 @pytest.mark.parametrize("url", ["nothing", "ftp://example.org/a", "http:///a"])
@@ -400,12 +394,6 @@ def test_a_download_that_hardly_moves_is_given_up_and_tells_its_progress(
     assert "fewer than 100,000,000): check the address and the network" in message
     assert 0 < told[0] < module.CHUNK, "before the first mebibyte"
     assert target.with_name(f"{target.name}.part").exists(), "it can be resumed"
-
-
-def test_a_server_that_gives_a_few_bytes_a_request_is_given_up(storage, shard, target):
-    shard.drops = [100] * 100
-    error_of(shard, target)
-    assert len(storage.log) == module.TRIES
 
 
 def test_a_download_that_fills_the_disk_names_its_file_and_is_gone_on_with(storage, shard, target):

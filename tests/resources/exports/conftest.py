@@ -5,18 +5,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from methods.evaluation.items import Item, Turn
-from methods.imported_release import NOBODY
-from methods.release import RELEASE_TABLES, Edition, with_release_ids
+from methods.imported_release import NOBODY, imported_release
+from methods.release import Edition, with_release_ids
 from methods.release_card import row_of
 from resources.exports.folder import write_folder
 from resources.exports.formats import form_named
 from resources.exports.source import ExportSource
 from resources.images.store import ImageStore
-from resources.warehouse import TableWrite, Warehouse, arrow_schema
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
 
 MMDU = Edition("mmdu")
@@ -36,11 +36,6 @@ HOSTILE = (
 """Texts that a cell, a line, a header or a template could take for something else."""
 
 Released = Callable[..., ExportSource]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "store")
 
 
 @pytest.fixture
@@ -91,15 +86,9 @@ def released(warehouse_of_releases: Warehouse, store: ImageStore) -> Released:
                 **(card or {}),
             }
         )
-        writes = [
-            TableWrite(
-                f"release.{table}",
-                pa.Table.from_pylist(rows, schema=arrow_schema(f"release.{table}")),
-                {"release_id": release.release_id},
-            )
-            for table, rows in {"releases": [row], **release.rows}.items()
-        ]
-        warehouse_of_releases.replace_all(writes)
+        tables = {"releases": [row], **release.rows}
+        named = {f"release.{table}": of_table for table, of_table in tables.items()}
+        put(warehouse_of_releases, named, {"release_id": release.release_id})
         return ExportSource(warehouse_of_releases, store, row, **source)
 
     return made
@@ -111,42 +100,37 @@ def written(source: ExportSource, folder: Path, form: str, shard_mb: int = 500) 
     return folder
 
 
+@pytest.fixture
+def exported(released: Released, tmp_path: Path) -> Callable[..., Path]:
+    """`exported(items, form, **of)`: the folder `out` with a release of these items in a form."""
+
+    def made(
+        items: Sequence[Item], form: str = "huggingface", shard_mb: int = 500, **of: Any
+    ) -> Path:
+        return written(released(items, **of), tmp_path / "out", form, shard_mb)
+
+    return made
+
+
 def rows_of(
     items: Sequence[Item], licences: Mapping[str, str | None]
 ) -> dict[str, list[dict[str, Any]]]:
     """Rows of the release tables; each picture has the licence of its id, else CC-BY-SA-4.0."""
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in RELEASE_TABLES}
-    reviewed = {"set_id": None, "revision": 1, "reviewers": ["ada", "bob", "policy:all"]}
-    unmade = {"call_key": None, "prompt_version": None}
-    licence_url = "https://creativecommons.org/licenses/by-sa/4.0/"
-    for ordinal, item in enumerate(items, start=1):
-        here = {"item_id": item.item_id}
-        own = {"group_id": item.group_id, "ordinal": ordinal, "labels": dict(item.labels)}
-        rows["items"].append({**here, **reviewed, **own})
-        for turn in item.turns:
-            asked = {"question": turn.question, "image_positions": list(turn.image_positions)}
-            rows["turns"].append(
-                {**here, "turn": turn.turn, **asked, "given": turn.given, **unmade}
-            )
-            rows["references"] += [
-                {**here, "turn": turn.turn, "kind": kind, "reference": text, **unmade}
-                for kind, text in turn.references.items()
-            ]
-        rows["choices"] += [
-            {**here, "position": place, "choice": choice}
-            for place, choice in enumerate(item.choices, start=1)
-        ]
-        rows["images"] += [
-            {
-                **{**here, "position": place, "image_id": image_id, "title": f"Page {place}"},
-                "page_url": f"https://en.wikipedia.org/wiki/{place}",
-                "attribution": "By A (changed: cut out)" if place == 2 else "By A",
-                "licence": licences.get(image_id, "CC-BY-SA-4.0"),
-                **{"licence_url": licence_url, "artist": "=A"},
-            }
-            for place, image_id in enumerate(item.image_ids, start=1)
-        ]
-    return rows
+    rows = imported_release("made", MMDU, items).rows
+    for row in rows["items"]:
+        row |= {"revision": 1, "reviewers": ["ada", "bob", "policy:all"]}
+    for row in rows["images"]:
+        place = row["position"]
+        row |= {
+            **{"title": f"Page {place}", "page_url": f"https://en.wikipedia.org/wiki/{place}"},
+            "attribution": "By A (changed: cut out)" if place == 2 else "By A",
+            "licence": licences.get(row["image_id"], "CC-BY-SA-4.0"),
+            **{"licence_url": "https://creativecommons.org/licenses/by-sa/4.0/", "artist": "=A"},
+        }
+    return {
+        table: [{name: row[name] for name in row if name != "release_id"} for row in of]
+        for table, of in rows.items()
+    }
 
 
 @pytest.fixture

@@ -21,10 +21,9 @@ from resources.exports.folder import write_folder
 from resources.exports.formats import FORMS
 from resources.images.store import ImageStore
 from tests.methods.choice.answer_texts import CHOICES, TABLE
-from tests.resources.exports.peer_inspect import PEERS
-from tests.resources.exports.recorder import pixels
+from tests.resources.exports.peer_tasks import PEERS
+from tests.resources.exports.replies import HERE, pixels
 
-HERE = "<ImageHere>"
 BARE = """
 import importlib, json, sys, types
 from pathlib import Path

@@ -1,9 +1,21 @@
-"""200 replies as models write them: one to each of four passes of 50 questions.
+"""What exported tasks ask of a model server, which keeps it, and what is replied.
 
-Prose, boxes, reasoning first, Chinese, refusals, texts of choices, wrong letters, what no rule reads.
+`asked_items` are hostile dialogues, passes and given turns. `asked` has 200 replies as models write,
+one to each of four passes of 50 questions: prose, boxes, reasoning first, Chinese, refusals, texts of
+choices, wrong letters, what no rule reads.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.server import ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
 
 from methods.benchmarks import BENCHMARKS
 from methods.choice.lettered import LETTERS
@@ -11,13 +23,167 @@ from methods.choice.strict import read_letter
 from methods.evaluation.asking import Answer, AskingLimits, Transcript
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import replay
+from methods.evaluation.predictions import place_of, predictions_of
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.slices import labels_by_turn
-from methods.exports.conversations import Conversation, conversations
+from methods.exports.conversations import (
+    Conversation,
+    ModelAnswerSlot,
+    NamedPositions,
+    conversations,
+)
+from methods.prompts.messages import Text
+from methods.release import Edition
 from resources.images.store import ImageStore
+from resources.importing.answer_files import read_rows
 from resources.settings.prompts import prompt
+from tests.doubles.serving import QuietHandler, serving
 from tests.methods.evaluation.observed import ScoredObservation, frame
-from tests.resources.exports.recorder import Said, expected
+
+# --- The server --------------------------------------------------------------------------------------
+
+Said = tuple[str, tuple[str, ...]]
+"""A role, and texts and pictures by a hash of their pixels."""
+
+
+@contextmanager
+def recorder(
+    reply: Callable[[Sequence[Said]], str] = lambda messages: answer(len(messages)),
+) -> Iterator[tuple[str, list[list[Said]]]]:
+    """The base URL of the server, and the messages of each request that it got.
+
+    `reply` makes the answer to messages; by default it is `said N` to N of them.
+    """
+    requests: list[list[Said]] = []
+
+    class Handler(QuietHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            messages = [_said(message) for message in body["messages"]]
+            requests.append(messages)
+            message = {"role": "assistant", "content": reply(messages)}
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+            made = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
+            data = json.dumps({**made, "choices": [choice], "usage": usage}).encode()
+            self.send(data, Content_Type="application/json")
+
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+        yield f"http://127.0.0.1:{server.server_port}/v1", requests
+
+
+def answer(n_messages: int) -> str:
+    """What the server says to a request of so many messages."""
+    return f"said {n_messages}"
+
+
+def expected(asked: Conversation, store: ImageStore) -> list[list[Said]]:
+    """The requests of a conversation whose answers are those of the server."""
+    requests: list[list[Said]] = []
+    messages: list[Said] = []
+    for each in asked.messages:
+        if isinstance(each, ModelAnswerSlot):
+            requests.append(list(messages))
+            messages.append(("assistant", (answer(len(messages)),)))
+        else:
+            parts = [
+                part.text if isinstance(part, Text) else pixels(store.read(part.image_id))
+                for part in each.parts
+            ]
+            messages.append((each.role, tuple(parts)))
+    return requests
+
+
+def pixels(data: bytes) -> str:
+    """A hash of what a picture shows."""
+    with Image.open(BytesIO(data)) as image:
+        shown = image.convert("RGB")
+        return hashlib.sha256(repr(shown.size).encode() + shown.tobytes()).hexdigest()
+
+
+def _said(message: dict[str, Any]) -> Said:
+    content = message["content"]
+    if isinstance(content, str):
+        return message["role"], (content,)
+    parts = []
+    for part in content:
+        if part["type"] == "text":
+            parts.append(part["text"])
+        else:
+            parts.append(pixels(base64.b64decode(part["image_url"]["url"].partition(",")[2])))
+    return message["role"], tuple(parts)
+
+
+# --- Hostile dialogues, passes, given turns ----------------------------------------------------------
+
+HERE = "<ImageHere>"
+MORE = (
+    "{{ name }} {0} {x!r} {% if a %} ${b} #{c}",
+    "NUL \x00 and \x1b[31m bell \x07",
+    "2020-01-01 00:00:00",
+    "NaN",
+    "  blanks before and after  ",
+)
+"""Further texts that templates, tables and logs could take for something else."""
+EDITIONS = {
+    name: Edition(name, "dev", "en") for name in ("mmdu", "mmbench", "convbench", "alignmmbench")
+}
+
+
+def asked_items(texts: Sequence[str], image_ids: Sequence[str]) -> dict[str, list[Item]]:
+    """Items of each benchmark with these texts in questions, choices and what is given."""
+    red, green = image_ids[:2]
+    made: dict[str, list[Item]] = {name: [] for name in EDITIONS}
+    for place, text in enumerate(texts):
+        name = f"{place} {text[:30]!r}"
+        again = Turn(2, f"{text}{HERE}", (2,), {"answer": text})
+        made["mmdu"].append(
+            Item(name, (Turn(1, f"{HERE}{text}", (1,), {"answer": "x"}), again), (red, green))
+        )
+        # Of a text of 5 MB four passes would say nothing more.
+        choice = Turn(1, f"{HERE}\n{text[:9_000]}", (1,), {"key": "B"})
+        made["mmbench"].append(Item(name, (choice,), (red,), ("yes", text[:9_000], "=no")))
+        turns = (
+            Turn(1, f"{HERE}{text[:9_000]}", (1,), {"answer": text[:9_000]}),
+            *(Turn(turn, f"{turn}: {text[:9_000]}", (), {"answer": "x"}) for turn in (2, 3)),
+        )
+        made["convbench"].append(Item(name, turns, (green,)))
+        history = Turn(1, f"{HERE}{text}", (1,), given=text)
+        last = Turn(2, "And now?", (), {"answer": "x"})
+        made["alignmmbench"].append(Item(name, (history, last), (red,)))
+    return made
+
+
+def asked_of(benchmark: str, items: Sequence[Item]) -> list[Conversation]:
+    """All that is asked."""
+    return [
+        each
+        for item in items
+        for each in conversations(item, BENCHMARKS[benchmark], AskingLimits(prompt=prompt))
+    ]
+
+
+def assert_every_turn_and_pass(
+    benchmark: str,
+    items: Sequence[Item],
+    requests: Sequence[list[Said]],
+    log: Path,
+    store: ImageStore,
+) -> None:
+    """Every text and every pixel was asked for in its place, and the log is predictions of all."""
+    passes = asked_of(benchmark, items)
+    due = [request for each in passes for request in expected(each, store)]
+    assert sorted(requests) == sorted(due)
+    by_id = {item.item_id: item for item in items}
+    forms = NamedPositions(BENCHMARKS[benchmark], None, AskingLimits(prompt=prompt))
+    assert dict(predictions_of(forms, items, read_rows(log)).texts) == {
+        place_of(by_id[each.item_id], each.trial, turn): answer(len(request))
+        for each in passes
+        for turn, request in zip(each.turns, expected(each, store), strict=True)
+    }
+
+
+# --- Replies to multiple choice ----------------------------------------------------------------------
 
 N_QUESTIONS = 50
 ANIMALS = ("cat", "horse", "bird", "dog", "owl", "hare", "fox", "toad")
@@ -84,12 +250,7 @@ def reply(conversation: Conversation, number: int) -> str:
 
 def asked(benchmark: str, items: Sequence[Item]) -> Iterator[tuple[Conversation, str]]:
     """Every pass with the reply to it."""
-    passes = [
-        each
-        for item in items
-        for each in conversations(item, BENCHMARKS[benchmark], AskingLimits(prompt=prompt))
-    ]
-    return ((each, reply(each, number)) for number, each in enumerate(passes))
+    return ((each, reply(each, number)) for number, each in enumerate(asked_of(benchmark, items)))
 
 
 def request_of(conversation: Conversation, store: ImageStore) -> tuple[Said, ...]:

@@ -42,12 +42,10 @@ Tasks.add_constructor("!function", lambda loader, node: loader.construct_scalar(
 # --- VLMEvalKit ----------------------------------------------------------------------------------
 
 
-def test_dialogues_in_vlmevalkit_s_table_are_read_as_mmdu_s(
-    released, dialogues, hostile, store, tmp_path
-):
+def test_dialogues_in_vlmevalkit_s_table_are_read_as_mmdu_s(exported, dialogues, hostile, store):
     # The reader takes dialogues of a million characters.
     items = [*dialogues, *hostile[:-1]]
-    folder = written(released(items), tmp_path / "out", "vlmevalkit")
+    folder = exported(items, "vlmevalkit")
     with (folder / "mmdu.tsv").open(newline="") as lines:
         read = list(read_published("mmdu.tsv", lines))
     for item, found in zip(items, read, strict=True):
@@ -55,7 +53,7 @@ def test_dialogues_in_vlmevalkit_s_table_are_read_as_mmdu_s(
         assert list(found.images) == [store.read(image_id) for image_id in item.image_ids]
 
 
-def test_questions_are_as_pandas_reads_them_for_vlmevalkit(released, hostile, store, tmp_path):
+def test_questions_are_as_pandas_reads_them_for_vlmevalkit(exported, hostile, store):
     labels = {"category": "=c", "answer": "a label that is called like a column"}
     items = []
     for item in hostile:
@@ -63,10 +61,10 @@ def test_questions_are_as_pandas_reads_them_for_vlmevalkit(released, hostile, st
         turn = Turn(1, text, (1, 2), {"key": "B"})
         choices = (text[:5_000], "that")
         items.append(Item(item.item_id, (turn,), item.image_ids, choices, labels=labels))
-    folder = written(released(items), tmp_path / "out", "vlmevalkit")
+    folder = exported(items, "vlmevalkit")
     table = pandas.read_csv(folder / "mmdu.tsv", sep="\t", keep_default_na=False, dtype=str)
     assert list(table.columns) == [
-        *("index", "item_id", "label_answer", "category", "question", "A", "B", "answer", "image"),
+        *("index", "item_id", "label_answer", "category", "question", "A", "B", "answer", "image")
     ]
     for number, (item, (_, row)) in enumerate(zip(items, table.iterrows(), strict=True), start=1):
         assert (row["index"], row["item_id"]) == (str(number), item.item_id)
@@ -112,13 +110,13 @@ def test_lmms_eval_s_task_asks_with_pictures_where_they_enter(released, question
     assert utils["score"]([*results[:2], missed]) == 0.0, "right is what is right in all passes"
     metrics = [(each["metric"], each["aggregation"]) for each in task["metric_list"]]
     assert [(name, function.split(".")[1] in utils) for name, function in metrics] == [
-        *((f"vlm_loom{name}", True) for name in ("", "_standard_error", "_unread")),
+        *((f"vlm_loom{name}", True) for name in ("", "_standard_error", "_unread"))
     ]
     assert "Circular/micro, of 100" in (folder / "README.md").read_text()
 
 
-def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(released, dialogues, tmp_path):
-    folder = written(released(dialogues), tmp_path / "out", "lmms-eval")
+def test_lmms_eval_s_task_asks_on_after_the_model_s_own_answers(exported, dialogues, tmp_path):
+    folder = exported(dialogues, "lmms-eval")
     task = yaml.load((folder / "mmdu.yaml").read_text(), Tasks)
     assert task["output_type"] == "generate_until_multi_round"
     doc = rows_of_task(folder, task, tmp_path)[0]
@@ -157,12 +155,12 @@ class Counting:
     ],
 )
 def test_a_task_that_cannot_compute_the_score_prints_none_and_says_why(
-    form, benchmark, why, released, dialogues, questions, tmp_path, monkeypatch
+    form, benchmark, why, exported, dialogues, questions, tmp_path, monkeypatch
 ):
     monkeypatch.setitem(BENCHMARKS, "counting", Counting())
     items = dialogues if benchmark == "mmdu" else questions
     edition = Edition(benchmark, "test" if benchmark == "mmbench" else "dev", "en")
-    folder = written(released(items, edition=edition), tmp_path / "out", form)
+    folder = exported(items, form, edition=edition)
     page = (folder / "README.md").read_text()
     assert f"The task prints no score: {why}" in page and "of 100" not in page
     assert ("responses_api=false" in page) == (form == "inspect-ai")
@@ -280,8 +278,8 @@ def test_a_log_that_cannot_be_read_is_refused_in_a_sentence(broken, tmp_path):
         read_rows(file)
 
 
-def test_vlmevalkit_s_results_name_their_items(released, questions, tmp_path):
-    folder = written(released(questions), tmp_path / "out", "vlmevalkit")
+def test_vlmevalkit_s_results_name_their_items(exported, questions, tmp_path):
+    folder = exported(questions, "vlmevalkit")
     table = pandas.read_csv(folder / "mmdu.tsv", sep="\t", dtype=str)
     assert list(table["index"]) == ["0", "1", "2"], "ids that are numbers are indexes"
     results = table.drop(columns="image").assign(prediction=["A0", "A1", "A2"])

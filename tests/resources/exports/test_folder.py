@@ -1,21 +1,106 @@
-"""An exported folder is written once, checked by its list, and the same bytes each time."""
+"""A release is read in batches; its folder is written once, checked by its list, the same each time."""
 
 import json
 import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import huggingface_hub
 import pytest
 
+from methods.evaluation.items import Item, Turn
 from methods.release import Edition
+from resources.exports import source as source_module
 from resources.exports.folder import checked_files, verification_message, write_folder
 from resources.exports.formats import FORMS, form_named
 from resources.exports.push import push, require_publishable, require_repository
-from resources.exports.source import ExportError
+from resources.exports.source import ExportError, ExportSource
+from tests.assets.filled import put
 from tests.resources.folder_content import everything
 
 pytestmark = pytest.mark.slow
+
+# --- The release in batches ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+def test_batches_together_are_the_release(size, released, dialogues, monkeypatch):
+    monkeypatch.setattr(source_module, "BATCH", size)
+    items = [
+        *dialogues,
+        *(Item(f"b{n}", (Turn(1, "?", (), {"answer": str(n)}),)) for n in range(5)),
+    ]
+    told: list[tuple[int, int]] = []
+    source: ExportSource = released(items, progress=lambda *done: told.append(done))
+    batches = list(source.batches())
+    assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
+    found = [item for batch in batches for item in batch]
+    assert [(item.item_id, item.turns, item.choices) for item in found] == [
+        (item.item_id, item.turns, item.choices) for item in items
+    ]
+    assert [[picture.image_id for picture in item.pictures] for item in found] == [
+        list(item.image_ids) for item in items
+    ]
+    assert told[-1] == (7, 7)
+    assert (source.totals.items, source.totals.turns) == (7, 8)
+    assert source.totals.pictures == {*dialogues[0].image_ids}
+
+
+def test_another_release_of_the_same_home_is_not_read(released, dialogues, questions):
+    """The other release has the same items, each with other texts and fewer pictures."""
+    first = released([*dialogues, *questions])
+    batches = list(first.batches())
+    changed_items = [
+        replace(
+            item,
+            turns=tuple(
+                replace(turn, question="Changed?", references={"answer": "Changed."})
+                for turn in item.turns
+            ),
+            choices=tuple(f"not {choice}" for choice in item.choices),
+            image_ids=item.image_ids[1:],
+        )
+        for item in [*dialogues, *questions]
+    ]
+    released(changed_items, name="other")
+    assert list(first.batches()) == batches, "it is read again"
+    assert sum(map(len, batches)) == 5
+
+
+def test_the_agreement_is_that_of_all_reviewers_on_the_kinds_of_the_release(
+    released, dialogues, warehouse_of_releases
+):
+    source = released(dialogues[1:], name="agreed")
+    released(dialogues[:1], name="other")
+    measured = {"raters": "all", "measure": "raw", "value": 0.5}
+    unmeasured = {"measure": "cohen_kappa", "value": None, "reason": "Too few."}
+    rows = [
+        {**measured, "kind": "dialogue"},
+        {**measured, "kind": "dialogue", "raters": "ann|bob", "value": 0.25},
+        {**measured, "kind": "dialogue", **unmeasured},
+        {**measured, "kind": "rewrite"},
+    ]
+    approved = {"status": "approved", "policy": "all", "content": "{}"}
+    kinds = {"dialogue/1": "rewrite", "d2": "dialogue"}
+    put(
+        warehouse_of_releases,
+        {
+            "review.agreement": rows,
+            "review.approved": [
+                {**approved, "item_id": item_id, "kind": kind} for item_id, kind in kinds.items()
+            ],
+        },
+    )
+    found = source.agreement()
+    put(warehouse_of_releases, {"review.agreement": [], "review.approved": []})
+    assert [(row["kind"], row["measure"], row["value"]) for row in found] == [
+        ("dialogue", "raw", 0.5)
+    ]
+
+
+# --- The folder ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -30,13 +115,19 @@ def test_a_form_written_again_has_the_same_bytes(form, released, dialogues, ques
 
 
 def test_one_that_is_there_stays_and_is_what_is_listed(released, dialogues, tmp_path):
-    source, target = released(dialogues), tmp_path / "out"
+    source = released(dialogues, stated="CC-BY-SA-4.0", left_out=["ND"])
+    target = tmp_path / "out"
     files = write_folder(target, FORMS["huggingface"], source)
     before = {path: path.stat().st_mtime_ns for path in target.rglob("*")}
     assert write_folder(target, FORMS["huggingface"], source) == files
     assert {path: path.stat().st_mtime_ns for path in target.rglob("*")} == before
     assert {file.path for file in files} == {
         f"out/{name}" for name in everything(target) if name != "manifest.json"
+    }
+    manifest = json.loads((target / "manifest.json").read_text())
+    assert {name: manifest[name] for name in manifest if name != "files"} == {
+        **{"release_id": source.release_id, "form": "huggingface", "with": []},
+        **{"licences_left_out": ["ND"], "stated_licence": "CC-BY-SA-4.0"},
     }
     (target / ".gitattributes").write_text("")
     checked = checked_files(target)
@@ -45,9 +136,8 @@ def test_one_that_is_there_stays_and_is_what_is_listed(released, dialogues, tmp_
 
 
 @pytest.mark.parametrize("change", ["content", "shorter", "missing"])
-def test_a_file_that_is_not_as_written_is_named(change, released, dialogues, tmp_path):
-    target = tmp_path / "out"
-    write_folder(target, FORMS["huggingface"], released(dialogues))
+def test_a_file_that_is_not_as_written_is_named(change, exported, dialogues):
+    target = exported(dialogues)
     shard = next(target.rglob("*.parquet"))
     data = shard.read_bytes()
     shard.unlink()
@@ -56,17 +146,17 @@ def test_a_file_that_is_not_as_written_is_named(change, released, dialogues, tmp
     with pytest.raises(ExportError, match=r"^data/default/test-00000-of-00001\.parquet of .*: get"):
         checked_files(target)
     with pytest.raises(ExportError, match="parquet of .*: rename the folder, to have it written"):
-        write_folder(target, FORMS["huggingface"], released(dialogues))
+        exported(dialogues)
 
 
 @pytest.mark.parametrize("what", ["a file", "a folder"])
-def test_what_stands_in_the_place_of_a_folder_is_left_there(what, released, dialogues, tmp_path):
+def test_what_stands_in_the_place_of_a_folder_is_left_there(what, exported, dialogues, tmp_path):
     target = tmp_path / "out"
     mine = target if what == "a file" else target / "mine.txt"
     mine.parent.mkdir(exist_ok=True)
     mine.write_text("mine")
     with pytest.raises(ExportError, match=r"has no manifest\.json: rename the folder"):
-        write_folder(target, FORMS["huggingface"], released(dialogues))
+        exported(dialogues)
     assert mine.read_text() == "mine"
 
 
@@ -84,14 +174,11 @@ def test_a_list_that_is_none_is_refused(text, tmp_path):
 
 
 def test_a_list_that_is_a_pipe_or_a_device_is_refused(tmp_path):
-    pipe, device = tmp_path / "pipe", tmp_path / "device"
-    for folder in (pipe, device):
-        folder.mkdir()
-    os.mkfifo(pipe / "manifest.json")
-    (device / "manifest.json").symlink_to("/dev/zero")
-    for folder in (pipe, device):
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        make(tmp_path / "manifest.json")
         with pytest.raises(ExportError, match="manifest.json cannot be read"):
-            checked_files(folder)
+            checked_files(tmp_path)
+        (tmp_path / "manifest.json").unlink()
 
 
 def test_nothing_is_left_of_an_export_that_failed(released, dialogues, store, tmp_path):
@@ -166,8 +253,6 @@ def test_what_is_sent_has_a_known_licence_and_no_answer_that_is_held_out(
 def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_the_repository(
     released, dialogues, tmp_path, monkeypatch
 ):
-    import huggingface_hub
-
     calls = []
     source, folder = released(dialogues), tmp_path / "out"
     write_folder(folder, FORMS["huggingface"], source)
@@ -177,19 +262,17 @@ def test_a_push_makes_a_private_dataset_and_sends_the_folder_under_the_name_of_t
     assert loading in before["README.md"]
     sent_files: dict[str, bytes] = {}
 
-    class Api:
-        def create_repo(self, repository: str, **told) -> None:
-            calls.append((repository, told))
+    def upload_folder(_api, **told):
+        calls.append(told)
+        sent_files.update(everything(told["folder_path"]))
+        assert not checked_files(told["folder_path"]).others
+        if len(calls) > 2:
+            raise OSError("the network\nis down")
+        return SimpleNamespace(commit_url="https://hub/commit/1")
 
-        def upload_folder(self, **told):
-            calls.append(told)
-            sent_files.update(everything(told["folder_path"]))
-            assert not checked_files(told["folder_path"]).others
-            if len(calls) > 2:
-                raise OSError("the network\nis down")
-            return type("Commit", (), {"commit_url": "https://hub/commit/1"})
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+    api = huggingface_hub.HfApi
+    monkeypatch.setattr(api, "create_repo", lambda _, name, **told: calls.append((name, told)))
+    monkeypatch.setattr(api, "upload_folder", upload_folder)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert push(folder, "me/set") == "https://hub/commit/1"
@@ -216,16 +299,3 @@ def test_a_name_that_no_dataset_can_have_is_refused_before_anything_is_sent(name
     require_repository("me/set-1.0")
     with pytest.raises(ExportError, match="^The name of a dataset on the hub must be OWNER/NAME"):
         require_repository(name)
-
-
-def test_the_list_has_what_the_folder_was_made_of(released, dialogues, tmp_path):
-    source = released(dialogues, stated="CC-BY-SA-4.0", left_out=["ND"])
-    write_folder(tmp_path / "out", FORMS["huggingface"], source)
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert {name: manifest[name] for name in manifest if name != "files"} == {
-        "release_id": source.release_id,
-        "form": "huggingface",
-        "with": [],
-        "licences_left_out": ["ND"],
-        "stated_licence": "CC-BY-SA-4.0",
-    }

@@ -1,5 +1,6 @@
 """Fetching many images: as they come, no more than is wanted, and no more than a host bears."""
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -16,13 +17,7 @@ from resources.images.bounded_buffer import BoundedBuffer
 from resources.images.fetcher import CONCURRENCY, ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
 from resources.web import ssrf_guard as guarded_network
-from tests.resources.images.upload_double import (
-    PICTURE,
-    in_chunks,
-    ok,
-    picture,
-    status,
-)
+from tests.resources.images.upload_double import PICTURE, in_chunks, ok, picture, status
 
 pytestmark = pytest.mark.slow
 
@@ -59,28 +54,20 @@ def wait_until_still(uploads) -> int:
 # As they come
 
 
-def test_each_url_comes_once_with_its_own_bytes(uploads):
+def test_each_url_comes_once_with_its_own_bytes_also_within_a_running_event_loop(uploads):
+    """A caller may be inside a loop of its own, as under Dagster's async assets."""
     urls = [uploads.serve(f"{number}.png", ok(picture(number))) for number in range(50)]
     told: list[tuple[int, int]] = []
 
-    pairs = list(fetcher().fetch_each([*urls, *urls], lambda *numbers: told.append(numbers)))
+    async def fetch() -> list:
+        return list(fetcher().fetch_each([*urls, *urls], lambda *numbers: told.append(numbers)))
+
+    pairs = asyncio.run(fetch())
 
     assert len(pairs) == 50
     assert dict(pairs) == {url: picture(number) for number, url in enumerate(urls)}
     assert told == [(done, 50) for done in range(1, 51)]
     assert set(uploads.asked.values()) == {1}
-
-
-def test_within_a_running_event_loop(uploads):
-    """A caller may be inside a loop of its own, as under Dagster's async assets."""
-    import asyncio
-
-    url = uploads.serve("a.png", ok())
-
-    async def fetch() -> dict:
-        return dict(fetcher().fetch_each([url]))
-
-    assert asyncio.run(fetch()) == {url: PICTURE}
 
 
 # No more than is wanted
@@ -164,8 +151,9 @@ def test_who_leaves_early_leaves_nothing_behind(uploads, how):
     if how == "close":
         fetched.close()
     elif how == "raise":
-        with pytest.raises(ZeroDivisionError):
-            raise_in_the_middle(fetched)
+        with pytest.raises(ZeroDivisionError), closing(fetched):
+            for number, _ in enumerate(fetched):
+                1 / (2 - number)
     elif how == "forget":
         del fetched
     else:
@@ -176,12 +164,6 @@ def test_who_leaves_early_leaves_nothing_behind(uploads, how):
     assert eventually(lambda: uploads.connections <= (0 if how == "end" else 3))
     wait_until_still(uploads)
     assert len(uploads.log) < len(urls)
-
-
-def raise_in_the_middle(fetched) -> None:
-    with closing(fetched):
-        for number, _ in enumerate(fetched):
-            1 / (2 - number)
 
 
 def test_a_program_that_ends_in_the_middle_ends(uploads):

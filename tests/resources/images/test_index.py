@@ -50,7 +50,12 @@ def test_when_and_where_it_was_fetched_and_the_digest_of_its_file_are_kept(index
     assert timedelta(0) <= age < timedelta(minutes=1) and rest == [mirror, digest]
 
 
-def test_the_state_in_which_a_file_was_found_whole_is_kept(index):
+def test_any_number_of_addresses_is_known_and_the_states_in_which_files_were_found_whole(index):
+    index.record(rows(range(1203)))
+    found = index.entries(url(number) for number in range(1500))
+    known = {address: entry.facts["n"] for address, entry in found.items()}
+    assert known == {url(number): number for number in range(1203)}
+
     states = {f"{number:064x}": FileState(number, 10**18 + number, 7) for number in range(1203)}
     index.record_verified(states)
     index.record_verified({IMAGE: FileState(1, 2, 3)})
@@ -67,14 +72,6 @@ def test_what_an_address_gave_last_stands(index):
 
     index.record([FetchedImage(url(1), IMAGE, {"old": 1}), FetchedImage(url(1), OTHER, {"new": 1})])
     assert index.entries([url(1)])[url(1)][:2] == (OTHER, {"new": 1})
-
-
-def test_any_number_of_addresses_can_be_looked_up_at_once(index):
-    index.record(rows(range(1203)))
-    found = index.entries(url(number) for number in range(1500))
-    assert {address: entry.facts["n"] for address, entry in found.items()} == {
-        url(number): number for number in range(1203)
-    }
 
 
 def test_a_row_that_lacks_something_is_refused_with_all_of_its_batch(index):

@@ -18,14 +18,7 @@ from resources.images.host_pace import HostPace
 from resources.images.index import FetchedImage, ImageIndex
 from resources.images.intake import ImageIntake, ImageResult, OnWorkers, WantedImage
 from resources.images.store import ImageStore, open_images
-from tests.resources.images.upload_double import (
-    PICTURE,
-    busy,
-    html,
-    ok,
-    picture,
-    status,
-)
+from tests.resources.images.upload_double import PICTURE, busy, html, ok, picture, status
 
 Store = Callable[[pa.Table], None]
 
@@ -65,13 +58,8 @@ def test_workers_give_what_is_given_here_and_it_is_not_asked_for_again(
     """Two rows want one address, one image is rejected by its bytes, two are not had."""
 
     def wanted() -> list[WantedImage]:
-        uploads.serve("gone.png", status(404))
-        names = {
-            "one.png": [ok(picture(1))],
-            "shaky.png": [busy(), status(502), ok(picture(2))],
-            "page.png": [html()],
-            "gone.png": [status(404)],
-        }
+        names = {"one.png": [ok(picture(1))], "shaky.png": [busy(), status(502), ok(picture(2))]}
+        names |= {"page.png": [html()], "gone.png": [status(404)]}
         urls = [uploads.serve(name, *answers) for name, answers in names.items()]
         images = [WantedImage(url, url) for url in [*urls, "ftp://example.org/a.png"]]
         return [*images, WantedImage("https://example.org/original.png", urls[0], "0" * 40)]
@@ -87,11 +75,8 @@ def test_workers_give_what_is_given_here_and_it_is_not_asked_for_again(
     there = taken(index, open_images(), fetcher, on_workers, *wanted())
 
     assert there == here and len(here) == 6
-    assert [result for _, result in here if isinstance(result, str)] == [
-        "unreachable",
-        "missing",
-        "not_an_image",
-    ]
+    reasons = [result for _, result in here if isinstance(result, str)]
+    assert reasons == ["unreachable", "missing", "not_an_image"]
     assert len(asked) == len(set(asked)) == 5
     asked.clear()
     before = len(uploads.log)
@@ -101,42 +86,21 @@ def test_workers_give_what_is_given_here_and_it_is_not_asked_for_again(
 
 
 def test_what_workers_left_is_fetched_here_and_an_earlier_runs_block_is_recorded(
-    uploads, fetcher, fetch, loom_home
-):
-    """They may have had too few rows to begin."""
-    mine, earlier = (uploads.serve(f"{n}.png", ok(picture(n))) for n in range(2))
-    block = fetch(pa.table({"address": [earlier]}))
-
-    found = taken(
-        loom_home / "index.sqlite",
-        open_images(),
-        fetcher,
-        lambda rows, store: store(block),
-        WantedImage(mine, mine),
-    )
-
-    assert [image.url for image, _ in found] == [mine]
-    with closing(ImageIndex(loom_home / "index.sqlite")) as index:
-        assert index.entries([mine, earlier]).keys() == {mine, earlier}
-    assert uploads.asked == {"0.png": 1, "1.png": 1}
-
-
-def test_files_that_workers_stored_are_not_read_again_to_be_checked(
     uploads, fetcher, fetch, loom_home, monkeypatch
 ):
-    url = uploads.serve("a.png", ok())
-    block = fetch(pa.table({"address": [url]}))
+    """They may have had too few rows to begin. Files that they stored are not read again."""
+    mine, earlier = (uploads.serve(f"{n}.png", ok(picture(n))) for n in range(2))
+    block = fetch(pa.table({"address": [earlier]}))
+    file, store = loom_home / "index.sqlite", open_images()
+
+    found = taken(file, store, fetcher, lambda _, record: record(block), WantedImage(mine, mine))
+
+    assert [image.url for image, _ in found] == [mine]
+    with closing(ImageIndex(file)) as index:
+        assert index.entries([mine, earlier]).keys() == {mine, earlier}
+    assert uploads.asked == {"0.png": 1, "1.png": 1}
     monkeypatch.setattr(hashlib, "file_digest", None)
-    store = open_images()
-
-    ((_, facts),) = taken(
-        loom_home / "index.sqlite",
-        store,
-        fetcher,
-        lambda rows, record: record(block),
-        WantedImage(url, url),
-    )
-
+    ((_, facts),) = taken(file, store, fetcher, None, WantedImage(earlier, earlier))
     assert store.relative_path(facts.image_id).endswith(".png")
 
 

@@ -1,8 +1,10 @@
-"""The image store: one file for one content, whatever happens, and the forms shown from it."""
+"""The image store: one file for one content, the forms shown from it, and files that were damaged."""
 
 import base64
 import hashlib
 import io
+import os
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -12,8 +14,18 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from resources.images.store import ImageNotStored, ImageStore, StoredImage, _Cache
+from resources.images import store as image_store
+from resources.images.store import (
+    DerivedImages,
+    FileStates,
+    ImageDamaged,
+    ImageNotStored,
+    ImageStore,
+    StoredImage,
+    _Cache,
+)
 from tests.methods.ingest.pictures_drawn import encoded
+from tests.resources.images.upload_double import PICTURE
 from tests.shared import PROCESSES
 
 
@@ -31,21 +43,12 @@ def files(store: ImageStore) -> list[Path]:
     return [path for path in store.root.rglob("*") if path.is_file()]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
-
-
 @pytest.mark.parametrize(
-    ("format_name", "mime", "extension"),
-    [
-        ("JPEG", "image/jpeg", "jpg"),
-        ("PNG", "image/png", "png"),
-        ("WEBP", "image/webp", "webp"),
-        ("GIF", "image/gif", "gif"),
-    ],
+    ("format_name", "extension"),
+    [("JPEG", "jpg"), ("PNG", "png"), ("WEBP", "webp"), ("GIF", "gif")],
 )
-def test_an_image_stands_under_the_hash_of_its_bytes(store, format_name, mime, extension):
+def test_an_image_stands_under_the_hash_of_its_bytes(store, format_name, extension):
+    mime = f"image/{format_name.lower()}"
     data = encoded(flat(), format_name)
     digest = hashlib.sha256(data).hexdigest()
     path = f"{digest[:2]}/{digest}.{extension}"
@@ -53,11 +56,6 @@ def test_an_image_stands_under_the_hash_of_its_bytes(store, format_name, mime, e
     assert store.path(digest) == store.root / path
     assert store.read(digest) == data
     assert files(store) == [store.root / path]
-
-
-def test_a_grid_is_made_for_each_size(store):
-    ids = [store.put(encoded(flat(colour, (200, 100)))).image_id for colour in ("red", "blue")]
-    assert [max(shown(store.grid_base64(ids, side)).size) for side in (64, 128)] == [64, 128]
 
 
 def test_a_write_that_fails_leaves_nothing_behind(store, monkeypatch):
@@ -105,8 +103,12 @@ def test_a_thumbnail_is_a_small_jpeg_made_once(store):
 @pytest.mark.parametrize("format_name", ["PNG", "JPEG"])
 def test_a_fitting_rgb_image_is_shown_byte_for_byte(store, format_name):
     data = encoded(flat(), format_name)
-    url = store.jpeg_base64(store.put(data).image_id, 40)
+    image_id = store.put(data).image_id
+    url = store.jpeg_base64(image_id, 40)
     assert url == f"data:image/{format_name.lower()};base64,{base64.b64encode(data).decode()}"
+    # It is at hand in this size now.
+    assert store.are_at_hand([image_id], 40) and not store.are_at_hand([image_id], 64)
+    assert not store.are_at_hand([image_id, "0" * 64], 40)
 
 
 def test_a_large_image_is_shown_smaller_never_a_small_one_larger(store):
@@ -116,6 +118,9 @@ def test_a_large_image_is_shown_smaller_never_a_small_one_larger(store):
     assert shown(url).size == (100, 50)
     small = store.put(encoded(flat(mode="L", colour=9))).image_id
     assert shown(store.jpeg_base64(small, 1000)).size == (40, 20)
+    # A grid is made for each size.
+    grids = (store.grid_base64([large, small], side) for side in (64, 128))
+    assert [max(shown(grid).size) for grid in grids] == [64, 128]
 
 
 def test_a_photo_lying_on_its_side_is_shown_upright(store):
@@ -177,8 +182,110 @@ def test_what_many_ask_for_at_once_is_made_once_and_an_error_reaches_all_of_them
     assert made == ["", "owl"] and "a" in cache
 
 
-def test_an_image_is_at_hand_in_the_size_that_it_was_shown_in(store):
-    image_id = store.put(encoded(flat())).image_id
-    store.jpeg_base64(image_id, 100)
-    assert store.are_at_hand([image_id], 100) and not store.are_at_hand([image_id], 64)
-    assert not store.are_at_hand([image_id, "0" * 64], 100)
+# --- Files that are no longer what was stored ------------------------------------------------------
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def change(path: Path) -> None:
+    """As many bytes as before, and one of them another."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+
+
+def change_at_the_same_time(path: Path) -> None:
+    """As a copying program does that keeps times: in a file of its own."""
+    before = path.stat()
+    other = path.with_name("other")
+    shutil.copy(path, other)
+    change(other)
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(path)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["this process", "another one"])
+@pytest.mark.parametrize("damage", [cut, change, change_at_the_same_time])
+def test_a_damaged_file_is_one_sentence_that_names_it(store, damage, again):
+    image_id = store.put(PICTURE).image_id
+    path = store.path(image_id)
+    assert store.read(image_id) == PICTURE
+    damage(path)
+    reader = ImageStore(store.root) if again else store
+    for use in (
+        reader.path,
+        reader.read,
+        reader.thumbnail,
+        lambda one: reader.jpeg_base64(one, 64),
+    ):
+        with pytest.raises(ImageDamaged) as caught:
+            use(image_id)
+        said = str(caught.value)
+        assert str(path) in said and f"its {path.stat().st_size} bytes" in said
+        assert "(vlm-loom run build), which fetches it again" in said and "\n" not in said
+        assert said.endswith(
+            "import its release again (vlm-loom release import) if that was imported."
+        )
+        assert caught.value.image_id == image_id
+    assert not reader.has(image_id)
+
+
+@pytest.mark.parametrize("damage", [cut, change, change_at_the_same_time])
+def test_storing_the_image_again_mends_it(store, damage):
+    image_id = store.put(PICTURE).image_id
+    damage(store.path(image_id))
+    for writer in (store, ImageStore(store.root)):
+        writer.put(PICTURE)
+        assert writer.read(image_id) == store.read(image_id) == PICTURE
+
+
+def test_a_file_is_checked_once_and_again_when_its_state_has_changed(store, monkeypatch):
+    checked = []
+    digest = image_store.hashlib.file_digest
+    monkeypatch.setattr(
+        image_store.hashlib, "file_digest", lambda *args: checked.append(args) or digest(*args)
+    )
+    image_id = ImageStore(store.root).put(PICTURE).image_id
+    for _ in range(3):
+        assert store.has(image_id)
+    assert len(checked) == 1
+    os.utime(store.path(image_id), ns=(1, 1))
+    for _ in range(3):
+        assert store.path(image_id).read_bytes() == store.read(image_id)
+    assert len(checked) == 2
+    other = ImageStore(store.root)
+    other.whole.remember(store.whole.get([image_id]))
+    assert other.has(image_id) and len(checked) == 2
+
+
+def test_states_are_bounded(monkeypatch):
+    monkeypatch.setattr(image_store, "REMEMBERED", 2)
+    states = FileStates()
+    for number in range(3):
+        states.remember({f"{number}": image_store.FileState(number, 0, 0)})
+    assert list(states.get(["0", "1", "2"])) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("form", "most_pixels", "why"),
+    [("PNG", None, "cannot be decoded to its end"), ("WEBP", 30_000, "decompression bomb")],
+)
+def test_an_image_that_cannot_be_decoded_is_named(form, most_pixels, why, store, monkeypatch):
+    """Its bytes are those that were stored. `put` lets Pillow open a PNG, but not a WebP."""
+    file = io.BytesIO()
+    Image.linear_gradient("L").save(file, form)
+    image_id = store.put(file.getvalue()[:-100]).image_id
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", most_pixels)
+    for use in (
+        store.thumbnail,
+        lambda one: store.jpeg_base64(one, 64),
+        lambda one: store.grid_base64([one], 64),
+        DerivedImages(store).open,
+    ):
+        with pytest.raises(
+            ImageDamaged, match=f"image {image_id} cannot be used .*{why}"
+        ) as caught:
+            use(image_id)
+        assert caught.value.image_id == image_id

@@ -6,7 +6,6 @@
 A path that nothing was said about answers with 404; the last answer of a path is given for good.
 """
 
-import io
 import threading
 import time
 from collections import Counter
@@ -18,16 +17,15 @@ from http.server import ThreadingHTTPServer
 from PIL import Image
 
 from tests.doubles.serving import QuietHandler, serving
+from tests.methods.ingest.pictures_drawn import encoded
 
 
 def picture(number: int = 0) -> bytes:
     """The bytes of a PNG; another number makes another picture."""
-    buffer = io.BytesIO()
     image = Image.linear_gradient("L").convert("RGB")
     image.paste("white", (32, 32, 96, 96))
     image.putpixel((0, 0), (number >> 16 & 255, number >> 8 & 255, number & 255))
-    image.save(buffer, "PNG")
-    return buffer.getvalue()
+    return encoded(image)
 
 
 PICTURE = picture()
@@ -35,9 +33,8 @@ PICTURE = picture()
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that came in: when, in seconds of the monotonic clock, and for what of which host."""
+    """A request that came in, and for what of which host."""
 
-    at: float
     host: str
     path: str
     agent: str
@@ -62,7 +59,7 @@ class Exchange(QuietHandler):
         host = self.headers["Host"].rpartition(":")[0]
         path = self.path.partition("?")[0]
         agent, authorization = self.headers["User-Agent"], self.headers["Authorization"]
-        asked = Asked(time.monotonic(), host, path, agent, authorization)
+        asked = Asked(host, path, agent, authorization)
         answer = self.server.begin(asked)
         try:
             answer(self)
@@ -70,21 +67,6 @@ class Exchange(QuietHandler):
             self.close_connection = True
         finally:
             self.server.end(asked)
-
-    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
-        self.start(len(body), status, **headers)
-        self.wfile.write(body)
-
-    def start(self, length: int | None, status: int = 200, **headers: str) -> None:
-        """The head of an answer: `length` is what it announces, None for chunks."""
-        self.send_response(status)
-        for header, value in headers.items():
-            self.send_header(header.replace("_", "-"), value)
-        framing = ("Transfer-Encoding", "chunked")
-        if length is not None:
-            framing = ("Content-Length", str(length))
-        self.send_header(*framing)
-        self.end_headers()
 
 
 Answer = Callable[[Exchange], None]
@@ -104,8 +86,8 @@ def in_chunks(body: bytes = PICTURE) -> Answer:
     """A picture whose length nobody says beforehand."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.start(None)
-        exchange.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n")
+        exchange.begin(Transfer_Encoding="chunked")
+        exchange.write(f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n")
 
     return answer
 
@@ -134,8 +116,8 @@ def cut_short(body: bytes = PICTURE) -> Answer:
     """Announces the whole picture, sends half of it and hangs up."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.start(len(body))
-        exchange.wfile.write(body[: len(body) // 2])
+        exchange.begin(Content_Length=str(len(body)))
+        exchange.write(body[: len(body) // 2])
         exchange.close_connection = True
 
     return answer
@@ -145,9 +127,9 @@ def trickle(body: bytes = PICTURE) -> Answer:
     """A byte now and then, so that no single read is ever late."""
 
     def answer(exchange: Exchange) -> None:
-        exchange.start(len(body))
+        exchange.begin(Content_Length=str(len(body)))
         for byte in body:
-            exchange.wfile.write(bytes([byte]))
+            exchange.write(bytes([byte]))
             time.sleep(0.02)
 
     return answer
@@ -155,10 +137,10 @@ def trickle(body: bytes = PICTURE) -> Answer:
 
 def endless(exchange: Exchange) -> None:
     """Chunks for as long as somebody reads; `hung_up` is set once nobody does."""
-    exchange.start(None)
+    exchange.begin(Transfer_Encoding="chunked")
     try:
         while True:
-            exchange.wfile.write(b"2710\r\n" + bytes(10_000) + b"\r\n")
+            exchange.write(b"2710\r\n" + bytes(10_000) + b"\r\n")
     except OSError:
         exchange.server.hung_up.set()
         raise

@@ -1,4 +1,4 @@
-"""A release's folder: whole or not at all, frozen, and able to stand by itself."""
+"""A release's folder: whole or not at all, frozen, able to stand by itself; and which one is meant."""
 
 import csv
 import hashlib
@@ -9,13 +9,14 @@ import pytest
 
 import methods.convbench.published as convbench_forms
 import methods.mmdu.published as mmdu_forms
-from resources.images.store import ImageNotStored, ImageStore
+from methods.evaluation.items import Item, Turn
+from methods.imported_release import imported_release
+from methods.release import Edition
+from resources.images.store import ImageNotStored
 from resources.importing.published_files import read_items
-from resources.publishing.release_folder import (
-    ChangedReleaseError,
-    ExportedFile,
-    write_release,
-)
+from resources.publishing.release_folder import ChangedReleaseError, ExportedFile, write_release
+from resources.publishing.releases import release_meant
+from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
 from tests.resources.folder_content import everything
 
@@ -28,12 +29,8 @@ CARD = {
 }
 ARTIST = "Ann\r=1+1"
 MAKERS = ("attribution", "licence", "licence_url", "artist")
+KNOWN = ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", ARTIST)
 FILES = ("README.md", "attribution.csv", "card.json", "dialogues.json", "mmdu.tsv", "tables.json")
-
-
-@pytest.fixture
-def store(tmp_path) -> ImageStore:
-    return ImageStore(tmp_path / "images")
 
 
 @pytest.fixture
@@ -43,34 +40,14 @@ def release(store) -> dict:
     for colour in ("red", "green", "blue"):
         form = "PNG" if colour == "red" else "JPEG"
         ids.append(store.put(one_colour(colour, (20, 10), form)).image_id)
-    known = zip(
-        MAKERS, ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", ARTIST), strict=True
-    )
-    made_by = {ids[0]: dict(known), ids[2]: dict.fromkeys(MAKERS)}
-    made_by[ids[1]] = made_by[ids[0]]
-    shown = {"item-a": [ids[0], ids[1]], "item-b": [ids[1], ids[2]]}
-    images = [
-        {
-            **{"item_id": item_id, "position": position, "image_id": image_id},
-            "title": f'Page "{ids.index(image_id)}", où',
-            "page_url": f"https://en.wikipedia.org/wiki/{ids.index(image_id)}",
-            **made_by[image_id],
-        }
-        for item_id, image_ids in shown.items()
-        for position, image_id in enumerate(image_ids, start=1)
-    ]
-    turn = {"turn": 1, "question": QUESTION, "image_positions": [1, 2], "given": None}
-    reference = {"turn": 1, "kind": "answer", "reference": "Neither."}
-    rows = {
-        "items": [
-            {"item_id": item_id, "ordinal": n, "group_id": None, "labels": {}}
-            for n, item_id in enumerate(shown, start=1)
-        ],
-        "turns": [{"item_id": item_id, **turn} for item_id in shown],
-        "choices": [],
-        "references": [{"item_id": item_id, **reference} for item_id in shown],
-        "images": images,
-    }
+    turns = (Turn(1, QUESTION, (1, 2), {"answer": "Neither."}),)
+    items = [Item("item-a", turns, tuple(ids[:2])), Item("item-b", turns, tuple(ids[1:]))]
+    rows = imported_release("mmdu", Edition("mmdu"), items).rows
+    for row in rows["images"]:
+        number = ids.index(row["image_id"])
+        row["title"] = f'Page "{number}", où'
+        row["page_url"] = f"https://en.wikipedia.org/wiki/{number}"
+        row |= dict.fromkeys(MAKERS) if number == 2 else dict(zip(MAKERS, KNOWN, strict=True))
     return {"card": CARD, "rows": rows, "store": store}
 
 
@@ -81,8 +58,7 @@ def test_the_folder_may_be_read_by_others_and_says_who_made_each_image(tmp_path,
     assert folder.stat().st_mode & 0o777 == 0o755, "others may read it"
     with (folder / "attribution.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    known = ("By A,\nof B", "CC BY-SA 4.0", "https://example.org/by-sa", ARTIST)
-    assert sorted(tuple(row[name] for name in MAKERS) for row in rows) == [("",) * 4, known, known]
+    assert sorted(tuple(row[name] for name in MAKERS) for row in rows) == [("",) * 4, KNOWN, KNOWN]
     assert {row["image"] for row in rows} == {
         f"images/{path.name}" for path in (folder / "images").iterdir()
     }
@@ -149,19 +125,17 @@ def test_an_instruction_set_has_no_tsv_and_what_is_published_in_no_form_its_rows
     assert {file.path for file in files} == {f"{ID}/{name}" for name in set(FILES) - lacks}
 
 
-def test_the_files_are_listed_with_their_hashes_images_apart(tmp_path, release):
-    files = write_release(tmp_path / "releases", **release)
-
-    assert [file.path for file in files] == [f"{ID}/{name}" for name in FILES]
-    for file in files:
-        data = (tmp_path / "releases" / file.path).read_bytes()
-        assert file == ExportedFile(file.path, hashlib.sha256(data).hexdigest(), len(data))
-
-
-def test_what_is_frozen_is_not_written_over(tmp_path, release):
+def test_the_files_are_listed_with_their_hashes_images_apart_and_not_written_over(
+    tmp_path, release
+):
     root = tmp_path / "releases"
     first = write_release(root, **release)
     before = everything(root)
+    listed = {f"{ID}/{name}": before[f"{ID}/{name}"] for name in FILES}
+    assert first == [
+        ExportedFile(path, hashlib.sha256(data).hexdigest(), len(data))
+        for path, data in listed.items()
+    ]
     others = {"rows": dict.fromkeys(release["rows"], []), "card": {"release_id": ID}}
 
     assert write_release(root, **{**release, **others}) == first
@@ -279,3 +253,13 @@ def test_the_card_of_a_release_whose_making_is_unknown_is_as_an_earlier_version_
     assert card == json.dumps(CARD, indent=1, ensure_ascii=False)
     page = (tmp_path / "releases" / ID / "README.md").read_text()
     assert "| tau | `unknown` |" in page and "| Parent | `unknown` |" in page
+
+
+def test_an_exact_id_is_that_release_whatever_other_releases_are_named(empty_warehouse):
+    names = {"mmdu-1": "mmdu", "mmdu-1-2": "mmdu-1"}
+    same = {"kind": "benchmark", "origin": "built", "review_policy": "none"}
+    cards = [{**same, "release_id": release_id, "name": name} for release_id, name in names.items()]
+    current = [{"name": name, "release_id": release_id} for release_id, name in names.items()]
+    put(empty_warehouse, {"release.releases": cards, "release.current": current})
+    meant = {said: release_meant(empty_warehouse, said) for said in ("mmdu", "mmdu-1", "mmdu-1-")}
+    assert meant == {"mmdu": "mmdu-1", "mmdu-1": "mmdu-1", "mmdu-1-": "mmdu-1-2"}

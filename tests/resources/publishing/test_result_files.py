@@ -1,4 +1,5 @@
-"""Results as files: the same rows in each kind, and names that no spreadsheet computes."""
+"""Results as files: the same rows in each kind, names that no spreadsheet computes, the file of the
+OpenVLM leaderboard with the numbers that VLMEvalKit computes."""
 
 import csv
 import io
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from methods.release_card import row_of
 from methods.results.methods_paragraph import CallSettings, EvaluationCalls
 from resources.llm.ledger import Call, Ledger
 from resources.publishing.result_files import (
@@ -25,9 +27,10 @@ from resources.publishing.result_files import (
     read_calls,
     read_results,
     write_files,
+    write_open_vlm,
     write_results,
 )
-from resources.warehouse import arrow_schema
+from resources.warehouse import Warehouse, arrow_schema
 from tests.assets.filled import put
 from tests.methods.results.test_shapes import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, best, model, pair, slice_, trained
@@ -84,13 +87,7 @@ RESULTS = ReleaseResults(
             {**READ, "measure": "difference", "judge": "second", "other": "strict", "value": -2.5}
             | {"ci_low": -4.0, "ci_high": -1.0, "metric": "Circular", "aggregation": "micro"},
             {**BY_RULE, "measure": "read", "n": 8, "value": 0.875, "ci_low": 0.6, "ci_high": 0.99},
-            {
-                **READ,
-                "analysis": "judge_quality",
-                "judge": "judge",
-                "subject": "",
-                "metric": "Overall",
-            }
+            {**BY_RULE, "analysis": "judge_quality", "judge": "judge", "metric": "Overall"}
             | {"other": "people", "unit": "answer", "measure": "pearson", "value": 0.8125, "n": 30},
             {**BY_RULE, "measure": "cohen_kappa", "other": "second", "n": 7, "value": 0.625}
             | {"ci_low": 0.4, "ci_high": 0.8},
@@ -100,11 +97,11 @@ RESULTS = ReleaseResults(
     filled([trained("fair", "good", 19.96)], ["judge", "judge_version", *COLUMNS["training"]]),
     pa.Table.from_pylist(
         [
-            {"release_id": "mmdu-1", "name": "Tokens", "value": "under 4k", "n": 3},
-            {"release_id": "mmdu-1", "name": "Tokens", "value": "4k to 8k", "n": 1},
+            {"release_id": "mmdu-1", "name": "Tokens", "value": value, "n": n, "unit": "dialogues"}
+            for value, n in (("under 4k", 3), ("4k to 8k", 1))
         ],
         COUNTS,
-    ).set_column(4, "unit", pa.array(["dialogues"] * 2)),
+    ),
 )
 
 
@@ -163,15 +160,13 @@ def test_labels_that_share_a_file_name_have_files_of_their_own(tmp_path):
         {"release_id": "mmdu-1", "name": name, "value": f"of {name}", "n": 1, "unit": "items"}
         for name in ("颜色", "形状", "Size!", "size", "other 2")
     ]
+    findings = [
+        {**best("good", "easy", 90.0), "subset_label": label, "analysis": "model_groups"}
+        for label in ("颜色", "形状")
+    ]
     tables = RESULTS._replace(
         counts=pa.Table.from_pylist(counts, COUNTS),
-        findings=filled(
-            [
-                {**best("good", "easy", 90.0), "subset_label": label, "analysis": "model_groups"}
-                for label in ("颜色", "形状")
-            ],
-            arrow_schema("evaluate.findings").names,
-        ),
+        findings=filled(findings, arrow_schema("evaluate.findings").names),
     )
     files = write_results(tables, "latex", tmp_path, CARD, None, NO_CALLS, {})
     numbered = ("other", "other-2", "size", "size-2", "other-2-2")
@@ -254,3 +249,113 @@ def test_the_calls_behind_scores_are_those_of_models_by_role(empty_warehouse, tm
 def called(key: str, params: dict[str, object], **changed: Any) -> Call:
     request = {"params": params, "model": "served", "prompt_version": "p@1"}
     return call(**{"key": key, "request": request, "answered_as": None} | CALLED | changed)
+
+
+# --- The OpenVLM leaderboard's file ----------------------------------------------------------------
+
+
+def score(model: str, metric: str, value: float, **other: Any) -> dict[str, Any]:
+    row = {
+        "release_id": "x-1",
+        "benchmark": "mmbench",
+        "judge": "rule",
+        "judge_version": "letter@2",
+    }
+    row |= {
+        "model": model,
+        "metric": metric,
+        "value": value,
+        "subset_label": "",
+        "subset_value": "",
+    }
+    row |= {"aggregation": "micro", "form": "floor", "n_judged": 4, "n_turns": 4}
+    lost = ("n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty")
+    return row | dict.fromkeys(lost, 0) | other
+
+
+def both(model: str, strict: float, compat: float, **other: Any) -> list[dict[str, Any]]:
+    return [
+        score(model, "Circular", strict, **other),
+        score(model, "Circular (compat)", compat, **other),
+    ]
+
+
+def open_vlm(
+    warehouse: Warehouse, rows: list[dict[str, Any]], folder: Path, benchmark: str = "mmbench"
+) -> list[dict[str, Any]]:
+    """The files of a release with these scores."""
+    put(warehouse, {"evaluate.scores": rows}, {"release_id": "x-1"})
+    card = {"release_id": "x-1", "name": "x", "kind": "benchmark", "benchmark": benchmark}
+    card |= {"origin": "imported", "split": "dev", "language": "en"}
+    card |= {"review_policy": "none", "review_share": 0.0}
+    release = row_of({**card, "created_at": "2026-03-02T09:14:55+00:00"})
+    files, notes = write_open_vlm(warehouse, release, None, folder)
+    assert "baselines are left out" in notes[0]
+    return [json.loads(file.read_text()) for file in files]
+
+
+def test_the_numbers_are_vlmevalkit_s_reading_and_no_baseline_is_there(empty_warehouse, tmp_path):
+    rows = [
+        *both("file:m3", 70.5, 66.04),
+        *both("file:m3", 90.0, 80.0, subset_label="l2-category", subset_value="coarse_perception"),
+        *both("file:m3", 70.0, 60.0, subset_label="category", subset_value="ocr"),
+        *both("file:m3", 1.0, 2.0, subset_label="choices", subset_value="4"),
+        *both(HOSTILE, 50.0, 60.0),
+        *both("baseline:random", 3.0, 3.0),
+        *both("baseline:most-frequent", 4.0, 4.0),
+        *both("no-images:file:m3", 9.0, 9.0),
+    ]
+    (read,) = open_vlm(empty_warehouse, rows, tmp_path)
+    assert read["time"] == "260302091455"
+    assert {model: of["MMBench_DEV_EN"] for model, of in read["results"].items()} == {
+        "file:m3": {"Overall": 66.0, "CP": 80.0, "ocr": 60.0},
+        HOSTILE: {"Overall": 60.0},
+    }
+    meta = read["results"][HOSTILE]["META"]
+    assert meta.pop("Method") == [HOSTILE, ""] and set(meta.values()) == {""}
+
+
+def test_fields_of_models_yaml_fill_what_the_leaderboard_shows_of_a_model(
+    empty_warehouse, tmp_path
+):
+    entry = {"parameters": 7.0, "backbone": "Vicuna", "access": "open"}
+    put(empty_warehouse, {"evaluate.models": [{"model": "m", **entry}]})
+    (read,) = open_vlm(empty_warehouse, both("m", 66.7, 66.0), tmp_path)
+    meta = read["results"]["m"]["META"]
+    shown = {name: meta[name] for name in ("Parameters", "Language Model", "OpenSource", "Org")}
+    assert list(shown.values()) == ["7B", "Vicuna", "Yes", ""]
+
+
+def test_mmdu_counts_turns_without_a_grade_as_0(empty_warehouse, tmp_path):
+    rows = [
+        score("m", "Overall Score", value, form=form, judge=judge, n_judged=3, n_turns=4)
+        for judge, value in (("one", 80.0), ("two", 60.0))
+        for form in ("floor", "judged")
+    ]
+    files = open_vlm(empty_warehouse, rows, tmp_path, "mmdu")
+    assert [file["results"]["m"]["MMDU"] for file in files] == [
+        {"Overall": 60.0},
+        {"Overall": 45.0},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "benchmark", "message"),
+    [
+        (
+            [score("a", "Circular", 1.0), *both("b", 1.0, 1.0)],
+            "mmbench",
+            r"Circular \(compat\)/micro, .* not stored for a\. .* vlm-loom run evaluate\.$",
+        ),
+        (both("baseline:random", 1.0, 1.0), "mmbench", "no scores of models yet"),
+        ([], "mmbench", "no scores of models yet"),
+        ([score("a", "Rating", 8.9)], "alignmmbench", "computes no score .* --as json"),
+        ([score("a", "F1", 8.9)], "counting", "computes no score .* --as json"),
+    ],
+)
+def test_other_numbers_are_never_written_in_their_place(
+    empty_warehouse, tmp_path, rows, benchmark, message
+):
+    with pytest.raises(ResultError, match=message):
+        open_vlm(empty_warehouse, rows, tmp_path, benchmark)
+    assert not list(tmp_path.glob("openvlm*.json"))

@@ -40,7 +40,7 @@ def port(home: Path) -> Iterator[int]:
         yield port
 
 
-def test_reports_and_files_of_releases_are_answered_under_their_paths_in_the_home(port):
+def test_reports_and_files_of_releases_are_answered_under_their_paths_in_the_home(port, home):
     answer, text = ask(port, "/loom/reports/mmdu-1.html")
     assert (answer.status, text) == (200, "<title>A report</title><p>leaderboard</p>")
     assert answer.getheader("content-type") == "text/html; charset=utf-8"
@@ -50,9 +50,7 @@ def test_reports_and_files_of_releases_are_answered_under_their_paths_in_the_hom
     answer, text = ask(port, address(REPORT), "HEAD")
     assert (answer.status, text, answer.getheader("content-length")) == (200, "", "41")
     assert address("reports/a name?.html") == "/loom/reports/a%20name%3F.html"
-
-
-def test_only_reading_is_allowed(port, home):
+    # Only reading is allowed.
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS"):
         assert ask(port, address(REPORT), method)[0].status == 405
     assert (home / REPORT).is_file()

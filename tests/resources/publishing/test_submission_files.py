@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 import yaml
 
@@ -27,7 +26,8 @@ from methods.results.submissions import dataset_name, file_names
 from resources.importing.answer_files import read_rows
 from resources.publishing.result_files import ResultError
 from resources.publishing.submission_files import MOST_CHARACTERS, write_submissions
-from resources.warehouse import TableWrite, Warehouse, arrow_schema
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
 
 pytestmark = pytest.mark.slow
 
@@ -69,18 +69,13 @@ def released(
     """The row of an imported release of these items, on which each model has said this."""
     name = f"{edition.benchmark}-x"
     release_id = write_imported(home, name, edition, items, {"file": file, "sha256": "0"})
-    unmade = dict.fromkeys(("finish_reason", "reasoning", "call_key"))
     rows = [
-        {
-            **{"benchmark": edition.benchmark, "release_id": release_id, "model": model},
-            **{"provider": "p", "item_id": place[0], "trial": place[1], "turn": place[2]},
-            **{"status": status, "answer": answer, "prompt_version": "v@1", **unmade},
-        }
+        {"release_id": release_id, "model": model, "status": status, "answer": answer}
+        | dict(zip(("item_id", "trial", "turn"), place, strict=True))
         for model, places in said.items()
         for place, (status, answer) in places.items()
     ]
-    table = pa.Table.from_pylist(rows, schema=arrow_schema("evaluate.answers"))
-    home.replace_all([TableWrite("evaluate.answers", table, {"release_id": release_id})])
+    put(home, {"evaluate.answers": rows}, {"release_id": release_id})
     (row,) = home.select("release.releases", release_id=release_id).to_pylist()
     return row
 
@@ -176,17 +171,14 @@ def test_what_a_server_needs_and_an_import_lacks_is_said(home, tmp_path):
     data = accepted(tmp_path / file)
     assert list(data["index"]) == [1, *(1 + shift * STEP for shift in range(1, 5))]
     assert data["prediction"][0] == "x" * (MOST_CHARACTERS - 1) + "B"
-    for note, begins in zip(
-        notes[1:],
-        (
-            "Its ids are not numbers, so that index has the places of its questions: ",
-            "The release has no label category and no l2-category",
-            "1 question with more than four choices: ",
-            "1 texts are cut to their last 32,767 characters",
-        ),
-        strict=True,
-    ):
-        assert note.startswith(begins)
+    beginnings = (
+        "Its ids are not numbers, so that index has the places of its questions: ",
+        "The release has no label category and no l2-category",
+        "1 question with more than four choices: ",
+        "1 texts are cut to their last 32,767 characters",
+    )
+    for note, beginning in zip(notes[1:], beginnings, strict=True):
+        assert note.startswith(beginning)
 
 
 # --- Released scorers ------------------------------------------------------------------------------
@@ -337,13 +329,9 @@ def test_names_of_files_are_safe_and_tell_names_apart():
 
 def test_long_names_in_other_scripts_fit_into_a_file_name(home, tmp_path):
     said = {("1", "shift-0", 1): ("answered", "A")}
-    row = released(
-        home,
-        [question("1", ("a", "b"), "A")],
-        DEV,
-        {"模" * 80: said, "模" * 79: said},
-        f"MMBench_{'题' * 80}.tsv",
-    )
+    models = {"模" * 80: said, "模" * 79: said}
+    items = [question("1", ("a", "b"), "A")]
+    row = released(home, items, DEV, models, f"MMBench_{'题' * 80}.tsv")
     files, _ = written(home, row, tmp_path / "out")
     name = f"{'模' * 33}{{}}_MMBench_{'题' * 30}.xlsx"
     assert files == [name.format(""), name.format("-2")]

@@ -1,18 +1,11 @@
 """What the tests of reports share."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from resources.images.store import ImageStore
 from tests.resources.reports.report_rows import report_data
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    """An image store with nothing in it."""
-    return ImageStore(tmp_path / "images")
 
 
 @pytest.fixture

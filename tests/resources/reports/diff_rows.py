@@ -3,7 +3,10 @@
 from typing import Any
 
 from methods.evaluation.common_items import CommonScore
+from methods.evaluation.items import Item, Turn
 from methods.evaluation.metrics.mean import Mean
+from methods.imported_release import imported_release
+from methods.release import Edition
 from methods.release_diff import ReleaseContents, difference
 from methods.release_diff_text import CommonScores, RepeatedResults
 from resources.images.store import ImageStore
@@ -20,8 +23,8 @@ CARD: Row = {
 ITEM: Row = {
     "question": "Which of them is red?",
     "references": {"key": "A", "answer": "The boat is red."},
-    "choices": ["A boat", "A kite"],
-    "images": ["red", "blue"],
+    "choices": ("A boat", "A kite"),
+    "images": ("red", "blue"),
     "labels": {"task": "colour"},
 }
 
@@ -30,25 +33,19 @@ def contents(
     release_id: str, items: dict[str, Row], store: ImageStore, **of: Any
 ) -> ReleaseContents:
     """A release of items of one turn: what an item does not say is that of `ITEM`."""
-    rows: dict[str, list[Row]] = {
-        name: [] for name in ("items", "turns", "choices", "references", "images")
-    }
+    made, pictures = [], {"lost": {"image_id": "0" * 64}}
     for item_id, given in items.items():
-        item, here = {**ITEM, **given}, {"item_id": item_id}
-        rows["items"].append(
-            {**here, "set_id": None, "group_id": None, "reviewers": [], "labels": item["labels"]}
-        )
-        turn = {**here, "turn": 1}
-        rows["turns"].append(
-            {**turn, "question": item["question"], "given": None, "image_positions": [1, 2]}
-        )
-        for kind, reference in item["references"].items():
-            rows["references"].append({**turn, "kind": kind, "reference": reference})
-        for position, choice in enumerate(item["choices"], start=1):
-            rows["choices"].append({**here, "position": position, "choice": choice})
-        for position, colour in enumerate(item["images"], start=1):
-            image = picture(store, colour, colour) if colour != "lost" else {"image_id": "0" * 64}
-            rows["images"].append({**here, "position": position, **image})
+        item = {**ITEM, **given}
+        for colour in item["images"]:
+            if colour not in pictures:
+                pictures[colour] = picture(store, colour, colour)
+        image_ids = tuple(pictures[colour]["image_id"] for colour in item["images"])
+        turn = Turn(1, item["question"], (1, 2), item["references"])
+        choices, labels = tuple(item["choices"]), item["labels"]
+        made.append(Item(item_id, (turn,), image_ids, choices, labels=labels))
+    rows = imported_release("toy", Edition("toy"), made).rows
+    by_id = {each["image_id"]: each for each in pictures.values()}
+    rows["images"] = [{**row, **by_id[row["image_id"]]} for row in rows["images"]]
     return ReleaseContents({**CARD, "release_id": release_id, **of}, rows, [])
 
 

@@ -1,14 +1,17 @@
 """Rows that a report is made of, written by hand: a benchmark of three metrics and two models."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html.parser import HTMLParser
 from typing import Any
+
+from markupsafe import Markup
 
 from methods.release_statistics import CategoryCounts, Distribution
 from methods.results.methods_paragraph import EvaluationCalls
 from resources.images.store import ImageStore
 from resources.reports.page import TEMPLATES, script_hash
+from resources.reports.report_blocks import Cell, Table
 from resources.reports.report_extras import extra_sections
 from tests.doubles.one_colour import one_colour
 
@@ -19,6 +22,7 @@ METRICS = (OVERALL, "Creativity", "Richness")
 AGGREGATIONS = ("micro", "macro")
 NO_RANK = dict.fromkeys(("rank", "rank_low", "rank_high", "coverage", "why", "mark"))
 VOID = {"meta", "link", "input", "img", "br"}
+HOSTILE = "</code></title></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7*7 }}"
 _SCRIPT = (TEMPLATES / "report.js").read_text()
 OWN_SCRIPT, OWN_HASH = f"<script>{_SCRIPT}</script>", f"script-src '{script_hash(_SCRIPT)}'"
 Row = dict[str, Any]
@@ -39,6 +43,30 @@ def section_of(html: str, name: str) -> str:
     assert f'href="#{name}"' in html
     section = html[html.index(f'id="{name}"') :]
     return text_of(section[: section.index("</section>")])
+
+
+def board(html: str, pane: str | None = None, table: str = "board") -> list[list[str]]:
+    """Texts of the cells of a table's first body, row by row."""
+    start = html.index(f'data-pane="{pane}"') if pane else 0
+    found = html[html.index(f'class="{table}"', start) :]
+    body = found[found.index("<tbody>") : found.index("</tbody>")]
+    return [
+        [text_of(cell) for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)]
+        for row in re.findall(r"<tr[^>]*>(.*?)</tr>", body, re.DOTALL)
+    ]
+
+
+def tables_of(blocks: Iterable[Any]) -> dict[str, Table]:
+    """The tables by their labels, those inside other blocks, too."""
+    found = list(blocks)
+    for each in found:
+        found += getattr(each, "blocks", [])
+    return {each.label: each for each in found if isinstance(each, Table)}
+
+
+def plain(cell: Cell) -> str:
+    """The text of a cell without its marks."""
+    return Markup(cell.text).striptags()
 
 
 class Page(HTMLParser):
@@ -83,6 +111,13 @@ class Page(HTMLParser):
     def classes(self) -> list[str]:
         """Classes of all elements."""
         return [name for _, attrs in self.elements for name in (attrs.get("class") or "").split()]
+
+    def assert_hostile_is_text(self, at_least: int) -> None:
+        """`HOSTILE` is shown so often, and nothing of it is an element or an attribute."""
+        assert not {"script", "iframe", "object"} & {tag for tag, _ in self.elements}
+        assert not any(name.startswith("on") for _, attrs in self.elements for name in attrs)
+        assert self.text.count("<script>alert(1)</script>") >= at_least
+        assert all(source.startswith("data:") for source in self.attributes("img", "src"))
 
 
 def metric(name: str, aggregation: str = "micro", **changed: Any) -> Row:

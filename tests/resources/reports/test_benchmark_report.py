@@ -9,20 +9,7 @@ import pytest
 
 from resources.images.store import ImageStore
 from resources.reports.benchmark_report import render_report, write_report
-from tests.resources.reports.attribution_rows import convbench_data
-from tests.resources.reports.report_rows import (
-    KEY,
-    Page,
-    answer,
-    judgment,
-    lengths_row,
-    part,
-    scores,
-)
-from tests.resources.reports.test_report_answers import choice
-from tests.resources.reports.test_report_items import analysis, flagged
-from tests.resources.reports.test_report_languages import THIS, compared, gap
-from tests.resources.reports.test_report_readings import rows as rows_of_readings
+from tests.resources.reports.report_rows import HOSTILE, KEY, Page, answer, judgment, part, scores
 
 
 def failure(
@@ -62,10 +49,18 @@ def test_models_that_are_missing_are_named_with_the_reason(data, store):
     assert "Missing" not in Page(render_report(data, store)).text
 
 
-def test_the_page_is_well_formed_and_full(data, store):
+def test_the_page_is_well_formed_and_full_and_loads_nothing_from_outside(data, store):
     html = render_report(data, store)
     assert html == render_report(data, ImageStore(store.root)), "the same bytes each time"
     page = Page(html)
+    loading = ("src", "srcset", "href", "xlink:href", "poster", "data", "action")
+    for tag, attrs in page.elements:
+        for name in loading:
+            if attrs.get(name) is not None and tag != "a":
+                assert attrs[name].startswith("data:")
+    assert "default-src 'none'" in page.attributes("meta", "content")[-1]
+    assert not re.search(r"url\(|@import", html)
+    assert not {"script", "iframe", "object"} & {tag for tag, _ in page.elements}
     # A chart of each metric for each way of averaging and form; two distributions, a share, categories.
     assert Counter(page.classes())["dots"] == 18
     assert Counter(page.classes())["bars"] == 4
@@ -85,23 +80,17 @@ def test_a_release_without_scores_has_a_page_of_what_it_is(data, store):
     assert "No model has been evaluated" in page.text
     assert not {"leaderboard", "reading", "failures"} & set(re.findall(r'id="([^"]+)"', html))
     assert "Turns per dialogue" in page.text and "Dialogue 1" in page.text
+    # Models that answered where there is nothing to judge by are counted.
+    answered = {"unjudgeable": ["baseline:empty", "no-images:a", "a", "b"]}
+    text = Page(render_report({**data, **answered}, store)).text
+    assert "2 models answered on this release, and there is nothing to judge by" in text
+    assert "No model has been evaluated" not in text
 
     data["release"]["kind"] = "instruction"
     data.update(examples=[], distributions=[], shares=[], page_categories=[])
     text = Page(render_report(data, store)).text
     assert "No model has been evaluated" not in text
     assert "nothing to show" in text
-
-
-def test_models_that_answered_where_there_is_nothing_to_judge_by_are_counted(data, store):
-    data.update(benchmark=None, scores=[], ranks=[], comparisons=[])
-    data.update(unjudgeable=["baseline:empty", "no-images:a", "a", "b"])
-    text = Page(render_report(data, store)).text
-    assert "2 models answered on this release, and there is nothing to judge by" in text
-    assert "No model has been evaluated" not in text
-
-
-HOSTILE = "</code></title></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{ 7*7 }}"
 
 
 def poison(value: Any) -> Any:
@@ -124,30 +113,8 @@ def test_hostile_text_is_only_text_wherever_it_stands(data, store):
     data["scores"].append(part("weak", 50.0, "category", "boats"))
     clean, page = Page(render_report(data, store)), Page(render_report(poison(data), store))
     assert {tag for tag, _ in page.elements} <= {tag for tag, _ in clean.elements}
-    assert "script" not in {tag for tag, _ in page.elements}
-    assert not any(name.startswith("on") for _, attrs in page.elements for name in attrs)
-    assert page.text.count("<script>alert(1)</script>") > 10
+    page.assert_hostile_is_text(11)
     assert page.text.count("{{ 7*7 }}") == page.text.count("<script>alert(1)</script>")
-
-
-def test_hostile_names_are_only_text_in_the_sections_of_analyses(data, store):
-    made = convbench_data(data, {HOSTILE: (0.5, 0.5), "m": (1.0, 1.0)}, n=20)
-    compared(made, gap(HOSTILE, 8.0, 0.003))
-    made["languages"][THIS] = HOSTILE
-    made["findings"]["extraction_quality"] = [*rows_of_readings(""), *rows_of_readings(HOSTILE)]
-    made["answer_lengths"] = [lengths_row("", 25), lengths_row(HOSTILE, 50, 2.0)]
-    of_letters = choice()
-    made["choice"] = of_letters | {
-        name: {HOSTILE: of_letters[name]["weak"]} for name in ("shares", "passes")
-    }
-    made["item_analysis"] = analysis(flagged=[flagged(item_id=HOSTILE)])
-    html = render_report(made, store)
-    found = set(re.findall(r'id="([^"]+)"', html))
-    assert {"attribution", "languages", "readings", "lengths", "letters", "items"} <= found
-    page = Page(html)
-    assert "script" not in {tag for tag, _ in page.elements}
-    assert page.text.count("<script>alert(1)</script>") > 20
-    assert not any(name.startswith("on") for _, attrs in page.elements for name in attrs)
 
 
 @pytest.mark.parametrize(
@@ -169,19 +136,6 @@ def test_what_is_no_web_page_is_not_linked(data, store, url):
     own = re.compile(r"#|(items/)?[a-z0-9-]+\.html(#|$)")
     outside = [link for link in links if not own.match(link)]
     assert outside == ["https://example.org/wiki/blue"]
-
-
-def test_nothing_is_loaded_from_outside(data, store):
-    html = render_report(data, store)
-    page = Page(html)
-    loading = ("src", "srcset", "href", "xlink:href", "poster", "data", "action")
-    for tag, attrs in page.elements:
-        for name in loading:
-            if attrs.get(name) is not None and tag != "a":
-                assert attrs[name].startswith("data:")
-    assert "default-src 'none'" in page.attributes("meta", "content")[-1]
-    assert not re.search(r"url\(|@import", html)
-    assert not {"script", "iframe", "object"} & {tag for tag, _ in page.elements}
 
 
 @pytest.mark.parametrize(
@@ -208,10 +162,8 @@ def test_what_the_mock_server_made_is_said(data, store, made_by, evaluated_by, n
 def test_a_missing_image_leaves_a_placeholder(data, store, image_id):
     data["examples"][0]["images"][0]["image_id"] = image_id
     page = Page(render_report(data, store))
-    sources = page.attributes("img", "src")
-    assert sum(source.startswith("data:image/jpeg;") for source in sources) == 1
-    assert "not stored" in page.text
-    assert "Red boat" in page.text
+    assert "".join(page.attributes("img", "src")).count("data:image/jpeg;") == 1
+    assert "not stored" in page.text and "Red boat" in page.text
 
 
 def test_image_tokens_become_chips(data, store):

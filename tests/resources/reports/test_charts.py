@@ -1,4 +1,4 @@
-"""Figures as they are drawn: sizes, points, intervals, colours, and names that are no formulas."""
+"""Figures as they are drawn, bars and plots of a report: sizes, points, intervals, numbers, names."""
 
 import io
 import math
@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from PIL import Image, ImageColor
 
+from methods.release_statistics import CategoryCounts, Distribution
 from methods.results.shapes import RadarData, ScorePlane, ScorePoint
 from resources.reports import figures
 from resources.reports.charts import (
@@ -25,8 +26,12 @@ from resources.reports.charts import (
     scores_figure,
 )
 from resources.reports.corpus_charts import MapDot, MapLayer, map_figure
+from resources.reports.estimate import ReportEstimate, Scale
 from resources.reports.figures import PALETTE
 from resources.reports.item_charts import ItemsDot, difficulty_figure
+from resources.reports.report_plots import quadrants_of
+from resources.reports.report_scores import CandidateLabel, DisplayedMetric, ScoresByJudge
+from resources.reports.report_shape import category_chart, histogram_chart, share_chart
 from tests.methods.results.test_tables import HOSTILE, model, pair, results
 
 LINES = [
@@ -163,3 +168,91 @@ def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() ->
     layers = [MapLayer("a", PALETTE[0], [2, 0]), MapLayer("b", PALETTE[1], [1])]
     marks = [each for each in drawn(map_figure(dots, layers, 3)).iter() if "data-n" in each.attrib]
     assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
+
+
+# --- Quadrants of scores -----------------------------------------------------------------------------
+
+RATING = DisplayedMetric("Rating", "micro", 0, Scale(1, 10), True, False)
+ALIGNMENT = DisplayedMetric("Alignment score", "micro", 3, Scale(None, None), True, True)
+
+
+def quadrants(metrics: list[DisplayedMetric], **scores: tuple[float, ...]) -> Any:
+    """The plot of a model for each name: (rating, alignment with its interval)."""
+    rows = []
+    for name, (rating, alignment, low, high) in scores.items():
+        of = {"model": name, "label": name, "settings": None, "form": "floor", "subset_label": ""}
+        for metric, *values in (
+            (RATING, rating, rating, rating),
+            (ALIGNMENT, alignment, low, high),
+        ):
+            of_metric = {"metric": metric.name, "aggregation": "micro", "place": metric.place}
+            estimate = dict(zip(("value", "ci_low", "ci_high"), values, strict=True))
+            rows.append({**of, **of_metric, **estimate, "n_units": 4})
+    judge = ScoresByJudge(judge="j", version="v", scores=rows, shown_metrics=metrics, candidates=())
+    return quadrants_of(judge, [CandidateLabel(name, (), name) for name in scores])
+
+
+def test_models_stand_beside_the_medians_of_both_scores():
+    plot = quadrants([RATING, ALIGNMENT], a=(10, 4, 3, 4), b=(1, 1, 1, 1), c=(5.5, 2, 1, 3))
+    assert plot.plane.middle == (5.5, 2)
+    assert plot.plane.points[0] == ("a", (10, 10, 10), (4, 3, 4))
+    assert plot.plane.ends[0] == (1, 10)
+    assert [line.quadrant for line in plot.lines] == [
+        "better, steadier",
+        "worse, less steady",
+        "as good as the median, as steady as the median",
+    ]
+    assert quadrants([RATING], a=(5, 2, 2, 2)) is None, "without the inverse of a spread"
+
+
+# --- Bars and numbers --------------------------------------------------------------------------------
+
+
+def test_bars_are_as_long_as_their_counts() -> None:
+    chart = histogram_chart(Distribution("Turns", "turns", "dialogues", (1, 1, 2)))
+    assert [(bar.label, bar.n, bar.length) for bar in chart.bars] == [("1", 2, 100.0), ("2", 1, 50)]
+    assert chart.note == "n = 3, mean 1.3, median 1, range 1–2"
+    binned = histogram_chart(Distribution("Words", "words", "answers", (77, 172)))
+    assert (binned.bars[0].label, binned.bars[-1].label) == ("70–79", "170–179")
+
+
+def test_shares_are_in_percent_and_many_values_are_added_up() -> None:
+    counts = (("one image", 3), ("several images", 1))
+    chart = share_chart(CategoryCounts("Question", "questions", counts))
+    assert chart.note == "4 questions"
+    shares = [(bar.label, bar.share) for bar in chart.bars]
+    assert shares == [("one image", "75.0 %"), ("several images", "25.0 %")]
+    many = share_chart(CategoryCounts("Task", "items", tuple((f"t{n}", 1) for n in range(15))))
+    assert (len(many.bars), many.bars[-1].label, many.bars[-1].n) == (13, "3 others", 3)
+
+
+def test_categories_are_shares_of_all_images() -> None:
+    chart = category_chart([{"category": "Boats", "n": 4}, {"category": "Rivers", "n": 1}], 8)
+    assert chart is not None
+    assert [(bar.length, bar.share) for bar in chart.bars] == [(100.0, "50.0 %"), (25.0, "12.5 %")]
+    assert category_chart([], 8) is None
+
+
+def test_an_estimate_as_the_table_shows_it() -> None:
+    assert (ReportEstimate().shown, ReportEstimate(41.236).shown) == ("–", "41.2")
+    assert ReportEstimate(50.0).interval == ""
+    assert ReportEstimate(50.0, 40.04, 60.0).interval == "40.0–60.0"
+    assert ReportEstimate(-2.0, -5.0, 1.0).interval == "−5.0 to 1.0"
+    assert [ReportEstimate(value).shade for value in (None, -3.0, 41.2, 104.0)] == [0, 0, 0.412, 1]
+
+
+def test_a_number_as_its_scale_shows_it_and_a_difference_with_its_sign() -> None:
+    shown = [Scale().shown(each) for each in (7.0, -0.01, math.nan)]
+    assert shown == ["7.0", "0.0", "–"] and Scale(1, 10).shown(7.0) == "7.00"
+    infinite = Scale(2, None).shown(math.inf), Scale(None, None).shown(-math.inf)
+    assert infinite == ("∞", "−∞")
+    shown = [Scale().difference(each) for each in (2.0, -2.0, 0.0, 0.04, None)]
+    assert shown == ["+2.0", "−2.0", "0.0", "0.0", "–"]
+
+
+def test_places_on_a_scale() -> None:
+    assert [Scale(10, 100).place(each) for each in (10, 55, 100, 5, math.inf)] == [0, 0.5, 1, 0, 1]
+    assert Scale(None, None).place(3.0) == 0.0
+    assert Scale(2, None).closed([3.0, math.inf, None, 8.0]) == Scale(2, 8.0)
+    assert Scale(None, None).closed([]) == Scale(0.0, 1.0)
+    assert Scale(0, 100).closed([3.0]) == Scale(0, 100)

@@ -2,12 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
-from playwright.sync_api import Page as Tab
+from playwright.sync_api import expect
 
 from resources.reports import cluster_page as page
 from resources.reports.cluster_page import (
@@ -64,13 +62,10 @@ def test_the_largest_groups_have_colours_of_their_own_and_the_rest_share_two():
     assert sorted(i for layer in made for i in layer.numbers) == list(range(len(points) + 1))
 
 
-def bars(sizes: list[int]) -> list[tuple[str, int]]:
-    chart = sizes_chart(sizes)
-    assert chart is not None
-    return [(bar.label, bar.n) for bar in chart.bars]
-
-
 def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars():
+    def bars(sizes: list[int]) -> list[tuple[str, int]]:
+        return [(bar.label, bar.n) for bar in sizes_chart(sizes).bars]
+
     assert sizes_chart([]) is None
     assert bars([2, 2, 5]) == [("2", 2), ("3", 0), ("4", 0), ("5", 1)]
     # 21 to twice 20, 41 to twice 40.
@@ -81,7 +76,6 @@ def test_each_size_up_to_a_set_has_a_bar_and_larger_ones_share_bars():
 def test_the_most_frequent_categories_are_shown_and_blank_ones_left_out():
     counts = {f"c{number:02}": 1 for number in range(50)} | {"猫头鹰": 9, " ": 99}
     chart = categories_chart(counts)
-    assert chart is not None
     assert (chart.bars[0].label, chart.bars[0].n, len(chart.bars)) == ("猫头鹰", 9, 40)
     assert chart.note == "the 40 most frequent of 51"
     assert categories_chart({" ": 1}) is None
@@ -115,15 +109,9 @@ def test_the_first_points_have_thumbnails_and_the_page_says_so(store, monkeypatc
     assert "3 of 5 entries are shown" in made.html
 
 
-@pytest.fixture
-def tab(browser: Browser) -> Iterator[Tab]:
-    page = browser.new_page()
-    yield page
-    page.close()
-
-
 @pytest.mark.browser
-def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path):
+def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, browser, tmp_path):
+    tab = browser.new_page(viewport={"width": 800, "height": 900})
     hostile = {"title": HOSTILE, "caption": HOSTILE, "group_title": HOSTILE}
     points = [
         point(0, **hostile, image_id=picture(store, "red", "")["image_id"]),
@@ -139,8 +127,6 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path
     tab.on("console", lambda message: said.append(message.text))
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.on("request", lambda request: asked.append(request.url))
-    tab.set_viewport_size({"width": 800, "height": 900})
-
     tab.goto(file.as_uri())
     dots = tab.locator("#map [data-n]")
     expect(dots).to_have_count(3)
@@ -163,4 +149,5 @@ def test_pointing_at_a_dot_shows_its_entry_and_runs_nothing(store, tab, tmp_path
 
     assert tab.title() == "Clusters – vlm-loom"
     assert tab.evaluate("document.documentElement.scrollWidth") <= 800
+    tab.close()
     assert said == [] and [url for url in asked if not url.startswith(("data:", "file:"))] == []

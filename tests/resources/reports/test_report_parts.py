@@ -8,8 +8,15 @@ import pytest
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_leaderboard import panes_of
-from tests.resources.reports.report_rows import OVERALL, Page, compared, metric, part
-from tests.resources.reports.test_report_leaderboard import board
+from tests.resources.reports.report_rows import (
+    OVERALL,
+    Page,
+    board,
+    compared,
+    metric,
+    part,
+    tables_of,
+)
 
 LEAVES = {"style": "look", "topic": "look", "count": "number", "order": "number", "cause": "reason"}
 LEVELS = ["kind", "leaf"]
@@ -42,17 +49,9 @@ def able(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def parts(data: dict[str, Any]) -> list[Any]:
-    """The blocks below the leaderboards, those inside others after them."""
-    found: list[Any] = list(panes_of(data)[0].parts)
-    for each in found:
-        found += getattr(each, "blocks", [])
-    return found
-
-
 def tables(data: dict[str, Any]) -> dict[str, block.Table]:
-    """The tables among them by what they are of."""
-    return {each.label: each for each in parts(data) if isinstance(each, block.Table)}
+    """The tables below the leaderboards."""
+    return tables_of(panes_of(data)[0].parts)
 
 
 def labels_of_slices(data: dict[str, Any]) -> list[str]:
@@ -60,9 +59,7 @@ def labels_of_slices(data: dict[str, Any]) -> list[str]:
     (slices,) = (
         each for each in panes_of(data)[0].parts if "<b>Slices</b>" in getattr(each, "summary", "")
     )
-    assert isinstance(slices, block.FoldedBlocks)
-    tables = (each.blocks[0] for each in slices.blocks if isinstance(each, block.FoldedBlocks))
-    return [table.label.removeprefix("Slices by ") for table in tables]
+    return [label.removeprefix("Slices by ") for label in tables_of(slices.blocks)]
 
 
 def test_the_score_of_everything_stands_above_those_of_each_ability(able, store) -> None:
@@ -76,8 +73,9 @@ def test_the_score_of_everything_stands_above_those_of_each_ability(able, store)
 
 def test_abilities_are_no_slices_and_other_labels_are(able) -> None:
     assert labels_of_slices(able) == ["colour"]
+    assert "Map by leaf" in tables(able)
     able["benchmark"]["abilities"] = []
-    assert not any("<b>Abilities</b>" in getattr(each, "summary", "") for each in parts(able))
+    assert "Map by leaf" not in tables(able)
     assert labels_of_slices(able) == ["kind", "leaf", "colour"]
 
 

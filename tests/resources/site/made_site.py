@@ -91,11 +91,8 @@ def _answer(n: int, model: int) -> Row:
     row["status"] = STATUSES.index(status(n, model))
     row |= {"tokens": [1200 + n, 34], "seconds": 2.5}
     if (said := answer(n, model)) is None:
-        return {
-            **row,
-            "turn": 2,
-            "lost": [{"asked": "weak", "reason": "timeout", "detail": HOSTILE}],
-        }
+        loss = {"asked": "weak", "reason": "timeout", "detail": HOSTILE}
+        return {**row, "turn": 2, "lost": [loss]}
     row |= {"text": said, "judgments": [_judgment(n, model, judge) for judge in (0, 1)]}
     return row | ({"reasoning": f"Thinking of pear{n}."} if model == 0 else {})
 
@@ -176,10 +173,8 @@ def _facts() -> Row:
     return {
         **{"release": release, "answers_held_out": False, "made": "2026-01-02T00:00:00+00:00"},
         "models": [
-            {
-                **{"name": name, "label": LABELS.get(name, name), "is_model": ":" not in name},
-                "settings": SETTINGS.get(name, {}),
-            }
+            {"name": name, "label": LABELS.get(name, name), "is_model": ":" not in name}
+            | {"settings": SETTINGS.get(name, {})}
             for name in MODELS
         ],
         "judges": [

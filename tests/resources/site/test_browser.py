@@ -10,15 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals
 from methods.evaluation.statistics.intervals import difference_bounds
-from tests.resources.site.made_site import (
-    HAN,
-    KEY,
-    RELEASE,
-    Visit,
-    make_site,
-    plain_server,
-    score,
-)
+from tests.resources.site.made_site import HAN, KEY, RELEASE, Visit, make_site, plain_server, score
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.slow]
 """To open the site takes two seconds of CPU time: tests that use `page` share one."""
@@ -405,9 +397,7 @@ def test_a_link_from_a_report_names_a_metric_and_a_judge(page):
     ):
         follow(page, part)
         expect(page.get_by_label("Shown").locator("option:checked")).to_have_text(shown)
-
-
-def test_a_link_to_what_there_is_not_says_so(page):
+    # A link to what there is not says so.
     follow(page, "item=nobody&a=nobody&label.category=nobody&sort=nobody&x=y&metric=no")
     expect(page.locator("#item")).to_contain_text("This release has no item nobody.")
     shows(page, "0 of 60 items")

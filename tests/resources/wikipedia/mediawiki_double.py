@@ -236,7 +236,7 @@ class _Handler(QuietHandler):
         if path.startswith("/upload/"):
             wiki.uploads.append(path)
             file = wiki.files.get("File:" + path.rpartition("/")[2].replace("_", " "))
-            self.send(200 if file else 404, file.data if file else b"", "image/png")
+            self.send(file.data if file else b"", 200 if file else 404, Content_Type="image/png")
             return
         with wiki.lock:
             wiki.now += 1
@@ -256,7 +256,7 @@ class _Handler(QuietHandler):
     def page(self, wiki: MediaWiki, path: str, parameters: dict[str, str]) -> None:
         language, _, rest = path.lstrip("/").partition("/")
         if language not in wiki.languages:
-            self.send(404, b"No such wiki.", "text/plain")
+            self.send(b"No such wiki.", 404, Content_Type="text/plain")
         elif rest == "w/api.php":
             self.send_json(wiki.answer(language, parameters))
         else:
@@ -269,16 +269,5 @@ class _Handler(QuietHandler):
             self.send_json({"items": images})
 
     def send_json(self, body: dict, code: int = 200) -> None:
-        data = gzip.compress(json.dumps(body).encode())
-        self.send(code, data, "application/json; charset=utf-8", Content_Encoding="gzip")
-
-    def send(self, code: int, body: bytes, kind: str, **headers: str) -> None:
-        self.send_response(code)
-        for name, value in {"Content-Type": kind, **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(body)))
-        try:
-            self.end_headers()
-            self.wfile.write(body)
-        except OSError:
-            self.close_connection = True  # whoever asked has left
+        kind = {"Content_Type": "application/json; charset=utf-8", "Content_Encoding": "gzip"}
+        self.send(gzip.compress(json.dumps(body).encode()), code, **kind)

@@ -35,7 +35,6 @@ def html() -> Fault:
 
 def redirect(location: str) -> Fault:
     """A redirect to this address."""
-
     return _answer(302, b"", "text/html; charset=utf-8", Location=location)
 
 
@@ -60,10 +59,8 @@ def drop() -> Fault:
     """The connection ends in the middle of an answer."""
 
     def act(handler: Any) -> bool:
-        handler.send_response(200)
-        handler.send_header("Content-Length", "1000")
-        handler.end_headers()
-        handler.wfile.write(b'{"batchcomplete": tr')
+        handler.begin(Content_Length="1000")
+        handler.write(b'{"batchcomplete": tr')
         handler.close_connection = True
         return True
 
@@ -76,7 +73,7 @@ def _after(seconds: str | None) -> dict[str, str]:
 
 def _answer(code: int, body: bytes, kind: str, **headers: str) -> Fault:
     def act(handler: Any) -> bool:
-        handler.send(code, body, kind, **headers)
+        handler.send(body, code, Content_Type=kind, **headers)
         return True
 
     return act

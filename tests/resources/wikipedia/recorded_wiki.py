@@ -113,8 +113,4 @@ class _Handler(QuietHandler):
             with wiki.lock:
                 wiki.unexpected.append(key)
             reply = Reply(500, "text/plain", b"Not recorded.")
-        self.send_response(reply.status)
-        self.send_header("Content-Type", reply.kind)
-        self.send_header("Content-Length", str(len(reply.body)))
-        self.end_headers()
-        self.wfile.write(reply.body)
+        self.send(reply.body, reply.status, Content_Type=reply.kind)

@@ -6,7 +6,6 @@ import socket
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -23,11 +22,6 @@ pytestmark = pytest.mark.slow
 def wiki() -> Iterator[MediaWiki]:
     with MediaWiki({f"Bird {number}": Page("It flies.") for number in range(12)}) as wiki:
         yield wiki
-
-
-def asking(wiki: MediaWiki, folder: Path, **options) -> Wikipedia:
-    options = {"timeout": 5.0, "backoff": 0.005} | options
-    return Wikipedia("me@example.org", api=wiki.api, folder=folder, **options)
 
 
 @pytest.fixture
@@ -55,32 +49,29 @@ def in_a_moment(seconds: float) -> str:
         faults.text('["not", "an", "object"]'),
     ],
 )
-def test_what_may_pass_is_tried_again(wiki, tmp_path, fault):
+def test_what_may_pass_is_tried_again(wiki, wikipedia, fault):
     wiki.fail(fault, times=2)
     wiki.fail(fault, times=2, on="extracts")
-    found = asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+    found = wikipedia.pages("birds", "en", ["Bird 1"])
     assert isinstance(found["Bird 1"], PageFacts)
     assert len(wiki.requests) == 6
 
 
-def test_what_does_not_pass_ends_in_a_sentence(wiki, tmp_path, monkeypatch):
+def test_what_does_not_pass_ends_in_a_sentence(wiki, wikipedia, tmp_path, monkeypatch):
     assert api_client.TRIES == 8
     monkeypatch.setattr(api_client, "TRIES", 3)
     wiki.fail(faults.maxlag("0"), times=99)
     with pytest.raises(WikipediaError) as caught:
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+        wikipedia.pages("birds", "en", ["Bird 1"])
     assert len(wiki.requests) == 3
     assert "3 tries (maxlag: Waiting for 10.64.16.7: 6.2 seconds lagged.)" in str(caught.value)
     assert "run this again later" in str(caught.value)
-
-
-def test_nobody_at_home(tmp_path, monkeypatch):
-    monkeypatch.setattr(api_client, "TRIES", 2)
+    # Nobody is at home.
     with socket.create_server(("127.0.0.1", 0)) as closed:
         api = f"http://127.0.0.1:{closed.getsockname()[1]}/{{language}}/w/api.php"
-    wikipedia = Wikipedia("me@example.org", api=api, folder=tmp_path, backoff=0.01)
+    nobody = Wikipedia("me@example.org", api=api, folder=tmp_path, backoff=0.01)
     with pytest.raises(WikipediaError, match="connection failed"):
-        wikipedia.pages("birds", "en", ["Owl"])
+        nobody.pages("birds", "en", ["Owl"])
 
 
 @pytest.mark.parametrize(
@@ -93,38 +84,27 @@ def test_nobody_at_home(tmp_path, monkeypatch):
         (faults.text('{"query": {"pages": "none"}}'), "form of MediaWiki's API"),
         (faults.text('{"continue": 5}'), "form of MediaWiki's API"),
         (faults.text('{"continue": {"clcontinue": "\\ud800"}}'), "form of MediaWiki's API"),
+        (faults.text('{"query": "' + "x" * 20_000 + '"}'), "an answer of over 10,000 bytes"),
+        # The wiki of these tests is on a private address itself, as it is configured.
+        (faults.redirect("http://10.0.0.1/en/w/api.php"), "leads to 10.0.0.1, which is"),
     ],
 )
-def test_what_another_try_would_not_change_is_said_at_once(wiki, tmp_path, fault, told):
+def test_what_another_try_would_not_change_is_said_at_once(
+    wiki, wikipedia, monkeypatch, fault, told
+):
+    monkeypatch.setattr(api_client, "MOST_BYTES", 10_000)
     wiki.fail(fault)
     with pytest.raises(WikipediaError, match=told):
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
+        wikipedia.pages("birds", "en", ["Bird 1"])
     assert len(wiki.requests) == 1
 
 
-def test_a_wiki_of_one_s_own_network_may_be_asked_but_not_lead_elsewhere_in_it(wiki, tmp_path):
-    """The wiki of these tests is on a private address itself, as it is configured."""
-    wiki.fail(faults.redirect("http://10.0.0.1/en/w/api.php"))
-    with pytest.raises(WikipediaError) as caught:
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
-    told = "leads to 10.0.0.1, which is on a private or local network: give the API's address"
-    assert told in str(caught.value)
-    assert len(wiki.requests) == 1
-
-
-def test_a_redirect_on_the_wiki_s_own_host_is_followed(wiki, tmp_path):
+def test_a_redirect_on_the_wiki_s_own_host_is_followed(wiki, wikipedia):
     wiki.languages["de"] = {}
     query = "action=query&format=json&formatversion=2&list=categorymembers&cmtitle=Category:Vogel"
     wiki.fail(faults.redirect(f"/de/w/api.php?{query}"))
-    assert asking(wiki, tmp_path).category_members("en", "Birds", 1) == []
+    assert wikipedia.category_members("en", "Birds", 1) == []
     assert [request.path for request in wiki.requests] == ["/en/w/api.php", "/de/w/api.php"]
-
-
-def test_an_answer_of_many_bytes_is_not_read_to_its_end(wiki, tmp_path, monkeypatch):
-    monkeypatch.setattr(api_client, "MOST_BYTES", 10_000)
-    wiki.fail(faults.text('{"query": "' + "x" * 20_000 + '"}'), times=1)
-    with pytest.raises(WikipediaError, match="an answer of over 10,000 bytes"):
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
 
 
 @pytest.mark.parametrize(
@@ -136,7 +116,7 @@ def test_an_answer_of_many_bytes_is_not_read_to_its_end(wiki, tmp_path, monkeypa
     ],
 )
 def test_an_answer_that_continues_for_ever_is_ended(
-    wiki, tmp_path, monkeypatch, part, pad, told, n_requests
+    wiki, wikipedia, monkeypatch, part, pad, told, n_requests
 ):
     monkeypatch.setattr(wiki_module, "MOST_ANSWERS", 5)
     monkeypatch.setattr(wiki_module, "MOST_CHARACTERS", 10_000)
@@ -145,49 +125,37 @@ def test_an_answer_that_continues_for_ever_is_ended(
         answer = {"query": {"categorymembers": [], f"pad{number}": pad}, "continue": following}
         wiki.fail(faults.text(json.dumps(answer)))
     with pytest.raises(WikipediaError, match=told):
-        asking(wiki, tmp_path).category_members("en", "Birds", 1)
+        wikipedia.category_members("en", "Birds", 1)
     assert len(wiki.requests) == n_requests
 
 
 def test_without_a_wait_asked_for_each_wait_is_twice_the_last(wiki, tmp_path):
     wiki.fail(faults.status(429), times=4)
-    asking(wiki, tmp_path, backoff=0.02).pages("birds", "en", ["Bird 1"])
+    Wikipedia("me@example.org", api=wiki.api, folder=tmp_path, backoff=0.02).pages(
+        "birds", "en", ["Bird 1"]
+    )
     waits = [later.at - earlier.at for earlier, later in pairwise(wiki.requests[:5])]
     assert all(wait >= least for wait, least in zip(waits, [0.02, 0.04, 0.08, 0.16], strict=True))
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [faults.maxlag("3"), faults.status(429, "3"), faults.status(504, "3")],
+    "fault", [faults.maxlag("3"), faults.status(429, "3"), faults.status(504, "3")]
 )
-def test_a_wait_asked_for_holds_every_request(wiki, tmp_path, short_seconds, fault):
-    """Three requests are under way when one is told to wait: none goes out before its time."""
+def test_a_wait_asked_for_holds_every_request_of_which_three_are_under_way_at_once(
+    wiki, wikipedia, short_seconds, fault
+):
     wiki.latency = 0.02
     titles = [f"Bird {number}" for number in range(12)]
-    wikipedia = asking(wiki, tmp_path)
     wikipedia.pages("birds", "en", titles)
     wiki.requests.clear()
     wiki.fail(fault, on="media-list/Bird_0 ")
     wikipedia.page_images("birds", "en", titles)
     lists = [request for request in wiki.requests if "media-list" in request.path]
     assert len(lists) == 13
+    assert wiki.most_at_once == api_client.CONCURRENCY == 3
     pauses = [later.at - earlier.at for earlier, later in pairwise(lists)]
     pause = pauses.index(max(pauses))
     assert max(pauses) > 0.25
     # Before it, what was under way and what followed until the answer was here.
     assert pause < 8
     assert "/en/api/rest_v1/page/media-list/Bird_0" in [each.path for each in lists[pause + 1 :]]
-
-
-def test_a_wiki_that_wants_hours_is_left_alone(wiki, tmp_path):
-    wiki.fail(faults.status(429, "86400"))
-    with pytest.raises(WikipediaError, match="asks to wait 86400 seconds"):
-        asking(wiki, tmp_path).pages("birds", "en", ["Bird 1"])
-    assert len(wiki.requests) == 1
-
-
-def test_three_requests_at_once_and_no_more(wiki, tmp_path):
-    wiki.latency = 0.02
-    titles = [f"Bird {number}" for number in range(12)]
-    asking(wiki, tmp_path).page_images("birds", "en", titles)
-    assert wiki.most_at_once == api_client.CONCURRENCY == 3

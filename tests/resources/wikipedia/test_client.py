@@ -4,7 +4,6 @@ import hashlib
 import json
 from base64 import b64encode
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -45,17 +44,6 @@ def wiki() -> Iterator[MediaWiki]:
         yield wiki
 
 
-@pytest.fixture
-def wikipedia(wiki: MediaWiki, tmp_path: Path) -> Wikipedia:
-    return Wikipedia("me@example.org", api=wiki.api, folder=tmp_path / "kept", backoff=0.01)
-
-
-def test_who_asks_must_be_named(wiki, tmp_path):
-    for contact in (None, "", "somebody", "me@home", "me (me@example.org)", "é@example.org"):
-        with pytest.raises(WikipediaError, match="contact"):
-            Wikipedia(contact, api=wiki.api, folder=tmp_path)
-
-
 @pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/bot", "Me, me@x.org"])
 def test_every_request_names_who_asks_and_what_with(wiki, tmp_path, contact):
     wikipedia = Wikipedia(contact, api=wiki.api, folder=tmp_path)
@@ -83,16 +71,22 @@ def test_every_request_names_who_asks_and_what_with(wiki, tmp_path, contact):
         "https://{language}:port/w/api.php",
     ],
 )
-def test_an_address_of_no_api_is_refused(tmp_path, api):
+def test_an_address_of_no_api_is_refused_and_who_asks_must_be_named(wiki, tmp_path, api):
+    for contact in (None, "", "somebody", "me@home", "me (me@example.org)", "é@example.org"):
+        with pytest.raises(WikipediaError, match="contact"):
+            Wikipedia(contact, api=wiki.api, folder=tmp_path)
     with pytest.raises(WikipediaError, match=r"like https://\{language\}.wikipedia.org") as caught:
         Wikipedia("me@example.org", api=api, folder=tmp_path)
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("language", ["", "EN", "en.evil.org/", "en/../de", "@x", "en\n"])
-def test_what_is_no_language_never_becomes_part_of_an_address(wiki, wikipedia, language):
-    with pytest.raises(WikipediaError, match="not a language"):
-        wikipedia.pages("birds", language, ["Owl"])
+def test_what_is_no_language_never_becomes_part_of_an_address_nor_a_name_of_a_path(wiki, wikipedia):
+    for language in ("", "EN", "en.evil.org/", "en/../de", "@x", "en\n"):
+        with pytest.raises(WikipediaError, match="not a language"):
+            wikipedia.pages("birds", language, ["Owl"])
+    for shard in ("", "a/b", "..", ".hidden", "/tmp/x"):
+        with pytest.raises(WikipediaError, match="another name"):
+            wikipedia.pages(shard, "en", ["Owl"])
     assert not wiki.requests
 
 
@@ -130,18 +124,16 @@ def test_answers_are_keyed_by_what_was_asked(wikipedia):
     """Four ways to one page, and it is fetched in full once."""
     asked = ["Owls at night", "owls", "Owl", "Owl#Food", "Owl"]
     found = wikipedia.pages("birds", "en", asked)
-    assert list(found) == asked[:4]
     assert {facts.title for facts in found.values()} == {"Owl"}
-    assert [facts.asked for facts in found.values()] == asked[:4]
+    assert list(found) == [facts.asked for facts in found.values()] == asked[:4]
 
 
 def test_what_is_no_page_is_told_and_not_dropped(wiki, wikipedia):
     found = wikipedia.pages("birds", "en", ["Roc", "a<b", "Loop", "a|b", "", "Owl"])
     assert isinstance(found.pop("Owl"), PageFacts)
     reasons = {asked: each.reason for asked, each in found.items()}
-    assert reasons == dict.fromkeys(("Roc", "Loop"), "missing") | dict.fromkeys(
-        ("a<b", "a|b", ""), "invalid"
-    )
+    invalid = dict.fromkeys(("a<b", "a|b", ""), "invalid")
+    assert reasons == {"Roc": "missing", "Loop": "missing", **invalid}
     wiki.requests.clear()
     assert isinstance(wikipedia.pages("birds", "en", ["a|b"])["a|b"], MissingTitle)
     assert wikipedia.pages("birds", "en", []) == {}

@@ -14,7 +14,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-from methods.review import Decision, QueueItem, queue_item
+from methods.review import QueueItem, queue_item
 from resources.files.home import REPO_ROOT
 from resources.reports.figures import printable
 from resources.web.addresses import address
@@ -22,6 +22,7 @@ from tests.browser import FLAGS
 from tests.e2e.running import Run, demo
 from tests.e2e.ui import PATIENCE, Ui
 from tests.e2e.ui import serving as serving_ui
+from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, press, sign_in
 from tests.review.pages import Site, make_site
 from tests.review.pages import serving as serving_review
@@ -32,14 +33,8 @@ THE_DAY = "tests/e2e/test_a_day.py"
 UI_SIZE: ViewportSize = {"width": 1440, "height": 900}
 NARROW: ViewportSize = {"width": 800, "height": 820}
 KINDS = (
-    "three_turns",
-    "multiple_choice",
-    "rewrite",
-    "reference",
-    "translation",
-    "category",
-    "extraction",
-    "score",
+    *("three_turns", "multiple_choice", "rewrite", "reference", "translation", "category"),
+    *("extraction", "score"),
 )
 LED = "default: {annotators: 2, expert: disagreement}\ngold: 0.05\n"
 """The rules of the review whose lead's page is taken."""
@@ -51,14 +46,13 @@ SETTLED = 1500
 def main() -> int:
     """Take all pictures; the exit code of the last step."""
     chromium = shutil.which("chromium")
-    if chromium is None:
-        print("Pictures need a browser: install Debian's package chromium.", file=sys.stderr)
-        return 2
-    if printable(CHINESE) != CHINESE:
-        print(
-            "Pictures need a font with Chinese characters: install Debian's fonts-noto-cjk.",
-            file=sys.stderr,
-        )
+    missing = {
+        "a browser: install Debian's package chromium": chromium is not None,
+        "a font with Chinese characters: install Debian's fonts-noto-cjk": printable(CHINESE)
+        == CHINESE,
+    }
+    for what in (what for what, is_there in missing.items() if not is_there):
+        print(f"Pictures need {what}.", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory(prefix="pictures-") as folder, sync_playwright() as playwright:
         home = Path(folder) / "home"
@@ -180,23 +174,17 @@ def of_the_lead(browser: Browser, site: Site, items: list[QueueItem]) -> None:
         for name in ("anna", "ben"):
             rejects = name == "ben" and number % 6 == 0
             made.append(
-                Decision(
-                    item_id=item["item_id"],
-                    content_hash=item["content_hash"],
-                    round=1,
-                    reviewer=name,
-                    verdict="reject" if rejects else "accept",
-                    edits=None,
-                    reason="incomplete" if rejects else None,
-                    note=None,
+                verdict(
+                    {**item},
+                    name,
+                    "reject" if rejects else "accept",
                     seconds=40.0 + 7 * (number % 9),
                     decided_at=day.isoformat(timespec="seconds"),
                 )
             )
             if rejects and number % 4 == 0:
-                made.append(
-                    replace(made[-1], round=2, reviewer="eva", verdict="accept", reason=None)
-                )
+                by_expert = {"round": 2, "reviewer": "eva", "verdict": "accept", "reason": None}
+                made.append(replace(made[-1], **by_expert))
     site.store.append(made)
     site.store.make_gold(5, "ada")
     for name in ("anna", "ben"):

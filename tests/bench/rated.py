@@ -11,25 +11,14 @@ import asyncio
 import json
 import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 from methods.alignmmbench.tasks import CATEGORIES
-from tests.bench.measuring import (
-    DATA,
-    Row,
-    address_of,
-    chance,
-    in_a_fresh_home,
-    in_all,
-    materialized,
-    peak_mib,
-    served,
-    stage,
-)
+from tests.bench import measuring
+from tests.bench.measuring import DATA, Row
 
 SLICE = DATA / "alignmmbench_slice" / "metadata.jsonl"
 SIZES = {6: 780, 5: 4, 7: 1, 1: 271}
@@ -50,16 +39,12 @@ def serve() -> None:
     class Judge(Api):
         def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
             answers = re.findall(r"skill (\d+)", body.decode())
-            rating = 1 + int(10 * chance(body.decode()) * int(answers[-1]) / 100)
+            rating = 1 + int(10 * measuring.chance(body.decode()) * int(answers[-1]) / 100)
             text = json.dumps({"Reason": "It was read with care.", "Rating": rating})
             message = {"role": "assistant", "content": text}
             transport.write(http_reply(200, completion(message, 100, 100)))
 
-    async def run() -> None:
-        print(await Judge().listen(), flush=True)
-        await asyncio.to_thread(sys.stdin.read)
-
-    asyncio.run(run())
+    measuring.serve_api(Judge())
 
 
 def questions(n: int) -> list[Row]:
@@ -126,8 +111,8 @@ def opened(models: Row) -> tuple[Any, Any]:
     return Warehouse(home.warehouse_path()), gateway
 
 
-def measure(url: str, n_questions: int) -> None:
-    """All of it, here and now: prints its figures as JSON. Imports are not counted."""
+def measure(url: str, n_questions: str) -> Row:
+    """The figures of all of it, here and now. Imports are not counted."""
     from assets.common.tables import rows_to_arrow
     from assets.evaluate import (
         answers,
@@ -147,7 +132,7 @@ def measure(url: str, n_questions: int) -> None:
 
     folder = Path(os.environ["LOOM_WORKSPACE"])
     folder.mkdir(parents=True)
-    rows = questions(n_questions)
+    rows = questions(int(n_questions))
     published = _write(folder / "metadata.jsonl", rows)
     files = {model: _write(folder / f"{model}.jsonl", responses(model, rows)) for model in MODELS}
     entry = {"provider": "openai", "base_url": url, "concurrency": 50}
@@ -160,21 +145,21 @@ def measure(url: str, n_questions: int) -> None:
         "review_store": ReviewStore(home.review_path()),
         "profile": gateway.profile,
     }
-    before, stages, at_once = peak_mib(), dict[str, Row](), dict[str, Row]()
-    with stage(stages, "release"):
+    before, stages, at_once = measuring.peak_mib(), dict[str, Row](), dict[str, Row]()
+    with measuring.stage(stages, "release"):
         request = ReleaseImportRequest("alignmmbench", published, language="zh")
         import_published(warehouse, gateway.images, request)
-    with stage(stages, "predictions"):
+    with measuring.stage(stages, "predictions"):
         for model, file in files.items():
             import_predictions(warehouse, "alignmmbench-zh", file, model)
-    materialized([answers], given, stages)
-    materialized([judgments], given, at_once)
+    measuring.materialized([answers], given, stages)
+    measuring.materialized([judgments], given, at_once)
     # Judged again, every reply is in the ledger.
     none = rows_to_arrow("evaluate.judgments", [])
     warehouse.replace_all([TableWrite("evaluate.judgments", none, {})])
     after = (judgments, observations, scores, comparisons, leaderboard, judge_quality)
-    materialized(after, given, stages)
-    counted = in_all(stages)
+    measuring.materialized(after, given, stages)
+    counted = measuring.in_all(stages)
     figures = {
         "questions": len(rows),
         "models": len(MODELS),
@@ -187,7 +172,7 @@ def measure(url: str, n_questions: int) -> None:
         "within_bar": counted["wall_s"] <= BAR_S,
     }
     gateway.close()
-    print(json.dumps(figures))
+    return figures
 
 
 def _write(file: Path, rows: Iterator[Row] | Sequence[Row]) -> Path:
@@ -201,10 +186,12 @@ def parts() -> dict[str, Row]:
     """The figures of three sizes, each from a process of its own with a home of its own."""
     found = {}
     for n in (N_QUESTIONS // 5, N_QUESTIONS, N_QUESTIONS * 4):
-        with served(__name__) as server:
-            found[f"imported responses to {n}"] = in_a_fresh_home(__name__, address_of(server), n)
+        with measuring.served(__name__) as server:
+            found[f"imported responses to {n}"] = measuring.in_a_fresh_home(
+                __name__, measuring.address_of(server), n
+            )
     return found
 
 
 if __name__ == "__main__":
-    serve() if sys.argv[1] == "serve" else measure(sys.argv[2], int(sys.argv[3]))
+    measuring.is_part(serve=serve, measure=measure)

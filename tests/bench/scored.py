@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from resources.files.home import REPO_ROOT
-from tests.bench.measuring import Row, chance, in_a_fresh_home, in_all, materialized, peak_mib
+from tests.bench.measuring import (
+    Row,
+    chance,
+    in_a_fresh_home,
+    in_all,
+    is_part,
+    materialized,
+    peak_mib,
+)
 
 N_ITEMS, N_TASKS, N_RELATIONS, N_SCORED = 11_698, 52, 7, 20
 N_DIALOGUES, N_TURNS, N_REPORTED = 110, 15, 15
@@ -115,8 +123,8 @@ def write(benchmark: str) -> None:
         )
 
 
-def measure(benchmark: str) -> None:
-    """Here and now: prints figures as JSON. What is scored is written by a process of its own."""
+def measure(benchmark: str) -> Row:
+    """The figures, here and now. What is scored is written by a process of its own."""
     from assets.evaluate import comparisons, leaderboard, reports, scores
     from methods.benchmarks import BENCHMARKS
     from resources.files import home
@@ -137,14 +145,13 @@ def measure(benchmark: str) -> None:
         given["profile"] = load_registry().profile("p")
     before, stages = peak_mib(), dict[str, Row]()
     materialized(assets, given, stages)
-    figures = {
+    return {
         "observations": warehouse.count("evaluate.observations"),
         "page_kb": sum(path.stat().st_size for path in home.reports_path().glob("*.html")) // 1000,
         "imports_mib": before,
         "stages": stages,
         **in_all(stages),
     }
-    print(json.dumps(figures))
 
 
 def parts() -> dict[str, Row]:
@@ -156,4 +163,4 @@ def parts() -> dict[str, Row]:
 
 
 if __name__ == "__main__":
-    write(sys.argv[2]) if sys.argv[1] == "write" else measure(sys.argv[2])
+    is_part(write=write, measure=measure)

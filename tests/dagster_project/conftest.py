@@ -115,14 +115,6 @@ def ephemeral() -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
-def import_into(home: Path, *words: str) -> None:
-    """`vlm-loom release import` on a home that is not the test's own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_WORKSPACE", str(home))
-        patch.setenv("DAGSTER_HOME", str(home / "dagster"))
-        assert loom(["release", "import", *words]) == 0
-
-
 @pytest.fixture(scope="session")
 def new_instance(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an instance without runs. Not to be changed: making its tables takes a second."""

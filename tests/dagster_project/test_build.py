@@ -11,7 +11,6 @@ import pytest
 from dagster_project import build as module
 from dagster_project.build import BuildResult, build, only_build
 from dagster_project.definitions import build_defs, defs
-from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT
 from dagster_project.progress import progress_logger
 from dagster_project.run_processes import own_process
@@ -162,39 +161,3 @@ def test_builds_of_the_ui_queue_and_a_build_of_a_terminal_counts(
     assert limits is not None
     assert [dict(limit) for limit in limits.tag_concurrency_limits] == [{"key": BUILD, "limit": 1}]
     assert BUILD in defs.resolve_job_def("build").run_tags
-
-
-def again() -> dg.JobDefinition:
-    @dg.asset
-    def first() -> None:
-        AGAIN.append("first")
-
-    @dg.asset(deps=[first])
-    def second() -> None:
-        AGAIN.append("second")
-        if len(AGAIN) == 2:
-            raise ValueError("once")
-
-    return dg.Definitions(
-        assets=[first, second],
-        jobs=[dg.define_asset_job("again")],
-        loggers={"console": progress_logger},
-        executor=dg.in_process_executor,
-    ).resolve_job_def("again")
-
-
-AGAIN: list[str] = []
-
-
-def test_a_run_of_a_terminal_is_executed_again_from_its_failure(
-    instance: dg.DagsterInstance,
-) -> None:
-    """As the UI's "From failure" does."""
-    failed = run_job(again(), instance)
-    assert not failed.success
-    done = dg.execute_job(
-        dg.reconstructable(again),
-        instance,
-        reexecution_options=dg.ReexecutionOptions.from_failure(failed.run_id, instance),
-    )
-    assert done.success and AGAIN == ["first", "second", "second"]

@@ -227,10 +227,7 @@ def test_a_release_is_exported_checked_and_may_be_sent(folder: Path, typed: Type
             "nearest ",
         ),
         ("licences_left_out: {mdmu: [NC]}", "licences_left_out of release.exports names 'mdmu'"),
-        (
-            "licences: {mmdu: CC-BY-NC-4.O}",
-            "'CC-BY-NC-4.O' is not an SPDX licence; the nearest ",
-        ),
+        ("licences: {mmdu: CC-BY-NC-4.O}", "'CC-BY-NC-4.O' is not an SPDX licence; the nearest "),
     ],
 )
 def test_a_typo_in_the_settings_of_licences_is_refused_with_what_is_known(

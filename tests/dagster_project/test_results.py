@@ -2,32 +2,25 @@
 
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from dagster_project.results import leaderboard_rows, power_of, show_costs, show_results
-from resources.files.home import warehouse_path
 from resources.publishing.releases import ReleaseError
 from resources.publishing.result_files import ReleaseResults, ResultError
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
 
-SCORE = {
-    **{"benchmark": "mmdu", "judge": "j", "judge_version": "v", "metric": "Overall Score"},
-    **{"aggregation": "micro", "place": 0, "form": "floor", "subset_label": "", "model": "a"},
-}
+PLACE = {"judge": "j", "judge_version": "v", "metric": "Overall Score", "aggregation": "micro"}
+PLACE |= {"form": "floor"}
+SCORE = PLACE | {"benchmark": "mmdu", "place": 0, "subset_label": "", "model": "a"}
 
 
 def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
-    return {
-        **{"judge": "j", "judge_version": "v", "metric": "Overall Score", "aggregation": "micro"},
-        "form": "floor",
-        **{"first": first, "second": "z", "method": "m"},
-        **{"detectable": detectable, "n_clusters": n_clusters},
-    }
+    of = {"first": first, "second": "z", "method": "m"}
+    return PLACE | of | {"detectable": detectable, "n_clusters": n_clusters}
 
 
 NEVER = "9999-01-01T00:00:00.000+00:00"
@@ -80,22 +73,20 @@ def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_compari
     assert "on 51 independent dialogues" in of_ten and "r has 30 and shows 5.42" in of_ten
 
 
-@pytest.mark.usefixtures("loom_home")
 def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
-    capsys: pytest.CaptureFixture[str],
+    tables: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lost = {"model": "m", "asked": "m", "stage": "answers", "why": "9 unreachable"}
     lacking = [{**lost, "release_id": each} for each in ("now", "earlier")]
-    put(
-        Warehouse(warehouse_path()),
-        {"release.current": [{"name": "mmdu", "release_id": "now"}], "evaluate.missing": lacking},
-    )
+    current = [{"name": "mmdu", "release_id": "now"}]
+    put(tables, {"release.current": current, "evaluate.missing": lacking})
     assert show_results([]) == 1
     assert "m on now: the results of answers were not taken" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("loom_home")
-def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_release_is_shown_in_force_or_not(
+    tables: Warehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = {"now": "mmdu-now", "earlier": "mmdu-earlier"}
     score = {
         **{"place": 0, "form": "floor", "subset_label": "", "subset_value": ""},
@@ -106,17 +97,12 @@ def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]
         | {"review_policy": "none"}
         for each in names.values()
     ]
-    put(
-        Warehouse(warehouse_path()),
-        {
-            "release.releases": releases,
-            "release.current": releases[:1],
-            "evaluate.scores": [
-                {**score, "release_id": release_id, "model": f"model-{when}"}
-                for when, release_id in names.items()
-            ],
-        },
-    )
+    scores = [
+        {**score, "release_id": release_id, "model": f"model-{when}"}
+        for when, release_id in names.items()
+    ]
+    current = {"release.current": releases[:1], "evaluate.scores": scores}
+    put(tables, {"release.releases": releases, **current})
     for said, shown in (("", "now"), ("mmdu", "now"), ("mmdu-earl", "earlier")):
         show_results([], said)
         printed = capsys.readouterr().out
@@ -126,51 +112,32 @@ def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]
         show_results([], "mmbench")
 
 
-def test_costs_of_a_run_name_candidates_by_their_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_a_batch_during_it(
+    tables: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two entries of one model, whose calls have the model's name alone, and a judge."""
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     answers = [
-        {
-            **{"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"},
-            **{"call_key": name, "settings": [("model", "m"), ("temperature", temperature)]},
-        }
+        {"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"}
+        | {"call_key": name, "settings": [("model", "m"), ("temperature", temperature)]}
         for name, temperature in (("cold", "0"), ("warm", "0.7"))
     ]
-    calls = [
-        {
-            **{"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers"},
-            **{"status": "answered", "via": "live", "seconds": 1.0, "attempts": 1},
-            "created_at": datetime(2026, 3, 2, tzinfo=UTC),
-        }
-        for key, model in (("cold", "m"), ("warm", "m"), ("other", "judge"))
-    ]
-    put(Warehouse(warehouse_path()), {"evaluate.answers": answers, "ledger.calls": calls})
 
+    def call(key: str, model: str = "m", via: str = "live", day: int = 2) -> dict[str, Any]:
+        made = {"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers", "via": via}
+        made |= {"status": "answered", "seconds": 1.0, "attempts": 1, "cost_usd": 0.5}
+        return made | {"created_at": datetime(2026, 3, day, tzinfo=UTC)}
+
+    calls = [call("cold"), call("warm"), call("other", "judge")]
+    put(tables, {"evaluate.answers": answers, "ledger.calls": calls})
     show_costs("run-1", NEVER)
     rows = [re.split(" {2,}", line)[1] for line in capsys.readouterr().out.splitlines()[2:-1]]
     assert sorted(rows) == ["cold (T=0)", "judge", "warm (T=0.7)"]
-
     show_costs("run-2", NEVER)
     assert capsys.readouterr().out == "\nNo answer of a model was paid for in this run.\n"
 
-
-def test_costs_of_a_run_have_the_answers_of_an_earlier_runs_batch_that_came_during_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-    calls = [
-        {
-            **{"key": f"{via} {day}", "model": "m", "run": "run-1", "stage": "evaluate.judgments"},
-            **{"status": "answered", "via": via, "seconds": 1.0, "attempts": 1, "cost_usd": 0.5},
-            "created_at": datetime(2026, 3, day, tzinfo=UTC),
-        }
-        for via, day in (("batch", 1), ("live", 3), ("batch", 3))
-    ]
-    put(Warehouse(warehouse_path()), {"ledger.calls": calls})
-
+    # An earlier run's batch came during the run.
+    later = (("batch", 1), ("live", 3), ("batch", 3))
+    put(tables, {"ledger.calls": [call(f"{via} {day}", "m", via, day) for via, day in later]})
     show_costs("run-2", "2026-03-02T00:00:00.000+00:00")
-
     *_, total = capsys.readouterr().out.splitlines()
     assert (total.split()[1], total.split()[-1]) == ("1", "0.5000")

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import dagster as dg
 import pytest
@@ -112,66 +111,53 @@ def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
     assert end_dead_runs(instance) == []
 
 
-def test_a_run_at_work_and_one_without_a_process_are_let_be(instance: dg.DagsterInstance) -> None:
+def test_a_run_at_work_and_one_without_a_process_are_let_be_and_one_that_never_started_is_ended(
+    instance: dg.DagsterInstance,
+) -> None:
     runs = [
         instance.create_run_for_job(first_job(), status=DagsterRunStatus.STARTED, tags=tags)
         for tags in ({PROCESS: own_process()}, {})
     ]
     storage = instance.event_log_storage
     storage.claim_concurrency_slot("models", runs[0].run_id, "one")
-
     assert end_dead_runs(instance) == []
-
     assert storage.get_concurrency_info("models").active_slot_count == 1
     healths = [instance.run_launcher.check_run_worker_health(run).status for run in runs]
     assert healths == [WorkerStatus.RUNNING] * 2
 
-
-def test_a_run_whose_process_ended_before_it_started_blocks_no_build(
-    instance: dg.DagsterInstance,
-) -> None:
-    host, boot, namespace, pid, _ = own_process().split()
-    gone = {PROCESS: f"{host} {boot} {namespace} {pid} 0", BUILD: "yes"}
+    # It blocks no build.
+    gone = {PROCESS: f"{HOST} {BOOT} {NAMESPACE} {PID} 0", BUILD: "yes"}
     for status in (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING):
         run = instance.create_run_for_job(first_job(), status=status, tags=gone)
         assert end_dead_runs(instance) == [f"first {run.run_id}"]
         assert instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)) == []
 
 
-@pytest.fixture
-def terminated(instance: dg.DagsterInstance) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that prints when it is interrupted, and a run of it whose code server is gone."""
+def test_terminate_reaches_a_process_whose_code_server_is_gone(
+    instance: dg.DagsterInstance,
+) -> None:
     script = (
         "import time\n"
         "try: print('begun', flush=True); time.sleep(60)\n"
         "except KeyboardInterrupt: print('interrupted', flush=True); time.sleep(60)\n"
     )
     command = [sys.executable, "-c", script]
+    server = json.dumps({"host": "localhost", "socket": "/nowhere/code-server"})
     with subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "begun\n"
-        server = json.dumps({"host": "localhost", "socket": "/nowhere/code-server"})
-        run = instance.create_run_for_job(
-            first_job(),
-            status=DagsterRunStatus.STARTED,
-            tags={PROCESS: _identity(process.pid), GRPC_INFO_TAG: server},
-        )
-        yield process, run.run_id
-        process.kill()
-
-
-def test_terminate_reaches_a_process_whose_code_server_is_gone(
-    instance: dg.DagsterInstance, terminated: tuple[subprocess.Popen[str], str]
-) -> None:
-    process, run_id = terminated
-
-    assert instance.run_launcher.terminate(run_id)
-
-    assert process.stdout is not None and process.stdout.readline() == "interrupted\n"
-    run = instance.get_run_by_id(run_id)
-    assert run is not None and run.status == DagsterRunStatus.CANCELING
-    # What run monitoring calls after cancel_timeout_seconds.
-    assert instance.run_launcher.get_run_worker_debug_info(run) == KILLED
-    assert process.wait(10) == -signal.SIGKILL
+        tags = {PROCESS: _identity(process.pid), GRPC_INFO_TAG: server}
+        started = DagsterRunStatus.STARTED
+        run_id = instance.create_run_for_job(first_job(), status=started, tags=tags).run_id
+        try:
+            assert instance.run_launcher.terminate(run_id)
+            assert process.stdout.readline() == "interrupted\n"
+            run = instance.get_run_by_id(run_id)
+            assert run is not None and run.status == DagsterRunStatus.CANCELING
+            # What run monitoring calls after cancel_timeout_seconds.
+            assert instance.run_launcher.get_run_worker_debug_info(run) == KILLED
+            assert process.wait(10) == -signal.SIGKILL
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(

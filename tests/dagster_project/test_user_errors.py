@@ -6,7 +6,6 @@ import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import dagster as dg
 import pytest
@@ -68,30 +67,22 @@ class NewError(UserError):
     """An error of a capability that nothing else knows of."""
 
 
-def modules() -> Iterator[ModuleType]:
+def exceptions() -> Iterator[tuple[str, type[Exception]]]:
+    """The public exception classes of the code base, with their full name."""
     for package in PACKAGES:
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            # Of a package that is in the image alone.
-            if not info.name.endswith(("__main__", ".pod_launcher")):
-                yield importlib.import_module(info.name)
-
-
-def exceptions() -> dict[str, type[Exception]]:
-    """The public exception classes of the code base, by their full name."""
-    return {
-        f"{module.__name__}.{name}": each
-        for module in modules()
-        for name, each in inspect.getmembers(module, inspect.isclass)
-        if issubclass(each, Exception)
-        and each.__module__ == module.__name__
-        and not name.startswith("_")
-    }
+            if info.name.endswith(("__main__", ".pod_launcher")):  # In the image alone.
+                continue
+            module = importlib.import_module(info.name)
+            for name, each in inspect.getmembers(module, inspect.isclass):
+                of_module = issubclass(each, Exception) and each.__module__ == info.name
+                if of_module and not name.startswith("_"):
+                    yield f"{info.name}.{name}", each
 
 
 def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
-    found = exceptions()
+    found = dict(exceptions())
     for_users = {name for name, each in found.items() if issubclass(each, UserError)}
-
     assert found.keys() - for_users == HANDLED_IN_CODE.keys()
     assert {
         "methods.clustering.neighbours.ThresholdError",
@@ -102,27 +93,17 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
     } <= for_users
 
 
-@pytest.fixture
-def failing_asset() -> dg.AssetsDefinition:
+def test_a_new_user_error_is_one_sentence_in_the_runs_log(tmp_path: Path) -> None:
     @table_asset("ledger.costs")
     def costs(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
         """Always fails."""
         raise NewError("The gizmo is off: switch it on.")
 
-    return costs
-
-
-def test_a_new_user_error_is_one_sentence_in_the_runs_log(
-    failing_asset: dg.AssetsDefinition, tmp_path: Path
-) -> None:
     given = {"warehouse": Warehouse(tmp_path / "warehouse.duckdb")}
     with dg.DagsterInstance.ephemeral() as instance:
-        result = dg.materialize(
-            [failing_asset], resources=given, instance=instance, raise_on_error=False
-        )
+        result = dg.materialize([costs], resources=given, instance=instance, raise_on_error=False)
         (failed,) = [event for event in result.all_events if event.is_step_failure]
         data = failed.step_failure_data
-
     assert data.user_failure_data.description == "The gizmo is off: switch it on."
     assert data.error.cause is None, "no traceback of the code that raised it"
 

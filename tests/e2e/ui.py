@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 
 from resources.files.home import REPO_ROOT
-from tests.e2e.running import Run
-from tests.e2e.starting import PATIENCE as PATIENCE_FOR_RUNS
-from tests.e2e.starting import Started, free_port, started
+from tests.doubles.serving import free_ports
+from tests.e2e.running import PATIENCE as PATIENCE_FOR_RUNS
+from tests.e2e.running import Run, Started, started
 
 PATIENCE = 90_000
 """Milliseconds a page may take on a busy machine of two cores."""
@@ -94,7 +94,7 @@ def serving(
 ) -> Iterator[Ui]:
     """The UI on `home`, once it answers, until the end of the block; no process of it goes on after."""
     home.mkdir(parents=True, exist_ok=True)
-    port = settings.setdefault("PORT", str(free_port()))
+    port = settings.setdefault("PORT", str(*free_ports(1)))
     address = f"http://127.0.0.1:{port}"
     with started("ui", home, log or home / "ui.log", root, **settings) as begun:
         yield answering(Ui(Run(home, ""), address, begun))

@@ -1,6 +1,7 @@
 """docs/guides/models.md: its entries work with each kind of server. The reference has every field."""
 
 import io
+import json
 import re
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from resources.llm.gateway import Gateway
 from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.llm.request import Completion
-from tests.doubles.providers.provider import running
+from tests.doubles.providers.open_models import LlamaCpp
+from tests.doubles.providers.provider import Asked, Refused, running
 from tests.golden.guide_entries import (
     DOUBLES,
     FIELDS,
@@ -115,3 +117,26 @@ def test_the_header_of_models_yaml_names_every_field() -> None:
     header = "\n".join(line for line in text.splitlines() if line.startswith("#"))
     named = set(re.findall(r"[a-z_]+", header))
     assert {name for name in ModelSpec.model_fields if name != "name"} <= named
+
+
+SAMPLES = Path("../shared/data/real_replies/llama_server_replies.txt")
+
+
+@pytest.mark.skipif(not SAMPLES.exists(), reason="the shared samples are not here")
+@pytest.mark.parametrize(
+    ("case", "asked"),
+    [("image", Asked("What?", [(9, 9)], {})), ("too long", Asked("x" * 99_999, [], {}))],
+)
+def test_the_double_refuses_as_the_real_server_does(case: str, asked: Asked) -> None:
+    found = re.search(rf"^{case} +(\d+) .*?(\{{.*)$", SAMPLES.read_text(), re.MULTILINE)
+    assert found
+    real = json.loads(found[2])["error"]
+
+    with pytest.raises(Refused) as refused:
+        LlamaCpp("m", projector=False).check(asked)
+
+    body = refused.value.body
+    assert isinstance(body, dict)
+    said = body["error"]
+    assert (refused.value.status, said["type"]) == (int(found[1]), real["type"])
+    assert re.sub(r"\d+", "N", said["message"]) == re.sub(r"\d+", "N", real["message"])

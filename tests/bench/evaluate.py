@@ -7,7 +7,7 @@ judged, too. That is at most 250 requests a second, which one core sends and ano
 rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
 process. Three more parts wait for no model, and are all there is with `--without-models`: responses
-that are imported (`rated.py`; also a fifth and four times as many, for their memory), scores of many
+that are imported (also a fifth and four times as many, for their memory), scores of many
 models on many items and the report of many models (`scored.py`).
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
@@ -22,7 +22,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tests.bench import measuring, rated, scored
+from tests.bench import measuring, scored
 from tests.bench.measuring import Row
 
 N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
@@ -170,7 +170,7 @@ def measure(name: str, url: str, number: str) -> Row:
     from methods.benchmarks import BENCHMARKS
     from methods.release import Edition
 
-    warehouse, gateway = rated.opened(models(url))
+    warehouse, gateway = scored.opened(models(url))
     n = int(number)
     items = items_of(name, n, pictures(gateway.images))
     edition = Edition(name, "test", None, "imported")
@@ -261,7 +261,7 @@ def main() -> None:
         for name, n in {**asked, SETTINGS: given.settings_items}.items():
             figures[name] = measured(name, n)
             show(f"{name}, {n:,} items, {len(SKILLS)} models", figures[name])
-    for name, part in {**rated.parts(), **scored.parts()}.items():
+    for name, part in scored.parts().items():
         show(name, part)
         figures[name] = part
     print(json.dumps(figures))

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import click
 import dagster as dg
@@ -16,11 +16,9 @@ from dagster._core.definitions.data_version import (
     DATA_VERSION_TAG,
     CachingStaleStatusResolver,
 )
-from pydantic import Field
 
 from assets.common.settings import SECTIONS
-from dagster_project.action import Action, ActionResult, CommandField, Release
-from dagster_project.action_commands import command_of
+from dagster_project.action import Action
 from dagster_project.action_jobs import job_of
 from dagster_project.actions import ACTIONS
 from dagster_project.cli import vlm_loom
@@ -70,42 +68,6 @@ def test_command_and_job_take_the_same(action: type[Action]) -> None:
     }
     assert command.help == job.description == action.help()
     assert all(field.description for field in fields.values())
-
-
-class WeighOwls(Action):
-    """Weigh the owls of a release."""
-
-    COMMAND = "release weigh"
-    EXAMPLE = "release weigh mmdu --as stones"
-
-    release: Release
-    unit: Annotated[Literal["grams", "stones"], CommandField("as")] = "grams"
-    times: int = Field(1, description="How often.")
-    dry: bool = Field(False, description="Weigh nothing.")
-
-    def perform(self, warehouse: object) -> ActionResult:
-        return ActionResult(f"{self.release}: {self.times} times in {self.unit}, dry: {self.dry}")
-
-
-@pytest.mark.slow
-def test_an_action_is_one_class(monkeypatch: pytest.MonkeyPatch, loom_home: Path) -> None:
-    """Its fields are arguments, options and config; its parameters are resources."""
-    loom_home.mkdir()
-    given: list[dict[str, Any]] = []
-    monkeypatch.setattr(
-        "dagster_project.run.perform_as_run", lambda _, values: given.append(values)
-    )
-    monkeypatch.setattr("resources.publishing.releases.release_meant", lambda _, name: name)
-    command = command_of(WeighOwls)
-    command.main(["mmdu", "--as", "stones", "--dry"], standalone_mode=False)
-    assert given == [{"release": "mmdu", "unit": "stones", "times": 1, "dry": True}]
-    with restore_signal_handlers():
-        result = job_of(WeighOwls).execute_in_process(
-            run_config={"ops": {"release_weigh": {"config": given[0]}}},
-            resources={"warehouse": object()},
-        )
-    assert result.output_for_node("release_weigh") == "mmdu: 1 times in stones, dry: True"
-    assert (WeighOwls.job(), WeighOwls.uses()) == ("weigh_owls", ["warehouse"])
 
 
 @pytest.mark.slow

@@ -5,41 +5,22 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
 import httpx2
 import pytest
-import uvicorn
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError
-from starlette.types import ASGIApp
 
 from dagster_project.webserver import Webserver
+from tests.doubles.http_pages import serving_app
 
 QUERY = "{ version }"
 MUTATION = 'mutation { setConcurrencyLimit(concurrencyKey: "taken", limit: 1) }'
 ASSET = "evaluate/scores"
-
-
-@contextmanager
-def listening(app: ASGIApp) -> Iterator[int]:
-    """The port of loopback on which an application is served."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield listener.getsockname()[1]
-        finally:
-            server.should_exit = server.force_exit = True
-            thread.join()
 
 
 @pytest.fixture
@@ -53,7 +34,7 @@ def ui(instance: dg.DagsterInstance, loom_home: Path) -> Iterator[str]:
     """The address of the webserver, on an instance without definitions."""
     with (
         WorkspaceProcessContext(instance, EmptyWorkspaceTarget()) as context,
-        listening(Webserver(context).create_asgi_app()) as port,
+        serving_app(Webserver(context).create_asgi_app()) as port,
     ):
         yield f"http://127.0.0.1:{port}"
 
@@ -63,9 +44,7 @@ def test_a_port_that_was_taken_meanwhile_ends_the_webserver(
 ) -> None:
     # As `dagster dev` starts it, which stops it by a word in this pipe.
     shutdown, _ = pipe = os.pipe()
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         command = ["-m", "dagster_project.webserver", "--host", "127.0.0.1", "--port", port]
         done = subprocess.run(

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -23,14 +22,6 @@ query {
 """
 
 
-@pytest.fixture
-def taken_port() -> Iterator[int]:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        yield other.getsockname()[1]
-
-
 def refused(
     home: Path, port: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> str:
@@ -45,15 +36,13 @@ def refused(
 
 
 def test_a_taken_port_is_one_sentence_and_nothing_is_started(
-    taken_port: int,
-    loom_home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert refused(loom_home, str(taken_port), monkeypatch, capsys) == (
-        f"The port {taken_port} of 127.0.0.1 cannot be used (Address already in use): choose another "
-        "with --port.\n"
-    )
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said = refused(loom_home, str(port), monkeypatch, capsys)
+    in_use = f"The port {port} of 127.0.0.1 cannot be used (Address already in use)"
+    assert said == f"{in_use}: choose another with --port.\n"
     assert not (loom_home / "dagster" / "history").exists()
 
 

@@ -19,9 +19,8 @@ from resources.files.home import REPO_ROOT
 from resources.reports.figures import printable
 from resources.web.addresses import address
 from tests.browser import FLAGS
-from tests.e2e.running import Run, demo
-from tests.e2e.ui import PATIENCE, Ui
-from tests.e2e.ui import serving as serving_ui
+from tests.e2e.running import PAGE_PATIENCE, Run, Ui, demo
+from tests.e2e.running import serving as serving_ui
 from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, press, sign_in
 from tests.review.pages import Site, make_site
@@ -85,13 +84,13 @@ def of_the_ui(browser: Browser, ui: Ui) -> None:
     """The graph, an asset with its columns, the runs of `vlm-loom demo`, a report."""
     with _page(browser, {"width": 2300, "height": 1000}) as page:
         page.goto(f"{ui.address}/asset-groups")
-        expect(page.get_by_text("evaluate").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("evaluate").first).to_be_visible(timeout=PAGE_PATIENCE)
         page.get_by_text("Hide navigation").click()
         page.keyboard.press("Alt+E")  # Every group open.
-        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PAGE_PATIENCE)
         # Loaded again, the graph fits the window, and its boxes get the states of the assets.
         page.reload()
-        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PAGE_PATIENCE)
         page.wait_for_timeout(4 * SETTLED)
         _take(
             page,
@@ -102,10 +101,10 @@ def of_the_ui(browser: Browser, ui: Ui) -> None:
         )
     with _page(browser, UI_SIZE) as page:
         page.goto(f"{ui.address}/assets/evaluate/leaderboard")
-        expect(page.get_by_text("Model that is scored.").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("Model that is scored.").first).to_be_visible(timeout=PAGE_PATIENCE)
         _take(page, "asset-columns")
         page.goto(f"{ui.address}/runs")
-        expect(page.get_by_text("Success").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("Success").first).to_be_visible(timeout=PAGE_PATIENCE)
         _take(page, "runs")
     (report,) = ui.run.warehouse.read("evaluate/report_paths").to_pylist()
     with _page(browser, {"width": 1000, "height": 1520}) as page:

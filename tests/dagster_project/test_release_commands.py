@@ -165,27 +165,6 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
         assert instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
 
 
-def test_an_import_that_is_not_current_names_the_release_that_is(
-    files: Path, loom_home: Path, typed: Typed
-) -> None:
-    given = ["release import", files / "choice.tsv", "--benchmark=mmbench", "--name=own"]
-    typed(*given)
-    first = current_releases(loom_home)["own"]
-    typed("run release")
-    text = (files / "choice.tsv").read_text()
-    (files / "choice.tsv").write_text(text.replace("Which?", "Which one?"))
-    typed(*given)
-    second = current_releases(loom_home)["own"]
-    change = f"vlm-loom release pin {first} changes this"
-    for reason in ("stays current", "is pinned"):
-        expected = (
-            f"Release {first} is imported and not current ({second} {reason}; {change}): 1 item"
-        )
-        said = typed("release import", loom_home / "releases" / first).out
-        assert said.splitlines()[-1].startswith(expected)
-        typed("release pin", second)
-
-
 def test_what_an_import_leaves_out_is_said_and_stands_on_the_card(
     folder: Path, tmp_path: Path, typed: Typed
 ) -> None:

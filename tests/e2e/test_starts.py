@@ -10,8 +10,7 @@ import pytest
 
 from dagster_project.cli import main as loom
 from tests.doubles.serving import free_ports
-from tests.e2e.running import Run, processes_of, started
-from tests.e2e.ui import Ui, answering, serving
+from tests.e2e.running import Run, Ui, answering, processes_of, serving, started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800), pytest.mark.slow]
 

@@ -110,7 +110,11 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
     } <= for_users
 
 
-def test_a_new_user_error_is_one_sentence_in_the_runs_log(tmp_path: Path) -> None:
+def test_a_new_user_error_is_one_sentence_in_the_runs_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assets.common.tables.SOURCES", {})  # Where an asset is noted down.
+
     @table_asset("ledger.costs")
     def costs(warehouse: dg.ResourceParam[Warehouse]) -> dg.MaterializeResult:
         """Always fails."""

@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     from tests.resources.images.upload_double import UploadDouble
 
 pytest_plugins = [
-    "pytester",
     "tests.plugins.backends",
     "tests.plugins.golden",
     "tests.plugins.leaks",
 ]
-
-CHROMIUM = shutil.which("chromium")
 
 # A busy machine is slow, not wrong: without a deadline no law fails by the time it takes. CI tries the
 # same examples each time, so a failure can be repeated. `--hypothesis-profile` chooses another one.
@@ -115,15 +112,19 @@ def uploads() -> Iterator["UploadDouble"]:
         yield uploads
 
 
+def require(found: object, message: str, variable: str) -> None:
+    """Skip a test without a package of Debian's, or fail it where the variable requires it."""
+    if not found:
+        (pytest.fail if os.environ.get(variable) else pytest.skip)(message)
+
+
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[str]:
-    """Path of Debian's Chromium. Without it browser tests are skipped, or fail where it is required."""
-    if CHROMIUM is None:
-        message = "no browser: install Debian's package chromium to run the browser tests"
-        if os.environ.get("LOOM_REQUIRE_BROWSER"):
-            pytest.fail(message)
-        pytest.skip(message)
-    yield CHROMIUM
+def chromium() -> str:
+    """Path of Debian's Chromium."""
+    path = shutil.which("chromium")
+    message = "no browser: install Debian's package chromium to run the browser tests"
+    require(path, message, "LOOM_REQUIRE_BROWSER")
+    return str(path)
 
 
 @pytest.fixture(scope="module")
@@ -139,16 +140,13 @@ def browser(chromium: str) -> Iterator["Browser"]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator["PostgresServer"]:
-    """A Postgres server of the worker's own. Without Debian's package its tests are skipped, or fail
-    where it is required."""
+    """A Postgres server of the worker's own."""
     from tests.doubles.servers import postgres_binaries, running_postgres
 
     binaries = postgres_binaries()
-    if binaries is None:
-        message = "no Postgres: install Debian's package postgresql to run the tests on it"
-        if os.environ.get("LOOM_REQUIRE_POSTGRES"):
-            pytest.fail(message)
-        pytest.skip(message)
+    message = "no Postgres: install Debian's package postgresql to run the tests on it"
+    require(binaries, message, "LOOM_REQUIRE_POSTGRES")
+    assert binaries is not None
     with running_postgres(binaries, *free_ports(1)) as server:
         yield server
 

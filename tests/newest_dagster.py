@@ -1,16 +1,14 @@
 """`python -m tests.newest_dagster`: tests of the definitions with the newest Dagster that is allowed.
 
 `pyproject.toml` allows a range of versions, and the lock has one of them. The newest one is installed
-into an environment of its own, which has all other packages of this environment.
+into a folder that is thrown away, and imported before the packages of this environment.
 """
 
 import os
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import tomllib
-from pathlib import Path
 
 from packaging.requirements import Requirement
 
@@ -28,38 +26,17 @@ def requirements() -> list[str]:
     ]
 
 
-def environment(folder: Path) -> Path:
-    """An environment with the newest versions of these packages; returns its Python."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    python = folder / "bin" / "python"
-    scheme = {"base": str(folder), "platbase": str(folder)}
-    here = Path(sysconfig.get_path("purelib", vars=scheme))
-    # The environment's own packages come first.
-    others = [path for path in sys.path if Path(path).name == "site-packages"]
-    (here / "others.pth").write_text("\n".join([str(REPO_ROOT), *others]))
-    pip = [
-        str(python),
-        "-m",
-        "pip",
-        "install",
-        "--upgrade",
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
-    subprocess.run([*pip, *requirements()], check=True)
-    return python
-
-
 def main() -> int:
     """Run the tests; their exit code."""
     with tempfile.TemporaryDirectory() as folder:
-        python = environment(Path(folder))
-        subprocess.run([python, "-m", "dagster", "--version"], check=True)
+        # They come before those of this environment.
+        before = {**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{REPO_ROOT}"}
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--target", folder, *requirements()], check=True)
+        subprocess.run([sys.executable, "-m", "dagster", "--version"], env=before, check=True)
         tests = [*TESTS, "--deselect", OF_THE_LOCK, *sys.argv[1:]]
-        of_folder = {**os.environ, "PATH": f"{folder}/bin{os.pathsep}{os.environ['PATH']}"}
-        return subprocess.run(
-            [python, "-m", "pytest", "--quiet", *tests], cwd=REPO_ROOT, env=of_folder
-        ).returncode
+        command = [sys.executable, "-m", "pytest", "--quiet", *tests]
+        return subprocess.run(command, cwd=REPO_ROOT, env=before).returncode
 
 
 if __name__ == "__main__":

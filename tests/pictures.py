@@ -14,14 +14,14 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-from methods.review import Decision, QueueItem, queue_item
+from methods.review import QueueItem, queue_item
 from resources.files.home import REPO_ROOT
 from resources.reports.figures import printable
 from resources.web.addresses import address
 from tests.browser import FLAGS
-from tests.e2e.running import Run, demo
-from tests.e2e.ui import PATIENCE, Ui
-from tests.e2e.ui import serving as serving_ui
+from tests.e2e.running import PAGE_PATIENCE, Run, Ui, demo
+from tests.e2e.running import serving as serving_ui
+from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, press, sign_in
 from tests.review.pages import Site, make_site
 from tests.review.pages import serving as serving_review
@@ -32,14 +32,8 @@ THE_DAY = "tests/e2e/test_a_day.py"
 UI_SIZE: ViewportSize = {"width": 1440, "height": 900}
 NARROW: ViewportSize = {"width": 800, "height": 820}
 KINDS = (
-    "three_turns",
-    "multiple_choice",
-    "rewrite",
-    "reference",
-    "translation",
-    "category",
-    "extraction",
-    "score",
+    *("three_turns", "multiple_choice", "rewrite", "reference", "translation", "category"),
+    *("extraction", "score"),
 )
 LED = "default: {annotators: 2, expert: disagreement}\ngold: 0.05\n"
 """The rules of the review whose lead's page is taken."""
@@ -51,14 +45,13 @@ SETTLED = 1500
 def main() -> int:
     """Take all pictures; the exit code of the last step."""
     chromium = shutil.which("chromium")
-    if chromium is None:
-        print("Pictures need a browser: install Debian's package chromium.", file=sys.stderr)
-        return 2
-    if printable(CHINESE) != CHINESE:
-        print(
-            "Pictures need a font with Chinese characters: install Debian's fonts-noto-cjk.",
-            file=sys.stderr,
-        )
+    missing = {
+        "a browser: install Debian's package chromium": chromium is not None,
+        "a font with Chinese characters: install Debian's fonts-noto-cjk": printable(CHINESE)
+        == CHINESE,
+    }
+    for what in (what for what, is_there in missing.items() if not is_there):
+        print(f"Pictures need {what}.", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory(prefix="pictures-") as folder, sync_playwright() as playwright:
         home = Path(folder) / "home"
@@ -91,13 +84,13 @@ def of_the_ui(browser: Browser, ui: Ui) -> None:
     """The graph, an asset with its columns, the runs of `vlm-loom demo`, a report."""
     with _page(browser, {"width": 2300, "height": 1000}) as page:
         page.goto(f"{ui.address}/asset-groups")
-        expect(page.get_by_text("evaluate").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("evaluate").first).to_be_visible(timeout=PAGE_PATIENCE)
         page.get_by_text("Hide navigation").click()
         page.keyboard.press("Alt+E")  # Every group open.
-        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PAGE_PATIENCE)
         # Loaded again, the graph fits the window, and its boxes get the states of the assets.
         page.reload()
-        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("leaderboard").first).to_be_visible(timeout=PAGE_PATIENCE)
         page.wait_for_timeout(4 * SETTLED)
         _take(
             page,
@@ -108,10 +101,10 @@ def of_the_ui(browser: Browser, ui: Ui) -> None:
         )
     with _page(browser, UI_SIZE) as page:
         page.goto(f"{ui.address}/assets/evaluate/leaderboard")
-        expect(page.get_by_text("Model that is scored.").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("Model that is scored.").first).to_be_visible(timeout=PAGE_PATIENCE)
         _take(page, "asset-columns")
         page.goto(f"{ui.address}/runs")
-        expect(page.get_by_text("Success").first).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("Success").first).to_be_visible(timeout=PAGE_PATIENCE)
         _take(page, "runs")
     (report,) = ui.run.warehouse.read("evaluate/report_paths").to_pylist()
     with _page(browser, {"width": 1000, "height": 1520}) as page:
@@ -180,23 +173,17 @@ def of_the_lead(browser: Browser, site: Site, items: list[QueueItem]) -> None:
         for name in ("anna", "ben"):
             rejects = name == "ben" and number % 6 == 0
             made.append(
-                Decision(
-                    item_id=item["item_id"],
-                    content_hash=item["content_hash"],
-                    round=1,
-                    reviewer=name,
-                    verdict="reject" if rejects else "accept",
-                    edits=None,
-                    reason="incomplete" if rejects else None,
-                    note=None,
+                verdict(
+                    {**item},
+                    name,
+                    "reject" if rejects else "accept",
                     seconds=40.0 + 7 * (number % 9),
                     decided_at=day.isoformat(timespec="seconds"),
                 )
             )
             if rejects and number % 4 == 0:
-                made.append(
-                    replace(made[-1], round=2, reviewer="eva", verdict="accept", reason=None)
-                )
+                by_expert = {"round": 2, "reviewer": "eva", "verdict": "accept", "reason": None}
+                made.append(replace(made[-1], **by_expert))
     site.store.append(made)
     site.store.make_gold(5, "ada")
     for name in ("anna", "ben"):

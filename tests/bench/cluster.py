@@ -7,7 +7,6 @@ at hand: real ones, grown with noise; there sentence-transformers and FAISS's fl
 two cores. Prints a table, and as the last line all figures as one JSON object.
 """
 
-import argparse
 import gzip
 import hashlib
 import json
@@ -21,7 +20,16 @@ from pathlib import Path
 import numpy as np
 
 from resources.files.home import home
-from tests.bench.measuring import DATA, Row, best_of, figures_of, print_table, stage
+from tests.bench.measuring import (
+    DATA,
+    Row,
+    best_of,
+    figures_of,
+    is_part,
+    options,
+    print_table,
+    stage,
+)
 
 TEXTS = DATA / "package_descriptions.txt.gz"
 TAU = 0.75
@@ -130,18 +138,18 @@ def pairs_of(neighbours) -> np.ndarray:
 # --- Measuring -----------------------------------------------------------------------------------
 
 
-def measure(way: str, path: Path, n: int) -> None:
-    """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
+def measure(way: str, path: str, n: str) -> Row:
+    """The figures of one way, here and now. Imports and a first call are not counted."""
     vectors = np.load(path)
     # Every n-th, so that few are as varied as many.
-    vectors = vectors[np.linspace(0, len(vectors) - 1, n).astype(int)]
+    vectors = vectors[np.linspace(0, len(vectors) - 1, int(n)).astype(int)]
     WAYS[way](vectors[:WARMING])
     stages: dict[str, Row] = {}
     with stage(stages, way):
         communities, pairs, said = WAYS[way](vectors)
-    with found_file(path, way, n).open("wb") as file:
+    with found_file(Path(path), way, int(n)).open("wb") as file:
         pickle.dump((communities, pairs), file)
-    print(json.dumps({**stages[way], **said}))
+    return {**stages[way], **said}
 
 
 def found_file(path: Path, way: str, n: int) -> Path:
@@ -194,10 +202,8 @@ def bench(rounds: int) -> Row:
             for way in {EXACT, FLOAT32} & set(rows[n]):
                 made, _ = found(path, way, n)
                 same = {frozenset(each) for each in made} == {frozenset(each) for each in wanted}
-                rows[n][way]["same_communities"] = same
-                rows[n][way]["same_centres"] = {each[0] for each in made} == {
-                    each[0] for each in wanted
-                }
+                centres = {each[0] for each in made} == {each[0] for each in wanted}
+                rows[n][way] |= {"same_communities": same, "same_centres": centres}
             for row in rows[n].values():
                 row["times_faster"] = round(rows[n][REFERENCE]["wall_s"] / row["wall_s"], 2)
         for way in (FLAT, APPROXIMATE):
@@ -257,23 +263,19 @@ def show(figures: Row) -> None:
 
 def main() -> None:
     """Everything; or one way in a process of its own, as the arguments say."""
-    if sys.argv[1:2] == ["measure"]:
-        return measure(sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--grown", type=int, help="only the project's ways, on so many vectors")
+    if is_part(measure=measure):
+        return
+    given = options(__doc__, rounds=3, grown=0)
     if not TEXTS.exists():
         sys.exit(f"{TEXTS} is not there: the texts to cluster are read from it.")
-    asked = parser.parse_args()
-    if asked.grown:
-        figures = bench_grown(asked.grown)
-        title = f"{asked.grown:,} vectors grown from real ones with noise (cosine {COSINE})"
+    if given.grown:
+        figures = bench_grown(given.grown)
+        title = f"{given.grown:,} vectors grown from real ones with noise (cosine {COSINE})"
         print_table(title, figures["ways"], ["wall_s", "cpu_s", "peak_mib", "recall"])
     else:
-        figures = bench(asked.rounds)
+        figures = bench(given.rounds)
         show(figures)
     print(json.dumps(figures))
-    return None
 
 
 if __name__ == "__main__":

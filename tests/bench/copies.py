@@ -2,10 +2,9 @@
 
 Run by `make bench NAME=copies`. Each original has a copy for each change of `copies_changes`. A pool is
 the originals of one kind and one copy of each, with mixed changes. A pair is right if both images come
-from one original. Limits are chosen on the tuning half; `--held-out` measures the other half, which has
-other designs, seeds and images. Real images are those of the shared data. With `--originals FOLDER` the
-originals are of that folder instead, which has a folder of images for each kind. Prints two tables, the
-cost and all figures as JSON.
+from one original. Limits are chosen on one half of the shared data's images; `--held-out` measures the
+other half, and drawn templates. With `--originals FOLDER` the originals are of that folder instead,
+which has a folder of images for each kind. Prints two tables, the cost and all figures as JSON.
 """
 
 import argparse
@@ -91,10 +90,10 @@ def originals(held_out: bool, n: int, folder: Path | None) -> dict[str, list[Ima
         paths = sorted(path for pattern in patterns for path in DATA.glob(pattern))
         random.Random(0).shuffle(paths)
         kinds[kind] = of_files(paths[held_out::2], n)
-    kinds |= {kind: draw(held_out, n) for kind, draw in TEMPLATES.items()}
-    kinds["paintings in one frame"] = framed(
-        kinds["photographs"][: n // 2] + kinds.pop("paintings")[: n // 2], held_out
-    )
+    if held_out:
+        kinds |= {kind: draw(n) for kind, draw in TEMPLATES.items()}
+        inner = kinds["photographs"][: n // 2] + kinds.pop("paintings")[: n // 2]
+        kinds["paintings in one frame"] = framed(inner)
     return {kind: images for kind, images in kinds.items() if len(images) >= n // 2}
 
 

@@ -7,7 +7,7 @@ judged, too. That is at most 250 requests a second, which one core sends and ano
 rest of the time is waiting, so two cores are enough. Each benchmark is measured in a process of its
 own, through the assets, gateway, ledger and warehouse of a fresh home; the API is a stand-in in another
 process. Three more parts wait for no model, and are all there is with `--without-models`: responses
-that are imported (`rated.py`; also a fifth and four times as many, for their memory), scores of many
+that are imported (also a fifth and four times as many, for their memory), scores of many
 models on many items and the report of many models (`scored.py`).
 
 The ideal is what no order of the requests can go below: the calls of the slowest model times the
@@ -15,26 +15,15 @@ latency by the requests in flight, or the turns of one dialogue after one anothe
 longer. Prints tables, and as the last line all figures as one JSON object.
 """
 
-import argparse
 import asyncio
 import io
 import json
 import re
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tests.bench import rated, scored
-from tests.bench.measuring import (
-    Row,
-    address_of,
-    chance,
-    in_a_fresh_home,
-    peak_mib,
-    print_table,
-    served,
-    stage,
-)
+from tests.bench import measuring, scored
+from tests.bench.measuring import Row
 
 N_ITEMS, N_CHOICES, N_IMAGES = 3_000, 4, 4
 N_DIALOGUES, N_TURNS = 110, 15
@@ -74,11 +63,7 @@ def serve() -> None:
 
             asyncio.get_running_loop().call_later(LATENCY_MS / 1000, write)
 
-    async def run() -> None:
-        print(await Models().listen(), flush=True)
-        await asyncio.to_thread(sys.stdin.read)
-
-    asyncio.run(run())
+    measuring.serve_api(Models())
 
 
 def text_of(asked: Row) -> str:
@@ -98,20 +83,26 @@ def said(model: str, text: str) -> str:
     from methods.mmdu.judging import DIMENSIONS
 
     if model == JUDGE and "<answera>" in text:
-        winner = ("A", "B", "tie")[int(3 * chance(text))]
+        winner = ("A", "B", "tie")[int(3 * measuring.chance(text))]
         return json.dumps({"reason": "It was read with care.", "winner": winner})
     if model == JUDGE:
-        grades = {name: 1 + int(10 * chance(name, text)) for name in DIMENSIONS}
+        grades = {name: 1 + int(10 * measuring.chance(name, text)) for name in DIMENSIONS}
         return f"It was read with care.\n\n{grades}"
     known = re.search(r"Known (\d+, \d)", text)
-    if known and chance(model, known[1]) < SKILLS[model] - 0.5:
+    if known and measuring.chance(model, known[1]) < SKILLS[model] - 0.5:
         return f"Reference {known[1]}"
     item = re.search(r"Item (\d+)\.", text)
     if item is None:
-        return " ".join(["word"] * WORDS) + f" {chance(model, text):.6f}"
+        return " ".join(["word"] * WORDS) + f" {measuring.chance(model, text):.6f}"
     right = re.search(rf"^\(?([A-Z])[.)] value {item[1]}$", text, re.MULTILINE)
     assert right is not None
-    letter = right[1] if chance(model, text) < SKILLS[model] else "B" if right[1] == "A" else "A"
+    letter = (
+        right[1]
+        if measuring.chance(model, text) < SKILLS[model]
+        else "B"
+        if right[1] == "A"
+        else "A"
+    )
     return f"The answer is {letter}."
 
 
@@ -170,8 +161,8 @@ def pictures(store: Any) -> list[str]:
 # --- Measuring -------------------------------------------------------------------------------------
 
 
-def measure(name: str, url: str, n: int) -> None:
-    """One benchmark, here and now: prints its figures as JSON. Imports are not counted."""
+def measure(name: str, url: str, number: str) -> Row:
+    """The figures of one benchmark, here and now. Imports are not counted."""
     import dagster as dg
 
     from assets.evaluate import answers, comparisons, judgments, observations, scores
@@ -179,16 +170,17 @@ def measure(name: str, url: str, n: int) -> None:
     from methods.benchmarks import BENCHMARKS
     from methods.release import Edition
 
-    warehouse, gateway = rated.opened(models(url))
+    warehouse, gateway = scored.opened(models(url))
+    n = int(number)
     items = items_of(name, n, pictures(gateway.images))
     edition = Edition(name, "test", None, "imported")
     write_imported(warehouse, f"{name}-test", edition, items, {"file": "bench"})
     given = {"warehouse": warehouse, "llm": gateway, "benchmarks": BENCHMARKS}
-    before, stages = peak_mib(), dict[str, Row]()
+    before, stages = measuring.peak_mib(), dict[str, Row]()
     with dg.DagsterInstance.ephemeral() as instance:
         for asset in (answers, judgments, observations, scores, comparisons):
             name_of_stage, n_calls = asset.key.path[-1], len(gateway.ledger)
-            with stage(stages, name_of_stage):
+            with measuring.stage(stages, name_of_stage):
                 assert dg.materialize([asset], resources=given, instance=instance).success
             stages[name_of_stage] |= {
                 "calls": len(gateway.ledger) - n_calls,
@@ -206,7 +198,7 @@ def measure(name: str, url: str, n: int) -> None:
         stages[asking]["shared_calls"] = row["n"] - stages[asking]["calls"]
     gateway.close()
     figures = {"imports_mib": before, "stages": stages, "calls_of": calls}
-    print(json.dumps({**figures, **against_the_ideal(name, n, stages, calls)}))
+    return {**figures, **against_the_ideal(name, n, stages, calls)}
 
 
 def against_the_ideal(name: str, n: int, stages: dict[str, Row], calls: dict[str, int]) -> Row:
@@ -241,53 +233,38 @@ def models(url: str) -> Row:
 
 def measured(name: str, n: int) -> Row:
     """The figures of one benchmark, from a process of its own with a home of its own."""
-    with served(__spec__.name) as server:
-        return {"items": n, **in_a_fresh_home(__spec__.name, name, address_of(server), n)}
+    with measuring.served(__spec__.name) as server:
+        return {
+            "items": n,
+            **measuring.in_a_fresh_home(__spec__.name, name, measuring.address_of(server), n),
+        }
 
 
 def show(name: str, figures: Row) -> None:
     """The figures of a part, for people."""
-    columns = [
-        "calls",
-        "shared_calls",
-        "rows",
-        "wall_s",
-        "ideal_s",
-        "of_ideal",
-        "cpu_s",
-        "peak_mib",
-    ]
-    print_table(name, figures["stages"], columns)
+    columns = ["calls", "shared_calls", "rows", "wall_s", "ideal_s", "of_ideal"]
+    measuring.print_table(name, figures["stages"], [*columns, "cpu_s", "peak_mib"])
     others = {key: value for key, value in figures.items() if key != "stages"}
     print("\n", ", ".join(f"{key}: {value}" for key, value in others.items()), sep="")
 
 
 def main() -> None:
     """Everything; or a part of it in a process of its own, as the arguments say."""
-    if sys.argv[1:2] == ["serve"]:
-        return serve()
-    if sys.argv[1:2] == ["measure"]:
-        return measure(sys.argv[2], sys.argv[3], int(sys.argv[4]))
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--items", type=int, default=N_ITEMS)
-    parser.add_argument("--dialogues", type=int, default=N_DIALOGUES)
-    parser.add_argument("--settings-items", type=int, default=N_SETTINGS_ITEMS)
-    parser.add_argument(
-        "--without-models", action="store_true", help="what waits for no model alone"
-    )
-    given = parser.parse_args()
+    if measuring.is_part(serve=serve, measure=measure):
+        return
+    sizes = {"items": N_ITEMS, "dialogues": N_DIALOGUES, "settings_items": N_SETTINGS_ITEMS}
+    given = measuring.options(__doc__, **sizes, without_models=False)
     figures: Row = {}
     if not given.without_models:
         figures = {"latency_ms": LATENCY_MS, "in_flight_of_each": IN_FLIGHT, "bar": BAR}
-        sizes = {CIRCULAR: given.items, ONCE: given.items, DIALOGUES: given.dialogues}
-        for name, n in {**sizes, SETTINGS: given.settings_items}.items():
+        asked = {CIRCULAR: given.items, ONCE: given.items, DIALOGUES: given.dialogues}
+        for name, n in {**asked, SETTINGS: given.settings_items}.items():
             figures[name] = measured(name, n)
             show(f"{name}, {n:,} items, {len(SKILLS)} models", figures[name])
-    for name, part in {**rated.parts(), **scored.parts()}.items():
+    for name, part in scored.parts().items():
         show(name, part)
         figures[name] = part
     print(json.dumps(figures))
-    return None
 
 
 if __name__ == "__main__":

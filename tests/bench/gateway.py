@@ -4,7 +4,6 @@ Run by `make bench NAME=gateway`. Every figure is taken in a process of its own,
 stand-in in another. Prints tables, and as the last line all figures as one JSON object.
 """
 
-import argparse
 import asyncio
 import cProfile
 import json
@@ -19,16 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from tests.bench.measuring import (
-    Row,
-    address_of,
-    best_of,
-    figures_of,
-    peak_mib,
-    print_table,
-    served,
-    stage,
-)
+from tests.bench import measuring
+from tests.bench.measuring import Row
 
 N, MANY = 2_000, 20_000
 LATENCY_MS, IN_FLIGHT = 200, 64
@@ -123,7 +114,7 @@ WAYS: dict[str, Callable[..., None]] = {
 }
 
 
-def serve(low_ms: float, high_ms: float) -> None:
+def serve(low_ms: str, high_ms: str) -> None:
     """The stand-in, until its standard input is closed; a line there is answered with when each
     request since the last one arrived."""
     from tests.doubles.openai_api import Api
@@ -136,7 +127,7 @@ def serve(low_ms: float, high_ms: float) -> None:
             arrivals.clear()
 
     async def run() -> None:
-        api = Api((low_ms, high_ms), lambda *_: arrivals.append(time.monotonic()))
+        api = Api((float(low_ms), float(high_ms)), lambda *_: arrivals.append(time.monotonic()))
         print(await api.listen(), flush=True)
         await asyncio.to_thread(tell)
 
@@ -157,12 +148,12 @@ def worked(server: "subprocess.Popen[str]") -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(way: str, url: str, n: int, limit: int, profiled: bool) -> None:
-    """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
-    ask = WAYS[way]
+def measure(way: str, url: str, *numbers: str) -> Row:
+    """The figures of one way, here and now. Imports and a first call are not counted."""
+    ask, (n, limit, profiled) = WAYS[way], map(int, numbers)
     ask(url, 1)
-    profile, base_mib, stages = cProfile.Profile(), peak_mib(), dict[str, Row]()
-    with stage(stages, way):
+    profile, base_mib, stages = cProfile.Profile(), measuring.peak_mib(), dict[str, Row]()
+    with measuring.stage(stages, way):
         if profiled:
             profile.runcall(ask, url, n, limit)
         else:
@@ -174,7 +165,7 @@ def measure(way: str, url: str, n: int, limit: int, profiled: bool) -> None:
         "peak_mib_over_imports": figures["peak_mib"] - base_mib,
         "requests_per_minute": round(n / figures["wall_s"] * 60),
     }
-    print(json.dumps(figures | ({"profile": shares(profile)} if profiled else {})))
+    return figures | ({"profile": shares(profile)} if profiled else {})
 
 
 def shares(profile: cProfile.Profile) -> dict[str, dict[str, float]]:
@@ -225,19 +216,19 @@ def kept_to(arrivals: list[float]) -> Row:
 
 def measured(way: str, url: str, n: int, limit: int = 0, profiled: bool = False) -> Row:
     """The figures of one way, from a process of its own."""
-    return figures_of(__spec__.name, way, url, n, limit, int(profiled))
+    return measuring.figures_of(__spec__.name, way, url, n, limit, int(profiled))
 
 
 def bench(rounds: int) -> Row:
     """Every figure there is; the three ways take turns, and the fastest round of each counts."""
-    with served(__spec__.name, f"{LATENCY_MS}", f"{LATENCY_MS}") as slow:
-        url, before = address_of(slow), worked(slow)
-        best = best_of(list(WAYS), rounds, lambda way: measured(way, url, N))
+    with measuring.served(__spec__.name, f"{LATENCY_MS}", f"{LATENCY_MS}") as slow:
+        url, before = measuring.address_of(slow), worked(slow)
+        best = measuring.best_of(list(WAYS), rounds, lambda way: measured(way, url, N))
         server_ms = (worked(slow) - before) / (N * rounds * len(WAYS)) * 1000
     for row in best.values():
         row["of_ideal"] = round(row["wall_s"] / IDEAL_SECONDS, 3)
-    with served(__spec__.name, "0", "5") as fast:
-        url = address_of(fast)
+    with measuring.served(__spec__.name, "0", "5") as fast:
+        url = measuring.address_of(fast)
         many, few = measured("gateway", url, MANY), measured("gateway", url, N)
         arrivals_of(fast)
         # The warming call of the measuring process is one of the arrivals, and no part of the run.
@@ -272,7 +263,7 @@ def show(figures: Row) -> None:
     }
     title = f"{N} requests of {LATENCY_MS} ms, {IN_FLIGHT} in flight: ideal {IDEAL_SECONDS:.2f} s"
     columns = ["wall_s", "of_ideal", "cpu_ms_per_request", "peak_mib", "peak_mib_over_imports"]
-    print_table(title, rows, [*columns, "requests_per_minute"])
+    measuring.print_table(title, rows, [*columns, "requests_per_minute"])
     print(
         f"\nThe stand-in works {figures['server_cpu_ms_per_request']:.2f} ms a request. The gateway "
         f"takes {figures['gateway_of_asyncio']:.2f} x the time of asyncio and "
@@ -289,17 +280,10 @@ def show(figures: Row) -> None:
 
 def main() -> None:
     """Everything; or a part of it in a process of its own, as the arguments say."""
-    if sys.argv[1:2] == ["serve"]:
-        return serve(float(sys.argv[2]), float(sys.argv[3]))
-    if sys.argv[1:2] == ["measure"]:
-        way, url, n, limit, profiled = sys.argv[2:]
-        return measure(way, url, int(n), int(limit), profiled == "1")
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=2)
-    figures = bench(parser.parse_args().rounds)
-    show(figures)
-    print(json.dumps(figures))
-    return None
+    if not measuring.is_part(serve=serve, measure=measure):
+        figures = bench(measuring.options(__doc__, rounds=2).rounds)
+        show(figures)
+        print(json.dumps(figures))
 
 
 if __name__ == "__main__":

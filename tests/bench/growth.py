@@ -36,8 +36,7 @@ from tests.bench.measuring import Row, print_table
 from tests.e2e.running import CLI, environment
 from tests.strangers.corpora import Row as Record
 from tests.strangers.corpora import some_of, write_corpus
-from tests.strangers.packages import OutOfReachError
-from tests.strangers.recipes import drawings
+from tests.strangers.recipes import OutOfReachError, drawings
 
 TIMES = (1, 4, 16)
 SMALLEST = 75

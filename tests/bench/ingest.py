@@ -4,7 +4,6 @@ Run by `make bench NAME=ingest`. Every figure is taken in a process of its own, 
 the fastest round of each counts. Prints tables, and as the last line all figures as one JSON object.
 """
 
-import argparse
 import atexit
 import gzip
 import http.server
@@ -23,15 +22,8 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from tests.bench.measuring import (
-    Row,
-    address_of,
-    best_of,
-    figures_of,
-    print_table,
-    served,
-    stage,
-)
+from tests.bench import measuring
+from tests.bench.measuring import Row
 from tests.doubles.serving import serving
 
 FEW, MANY = 200_000, 1_000_000
@@ -235,7 +227,9 @@ def taken(folder: Path) -> Callable[[], object]:
     home = Path(tempfile.mkdtemp(dir=folder.parent))
     stack = ExitStack()
     atexit.register(stack.close)
-    address = address_of(stack.enter_context(served(__spec__.name, str(folder))))
+    address = measuring.address_of(
+        stack.enter_context(measuring.served(__spec__.name, str(folder)))
+    )
     index, store = ImageIndex(home / "index.sqlite"), ImageStore(home / "images")
     intake = ImageIntake(ImageFetcher(allow_private=True), store, index, ImageLimits(), {})
     urls = [f"{address}/{path.name}" for path in sorted(folder.iterdir())]
@@ -253,17 +247,17 @@ PICTURES: dict[str, Callable[[Path], Callable[[], object]]] = {
 # --- Measuring -----------------------------------------------------------------------------------
 
 
-def measure(way: str, path: Path) -> None:
-    """One way, here and now: prints its figures as JSON. Imports and a first call are not counted."""
+def measure(way: str, path: str) -> Row:
+    """The figures of one way, here and now. Imports and a first call are not counted."""
     stages: dict[str, Row] = {}
     if way in PICTURES:
-        work = PICTURES[way](path)
+        work = PICTURES[way](Path(path))
     else:
-        READERS[way](path.parent / WARMING)
-        work = partial(READERS[way], path)
-    with stage(stages, way):
+        READERS[way](Path(path).parent / WARMING)
+        work = partial(READERS[way], Path(path))
+    with measuring.stage(stages, way):
         work()
-    print(json.dumps(stages[way]))
+    return stages[way]
 
 
 def bench(rounds: int) -> Row:
@@ -277,7 +271,9 @@ def bench(rounds: int) -> Row:
         write_shard(folder / WARMING, 100)
 
         def best(ways: tuple[str, ...], path: Path, rounds: int) -> dict[str, Row]:
-            return best_of(ways, rounds, lambda way: figures_of(__spec__.name, way, path, **cache))
+            return measuring.best_of(
+                ways, rounds, lambda way: measuring.figures_of(__spec__.name, way, path, **cache)
+            )
 
         shards = {}
         for n_rows, ways, n_rounds in ((FEW, tuple(READERS), rounds), (MANY, OF_MANY, 1)):
@@ -303,21 +299,16 @@ def bench(rounds: int) -> Row:
 
 def main() -> None:
     """Everything; or one way, or the server, in a process of its own, as the arguments say."""
-    if sys.argv[1:2] == ["measure"]:
-        return measure(sys.argv[2], Path(sys.argv[3]))
-    if sys.argv[1:2] == ["serve"]:
-        return serve(sys.argv[2])
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    figures = bench(parser.parse_args().rounds)
+    if measuring.is_part(serve=serve, measure=measure):
+        return
+    figures = bench(measuring.options(__doc__, rounds=3).rounds)
     for n_rows, rows in figures["rows"].items():
         title = f"A shard of {n_rows:,} rows on {figures['cores']} cores"
-        print_table(title, rows, ["wall_s", "of_unpacking", "of_gzip", "peak_mib"])
+        measuring.print_table(title, rows, ["wall_s", "of_unpacking", "of_gzip", "peak_mib"])
     print(f"\nStored {figures['datasets_of_stored']:.1f} x as fast as `datasets` reads.")
     title = f"{N_PICTURES} pictures of 1280 x 960"
-    print_table(title, figures["images"], ["wall_s", "images_per_s", "of_decoding"])
+    measuring.print_table(title, figures["images"], ["wall_s", "images_per_s", "of_decoding"])
     print(json.dumps(figures))
-    return None
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """What benches share: numbers from texts, time and memory, figures of other processes, tables."""
 
+import argparse
+import asyncio
 import hashlib
 import json
 import os
@@ -79,6 +81,34 @@ def served(module: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
             yield process
         finally:
             process.stdin.close()
+
+
+def serve_api(api: Any) -> None:
+    """Serve a stand-in of an API until standard input is closed; its address is printed."""
+
+    async def run() -> None:
+        print(await api.listen(), flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+    asyncio.run(run())
+
+
+def is_part(**parts: Callable[..., Row | None]) -> bool:
+    """Run the part of a bench that the command line names, if it names one, and print its figures."""
+    part = parts.get("".join(sys.argv[1:2]))
+    figures = part(*sys.argv[2:]) if part else None
+    if figures is not None:
+        print(json.dumps(figures))
+    return part is not None
+
+
+def options(bench: str | None, **defaults: int) -> argparse.Namespace:
+    """The options of a bench, which are numbers or, where the default is False, flags."""
+    parser = argparse.ArgumentParser(description=bench)
+    for name, default in defaults.items():
+        how: Row = {"action": "store_true"} if default is False else {"type": int}
+        parser.add_argument(f"--{name.replace('_', '-')}", default=default, **how)
+    return parser.parse_args()
 
 
 def address_of(server: "subprocess.Popen[str]") -> str:

@@ -36,6 +36,8 @@ TEXTS = DATA / "alignmmbench_slice/metadata.jsonl"
 
 Floats = np.ndarray
 Generator = np.random.Generator
+Scores = Callable[[Generator, tuple[int, ...]], Floats]
+Draw = Callable[[Generator, int, int], ClusterTotals]
 
 
 class Shape(NamedTuple):
@@ -53,7 +55,7 @@ def seeded(*names: object) -> Generator:
 # --- Shapes --------------------------------------------------------------------------------------
 
 
-def one_unit(draw: Callable[[Generator, tuple[int, ...]], Floats]) -> Shape:
+def one_unit(draw: Scores) -> Shape:
     """A score a cluster."""
     return Shape(lambda g, n: np.ones(n), lambda g, sizes: draw(g, sizes.shape))
 
@@ -63,14 +65,13 @@ def summed(sizes: Floats, unit: Callable[[], Floats]) -> Floats:
     return sum((np.where(place < sizes, unit(), 0.0) for place in range(int(sizes.max()))), 0.0)
 
 
-def several_units(draw: Callable[[Generator, tuple[int, ...]], Floats]) -> Shape:
+def several_units(draw: Scores) -> Shape:
     """1 to 15 units a cluster, a fifth of them missing; most have their cluster's value."""
 
     def sums(g: Generator, sizes: Floats) -> Floats:
         shared = draw(g, sizes.shape)
         return summed(
-            sizes,
-            lambda: np.where(g.random(sizes.shape) < 0.7, shared, draw(g, sizes.shape)),
+            sizes, lambda: np.where(g.random(sizes.shape) < 0.7, shared, draw(g, sizes.shape))
         )
 
     return Shape(lambda g, n: 1.0 + g.binomial(g.integers(0, 15, n), 0.8), sums)
@@ -86,8 +87,7 @@ def ordinal(g: Generator, sizes: Floats) -> Floats:
     """Ratings from 1 to 10, most of them 9 or 10."""
     mean = 9.6 + 1.5 * g.standard_normal(sizes.shape)
     return summed(
-        sizes,
-        lambda: 10 * np.rint(mean + 1.2 * g.standard_normal(sizes.shape)).clip(1, 10),
+        sizes, lambda: 10 * np.rint(mean + 1.2 * g.standard_normal(sizes.shape)).clip(1, 10)
     )
 
 
@@ -104,18 +104,18 @@ def text_scores() -> Floats:
     return np.array([np.sum(rows, axis=0) for rows in seeds.values()])
 
 
-def end(end: float, sign: float) -> Callable[[Generator, tuple[int, ...]], Floats]:
+def end(end: float, sign: float) -> Scores:
     return lambda g, n: np.where(
         g.random(n) < 0.7, end, end + sign * 5 * np.exp(g.standard_normal(n)).clip(0, 18)
     )
 
 
-def failing(share: float) -> Callable[[Generator, tuple[int, ...]], Floats]:
+def failing(share: float) -> Scores:
     """A share of dialogues fails, the others differ a little."""
     return lambda g, n: np.where(g.random(n) < share, LOW, 80 + 3 * g.standard_normal(n))
 
 
-DRAWS: dict[str, Callable[[Generator, tuple[int, ...]], Floats]] = {
+DRAWS: dict[str, Scores] = {
     "near normal": lambda g, n: (60 + 8 * g.standard_normal(n)).clip(LOW, HIGH),
     "exponential": lambda g, n: (20 + 10 * g.exponential(size=n)).clip(LOW, HIGH),
     "log-normal": lambda g, n: (15 + 8 * np.exp(g.standard_normal(n))).clip(LOW, HIGH),
@@ -144,7 +144,7 @@ NEW = {
 }
 
 
-def shapes() -> dict[str, Callable[[Generator, int, int], ClusterTotals]]:
+def shapes() -> dict[str, Draw]:
     """Totals of simulated models by shape, for a number of rows and of clusters."""
     found = {name: one_unit(draw) for name, draw in DRAWS.items()}
     found |= {f"{name}; 1-15 units": several_units(draw) for name, draw in DRAWS.items()}
@@ -160,15 +160,17 @@ def shapes() -> dict[str, Callable[[Generator, int, int], ClusterTotals]]:
     return drawn
 
 
-def from_shape(shape: Shape) -> Callable[[Generator, int, int], ClusterTotals]:
+def from_shape(shape: Shape, less: Callable[..., Floats] = lambda *_: 0.0) -> Draw:
+    """Totals of a shape, less those of another model on the same clusters, by generator and sizes."""
+
     def totals(g: Generator, rows: int, clusters: int) -> ClusterTotals:
         sizes = shape.sizes(g, (rows, clusters))
-        return ClusterTotals(shape.sums(g, sizes), sizes)
+        return ClusterTotals(shape.sums(g, sizes) - less(g, sizes), sizes)
 
     return totals
 
 
-def truth_of(draw: Callable[[Generator, int, int], ClusterTotals], name: str) -> float:
+def truth_of(draw: Draw, name: str) -> float:
     """The mean of all units of 4 million clusters."""
     totals = draw(seeded("truth", name), 4_000, 1_000)
     return float(totals.sums.sum() / totals.sizes.sum())
@@ -254,25 +256,18 @@ def interval_rows(methods: dict[str, Callable[[ClusterTotals], Floats]]) -> list
 
 # --- Tests ---------------------------------------------------------------------------------------
 
-Differences = Callable[[Generator, int, int], ClusterTotals]
 
-
-def direct(draw: Callable[[Generator, tuple[int, ...]], Floats]) -> Differences:
-    """Differences of one unit a cluster."""
+def direct(draw: Scores) -> Draw:
+    """Draw of one unit a cluster."""
     return from_shape(one_unit(draw))
 
 
-def alike(shape: Shape) -> Differences:
+def alike(shape: Shape) -> Draw:
     """Two models of one shape on the same clusters."""
-
-    def totals(g: Generator, rows: int, clusters: int) -> ClusterTotals:
-        sizes = shape.sizes(g, (rows, clusters))
-        return ClusterTotals(shape.sums(g, sizes) - shape.sums(g, sizes), sizes)
-
-    return totals
+    return from_shape(shape, shape.sums)
 
 
-def beside_steady(shape: Shape, truth: float) -> Differences:
+def beside_steady(shape: Shape, truth: float) -> Draw:
     """A model of a shape, and one that has nearly its mean everywhere."""
 
     def totals(g: Generator, rows: int, clusters: int) -> ClusterTotals:
@@ -283,7 +278,7 @@ def beside_steady(shape: Shape, truth: float) -> Differences:
     return totals
 
 
-def moved(draw: Differences, name: str) -> Differences:
+def moved(draw: Draw, name: str) -> Draw:
     """The same with a true difference of 2.8 standard errors."""
     fit = mean_fit(draw(seeded("error", name), 1, 200_000))
     error_of_one = float(fit.errors[0]) * 200_000**0.5
@@ -297,19 +292,19 @@ def moved(draw: Differences, name: str) -> Differences:
     return totals
 
 
-def one_fails(share: float, deviation: float = 0.0) -> Differences:
+def one_fails(share: float, deviation: float = 0.0) -> Draw:
     """One model fails in a share of dialogues, the other has its mean everywhere."""
     return direct(
         lambda g, n: SPAN * (share - (g.random(n) < share)) + deviation * g.normal(size=n)
     )
 
 
-def rare(share: float, sizes: list[float]) -> Differences:
+def rare(share: float, sizes: list[float]) -> Draw:
     """Two models that differ in a share of dialogues, either way."""
     return direct(lambda g, n: (g.random(n) < share) * g.choice([-1, 1], n) * g.choice(sizes, n))
 
 
-def equal_models() -> dict[str, Differences]:
+def equal_models() -> dict[str, Draw]:
     """Pairs of models with equal means."""
     found = {
         "near normal": direct(lambda g, n: 8 * g.standard_normal(n)),

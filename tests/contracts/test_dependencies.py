@@ -1,13 +1,17 @@
-"""Imports are declared, declared packages are used, and the locked versions fit each other."""
+"""Imports are declared, packages used, locked versions fit each other, and a wheel has every file."""
 
 import ast
+import shutil
+import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import distribution, packages_distributions, version
 from pathlib import Path
 
+import duckdb
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -19,23 +23,6 @@ OWN = ("assets", "dagster_project", "extras", "methods", "resources", "review", 
 PYPROJECT = (REPO_ROOT / "pyproject.toml").read_text()
 PROJECT = tomllib.loads(PYPROJECT)["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-IN_THE_IMAGE_ALONE = {
-    "dagster-k8s": ("0.29.27", ("dagster==1.13.27", "google-auth!=2.23.1", "kubernetes<37")),
-    "durationpy": ("0.11", ()),
-    "kubernetes": (
-        "36.0.3",
-        (
-            *("certifi>=14.5.14", "six>=1.9.0", "python-dateutil>=2.5.3", "pyyaml>=6.0.3"),
-            *("websocket-client!=0.40.0,!=0.41.*,!=0.42.*,>=0.32.0", "requests"),
-            *("requests-oauthlib", "urllib3!=2.6.0,>=1.24.2", "durationpy>=0.7"),
-            "aiohttp<4.0.0,>=3.13.5",
-        ),
-    ),
-    "oauthlib": ("4.0.1", ()),
-    "requests-oauthlib": ("2.0.0", ("oauthlib>=3.0.0", "requests>=2.0.0")),
-    "websocket-client": ("1.9.2", ()),
-}
-"""Packages of `deploy/requirements-k8s.lock` that are not installed here: version, requirements."""
 
 
 def names(requirements: Iterable[str]) -> set[str]:
@@ -122,9 +109,7 @@ def test_one_http_stack_sends_what_the_project_asks_for() -> None:
 
 
 def requirements_of(package: str, extras: Iterable[str]) -> Iterator[Requirement]:
-    if package in IN_THE_IMAGE_ALONE:
-        lines = list(IN_THE_IMAGE_ALONE[package][1])
-    elif package == "vlm-loom":
+    if package == "vlm-loom":
         lines = [line for extra in extras for line in EXTRAS[extra]]
     else:
         lines = list(distribution(package).requires or ())
@@ -166,33 +151,63 @@ def test_the_locks_have_what_everything_needs_and_nothing_else(
     files: tuple[str, ...], extras: tuple[str, ...]
 ) -> None:
     lock = locked(*files)
-    needed = [line for extra in extras for line in EXTRAS[extra]]
-    faults, reached = faults_of(
-        [*PROJECT["dependencies"], *needed, "setuptools", *build_requirements()], lock
-    )
+    build = tomllib.loads(PYPROJECT)["build-system"]["requires"]
+    needed = [*PROJECT["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+    faults, reached = faults_of([*needed, "setuptools", *build], lock)
     assert faults == []
     assert set(lock) == reached
     assert {name: version(name).split("+")[0] for name in lock} == lock, "they are installed"
+    faults, _ = faults_of(needed, {name: lock[name] for name in lock.keys() - {"duckdb"}})
+    assert any("requires duckdb, which is not locked" in fault for fault in faults)
 
 
-def build_requirements() -> list[str]:
-    return list(tomllib.loads(PYPROJECT)["build-system"]["requires"])
-
-
-def test_pip_check_passes_in_the_image() -> None:
+def test_the_image_has_the_versions_of_the_locks_and_is_not_built_where_they_do_not_fit() -> None:
     image = (REPO_ROOT / "deploy" / "Dockerfile").read_text()
     assert "--requirement requirements.lock" in image and "pip check" in image
-    k8s, lock = locked("deploy/requirements-k8s.lock"), locked("requirements.lock")
-    known = locked(*DEVELOPERS) | {name: number for name, (number, _) in IN_THE_IMAGE_ALONE.items()}
-    assert {name: known[name] for name in k8s} == k8s
-    assert set(IN_THE_IMAGE_ALONE) <= set(k8s)
-    needed = [f"{name}=={number}" for name, number in (lock | k8s).items()]
-    faults, _ = faults_of(needed, lock | k8s)
-    assert faults == []
+    k8s, known = locked("deploy/requirements-k8s.lock"), locked(*DEVELOPERS)
+    assert {name: known[name] for name in k8s.keys() & known.keys()}.items() <= k8s.items()
 
 
-def test_a_package_that_another_needs_and_no_lock_has_is_found() -> None:
-    lock = locked("requirements.lock", "deploy/requirements-k8s.lock")
-    del lock["cryptography"]
-    faults, _ = faults_of(["dagster-k8s"], lock)
-    assert any("requires cryptography, which is not locked" in fault for fault in faults)
+BESIDE = ".data/data/lib/python3.11/site-packages/"
+"""Where a wheel keeps what is installed beside the packages."""
+LAKE_EXTENSIONS = ("ducklake", "httpfs", "postgres-scanner")
+
+
+@pytest.mark.slow
+def test_a_wheel_has_every_file_that_runs(tmp_path: Path) -> None:
+    source, wheels = tmp_path / "source", tmp_path / "wheels"
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPO_ROOT, check=True, capture_output=True, text=True
+    ).stdout.split("\0")
+    for name in filter(None, tracked):
+        # A build writes into its folder.
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        if (REPO_ROOT / name).exists():
+            shutil.copy2(REPO_ROOT / name, source / name)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--no-index", "--wheel-dir", wheels, source], check=True)
+    (wheel,) = wheels.glob("*.whl")
+    within = {name.rpartition(BESIDE)[2] for name in zipfile.ZipFile(wheel).namelist()}
+    run = {name for name in tracked if name.startswith(tuple(f"{top}/" for top in OWN))}
+    beside = {"models.yaml", "workspace.yaml"}
+    assert run | beside <= within
+    assert not any(name.startswith("tests/") for name in within)
+
+
+def test_one_duckdb_is_named_everywhere_and_installed() -> None:
+    """An extension is loaded by the DuckDB of its own version alone, and that one reads every file."""
+    named = {
+        line
+        for lines in (
+            PROJECT["dependencies"],
+            (REPO_ROOT / "requirements.lock").read_text().split(),
+        )
+        for line in lines
+        if line.startswith("duckdb")
+    }
+    packages = ("duckdb", *(f"duckdb-extension-{name}" for name in LAKE_EXTENSIONS))
+    assert named == {f"{package}=={duckdb.__version__}" for package in packages}
+    assert {version(package) for package in packages} == {duckdb.__version__}
+    assert "duckdb" not in (REPO_ROOT / "deploy" / "Dockerfile").read_text().lower().replace(
+        "warehouse.duckdb", ""
+    )

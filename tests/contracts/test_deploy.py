@@ -35,12 +35,6 @@ GUIDE = (REPO_ROOT / "docs" / "guides" / "shared-instance.md").read_text()
 IMAGE_ENV = dict(re.findall(r"([A-Z_]+)=(\S+)", DOCKERFILE.partition("ENV PATH")[2]))
 
 
-def test_the_files_are_whole() -> None:
-    assert set(OURS) == {"code", "webserver", "daemon", "review", "mock"}
-    assert set(SERVICES) - set(OURS) == {"postgres", "storage", "bucket"}
-    assert 'ENTRYPOINT ["vlm-loom"]' in DOCKERFILE
-
-
 @pytest.mark.parametrize("name", OURS)
 def test_a_service_is_understood_writes_its_home_and_tmp_alone_and_is_not_root(name: str) -> None:
     service = OURS[name]
@@ -61,7 +55,10 @@ def test_the_image_s_user_is_added_with_options_that_useradd_knows() -> None:
     assert options and options <= set(re.findall(r"--[\w-]+", usage))
 
 
-def test_what_a_service_depends_on_can_be_waited_for() -> None:
+def test_there_are_all_services_and_what_one_depends_on_can_be_waited_for() -> None:
+    assert set(OURS) == {"code", "webserver", "daemon", "review", "mock"}
+    assert set(SERVICES) - set(OURS) == {"postgres", "storage", "bucket"}
+    assert 'ENTRYPOINT ["vlm-loom"]' in DOCKERFILE
     for service in SERVICES.values():
         for other, how in service.get("depends_on", {}).items():
             if how["condition"] == "service_healthy":
@@ -82,6 +79,10 @@ def test_each_healthcheck_asks_the_port_that_is_served() -> None:
         assert port in " ".join(service["healthcheck"]["test"]), name
         assert all(published.endswith(f":{port}") for published in service.get("ports", []))
     assert served == exposed
+    # Nothing but the two web servers is published, and these on loopback.
+    published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
+    assert set(published) == {"webserver", "review"}
+    assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
 
 
 def test_commands_in_comments_name_the_file_and_required_values_are_the_first() -> None:
@@ -91,12 +92,6 @@ def test_commands_in_comments_name_the_file_and_required_values_are_the_first() 
     required = set(re.findall(r"\$\{(\w+):\?", (DEPLOY / "compose.yaml").read_text()))
     values = re.findall(r"^(\w+)=", (DEPLOY / "env.example").read_text(), re.MULTILINE)
     assert required == set(values[:3])
-
-
-def test_nothing_but_the_two_web_servers_is_published_and_these_on_loopback() -> None:
-    published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
-    assert set(published) == {"webserver", "review"}
-    assert all(port.startswith("127.0.0.1:") for ports in published.values() for port in ports)
 
 
 def test_each_variable_is_one_of_the_code_and_each_secret_one_of_the_example() -> None:
@@ -161,11 +156,18 @@ def test_helms_code_location_is_the_projects_and_pods_are_as_the_compose_files_s
         assert mounts["home"] == IMAGE_ENV["LOOM_WORKSPACE"] and mounts["tmp"] == "/tmp"
 
 
-def test_helms_tables_and_stores_are_outside_the_volume_that_pods_share() -> None:
+def test_helms_tables_and_stores_are_outside_the_pods_volume_and_its_review_app_is_composes() -> (
+    None
+):
     (secret,) = re.findall(r"create secret generic loom-stores (?:.*\\\n)+.*", GUIDE)
     named = {*re.findall(r"--from-literal=(LOOM_\w+)=", secret)}
     (settings,) = [each["data"] for each in MANIFESTS if each["kind"] == "ConfigMap"]
     assert {"LOOM_STORES", "LOOM_WAREHOUSE", "LOOM_FILES"} <= named | settings.keys()
+    (deployment,) = [each for each in MANIFESTS if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == OURS["review"]["command"]
+    assert container["image"].startswith("vlm-loom:")
+    assert str(container["ports"][0]["containerPort"]) == container["args"][-1]
 
 
 def test_helms_launcher_is_dagsters_and_takes_its_settings() -> None:
@@ -176,14 +178,6 @@ def test_helms_launcher_is_dagsters_and_takes_its_settings() -> None:
     assert (launcher["module"], launcher["class"]) == ("dagster_k8s", K8sRunLauncher.__name__)
     checked = process_config(K8sRunLauncher.config_type(), launcher["config"])
     assert checked.success, checked.errors
-
-
-def test_the_review_app_of_the_manifests_is_that_of_the_compose_file() -> None:
-    (deployment,) = [each for each in MANIFESTS if each["kind"] == "Deployment"]
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    assert container["args"] == OURS["review"]["command"]
-    assert container["image"].startswith("vlm-loom:")
-    assert str(container["ports"][0]["containerPort"]) == container["args"][-1]
 
 
 def test_the_image_gets_every_file_that_the_package_is_made_of() -> None:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -14,11 +15,15 @@ import pytest
 from dagster_project.cli import main as loom
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import restore_signal_handlers
+from resources.files.home import warehouse_path
 from resources.stores_of_home import bring_home_up_to_date
+from resources.warehouse import Warehouse
 from tests.doubles.remembering_embedder import RememberingEmbedder
 from tests.homes.kept import unpack
 
 Commanded = Callable[..., CompletedProcess[str]]
+Typed = Callable[..., Any]
+Refused = Callable[..., str]
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +58,32 @@ def commanded() -> Commanded:
     return done
 
 
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
+    """`typed("release pin", name, code=0)`: `vlm-loom` with these words; what it printed."""
+
+    def printed(words: str, *more: object, code: int = 0) -> Any:
+        capsys.readouterr()
+        ended = loom([*words.split(), *map(str, more)])
+        found = capsys.readouterr()
+        assert ended == code, found
+        return found
+
+    return printed
+
+
+@pytest.fixture
+def refused(typed: Typed) -> Refused:
+    """The one sentence that a command is refused with."""
+
+    def sentence(words: str, *more: object) -> str:
+        printed = typed(words, *more, code=2)
+        assert printed.out == "" and printed.err.count("\n") == 1, printed
+        return str(printed.err)
+
+    return sentence
+
+
 @pytest.fixture(scope="session")
 def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small home of 0.2.0, brought to this version. Not to be changed: tests copy it."""
@@ -63,12 +94,25 @@ def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def import_into(home: Path, *words: str) -> None:
-    """`vlm-loom release import` on a home that is not the test's own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOOM_WORKSPACE", str(home))
-        patch.setenv("DAGSTER_HOME", str(home / "dagster"))
-        assert loom(["release", "import", *words]) == 0
+@pytest.fixture
+def folder(loom_home: Path, small_home: Path) -> Path:
+    """A copy of the small home, in use."""
+    return Path(shutil.copytree(small_home, loom_home))
+
+
+@pytest.fixture
+def tables(loom_home: Path, empty_tables: Path) -> Warehouse:
+    """Empty tables of a home: a tenth of making them."""
+    loom_home.mkdir(exist_ok=True)
+    shutil.copy(empty_tables, warehouse_path())
+    return Warehouse(warehouse_path())
+
+
+@pytest.fixture
+def ephemeral() -> Iterator[dg.DagsterInstance]:
+    """An instance in memory."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
 
 
 @pytest.fixture(scope="session")

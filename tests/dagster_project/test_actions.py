@@ -1,39 +1,39 @@
-"""Each action is a subcommand, a job and an op, and a wrong name is said before a run begins."""
+"""Actions and settings: each is a subcommand, a job and an op, and a wrong name needs no run."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import click
 import dagster as dg
 import pytest
+import yaml
 from dagster._core.asset_graph_view.asset_graph_view import AssetGraphView
 from dagster._core.definitions.data_version import (
     CODE_VERSION_TAG,
     DATA_VERSION_TAG,
     CachingStaleStatusResolver,
 )
-from pydantic import Field
 
-from dagster_project.action import Action, ActionResult, CommandField, Release
-from dagster_project.action_commands import command_of
+from assets.common.settings import SECTIONS
+from dagster_project.action import Action
 from dagster_project.action_jobs import job_of
 from dagster_project.actions import ACTIONS
-from dagster_project.cli import main as loom
 from dagster_project.cli import vlm_loom
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import restore_signal_handlers
+from dagster_project.settings_job import EVERYDAY, settings_job
 from methods.delimited import QUOTINGS
 from resources.files.home import REPO_ROOT, ledger_path
 from resources.llm.ledger import Ledger
+from resources.settings.asset_settings import FORMER_TABLES
 from resources.warehouse.configured import warehouse_of_home
 from tests.assets.filled import put
+from tests.dagster_project.conftest import Refused, Typed
 from tests.resources.llm.test_ledger import call
-
-pytestmark = pytest.mark.slow
 
 WRONG = [
     ["release", "lst"],
@@ -47,6 +47,7 @@ WRONG = [
 """Command lines that need no run to be refused."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.job())
 def test_command_and_job_take_the_same(action: type[Action]) -> None:
     group_name, name = action.COMMAND.split()
@@ -69,52 +70,18 @@ def test_command_and_job_take_the_same(action: type[Action]) -> None:
     assert all(field.description for field in fields.values())
 
 
-class WeighOwls(Action):
-    """Weigh the owls of a release."""
-
-    COMMAND = "release weigh"
-    EXAMPLE = "release weigh mmdu --as stones"
-
-    release: Release
-    unit: Annotated[Literal["grams", "stones"], CommandField("as")] = "grams"
-    times: int = Field(1, description="How often.")
-    dry: bool = Field(False, description="Weigh nothing.")
-
-    def perform(self, warehouse: object) -> ActionResult:
-        return ActionResult(f"{self.release}: {self.times} times in {self.unit}, dry: {self.dry}")
-
-
-def test_an_action_is_one_class(monkeypatch: pytest.MonkeyPatch, loom_home: Path) -> None:
-    """Its fields are arguments, options and config; its parameters are resources."""
-    loom_home.mkdir()
-    given: list[dict[str, Any]] = []
-    monkeypatch.setattr(
-        "dagster_project.run.perform_as_run", lambda _, values: given.append(values)
-    )
-    monkeypatch.setattr("resources.publishing.releases.release_meant", lambda _, name: name)
-    command = command_of(WeighOwls)
-    command.main(["mmdu", "--as", "stones", "--dry"], standalone_mode=False)
-    assert given == [{"release": "mmdu", "unit": "stones", "times": 1, "dry": True}]
-    with restore_signal_handlers():
-        result = job_of(WeighOwls).execute_in_process(
-            run_config={"ops": {"release_weigh": {"config": given[0]}}},
-            resources={"warehouse": object()},
-        )
-    assert result.output_for_node("release_weigh") == "mmdu: 1 times in stones, dry: True"
-    assert (WeighOwls.job(), WeighOwls.uses()) == ("weigh_owls", ["warehouse"])
-
-
+@pytest.mark.slow
 def test_settings_of_assets_that_an_action_does_not_need_are_no_obstacle(
-    loom_home: Path, capsys: pytest.CaptureFixture[str]
+    loom_home: Path, refused: Refused
 ) -> None:
     """Not even those of an extra's."""
     loom_home.mkdir()
     written = "".join(f"  {table}: {{seed: 1}}\n" for table in ("judge_quality", "task_map"))
     (loom_home / "settings.yaml").write_text(f"evaluate:\n{written}")
-    assert loom(["release", "unpin", "mmdu"]) == 2
-    assert capsys.readouterr().err == "mmdu is not pinned; no name is.\n"
+    assert refused("release unpin mmdu") == "mmdu is not pinned; no name is.\n"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_name_is_said_without_a_run_and_without_dagster_or_torch(
     loom_home: Path,
 ) -> None:
@@ -134,36 +101,30 @@ def test_what_is_wrong_with_a_name_is_said_without_a_run_and_without_dagster_or_
     assert not (loom_home / "dagster").exists()
 
 
+@pytest.mark.slow
 def test_upkeep_of_a_lake_is_refused_where_the_tables_are_a_file(
-    loom_home: Path, capsys: pytest.CaptureFixture[str]
+    loom_home: Path, typed: Typed
 ) -> None:
     loom_home.mkdir()
-    assert loom(["workspace", "merge-files"]) != 0
-    assert "this is for a lake (LOOM_WAREHOUSE)" in capsys.readouterr().err
+    assert "this is for a lake (LOOM_WAREHOUSE)" in typed("workspace merge-files", code=2).err
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("release", "import"),
-        ("result", "import-predictions"),
-        ("result", "import-scores"),
-        ("result", "difficulty"),
-        ("review", "import"),
-    ],
-)
-def test_every_command_that_reads_a_csv_has_the_option_for_its_quotes(
-    command: tuple[str, str],
-) -> None:
-    group, name = command
-    of_group = vlm_loom.commands[group]
-    assert isinstance(of_group, click.Group)
-    (option,) = [each for each in of_group.commands[name].params if each.name == "quoting"]
-    assert isinstance(option.type, click.Choice) and option.type.choices == QUOTINGS
+def test_every_command_that_reads_a_csv_has_the_option_for_its_quotes() -> None:
+    quoting = {
+        f"{group.name} {name}": option.type.choices
+        for group in vlm_loom.commands.values()
+        for name, command in getattr(group, "commands", {}).items()
+        for option in command.params
+        if option.name == "quoting"
+    }
+    reading = {"release import", "review import", "result difficulty"}
+    reading |= {"result import-predictions", "result import-scores"}
+    assert quoting == dict.fromkeys(reading, QUOTINGS)
 
 
+@pytest.mark.slow
 def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(
-    loom_home: Path, capsys: pytest.CaptureFixture[str]
+    loom_home: Path, typed: Typed
 ) -> None:
     loom_home.mkdir()
     Ledger(ledger_path()).add([call(1)._replace(stage="dialogue.answers")])
@@ -181,14 +142,14 @@ def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(
     with open_instance() as instance:
         instance.report_runless_asset_event(dg.AssetMaterialization(key, tags=made))
         assert state(instance) == ("", "1")
-        assert loom(["model", "re-ask", "--stage", "dialogue/answers"]) == 0
+        progress = typed("model re-ask --stage dialogue/answers").err
         assert state(instance) == ("CODE", "1"), "its rows are as they were"
-    progress = capsys.readouterr().err
     assert re.search(r"dialogue/answers +to be made again\n", progress), progress
 
 
+@pytest.mark.slow
 def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not(
-    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     (tmp_path / "corpus").mkdir()
     (tmp_path / "corpus" / "here.tsv").touch()
@@ -197,14 +158,86 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
     put(warehouse_of_home(), {"ingest.shards": [{"wit_shard": "here"}, {"wit_shard": "gone"}]})
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
-        assert loom(["workspace", "remove-shard", "gone"]) == 2
-        assert "has another corpus (gone, here) than the sample" in capsys.readouterr().err
-        assert loom(["workspace", "remove-shard", "here", "--corpus", f"{tmp_path}/corpus"]) == 2
-        assert "still has the shard here" in capsys.readouterr().err
-        assert loom(["workspace", "remove-shard", "gon"]) == 2
-        assert "the nearest is gone" in capsys.readouterr().err
-        assert loom(["workspace", "remove-shard", "gone"]) == 0
-        assert f"vlm-loom build --corpus {tmp_path}/corpus next" in capsys.readouterr().out
+        for words, said in (
+            ("gone", "has another corpus (gone, here) than the sample"),
+            (f"here --corpus {tmp_path}/corpus", "still has the shard here"),
+            ("gon", "the nearest is gone"),
+        ):
+            assert said in typed(f"workspace remove-shard {words}", code=2).err
+        removed = typed("workspace remove-shard gone").out
+        assert f"vlm-loom build --corpus {tmp_path}/corpus next" in removed
         assert list(instance.get_dynamic_partitions("wit_shard")) == ["here"]
     left = warehouse_of_home().select("ingest.shards", "wit_shard")["wit_shard"]
     assert left.to_pylist() == ["here"]
+
+
+def launch(config: dict[str, Any]) -> dg.ExecuteInProcessResult:
+    with restore_signal_handlers():
+        return settings_job().execute_in_process(
+            run_config={"ops": {"save_settings": {"config": config}}}, raise_on_error=False
+        )
+
+
+def opened() -> dict[str, Any]:
+    """The config that the Launchpad opens with."""
+    given: dict[str, Any] = dict(settings_job().run_config or {})
+    return given["ops"]["save_settings"]["config"]
+
+
+def written(home: Path) -> object:
+    return yaml.safe_load((home / "settings.yaml").read_text())
+
+
+@pytest.fixture
+def home(loom_home: Path) -> Path:
+    loom_home.mkdir()
+    return loom_home
+
+
+def test_it_opens_with_the_values_of_now_and_writes_those_that_differ_from_the_defaults(
+    home: Path,
+) -> None:
+    assert opened()["cluster"]["clusters"]["tau"] == 0.75
+    assert "recluster" not in opened()["cluster"]["clusters"], "that is for one run"
+    edited = opened()
+    edited["cluster"]["clusters"]["tau"] = 0.6
+    assert launch(edited).success
+    assert written(home) == {"cluster": {"clusters": {"tau": 0.6}}}
+    assert opened()["cluster"]["clusters"]["tau"] == 0.6
+    # The schema for editors stands next to the file.
+    schema = yaml.safe_load((home / "settings.schema.json").read_text())
+    tau = schema["properties"]["cluster"]["properties"]["clusters"]["properties"]["tau"]
+    assert (tau["minimum"], tau["maximum"], tau["default"]) == (-1, 1, 0.75)
+
+
+def test_it_opens_with_what_people_change_and_with_what_the_file_has(home: Path) -> None:
+    page = opened()
+    assert len(yaml.safe_dump(page).splitlines()) < 40, "it is seen without scrolling far"
+    for (stage, asset), fields in ((table.split("."), of) for table, of in EVERYDAY.items()):
+        assert page[stage][asset].keys() >= set(fields)
+    assert "cohesion" not in page["cluster"]
+    assert launch({"cluster": {"cohesion": {"min_mean_similarity": 0.6}}}).success
+    assert opened()["cluster"]["cohesion"] == {"min_mean_similarity": 0.6}
+
+
+def test_what_is_left_out_stays_and_a_default_leaves_the_file(home: Path) -> None:
+    assert launch({"cluster": {"clusters": {"tau": 0.6, "min_size": 3}}}).success
+    assert launch({"cluster": {"clusters": {"tau": 0.75}}}).success
+    assert written(home) == {"cluster": {"clusters": {"min_size": 3}}}
+
+
+def test_a_page_that_was_opened_before_another_edit_changes_nothing(home: Path) -> None:
+    page = opened()
+    (home / "settings.yaml").write_text("review: {approved: {require: all}}\n")
+    refused = launch(page)
+    assert not refused.success
+    (failure,) = [event for event in refused.all_events if event.is_step_failure]
+    assert "has changed since this Launchpad was opened" in str(
+        failure.step_failure_data.user_failure_data.description
+    )
+    assert written(home) == {"review": {"approved": {"require": "all"}}}
+
+
+def test_every_former_name_of_a_table_leads_to_a_table_with_settings() -> None:
+    assert {*FORMER_TABLES.values()} <= SECTIONS.keys()
+    assert not FORMER_TABLES.keys() & SECTIONS.keys()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -10,36 +11,31 @@ from dagster._core.storage.tags import WILL_RETRY_TAG
 from assets.common.failures import plain_errors
 from dagster_project import alerts, ui
 from dagster_project.alerts import alert_of_failed_checks, alert_of_failed_runs
-from dagster_project.cli import main
 from dagster_project.job_runs import run_job
 from methods.errors import UserError
 from resources.llm.model_calls import WaitingForBatch
 from resources.web.alerts import EMAIL, WEBHOOK, send
 from resources.web.ports import ui_page
+from tests.dagster_project.conftest import Typed
 from tests.doubles.serving import free_ports, serving
 from tests.resources.web.test_alerts import Webhook
 
 SENTENCE = "The corpus has no shards: name another folder."
 
 
-@dg.job
-def wrong() -> None:
-    @dg.op
-    def ingest() -> None:
+def job_of(name: str, error: Exception) -> dg.JobDefinition:
+    """A job of one step, which raises an error."""
+
+    @dg.op(name="ingest")
+    def step() -> None:
         with plain_errors():
-            raise UserError(SENTENCE)
+            raise error
 
-    ingest()
+    return dg.GraphDefinition(name, node_defs=[step]).to_job()
 
 
-@dg.job
-def waiting() -> None:
-    @dg.op
-    def ask() -> None:
-        with plain_errors():
-            raise WaitingForBatch("3 requests are in a batch.")
-
-    ask()
+wrong = job_of("wrong", UserError(SENTENCE))
+waiting = job_of("waiting", WaitingForBatch("3 requests are in a batch."))
 
 
 @dg.asset
@@ -70,23 +66,22 @@ def webhook(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhoo
         yield server
 
 
+def tick(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str | None) -> Any:
+    repository = dg.Definitions(sensors=[sensor]).get_repository_def()
+    context = dg.build_sensor_context(instance, cursor, repository_def=repository)
+    return sensor.evaluate_tick(context)
+
+
 def ticks(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str | None) -> str:
     """Evaluate a sensor as the daemon does, until it has seen all; the cursor then."""
-    repository = dg.Definitions(sensors=[sensor]).get_repository_def()
     for _ in range(5):
-        context = dg.build_sensor_context(instance, cursor, repository_def=repository)
-        cursor = sensor.evaluate_tick(context).cursor
-    assert cursor is not None
-    return cursor
+        cursor = tick(sensor, instance, cursor).cursor
+    return str(cursor)
 
 
 def skips(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str) -> str:
     """Why the next tick is skipped that comes to a run."""
-    repository = dg.Definitions(sensors=[sensor]).get_repository_def()
-    context = dg.build_sensor_context(instance, cursor, repository_def=repository)
-    reason = sensor.evaluate_tick(context).skip_message
-    assert reason is not None
-    return reason
+    return str(tick(sensor, instance, cursor).skip_message)
 
 
 def test_a_failed_run_and_a_failed_check_are_told_of_once(
@@ -141,21 +136,16 @@ def test_an_alert_that_one_of_two_receivers_took_is_not_sent_again(
     assert len(webhook.received) == 1
 
 
-@pytest.mark.parametrize("command", [["ui"], ["exec", "true"]])
-@pytest.mark.parametrize("addresses", ["ada@example.org,\neva@example.org", "ada@example.org\n"])
+@pytest.mark.parametrize("command", ["ui", "exec true"])
 def test_mail_addresses_with_a_line_break_are_refused_at_start(
-    loom_home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
-    addresses: str,
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed, command: str
 ) -> None:
-    monkeypatch.setenv(EMAIL, addresses)
     monkeypatch.setattr(ui, "replace_process", lambda _command: 0)
     refused = f"{EMAIL} has a line break: write the addresses in one line, separated by commas."
-    assert main(command) == 2
-    assert refused in capsys.readouterr().err
-    assert send("s", "t") == [refused]
+    for addresses in ("ada@example.org,\neva@example.org", "ada@example.org\n"):
+        monkeypatch.setenv(EMAIL, addresses)
+        assert refused in typed(command, code=2).err
+        assert send("s", "t") == [refused]
 
 
 def test_links_of_alerts_have_the_port_of_the_ui(

@@ -9,13 +9,15 @@ import pytest
 from dagster._core.definitions.asset_daemon_cursor import AssetDaemonCursor
 from dagster._core.definitions.data_version import (
     CODE_VERSION_TAG,
-    DATA_VERSION_TAG,
     get_input_data_version_tag,
     get_input_event_pointer_tag,
 )
 
+from assets.common.dagster_internals import DATA_VERSION_TAG, MANY_PARTITIONS
 from assets.common.partitions import wit_shards
-from dagster_project.definitions import build_defs
+from dagster_project.action_jobs import MADE_OF_SHARDS
+from dagster_project.definitions import build_defs, defs
+from dagster_project.outdated import ManyShards
 from dagster_project.progress import TO_BE_MADE_AGAIN
 from dagster_project.shards import observation, observation_of_files
 from methods.ids import content_id
@@ -71,13 +73,9 @@ class Project:
     def latest(self, key: dg.AssetKey, partition: str | None) -> tuple[str, int | str]:
         """The data version of an asset, and the event that says it."""
         of_key = dg.AssetRecordsFilter(key, asset_partitions=[partition] if partition else None)
-        records = [
-            *self.instance.fetch_materializations(of_key, limit=1).records,
-            *self.instance.fetch_observations(of_key, limit=1).records,
-        ] or [
-            *self.instance.fetch_materializations(key, limit=1).records,
-            *self.instance.fetch_observations(key, limit=1).records,
-        ]
+        fetches = self.instance.fetch_materializations, self.instance.fetch_observations
+        found = [fetch(of, limit=1).records for of in (of_key, key) for fetch in fetches]
+        records = found[0] or found[1] or found[2] or found[3]
         if not records:
             return "INITIAL", "NULL"
         event = records[0].asset_materialization or records[0].asset_observation
@@ -213,3 +211,68 @@ def test_new_predictions_are_scored_and_what_an_action_marks_is_made_again_once(
 
     assert "dialogue/questions" in project.run_until_quiet()
     assert project.run_until_quiet() == set()
+
+
+# --- More shards than Dagster compares ------------------------------------------------------------
+
+MANY_SHARDS = [f"shard-{number}" for number in range(MANY_PARTITIONS)]
+
+
+@dg.asset(partitions_def=wit_shards)
+def entries(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
+    return dg.MaterializeResult(data_version=dg.DataVersion(f"of {context.partition_key}"))
+
+
+@dg.asset(deps=[entries])
+def embeddings() -> None: ...
+
+
+GRAPH = dg.Definitions([entries, embeddings]).resolve_asset_graph()
+
+
+@pytest.fixture
+def many(ephemeral: dg.DagsterInstance) -> dg.DagsterInstance:
+    """With as many shards as Dagster does not compare any more."""
+    ephemeral.add_dynamic_partitions(str(wit_shards.name), MANY_SHARDS)
+    for shard in MANY_SHARDS:
+        ingest(ephemeral, shard, "first")
+    both = [entries, embeddings]
+    assert dg.materialize(both, selection=[embeddings], instance=ephemeral).success
+    return ephemeral
+
+
+def ingest(instance: dg.DagsterInstance, shard: str, version: str) -> None:
+    tags = {DATA_VERSION_TAG: version}
+    instance.report_runless_asset_event(
+        dg.AssetMaterialization(entries.key, partition=shard, tags=tags)
+    )
+
+
+def have_changed(instance: dg.DagsterInstance) -> bool:
+    event = instance.get_latest_materialization_event(embeddings.key)
+    assert event
+    return ManyShards(instance, GRAPH).have_changed(embeddings.key, event.asset_materialization)
+
+
+def test_a_new_shard_or_one_with_other_rows_is_a_change_and_one_ingested_again_is_none(
+    many: dg.DagsterInstance,
+) -> None:
+    assert not have_changed(many)
+    # The last one is the event that the embeddings have seen.
+    for shard in ("shard-0", MANY_SHARDS[-1]):
+        ingest(many, shard, "first")
+    assert not have_changed(many)
+    ingest(many, "shard-1", "second")
+    assert have_changed(many)
+    ingest(many, "shard-1", "first")
+    assert not have_changed(many), "it is as it was"
+    many.add_dynamic_partitions(str(wit_shards.name), ["new"])
+    ingest(many, "new", "first")
+    assert have_changed(many)
+
+
+def test_the_assets_that_a_removed_shard_makes_outdated_are_those_that_depend_on_shards() -> None:
+    graph = defs.resolve_asset_graph()
+    shards = {key for key in graph.materializable_asset_keys if graph.get(key).is_partitioned}
+    of_all_shards = {child for shard in shards for child in graph.get(shard).child_keys} - shards
+    assert {".".join(key.path) for key in of_all_shards} == {*MADE_OF_SHARDS}

@@ -61,12 +61,8 @@ def test_what_must_hold_is_blocking_and_what_is_to_be_looked_at_is_not() -> None
     }
     made = {check.check_key for check in checks.CLUSTER_CHECKS}
     assert made <= of_stage.keys()
-    assert {key.name for key in made if of_stage[key]} == {
-        "within_tau",
-        "no_repeats",
-        "sizes",
-        "entry_use",
-    }
+    blocking = {key.name for key in made if of_stage[key]}
+    assert blocking == {"within_tau", "no_repeats", "sizes", "entry_use"}
 
 
 @pytest.mark.parametrize(
@@ -164,73 +160,50 @@ def test_clusters_that_could_be_one_are_a_warning(warehouse: Warehouse) -> None:
         assert ("Red kites" in value(result, "nearest")) is could_be_one
 
 
-def drawn(warehouse: Warehouse, *sets: tuple[str, str, list[str]]) -> Warehouse:
-    """Sets of (id, kind, entries) over entries a, b, … with an image each."""
+def drawn(warehouse: Warehouse, *sets: tuple[str, str, str], **page_of: str) -> None:
+    """Sets of (id, kind, entries, a letter each) with an image each, and the pages of entries."""
     rows = [
         {"set_id": set_id, "kind": kind, "position": position}
         | {"entry_id": entry_id, "image_id": f"image-{entry_id}"}
         for set_id, kind, entries in sets
         for position, entry_id in enumerate(entries, start=1)
     ]
-    put(warehouse, {"cluster.image_sets": rows})
-    return warehouse
+    entries = [{"entry_id": name, "page_id": page} for name, page in page_of.items()]
+    put(warehouse, {"cluster.image_sets": rows, "ingest.entries": entries})
 
 
-def known(warehouse: Warehouse, **page_of: str) -> None:
-    """The pages of entries."""
-    put(
-        warehouse,
-        {"ingest.entries": [{"entry_id": name, "page_id": page} for name, page in page_of.items()]},
-    )
-
-
-def test_a_page_twice_in_a_set_fails_unless_pages_may_repeat(
+def test_a_page_twice_in_a_set_fails_unless_pages_may_repeat_and_images_that_look_alike_always(
     warehouse: Warehouse, made_with: MadeWith
 ) -> None:
-    known(warehouse, a="1", b="1", c="2")
     # An entry may be in one set of each kind, and the pages of d and e, which are gone, are unknown.
-    drawn(
-        warehouse,
-        ("s", "benchmark", ["a", "b"]),
-        ("t", "instruction", ["b", "c"]),
-        ("u", "instruction", ["d", "e"]),
-    )
-    assert checks.entry_use(made_with("cluster.image_sets"), warehouse=warehouse).passed
-    result = checks.no_repeats(made_with("cluster.image_sets"), warehouse=warehouse)
+    sets = ("s", "benchmark", "ab"), ("t", "instruction", "bc"), ("u", "instruction", "de")
+    drawn(warehouse, *sets, a="1", b="1", c="2")
+    once = made_with("cluster.image_sets")
+    assert checks.entry_use(once, warehouse=warehouse).passed
+    result = checks.no_repeats(once, warehouse=warehouse)
     assert not result.passed and value(result, "sets") == 1
-    assert checks.no_repeats(
-        made_with("cluster.image_sets", repeat_pages=True), warehouse=warehouse
-    ).passed
-
-
-def test_two_images_that_look_alike_fail_even_where_pages_may_repeat(
-    warehouse: Warehouse, made_with: MadeWith
-) -> None:
-    known(warehouse, a="1", b="2")
+    again = made_with("cluster.image_sets", repeat_pages=True)
+    assert checks.no_repeats(again, warehouse=warehouse).passed
     alike = [{"image_id": f"image-{name}", "group_id": "image-a"} for name in "ab"]
     put(warehouse, {"cluster.duplicates": alike})
-    drawn(warehouse, ("s", "benchmark", ["a", "b"]))
-    assert not checks.no_repeats(
-        made_with("cluster.image_sets", repeat_pages=True), warehouse=warehouse
-    ).passed
+    assert not checks.no_repeats(again, warehouse=warehouse).passed
 
 
 @pytest.mark.parametrize(
-    ("kind", "n_images", "passed"),
+    ("kind", "entries", "passed"),
     [
-        ("benchmark", 1, False),
-        ("benchmark", 2, True),
-        ("instruction", 5, True),
-        ("instruction", 6, False),
+        ("benchmark", "a", False),
+        ("benchmark", "ab", True),
+        ("instruction", "abcde", True),
+        ("instruction", "abcdef", False),
     ],
 )
-def test_sizes_are_the_papers(warehouse: Warehouse, kind: str, n_images: int, passed: bool) -> None:
-    drawn(warehouse, ("s", kind, [f"e{number}" for number in range(n_images)]))
+def test_sizes_are_the_papers_and_a_gap_in_the_order_fails(
+    warehouse: Warehouse, kind: str, entries: str, passed: bool
+) -> None:
+    drawn(warehouse, ("s", kind, entries))
     assert checks.sizes(warehouse=warehouse).passed is passed
-
-
-def test_a_gap_in_the_order_fails(warehouse: Warehouse) -> None:
-    drawn(warehouse, ("s", "benchmark", ["a", "b", "c"]))
+    drawn(warehouse, ("s", "benchmark", "abc"))
     rows = warehouse.sql("SELECT * FROM cluster.image_sets WHERE position <> 2")
     warehouse.replace("cluster.image_sets", rows)
     assert not checks.sizes(warehouse=warehouse).passed
@@ -239,11 +212,9 @@ def test_a_gap_in_the_order_fails(warehouse: Warehouse) -> None:
 def test_an_entry_in_two_sets_of_a_kind_fails_unless_it_may(
     warehouse: Warehouse, made_with: MadeWith
 ) -> None:
-    drawn(warehouse, ("s", "benchmark", ["a", "b"]), ("t", "benchmark", ["a", "c"]))
-    result = checks.entry_use(
-        made_with("cluster.image_sets", instruction_max_uses=2), warehouse=warehouse
-    )
+    drawn(warehouse, ("s", "benchmark", "ab"), ("t", "benchmark", "ac"))
+    of_other = made_with("cluster.image_sets", instruction_max_uses=2)
+    result = checks.entry_use(of_other, warehouse=warehouse)
     assert not result.passed and value(result, "entries") == 1
-    assert checks.entry_use(
-        made_with("cluster.image_sets", benchmark_max_uses=2), warehouse=warehouse
-    ).passed
+    of_kind = made_with("cluster.image_sets", benchmark_max_uses=2)
+    assert checks.entry_use(of_kind, warehouse=warehouse).passed

@@ -1,6 +1,6 @@
 """Code versions: what an asset is made by changes its version, and nobody else's."""
 
-import importlib.util
+import importlib
 import os
 from collections.abc import Callable
 from functools import cache
@@ -94,17 +94,17 @@ def test_a_setting_changes_the_version_of_its_asset_alone(
     before: Versions, home: Path, text: str, made_by_it: set[str]
 ) -> None:
     (home / "settings.yaml").write_text(text)
-
     assert changed(before) == made_by_it
 
 
-def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
+def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> Path:
     """The project's prompt as a person's own in `LOOM_PROMPTS`, changed."""
     benchmark, task = name.split("/")
     text = (REPO_ROOT / "methods" / benchmark / "prompts" / f"{task}.md").read_text()
     target = folder / benchmark / f"{task}.md"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(change(text))
+    return target
 
 
 @pytest.mark.parametrize(
@@ -112,85 +112,54 @@ def own_prompt(folder: Path, name: str, change: Callable[[str], str]) -> None:
     [
         ("mmdu/summary", {"dialogue/summaries"}),
         ("rewriting/rewrite", {"rewrite/rewrites", "rewrite/seed_rewrites"}),
-        ("convbench/write_reference", {"dialogue/turn_references"}),
         ("mmbench/question", {"evaluate/answers"}),
-        ("mmiu/write_distractors", {"choice/mmiu_items"}),
-        ("quality/ground", {"quality/checks"}),
         ("mmdu/judge", JUDGED_ALONE),
         ("pairwise/compare", {"evaluate/pairs", "evaluate/judge_bias_tests"}),
         ("choice/extract", {"evaluate/answers", "evaluate/second_readings"}),
     ],
 )
 def test_a_prompt_changes_the_versions_of_what_is_made_by_it(
-    name: str,
-    made_by_it: set[str],
-    before: Versions,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    before: Versions, tmp_path: Path, monkeypatch, name: str, made_by_it: set[str]
 ) -> None:
     own_prompt(tmp_path, name, lambda text: text.rstrip() + "\nBe brief.\n")
     monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path))
     assert changed(before) == made_by_it
 
 
-def test_a_copy_is_the_same_prompt_and_one_that_cannot_be_read_is_another(
+def test_a_copy_is_the_same_prompt_one_that_cannot_be_read_another_and_a_wrong_folder_is_no_obstacle(
     before: Versions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path))
     own_prompt(tmp_path, "mmdu/judge", lambda text: text)
     assert changed(before) == set()
-    own_prompt(tmp_path / "other", "mmdu/judge", lambda _: "no front matter")
     monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "other"))
+    own_prompt(tmp_path / "other", "mmdu/judge", lambda _: "no front matter")
     assert changed(before) == JUDGED_ALONE
+    # Definitions load, and the runs of what prompts make say what is wrong.
+    misspelt = own_prompt(tmp_path / "misspelt", "mmdu/judge", lambda text: text)
+    misspelt.rename(misspelt.with_name("jugde.md"))
+    for folder in (str(tmp_path / "misspelt"), "relative"):
+        monkeypatch.setenv("LOOM_PROMPTS", folder)
+        assert changed(before) >= {"dialogue/summaries", "rewrite/rewrites", "evaluate/judgments"}
 
 
-@pytest.mark.parametrize("wrong", ["relative", "misspelt"])
-def test_a_wrong_folder_of_prompts_changes_only_what_prompts_make(
-    wrong: str, before: Versions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_query_changes_the_versions_of_what_uses_it_and_a_comment_or_spacing_does_not(
+    before: Versions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own_prompt(tmp_path / "misspelt", "mmdu/judge", lambda text: text)
-    (tmp_path / "misspelt" / "mmdu" / "judge.md").rename(
-        tmp_path / "misspelt" / "mmdu" / "jugde.md"
-    )
-
-    monkeypatch.setenv("LOOM_PROMPTS", wrong if wrong == "relative" else str(tmp_path / wrong))
-
-    # Definitions load, and these assets' runs say what is wrong.
-    assert changed(before) >= {"dialogue/summaries", "rewrite/rewrites", "evaluate/judgments"}
-
-
-@pytest.fixture
-def with_sql(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[str], str]], None]:
-    """`with_sql(name, change)`: that file of sql/ has the changed text."""
     original = code_versions.sql_text
 
-    def patch(name: str, change: Callable[[str], str]) -> None:
-        monkeypatch.setattr(
-            code_versions,
-            "sql_text",
-            lambda asked: change(original(asked)) if asked == name else original(asked),
-        )
+    def changed_with(name: str, *replaced: str) -> set[str]:
+        """The assets of another version when that file of sql/ has another text."""
+        text = original(name).replace(*replaced, 1)
+        texts = {name: f"-- For people.\n{text}\n  -- The end.\n"}
+        monkeypatch.setattr(code_versions, "sql_text", lambda of: texts.get(of) or original(of))
+        return changed(before)
 
-    return patch
-
-
-def test_a_query_changes_the_version_of_the_asset_that_names_it_and_a_comment_does_not(
-    before: Versions, with_sql: Callable[[str, Callable[[str], str]], None]
-) -> None:
-    with_sql("review/reviewable", lambda text: f"-- For people.\n{text}\n  -- The end.\n")
-    assert changed(before) == set()
-    with_sql("review/reviewable", lambda text: text.replace("\n", "\n    "))
-    assert changed(before) == set(), "spacing"
-    with_sql("review/reviewable", lambda text: text.replace("SELECT", "SELECT DISTINCT", 1))
-    assert changed(before) == {"review/queue"}
-
-
-def test_a_query_of_a_module_of_the_stage_counts_for_the_assets_that_use_its_functions(
-    before: Versions, with_sql: Callable[[str, Callable[[str], str]], None]
-) -> None:
-    with_sql("dialogue/sets", lambda text: text.replace("SELECT", "SELECT DISTINCT", 1))
-
-    assert "dialogue/summaries" in changed(before) and changed(before) <= GENERATED
+    assert changed_with("review/reviewable", "\n", "\n    ") == set()
+    assert changed_with("review/reviewable", "SELECT", "SELECT DISTINCT") == {"review/queue"}
+    # A module of the stage names it, whose functions these assets use.
+    of_module = changed_with("dialogue/sets", "SELECT", "SELECT DISTINCT")
+    assert "dialogue/summaries" in of_module and of_module <= GENERATED
 
 
 def registry(path: Path, **changes: dict[str, Any]) -> None:
@@ -242,18 +211,13 @@ WRITTEN = {
     ],
 )
 def test_the_models_of_a_role_change_the_versions_of_what_they_make(
-    changes: dict[str, dict[str, Any]],
-    made_by_them: set[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, dict[str, Any]], made_by_them: set[str], tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
     monkeypatch.setenv("LOOM_PROFILE", "p")
     registry(tmp_path / "models.yaml")
     with_these = versions()
-
     registry(tmp_path / "models.yaml", **changes)
-
     assert changed(with_these) == made_by_them
 
 
@@ -276,54 +240,29 @@ def test_other_rules_for_letters_change_the_version_of_what_they_read(
     assert changed(before) == {"evaluate/answers"}
 
 
-@pytest.fixture
-def source(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str | None]:
-    """`source(version=..., module=...)`: the version of `review/queue` if it were made by that."""
-    spec = next(spec for spec in specs() if spec.key == dg.AssetKey(["review", "queue"]))
-
-    def made_by(**of: object) -> str | None:
-        with monkeypatch.context() as patch:
-            before = tables.SOURCES["review.queue"]
-            patch.setitem(tables.SOURCES, "review.queue", before._replace(**of))
-            return code_version(spec)
-
-    return made_by
-
-
-def test_an_asset_says_by_its_own_version_that_its_method_is_another(
-    source: Callable[..., str | None],
-) -> None:
-    assert source() == source(version="1") != source(version="2")
-
-
-@pytest.fixture
-def module(tmp_path: Path) -> Callable[[str], ModuleType]:
-    """`module(text)`: a module of that code."""
-
-    def written(text: str) -> ModuleType:
-        path = tmp_path / f"m{abs(hash(text))}.py"
-        path.write_text(text)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec and spec.loader
-        made = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(made)
-        return made
-
-    return written
-
-
-def test_a_refactoring_is_no_other_version(
-    source: Callable[..., str | None], module: Callable[[str], ModuleType]
+def test_a_refactoring_is_no_other_version_and_an_asset_says_by_its_own_that_its_method_is_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The module's code counts by the prompts and SQL files that it names, and not by its words."""
+    spec = next(spec for spec in specs() if spec.key == dg.AssetKey(["review", "queue"]))
+    source = tables.SOURCES["review.queue"]
 
-    plain = module('QUERY = "review/reviewable"\n')
-    renamed = module(
-        '"""Other words; see a/b."""\n\n\ndef rows():\n    return "review/reviewable"\n'
-    )
-    other = module('QUERY = "review/queue"\n')
+    def made_by(**of: object) -> str | None:
+        """The version of `review/queue` if it were made by that."""
+        monkeypatch.setitem(tables.SOURCES, "review.queue", source._replace(**of))
+        return code_version(spec)
 
-    assert source(module=plain) == source(module=renamed) != source(module=other)
+    def module(name: str, text: str) -> ModuleType:
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        return importlib.import_module(name)
+
+    assert made_by() == made_by(version="1") != made_by(version="2")
+    plain = module("plain_of_a_test", 'QUERY = "review/reviewable"\n')
+    words = '"""Other words; see a/b."""\n\n\ndef rows():\n    return "review/reviewable"\n'
+    renamed = module("renamed_of_a_test", words)
+    other = module("other_of_a_test", 'QUERY = "review/queue"\n')
+    assert made_by(module=plain) == made_by(module=renamed) != made_by(module=other)
 
 
 def test_columns_are_part_of_the_version(before: Versions, monkeypatch: pytest.MonkeyPatch) -> None:

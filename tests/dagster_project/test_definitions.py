@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
 import pytest
 
 from assets.common.partitions import wit_shards
@@ -108,21 +109,14 @@ def test_every_asset_that_is_run_has_a_blocking_schema_check() -> None:
     assert blocking == set(graph.materializable_asset_keys)
 
 
-def test_the_schema_check_fails_when_the_warehouse_differs(tmp_path) -> None:
-    import duckdb
-
-    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
-    assert warehouse.columns() == declared_columns()
-    with duckdb.connect(str(warehouse.path)) as connection:
+def test_the_schema_check_fails_when_the_warehouse_differs(empty_warehouse: Warehouse) -> None:
+    assert empty_warehouse.columns() == declared_columns()
+    with duckdb.connect(str(empty_warehouse.path)) as connection:
         connection.execute("ALTER TABLE rewrite.rewrites ADD COLUMN extra VARCHAR")
-    check = next(
-        check
-        for check in build_defs().asset_checks
-        if check.check_key == dg.AssetCheckKey(dg.AssetKey(["rewrite", "rewrites"]), "schema")
-    )
-    result = check(warehouse=warehouse)
-    assert not result.passed
-    assert "extra" in str(result.metadata["unexpected"])
+    wanted = dg.AssetCheckKey(dg.AssetKey(["rewrite", "rewrites"]), "schema")
+    check: Any = next(check for check in defs.asset_checks or [] if check.check_key == wanted)
+    result = check(warehouse=empty_warehouse)
+    assert not result.passed and "extra" in str(result.metadata["unexpected"])
 
 
 def test_shards_are_the_one_partition_dimension_of_the_whole_graph(
@@ -141,14 +135,10 @@ def test_shards_are_the_one_partition_dimension_of_the_whole_graph(
 
 
 def test_every_setting_says_in_the_launchpad_what_it_is_for_and_may_be_left_out() -> None:
+    assets = [each for each in defs.assets or [] if isinstance(each, dg.AssetsDefinition)]
+    steps = {".".join(asset.key.path): asset.op for asset in assets}
     for table, settings in SECTIONS.items():
-        stage, name = table.split(".")
-        (step,) = [
-            asset
-            for asset in defs.assets or []
-            if isinstance(asset, dg.AssetsDefinition) and asset.key == dg.AssetKey([stage, name])
-        ]
-        fields = step.op.config_schema.config_type.fields
+        fields = steps[table].config_schema.config_type.fields
         assert fields.keys() == settings.model_fields.keys(), table
         for field_name, field in fields.items():
             assert not field.is_required, f"{table}.{field_name}"

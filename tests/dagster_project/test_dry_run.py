@@ -1,11 +1,10 @@
-"""A dry run tells what the main job would ask and cost, and asks and writes nothing."""
+"""A dry run tells what the main job would ask and cost, and asks and writes nothing; dialogue-shape."""
 
 import re
 import shutil
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from resources.files.home import home
 from resources.stores import address
 from resources.warehouse import lake_connection
 from resources.warehouse.configured import warehouse_of_home
+from tests.assets.corpus import mini_corpus
 from tests.assets.filled import put
-from tests.dagster_project.conftest import Commanded
+from tests.dagster_project.conftest import Commanded, Refused, Typed
 from tests.doubles.remembering_embedder import RememberingEmbedder
 
 pytestmark = pytest.mark.slow
@@ -58,23 +58,6 @@ def rows(output: str) -> dict[tuple[str, str], list[float]]:
     return found
 
 
-@pytest.fixture(scope="module")
-def fresh(
-    tmp_path_factory: pytest.TempPathFactory, small_home: Path, commanded: Commanded
-) -> tuple[Path, dict[Path, int], CompletedProcess[str]]:
-    """A dry run on a home with three image sets, for models whose servers and keys are not there."""
-    folder = tmp_path_factory.mktemp("dry")
-    home = Path(shutil.copytree(small_home, folder / "home"))
-    (home / "settings.yaml").write_text(SETTINGS)
-    models = folder / "models.yaml"
-    models.write_text(REGISTRY)
-    before = times(home)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RememberingEmbedder, "encode", vectors_without_a_model)
-        done = commanded(home, "dry-run", LOOM_MODELS=str(models), LOOM_PROFILE="p")
-    return home, before, done
-
-
 def vectors_without_a_model(_: object, texts: Sequence[str]) -> NDArray[np.float32]:
     """A direction for each text: a dry run counts calls, whatever texts are near to each other."""
     drawn = [np.random.default_rng(zlib.crc32(text.encode())).normal(size=8) for text in texts]
@@ -86,12 +69,6 @@ def times(home: Path) -> dict[Path, int]:
     """When each file of the home was written; looking at the ledger makes one for its locks."""
     files = (path for path in home.rglob("*") if path.is_file())
     return {path: path.stat().st_mtime_ns for path in files if path.suffix != ".flights"}
-
-
-def test_it_needs_no_key_asks_nobody_and_leaves_nothing_behind(fresh) -> None:
-    home, before, done = fresh
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert times(home) == before
 
 
 def test_a_home_without_image_sets_begins_with_each_shard_and_its_clusters(
@@ -109,14 +86,25 @@ def test_a_home_without_image_sets_begins_with_each_shard_and_its_clusters(
     assert dry_run._runs() == later
 
 
-def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
-    told = rows(fresh[2].stdout)
+def test_it_tells_calls_tokens_and_dollars_by_stage_and_model_and_asks_and_leaves_nothing(
+    small_home: Path, tmp_path: Path, commanded: Commanded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a home with three image sets, for models whose servers and keys are not there."""
+    home = Path(shutil.copytree(small_home, tmp_path / "home"))
+    (home / "settings.yaml").write_text(SETTINGS)
+    (tmp_path / "models.yaml").write_text(REGISTRY)
+    before = times(home)
+    monkeypatch.setattr(RememberingEmbedder, "encode", vectors_without_a_model)
+    models = {"LOOM_MODELS": str(tmp_path / "models.yaml"), "LOOM_PROFILE": "p"}
+    done = commanded(home, "dry-run", **models)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert times(home) == before
+    told = rows(done.stdout)
     # Rules read all letters of the mock model, and of a real model perhaps none.
     *none, extraction = told.pop(("evaluate.answers", "j"))
     assert none == [0] * 5 and extraction > 0
-    n_letters = re.search(
-        r"evaluate.answers asks j up to ([\d,]+) times more, where no rule", fresh[2].stdout
-    )
+    letters = r"evaluate.answers asks j up to ([\d,]+) times more, where no rule"
+    n_letters = re.search(letters, done.stdout)
     assert n_letters and int(n_letters[1].replace(",", "")) > 0
 
     assert list(dict.fromkeys(stage for stage, _ in told)) == [
@@ -166,27 +154,18 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model(fresh) -> None:
     assert told["all", ""][5] == pytest.approx(totals[5] + extraction, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        (
-            "settings.yaml",
-            "evaluate: {answers: {context_policy: trunc}}",
-            "settings.yaml: evaluate.answers.context_policy is 'trunc', but ",
-        ),
-        ("review.yaml", "default: {sample: 7}", "review.yaml"),
-    ],
-)
 def test_a_wrong_file_of_the_home_is_named_where_it_is_and_no_table_follows(
-    loom_home: Path, name: str, text: str, said: str, commanded: Commanded
+    loom_home: Path, refused: Refused
 ) -> None:
     loom_home.mkdir()
-    (loom_home / name).write_text(text)
-
-    done = commanded(loom_home, "dry-run")
-
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert f"{loom_home}/{said}" in done.stderr
+    answers = "settings.yaml: evaluate.answers.context_policy is 'trunc', but "
+    for name, text, said in (
+        ("review.yaml", "default: {sample: 7}", "review.yaml"),
+        ("settings.yaml", "evaluate: {answers: {context_policy: trunc}}", answers),
+    ):
+        (loom_home / name).write_text(text)
+        assert f"{loom_home}/{said}" in refused("dry-run")
+        (loom_home / name).unlink()
 
 
 def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_homes_again(
@@ -222,9 +201,55 @@ def test_what_a_copy_writes_is_shared_with_nobody(
     for name, value in of_all.items():
         monkeypatch.setenv(name, value)
     named = address.database, lake_connection.lake_address, shared_files.shared_files
-    assert None not in [each() for each in named]
     with workspace_at(tmp_path):
         assert home() == tmp_path
         assert [each() for each in named] == [None] * 3
     assert home() == loom_home
     assert None not in [each() for each in named]
+
+
+SHAPE = """
+cluster: {image_sets: {benchmark_sizes: [3], instruction_sizes: [2]}}
+dialogue: {questions: {per_image: 1, per_set: {benchmark: 12, instruction: [5, 7]}}}
+"""
+
+
+def test_a_wrong_settings_file_of_a_shape_is_named(tmp_path: Path, typed: Typed) -> None:
+    words = tmp_path / "words.yaml"
+    words.write_text("root:x:0:0:root:/root:/bin/bash")
+    assert f"{words}: " in typed("dialogue-shape --settings", words, code=2).err
+    gone = tmp_path / "nope.yaml"
+    said = typed("dialogue-shape --settings", gone, code=2).err
+    assert f"dialogue-shape: --settings: Path '{gone}' does not exist." in said
+
+
+@pytest.mark.nightly
+def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
+    tmp_path: Path, commanded: Commanded
+) -> None:
+    (tmp_path / "models.yaml").write_text(REGISTRY)
+    (tmp_path / "settings.yaml").write_text(SHAPE)
+    page = tmp_path / "page.md"
+
+    done = commanded(
+        tmp_path / "home",
+        *("dialogue-shape", "--settings", str(tmp_path / "settings.yaml"), "--out", str(page)),
+        LOOM_MODELS=str(tmp_path / "models.yaml"),
+        LOOM_PROFILE="p",
+        LOOM_CORPUS=str(mini_corpus(tmp_path / "corpus").folder),
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (tmp_path / "home").exists(), "it is in a home that is thrown away"
+    text = page.read_text()
+    benchmark, instruction = text.split("## Cost")[0].split("## Instruction")
+    # Two sets of three images; a question about each, twelve about all.
+    assert "2 dialogues" in benchmark and "| Turns, mean | 15 | 15.0 |" in benchmark
+    assert "| Questions on several images | 62.9 % | 80.0 % |" in benchmark
+    assert "2 dialogues" in instruction and "| Images, most | 5 | 2 |" in instruction
+    costs = text.split("## Cost")[1]
+    assert "110 dialogues (benchmark)" in costs and "45,000 dialogues (instruction)" in costs
+    row = re.search(r"\| dialogue.answers \| w \| (.*) \|\n", costs)
+    # Each of 110 dialogues: one call for each of three and twelve answers of 750 tokens.
+    assert row is not None and row[1].split(" | ")[0] == "1,650"
+    assert row[1].split(" | ")[2] == f"{110 * 15 * 750:,}"

@@ -1,7 +1,9 @@
-"""Commands on a home, as a person types them; and what every command says of a home from the future."""
+"""Commands on a home, as a person types them: backup, restore, cleaning, a check of the ledger."""
 
+import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -33,16 +35,12 @@ from resources.llm.ledger import Ledger
 from resources.stores_of_home import bring_home_up_to_date
 from resources.upkeep.cleaning import CleaningError, clean
 from resources.warehouse import Warehouse
+from tests.dagster_project.conftest import Refused, Typed
+from tests.resources.llm.damaged_ledgers import HARMS, fill
+from tests.resources.llm.test_ledger import call
+from tests.shared import PROCESSES
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def folder(small_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small home, in use."""
-    folder = Path(shutil.copytree(small_home, tmp_path / "home"))
-    monkeypatch.setenv("LOOM_WORKSPACE", str(folder))
-    return folder
 
 
 def names(folder: Path) -> set[str]:
@@ -50,14 +48,13 @@ def names(folder: Path) -> set[str]:
 
 
 def test_files_that_machines_share_are_not_missing_in_a_backup(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     (folder / "images").rename(tmp_path / "images")
     monkeypatch.setenv("LOOM_FILES", str(tmp_path))
-    assert loom(["workspace", "backup"]) == 0
+    said = typed("workspace backup").out
     # It stands next to the home, under its time.
     (made,) = [each for each in (folder.parent / "backups").iterdir() if each.is_dir()]
-    said = capsys.readouterr().out
     assert "NOT IN IT" not in said
     assert said.endswith(
         f"files in {made}\nEvery table, image and file of a release in it was read and is sound.\n"
@@ -66,22 +63,21 @@ def test_files_that_machines_share_are_not_missing_in_a_backup(
 
 
 def test_a_shared_folder_that_is_not_mounted_is_refused_before_anything_is_written_there(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     mount_point = tmp_path / "mounted"
     mount_point.mkdir()
     monkeypatch.setenv("LOOM_FILES", str(mount_point))
-
-    assert loom(["site"]) == 2
-
-    message = capsys.readouterr().err
+    message = typed("site", code=2).err
     assert f"LOOM_FILES names {mount_point}, which has none of the images" in message
     assert "mount the shared folder there" in message and not any(mount_point.iterdir())
-    assert loom(["workspace", "move"]) == 0
+    typed("workspace move")
     bring_home_up_to_date()
 
 
-def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, capsys) -> None:
+def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(
+    folder: Path, typed: Typed, capsys
+) -> None:
     bring_home_up_to_date()
     assert "WARNING" not in capsys.readouterr().err
     for file in folder.glob("ledger.sqlite*"):
@@ -91,18 +87,18 @@ def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder: Path, c
         warning = capsys.readouterr().err
         assert re.search(r"lacks [1-9]\d* calls whose answers are in the tables", warning)
         Ledger(folder / "ledger.sqlite").close()
-    assert loom(["workspace", "check-ledger"]) == 2
-    assert "calls whose answers are in the tables" in capsys.readouterr().err
+    lost = typed("workspace check-ledger", code=2).err
+    assert "calls whose answers are in the tables" in lost
     # The backup says all that the tables name and the workspace does not have.
     shutil.rmtree(folder / "images")
     shutil.rmtree(next((folder / "releases").iterdir()))
-    assert loom(["workspace", "backup"]) == 1
-    (warning,) = [line for line in capsys.readouterr().out.splitlines() if "NOT IN IT" in line]
+    said = typed("workspace backup", code=1).out
+    (warning,) = [line for line in said.splitlines() if "NOT IN IT" in line]
     assert re.search(r": [1-9]\d* images?, [1-9]\d* release files?, [1-9]\d* calls?\. ", warning)
 
 
 def test_lost_tables_are_told_as_long_as_there_are_releases_that_the_tables_lack(
-    folder: Path, capsys
+    folder: Path, typed: Typed, capsys
 ) -> None:
     for file in folder.glob("warehouse.duckdb*"):
         file.unlink()
@@ -110,8 +106,8 @@ def test_lost_tables_are_told_as_long_as_there_are_releases_that_the_tables_lack
         bring_home_up_to_date()
         assert re.search(r"has no tables of the [1-9] releases", capsys.readouterr().err)
         Warehouse(folder / "warehouse.duckdb").check()
-    assert loom(["workspace", "backup"]) == 1
-    assert re.search(r"NOT IN IT.*: the tables of [1-9] releases", capsys.readouterr().out)
+    said = typed("workspace backup", code=1).out
+    assert re.search(r"NOT IN IT.*: the tables of [1-9] releases", said)
 
 
 def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_restored(
@@ -137,7 +133,7 @@ def test_a_workspace_below_a_folder_of_odd_characters_is_used_backed_up_and_rest
 
 
 def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore_nor_is_a_path_an_id(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     location = RegisteredCodeLocationOrigin("vlm-loom")
     sensor = RemoteInstigatorOrigin(
@@ -164,13 +160,16 @@ def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore_nor_is_
                 selector_id=ids[1], run_requests=[dg.RunRequest()], reserved_run_ids=["run"],
             )
         )  # fmt: skip
-    backup = str(tmp_path / "backup")
-    assert loom(["workspace", "backup", "--to", backup]) == 0
+    backup = tmp_path / "backup"
+    typed("workspace backup --to", backup)
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "again"))
-    capsys.readouterr()
-
-    assert loom(["workspace", "restore", backup]) == 0
-
+    line = typed("workspace restore", backup).out.splitlines()[-1]
+    assert line == (
+        "No longer waiting for batches: runs run. Canceled, as not finished at the backup: runs "
+        f"evaluate {begun[1]}, evaluate {begun[0]}. Canceled, as not finished at the backup: backfills "
+        "abcdef. Set to their defaults: schedules and sensors automation. Start them again, or turn "
+        "them on, in the Dagster UI (vlm-loom ui: Runs, Automation)."
+    )
     with open_instance() as instance:
         assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.CANCELED] * 2
         assert [each.status.value for each in instance.get_backfills()] == ["CANCELED"]
@@ -178,25 +177,18 @@ def test_nothing_that_was_under_way_at_the_backup_starts_after_a_restore_nor_is_
         assert instance.get_ticks(*ids) == []
     with closing(sqlite3.connect(tmp_path / "again" / "ledger.sqlite")) as ledger:
         assert ledger.execute("SELECT * FROM batch_waits").fetchall() == []
-    line = capsys.readouterr().out.splitlines()[-1]
-    assert line == (
-        "No longer waiting for batches: runs run. Canceled, as not finished at the backup: runs "
-        f"evaluate {begun[1]}, evaluate {begun[0]}. Canceled, as not finished at the backup: backfills "
-        "abcdef. Set to their defaults: schedules and sensors automation. Start them again, or turn "
-        "them on, in the Dagster UI (vlm-loom ui: Runs, Automation)."
-    )
 
     # A history whose run has a path for an id is not restored.
     with closing(sqlite3.connect(tmp_path / "again/dagster/history/runs.db")) as runs, runs:
         runs.execute("UPDATE runs SET run_id = '../../../own' WHERE id = 1")
-    assert loom(["workspace", "backup", "--to", str(tmp_path / "planted")]) == 0
+    typed("workspace backup --to", tmp_path / "planted")
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "third"))
-    assert loom(["workspace", "restore", str(tmp_path / "planted")]) != 0
-    assert "'../../../own' is not an id of a run" in capsys.readouterr().err
+    refused = typed("workspace restore", tmp_path / "planted", code=2).err
+    assert "'../../../own' is not an id of a run" in refused
     assert not (tmp_path / "third").exists() and not list(tmp_path.rglob("own*"))
 
 
-def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
+def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, typed: Typed) -> None:
     elsewhere = folder.parent / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "picture").touch()
@@ -207,52 +199,35 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, capsys) -> None:
     for name in ("ledger.sqlite.lock", "ledger.sqlite.flights", "ledger.sqlite-wal"):
         (folder / name).touch()
     kept = {
-        "dagster", "image_index.sqlite", "images", "ledger.sqlite", "releases", "review.sqlite",
-        "review.yaml", "warehouse.duckdb",
-    }  # fmt: skip
-
-    assert loom(["workspace", "clean"]) == 0
-
-    assert names(folder) == kept | {"ledger.sqlite.flights", "ledger.sqlite-wal"}
-    assert names(elsewhere) == {"picture"}
-    said = capsys.readouterr().out
-    assert said == (
+        *("dagster", "image_index.sqlite", "images", "ledger.sqlite", "releases"),
+        *("review.sqlite", "review.yaml", "warehouse.duckdb"),
+    }
+    assert typed("workspace clean").out == (
         f"Removed from {folder}: downloads, ray, reports, staging, wikipedia.\n"
         f"Kept, as it cannot be made again: {', '.join(sorted(kept))} (--all removes it, too).\n"
     )
+    assert names(folder) == kept | {"ledger.sqlite.flights", "ledger.sqlite-wal"}
+    assert names(elsewhere) == {"picture"}
+    for name in ("thesis.tex", "ledger.sqlite.copy"):
+        (folder / name).write_text("years")
+    assert typed("workspace clean --all").out.endswith(
+        "\nKept, as vlm-loom does not make it: ledger.sqlite.copy, thesis.tex.\n"
+    )
+    assert names(folder) == {"thesis.tex", "ledger.sqlite.copy"}
 
 
 def test_a_folder_that_is_no_home_is_neither_cleaned_nor_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
     (tmp_path / "downloads").mkdir()
     (tmp_path / "thesis.tex").write_text("years")
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-
-    lines = ("home clean", "home clean --all", "release list", "result show", "review account list")
-    for line in lines:
-        assert loom(line.split()) == 2
-        assert capsys.readouterr().err.startswith(f"{tmp_path} is not a workspace, as it has none")
-
+    for line in ("home clean", "home clean --all", "release list", "review account list"):
+        assert refused(line).startswith(f"{tmp_path} is not a workspace, as it has none")
     assert names(tmp_path) == {"downloads", "thesis.tex"}
-
-
-def test_an_empty_workspace_option_is_refused(folder: Path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(folder)
-    assert loom(["workspace", "clean", "--workspace", ""]) == 2
-    assert capsys.readouterr().err == (
+    assert refused("workspace clean --workspace", "") == (
         "vlm-loom workspace clean: --workspace: the path is empty; name a folder, or leave the option "
         "out.\n"
-    )
-
-
-def test_cleaning_everything_keeps_files_that_vlm_loom_does_not_make(folder: Path, capsys) -> None:
-    (folder / "thesis.tex").write_text("years")
-    (folder / "ledger.sqlite.copy").write_text("years")
-    assert loom(["workspace", "clean", "--all"]) == 0
-    assert names(folder) == {"thesis.tex", "ledger.sqlite.copy"}
-    assert capsys.readouterr().out.endswith(
-        "\nKept, as vlm-loom does not make it: ledger.sqlite.copy, thesis.tex.\n"
     )
 
 
@@ -285,41 +260,73 @@ def test_a_cleaning_that_was_killed_can_be_done_again(
         patch.setattr("pathlib.Path.unlink", dying)
         with pytest.raises(KeyboardInterrupt):
             clean(folder, everything=True)
-
     assert {"images", "ray", "releases", "review.yaml"} <= set(gone)
     assert "dagster" in clean(folder, everything=True)[0]
 
 
 def test_a_home_in_use_is_neither_removed_nor_put_aside_and_a_restore_says_whose_accounts_it_has(
-    folder: Path, tmp_path: Path, capsys
+    folder: Path, tmp_path: Path, typed: Typed, refused: Refused
 ) -> None:
-    backup = str(tmp_path / "backup")
-    assert loom(["workspace", "backup", "--to", backup]) == 0
+    backup = tmp_path / "backup"
+    typed("workspace backup --to", backup)
     before = names(folder)
     wait = "import sys; file = open(sys.argv[1]); print(flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", wait, str(folder / "review.yaml")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as user:
         assert user.stdout is not None
         user.stdout.readline()
-        for arguments in (["clean", "--all"], ["restore", backup, "--overwrite"]):
-            assert loom(["home", *arguments]) == 2
-            said = capsys.readouterr().err
-            assert said.count("\n") == 1
-            assert said.startswith(
-                f"{folder} is in use. Stop what runs on it (process {user.pid}: python"
-            )
-            assert "-c import sys; file = open(" in said
+        for line in ("clean --all", f"restore {backup} --overwrite", "check-ledger"):
+            said = refused(f"home {line}")
+            in_use = f"{folder} is in use. Stop what runs on it (process {user.pid}: python"
+            assert said.startswith(in_use) and "-c import sys; file = open(" in said
         assert names(folder) == before
         user.communicate()
 
     accounts = "has the accounts of the backup, and its sessions stay signed in"
-    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
-    assert accounts in capsys.readouterr().out
+    assert accounts in typed(f"workspace restore {backup} --overwrite").out
     (folder / "review.sqlite").unlink()
     shutil.rmtree(backup)
-    assert loom(["workspace", "backup", "--to", backup]) == 0
-    assert loom(["workspace", "restore", backup, "--overwrite"]) == 0
-    assert accounts not in capsys.readouterr().out
-    assert loom(["workspace", "clean", "--all"]) == 0
+    typed("workspace backup --to", backup)
+    assert accounts not in typed(f"workspace restore {backup} --overwrite").out
+    typed("workspace clean --all")
     assert list(folder.iterdir()) == []
     assert clean(folder) == clean(folder / "not there") == ([], [])
+
+
+# --- The ledger ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ledger(loom_home: Path) -> Path:
+    """The ledger of a home."""
+    loom_home.mkdir()
+    fill(loom_home / "ledger.sqlite")
+    return loom_home / "ledger.sqlite"
+
+
+def test_a_sound_ledger_is_counted_and_a_damaged_one_named_with_what_to_do(
+    ledger: Path, typed: Typed
+) -> None:
+    before = ledger.read_bytes()
+    said = typed("workspace check-ledger").out
+    assert said == f"{ledger} is sound: 102 calls and 18 charges.\n"
+    assert ledger.read_bytes() == before
+    HARMS["a page of calls is overwritten"](ledger)
+    damaged = typed("workspace check-ledger", code=2)
+    advice = f"{ledger} is damaged: put a backup back (`vlm-loom workspace restore`)"
+    assert damaged.out and advice in damaged.err
+
+
+def test_a_log_that_is_gone_is_named_each_time_it_is_asked(ledger: Path, typed: Typed) -> None:
+    process = PROCESSES.Process(target=_answered_and_killed, args=(ledger,))
+    process.start()
+    process.join()
+    ledger.with_name("ledger.sqlite-wal").unlink()
+    for _ in range(2):
+        said = typed("workspace check-ledger", code=2).out
+        assert "bytes of its log (-wal) are missing" in said
+
+
+def _answered_and_killed(path: Path) -> None:
+    Ledger(path).add([call(7)])
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -36,6 +36,7 @@ NOTHING = dict.fromkeys(NAMES.values(), 0)
 NOBODY = ReviewPolicy("none", 0.0)
 STOCK = ("How does the subject of the picture stand out?", "It stands out by its dark outline.")
 MILL = (QUESTION, ANSWER)
+OTHER = ("Which two?", "Two of them.")
 BOTH = ("Which of <image-1> and <image-2> is older?", "<image-1> is older than <image-2>.")
 Pair = tuple[str, str]
 Rows = dict[str, list[dict[str, Any]]]
@@ -93,10 +94,10 @@ class Home:
     def put(self, each: BuiltRelease, origin: str = "built") -> str:
         """Write a release that is current; its id."""
         release_id = each.release.release_id
-        card = {"release_id": release_id, "name": each.name, "origin": origin}
-        card["kind"] = "benchmark" if each.edition.benchmark else "instruction"
-        card |= dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
-        card |= {"review_policy": "none", "review_share": 0.0, "provider": "", "created_at": "2026"}
+        kind = "benchmark" if each.edition.benchmark else "instruction"
+        card = {"release_id": release_id, "name": each.name, "origin": origin, "kind": kind}
+        card |= {"n_items": 1, "n_turns": 1, "n_images": 1, "review_share": 0.0, "provider": ""}
+        card |= {"review_policy": "none", "created_at": "2026"}
         if origin == "imported":
             card["settings"] = '{"release.releases":{"file":"b.json"}}'
         self.before[each.name] = release_id
@@ -110,12 +111,9 @@ class Home:
 
     def check(self) -> dg.AssetCheckResult:
         wanted = dg.AssetCheckKey(dg.AssetKey(["release", "releases"]), "no_overlap")
-        check = next(each for each in defs.asset_checks or [] if wanted in each.check_keys)
-        (spec,) = check.check_specs
-        assert spec.blocking
-        result = check(warehouse=self.warehouse, image_store=self.store)
-        assert isinstance(result, dg.AssetCheckResult)
-        return result
+        check: Any = next(each for each in defs.asset_checks or [] if wanted in each.check_keys)
+        assert [spec.blocking for spec in check.check_specs] == [True]
+        return check(warehouse=self.warehouse, image_store=self.store)
 
     def cleared(self, *made: BuiltRelease, **pinned: str) -> OverlapFreeReleases:
         names = {name.replace("_", "-"): of for name, of in pinned.items()}
@@ -138,18 +136,11 @@ def home(tmp_path: Path, empty_warehouse: Warehouse) -> Iterator[Home]:
         yield Home(tmp_path, empty_warehouse)
 
 
-def checked(
-    home: Home,
-    pair: Pair = ("Which two?", "Two of them."),
-    page: str = "ball",
-    image: str = "ball",
-) -> dg.AssetCheckResult:
+def checked(home: Home, pair: Pair = OTHER, page: str = "ball", image: str = "ball") -> Any:
     """The check of a benchmark on a mill and an instruction set that shares with it what is said."""
     mill, other = (home.store.put(picture(shape)).image_id for shape in ("mill", image))
-    tested = built("mmdu", item("t", MILL, page="mill", images=[mill]))
-    learned = built("mmdu-instruct", item("i", pair, page=page, images=[other]))
-    for release in (tested, learned):
-        home.put(release)
+    home.put(built("mmdu", item("t", MILL, page="mill", images=[mill])))
+    home.put(built("mmdu-instruct", item("i", pair, page=page, images=[other])))
     return home.check()
 
 
@@ -194,6 +185,10 @@ def frozen(home: Home, monkeypatch: pytest.MonkeyPatch) -> Home:
     return home
 
 
+def items_of(built: BuiltRelease) -> list[str]:
+    return [row["item_id"] for row in built.release.rows["items"]]
+
+
 def test_an_instruction_set_loses_the_pair_and_the_rest_is_frozen(frozen: Home) -> None:
     tested = built("mmdu", item("t", MILL))
     cleared = frozen.cleared(
@@ -210,10 +205,9 @@ def test_an_instruction_set_loses_the_pair_and_the_rest_is_frozen(frozen: Home) 
     answers = [row["reference"] for row in learned.release.rows["references"]]
     assert answers == [STOCK[1], BOTH[1], BOTH[1]]
     assert learned.quality == {"shared_pairs_left_out": 1}
-    assert [(row["name"], row["item_id"], row["turn"], row["kind"]) for row in cleared.rows] == [
-        ("mmdu-instruct", "i", 2, "question")
-    ]
-    assert cleared.rows[0]["other_item_id"] == "t"
+    (row,) = cleared.rows
+    assert (row["name"], row["item_id"], row["turn"]) == ("mmdu-instruct", "i", 2)
+    assert (row["kind"], row["other_item_id"]) == ("question", "t")
     frozen.require_same(cleared)
 
 
@@ -221,7 +215,7 @@ def test_a_dialogue_of_a_page_that_is_tested_goes_as_a_whole(frozen: Home) -> No
     tested = built("mmdu", item("t", MILL, page="w"))
     learned = built("mmdu-instruct", item("i", STOCK, BOTH, page="w"), item("j", BOTH))
     cleared = frozen.cleared(tested, learned)
-    assert [row["item_id"] for row in cleared.built[1].release.rows["items"]] == ["j"]
+    assert items_of(cleared.built[1]) == ["j"]
     assert [row["ordinal"] for row in cleared.built[1].release.rows["items"]] == [1]
     counts = {"shared_dialogues_left_out": 1, "shared_pairs_with_dialogues": 2}
     assert cleared.built[1].quality == counts
@@ -237,10 +231,8 @@ def test_what_weighs_more_after_others_are_gone_is_compared_again(frozen: Home) 
     learned = built("mmdu-instruct", *pages, item("j", MILL, BOTH, STOCK), item("k", BOTH))
     cleared = frozen.cleared(tested, learned)
     assert [row["item_id"] for row in cleared.built[1].release.rows["turns"]] == ["j", "k"]
-    assert {(row["item_id"], row["turn"]) for row in cleared.rows if row["kind"] == "question"} == {
-        ("j", 1),
-        ("j", 3),
-    }
+    questions = [row for row in cleared.rows if row["kind"] == "question"]
+    assert {(row["item_id"], row["turn"]) for row in questions} == {("j", 1), ("j", 3)}
     frozen.require_same(cleared)
 
 
@@ -260,14 +252,12 @@ def test_beside_a_pinned_instruction_set_the_benchmark_loses_the_item(frozen: Ho
     pinned = frozen.put(built("mmdu-instruct", item("i", MILL)))
     tested = built("mmdu", item("t", MILL), item("u", BOTH))
     cleared = frozen.cleared(tested, built("mmdu-instruct", item("j", BOTH)), mmdu_instruct=pinned)
-    items = {each.name: each.release.rows["items"] for each in cleared.built}
-    assert [row["item_id"] for row in items["mmdu"]] == ["u"]
     # What is frozen and not current is as it was built.
-    assert [row["item_id"] for row in items["mmdu-instruct"]] == ["j"]
+    items = {each.name: items_of(each) for each in cleared.built}
+    assert items == {"mmdu": ["u"], "mmdu-instruct": ["j"]}
     assert cleared.current["mmdu-instruct"] == pinned
-    assert [(row["name"], row["item_id"], row["turn"]) for row in cleared.rows] == [
-        ("mmdu", "t", None)
-    ]
+    (row,) = cleared.rows
+    assert (row["name"], row["item_id"], row["turn"]) == ("mmdu", "t", None)
 
 
 def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_it_is_pinned(

@@ -2,7 +2,7 @@
 
 import logging
 import re
-import time
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -37,9 +37,8 @@ def run(
         loggers={"console": progress_logger},
     )
     job = definitions.resolve_job_def("stage")
-    return job.execute_in_process(
-        run_config=dict(console), raise_on_error=False, instance=instance
-    ).success
+    options = {"run_config": dict(console), "raise_on_error": False, "instance": instance}
+    return job.execute_in_process(**options).success
 
 
 def test_a_failure_names_the_ui_of_its_workspace(loom_home: Path, capsys) -> None:
@@ -47,25 +46,15 @@ def test_a_failure_names_the_ui_of_its_workspace(loom_home: Path, capsys) -> Non
     assert f"(vlm-loom ui --workspace {loom_home})" in capsys.readouterr().err
 
 
-def wait_for(path: Path) -> None:
-    while not path.exists():
-        time.sleep(0.01)
-
-
-def test_a_step_that_says_nothing_is_named_while_it_works(monkeypatch, capsys, tmp_path):
-    named = tmp_path / "named"
+def test_a_step_that_says_nothing_is_named_while_it_works(monkeypatch, capsys):
+    named = threading.Event()
     say = progress._print
-
-    def say_and_tell(line: str) -> None:
-        say(line)
-        named.touch()
-
-    monkeypatch.setattr(progress, "_print", say_and_tell)
+    monkeypatch.setattr(progress, "_print", lambda line: (say(line), named.set()))
     monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
 
     @dg.asset(key=["cluster", "embeddings"])
     def embeddings() -> None:
-        wait_for(named)  # It ends only after it was named.
+        named.wait()  # It ends only after it was named.
 
     assert run(embeddings)
     lines = printed(capsys)
@@ -84,12 +73,8 @@ def test_a_step_that_waits_for_a_pool_says_so_once(monkeypatch, capsys, tmp_path
         storage = instance.event_log_storage
         storage.set_concurrency_slots("models", 1)
         assert storage.claim_concurrency_slot("models", "another run", "answers").is_claimed
-        say = progress._print
-
-        def say_and_free(line: str) -> None:
-            say(line)
-            storage.free_concurrency_slot_for_step("another run", "answers")
-
+        say, free = progress._print, storage.free_concurrency_slot_for_step
+        say_and_free = lambda line: (say(line), free("another run", "answers"))  # noqa: E731
         monkeypatch.setattr(progress, "_print", say_and_free)
         assert run(answers, instance=instance)
     assert printed(capsys) == [
@@ -149,12 +134,8 @@ def test_what_a_step_could_not_make_is_said_once_by_its_check_or_at_the_end(caps
 
     @dg.multi_asset_check(name=ALL_MADE, specs=[dg.AssetCheckSpec(ALL_MADE, asset=rows)])
     def made():
-        yield dg.AssetCheckResult(
-            passed=False,
-            asset_key=rows.key,
-            check_name=ALL_MADE,
-            description="Two and two were five.",
-        )
+        failed = {"passed": False, "asset_key": rows.key, "check_name": ALL_MADE}
+        yield dg.AssetCheckResult(**failed, description="Two and two were five.")
         raise dg.Failure("Two and two were five. Run it again.", allow_retries=False)
 
     for console, said in (

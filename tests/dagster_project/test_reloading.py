@@ -32,6 +32,9 @@ def own_files(loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return files
 
 
+NOT_LOADED = "Definitions do not load, as the UI shows"
+
+
 class Stopped(Exception):
     """Ends the watch of a test."""
 
@@ -77,7 +80,6 @@ def watching(
 
 def test_definitions_depend_on_settings_models_prompts_and_sql(own_files: dict[str, Path]) -> None:
     state = files_state()
-
     assert own_files["settings"] not in state
     assert {own_files["models"], own_files["prompt"]} <= state.keys()
     assert REPO_ROOT / "methods" / "mmdu" / "prompts" / "judge.md" in state
@@ -85,35 +87,25 @@ def test_definitions_depend_on_settings_models_prompts_and_sql(own_files: dict[s
     assert state.keys() >= {path for each in folders("sql") for path in each.rglob("*.sql")}
 
 
-@pytest.mark.parametrize("name", ["settings", "prompt"])
+@pytest.mark.parametrize(
+    ("name", "problem", "said"),
+    [
+        ("settings", None, "Definitions are loaded again"),
+        ("prompt", None, "Definitions are loaded again"),
+        # Not tried again until the next change.
+        ("prompt", "no such column\nin line 3\n", f"{NOT_LOADED} (no such column)"),
+    ],
+)
 def test_a_written_or_removed_file_is_loaded_once(
-    name: str,
-    own_files: dict[str, Path],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    own_files: dict[str, Path], monkeypatch, capsys, name: str, problem: str | None, said: str
 ) -> None:
-    with watching(monkeypatch) as loads:
-        if name == "settings":
+    with watching(monkeypatch, problem) as loads:
+        if name == "settings" or problem:
             write_atomically(own_files[name], b"something of another size")
         else:
             own_files[name].unlink()
-
-    assert loads == [None]
-    assert capsys.readouterr().out == f"Definitions are loaded again: {own_files[name]} changed.\n"
-
-
-def test_definitions_that_do_not_load_are_named_and_not_tried_again_until_the_next_change(
-    own_files: dict[str, Path],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with watching(monkeypatch, "no such column\nin line 3\n") as loads:
-        write_atomically(own_files["prompt"], b"")
-
-    assert len(loads) == 1
-    assert capsys.readouterr().out == (
-        f"Definitions do not load, as the UI shows (no such column): {own_files['prompt']} changed.\n"
-    )
+    assert loads == [problem]
+    assert capsys.readouterr().out == f"{said}: {own_files[name]} changed.\n"
 
 
 def test_a_code_server_that_does_not_answer_is_reloaded_with_pauses_until_it_does(
@@ -131,8 +123,6 @@ def test_a_code_server_that_does_not_answer_is_reloaded_with_pauses_until_it_doe
 
     with watching(monkeypatch, answers=answers) as loads:
         assert answered.wait(60)
-
     assert loads == [None, None]
     assert looks[1] - looks[0] >= 0.2
-    line = f"Definitions are loaded again: {reloading.NO_ANSWER}.\n"
-    assert capsys.readouterr().out == 2 * line
+    assert capsys.readouterr().out == 2 * f"Definitions are loaded again: {reloading.NO_ANSWER}.\n"

@@ -1,33 +1,186 @@
-"""What `vlm-loom result` prints of scores that are given here."""
+"""Evaluating a few items, imports of predictions and of people's scores, and what results print."""
 
+import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pyarrow as pa
 import pytest
+from PIL import Image
 
+from assets.evaluate.human_scores import imported_scores
+from dagster_project import run
+from dagster_project.job_runs import run_job
 from dagster_project.results import leaderboard_rows, power_of, show_costs, show_results
-from resources.files.home import warehouse_path
+from methods.evaluation.judge_quality import AnswerKey
 from resources.publishing.releases import ReleaseError
 from resources.publishing.result_files import ReleaseResults, ResultError
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
+from tests.dagster_project.conftest import Typed
+from tests.dagster_project.test_dry_run import rows
 
-SCORE = {
-    **{"benchmark": "mmdu", "judge": "j", "judge_version": "v", "metric": "Overall Score"},
-    **{"aggregation": "micro", "place": 0, "form": "floor", "subset_label": "", "model": "a"},
-}
+N_ITEMS, N_CHOICES = 3, 2
+REGISTRY = """
+profiles: {only: {judge: judge, evaluate: [careful]}}
+models:
+  judge: {provider: mock, model: offline-judge, price: {prompt: 1, completion: 1}}
+  careful: {provider: mock, model: offline-careful, price: {prompt: 1, completion: 1}}
+"""
+PRINTED = [
+    dg.AssetKey(["evaluate", name])
+    for name in ("answers", "judgments", "observations", "scores", "comparisons", "leaderboard")
+]
+"""The assets whose rows the command prints."""
+
+
+@pytest.fixture
+def imported(
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
+) -> Warehouse:
+    """Of a home with an imported release, and a profile that only evaluates."""
+    Image.new("RGB", (20, 10), "red").save(tmp_path / "red.png")
+    header = "index\tquestion\tA\tB\tanswer\tcategory\timage_path"
+    lines = [
+        f"{n}\tWhich {n}?\tred\tblue\tA\t{'ocr' if n % 2 else 'celebrity_recognition'}\tred.png"
+        for n in range(N_ITEMS)
+    ]
+    (tmp_path / "q.tsv").write_text("\n".join([header, *lines]) + "\n")
+    (tmp_path / "models.yaml").write_text(REGISTRY)
+    monkeypatch.setenv("LOOM_MODELS", str(tmp_path / "models.yaml"))
+    monkeypatch.setenv("LOOM_PROFILE", "only")
+    typed("release import", tmp_path / "q.tsv", "--benchmark=mmbench")
+    return Warehouse(loom_home / "warehouse.duckdb")
+
+
+@pytest.mark.slow
+def test_a_few_items_are_priced_and_tried_and_every_table_says_that_it_is_partial(
+    imported: Warehouse, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = rows(typed("dry-run --limit 2").out)
+    assert {stage for stage, _ in told} <= {"evaluate.answers", "evaluate.second_readings", "all"}
+    # Each item is asked once in each order of its choices.
+    assert told["evaluate.answers", "careful"][0] == 2 * N_CHOICES
+    assert told["evaluate.answers", "careful"][4] > 0, "dollars"
+
+    def run_few(job: dg.JobDefinition, *given: Any, **more: Any) -> dg.ExecuteInProcessResult:
+        few = {"assets": PRINTED} if job.name == "evaluate" else {}
+        return run_job(job, *given, **more, **few)
+
+    monkeypatch.setattr(run, "run_job", run_few)
+    done = typed("run evaluate --limit 2").out
+    assert f"*: careful: 2 of {N_ITEMS} items were asked." in done
+    for shown in (
+        "release show mmbench-imported",
+        "result export mmbench-imported --as submission",
+    ):
+        assert f"careful is partial: 2 of {N_ITEMS} items were asked." in typed(shown).out
+    first = paid(done)
+    assert first["evaluate.answers"] > 0
+    costs = imported.select("ledger.costs").to_pylist()
+    assert {row["stage"]: row["cost_usd"] for row in costs} == pytest.approx(first, abs=1e-4)
+
+
+def paid(output: str) -> dict[str, float]:
+    """Dollars by stage."""
+    lines = re.findall(r"^(evaluate\.\w+) .* (\d+\.\d{4})$", output, re.MULTILINE)
+    found: dict[str, float] = {}
+    for stage, dollars in lines:
+        found[stage] = found.get(stage, 0) + float(dollars)
+    return found
+
+
+@pytest.mark.slow
+def test_a_file_of_predictions_is_imported_and_removed_by_runs_that_the_ui_lists(
+    imported: Warehouse, typed: Typed, tmp_path: Path
+) -> None:
+    (tmp_path / "preds.csv").write_text("index,prediction\n0,A\n1,B\n0,A\n")
+    import_mine = "result import-predictions mmbench-imported"
+    said = typed(import_mine, tmp_path / "preds.csv", "mine").out.splitlines()[-1]
+    assert said.startswith("file:mine has predictions for 2 items of mmbench-imported-")
+    assert said.endswith("Run the job evaluate next, which scores them.")
+    assert "from 3 records. 1 records are said again." in said
+    assert imported.count("evaluate.predictions") == 2
+    remove = "result remove-predictions mmbench-imported mine"
+    assert "mine has no predictions on mmbench-imported-" in typed(remove).out
+    assert imported.count("evaluate.predictions") == 0
+    said = typed(remove, code=2).err.splitlines()[-1]
+    assert said.startswith("There are no predictions of file:mine on mmbench-imported-")
+
+
+@pytest.mark.slow
+def test_scores_of_people_are_imported_once_and_replaced_by_a_later_file(
+    loom_home: Path, tmp_path: Path, typed: Typed
+) -> None:
+    lines = [
+        {"question_id": f"1-{n}", "image_path": "", "history": [], "prompt": "What is it?"}
+        | {"ref_answer": "A cat.", "task": "Meme", "category": "Perception & Understanding"}
+        for n in (0, 1)
+    ]
+    (tmp_path / "metadata.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
+    typed("release import", tmp_path / "metadata.jsonl", "--benchmark=alignmmbench")
+    tables = Warehouse(loom_home / "warehouse.duckdb")
+    (released,) = tables.sql("SELECT release_id FROM release.releases").to_pylist()
+    answer = {**released, "trial": "plain", "turn": 1, "model": "a", "status": "answered"}
+    answers = [{**answer, "item_id": f"1-{n}", "answer": "A dog."} for n in (0, 1)]
+    put(tables, {"evaluate.answers": answers})
+    release = "alignmmbench-imported"
+
+    def import_scores(text: str, code: int = 0, name: str = "scores.csv") -> str:
+        (tmp_path / name).write_text(text)
+        done = typed(f"result import-scores {release}", tmp_path / name, code=code)
+        return str((done.err if code else done.out).splitlines()[-1])
+
+    def scores() -> dict[tuple[str, str], float]:
+        rows = tables.sql("FROM evaluate.human_scores").to_pylist()
+        return {(row["item_id"], row["rater"]): row["score"] for row in rows}
+
+    for text, refusal in (
+        ("item,model,score\n9,a,1\n", "None of its 1 records is a score of an answer"),
+        ("item,score\n1-0,1\n", "It has no column model"),
+        ("", "it has no records"),
+    ):
+        told = import_scores(text, code=2)
+        assert "cannot be imported" in told and refusal in told
+    assert scores() == {}
+
+    head = "item,model,score,rater"
+    records = ["1-0,a,8,ann", "1-0,a,5,bob", "1-1,a,3,ann", "9-9,a,3,ann", "1-1,b,3,ann"]
+    said = import_scores("\n".join([head, *records]))
+    assert said.startswith(f"3 scores of 2 answers on {release}-")
+    assert "from 5 records. 1 records are of an item that the release does not have." in said
+    assert "1 records are of a model that has no answers on the release." in said
+    first = scores()
+    assert first == {("1-0", "ann"): 8, ("1-0", "bob"): 5, ("1-1", "ann"): 3}
+    (source,) = tables.sql("FROM evaluate.human_score_files").to_pylist()
+    assert dict(source["counts"]) == {"unknown_item": 1, "unknown_model": 1}
+    of = imported_scores(tables, source["release_id"])
+    assert of[AnswerKey("a", "1-0", "plain", 1)] == {"Rating": 6.5}
+
+    # The same scores in another order.
+    before = tables.fingerprint("evaluate.human_scores")
+    turned = import_scores("\n".join([head, *records[::-1]]))
+    assert "They were here already, and nothing changes." in turned
+    assert tables.fingerprint("evaluate.human_scores") == before
+    assert tables.count("evaluate.human_score_files") == 1
+    later = {"question_id": "1-0", "model": "a", "score": 9, "rater": "bob"}
+    said = import_scores(json.dumps(later), name="later.jsonl")
+    assert "1 replace other scores or reasons by the same rater." in said
+    assert scores() == {**first, ("1-0", "bob"): 9}
+    assert tables.count("evaluate.human_score_files") == 2
+
+
+PLACE = {"judge": "j", "judge_version": "v", "metric": "Overall Score", "aggregation": "micro"}
+PLACE |= {"form": "floor"}
+SCORE = PLACE | {"benchmark": "mmdu", "place": 0, "subset_label": "", "model": "a"}
 
 
 def pair(first: str, detectable: float, n_clusters: int = 30) -> dict[str, Any]:
-    return {
-        **{"judge": "j", "judge_version": "v", "metric": "Overall Score", "aggregation": "micro"},
-        "form": "floor",
-        **{"first": first, "second": "z", "method": "m"},
-        **{"detectable": detectable, "n_clusters": n_clusters},
-    }
+    of = {"first": first, "second": "z", "method": "m"}
+    return PLACE | of | {"detectable": detectable, "n_clusters": n_clusters}
 
 
 NEVER = "9999-01-01T00:00:00.000+00:00"
@@ -80,22 +233,20 @@ def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_compari
     assert "on 51 independent dialogues" in of_ten and "r has 30 and shows 5.42" in of_ten
 
 
-@pytest.mark.usefixtures("loom_home")
 def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
-    capsys: pytest.CaptureFixture[str],
+    tables: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lost = {"model": "m", "asked": "m", "stage": "answers", "why": "9 unreachable"}
     lacking = [{**lost, "release_id": each} for each in ("now", "earlier")]
-    put(
-        Warehouse(warehouse_path()),
-        {"release.current": [{"name": "mmdu", "release_id": "now"}], "evaluate.missing": lacking},
-    )
+    current = [{"name": "mmdu", "release_id": "now"}]
+    put(tables, {"release.current": current, "evaluate.missing": lacking})
     assert show_results([]) == 1
     assert "m on now: the results of answers were not taken" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("loom_home")
-def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_release_is_shown_in_force_or_not(
+    tables: Warehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = {"now": "mmdu-now", "earlier": "mmdu-earlier"}
     score = {
         **{"place": 0, "form": "floor", "subset_label": "", "subset_value": ""},
@@ -106,17 +257,12 @@ def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]
         | {"review_policy": "none"}
         for each in names.values()
     ]
-    put(
-        Warehouse(warehouse_path()),
-        {
-            "release.releases": releases,
-            "release.current": releases[:1],
-            "evaluate.scores": [
-                {**score, "release_id": release_id, "model": f"model-{when}"}
-                for when, release_id in names.items()
-            ],
-        },
-    )
+    scores = [
+        {**score, "release_id": release_id, "model": f"model-{when}"}
+        for when, release_id in names.items()
+    ]
+    current = {"release.current": releases[:1], "evaluate.scores": scores}
+    put(tables, {"release.releases": releases, **current})
     for said, shown in (("", "now"), ("mmdu", "now"), ("mmdu-earl", "earlier")):
         show_results([], said)
         printed = capsys.readouterr().out
@@ -126,51 +272,32 @@ def test_one_release_is_shown_in_force_or_not(capsys: pytest.CaptureFixture[str]
         show_results([], "mmbench")
 
 
-def test_costs_of_a_run_name_candidates_by_their_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_a_batch_during_it(
+    tables: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two entries of one model, whose calls have the model's name alone, and a judge."""
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
     answers = [
-        {
-            **{"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"},
-            **{"call_key": name, "settings": [("model", "m"), ("temperature", temperature)]},
-        }
+        {"model": name, "release_id": "r", "item_id": "i", "turn": 1, "status": "refused"}
+        | {"call_key": name, "settings": [("model", "m"), ("temperature", temperature)]}
         for name, temperature in (("cold", "0"), ("warm", "0.7"))
     ]
-    calls = [
-        {
-            **{"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers"},
-            **{"status": "answered", "via": "live", "seconds": 1.0, "attempts": 1},
-            "created_at": datetime(2026, 3, 2, tzinfo=UTC),
-        }
-        for key, model in (("cold", "m"), ("warm", "m"), ("other", "judge"))
-    ]
-    put(Warehouse(warehouse_path()), {"evaluate.answers": answers, "ledger.calls": calls})
 
+    def call(key: str, model: str = "m", via: str = "live", day: int = 2) -> dict[str, Any]:
+        made = {"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers", "via": via}
+        made |= {"status": "answered", "seconds": 1.0, "attempts": 1, "cost_usd": 0.5}
+        return made | {"created_at": datetime(2026, 3, day, tzinfo=UTC)}
+
+    calls = [call("cold"), call("warm"), call("other", "judge")]
+    put(tables, {"evaluate.answers": answers, "ledger.calls": calls})
     show_costs("run-1", NEVER)
     rows = [re.split(" {2,}", line)[1] for line in capsys.readouterr().out.splitlines()[2:-1]]
     assert sorted(rows) == ["cold (T=0)", "judge", "warm (T=0.7)"]
-
     show_costs("run-2", NEVER)
     assert capsys.readouterr().out == "\nNo answer of a model was paid for in this run.\n"
 
-
-def test_costs_of_a_run_have_the_answers_of_an_earlier_runs_batch_that_came_during_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-    calls = [
-        {
-            **{"key": f"{via} {day}", "model": "m", "run": "run-1", "stage": "evaluate.judgments"},
-            **{"status": "answered", "via": via, "seconds": 1.0, "attempts": 1, "cost_usd": 0.5},
-            "created_at": datetime(2026, 3, day, tzinfo=UTC),
-        }
-        for via, day in (("batch", 1), ("live", 3), ("batch", 3))
-    ]
-    put(Warehouse(warehouse_path()), {"ledger.calls": calls})
-
+    # An earlier run's batch came during the run.
+    later = (("batch", 1), ("live", 3), ("batch", 3))
+    put(tables, {"ledger.calls": [call(f"{via} {day}", "m", via, day) for via, day in later]})
     show_costs("run-2", "2026-03-02T00:00:00.000+00:00")
-
     *_, total = capsys.readouterr().out.splitlines()
     assert (total.split()[1], total.split()[-1]) == ("1", "0.5000")

@@ -1,33 +1,38 @@
-"""A job from a terminal: it runs as the UI runs it, or a sentence says why not."""
+"""A job or a build from a terminal: it runs as the UI runs it, or a sentence says why not."""
 
 import os
-import shutil
+import re
 import subprocess
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
 import pytest
 
+from dagster_project import build as module
 from dagster_project import main_job
-from dagster_project.build import BuildResult
+from dagster_project.build import BuildResult, build, only_build
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
+from dagster_project.definitions import build_defs, defs
 from dagster_project.ingestion import chosen_shards, why_failed
 from dagster_project.job_runs import run_job
-from dagster_project.jobs import DESCRIPTIONS
+from dagster_project.jobs import BUILT, DESCRIPTIONS
 from dagster_project.progress import ALL_MADE, progress_logger
 from dagster_project.resources import SAMPLE_CORPUS, require_same_corpus
+from dagster_project.run_processes import own_process
+from dagster_project.run_tags import BUILD, PROCESS
 from methods.errors import UserError
 from resources.corpus.corpus import Corpus
 from resources.embedding.process import EmbedderProcess
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
-from tests.dagster_project.conftest import Commanded
-
-pytestmark = pytest.mark.slow
+from tests.dagster_project.conftest import Commanded, Refused, Typed
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_before_its_first_step_says_why() -> None:
     @dg.resource
     def models(_: dg.InitResourceContext) -> None:
@@ -44,10 +49,12 @@ def test_a_run_that_fails_before_its_first_step_says_why() -> None:
     assert why_failed(result) == ("There is no profile 'offline' in mine.yaml; there is mine.")
 
 
+@pytest.mark.slow
 def test_every_stage_can_be_run_by_itself_and_the_build_of_all() -> None:
     assert set(JOBS) == {*DESCRIPTIONS, "build", "checks"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("named", "chosen"),
     [
@@ -61,6 +68,7 @@ def test_shards_are_named_one_by_one_or_by_ranges(named: list[str], chosen: list
     assert chosen_shards(named, ["a", "b", "c"]) == chosen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("named", "said"),
     [
@@ -70,11 +78,11 @@ def test_shards_are_named_one_by_one_or_by_ranges(named: list[str], chosen: list
     ],
 )
 def test_shards_that_are_not_there_are_one_sentence(named: str, said: str) -> None:
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError, match=f"^{re.escape(said)}"):
         chosen_shards([named], ["a", "b", "c"])
-    assert str(refused.value).startswith(said)
 
 
+@pytest.mark.slow
 def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(
     tmp_path: Path, commanded: Commanded
 ) -> None:
@@ -85,18 +93,18 @@ def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(
     assert rows == [{"wit_shard": "sample-b"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "evaluat"])
 def test_another_name_is_one_sentence_and_makes_no_home(
-    tmp_path: Path, name: str, commanded: Commanded
+    loom_home: Path, name: str, refused: Refused
 ) -> None:
-    done = commanded(tmp_path / "home", "run", name)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"vlm-loom run: JOB: there is no {name!r}; ")
-    assert name != "evaluat" or done.stderr.endswith("; the nearest is evaluate.\n")
-    assert done.stderr.count("\n") == 1 and not (tmp_path / "home").exists()
+    said = refused("run", name)
+    assert said.startswith(f"vlm-loom run: JOB: there is no {name!r}; ")
+    assert name != "evaluat" or said.endswith("; the nearest is evaluate.\n")
+    assert not loom_home.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "variable", "value"),
     [
@@ -108,30 +116,24 @@ def test_another_name_is_one_sentence_and_makes_no_home(
     ],
 )
 def test_a_wrong_setting_ends_a_command_before_its_run(
-    command: str,
-    variable: str,
-    value: str,
-    empty_tables: Path,
-    tmp_path: Path,
-    commanded: Commanded,
+    tables: Warehouse, monkeypatch, typed: Typed, command: str, variable: str, value: str
 ) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    shutil.copy(empty_tables, home / "warehouse.duckdb")
-    done = commanded(home, *command.split(), **{variable: value})
-    assert done.returncode == 2, done.stderr
-    assert value in done.stderr and done.stdout == ""
+    monkeypatch.setenv(variable, value)
+    done = typed(command, code=2)
+    assert value in done.err and done.out == ""
 
 
-@pytest.mark.parametrize("job", ["build", "ingest"])
+@pytest.mark.slow
 def test_a_job_that_asks_nothing_about_releases_takes_no_limit(
-    job: str, tmp_path: Path, commanded: Commanded
+    tmp_path: Path, commanded: Commanded
 ) -> None:
-    done = commanded(tmp_path / "home", "run", job, "--limit", "3")
-    assert done.returncode == 2
-    assert "leave out --limit, or run evaluate" in done.stderr
+    for job in ("build", "ingest"):
+        done = commanded(tmp_path / "home", "run", job, "--limit", "3")
+        assert done.returncode == 2
+        assert "leave out --limit, or run evaluate" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -> None:
     sample = Corpus(SAMPLE_CORPUS, tmp_path)
     for ingested in ([], ["sample-a"]):
@@ -142,14 +144,13 @@ def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -
         require_same_corpus(Corpus(tmp_path, tmp_path), ingested)
 
 
+@pytest.mark.slow
 def test_a_shard_of_another_corpus_with_the_same_name_takes_no_rows_place(
     tmp_path: Path, commanded: Commanded
 ) -> None:
     """Not of the shard with that name, nor of what the workspace knows of its corpus."""
-    home, header = (
-        tmp_path / "home",
-        (SAMPLE_CORPUS / "shards/sample-a.tsv").read_text().split("\n"),
-    )
+    home = tmp_path / "home"
+    header = (SAMPLE_CORPUS / "shards/sample-a.tsv").read_text().split("\n")
     folders = [tmp_path / name for name in ("first", "second")]
     for folder, lines in zip(folders, (header[:3], header[:1] + header[3:5]), strict=True):
         folder.mkdir()
@@ -174,6 +175,7 @@ def test_a_shard_of_another_corpus_with_the_same_name_takes_no_rows_place(
     assert len(rows()) == 2 and rows() != first
 
 
+@pytest.mark.slow
 def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made_not_all(
     instance: dg.DagsterInstance,
     capsys: pytest.CaptureFixture[str],
@@ -216,6 +218,7 @@ def test_the_main_job_goes_on_after_a_check_that_fails_and_after_steps_that_made
     assert "The disk is full." not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "built"),
     [
@@ -243,11 +246,9 @@ def test_a_demo_is_a_build_of_the_sample_with_mock_models_whatever_the_environme
     assert began == [built]
 
 
+@pytest.mark.slow
 def test_a_demo_asks_no_model_that_may_cost_money(
-    loom_home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     monkeypatch.setattr(main_job, "run_main_job", lambda *_: 0)
     monkeypatch.setattr(EmbedderProcess, "load_ahead", lambda _embedder: None)
@@ -257,9 +258,153 @@ def test_a_demo_asks_no_model_that_may_cost_money(
     own.write_text(text.replace("evaluate: [offline-careful", "evaluate: [mine, offline-careful"))
     assert "[mine, offline-careful" in own.read_text()
     monkeypatch.setenv("LOOM_MODELS", str(own))
-    assert main(["demo"]) == 0, "the file that the environment names is not read"
+    typed("demo")  # The file that the environment names is not read.
     monkeypatch.setattr("resources.llm.registry.REPO_ROOT", tmp_path)
-    assert main(["demo"]) == 2
-    assert "but the profile offline in models.yaml names mine: run vlm-loom build" in (
-        capsys.readouterr().err
+    said = "but the profile offline in models.yaml names mine: run vlm-loom build"
+    assert said in typed("demo", code=2).err
+
+
+EMBEDDER: Any = SimpleNamespace(load_ahead=lambda: None)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three shards, named alone."""
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.tsv").touch()
+    monkeypatch.setenv("LOOM_CORPUS", str(tmp_path))
+    return tmp_path
+
+
+def built(instance: dg.DagsterInstance, log: list[str], broken: str, failing: str = "") -> Any:
+    """A build whose assets only write down that they ran: cluster <- dialogue, choice <- release."""
+
+    def step(name: str, *after: str) -> dg.AssetsDefinition:
+        @dg.asset(name=name, deps=after)
+        def made() -> None:
+            log.append(name)
+            if name == failing:
+                raise ValueError("no model")
+
+        return made
+
+    @dg.asset(partitions_def=dg.DynamicPartitionsDefinition(name="wit_shard"))
+    def entries(context: dg.AssetExecutionContext) -> None:
+        log.append(context.partition_key)
+        if context.partition_key in broken:
+            raise dg.Failure(f"Shard {context.partition_key} is cut short.", allow_retries=False)
+
+    rest = [
+        step("cluster"),
+        step("dialogue", "cluster"),
+        step("choice", "cluster"),
+        step("release", "dialogue", "choice"),
+    ]
+    definitions = dg.Definitions(
+        assets=[entries, *rest],
+        jobs=[dg.define_asset_job("ingest", [entries]), dg.define_asset_job("build", rest)],
+        loggers={"console": progress_logger},
     )
+    return build(definitions, instance, EMBEDDER, everything=True)
+
+
+def test_a_bad_shard_stops_no_other_and_no_later_stage(
+    instance: dg.DagsterInstance, corpus: Path
+) -> None:
+    log: list[str] = []
+    done: BuildResult = built(instance, log, broken="a")
+    assert log[:4] == ["a", "b", "c", "cluster"] and log[-1] == "release"
+    assert done.success
+    assert done.lost_shards == (
+        "1 of 3 shards could not be ingested: a (Shard a is cut short). The other 2 were."
+    )
+    # One run for each shard and one for the rest.
+    jobs = [run.job_name for run in reversed(instance.get_runs())]
+    assert jobs == ["ingest", "ingest", "ingest", "build"]
+
+
+def test_what_needs_no_stage_that_failed_is_made_and_without_shards_nothing_is(
+    instance: dg.DagsterInstance, corpus: Path
+) -> None:
+    log: list[str] = []
+    done = built(instance, log, broken="", failing="dialogue")
+    assert done.lost_shards == "" and not done.success and "choice" in log and "release" not in log
+    log.clear()
+    done = built(instance, log, broken="abc")
+    assert log == ["a", "b", "c"]
+    assert not done.success and "b (Shard b is cut short)" in done.lost_shards
+
+
+def test_nothing_is_released_unless_all_that_was_generated_is_there() -> None:
+    """By the graph: the step that freezes is made of all assets of the stages that generate."""
+    graph = defs.get_repository_def().asset_graph
+    before = dg.AssetSelection.assets("release/releases").upstream().resolve(graph)
+    generated = dg.AssetSelection.groups("dialogue", "rewrite", "choice", "quality").resolve(graph)
+    assert generated <= before
+
+
+def test_stages_are_run_in_their_order() -> None:
+    job = build_defs().resolve_job_def("build")
+    priorities: dict[str, set[int]] = {}
+    for node in job.graph.nodes:
+        stage, separator, _ = node.name.partition("__")
+        if "dagster/priority" in node.tags and separator:
+            priorities.setdefault(stage, set()).add(int(node.tags["dagster/priority"]))
+    assert sorted(priorities, key=lambda stage: -min(priorities[stage])) == list(BUILT)
+    assert all(len(each) == 1 for each in priorities.values())
+
+
+def test_a_second_demo_is_refused_and_a_second_build_waits(
+    loom_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = threading.Event()
+
+    def wait_for_it() -> None:
+        with only_build(wait=True):
+            begun.set()
+
+    with only_build(wait=False):
+        refused = pytest.raises(UserError, match=f"Another build is at work on {loom_home}")
+        with refused, only_build(wait=False):
+            pass
+        waiting = threading.Thread(target=wait_for_it)
+        waiting.start()
+        assert not begun.wait(0.5)
+    waiting.join(30)
+    assert begun.is_set()
+    assert capsys.readouterr().out == (
+        f"Another build is at work on {loom_home}: this one begins when it has ended.\n"
+    )
+
+
+def test_a_build_waits_for_one_that_the_ui_launched_unless_its_process_is_gone(
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    at_work, dead = (
+        instance.create_run_for_job(
+            defs.resolve_job_def("ledger"),
+            status=dg.DagsterRunStatus.STARTED,
+            tags={BUILD: "yes", PROCESS: process},
+        )
+        for process in (own_process(), own_process().rpartition(" ")[0] + " 1")
+    )
+
+    def end(_seconds: float) -> None:
+        instance.report_run_canceled(at_work)
+
+    monkeypatch.setattr(module.time, "sleep", end)
+    module._wait_for_builds(instance)
+    assert "is at work on this home" in capsys.readouterr().out
+    ended = instance.get_run_by_id(dead.run_id)
+    assert ended is not None and ended.status == dg.DagsterRunStatus.FAILURE
+
+
+def test_builds_of_the_ui_queue_and_a_build_of_a_terminal_counts(
+    instance: dg.DagsterInstance,
+) -> None:
+    limits = instance.get_concurrency_config().run_queue_config
+    assert limits is not None
+    assert [dict(limit) for limit in limits.tag_concurrency_limits] == [{"key": BUILD, "limit": 1}]
+    assert BUILD in defs.resolve_job_def("build").run_tags

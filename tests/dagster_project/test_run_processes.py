@@ -1,19 +1,25 @@
-"""Runs whose process is gone end as failed; those of living processes are let be."""
+"""Runs in this process, the program and its signals, and runs whose process is gone."""
 
 import json
 import os
+import pty
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+import tomllib
+import weakref
+from contextlib import suppress
 
 import dagster as dg
 import pytest
 from dagster import DagsterRunStatus
 from dagster._core.launcher import WorkerStatus
-from dagster._core.storage.tags import GRPC_INFO_TAG
+from dagster._core.storage.tags import GRPC_INFO_TAG, REPOSITORY_LABEL_TAG
+from dagster._utils.interrupts import raise_interrupts_as
 
-from dagster_project.job_runs import run_job
+from dagster_project.job_runs import resend_interrupts, restore_signal_handlers, run_job
 from dagster_project.run_processes import (
     AT_WORK,
     KILLED,
@@ -26,6 +32,187 @@ from dagster_project.run_processes import (
 )
 from dagster_project.run_tags import BUILD, PROCESS
 from resources.files.home import REPO_ROOT
+
+
+def job_of(name: str, error: BaseException | None = None) -> dg.JobDefinition:
+    """A job of one step, which raises an error where there is one."""
+
+    @dg.op(name=f"{name}_op")
+    def step() -> None:
+        if error:
+            raise error
+
+    return dg.GraphDefinition(name, node_defs=[step]).to_job()
+
+
+def origins(instance: dg.DagsterInstance) -> list[tuple[str, str, str]]:
+    """Location, repository and job of each run's origin, the newest run first."""
+    found = [run.remote_job_origin for run in instance.get_runs()]
+    return [
+        (origin.location_name, origin.repository_origin.repository_name, origin.job_name)
+        for origin in found
+        if origin
+    ]
+
+
+@pytest.mark.slow
+def test_a_run_has_the_projects_code_location_also_if_it_fails_and_no_daemon_executes_it_again(
+    instance: dg.DagsterInstance,
+) -> None:
+    assert run_job(job_of("inner"), instance).success
+    assert not run_job(job_of("failing", dg.Failure()), instance).success
+    assert job_of("inner").execute_in_process(instance=instance).success, "which is left as it is"
+    assert origins(instance) == [
+        ("vlm-loom", "__repository__", "failing"),
+        ("vlm-loom", "__repository__", "inner"),
+    ]
+    # What a job's page asks for.
+    of_location = dg.RunsFilter(tags={REPOSITORY_LABEL_TAG: "__repository__@vlm-loom"})
+    assert instance.get_runs_count(of_location) == 2
+    assert not instance.run_retries_enabled
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(
+    instance: dg.DagsterInstance, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(KeyboardInterrupt, match="the same command goes on from it"):
+        run_job(job_of("interrupted", KeyboardInterrupt()), instance)
+    (run,) = instance.get_runs()
+    assert run.status == dg.DagsterRunStatus.FAILURE
+    assert "FAILED" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_run_whose_events_cannot_be_stored_says_why(
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store = instance.event_log_storage.store_event
+
+    def full(event: dg.EventLogEntry) -> None:
+        if event.dagster_event and event.dagster_event.is_engine_event:
+            raise sqlite3.OperationalError("database or disk is full")
+        store(event)
+
+    monkeypatch.setattr(instance.event_log_storage, "store_event", full)
+    assert not run_job(job_of("inner"), instance).success
+    assert "FAILED: The disk of " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_handlers_of_signals_are_as_before_a_run_also_when_it_raises() -> None:
+    with restore_signal_handlers():  # Those of pytest.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with pytest.raises(RuntimeError), restore_signal_handlers():
+            assert job_of("one").execute_in_process().success
+            raise RuntimeError
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_an_object_is_collected_is_not_lost(number: int) -> None:
+    """Python drops what is raised there; the run would go on to its end."""
+
+    class Collected:
+        pass
+
+    def interrupt(_: object) -> None:
+        os.kill(os.getpid(), number)
+        time.sleep(0.01)
+
+    went_on = False
+    with (
+        restore_signal_handlers(),
+        resend_interrupts(),
+        suppress(dg.DagsterExecutionInterruptedError),
+        raise_interrupts_as(dg.DagsterExecutionInterruptedError),
+    ):
+        collected = Collected()
+        kept = weakref.ref(collected, interrupt)
+        del collected
+        time.sleep(5)
+        went_on = True
+    assert not went_on and kept() is None
+
+
+PROGRAM = "dagster_project.__main__"
+INTERRUPTED_IMPORT = f"""
+import os, signal, sys
+from importlib.abc import MetaPathFinder
+
+class Interrupt(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "methods.review":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+from {PROGRAM} import main
+sys.exit(main())
+"""
+HUNG_UP = f"""
+import os, signal, sys
+from types import SimpleNamespace
+
+terms = []
+
+def work():
+    signal.signal(signal.SIGTERM, lambda number, _frame: terms.append(number))
+    sys.stdin.readline()
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGHUP)
+    print("still here", flush=True)
+    return len(terms)  # The exit status.
+
+sys.modules["dagster_project.cli"] = SimpleNamespace(main=work)
+from {PROGRAM} import main
+sys.exit(main())
+"""
+
+
+def run(*command: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([*command], cwd=REPO_ROOT, capture_output=True, text=True, timeout=300)
+
+
+def test_ctrl_c_while_modules_are_imported_ends_the_program_without_a_word() -> None:
+    done = run(sys.executable, "-c", INTERRUPTED_IMPORT)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+def test_a_background_job_of_a_shell_goes_on_ignoring_ctrl_c() -> None:
+    ignoring = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    asking = "sys.argv[1:] = ['--help']"
+    done = run(sys.executable, "-c", f"{ignoring}; {asking}{INTERRUPTED_IMPORT}")
+    assert done.returncode == 0 and "Usage:" in done.stdout, done.stderr
+
+
+def test_a_closed_terminal_is_one_sigterm_and_what_is_printed_then_is_no_error() -> None:
+    ours, terminal = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-c", HUNG_UP],
+        cwd=REPO_ROOT,
+        stdin=subprocess.PIPE,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    os.close(ours)
+    program.communicate(b"go on\n", timeout=300)
+    assert program.returncode == 1
+
+
+def test_below_nohup_the_program_goes_on_when_the_terminal_is_closed() -> None:
+    done = run("nohup", sys.executable, "-c", HUNG_UP)
+    assert (done.returncode, done.stdout) == (0, "still here\n")
+
+
+def test_the_command_that_is_installed_is_this_program() -> None:
+    project = tomllib.loads((REPO_ROOT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"vlm-loom": f"{PROGRAM}:main"}
 
 
 @dg.asset
@@ -112,66 +299,53 @@ def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
     assert end_dead_runs(instance) == []
 
 
-def test_a_run_at_work_and_one_without_a_process_are_let_be(instance: dg.DagsterInstance) -> None:
+def test_a_run_at_work_and_one_without_a_process_are_let_be_and_one_that_never_started_is_ended(
+    instance: dg.DagsterInstance,
+) -> None:
     runs = [
         instance.create_run_for_job(first_job(), status=DagsterRunStatus.STARTED, tags=tags)
         for tags in ({PROCESS: own_process()}, {})
     ]
     storage = instance.event_log_storage
     storage.claim_concurrency_slot("models", runs[0].run_id, "one")
-
     assert end_dead_runs(instance) == []
-
     assert storage.get_concurrency_info("models").active_slot_count == 1
     healths = [instance.run_launcher.check_run_worker_health(run).status for run in runs]
     assert healths == [WorkerStatus.RUNNING] * 2
 
-
-def test_a_run_whose_process_ended_before_it_started_blocks_no_build(
-    instance: dg.DagsterInstance,
-) -> None:
-    host, boot, namespace, pid, _ = own_process().split()
-    gone = {PROCESS: f"{host} {boot} {namespace} {pid} 0", BUILD: "yes"}
+    # It blocks no build.
+    gone = {PROCESS: f"{HOST} {BOOT} {NAMESPACE} {PID} 0", BUILD: "yes"}
     for status in (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.STARTING):
         run = instance.create_run_for_job(first_job(), status=status, tags=gone)
         assert end_dead_runs(instance) == [f"first {run.run_id}"]
         assert instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)) == []
 
 
-@pytest.fixture
-def terminated(instance: dg.DagsterInstance) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that prints when it is interrupted, and a run of it whose code server is gone."""
+def test_terminate_reaches_a_process_whose_code_server_is_gone(
+    instance: dg.DagsterInstance,
+) -> None:
     script = (
         "import time\n"
         "try: print('begun', flush=True); time.sleep(60)\n"
         "except KeyboardInterrupt: print('interrupted', flush=True); time.sleep(60)\n"
     )
     command = [sys.executable, "-c", script]
+    server = json.dumps({"host": "localhost", "socket": "/nowhere/code-server"})
     with subprocess.Popen(command, cwd=REPO_ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "begun\n"
-        server = json.dumps({"host": "localhost", "socket": "/nowhere/code-server"})
-        run = instance.create_run_for_job(
-            first_job(),
-            status=DagsterRunStatus.STARTED,
-            tags={PROCESS: _identity(process.pid), GRPC_INFO_TAG: server},
-        )
-        yield process, run.run_id
-        process.kill()
-
-
-def test_terminate_reaches_a_process_whose_code_server_is_gone(
-    instance: dg.DagsterInstance, terminated: tuple[subprocess.Popen[str], str]
-) -> None:
-    process, run_id = terminated
-
-    assert instance.run_launcher.terminate(run_id)
-
-    assert process.stdout is not None and process.stdout.readline() == "interrupted\n"
-    run = instance.get_run_by_id(run_id)
-    assert run is not None and run.status == DagsterRunStatus.CANCELING
-    # What run monitoring calls after cancel_timeout_seconds.
-    assert instance.run_launcher.get_run_worker_debug_info(run) == KILLED
-    assert process.wait(10) == -signal.SIGKILL
+        tags = {PROCESS: _identity(process.pid), GRPC_INFO_TAG: server}
+        started = DagsterRunStatus.STARTED
+        run_id = instance.create_run_for_job(first_job(), status=started, tags=tags).run_id
+        try:
+            assert instance.run_launcher.terminate(run_id)
+            assert process.stdout.readline() == "interrupted\n"
+            run = instance.get_run_by_id(run_id)
+            assert run is not None and run.status == DagsterRunStatus.CANCELING
+            # What run monitoring calls after cancel_timeout_seconds.
+            assert instance.run_launcher.get_run_worker_debug_info(run) == KILLED
+            assert process.wait(10) == -signal.SIGKILL
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 A tick that is repeated asks for runs under the keys that it used before: Dagster starts one run a key.
 """
 
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from dagster_project import schedules
 from dagster_project.definitions import defs
 from dagster_project.shards import observation
 from resources.corpus.observation import ShardState
-from resources.files.home import warehouse_path
 from resources.llm.ledger import Charge, Ledger
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
@@ -75,11 +73,11 @@ def test_the_weekly_schedule_ingests_all_new_shards(instance: dg.DagsterInstance
 
 
 def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(
-    instance: dg.DagsterInstance, tables: None
+    instance: dg.DagsterInstance, tables: Warehouse
 ) -> None:
     materialized(instance, ENTRIES, "sample-a", "sample-b")
     rows = [{"wit_shard": shard, "fingerprint": "as it was"} for shard in ("sample-a", "sample-b")]
-    put(Warehouse(warehouse_path()), {"ingest.shards": rows})
+    put(tables, {"ingest.shards": rows})
     for shard, fingerprint in (("sample-a", "as it was"), ("sample-b", "edited")):
         instance.report_runless_asset_event(observation(shard, ShardState("", fingerprint)))
     assert weekly(instance) == ["sample-b"]
@@ -125,66 +123,51 @@ MODELS = [f"offline-{name}" for name in ("always-a", "careful", "careless", "ram
 """Of the profile that is active without settings."""
 
 
-@pytest.fixture
-def tables(loom_home: Path, empty_tables: Path) -> None:
-    """Empty tables of the home: a tenth of making them."""
-    loom_home.mkdir(exist_ok=True)
-    shutil.copy(empty_tables, warehouse_path())
-
-
-def current_releases(*releases: str, name: str = "mmdu") -> None:
+def current_releases(tables: Warehouse, *releases: str, name: str = "mmdu") -> None:
     """Releases of a name, the last one of which is current."""
     release = {"name": name, "benchmark": name if name == "mmdu" else None}
     release |= {"kind": "benchmark", "origin": "built", "review_policy": "none"}
     rows = [{**release, "release_id": each} for each in releases]
-    put(Warehouse(warehouse_path()), {"release.releases": rows, "release.current": rows[-1:]})
+    put(tables, {"release.releases": rows, "release.current": rows[-1:]})
 
 
-def scored(release: str, *models: str) -> None:
+def scored(tables: Warehouse, release: str, *models: str) -> None:
     score = {"release_id": release, "place": 0, "form": "floor"}
     score |= {"subset_label": "", "subset_value": "", "n_turns": 9}
-    put(
-        Warehouse(warehouse_path()),
-        {"evaluate.scores": [{**score, "model": model} for model in models]},
-    )
+    put(tables, {"evaluate.scores": [{**score, "model": model} for model in models]})
 
 
 def without_scores(data: ScheduleExecutionData) -> list[str]:
     """The models that the one request of a tick is for; none without a request."""
-    return [
-        name
-        for request in data.run_requests
-        for name in request.tags["loom/without_scores"].split(", ")
-    ]
+    named = [request.tags["loom/without_scores"] for request in data.run_requests]
+    return ", ".join(named).split(", ") if named else []
 
 
 def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
-    instance: dg.DagsterInstance, tables: None
+    instance: dg.DagsterInstance, tables: Warehouse
 ) -> None:
     schedule = schedules.evaluate_missing_models
     assert (schedule.cron_schedule, schedule.job_name) == ("0 2 * * *", "evaluate")
-
     # Nobody is evaluated on a release without a benchmark.
-    current_releases("mmdu-45k-1", name="mmdu-45k")
+    current_releases(tables, "mmdu-45k-1", name="mmdu-45k")
     nothing = tick(instance, schedule)
     assert nothing.run_requests == []
     assert "Every model" in (nothing.skip_message or "")
 
-    current_releases("mmdu-1")
+    current_releases(tables, "mmdu-1")
     many = tick(instance, schedule)
     assert without_scores(many) == MODELS
     assert len(many.run_requests) == 1 and all(keys(many))
     assert keys(tick(instance, schedule)) == keys(many)
     assert keys(tick(instance, schedule, NEXT_MONDAY)) != keys(many)
 
-    scored("mmdu-1", *MODELS[1:])
+    scored(tables, "mmdu-1", *MODELS[1:])
     assert without_scores(tick(instance, schedule)) == MODELS[:1]
-    scored("mmdu-1", *MODELS)
+    scored(tables, "mmdu-1", *MODELS)
     assert tick(instance, schedule).run_requests == []
 
-    current_releases(
-        "mmdu-1", "mmdu-2"
-    )  # Scores on an earlier release are none on the one current.
+    # Scores on an earlier release are none on the one current.
+    current_releases(tables, "mmdu-1", "mmdu-2")
     assert without_scores(tick(instance, schedule)) == MODELS
 
 

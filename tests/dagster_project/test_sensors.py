@@ -2,16 +2,13 @@
 
 import os
 import shutil
-from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from dagster._core.definitions.sensor_definition import SensorExecutionData
-from dagster._utils.schedules import cron_string_iterator
 
 from dagster_project import sensors
 from dagster_project.definitions import defs
@@ -20,7 +17,7 @@ from dagster_project.shards import CHECK
 from methods.review import Decision, QueueItem
 from resources.corpus.corpus import Corpus
 from resources.files.home import ledger_path, review_path
-from resources.llm.ledger import Charge, Ledger
+from resources.llm.ledger import Ledger
 from resources.llm.ledger.batch_state import BatchState
 from resources.review.store import ReviewStore
 from resources.warehouse.configured import warehouse_of_home
@@ -40,15 +37,11 @@ class Daemon:
         self.instance, self.sensor = instance, sensor
         self.cursor: str | None = None
 
-    def evaluate(self) -> SensorExecutionData:
-        """A tick whose results the daemon did not live to store."""
+    def tick(self) -> SensorExecutionData:
         with dg.build_sensor_context(
             self.instance, cursor=self.cursor, repository_def=defs.get_repository_def()
         ) as context:
-            return self.sensor.evaluate_tick(context)
-
-    def tick(self) -> SensorExecutionData:
-        data = self.evaluate()
+            data = self.sensor.evaluate_tick(context)
         self.cursor = data.cursor
         for request in data.dynamic_partitions_requests or []:
             self.instance.add_dynamic_partitions(
@@ -109,7 +102,6 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version_each_t
 
     put_shard(corpus, "next")
     found = watcher.tick()
-
     assert added(found) == ["next"]
     assert observed(found) == {"next": fingerprint(corpus, "next")}
     assert found.run_requests == [], "ingesting it is up to a person, the schedule or automation"
@@ -125,6 +117,17 @@ def test_a_new_shard_becomes_a_partition_and_its_content_its_data_version_each_t
     assert observed(changed) == {"next": fingerprint(corpus, "next")} != observed(found)
     assert added(changed) == [] and changed.skip_message == "new: none; changed: next"
 
+    # A folder or a file that is gone for a while is no new one.
+    elsewhere = corpus.rename(corpus.with_name("elsewhere"))
+    skipped = watcher.tick()
+    assert str(corpus) in (skipped.skip_message or "") and not skipped.asset_events
+    elsewhere.rename(corpus)
+    assert observed(watcher.tick()) == {}
+    aside = (corpus / "next.tsv").rename(corpus.with_name("next.tsv"))
+    watcher.tick()
+    aside.rename(corpus / "next.tsv")
+    assert observed(watcher.tick()) == {}
+
 
 def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     watcher: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -136,30 +139,10 @@ def test_on_an_empty_home_the_sample_s_shards_are_found_and_nothing_is_written(
     assert not (tmp_path / "no home").exists()
 
 
-def test_a_folder_that_is_gone_is_the_reason_to_skip_and_no_shard_is_forgotten(
-    watcher: Daemon, corpus: Path
-) -> None:
-    put_shard(corpus, "one")
-    watcher.tick()
-    corpus.rename(corpus.with_name("elsewhere"))
-
-    skipped = watcher.tick()
-    assert str(corpus) in (skipped.skip_message or "") and not skipped.asset_events
-
-    corpus.with_name("elsewhere").rename(corpus)
-    assert observed(watcher.tick()) == {}
-    shard, aside = corpus / "one.tsv", corpus.with_name("one.tsv")
-    shard.rename(aside)
-    watcher.tick()
-    aside.rename(shard)
-    assert observed(watcher.tick()) == {}
-
-
 def test_changed_files_about_shards_are_reported_once(watcher: Daemon, corpus: Path) -> None:
     def versions(data: SensorExecutionData) -> list[str]:
-        events = [
-            event for event in data.asset_events if event.asset_key.path[-1] == "corpus_files"
-        ]
+        files = dg.AssetKey(["ingest", "corpus_files"])
+        events = (event for event in data.asset_events if event.asset_key == files)
         return [event.tags[DATA_VERSION_TAG] for event in events]
 
     put_shard(corpus, "one")
@@ -254,11 +237,8 @@ def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
 ) -> None:
     assert reported(reviewers.tick()) == []
     assert not review_path().exists()  # Looking makes none.
-    one, two, three = (
-        item_of("rewrite", "one"),
-        item_of("rewrite", "two"),
-        item_of("dialogue", "three"),
-    )
+    one, two = item_of("rewrite", "one"), item_of("rewrite", "two")
+    three = item_of("dialogue", "three")
     queue(one, two, three)
     assert reviewers.tick().skip_message == (
         "3 items are open for people, and releases await none of them (require of review.approved: "
@@ -303,43 +283,6 @@ def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_t
     with_scores = reviewers.tick()
     assert reported(with_scores) == [(2, 4)]
     assert version(with_scores) != version(without)
-
-
-def test_an_hour_with_every_sensor_and_schedule_starts_what_is_due_and_nothing_again(
-    instance: dg.DagsterInstance, corpus: Path, loom_home: Path
-) -> None:
-    """From Monday 02:00 to 03:00, when every schedule is due; the automation is another test's."""
-    put_shard(corpus, "owls")
-    put_shard(corpus, "kites", "sample-b")
-    asked = Ledger(ledger_path())
-    of_call = ("stage", "endpoint", "model", "version", "run", "provider")
-    paid = 1, 1, 0.5, "2026-01-01T00:00:00.000+00:00"
-    asked.add([Charge("key", *of_call, "live", "empty", "stop", *paid, "Empty.", "", None, {})])
-    repository = defs.get_repository_def()
-    daemons = {
-        each.name: Daemon(instance, each)
-        for each in repository.sensor_defs
-        if not isinstance(each, dg.AutomationConditionSensorDefinition)
-    }
-    assert daemons.keys() > {"shards", "review_decisions", "model_batches"}
-    starts = datetime(2026, 11, 30, 2, tzinfo=UTC)
-    began: Counter[str] = Counter()
-    for minute in (0, 1, 30, 60):
-        now = starts + timedelta(minutes=minute)
-        for each in repository.schedule_defs:
-            if now != next(cron_string_iterator(now.timestamp(), str(each.cron_schedule), "UTC")):
-                continue
-            with dg.build_schedule_context(
-                instance, scheduled_execution_time=now, repository_def=repository
-            ) as context:
-                began[each.name] += len(each.evaluate_tick(context).run_requests or [])
-        for name, daemon in daemons.items():
-            seen = daemon.tick()
-            began[name] += len(seen.run_requests or [])
-            began["new partitions"] += len(added(seen))
-            began["reports"] += len(seen.asset_events)
-    # The ledger is shown at 02:00 and at 03:00, as nothing has shown its call yet.
-    assert +began == {"new partitions": 2, "reports": 3, "ingest_weekly": 2, "mirror_ledger": 2}
 
 
 @pytest.mark.parametrize("later", [["a"], ["b"], ["a", "b"]])

@@ -1,22 +1,31 @@
-"""Commands that become a command of Dagster on the workspace."""
+"""Commands that serve: the UI, the page of model calls, and commands of Dagster on the workspace."""
 
+import logging
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import httpx2
 import pytest
 
-from dagster_project import ui
+from dagster_project import dev, ui
 from dagster_project.ingestion import register_shards
 from dagster_project.instance import open_instance
 from dagster_project.resources import SAMPLE_CORPUS, corpus_folder
 from resources.corpus.corpus import Corpus
 from resources.files.home import REPO_ROOT
 from resources.warehouse.configured import warehouse_of_home
+from resources.web.addresses import CALLS
 from tests.assets.filled import put
 from tests.dagster_project.conftest import Commanded
-from tests.e2e.running import CLI, environment
+from tests.doubles.serving import free_ports
+from tests.e2e.running import CLI, environment, started
+from tests.resources.calls_page.ledgers import call, keep
 
 
 def test_the_ui_of_a_workspace_needs_no_corpus_and_takes_no_other_one(
@@ -57,8 +66,7 @@ def test_a_command_that_cannot_be_run_is_a_sentence(
     tmp_path: Path, name: str, said: str, commanded: Commanded
 ) -> None:
     done = commanded(tmp_path / "home", "exec", name)
-    assert done.returncode == 2
-    assert said in done.stderr
+    assert done.returncode == 2 and said in done.stderr
 
 
 def test_a_command_runs_on_the_workspace_and_a_script_may_stop_it_in_the_background(
@@ -76,3 +84,57 @@ def test_a_command_runs_on_the_workspace_and_a_script_may_stop_it_in_the_backgro
     assert done.stdout.startswith(f"{tmp_path / 'home' / 'dagster'} ")
     written = (tmp_path / "home" / "dagster" / "dagster.yaml").read_text()
     assert "dagster_project.run_processes" in written
+
+
+@pytest.mark.slow
+def test_the_page_of_calls_serves_until_ctrl_c(tmp_path: Path) -> None:
+    home, (port,) = tmp_path / "home", free_ports(1)
+    home.mkdir()
+    keep(home, call(1, "A red ground."))
+    with started("calls", home, tmp_path / "log", PORT=str(port)) as page:
+        answer = None
+        while answer is None:
+            try:
+                answer = httpx2.get(f"http://127.0.0.1:{port}/", follow_redirects=True, timeout=60)
+            except httpx2.ConnectError:
+                assert page.process.poll() is None, page.printed
+                time.sleep(0.05)
+        page.process.send_signal(signal.SIGINT)
+        page.process.wait(60)
+    assert "A red ground." in answer.text
+    address = f"http://127.0.0.1:{port}{CALLS}"
+    said = f"Workspace: {home}\nModel calls on {address} (Ctrl-C stops it)\n"
+    assert page.printed.startswith(said) and "Traceback" not in page.printed
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, commanded: Commanded) -> None:
+    (tmp_path / "home").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        ended = commanded(tmp_path / "home", "calls", PORT=str(number))
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
+    assert ended.stderr.endswith("choose another with --port.\n")
+    assert not list((tmp_path / "home").iterdir())
+
+
+@pytest.mark.parametrize("killed", ["dagster-daemon shut down unexpectedly with code -9", ""])
+def test_the_end_of_a_service_of_the_ui_is_a_sentence_and_an_exit_code_and_a_stop_is_0(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, killed: str
+) -> None:
+    def dev_command(*, standalone_mode: bool) -> None:
+        """Logs an error as `dagster dev` does, where there is one."""
+        try:
+            if killed:
+                raise RuntimeError(killed)
+        except RuntimeError:
+            logging.getLogger("dagster").exception("An unexpected exception has occurred")
+
+    module = SimpleNamespace(open_ipc_subprocess=None, dev_command=dev_command)
+    monkeypatch.setattr(dev, "module_of_dagster_dev", lambda: module)
+    # A process runs the UI once, and tests do so twice.
+    monkeypatch.setattr(logging.getLogger("dagster"), "filters", [])
+    assert dev.main() == (1 if killed else 0)
+    assert (f"The UI ends ({killed}): start vlm-loom ui again." in caplog.text) == bool(killed)
+    assert "Traceback" not in caplog.text

@@ -1,47 +1,26 @@
 """The UI's webserver: pages of other sites start nothing, programs and its own pages go on working."""
 
+import json
 import os
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import dagster as dg
 import httpx2
 import pytest
-import uvicorn
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import EmptyWorkspaceTarget
 from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError
-from playwright.sync_api import sync_playwright
-from starlette.types import ASGIApp
 
 from dagster_project.webserver import Webserver
-from tests.browser import FLAGS
+from tests.doubles.http_pages import serving_app
 
 QUERY = "{ version }"
 MUTATION = 'mutation { setConcurrencyLimit(concurrencyKey: "taken", limit: 1) }'
 ASSET = "evaluate/scores"
-
-
-@contextmanager
-def listening(app: ASGIApp) -> Iterator[int]:
-    """The port of loopback on which an application is served."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield listener.getsockname()[1]
-        finally:
-            server.should_exit = server.force_exit = True
-            thread.join()
 
 
 @pytest.fixture
@@ -55,7 +34,7 @@ def ui(instance: dg.DagsterInstance, loom_home: Path) -> Iterator[str]:
     """The address of the webserver, on an instance without definitions."""
     with (
         WorkspaceProcessContext(instance, EmptyWorkspaceTarget()) as context,
-        listening(Webserver(context).create_asgi_app()) as port,
+        serving_app(Webserver(context).create_asgi_app()) as port,
     ):
         yield f"http://127.0.0.1:{port}"
 
@@ -65,9 +44,7 @@ def test_a_port_that_was_taken_meanwhile_ends_the_webserver(
 ) -> None:
     # As `dagster dev` starts it, which stops it by a word in this pipe.
     shutdown, _ = pipe = os.pipe()
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         command = ["-m", "dagster_project.webserver", "--host", "127.0.0.1", "--port", port]
         done = subprocess.run(
@@ -135,75 +112,21 @@ def test_programs_and_own_pages_go_on_working(ui: str, instance: dg.DagsterInsta
     assert changed(instance)
 
 
-FOREIGN_PAGE = """
-<img src="UI/graphql?query=MUTATION"><img src="UI/graphql?query=MUTATION&x=2">
-<iframe src="UI/graphql?query=MUTATION"></iframe><iframe src="UI/" id="framed"></iframe>
-<iframe name="shown"></iframe>
-<form method="post" target="shown" action="UI/graphql?query=MUTATION"></form>
-<form method="post" target="shown" action="UI/report_asset_materialization/ASSET"></form>
-<script>
-  for (const form of document.forms) form.submit();
-  const body = JSON.stringify({query: decodeURIComponent("MUTATION")});
-  const types = ["text/plain", "text/plain; application/json", "text/plain; application/graphql"];
-  const sent = types.map(type => fetch(
-    "UI/graphql", {method: "POST", mode: "no-cors", headers: {"content-type": type}, body}
-  ));
-  navigator.sendBeacon("UI/graphql?query=MUTATION", body);
-  const socket = new WebSocket("UI/graphql".replace("http", "ws"), "graphql-ws");
-  const closed = new Promise(done => {
-    socket.onopen = () => done("opened");
-    socket.onerror = () => done("refused");
-  });
-  Promise.allSettled([...sent, closed]).then(async () => { document.title = await closed; });
-</script>
-"""
-
-
-@contextmanager
-def foreign_site(ui: str) -> Iterator[str]:
-    """The address of a site on another port, whose page does all that a page can to the UI."""
-    page = FOREIGN_PAGE.replace("UI", ui).replace("ASSET", ASSET)
-    page = page.replace(
-        "MUTATION", str(httpx2.QueryParams({"q": MUTATION}))[2:].replace("+", "%20")
-    )
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("content-type", "text/html")
-            self.end_headers()
-            self.wfile.write(page.encode())
-
-        def log_message(self, *_: object) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-
-
-@pytest.mark.browser
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "http://evil.example", "null"])
 def test_a_page_on_another_port_or_of_another_name_starts_nothing(
-    ui: str, instance: dg.DagsterInstance, chromium: str
+    ui: str, instance: dg.DagsterInstance, origin: str
 ) -> None:
-    rebinding = "--host-resolver-rules=MAP evil.example 127.0.0.1"
-    with foreign_site(ui) as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS, rebinding])
-        page = browser.new_page()
-        for address in (site, site.replace("127.0.0.1", "evil.example")):
-            page.goto(address)
-            page.wait_for_function("document.title")
-            page.wait_for_load_state("networkidle")
-            assert page.title() == "refused"
-            assert not changed(instance)
-        shown = page.goto(ui.replace("127.0.0.1", "evil.example"))
-        assert shown is not None and shown.status == 403
-
-        page.goto(ui)
-        own = "q => fetch('/graphql', {method: 'POST', headers: {'content-type': 'application/json'}, "
-        own += "body: JSON.stringify({query: q})}).then(answer => answer.json())"
-        assert page.evaluate(own, MUTATION) == {"data": {"setConcurrencyLimit": True}}
-        browser.close()
-    assert changed(instance)
+    foreign = {"origin": origin, "sec-fetch-site": "cross-site"}
+    for kind in ("application/json", "text/plain", "text/plain; application/graphql"):
+        answer = httpx2.post(
+            f"{ui}/graphql",
+            content=json.dumps({"query": MUTATION}),
+            headers={**foreign, "content-type": kind},
+        )
+        assert answer.status_code == 403
+    report = f"{ui}/report_asset_materialization/{ASSET}"
+    assert httpx2.post(report, headers=foreign).status_code == 403
+    handshake = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
+    handshake |= {"sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", **foreign}
+    assert httpx2.get(f"{ui}/graphql", headers=handshake).status_code == 403
+    assert not changed(instance)

@@ -4,27 +4,30 @@ import http.client
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 
 @contextmanager
-def serving_routes(routes: Sequence[BaseRoute]) -> Iterator[int]:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        app = Starlette(routes=routes)
+def serving_app(app: ASGIApp) -> Iterator[int]:
+    """The port of loopback on which an application is served."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
             yield listening.getsockname()[1]
         finally:
-            server.should_exit = True
+            server.should_exit = server.force_exit = True
             thread.join()
+
+
+def serving_routes(routes: Sequence[BaseRoute]) -> AbstractContextManager[int]:
+    return serving_app(Starlette(routes=routes))
 
 
 def ask(

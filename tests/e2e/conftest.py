@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from tests.browser import FLAGS
-from tests.e2e.running import Run, small_demo
-from tests.e2e.ui import PATIENCE
+from tests.e2e.running import PAGE_PATIENCE, Run, small_demo
 from tests.shared import once_for_all_workers
 
 
@@ -43,8 +42,8 @@ def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
             args=FLAGS,
             viewport={"width": 1500, "height": 1000},
         )
-        context.set_default_timeout(PATIENCE)
-        expect.set_options(timeout=PATIENCE)
+        context.set_default_timeout(PAGE_PATIENCE)
+        expect.set_options(timeout=PAGE_PATIENCE)
         yield context
         context.close()
 

@@ -21,8 +21,7 @@ from resources.files.home import REPO_ROOT
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.garbling_proxy import GarblingProxy, ProxyServer
 from tests.doubles.serving import serving as serving_models
-from tests.e2e.running import command
-from tests.e2e.ui import PATIENCE, Ui, executed, finished, in_order, serving
+from tests.e2e.running import PAGE_PATIENCE, Ui, command, executed, finished, in_order, serving
 
 pytestmark = [
     pytest.mark.e2e,
@@ -120,7 +119,7 @@ def test_the_day(day: Day, ui: Ui, page: Page, newcomer: GarblingProxy, tmp_path
     for shard in sorted(day.later.iterdir()):
         shutil.move(shard, day.corpus / "shards")
     page.goto(f"{ui.address}/assets/ingest/wit_rows?view=partitions")
-    expect(page.get_by_text("sample-c-3").first).to_be_visible(timeout=4 * PATIENCE)
+    expect(page.get_by_text("sample-c-3").first).to_be_visible(timeout=4 * PAGE_PATIENCE)
     picture(page, "day-new-shard")
     page.goto(f"{ui.address}/locations/vlm-loom/asset-groups/ingest/lineage")
     materialize(page, "Missing", 3)

@@ -9,9 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import httpx2
 import psycopg
 import pytest
 
@@ -21,6 +20,7 @@ from resources.web.alerts import WEBHOOK
 from resources.web.ports import HOST
 from tests.contracts.test_deploy import DEPLOY, IMAGE_ENV, OURS
 from tests.doubles.serving import free_ports, serving
+from tests.e2e.running import Run, Started, Ui
 from tests.resources.web.test_alerts import Webhook
 
 if TYPE_CHECKING:
@@ -28,15 +28,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.nightly]
 PATIENCE = 180.0
-LAUNCH = """
-mutation ($params: ExecutionParams!) {
-  launchRun(executionParams: $params) {
-    ... on LaunchRunSuccess { run { runId } }
-    ... on PythonError { message }
-  }
-}
-"""
-STATUS = "query ($id: ID!) { runOrError(runId: $id) { ... on Run { status } } }"
 
 
 class Installation:
@@ -101,32 +92,10 @@ class Installation:
             assert time.monotonic() < deadline, f"{done.stderr.decode()}\n{log}"
             time.sleep(1)
 
-    def asked(self, query: str, **variables: Any) -> dict[str, Any]:
-        """The webserver's answer to a query."""
-        answer = httpx2.post(
-            f"http://{HOST}:{self._ports['3000']}/graphql",
-            json={"query": query, "variables": variables},
-            timeout=60,
-        )
-        (data,) = answer.json()["data"].values()
-        return dict(data)
-
-    def ended(self, job: str) -> tuple[str, str]:
-        """Launch a job and wait for it: its run and how it ended."""
-        selector = {
-            "repositoryLocationName": "vlm-loom",
-            "repositoryName": "__repository__",
-            "jobName": job,
-        }
-        params = {"selector": selector, "mode": "default", "runConfigData": {}}
-        run_id = self.asked(LAUNCH, params=params)["run"]["runId"]
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            status = self.asked(STATUS, id=run_id)["status"]
-            if status in ("SUCCESS", "FAILURE", "CANCELED"):
-                return run_id, status
-            time.sleep(0.5)
-        raise AssertionError(f"the run of {job} did not end")
+    def ui(self, process: "subprocess.Popen[bytes]") -> Ui:
+        """The webserver, which this process is."""
+        started = Started(process, self._home.parent / "webserver.log")
+        return Ui(Run(self._home, ""), f"http://{HOST}:{self._ports['3000']}", started)
 
 
 def _end(processes: Sequence["subprocess.Popen[bytes]"]) -> None:
@@ -160,11 +129,10 @@ def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(
             processes += map(installation.begin, names)
             for name in names:
                 installation.wait_until_healthy(name)
-        succeeded, status = installation.ended("ledger")
-        assert status == "SUCCESS"
+        ui = installation.ui(processes[2])
         # There is nothing to evaluate on.
-        failed, status = installation.ended("evaluate")
-        assert status == "FAILURE"
+        succeeded, failed = (ui.launch(job) for job in ("ledger", "evaluate"))
+        assert (ui.ended(succeeded), ui.ended(failed)) == ("SUCCESS", "FAILURE")
         deadline = time.monotonic() + PATIENCE
         while not webhook.received and time.monotonic() < deadline:
             time.sleep(0.5)

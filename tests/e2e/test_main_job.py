@@ -16,7 +16,8 @@ from methods.errors import UserError
 from methods.mmdu.judging import DIMENSIONS
 from resources.embedding.embedder import Embedder
 from resources.files.home import REPO_ROOT
-from tests.e2e.running import Run, command, instance_of
+from resources.warehouse import declared_columns
+from tests.e2e.running import Run, command, instance_of, leaderboards
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1200)]
 
@@ -61,50 +62,31 @@ def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> Non
     assert any("vlm-loom ui" in line for line in lines)
 
 
-def test_careful_beats_careless_on_every_dimension_with_intervals_apart(main_job: Run) -> None:
-    for aggregation in ("micro", "macro"):
-        for dimension in DIMENSIONS:
-            careful, careless = (
-                rows(
-                    main_job,
-                    "SELECT * FROM evaluate.leaderboard WHERE metric = $metric AND model = $model",
-                    metric=f"{dimension}/{aggregation}",
-                    model=model,
-                )[0]
-                for model in ("offline-careful", "offline-careless")
-            )
-            assert careful["ci_low"] > careless["ci_high"], (dimension, aggregation)
-
-
-def test_refusals_are_counted_and_put_the_refuser_last(main_job: Run) -> None:
-    found = rows(
-        main_job,
-        "SELECT model, n_refused, n_judged FROM evaluate.leaderboard "
-        "WHERE metric = 'Overall Score/micro'",
-    )
-    assert found[-1]["model"] == "offline-refuser"
-    assert found[-1]["n_refused"] == found[-1]["n_judged"] > 0
-    assert all(row["n_refused"] == 0 for row in found[:-1])
-
-
-def test_the_leaderboard_says_who_answered(main_job: Run) -> None:
-    found = rows(main_job, "SELECT benchmark, provider FROM evaluate.leaderboard")
+def test_careful_beats_careless_with_intervals_apart_and_refusals_put_the_refuser_last(
+    main_job: Run,
+) -> None:
+    found = rows(main_job, "SELECT * FROM evaluate.leaderboard")
     assert {row["provider"] for row in found} == {"mock"}
     of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]
     assert len(of_dialogues) == 5 * len(DIMENSIONS) * 2
+    cells = {(row["metric"], row["model"]): row for row in of_dialogues}
+    for metric in {row["metric"] for row in of_dialogues}:
+        careful, careless = (cells[metric, f"offline-{name}"] for name in ("careful", "careless"))
+        assert careful["ci_low"] > careless["ci_high"], metric
+    overall = [row for row in of_dialogues if row["metric"] == "Overall Score/micro"]
+    assert overall[-1]["model"] == "offline-refuser"
+    assert overall[-1]["n_refused"] == overall[-1]["n_judged"] > 0
+    assert all(row["n_refused"] == 0 for row in overall[:-1])
+    turns = rows(main_job, "SELECT DISTINCT n_turns - n_images AS n FROM dialogue.dialogues")
+    assert [row["n"] for row in turns] == [3], "by the settings"
 
 
 def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
     main_job: Run,
 ) -> None:
     found = rows(main_job, "SELECT * FROM evaluate.provenance WHERE benchmark = 'mmdu'")
-    (judged,) = (
-        row["n"]
-        for row in rows(
-            main_job, "SELECT count(*) AS n FROM evaluate.judgments WHERE benchmark = 'mmdu'"
-        )
-    )
-    assert len(found) == judged > 200
+    judged = rows(main_job, "FROM evaluate.judgments WHERE benchmark = 'mmdu'")
+    assert len(found) == len(judged) > 200
     calls = {call.key: call for call in main_job.ledger}
     pages = {row["page_url"] for row in rows(main_job, "SELECT page_url FROM ingest.pages")}
     for row in found:
@@ -119,11 +101,6 @@ def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
         # The words of question and reference came out of the calls that the release names.
         assert row["question_call_key"] in calls
         assert row["reference_call_key"] in calls
-
-
-def test_dialogues_are_of_the_settings_shape(main_job: Run) -> None:
-    turns = rows(main_job, "SELECT DISTINCT n_turns - n_images AS n FROM dialogue.dialogues")
-    assert [row["n"] for row in turns] == [3]
 
 
 def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) -> None:
@@ -163,14 +140,9 @@ def test_every_other_benchmark_is_released_and_evaluated(
 ) -> None:
     (card,) = rows(main_job, "FROM release.releases WHERE name = $name", name=name)
     assert card["n_items"] in n_items and card["provider"] == "mock"
-    found = {
-        (row["model"], row["metric"]): row["value"]
-        for row in rows(
-            main_job,
-            "SELECT model, metric, value FROM evaluate.leaderboard WHERE release = $release",
-            release=card["release_id"],
-        )
-    }
+    board = "SELECT model, metric, value FROM evaluate.leaderboard WHERE release = $release"
+    cells = rows(main_job, board, release=card["release_id"])
+    found = {(row["model"], row["metric"]): row["value"] for row in cells}
     for metric in metrics:
         assert found["offline-careful", metric] > found["offline-careless", metric], metric
     assert f"Leaderboard ({card['release_id']}, " in main_job.output
@@ -178,9 +150,7 @@ def test_every_other_benchmark_is_released_and_evaluated(
 
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(
-    main_job: Run,
-) -> None:
+def test_a_dry_run_after_the_job_has_nothing_left_to_ask_and_changes_nothing(main_job: Run) -> None:
     warehouse = (main_job.home / "warehouse.duckdb").read_bytes()
     n_calls = len(main_job.ledger)
 
@@ -221,14 +191,9 @@ def test_after_one_row_changes_what_depends_on_it_is_made_as_by_a_run_of_everyth
     known = {call.key for call in copied.ledger}
     dialogues = "SELECT dialogue_id, set_id FROM dialogue.dialogues"
     before = {row["dialogue_id"] for row in rows(copied, dialogues)}
-    touched = {
-        row["set_id"]
-        for row in rows(
-            copied, "SELECT set_id FROM cluster.image_sets WHERE entry_id = $e", e=entry["entry_id"]
-        )
-    }
+    sets = "SELECT set_id FROM cluster.image_sets WHERE entry_id = $entry"
+    touched = [row["set_id"] for row in rows(copied, sets, entry=entry["entry_id"])]
     lost = {row["dialogue_id"] for row in rows(copied, dialogues) if row["set_id"] in touched}
-
     changed = command(copied.home, "build", *corpus)
     assert changed.returncode == 0, changed.stdout[-2000:]
     assert "stage dialogue\n" in changed.stdout and "evaluate/reports" in changed.stdout
@@ -266,23 +231,14 @@ def test_after_one_row_changes_what_depends_on_it_is_made_as_by_a_run_of_everyth
 
 def content(run: Run) -> dict[str, list[dict]]:
     """Every row of every table, but for times and the pages that say when they were made."""
-    tables = rows(
-        run,
-        "SELECT table_schema || '.' || table_name AS name FROM information_schema.tables "
-        "WHERE table_type = 'BASE TABLE' AND table_schema <> 'main' ORDER BY name",
-    )
     return {
-        table["name"]: [
+        table: [
             {
                 name: value
                 for name, value in row.items()
                 if name != "sha256" and not isinstance(value, datetime)
             }
-            for row in rows(run, f"FROM {table['name']} ORDER BY ALL")
+            for row in rows(run, f"FROM {table} ORDER BY ALL")
         ]
-        for table in tables
+        for table in declared_columns()
     }
-
-
-def leaderboards(printed: str) -> str:
-    return printed[printed.index("Leaderboard (") : printed.index("Done in")]

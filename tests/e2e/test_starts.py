@@ -3,16 +3,14 @@
 import os
 import signal
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
 from dagster_project.cli import main as loom
-from tests.e2e.running import Run
-from tests.e2e.starting import free_port, processes_of, started
-from tests.e2e.ui import Ui, answering, serving
+from tests.doubles.serving import free_ports
+from tests.e2e.running import Run, Ui, answering, processes_of, serving, started
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800), pytest.mark.slow]
 
@@ -21,14 +19,6 @@ query {
   assetNodeOrError(assetKey: {path: ["ingest", "entries"]}) { ... on AssetNode { partitionKeys } }
 }
 """
-
-
-@pytest.fixture
-def taken_port() -> Iterator[int]:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        yield other.getsockname()[1]
 
 
 def refused(
@@ -45,15 +35,13 @@ def refused(
 
 
 def test_a_taken_port_is_one_sentence_and_nothing_is_started(
-    taken_port: int,
-    loom_home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert refused(loom_home, str(taken_port), monkeypatch, capsys) == (
-        f"The port {taken_port} of 127.0.0.1 cannot be used (Address already in use): choose another "
-        "with --port.\n"
-    )
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said = refused(loom_home, str(port), monkeypatch, capsys)
+    in_use = f"The port {port} of 127.0.0.1 cannot be used (Address already in use)"
+    assert said == f"{in_use}: choose another with --port.\n"
     assert not (loom_home / "dagster" / "history").exists()
 
 
@@ -64,7 +52,7 @@ def test_of_two_first_starts_one_works_and_the_next_start_after_a_kill_works(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    home, ports = tmp_path / "home", [free_port(), free_port()]
+    home, ports = tmp_path / "home", free_ports(2)
     with ExitStack() as stack:
         begun = {
             port: stack.enter_context(started("ui", home, tmp_path / f"{port}.log", PORT=str(port)))
@@ -99,3 +87,24 @@ def test_of_two_first_starts_one_works_and_the_next_start_after_a_kill_works(
         next_ui.started.process.send_signal(signal.SIGINT)
         assert next_ui.started.process.wait() == 0
     assert processes_of(home) == []
+
+
+@pytest.mark.nightly
+def test_runs_whose_ui_is_gone_with_them_leave_the_next_ui_free(
+    copied: Run, tmp_path: Path
+) -> None:
+    """As after a reboot: nobody is left to say that the runs have ended."""
+    with serving(copied.home, tmp_path / "first.log") as ui:
+        runs = [ui.launch(job) for job in ("build", "evaluate")]
+        ui.started.wait_for(lambda: len(ui.runs(statuses=["STARTED"])) == len(runs))
+        while processes := processes_of(copied.home):
+            for process in processes:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+        ui.started.process.wait()
+
+    with serving(copied.home, tmp_path / "second.log") as ui:
+        assert "Ended, as their processes are gone: " in ui.started.printed
+        assert {ui.ended(run) for run in runs} == {"FAILURE"}
+        assert not ui.runs(statuses=["STARTED"])
+        assert ui.ended(ui.launch("ledger")) == "SUCCESS"

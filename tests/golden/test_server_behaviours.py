@@ -19,7 +19,14 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
 from resources.llm.request import Completion, Failure
 from tests.doubles.openai_api import Api, completion, http_reply, serving
-from tests.golden.guide_entries import SCHEMA, double_of, gateway_of, outcomes, question, set_keys
+from tests.golden.test_models_guide import (
+    SCHEMA,
+    double_of,
+    gateway_of,
+    outcomes,
+    question,
+    set_keys,
+)
 from tests.resources.llm.entries import charges_of, no_backoff
 
 pytestmark = pytest.mark.slow

@@ -9,6 +9,7 @@ import sys
 import tarfile
 import tempfile
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,8 @@ from tests.resources.review.review_queue import decision
 SETS = {
     **SMALL_SETS,
     "cluster__image_sets": {
-        "config": {
-            "benchmark_sizes": [3],
-            "instruction_sizes": [2],
-            "benchmark_sets": 2,
-            "instruction_sets": 1,
-        }
+        "config": {"benchmark_sizes": [3], "instruction_sizes": [2]}
+        | {"benchmark_sets": 2, "instruction_sets": 1}
     },
 }
 SCORED = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
@@ -73,10 +70,10 @@ def _done(result: Result) -> None:
     assert result.success, sentence(result)
 
 
-def _decide(world: World, item: QueueItem, reviewer: str, verdict: str, **said: Any) -> None:
-    decided = decision(0, reviewer=reviewer, verdict=verdict, seconds=30.0, **said)
-    by_hand = {"item_id": item["item_id"], "content_hash": item["content_hash"]}
-    world.review_store.append([decided.__class__(**{**vars(decided), **by_hand})])
+def _decide(world: World, item: QueueItem, reviewer: str, said: str, **more: Any) -> None:
+    on = {"item_id": item["item_id"], "content_hash": item["content_hash"]}
+    made = decision(0, reviewer=reviewer, verdict=said, seconds=30.0)
+    world.review_store.append([replace(made, **on, **more)])
 
 
 def _review(world: World) -> None:
@@ -120,21 +117,13 @@ def _add_to_ledger(world: World) -> None:
     ledger.add([charge(0)])
     state = BatchState(ledger)
     for batch in ("expired", "under-way"):
-        state.add_batch(
-            batch,
-            "careful",
-            [
-                BatchItem(
-                    f"{batch}-{n}", batch, 1, "waiting", None, None, "s", "r", "p@1", {"n": n}
-                )
-                for n in range(2)
-            ],
-        )
+        of = (batch, 1, "waiting", None, None, "s", "r", "p@1")
+        items = [BatchItem(f"{batch}-{n}", *of, {"n": n}) for n in range(2)]
+        state.add_batch(batch, "careful", items)
         state.mark_submitted(batch, f"remote-{batch}")
         state.wait("run", {batch})
-    state.mark_ended(
-        "expired", "expired", FailedRequest("", "expired", "It took over a day.", True)
-    )
+    failed = FailedRequest("", "expired", "It took over a day.", True)
+    state.mark_ended("expired", "expired", failed)
     ledger.close()
 
 
@@ -142,12 +131,8 @@ def _add_addresses(world: World) -> None:
     """The corpus has its images beside it, so none was fetched."""
     index = ImageIndex(world.home / "image_index.sqlite")
     images = world.rows("SELECT DISTINCT image_id FROM ingest.images ORDER BY image_id")
-    index.record(
-        [
-            FetchedImage(f"https://pictures.example/{n}.png", row["image_id"], {"n": n})
-            for n, row in enumerate(images)
-        ]
-    )
+    addresses = ((f"https://pictures.example/{n}.png", each, n) for n, each in enumerate(images))
+    index.record([FetchedImage(url, row["image_id"], {"n": n}) for url, row, n in addresses])
     index.close()
 
 

@@ -1,6 +1,6 @@
 """`python -m tests.real`: the gateway and commands with a real llama.cpp server and LiteLLM proxy.
 
-The tests' files have no names that pytest collects: the default tests install no server and no model.
+The tests' file has no name that pytest collects: the default tests install no server and no model.
 """
 
 import resource
@@ -22,8 +22,7 @@ def main() -> int:
     except NotAvailable as reason:
         print(f"skipped: {reason}")
         return 0
-    files = [str(FOLDER / name) for name in ("real_llama.py", "real_proxy.py")]
-    code = int(pytest.main([*files, *sys.argv[1:]]))
+    code = int(pytest.main([str(FOLDER / "real_llama.py"), *sys.argv[1:]]))
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = usage.ru_utime + usage.ru_stime
     print(f"The servers took {seconds:.0f} s of processor time.")

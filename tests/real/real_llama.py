@@ -1,23 +1,35 @@
-"""The gateway and `vlm-loom model add` with llama.cpp's own server: what holds whatever the model says.
+"""The gateway and `vlm-loom model add` with llama.cpp's own server, and with a LiteLLM proxy before it.
 
-Run by `make test-real`.
+What holds whatever the model says. Run by `make test-real`.
 """
 
+import secrets
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 import yaml
 
 from dagster_project.cli import main as loom
 from methods.prompts.messages import Text
 from resources.llm.request import Completion, Failure
-from tests.real.asking import ask, gateway_to, pictures, request, texts, tokens_of
-from tests.real.server import CONTEXT, SLOTS, LlamaServer, llama_server, slowed
+from tests.real.server import (
+    CONTEXT,
+    SLOTS,
+    LlamaServer,
+    ask,
+    gateway_to,
+    litellm_proxy,
+    llama_server,
+    pictures,
+    request,
+    slowed,
+    texts,
+    tokens_of,
+)
 
 N_TEXTS, N_IMAGES = 30, 6
 N_SLOW = 16
@@ -60,20 +72,6 @@ def test_a_slow_server_with_two_slots_has_no_request_cancelled(tmp_path: Path) -
         assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
         assert server.n_cancelled == 0
         assert server.n_worked_on == len(list(gateway.ledger)) == N_SLOW
-
-
-def test_a_request_whose_client_hangs_up_is_counted_as_cancelled(tmp_path: Path) -> None:
-    with llama_server(tmp_path) as server:
-        body = {
-            "messages": [{"role": "user", "content": "Go on."}],
-            "grammar": "root ::= [a-z]{999}",
-        }
-        with pytest.raises(httpx2.ReadTimeout):
-            httpx2.post(f"{server.root}/v1/chat/completions", json=body, timeout=1)
-        end = time.monotonic() + 30
-        while not server.n_cancelled and time.monotonic() < end:
-            time.sleep(0.1)
-        assert server.n_cancelled == 1
 
 
 def test_a_server_that_is_killed_and_started_again_loses_nothing(tmp_path: Path) -> None:
@@ -139,3 +137,44 @@ def test_model_add_writes_an_entry_that_works(
     capsys.readouterr()
     assert loom(["model", "ask", "it", "What is in a harbour?"]) == 0
     assert "outcome    answered, finished by stop" in capsys.readouterr().out
+
+
+KEY = "LITELLM_MASTER_KEY"
+
+
+@pytest.fixture(scope="module")
+def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LlamaServer, str]]:
+    """A server, and the base URL of the proxy."""
+    folder = tmp_path_factory.mktemp("proxy")
+    with pytest.MonkeyPatch.context() as patch, llama_server(folder) as server:
+        patch.setenv(KEY, f"sk-{secrets.token_hex(32)}")
+        with litellm_proxy(folder, server, "it") as url:
+            yield server, url
+
+
+def test_replies_and_tokens_through_a_proxy_are_the_servers(
+    proxied: tuple[LlamaServer, str], tmp_path: Path
+) -> None:
+    server, url = proxied
+    before = server.n_worked_on, server.prompt_tokens, server.metric("tokens_predicted_total")
+    gateway = gateway_to(tmp_path, url, api_key_env=KEY)
+
+    outcomes = ask(gateway, [*texts(10), *pictures(gateway, 3)])
+
+    after = server.n_worked_on, server.prompt_tokens, server.metric("tokens_predicted_total")
+    calls = list(gateway.ledger)
+    assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
+    assert (len(calls), *tokens_of(calls)) == tuple(
+        now - then for now, then in zip(after, before, strict=True)
+    )
+    assert server.n_cancelled == 0
+
+
+def test_a_prompt_longer_than_the_context_is_too_long_through_a_proxy(
+    proxied: tuple[LlamaServer, str], tmp_path: Path
+) -> None:
+    gateway = gateway_to(tmp_path, proxied[1], api_key_env=KEY)
+
+    (outcome,) = ask(gateway, [request(Text("The lake lay still. " * CONTEXT))])
+
+    assert isinstance(outcome, Failure) and outcome.kind == "too_long", outcome

@@ -5,8 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from resources.files.home import REPO_ROOT
-from tests.strangers.packages import OutOfReachError
-from tests.strangers.recipes import RECIPES
+from tests.strangers.recipes import RECIPES, OutOfReachError
 from tests.strangers.runs import results, run, runs_table
 
 PAGE = REPO_ROOT / "docs" / "results" / "tests.md"

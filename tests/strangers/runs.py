@@ -7,22 +7,21 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import click
 import yaml
 
-from dagster_project.cli import NAME, vlm_loom
+from dagster_project.cli import NAME
 from methods.markdown import cell, table
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
+from tests.command_lines import fault_of
 from tests.e2e.running import CLI, environment
 from tests.strangers.corpora import write_corpus
 from tests.strangers.odd_models import OddModels, odd_models
-from tests.strangers.packages import FOLDER
-from tests.strangers.recipes import RECIPES
+from tests.strangers.recipes import FOLDER, RECIPES
 
 ODD_ROLES: Mapping[str, Mapping[str, str]] = {
     "stamps": {"writer": "talkative", "judge": "out_of_order"},
@@ -39,8 +38,6 @@ _CHECK_FAILED = re.compile(r"^\[.*?\] (CHECK FAILED .*)$", re.MULTILINE)
 _SHOWING = {"ui", "calls", "review", "sql", "build", "demo"}
 """Commands that show something, and the main job: no advice to follow."""
 _COMMAND = re.compile(rf"{NAME} ([^`'()\n]+)")
-_WORD = re.compile(r"\"[^\"]*\"|[^\s\"]+")
-_STOPS = ".,;:"
 _AGAIN = re.compile(r"\bagain\b")
 _MEND = re.compile(r"the model's server|its entry in models\.yaml")
 
@@ -66,30 +63,11 @@ def advice_of(said: str) -> Advice:
 def _commands(said: str) -> Iterator[str]:
     """The arguments of the commands in sentences, up to the word that goes on with the sentence."""
     for found in _COMMAND.findall(said):
-        command: click.Command = vlm_loom
-        taken: list[str] = []
-        wanted = 0
-        for word in _WORD.findall(found):
-            name = word.rstrip(_STOPS)
-            if isinstance(command, click.Group):
-                if name not in command.commands:
-                    break
-                command = command.commands[name]
-                wanted = sum(isinstance(each, click.Argument) for each in command.params)
-            elif name.startswith("--"):
-                option = next((each for each in command.params if name in each.opts), None)
-                if not isinstance(option, click.Option):
-                    break
-                wanted += not option.is_flag
-            elif wanted:
-                wanted -= 1
-            else:
-                break
-            taken.append(name)
-            if name != word:
-                break
-        if taken and taken[0] not in _SHOWING and not isinstance(command, click.Group):
-            yield " ".join(taken)
+        words = [word.rstrip(".,;:") for word in found.split()]
+        starts = (" ".join(words[:n]) for n in range(len(words), 0, -1))
+        line = next((start for start in starts if fault_of(start) is None), "")
+        if " " in line and line.split()[0] not in _SHOWING:
+            yield line
 
 
 def sentences(output: str) -> str:
@@ -152,19 +130,24 @@ def run(corpus: str) -> Outcome:
     return outcome
 
 
+def _loom(words: Sequence[str], home: Path, settings: Mapping[str, str], log: Path) -> int:
+    """The exit code of a command, which prints at the end of a file."""
+    with log.open("a") as output:
+        return subprocess.run(
+            [sys.executable, "-m", CLI, *words],
+            cwd=REPO_ROOT,
+            env=environment(home, **settings),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ).returncode
+
+
 def _until_done(
     outcome: Outcome, home: Path, settings: Mapping[str, str], models: OddModels
 ) -> None:
     for n_try in range(MOST_TRIES):
         log = home / f"output-{n_try}.txt"
-        with log.open("w") as output:
-            code = subprocess.run(
-                [sys.executable, "-m", CLI, "build"],
-                cwd=REPO_ROOT,
-                env=environment(home, **settings),
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            ).returncode
+        code = _loom(["build"], home, settings, log)
         if code == 0:
             outcome.ended = "done"
             return
@@ -189,14 +172,7 @@ def _follow(
             models.mend(role)
             outcome.done.append(f"mended the {role}")
     for line in advice.commands:
-        with (home / "commands.txt").open("a") as output:
-            failed = subprocess.run(
-                [sys.executable, "-m", CLI, *shlex.split(line)],
-                cwd=REPO_ROOT,
-                env=environment(home, **settings),
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            ).returncode
+        failed = _loom(shlex.split(line), home, settings, home / "commands.txt")
         outcome.done.append(f"`{NAME} {line}`{' (it failed)' if failed else ''}")
     outcome.done.append("ran it again")
 

@@ -1,11 +1,19 @@
 """ConvBench as it asks and judges: three settings, both orders, ablations; plain values alone."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from methods.convbench import Convbench
-from methods.convbench.scores import DIFFERENCES, METRICS, PERFECT_PERCEPTION, PERFECT_REASONING
+from methods.convbench.scores import (
+    DIFFERENCES,
+    GAINS,
+    METRICS,
+    PERFECT_PERCEPTION,
+    PERFECT_REASONING,
+    WIN_RATES,
+)
 from methods.evaluation.asking import (
     PLAIN,
     Answer,
@@ -17,10 +25,13 @@ from methods.evaluation.asking import (
 )
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest
+from methods.evaluation.metrics import Metric
+from methods.evaluation.scoring import score_rows
 from methods.evaluation.verdicts import ORDERS
 from methods.prompts.messages import Image
 from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
+from tests.methods.evaluation.observed import ScoredObservation, frame
 
 ITEM = Item(
     "1",
@@ -272,3 +283,44 @@ def test_a_gain_is_the_models_error_so_less_of_it_is_better() -> None:
     assert [(each.name, each.higher_is_better) for each in DIFFERENCES] == [
         (name, False) for name in ("S2^ - S2", "S3^ - S3", "SO^ - SO", "S3~ - S3^", "SO~ - SO^")
     ]
+
+
+ALWAYS_FIRST = (1.0, 0.0)
+N = 40
+
+
+def comparisons(name: str, values: Iterable[tuple[float, float]]) -> list[ScoredObservation]:
+    """Both orders of every item, in the setting of a win rate."""
+    of = WIN_RATES[name]
+    return [
+        ScoredObservation(f"i{n}", f"i{n}", of.trial, 3, str(of.observation), value, part=part)
+        for n, both in enumerate(values)
+        for part, value in zip(ORDERS, both, strict=True)
+    ]
+
+
+def found(
+    observed: list[ScoredObservation],
+    metrics: Sequence[Metric] = (*WIN_RATES.values(), *DIFFERENCES),
+) -> dict[str, dict]:
+    rows = score_rows(metrics, frame({"model": observed}))
+    return {row["metric"]: row for row in rows if row["form"] == "floor"}
+
+
+@pytest.mark.parametrize(("more", "less"), GAINS)
+@pytest.mark.parametrize(("every", "gain"), [(1, 0), (2, 25), (4, 37.5), (N + 1, 50)])
+def test_contradictions_shrink_a_difference_by_their_share_and_turn_none_round(
+    more, less, every, gain
+):
+    # The model wins 10 of 40 items, with a turn given 30: a gain of 50. Every second, fourth or other
+    # item is judged by its place alone, which is worth half a win in both settings.
+    def judged(won: int) -> list[tuple[float, float]]:
+        return [
+            ALWAYS_FIRST if n % every == every - 1 else (float(n < won), float(n < won))
+            for n in range(N)
+        ]
+
+    rows = found([*comparisons(less, judged(10)), *comparisons(more, judged(30))])
+    place = sum(n % every == every - 1 for n in range(10, 30)) / 20
+    assert rows[f"{more} - {less}"]["value"] == pytest.approx(50 * (1 - place))
+    assert rows[f"{more} - {less}"]["value"] == pytest.approx(gain)

@@ -1,6 +1,7 @@
-"""Drafts of conversations: pictures, what a reply becomes or is refused by name, names of tasks."""
+"""Conversations: drafts that are read or refused by name, names of tasks, and the rows of a release."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.convbench.building import (
+    ApprovedConversation,
+    ApprovedTurn,
+    TextWithOrigin,
+    build_conversations,
+)
 from methods.convbench.drafting import (
     EntryImage,
     TaskNameMatch,
@@ -22,8 +29,11 @@ from methods.convbench.drafting import (
     sample_entries,
     task_name,
 )
+from methods.convbench.scores import TASK_LABELS
 from methods.errors import UserError
 from methods.prompts.parsing import ParseError
+from methods.release import Edition, Origin, ReviewPolicy
+from methods.release_items import items_of_release
 
 DISH = {
     "perception": {"question": "Which dish is on the table?", "task": "food recognition."},
@@ -222,3 +232,68 @@ def test_a_single_name_is_its_category_and_has_no_other() -> None:
     assert categories_of({}, at(), 0.75) == []
     with pytest.raises(UserError, match="tau"):
         categories_of({"OCR": 3}, at(10), 1.5)
+
+
+TURNS, REFERENCE = (
+    Origin("call", "convbench/write_turns@1"),
+    Origin("answering", "write_reference@1"),
+)
+CONVERSATION = ApprovedConversation(
+    "item",
+    "a" * 64,
+    1,
+    ("ann",),
+    (
+        ApprovedTurn(
+            TextWithOrigin("What is it?", TURNS),
+            TextWithOrigin("A stew.", REFERENCE),
+            "Food Recognition",
+        ),
+        # Somebody changed the question.
+        ApprovedTurn(
+            TextWithOrigin("Why?"), TextWithOrigin("It warms.", REFERENCE), "Food Reasoning"
+        ),
+        ApprovedTurn(
+            TextWithOrigin("Write it.", TURNS), TextWithOrigin("Take.", REFERENCE), "Recipe Writing"
+        ),
+    ),
+    TextWithOrigin("A pot.", REFERENCE),
+    TextWithOrigin("It names it.\nIt is short.", TURNS),
+)
+SOURCE = {"page_url": "u", "title": "T", "attribution": "by", "licence": None}
+EDITION, POLICY = Edition("convbench", None, "en"), ReviewPolicy("none", 0.0)
+ROWS = build_conversations(
+    "convbench", EDITION, [CONVERSATION], POLICY, {CONVERSATION.image_id: SOURCE}
+).rows
+
+
+def test_a_conversation_is_an_item_that_the_benchmark_can_ask() -> None:
+    (item,) = items_of_release(ROWS)
+    assert item.labels == {
+        **{"perception": "Food Recognition", "reasoning": "Food Reasoning"},
+        **{"creation": "Recipe Writing"},
+    }
+    assert tuple(item.labels) == tuple(TASK_LABELS.values())
+    questions = ["<ImageHere>\nWhat is it?", "Why?", "Write it."]
+    assert [turn.question for turn in item.turns] == questions
+    assert [turn.references for turn in item.turns] == [
+        {"answer": "A stew.", "caption": "A pot."},
+        {"answer": "It warms."},
+        {"answer": "Take.", "focus": "It names it.\nIt is short."},
+    ]
+    assert [turn.given for turn in item.turns] == [None, None, None]
+    assert item.turns[0].image_positions == (1,)
+    # The order in which items come does not count.
+    both = [CONVERSATION, replace(CONVERSATION, item_id="other")]
+    first, second = (
+        build_conversations("convbench", EDITION, items, POLICY, {CONVERSATION.image_id: SOURCE})
+        for items in (both, both[::-1])
+    )
+    assert first.release_id == second.release_id
+
+
+def test_a_text_that_somebody_changed_is_no_calls() -> None:
+    assert [row["call_key"] for row in ROWS["turns"]] == ["call", None, "call"]
+    calls = {(row["turn"], row["kind"]): row["call_key"] for row in ROWS["references"]}
+    answering = [(1, "answer"), (2, "answer"), (3, "answer"), (1, "caption")]
+    assert calls == {**dict.fromkeys(answering, "answering"), (3, "focus"): "call"}

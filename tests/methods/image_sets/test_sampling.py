@@ -1,4 +1,4 @@
-"""Sampling: sizes of sets, which entries form a set, laws, and prior sets kept, repaired or dropped."""
+"""Sampling: sizes of sets, which entries form one, laws, and prior sets kept, repaired or dropped."""
 
 import itertools
 import math
@@ -13,19 +13,126 @@ from hypothesis import strategies as st
 
 from methods.ids import content_id
 from methods.image_sets.pool import farthest_points
-from methods.image_sets.sampling import sample_sets
-from methods.image_sets.spec import MAX_IMAGES, Member, SamplingSpec, size_weights
-from tests.methods.image_sets.sampled import (
-    LIKE_MMDU,
-    cluster,
-    clusters,
-    ids_of,
-    plain,
-    prior_of,
-    reasons_of,
-    sizes_of,
-    spec,
+from methods.image_sets.sampling import SampledSets, sample_sets
+from methods.image_sets.spec import (
+    MAX_IMAGES,
+    Cluster,
+    Member,
+    Packing,
+    SamplingSpec,
+    SetSizeError,
+    apportion,
+    apportion_more,
+    max_sets,
+    size_weights,
 )
+
+LIKE_MMDU = {2: 47.3, 3: 22, 4: 11, 5: 6, 6: 3.5, 8: 2, 10: 1.8, 12: 3, 15: 2, 20: 1.3}
+
+
+def unit_vectors(n: int, d: int = 8, seed: int = 0) -> np.ndarray:
+    vectors = np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def cluster(members: list[Member], name: str = "c", d: int = 8) -> Cluster:
+    """Vectors follow from the image, so that they go with a member wherever it stands."""
+    seeds = [int(content_id(member.image_id)[:8], 16) for member in members]
+    rows = [unit_vectors(1, d, seed)[0] for seed in seeds]
+    return Cluster(name, members, np.array(rows, dtype=np.float32).reshape(len(rows), d))
+
+
+def plain(n: int, name: str = "c") -> Cluster:
+    """Entries with a page and an image of their own."""
+    return cluster([Member(f"{name}{i}", f"image {name}{i}", f"page {name}{i}") for i in range(n)])
+
+
+def clusters(*sizes: int) -> list[Cluster]:
+    return [replace(plain(n, f"{c}-"), cluster_id=f"c{c}") for c, n in enumerate(sizes)]
+
+
+def spec(sizes: object, kind: str = "benchmark", **rest: object) -> SamplingSpec:
+    return SamplingSpec(kind, size_weights(kind, sizes), **rest)
+
+
+def sizes_of(sampled: SampledSets) -> list[int]:
+    return sorted(len(each.members) for each in sampled.sets)
+
+
+def ids_of(sampled: SampledSets) -> list[list[str]]:
+    return [[member.entry_id for member in each.members] for each in sampled.sets]
+
+
+def prior_of(sampled: SampledSets) -> list[list[tuple[str, str]]]:
+    return [
+        [(member.entry_id, member.image_id) for member in each.members] for each in sampled.sets
+    ]
+
+
+def reasons_of(sampled: SampledSets) -> dict[int, dict[str, int]]:
+    return {count.n_images: count.reasons for count in sampled.counts}
+
+
+def test_sizes_are_a_mapping_to_weights_or_a_list_of_equals():
+    assert size_weights("benchmark", {"3": 1.5, 2: 3, "20": 0}) == {2: 3.0, 3: 1.5}
+    assert size_weights("instruction", [5, 2]) == {2: 1.0, 5: 1.0}
+    assert MAX_IMAGES == {"benchmark": 20, "instruction": 5}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "sentence"),
+    [
+        ("benchmark", [1], "must be 2 to 20"),
+        ("benchmark", {"2": 1, "21": 0}, "must be 2 to 20"),
+        ("instruction", [6], "must be 2 to 5"),
+        ("instruction", [], "must be 2 to 5"),
+        ("instruction", {"3": 0}, "must be 2 to 5"),
+        ("benchmark", {"2": -1}, "must be 0 or more"),
+        ("benchmark", {"2": math.inf}, "must be 0 or more"),
+        ("benchmark", {"2": "many"}, "must be whole numbers with a number as weight"),
+        ("benchmark", [2.5], "must be whole numbers"),
+        ("benchmark", "3", None),
+        ("benchmark", None, "must be whole numbers"),
+    ],
+)
+def test_sizes_the_kind_does_not_allow_are_an_error(kind, wanted, sentence):
+    if sentence is None:
+        assert size_weights(kind, wanted) == {3: 1.0}
+    else:
+        with pytest.raises(SetSizeError, match=rf"of {kind} sets {sentence}"):
+            size_weights(kind, wanted)
+
+
+def test_shares_become_whole_numbers_by_the_largest_quotient():
+    # 5/1, 3/1, 5/3 go first; then 5/5 = 3/3 = 1/1, and of equals the smallest size is served.
+    assert apportion({2: 5, 3: 3, 4: 1}, 4) == {2: 3, 3: 1}
+    # MMDU's benchmark has 110 sets of 3.8 images on average.
+    shares = apportion(LIKE_MMDU, 110)
+    assert sum(size * n for size, n in shares.items()) / 110 == pytest.approx(3.8, abs=0.1)
+
+
+def test_a_size_without_room_leaves_its_place_to_the_others():
+    # 20 images in all, 10 of them where sets of 5 may be: two fives, then fives have no room; the
+    # other 10 make five twos.
+    assert apportion_more({2: 1, 5: 1}, {}, None, {2: 20, 5: 10}) == {5: 2, 2: 5}
+    # What was made before counts: three twos there are, so fives come first.
+    assert apportion_more({2: 1, 5: 1}, {2: 3}, 3, {2: 99, 5: 99}) == {5: 3}
+    assert apportion_more({5: 1}, {}, None, {5: 4}) == {}
+
+
+def test_what_sizes_leave_over():
+    packing = Packing([3, 5])
+    assert [packing.left_over(n) for n in range(11)] == [0, 1, 2, 0, 1, 0, 0, 1, 0, 0, 0]
+    assert packing.used(1000) == 1000
+    assert Packing([4, 6]).left_over(1001) == 1
+
+
+def test_how_many_sets_have_at_most_one_of_a_group():
+    # With two sets a group of 10 gives 2, the others one each: 4 = 2 * 2. With three: 5 < 6.
+    assert max_sets(np.array([10, 1, 1]), 2) == 2
+    assert max_sets(np.array([10, 1, 1]), 3) == 1
+    assert max_sets(np.array([1] * 7), 3) == 2
+    assert max_sets(np.array([9]), 2) == 0
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""What is asked about a set of images, and composing a dialogue: every image once, already shown."""
+"""What is asked about a set of images, and composing and stacking dialogues: every image once."""
 
+import re
 from dataclasses import replace
 from statistics import mean
 
@@ -21,6 +22,8 @@ from methods.mmdu.composing import (
     shape_of,
     without_places,
 )
+from methods.mmdu.stacking import stacked_turns, stacks
+from methods.mmdu.table_1 import DialogueStatistics, figures_of
 from methods.prompts.parsing import ParseError
 
 
@@ -210,3 +213,98 @@ def test_a_shape_keeps_its_limits(n, per_image, per_set, most, together, seed, s
     for group in groups:
         assert len(known & {*group}) == bool(known) and min({*group} - known) == len(known) + 1
         known |= {*group}
+
+
+def turn(question: str, answer: str) -> dict[str, str]:
+    return {"question_id": question[:4], "question": question, "answer": answer}
+
+
+BALLOONS = (
+    2,
+    [
+        turn("Image1: <ImageHere>. What is <image-1>?", "<image-1> is red."),
+        turn("Image2: <ImageHere>. Compare <image-1> and <image-2>.", "<image-2> is larger."),
+    ],
+)
+THREE = "Image1: <ImageHere>, Image2: <ImageHere>, Image3: <ImageHere>. "
+LAKES = (3, [turn(THREE + "<image-1>, <image-2> or <image-3>?", "<image-3>, as Image1: said.")])
+
+
+def test_a_stack_worked_by_hand() -> None:
+    turns = stacked_turns([BALLOONS, LAKES, BALLOONS])
+    assert turns[:2] == BALLOONS[1]
+    assert turns[2]["question"] == (
+        "Image3: <ImageHere>, Image4: <ImageHere>, Image5: <ImageHere>. "
+        "<image-3>, <image-4> or <image-5>?"
+    )
+    # What is no place of an image stays as it was written.
+    assert turns[2]["answer"] == "<image-5>, as Image1: said."
+    assert turns[4]["question"] == "Image7: <ImageHere>. Compare <image-6> and <image-7>."
+    assert [each["question_id"] for each in turns] == ["Imag"] * 5
+
+
+def test_any_length_can_be_reached_and_stacks_are_filled():
+    turns = stacked_turns([BALLOONS, LAKES] * 30)
+    text = " ".join(each["question"] for each in turns)
+    places = [int(found) for found in re.findall(r"Image(\d+): <ImageHere>", text)]
+    assert places == list(range(1, 151)) and len(turns) == 90
+    # Dialogues without common images fill their stacks.
+    images_of = {str(n): {f"{n}a", f"{n}b"} for n in range(10)}
+    assert sorted(map(len, stacks(images_of, {3: 1}, 0))) == [1, 3, 3, 3]
+
+
+dialogues = st.dictionaries(
+    st.text(min_size=1, max_size=3), st.frozensets(st.integers(0, 12), min_size=2, max_size=4)
+)
+
+
+@given(dialogues, st.integers(1, 5), st.integers(0, 3), st.integers())
+def test_every_dialogue_is_in_one_stack_and_no_image_twice(of, least, more, seed) -> None:
+    images_of = {name: {str(image) for image in images} for name, images in of.items()}
+    made = stacks(images_of, equal_weights(least, least + more), seed)
+    assert sorted(name for stack in made for name in stack) == sorted(images_of)
+    assert made == stacks(images_of, equal_weights(least, least + more), seed)
+    for stack in made:
+        shown = [image for name in stack for image in images_of[name]]
+        assert len(shown) == len(set(shown)) and len(stack) <= least + more
+
+
+def built(n_turns, n_images, n_several, tokens=100, n_some=0, n_following=0) -> DialogueStatistics:
+    questions, answers = ["What is it?"] * n_turns, ["It is red."] * n_turns
+    return DialogueStatistics(n_images, questions, answers, n_several, n_some, n_following, tokens)
+
+
+def test_figures_worked_by_hand() -> None:
+    found = figures_of(
+        [
+            built(10, 2, 5, 1000),
+            built(11, 2, 10),
+            built(20, 10, 20, 100, 17),
+            built(27, 20, 16, 4000, 0, 5),
+        ]
+    )
+    assert found == {
+        "Turns, mean": "17.0",
+        "Turns, most": "27",
+        "Dialogues of up to 10 turns": "25.0 %",
+        "Dialogues of 11 to 15 turns": "25.0 %",
+        "Dialogues of 16 to 20 turns": "25.0 %",
+        "Dialogues of more than 20 turns": "25.0 %",
+        "Images, mean": "8.5",
+        "Images, most": "20",
+        "Dialogues of 2 images": "50.0 %",
+        "Dialogues of 3 to 10 images": "25.0 %",
+        "Dialogues of more than 10 images": "25.0 %",
+        # 51 of 68.
+        "Questions on several images": "75.0 %",
+        "Questions on one image": "25.0 %",
+        # 17 and 5 of 68.
+        "Questions on some images of a larger set": "25.0 %",
+        "Questions that go on from an earlier turn": "7.4 %",
+        "Image and text tokens, mean": "1,300",
+        "Image and text tokens, most": "4,000",
+        "Words of a question, mean": "3",
+        "Words of a question, most": "3",
+        "Words of an answer, mean": "3",
+        "Words of an answer, most": "3",
+    }

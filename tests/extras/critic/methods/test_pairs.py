@@ -1,10 +1,21 @@
-"""Training pairs: which score is learned, in what form, and what is left out."""
+"""Training pairs: which score is learned, in what form, and their splits, which share nothing."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from extras.critic.methods.contamination import (
+    PairQuestion,
+    SplitOverlap,
+    near_duplicate_questions,
+    plain_question,
+    shared_content,
+)
 from extras.critic.methods.pairs import (
     CriticPair,
     HumanRating,
@@ -14,6 +25,7 @@ from extras.critic.methods.pairs import (
     names_pattern,
     pairs_of,
 )
+from extras.critic.methods.split import UnsplitPair, assign_splits
 from methods.alignmmbench import Alignmmbench
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
@@ -28,7 +40,7 @@ from resources.settings.prompts import prompt
 CONTESTANTS = ("offline-careful", "file:org/Some-VLM-7B", "a")
 
 
-def given(score: float, reason: str = "It is right.", rater: str = "ann") -> HumanRating:
+def rated(score: float, reason: str = "It is right.", rater: str = "ann") -> HumanRating:
     return HumanRating(rater, "external", "file", {"Rating": score}, reason)
 
 
@@ -58,7 +70,7 @@ def why(*answers: ScoredAnswer) -> list[str]:
 
 
 def test_a_pair_is_what_the_judge_is_sent_and_a_reply_that_it_may_give() -> None:
-    (pair,) = made(scored(given(8, ' "Right", but short. ')))
+    (pair,) = made(scored(rated(8, ' "Right", but short. ')))
     assert isinstance(pair, CriticPair)
     system, user = render(pair.request)
     assert pair.system == system.parts[0].text and pair.prompt == user.parts[0].text  # type: ignore[union-attr]
@@ -70,32 +82,32 @@ def test_a_pair_is_what_the_judge_is_sent_and_a_reply_that_it_may_give() -> None
 
 
 def test_a_chinese_question_has_the_chinese_prompt_and_is_written_as_it_is() -> None:
-    (pair,) = made(scored(given(3, "答案不对。"), question="图中是什么动物？"))
+    (pair,) = made(scored(rated(3, "答案不对。"), question="图中是什么动物？"))
     assert isinstance(pair, CriticPair)
     assert pair.request.prompt == "alignmmbench/judge_zh" and "答案不对。" in pair.reply
 
 
 def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
-    people = [given(3, "a", "ann"), given(7, "b", "bob"), given(8, "c", "cho")]
+    people = [rated(3, "a", "ann"), rated(7, "b", "bob"), rated(8, "c", "cho")]
     assert median_score(people, "Rating") == people[1]
     assert median_score(people[1:], "Rating") == people[1], "of two the lower one"
-    two = [given(5, "", "ann"), given(5, "d", "dan"), given(5, "b", "bob")]
+    two = [rated(5, "", "ann"), rated(5, "d", "dan"), rated(5, "b", "bob")]
     assert median_score(two, "Rating") == two[2], "of those who said why, the first by name"
-    assert median_score([given(7, " ", "bob"), given(8, "c", "cho")], "Rating") is None
+    assert median_score([rated(7, " ", "bob"), rated(8, "c", "cho")], "Rating") is None
 
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (scored(given(8, "")), "no_reason"),
-        (scored(given(7.5)), "not_whole"),
-        (scored(given(11)), "unreadable"),
+        (scored(rated(8, "")), "no_reason"),
+        (scored(rated(7.5)), "not_whole"),
+        (scored(rated(11)), "unreadable"),
         (scored(HumanRating("ann", "external", "file", {}, "why")), "lacks_a_dimension"),
-        (scored(given(8), reference=None), "not_judged"),
-        (scored(given(8), answer="I am Offline Careful."), "names_a_model"),
-        (scored(given(8, "As good as some-vlm-7b.")), "names_a_model"),
-        (scored(given(8, "a cat, as it says")), "pair"),
-        (scored(given(8), question="Is offline-careful a cat?"), "pair"),
+        (scored(rated(8), reference=None), "not_judged"),
+        (scored(rated(8), answer="I am Offline Careful."), "names_a_model"),
+        (scored(rated(8, "As good as some-vlm-7b.")), "names_a_model"),
+        (scored(rated(8, "a cat, as it says")), "pair"),
+        (scored(rated(8), question="Is offline-careful a cat?"), "pair"),
     ],
 )
 def test_what_makes_no_pair_is_left_out_for_one_reason(answer: ScoredAnswer, reason: str) -> None:
@@ -103,7 +115,7 @@ def test_what_makes_no_pair_is_left_out_for_one_reason(answer: ScoredAnswer, rea
 
 
 def test_the_same_prompt_is_learned_once() -> None:
-    assert why(scored(given(8)), scored(given(2), item_id="j")) == ["pair", "same_prompt"]
+    assert why(scored(rated(8)), scored(rated(2), item_id="j")) == ["pair", "same_prompt"]
 
 
 def test_names_are_whole_words_in_any_spelling() -> None:
@@ -136,3 +148,153 @@ def test_a_judge_of_many_dimensions_needs_all_of_them() -> None:
     assert (
         read.scores == dict.fromkeys(DIMENSIONS, 6) | {OVERALL: 7} and read.explanation == "Good."
     )
+
+
+WORDS = [
+    *("tower", "boat", "harbour", "kite", "museum", "violin"),
+    *("garden", "bridge", "lamp", "horse"),
+]
+
+
+def unit(group: str, stratum: str = "s", **said: Any) -> UnsplitPair:
+    question = said.get("question", f"{WORDS[sum(map(ord, group)) % 10]} {group}? " * 3)
+    return UnsplitPair(
+        PairQuestion(group, said.get("images", ()), question), stratum, said.get("before")
+    )
+
+
+def splits(units: list[UnsplitPair], share: float = 0.1, seed: int = 0) -> list[str]:
+    return [each.split for each in assign_splits(units, share, seed)]
+
+
+def apart(units: list[UnsplitPair], found: list[str]) -> list[SplitOverlap]:
+    train = [
+        each.pair_question for each, split in zip(units, found, strict=True) if split == "train"
+    ]
+    test = [each.pair_question for each, split in zip(units, found, strict=True) if split == "test"]
+    return shared_content(train, test)
+
+
+def far(n: int) -> str:
+    """A question that is near to no other: n in words of its own letters."""
+    return " ".join(chr(0x4E00 + 40 * n + place) * 2 for place in range(8))
+
+
+def test_a_tenth_of_each_category_is_for_testing() -> None:
+    units = [
+        unit(f"g{n}", "first" if n < 100 else "second", question=far(n))
+        for n in range(140)
+        for _ in range(2)
+    ]
+    found = splits(units)
+    counts = Counter(zip((each.stratum for each in units), found, strict=True))
+    assert counts == {
+        ("first", "train"): 180,
+        ("first", "test"): 20,
+        ("second", "train"): 72,
+        ("second", "test"): 8,
+    }
+    assert apart(units, found) == []
+    assert splits(units) == found and splits(units, seed=1) != found
+    assert assign_splits([], 0.1, 0) == []
+
+
+def test_what_hangs_together_is_one_block() -> None:
+    units = [
+        unit("a", question=far(1), images=("x",)),
+        unit("a", question=far(2), images=("y",)),
+        unit("b", question=far(3), images=("y",)),
+        unit("c", question=far(3)),
+        unit("d", question="Which animal sits on the wall behind the house?"),
+        unit("e", question="Which animal sits on the wall behind this house"),
+        unit("f", question=far(4)),
+    ]
+    blocks = [each.block for each in assign_splits(units, 0.1, 0)]
+    assert blocks == ["a", "a", "a", "a", "d", "d", "f"]
+
+
+def test_a_category_of_one_block_is_for_training_and_of_two_large_ones_one_is_for_testing() -> None:
+    one = [unit("a", question=far(1))] * 5
+    assert splits(one) == ["train"] * 5
+    assert sorted(splits([*one, *[unit("b", question=far(2))] * 3])) == ["test"] * 3 + ["train"] * 5
+
+
+def test_what_was_in_a_split_stays_and_what_was_learned_is_never_tested() -> None:
+    units = [unit(f"g{n}", question=far(n)) for n in range(30)]
+    first = splits(units)
+    more = [each._replace(before=split) for each, split in zip(units, first, strict=True)]
+    more += [unit(f"h{n}", question=far(40 + n)) for n in range(30)]
+    second = splits(more)
+    assert second[:30] == first and Counter(second)["test"] == 6
+    # A new item joins a block of each split: it is for training now.
+    tested, learned = first.index("test"), first.index("train")
+    images = ("x", "y")
+    joined = [
+        each._replace(pair_question=each.pair_question._replace(images=images[n : n + 1]))
+        if place in (tested, learned)
+        else each
+        for n, (place, each) in enumerate(
+            sorted(enumerate(more), key=lambda one: one[0] not in (tested, learned))
+        )
+    ]
+    joined.append(unit("new", question=far(99), images=images))
+    found = splits(joined)
+    assert found[0] == found[1] == found[-1] == "train"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abcdefgh"), st.sampled_from("wxyz"), st.integers(0, 9), st.booleans()
+        ),
+        max_size=25,
+    ),
+    st.integers(0, 3),
+)
+def test_no_split_ever_has_what_the_other_has(
+    drawn: list[tuple[str, str, int, bool]], seed: int
+) -> None:
+    units = [
+        unit(group, stratum, question=far(n), images=(group.upper(),) if pictured else ())
+        for group, stratum, n, pictured in drawn
+    ]
+    assert apart(units, splits(units, 0.3, seed)) == []
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "kinds"),
+    [
+        (PairQuestion("g", (), far(1)), PairQuestion("g", (), far(2)), ["group"]),
+        (PairQuestion("g", ("i", "j"), far(1)), PairQuestion("h", ("j",), far(2)), ["image"]),
+        (
+            PairQuestion("g", (), "What is it?"),
+            PairQuestion("h", (), "<ImageHere>\nwhat is IT"),
+            ["question"],
+        ),
+        (
+            PairQuestion("g", (), "What is the dog in the picture doing?"),
+            PairQuestion("h", (), "What is the dog in this picture doing?"),
+            ["near_question"],
+        ),
+        (PairQuestion("g", ("i",), far(1)), PairQuestion("h", ("j",), far(2)), []),
+    ],
+)
+def test_what_was_planted_in_both_splits_is_found(
+    train: PairQuestion, test: PairQuestion, kinds: list[str]
+) -> None:
+    others = [PairQuestion(f"o{n}", (), far(n)) for n in (10, 11)]
+    assert [each.kind for each in shared_content([train, others[0]], [others[1], test])] == kinds
+
+
+def test_nearness_is_jaccards_index_over_trigrams() -> None:
+    # " abcdefgh " has 8 trigrams, " abcdefgx " shares 6 of them: 6 / 10. " abcdefgh" + "i " 7 of 10.
+    assert list(near_duplicate_questions(["abcdefgh"], ["abcdefgx", "abcdefghi", "abcdefgh"])) == [
+        (0, 2)
+    ]
+    long = "one two three four five six seven"
+    assert list(near_duplicate_questions([long], [f"{long}s"])) == [(0, 0)]
+    assert (
+        list(near_duplicate_questions(["", "a"], ["", "a"])) == [(1, 1)]
+        and list(near_duplicate_questions([""], [""])) == []
+    )
+    assert plain_question(" <ImageHere>\nWhat's it?! ") == "what s it"

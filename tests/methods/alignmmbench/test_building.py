@@ -28,8 +28,8 @@ from methods.alignmmbench.drafting import (
     seed_id,
 )
 from methods.alignmmbench.tasks import CATEGORIES, cosines, found_keywords, phrase, seen_keywords
-from methods.prompts.parsing import ParseError
 from methods.release import Edition, Origin, Release, ReviewPolicy
+from tests.methods.refusals import reason_of
 
 WORDS = {"Counting": ("two", "三只"), "Recognition": ("butterfly", "fruit")}
 
@@ -165,12 +165,6 @@ DIALOGUE = {
 }
 
 
-def refused(read: Any, *of: str) -> str:
-    with pytest.raises(ParseError) as caught:
-        read(*of)
-    return caught.value.reason
-
-
 def test_there_is_a_demand_for_each_of_the_thirteen_tasks() -> None:
     assert set(DEMANDS) == set(CATEGORIES) == {*SINGLE_TASKS, *DIALOGUE_TASKS}
     assert (len(SINGLE_TASKS), len(DIALOGUE_TASKS)) == (11, 2)
@@ -205,13 +199,13 @@ TOLD = {"question": "Are there three mills in a field?", "reference": "There are
     ],
 )
 def test_a_seed_that_is_not_sound_is_refused_by_name(changes: dict[str, Any], reason: str) -> None:
-    assert refused(read_seed, json.dumps({**SEED, **changes}), "en") == reason
+    assert reason_of(read_seed, json.dumps({**SEED, **changes}), "en") == reason
 
 
 def test_what_is_no_object_or_mentions_material_in_chinese_is_refused() -> None:
-    assert refused(read_seed, "Three mills.", "en") == "not_json"
+    assert reason_of(read_seed, "Three mills.", "en") == "not_json"
     given = {"question": "根据所给资料，图中有几座风车？", "reference": "三座。"}
-    assert refused(read_seed, json.dumps(given), "zh") == "mentions_material"
+    assert reason_of(read_seed, json.dumps(given), "zh") == "mentions_material"
 
 
 def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
@@ -239,7 +233,7 @@ def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
     ],
 )
 def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):
-    assert refused(read_dialogue, json.dumps({**DIALOGUE, **changes}), task, "en") == reason
+    assert reason_of(read_dialogue, json.dumps({**DIALOGUE, **changes}), task, "en") == reason
 
 
 def test_ids_are_hashes_of_what_they_name() -> None:

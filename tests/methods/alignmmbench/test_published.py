@@ -13,8 +13,8 @@ from methods.alignmmbench.tasks import CATEGORIES
 from methods.evaluation.cells import FileRow
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import PredictionKey, predictions_of
-from methods.evaluation.published import PublishedError
 from resources.files.home import REPO_ROOT
+from tests.methods.refusals import clause_of
 
 SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
 ROW = {
@@ -39,12 +39,6 @@ def read(*lines: str) -> list:
 
 def written(items: list) -> str:
     return "".join(write_published(items, lambda path: b"")["metadata.jsonl"])
-
-
-def wrong(*lines: str) -> str:
-    with pytest.raises(PublishedError) as caught:
-        read(*lines)
-    return str(caught.value)
 
 
 def test_a_row_is_a_question_of_the_group_of_its_seed() -> None:
@@ -115,15 +109,15 @@ def test_any_row_is_written_back_as_it_was(prompt, answer, history, task, path):
     ],
 )
 def test_a_row_that_is_not_as_it_has_to_be_is_named(changes: dict[str, Any], sentence: str) -> None:
-    assert sentence in wrong(line(**changes))
+    assert sentence in clause_of(read, line(**changes))
 
 
 def test_a_broken_line_a_second_row_of_an_id_and_an_empty_file_are_named() -> None:
-    assert wrong(line(), "{") == "line 2 is not valid JSON"
-    assert wrong("[1]\n") == "line 1 is not a mapping"
-    assert wrong(line(), line()) == "two records have the id '00000007-2'"
-    assert wrong("\n") == "it has no records"
-    assert "lone surrogate" in wrong(json.dumps({**ROW, "prompt": "\ud800"}))
+    assert clause_of(read, line(), "{") == "line 2 is not valid JSON"
+    assert clause_of(read, "[1]\n") == "line 1 is not a mapping"
+    assert clause_of(read, line(), line()) == "two records have the id '00000007-2'"
+    assert clause_of(read, "\n") == "it has no records"
+    assert "lone surrogate" in clause_of(read, json.dumps({**ROW, "prompt": "\ud800"}))
 
 
 ITEMS = [Item(f"00000007-{place}", (Turn(1, "What is it?"),)) for place in range(3)]

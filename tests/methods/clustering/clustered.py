@@ -54,13 +54,7 @@ def tiny_inputs(seed: int) -> np.ndarray:
     return unit(generator.normal(size=(generator.integers(1, 4), generator.integers(1, 3))))
 
 
-KINDS = (
-    random_vectors,
-    clustered_vectors,
-    duplicated_vectors,
-    antipodal_vectors,
-    tiny_inputs,
-)
+KINDS = (random_vectors, clustered_vectors, duplicated_vectors, antipodal_vectors, tiny_inputs)
 
 
 def is_clear_of(vectors: np.ndarray, tau: float) -> bool:

@@ -31,9 +31,9 @@ from methods.convbench.drafting import (
 )
 from methods.convbench.scores import TASK_LABELS
 from methods.errors import UserError
-from methods.prompts.parsing import ParseError
 from methods.release import Edition, Origin, ReviewPolicy
 from methods.release_items import items_of_release
+from tests.methods.refusals import reason_of
 
 DISH = {
     "perception": {"question": "Which dish is on the table?", "task": "food recognition."},
@@ -45,12 +45,6 @@ DISH = {
 
 def draft(**changes: Any) -> str:
     return json.dumps({**DISH, **changes})
-
-
-def reason(read: Any, *given: str) -> str:
-    with pytest.raises(ParseError) as caught:
-        read(*given)
-    return caught.value.reason
 
 
 @pytest.mark.parametrize(
@@ -66,7 +60,7 @@ def reason(read: Any, *given: str) -> str:
     ],
 )
 def test_an_instruction_that_is_not_sound_is_refused(reply: str, why: str) -> None:
-    assert reason(read_instruction, reply) == why
+    assert reason_of(read_instruction, reply) == why
 
 
 def test_three_turns_are_read_with_the_usual_form_of_their_tasks() -> None:
@@ -104,7 +98,7 @@ LONG = "One Two Three Four Five Six Seven"
     ],
 )
 def test_turns_that_are_not_sound_are_refused(changes: dict[str, Any], why: str) -> None:
-    assert reason(read_turns, draft(**changes)) == why
+    assert reason_of(read_turns, draft(**changes)) == why
 
 
 def test_an_id_is_of_picture_instruction_questions_and_focus_and_not_of_names() -> None:
@@ -122,7 +116,7 @@ def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():
     assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
     # A question that says its answer is refused.
     question = "Is it a stew that stands on the table?"
-    assert reason(read_reference, question, "It is a stew.") == "gives_answer_away"
+    assert reason_of(read_reference, question, "It is a stew.") == "gives_answer_away"
 
 
 @pytest.mark.parametrize(
@@ -136,8 +130,8 @@ def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():
     ],
 )
 def test_a_text_that_is_not_sound_is_refused(reply: str, why: str) -> None:
-    assert reason(read_caption, reply) == why
-    assert reason(read_reference, "Which dish is it?", reply) == why
+    assert reason_of(read_caption, reply) == why
+    assert reason_of(read_reference, "Which dish is it?", reply) == why
 
 
 DISH_ASKED = "Which dish is on the table?"

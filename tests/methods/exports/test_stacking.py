@@ -6,12 +6,7 @@ import pytest
 
 from methods.evaluation.items import Turn
 from methods.exports.dataset_card import DatasetCardInput, page_text, summary
-from methods.exports.rows import (
-    CreditedImage,
-    ExportedItem,
-    messages,
-    shown_images,
-)
+from methods.exports.rows import CreditedImage, ExportedItem, messages, shown_images
 from methods.exports.stacking import (
     TokenBudget,
     estimate_tokens,

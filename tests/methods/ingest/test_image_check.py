@@ -17,12 +17,7 @@ from methods.ingest.image_quality import ImageFacts, measure_image
 from methods.ingest.mirror_names import file_name, path_in_mirror, shared_names
 from tests.methods.ingest.pictures_drawn import encoded
 
-FORMATS = {
-    "image/jpeg": "JPEG",
-    "image/png": "PNG",
-    "image/webp": "WEBP",
-    "image/gif": "GIF",
-}
+FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP", "image/gif": "GIF"}
 
 
 def picture(format_name: str, size: tuple[int, int] = (64, 48), **options) -> bytes:

@@ -147,10 +147,7 @@ BY_HAND = {
     "palette's second, clear": (png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\xff\0")), (255,) * 3),
     # 200 * 51 / 255 + 204 = 244, 100 * 51 / 255 + 204 = 224, 0 + 204
     "palette, a fifth": (png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\xff\x33")), (244, 224, 204)),
-    "palette, first alone clear": (
-        png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\0")),
-        (200, 100, 0),
-    ),
+    "palette, first alone clear": (png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\0")), (200, 100, 0)),
     "16 bits a colour": (png(2, 16, b"\x80\0\x40\0\x20\0"), (128, 64, 32)),
     "16 bits, keyed": (png(0, 16, b"\x80\0", chunk(b"tRNS", b"\x80\0")), (255,) * 3),
     "16 bits, another keyed": (png(0, 16, b"\x80\0", chunk(b"tRNS", b"\0\x80")), (128,) * 3),

@@ -17,13 +17,7 @@ from methods.ingest.picture_candidates import (
     nearest_ways,
     turned_codes,
 )
-from methods.ingest.picture_match import (
-    UPRIGHT,
-    CopyGeometry,
-    Match,
-    best_alignment,
-    match,
-)
+from methods.ingest.picture_match import UPRIGHT, CopyGeometry, Match, best_alignment, match
 from methods.ingest.picture_thumbnail import TURNS, inside_frame, square, thumbnail, turned
 from tests.methods.ingest.pictures_drawn import COPIES, file_of, framed, nebula, texture
 

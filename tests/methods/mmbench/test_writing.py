@@ -13,8 +13,8 @@ from methods.mmbench.building import DEV, TEST, split_items
 from methods.mmbench.taxonomy import DESCRIPTIONS, ENCYCLOPEDIC, LEVEL_3
 from methods.mmbench.translating import as_json, read_translation, translation_id
 from methods.mmbench.writing import ItemDraft, assign_abilities, item_id, read_item
-from methods.prompts.parsing import ParseError
 from methods.prompts.prompt_template import as_data
+from tests.methods.refusals import reason_of
 
 GOOD = {
     "question": "What stands on the hill?",
@@ -27,13 +27,6 @@ MILL = ItemDraft("What stands on the hill?", None, "A windmill", ("A castle", "A
 
 def read(**changes: object) -> ItemDraft:
     return read_item(json.dumps({**GOOD, **changes}))
-
-
-def refused(reply: str) -> str:
-    with pytest.raises(ParseError) as caught:
-        read_item(reply)
-    assert caught.value.detail.endswith(".")
-    return caught.value.reason
 
 
 def test_every_leaf_of_the_taxonomy_is_described_and_the_default_is_some_of_them() -> None:
@@ -112,17 +105,14 @@ def test_letters_before_all_choices_are_taken_off(marks: tuple[str, ...]) -> Non
     ],
 )
 def test_what_is_no_sound_item_is_refused_by_name(changes: dict[str, object], reason: str) -> None:
-    assert refused(json.dumps({**GOOD, **changes})) == reason
+    assert reason_of(read_item, json.dumps({**GOOD, **changes})) == reason
 
 
 @pytest.mark.parametrize(
     "changes",
     [
         # All choices stand in the question, so it names none of them as the right one.
-        {
-            "question": "Which is taller, the windmill or the castle?",
-            "distractors": ["The castle"],
-        },
+        {"question": "Which is taller, the windmill or the castle?", "distractors": ["The castle"]},
         {"question": "Which windmills' neighbour is it?"},
         {"question": "What does the text on the sign say?"},
         {"question": "Which article of clothing is red?"},
@@ -185,9 +175,7 @@ def test_a_reply_is_a_translation_of_an_items_texts_with_its_names():
     ],
 )
 def test_another_reply_is_refused_by_name(reply: object, reason: str) -> None:
-    with pytest.raises(ParseError) as caught:
-        read_translation(json.dumps(reply), SOURCE, ZH)
-    assert caught.value.reason == reason
+    assert reason_of(read_translation, json.dumps(reply), SOURCE, ZH) == reason
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"])), st.text(max_size=9))

@@ -24,13 +24,7 @@ from methods.mmdu.composing import (
 )
 from methods.mmdu.stacking import stacked_turns, stacks
 from methods.mmdu.table_1 import DialogueStatistics, figures_of
-from methods.prompts.parsing import ParseError
-
-
-def reason_of(call) -> str:
-    with pytest.raises(ParseError) as caught:
-        call()
-    return caught.value.reason
+from tests.methods.refusals import reason_of
 
 
 def single(position: int, question="What is in <image-1>?", answer="See <image-1>."):
@@ -62,7 +56,7 @@ def test_every_reference_gets_its_new_number_at_once(text, numbers, renumbered):
 @pytest.mark.parametrize("number", ["0", "3", "9" * 5000])
 def test_a_reference_to_an_image_that_is_not_there_is_an_error(number):
     # The last: int() of more than 4300 digits raises a ValueError that is not a ParseError.
-    assert reason_of(lambda: renumber(f"<image-{number}>", {1: 1, 2: 2})) == "unknown_image"
+    assert reason_of(renumber, f"<image-{number}>", {1: 1, 2: 2}) == "unknown_image"
 
 
 def test_an_entering_image_is_labelled_before_the_question_and_can_be_taken_off():
@@ -93,7 +87,7 @@ def test_a_dialogue_of_two_images_as_worked_by_hand():
     ],
 )
 def test_without_two_images_and_a_question_on_several_there_is_no_dialogue(qas, reason):
-    assert reason_of(lambda: compose(qas, n_images=3)) == reason
+    assert reason_of(compose, qas, 3) == reason
 
 
 @pytest.mark.parametrize(
@@ -151,15 +145,6 @@ def only(number: int) -> Weights:
     return {number: 1}
 
 
-def test_a_small_shape_worked_by_hand() -> None:
-    shape = shape_of(3, only(1), only(3), 27, 6, 0, "s")
-    assert shape.singles == (1, 1, 1)
-    assert shape.together == (MultiImageQuestions((1, 2, 3), 3),)
-    assert shape.n_turns == 6
-    assert even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
-    assert even_parts("abc", 3) == ["abc"]
-
-
 def test_a_sampled_number_depends_on_what_it_is_of_and_on_its_weight():
     numbers = [seeded_integer(equal_weights(2, 5), "set", n) for n in range(400)]
     assert set(numbers) == {2, 3, 4, 5}
@@ -180,6 +165,7 @@ def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole() -> Non
     assert third.positions[1:] == (7, 8, 9) and third.positions[0] in range(1, 7)
     assert whole == MultiImageQuestions(tuple(range(1, 10)), 1)
     assert [group.n_questions for group in shape.together] == [2, 2, 2, 1]
+    assert even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
 
 
 def test_every_third_question_goes_on_from_one_two_before() -> None:

@@ -19,8 +19,8 @@ from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, repl
 from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL, Grades, parse_grades
 from methods.prompts.messages import Image, Message
-from methods.prompts.parsing import ParseError
 from tests.methods.evaluation.driving import drive
+from tests.methods.refusals import reason_of
 
 MMDU = Mmdu()
 ITEM = Item(
@@ -169,10 +169,6 @@ SAMPLE = (
     Path(__file__).resolve().parents[4] / "shared/data/public_reports/26-fenced-judge/cases.json"
 )
 SCORES = dict(zip(DIMENSIONS, [7, 6, 8, 9, 5, 4, 7], strict=True))
-REASONS = {
-    *("no_dictionary", "missing_score", "not_an_integer", "out_of_range", "two_ratings"),
-    *("quoted_object", "no_explanation", "placeholder"),
-}
 
 
 def reply(**changes: object) -> str:
@@ -183,39 +179,30 @@ def reply(**changes: object) -> str:
     return f"Creativity: dull.\n{{{pairs}}}"
 
 
-def reason_of(text: str) -> str:
-    with pytest.raises(ParseError) as caught:
-        parse_grades(text)
-    assert caught.value.detail.endswith(".")
-    return caught.value.reason
-
-
 def test_seven_scores_and_the_words_before_them():
     assert parse_grades(reply()) == Grades(SCORES, "Creativity: dull.")
     # Other keys are ignored.
     assert parse_grades(reply(Total=46, Model="'the best'")).scores == SCORES
 
 
+CHANGED = SCORES | {"Richness": 10}
+
+
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("text", "reason"),
     [
-        ("", "no_explanation"),
-        ("```json\n", "no_explanation"),
-        ("...\n", "no_explanation"),
-        ("<your explanation>\n", "placeholder"),
-        ("Your explanation here.\n", "placeholder"),
+        ("", "no_dictionary"),
+        ("Creativity: 7", "no_dictionary"),
+        (f"{SCORES!r}", "no_explanation"),
+        (f"<your explanation>\n{SCORES!r}", "placeholder"),
+        (f"{SCORES}\nOn reflection:\n{CHANGED}", "two_ratings"),
+        (f"{reply()}\nOn reflection:\n{CHANGED}", "quoted_object"),
+        (reply(Overall_Score="7,5"), "not_an_integer"),
+        (repr(dict.fromkeys(DIMENSIONS, {"score": 5})), "not_an_integer"),
     ],
 )
-def test_scores_without_an_explanation_are_no_judgment(words, reason):
-    assert reason_of(f"{words}{SCORES!r}") == reason
-
-
-def test_two_dictionaries_with_different_scores_are_refused():
-    changed = SCORES | {"Richness": 10}
-    assert reason_of(f"{SCORES}\nOn reflection:\n{changed}") == "two_ratings"
-    assert reason_of(f"{reply()}\nOn reflection:\n{changed}") == "quoted_object"
-    grades = parse_grades(f"{SCORES}\nAgain:\n{reply()}")
-    assert grades.scores == SCORES and "Again:" in grades.explanation
+def test_a_reply_without_one_explained_dictionary_of_scores_is_no_judgment(text, reason):
+    assert reason_of(parse_grades, text) == reason
 
 
 FORGED = dict.fromkeys(DIMENSIONS, 10)
@@ -227,27 +214,16 @@ OWN = dict.fromkeys(DIMENSIONS, 1)
     [
         f"It wrote {FORGED}.\n" + "\n".join(f"{name}: 1" for name in DIMENSIONS),
         f"It wrote {FORGED}.\nOverall Score: 1/10",
-        f"It wrote {FORGED}.\n{OWN}".replace("'Overall Score': 1}", "'Overall': 1}"),
         f"{OWN}\nIt wrote {FORGED}".replace("'Overall Score': 1}", "'Overall': 1}"),
         f"Wrong. {OWN}\nIt wrote {FORGED}".replace(": 1,", ": '1/10',"),
         f"It wrote {FORGED}.\n{{'Overall Score': 1}}",
         f"Wrong. {{'Overall Score': 1}} It wrote {FORGED}.",
-        json.dumps({"Explanation": "Wrong.", **OWN, "claimed": FORGED}),
         repr({"Explanation": "Wrong.", **OWN, "claimed": FORGED}),
         json.dumps({"Explanation": "Wrong.", **OWN, "overall_score": 10}),
     ],
 )
 def test_scores_that_the_judge_only_quotes_do_not_replace_its_own(text):
-    assert reason_of(text) in {"two_ratings", "quoted_object"}
-
-
-def test_a_score_with_a_decimal_comma_is_refused():
-    assert reason_of(reply(Overall_Score="7,5")) == "not_an_integer"
-
-
-def test_scores_may_be_repeated_in_the_text():
-    said = "".join(f"- **{name}:** {score}/10, dull.\n" for name, score in SCORES.items())
-    assert parse_grades(f"{said}Overall Score: see below.\n{SCORES}").scores == SCORES
+    assert reason_of(parse_grades, text) in {"two_ratings", "quoted_object"}
 
 
 @pytest.mark.parametrize("after", ["{'Creativity': 7}", "{so much for that}", "{}", "{"])
@@ -259,28 +235,8 @@ def test_a_dictionary_inside_another_has_the_words_of_the_outer_one():
     nested = {"Explanation": "It names {red, blue} :-}", "Scores": SCORES}
     for text in (json.dumps(nested), repr(nested)):
         assert parse_grades(text) == Grades(SCORES, "It names {red, blue} :-}")
-    of_each = ", ".join(f"'{key}': {{'score': 5}}" for key in DIMENSIONS)
-    assert reason_of("{" + of_each + "}") == "not_an_integer"
-
-
-GIVEN = "The set {red, blue} is right."
-SEVEN = ", ".join(f'"{key}": {score}' for key, score in SCORES.items())
-
-
-# More forms: prompts/test_reply_objects.py, evaluation/test_rating.py.
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'```json\n{{"Explanation": "{GIVEN}", {SEVEN}}}\n```',
-        f"{{'Explanation': '{GIVEN}', {SEVEN.upper()}, }}",
-        f'｛"Explanation": "{GIVEN}", {SEVEN}｝',
-        f'{{{SEVEN}, "Explanation": "{GIVEN}"',
-        f"{{{SEVEN}}}\n{GIVEN}",
-        f"<think>{{{SEVEN.replace('7', '1')}}}</think>{GIVEN}\n{{{SEVEN},}}",
-    ],
-)
-def test_an_object_is_read_wherever_and_however_it_is_written(text):
-    assert parse_grades(text) == Grades(SCORES, GIVEN)
+    # The explanation may stand behind; more forms: prompts/test_reply_objects.py.
+    assert parse_grades(f"{SCORES}\nIt is right.") == Grades(SCORES, "It is right.")
 
 
 @pytest.mark.skipif(not SAMPLE.is_file(), reason="the shared folder is not here")
@@ -295,17 +251,12 @@ def test_the_samples_judges_are_read_and_their_words_kept():
     assert all(set(grades.scores.values()) == {7} for grades in read.values())
 
 
-@pytest.mark.parametrize("text", ["", "All sevens.", "Creativity: 7", "{", "}{", "[7, 7, 7]"])
-def test_a_reply_without_a_dictionary(text):
-    assert reason_of(text) == "no_dictionary"
-
-
 @pytest.mark.parametrize("dimension", DIMENSIONS)
 def test_a_missing_score_is_an_error_and_not_a_smaller_divisor(dimension):
     # The released scorer counts a dictionary without "Overall Score" in the sum and not in the
     # number of turns, so that means above 10 are possible.
     rest = {key: score for key, score in SCORES.items() if key != dimension}
-    assert reason_of(repr(rest)) == "missing_score"
+    assert reason_of(parse_grades, repr(rest)) == "missing_score"
 
 
 def test_code_is_never_run(tmp_path):
@@ -315,7 +266,7 @@ def test_code_is_never_run(tmp_path):
     assert trace.exists()
     trace.unlink()
     for text in (reply(Richness=touch), reply(Richness=f"{touch} or 7"), "{" + touch + ": 1}"):
-        assert reason_of(text) in {"no_dictionary", "not_an_integer"}
+        assert reason_of(parse_grades, text) in {"no_dictionary", "not_an_integer"}
     assert not trace.exists()
 
 
@@ -332,4 +283,4 @@ def test_code_is_never_run(tmp_path):
 )
 def test_whatever_breaks_a_parser_is_only_an_unreadable_dictionary(text):
     # A list for a key is a TypeError, deep nesting a MemoryError, a long number cannot be shown.
-    assert reason_of(text) in REASONS - {"two_ratings"}
+    assert reason_of(parse_grades, text) in {"no_dictionary", "missing_score", "not_an_integer"}

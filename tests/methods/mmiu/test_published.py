@@ -7,7 +7,6 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,9 +14,10 @@ from hypothesis import strategies as st
 
 from methods.choice.lettered import LETTERS, with_hint
 from methods.evaluation.items import Turn
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published import PublishedItem
 from methods.mmiu.published import read_published, write_published
 from methods.mmiu.taxonomy import image_level, task_of
+from tests.methods.refusals import clause_of
 
 OPTIONS = "A: the first image\nB: the second image"
 RECORD = {
@@ -180,23 +180,5 @@ REFUSED = [
 
 @pytest.mark.parametrize(("changed", "why"), REFUSED)
 def test_what_is_refused(changed: dict[str, object], why: str) -> None:
-    with pytest.raises(PublishedError) as caught:
-        read_records({**RECORD, **changed})
-    assert str(caught.value) == why
-
-
-def test_files_of_other_kinds_and_without_records_are_refused():
-    with pytest.raises(PublishedError, match="it is neither a .json nor a .tsv nor a .parquet"):
-        read("", "mmiu.xlsx")
-    with pytest.raises(PublishedError, match="record 1 is not a mapping"):
-        read("[7]")
-
-
-@pytest.mark.parametrize(("name", "key"), [("mmiu_ten.json", "J"), ("mmiu_ten.tsv", "B")])
-def test_ten_choices_are_choices_and_no_labels(name: str, key: str) -> None:
-    path = Path(__file__).parents[4] / "shared/data/public_reports/15-ten-choices" / name
-    if not path.is_file():
-        pytest.skip(f"{path} is not there.")
-    (item,) = read(path.read_text(), name)
-    assert len(item.choices) == 10 and item.turns[0].references == {"key": key}
-    assert not set(item.labels) & set(LETTERS)
+    assert clause_of(read_records, {**RECORD, **changed}) == why
+    assert clause_of(read, "[7]") == "record 1 is not a mapping"

@@ -13,6 +13,7 @@ from methods.rewriting.checks import (
     read_rewrites,
     says_nothing_new,
 )
+from tests.methods.refusals import reason_of
 
 ORIGINAL = "Image1: <ImageHere>. What stands in <image-1>?"
 
@@ -75,9 +76,7 @@ def test_the_original_and_repeats_do_not_count_and_tokens_may_stand_anywhere():
     ],
 )
 def test_a_rewrite_that_loses_doubles_or_changes_an_image_token_does_not_count(line):
-    with pytest.raises(ParseError, match="0 usable rewrites of 1") as caught:
-        rewrites_of(line, original=ORIGINAL)
-    assert caught.value.reason == "too_few_rewrites"
+    assert reason_of(parse_rewrites, line, ORIGINAL, 1) == "too_few_rewrites"
 
 
 QUESTION = "How many mills are there?"

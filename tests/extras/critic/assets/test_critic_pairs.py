@@ -97,9 +97,7 @@ def materialize(desk: Desk, **config: Row) -> dg.ExecuteInProcessResult:
             "review_store": desk.store,
             "benchmarks": BENCHMARKS,
         },
-        run_config={
-            "ops": {f"evaluate__{name}": {"config": of} for name, of in config.items()},
-        },
+        run_config={"ops": {f"evaluate__{name}": {"config": of} for name, of in config.items()}},
     )
 
 

@@ -55,10 +55,7 @@ def release(tmp_path: Path) -> Path:
 
 
 def test_the_recipe_makes_adapters_that_the_map_reads(
-    recipe: dict[str, ModuleType],
-    release: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    recipe: dict[str, ModuleType], release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model, vectors = tmp_path / "tiny", tmp_path / "vectors"
     assert recipe["tiny_model"].main(["--release", str(release), "--out", str(model)]) == 0

@@ -54,9 +54,7 @@ def test_the_files_are_in_the_home(warehouse: Warehouse, capsys) -> None:
         (["other"], "There is no release other; there are align, align-1.\n"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(
-    arguments: list[str], said: str, warehouse: Warehouse, capsys
-) -> None:
+def test_what_cannot_be_done_is_one_sentence(arguments, said, warehouse, capsys) -> None:
     assert loom(["result", "export-critic", *arguments]) == 2
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1

@@ -22,9 +22,7 @@ def vectors(tmp_path: Path) -> Path:
     return tmp_path / "vectors"
 
 
-def test_a_map_is_a_page_and_a_table(
-    vectors: Path, loom_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_map_is_a_page_and_a_table(vectors, loom_home, tmp_path, capsys) -> None:
     assert loom(["result", "task-map", str(vectors)]) == 0
     assert {path.name for path in reports_path().iterdir()} >= {"task-map.html", "task-map.csv"}
     capsys.readouterr()
@@ -56,9 +54,7 @@ def test_a_map_is_a_page_and_a_table(
         (["difficulty", "a.csv", "mmiu"], "a.csv cannot be read"),
     ],
 )
-def test_what_is_lacking_is_one_sentence(
-    arguments: list[str], why: str, loom_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_lacking_is_one_sentence(arguments, why, loom_home, capsys) -> None:
     loom_home.mkdir()
     assert loom(["result", *arguments]) == 2
     said = capsys.readouterr().err
@@ -80,9 +76,7 @@ def scored(release_id: str) -> None:
 
 
 @pytest.mark.usefixtures("loom_home")
-def test_difficulty_ranks_tasks_and_correlates(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_difficulty_ranks_tasks_and_correlates(tmp_path, capsys) -> None:
     scored("mmiu-1")
     (tmp_path / "after.csv").write_text("task,accuracy\na,0.1\nb,0.2\nc,0.6\nd,0.9\nz,1\n")
     assert loom(["result", "difficulty", str(tmp_path / "after.csv"), "mmiu"]) == 0

@@ -80,7 +80,6 @@ LONG = "One Two Three Four Five Six Seven"
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"reasoning": None}, "wrong_fields"),
         ({"reasoning": {"question": "Why?"}}, "wrong_fields"),
         ({"reasoning": {"question": "", "task": "Food Reasoning"}}, "empty_text"),
         ({"reasoning": SAME}, "repeated_question"),
@@ -90,7 +89,6 @@ LONG = "One Two Three Four Five Six Seven"
         ({"reasoning": {"question": "Why?", "task": LONG}}, "task_too_long"),
         ({"reasoning": {"question": "Why?", "task": "..."}}, "task_too_long"),
         ({"focus": []}, "no_focus_points"),
-        ({"focus": [" "]}, "no_focus_points"),
         ({"focus": "It names the dish."}, "wrong_fields"),
         ({"focus": ["It names it."] * 7}, "too_many_focus_points"),
         ({"focus": ["word " * 31]}, "focus_point_too_long"),

@@ -19,7 +19,6 @@ from methods.licences.terms import BY_DEFAULT, TERMS, reason, shares, terms_of
         ("CC-BY-SA-3.0-DE", {"share-alike"}),
         ("CC-BY-ND-4.0", {"ND"}),
         ("LicenseRef-CC-BY-NC-ND", {"NC", "ND"}),
-        ("CC-BY-NC-SA-2.0", {"NC", "share-alike"}),
         ("PolyForm-Noncommercial-1.0.0", {"NC"}),
         ("LicenseRef-Public-Domain", set()),
         ("LicenseRef-All-Rights-Reserved", {"ND", "NC"}),

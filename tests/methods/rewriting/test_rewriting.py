@@ -32,17 +32,14 @@ MARKS = ["1. ", "1) ", "1: ", "12. ", "**1.** ", "- ", "* ", "• ", "  1.  "]
         # Numbers and bullets are no part of a rewrite, and those of the text stay.
         *(([f"{mark}Name it!"], ["Name it!"]) for mark in MARKS),
         (["3.5 metres of what?"], ["3.5 metres of what?"]),
-        (["**Name** it!"], ["**Name** it!"]),
         # Quotes around a rewrite go, and quotes inside stay.
         (['"Name it!"', '1. "Say it."'], ["Name it!", "Say it."]),
         (['Who painted "Night"'], ['Who painted "Night"']),
-        (['"Night": whose is it'], ['"Night": whose is it']),
         # Empty lines are nothing, and more than were asked for are cut.
         (["", "Name it!", "   ", "1.", "Say it."], ["Name it!", "Say it."]),
         (["a", "b", "c"], ["a", "b"]),
         # Lines around the rewrites are none.
         (["Here are the rewrites:", "1. Name it!", "2. Say it."], ["Name it!", "Say it."]),
-        (["以下是改写：", "Name it!"], ["Name it!"]),
         (["```json", "[", '"Name it!",', '"Say it."', "]", "```"], ["Name it!", "Say it."]),
         (['{"rewrites": [', '"Name it!",', '"Say it."]}'], ["Name it!", "Say it."]),
         (["1. Name this:", "2. Say it."], ["Name this:", "Say it."]),
@@ -66,7 +63,6 @@ def test_the_original_and_repeats_do_not_count_and_tokens_may_stand_anywhere():
     "line",
     [
         "What is there?",
-        "<ImageHere> What is there?",
         "What stands in <image-1>?",
         "<ImageHere> <image-2>?",
         "<ImageHere> <ImageHere> <image-1>?",
@@ -87,7 +83,6 @@ REFERENCE = "There are three red mills in a field by a canal."
     ("text", "language"),
     [
         ("How many mills?", "en"),
-        ("Combien de moulins y a-t-il ?", "en"),
         ("图中有几座风车？", "zh"),
         ("请问，BMW 的标志在哪里？", "zh"),
         ("What does 出口 on the sign mean?", "en"),

@@ -251,9 +251,7 @@ def test_what_was_in_a_split_stays_and_what_was_learned_is_never_tested() -> Non
     ),
     st.integers(0, 3),
 )
-def test_no_split_ever_has_what_the_other_has(
-    drawn: list[tuple[str, str, int, bool]], seed: int
-) -> None:
+def test_no_split_ever_has_what_the_other_has(drawn, seed) -> None:
     units = [
         unit(group, stratum, question=far(n), images=(group.upper(),) if pictured else ())
         for group, stratum, n, pictured in drawn
@@ -279,9 +277,7 @@ def test_no_split_ever_has_what_the_other_has(
         (PairQuestion("g", ("i",), far(1)), PairQuestion("h", ("j",), far(2)), []),
     ],
 )
-def test_what_was_planted_in_both_splits_is_found(
-    train: PairQuestion, test: PairQuestion, kinds: list[str]
-) -> None:
+def test_what_was_planted_in_both_splits_is_found(train, test, kinds) -> None:
     others = [PairQuestion(f"o{n}", (), far(n)) for n in (10, 11)]
     assert [each.kind for each in shared_content([train, others[0]], [others[1], test])] == kinds
 

@@ -53,9 +53,7 @@ def test_two_adapters_by_hand() -> None:
     st.integers(1, 9),
     st.integers(0, 10_000),
 )
-def test_low_rank_products_are_those_of_the_full_changes(
-    ranks: list[int], n_out: int, n_in: int, seed: int
-) -> None:
+def test_low_rank_products_are_those_of_the_full_changes(ranks, n_out, n_in, seed) -> None:
     generator = np.random.default_rng(seed)
     ups = [generator.standard_normal((n_out, rank)) for rank in ranks]
     downs = [generator.standard_normal((rank, n_in)) for rank in ranks]

@@ -95,9 +95,7 @@ def test_convolutions_and_embeddings_count_like_other_modules(tmp_path: Path) ->
         ({"init_lora_weights": "pissa"}, "began with init_lora_weights='pissa'"),
     ],
 )
-def test_a_configuration_that_cannot_be_used_is_named(
-    folder: Path, config: dict[str, Any], why: str
-) -> None:
+def test_a_configuration_that_cannot_be_used_is_named(folder, config, why) -> None:
     save_adapter(folder / "spot", factors(2), **config)
     with pytest.raises(TaskVectorError, match=why):
         read_products(folder)
@@ -118,9 +116,7 @@ def changed(**factor: Floats) -> Factors:
         (changed(down=np.full((2, 4), np.inf)), r"layers\.1\.q_proj\.lora_A.*spot has numbers"),
     ],
 )
-def test_a_module_that_does_not_fit_or_is_not_finite_is_named(
-    folder: Path, made: Factors, why: str
-) -> None:
+def test_a_module_that_does_not_fit_or_is_not_finite_is_named(folder, made, why) -> None:
     save_adapter(folder / "spot", made)
     with pytest.raises(TaskVectorError, match=why):
         read_products(folder)
@@ -256,9 +252,7 @@ def faulty(models: Path, **changed: Any) -> None:
         ),
     ],
 )
-def test_a_tensor_that_does_not_fit_is_named(
-    models: Path, changed: dict[str, Any], why: str
-) -> None:
+def test_a_tensor_that_does_not_fit_is_named(models, changed, why) -> None:
     faulty(models, **changed)
     with pytest.raises(TaskVectorError, match=why):
         read(models)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.choice.lettered import LETTERS, MOST, LetteredChoices
+from methods.choice.lettered import LETTERS, MOST
 from methods.mmiu.building import (
     ApprovedQuestion,
     SampleQuestion,
@@ -15,12 +15,11 @@ from methods.mmiu.building import (
     item_id,
     labels_of,
     make_unanswerable,
-    shown,
 )
 from methods.mmiu.converting import QuestionDraft, UnusableSampleError, question_of
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.mmiu.taxonomy import TASKS
-from methods.mmiu.unanswerable import ReplacementMaterial, change_question, unanswerable
+from methods.mmiu.unanswerable import ReplacementMaterial, change_question
 from methods.mmiu.unanswerable_tasks import (
     ANSWER_IMAGE,
     CANNOT,
@@ -31,7 +30,6 @@ from methods.mmiu.unanswerable_tasks import (
     STRATEGIES_OF,
 )
 from methods.release import Edition, ReviewPolicy
-from tests.methods.refusals import reason_of
 
 JIGSAW = Sample(
     TaskInfo("jigsaw-puzzle-solving", "Restore.", "images", "order"),
@@ -127,41 +125,6 @@ def test_irrelevant_is_the_question_or_all_images() -> None:
     assert seen == {"images", "question"}
 
 
-def test_irrelevant_images_are_other_candidates_in_a_retrieval_task() -> None:
-    shown = RETRIEVAL_QUESTION._replace(images=("q1",))
-    material = ReplacementMaterial(ELSEWHERE.images, ())
-    found = change_question(IRRELEVANT, RETRIEVAL, "image", shown, material, 0)
-    assert (len(found.images), len(found.distractors)) == (1, 4)
-    # The image that the question shows is not a choice.
-    images = {*found.images, *found.distractors}
-    assert images <= set(ELSEWHERE.images) and len(images) == 5
-    # Too few other pictures, and no question of another form.
-    assert applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(("e1", "e2", "e3"), ())) is None
-
-
-@given(st.integers(0, 100), st.sampled_from([JIGSAW, RETRIEVAL]))
-def test_a_strategy_of_the_task_leaves_as_many_choices_and_none_right(seed, sample):
-    form, of = QUESTIONS[sample.task]
-    strategy, question = unanswerable(sample, form, of, ELSEWHERE, seed)
-    assert strategy in STRATEGIES_OF[sample.task.name]
-    assert question.answer == CANNOT and CANNOT not in question.distractors
-    assert len(question.distractors) == len(of.distractors)
-    assert len(set(question.distractors)) == len(question.distractors)
-    # Something else is asked or shown, or other choices are offered.
-    asked = [each._replace(answer="", distractors=()) for each in (question, of)]
-    assert asked[0] != asked[1] or set(question.distractors) != {of.answer, *of.distractors} - {
-        CANNOT
-    }
-
-
-def test_where_no_strategy_fits_it_is_said_so() -> None:
-    bare = replace(RETRIEVAL, key_word="", other_word="")
-    given_up = (bare, "image", RETRIEVAL_QUESTION, NOTHING, 0)
-    assert reason_of(unanswerable, *given_up) == "no_strategy"
-    ordering = RETRIEVAL_QUESTION._replace(task="visual-ordering")
-    assert reason_of(unanswerable, RETRIEVAL, "image", ordering, ELSEWHERE, 0) == "no_strategy"
-
-
 JIGSAW_TASK, RETRIEVAL_TASK = JIGSAW.task, RETRIEVAL.task
 COUNTING = TaskInfo("spot-the-diff", "Count.", "images", "number")
 PICTURES = tuple(f"picture {place}" for place in range(60))
@@ -194,14 +157,6 @@ def both(names: list[int], most: int = 40) -> list[SampleQuestion]:
     answerable = [asked(name) for name in names]
     made = make_unanswerable(answerable, PICTURES, most, 0)
     return answerable + [each for each in made if isinstance(each, SampleQuestion)]
-
-
-def test_candidates_are_shown_in_order_of_letter_and_named_by_their_place() -> None:
-    order = LetteredChoices(("q", CANNOT, "r", "p"), "C")
-    named = ("Image 2", CANNOT, "Image 3", "Image 4")
-    assert shown(SEVERAL, order) == (("query", "q", "r", "p"), named)
-    text = SEVERAL._replace(of_images=False)
-    assert shown(text, order) == (("query",), ("q", CANNOT, "r", "p"))
 
 
 def test_an_id_tells_no_key_and_is_another_for_another_question() -> None:

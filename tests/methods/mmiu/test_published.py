@@ -1,9 +1,5 @@
 """MMIU's published forms: records and tables with several images, read, written, refused."""
 
-import ast
-import base64
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -68,16 +64,6 @@ def written(name: str, items: Sequence[PublishedItem]) -> str:
     return "".join(write_published(items, bytes_of)[name])
 
 
-def test_records_are_numbered_and_labelled_by_task():
-    other = {**RECORD, "task": "mevis"}
-    ids = [item.item_id for item in read_records(RECORD, other, RECORD, {**RECORD, "id": 7})]
-    assert ids == ["forensic_detection_blink-1", "mevis-1", "forensic_detection_blink-2", "7"]
-    # A task that the paper has not is its own.
-    (item,) = read_records({**RECORD, "task": "counting_sheep"})
-    assert item.labels["task"] == item.labels["subset"] == "counting_sheep"
-    assert "relation" not in item.labels
-
-
 def test_choices_stand_in_options_alone_and_an_output_may_be_held_out():
     (item,) = read_records({**RECORD, "context": "You are a judge."})
     assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
@@ -98,14 +84,6 @@ def test_a_record_is_read_and_written_in_the_authors_form() -> None:
     assert read_records(RECORD) == [PHOTOGRAPH]
     (record,) = json.loads(written("mmiu.json", [PHOTOGRAPH]))
     assert record == {**RECORD, "context": RECORD["context"].rstrip()}
-
-
-def test_a_table_has_the_images_as_a_list_of_base64() -> None:
-    (row,) = csv.DictReader(io.StringIO(written("mmiu.tsv", [PHOTOGRAPH])), delimiter="\t")
-    images = [base64.b64decode(each) for each in ast.literal_eval(row["image"])]
-    assert images == [bytes_of("./fd/0_0.jpg"), bytes_of("./fd/0_1.jpg")]
-    assert (row["A"], row["B"]) == PHOTOGRAPH.choices
-    assert (row["answer"], row["task"]) == ("B", "forensic_detection_blink")
 
 
 def test_a_table_may_have_options_output_and_paths() -> None:

@@ -16,11 +16,9 @@ from methods.mmdu.composing import (
     equal_weights,
     even_parts,
     followed_question,
-    place_images,
     renumber,
     seeded_integer,
     shape_of,
-    without_places,
 )
 from methods.mmdu.stacking import stacked_turns, stacks
 from methods.mmdu.table_1 import DialogueStatistics, figures_of
@@ -51,31 +49,6 @@ def multi(question="Compare <image-1> and <image-2>.", answer="<image-2> is tall
 )
 def test_every_reference_gets_its_new_number_at_once(text, numbers, renumbered):
     assert renumber(text, numbers) == renumbered
-
-
-@pytest.mark.parametrize("number", ["0", "3", "9" * 5000])
-def test_a_reference_to_an_image_that_is_not_there_is_an_error(number):
-    # The last: int() of more than 4300 digits raises a ValueError that is not a ParseError.
-    assert reason_of(renumber, f"<image-{number}>", {1: 1, 2: 2}) == "unknown_image"
-
-
-def test_an_entering_image_is_labelled_before_the_question_and_can_be_taken_off():
-    assert place_images("Why?", [3, 4]) == "Image3: <ImageHere>, Image4: <ImageHere>. Why?"
-    assert place_images("Why?", []) == "Why?"
-    for numbers in ([], [1], [3, 4, 5]):
-        assert without_places(place_images("Is Image1: here?", numbers)) == "Is Image1: here?"
-
-
-def test_a_dialogue_of_two_images_as_worked_by_hand():
-    dialogue = compose([multi(), single(2), single(1)], n_images=2)
-    assert [(turn.question_id, turn.question, turn.answer) for turn in dialogue.turns] == [
-        ("s1", "Image1: <ImageHere>. What is in <image-1>?", "See <image-1>."),
-        # Its question knows it as <image-1>; in the dialogue it is the second to enter.
-        ("s2", "Image2: <ImageHere>. What is in <image-2>?", "See <image-2>."),
-        ("m", "Compare <image-1> and <image-2>.", "<image-2> is taller."),
-    ]
-    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (2,), ()]
-    assert dialogue.positions == (1, 2)
 
 
 @pytest.mark.parametrize(

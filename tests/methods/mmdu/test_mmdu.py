@@ -96,16 +96,6 @@ def test_a_models_text_is_no_image_and_a_given_turn_is_history():
     assert third == SkippedTurn("plain", 3, "Turn 2 has no answer.")
 
 
-def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged() -> None:
-    item = with_turn(2, given="Both are red.")
-    assert asked_with(None, item=item)[1:] == [
-        ReferenceTurn("plain", 2, "Both are red."),
-        SkippedTurn("plain", 3, "Turn 1 has no answer."),
-    ]
-    found = replay(MMDU.judge(item, Transcript({("plain", 1): Answer("truncated")})), {})
-    assert {each.turn for each in found} == {1, 3}
-
-
 def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_later():
     seen = [asked.images for asked in judging_of(answered("x", "y", "z"))]
     assert seen == [("sha-a",), ("sha-a", "sha-b", "sha-c"), ITEM.image_ids]
@@ -126,14 +116,6 @@ def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
     assert "<ImageHere>" not in str(data)
     assert (data["reference"], data["answer"]) == ("As <image>.", "See <image> and <image>.")
     assert data["earlier"][0]["answer"] == "See <image>."
-
-
-def test_a_turn_without_a_reference_is_not_judged_and_not_the_models_fault() -> None:
-    item, transcript = with_turn(2, references={}), answered("x", "y", "z")
-    assert [asked.place.turn for asked in judging_of(transcript, item)] == [1, 3]
-    found = replay(MMDU.judge(item, transcript), {})
-    of_turns = {observation.turn: observation.status for observation in found}
-    assert of_turns == {1: "not_judged", 2: "no_reference", 3: "not_judged"}
 
 
 def test_every_turn_is_observed_in_every_dimension() -> None:
@@ -226,19 +208,6 @@ def test_scores_that_the_judge_only_quotes_do_not_replace_its_own(text):
     assert reason_of(parse_grades, text) in {"two_ratings", "quoted_object"}
 
 
-@pytest.mark.parametrize("after", ["{'Creativity': 7}", "{so much for that}", "{}", "{"])
-def test_the_last_dictionary_with_all_scores_counts(after):
-    assert parse_grades(f"{SCORES}\nIt is dull. {after}").scores == SCORES
-
-
-def test_a_dictionary_inside_another_has_the_words_of_the_outer_one():
-    nested = {"Explanation": "It names {red, blue} :-}", "Scores": SCORES}
-    for text in (json.dumps(nested), repr(nested)):
-        assert parse_grades(text) == Grades(SCORES, "It names {red, blue} :-}")
-    # The explanation may stand behind; more forms: prompts/test_reply_objects.py.
-    assert parse_grades(f"{SCORES}\nIt is right.") == Grades(SCORES, "It is right.")
-
-
 @pytest.mark.skipif(not SAMPLE.is_file(), reason="the shared folder is not here")
 def test_the_samples_judges_are_read_and_their_words_kept():
     cases = json.loads(SAMPLE.read_text())
@@ -268,19 +237,3 @@ def test_code_is_never_run(tmp_path):
     for text in (reply(Richness=touch), reply(Richness=f"{touch} or 7"), "{" + touch + ": 1}"):
         assert reason_of(parse_grades, text) in {"no_dictionary", "not_an_integer"}
     assert not trace.exists()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("{[1]: 2}", "{{}: 1}", "{1, 2}", "{'a\x00': 1}", "{0x" + "f" * 5000 + ": 1}"),
-        reply(Richness="-" * 200_000 + "7"),
-        reply(Richness="-" * 2_700 + "7"),
-        reply(Richness="(" * 200_000),
-        reply(Richness="1" * 5000),
-    ],
-    ids=lambda text: text[:12],
-)
-def test_whatever_breaks_a_parser_is_only_an_unreadable_dictionary(text):
-    # A list for a key is a TypeError, deep nesting a MemoryError, a long number cannot be shown.
-    assert reason_of(parse_grades, text) in {"no_dictionary", "missing_score", "not_an_integer"}

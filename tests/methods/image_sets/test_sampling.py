@@ -30,16 +30,13 @@ from methods.image_sets.spec import (
 LIKE_MMDU = {2: 47.3, 3: 22, 4: 11, 5: 6, 6: 3.5, 8: 2, 10: 1.8, 12: 3, 15: 2, 20: 1.3}
 
 
-def unit_vectors(n: int, d: int = 8, seed: int = 0) -> np.ndarray:
-    vectors = np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def cluster(members: list[Member], name: str = "c", d: int = 8) -> Cluster:
+def cluster(members: list[Member]) -> Cluster:
     """Vectors follow from the image, so that they go with a member wherever it stands."""
     seeds = [int(content_id(member.image_id)[:8], 16) for member in members]
-    rows = [unit_vectors(1, d, seed)[0] for seed in seeds]
-    return Cluster(name, members, np.array(rows, dtype=np.float32).reshape(len(rows), d))
+    vectors = np.zeros((len(members), 8), dtype=np.float32)
+    for row, seed in enumerate(seeds):
+        vectors[row] = np.random.default_rng(seed).normal(size=8)
+    return Cluster("c", members, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def plain(n: int, name: str = "c") -> Cluster:
@@ -244,23 +241,19 @@ def test_a_page_with_many_images_is_not_what_is_left_over():
     assert sizes_of(sample_sets([cluster(paged)], spec([2]))) == [2, 2, 2, 2]
 
 
-def member_of(number: int, image: int, page: int) -> Member:
-    # Images 2n and 2n + 1 look alike.
-    return Member(
-        f"e{number:03}",
-        f"image {image}",
-        f"page {page}",
-        duplicate_group=f"duplicates {image // 2}",
-    )
-
-
 @st.composite
 def corpora(draw):
     """Clusters in which pages and near-duplicates repeat."""
     numbers, found = itertools.count(), []
     for name in range(draw(st.integers(0, 4))):
         kinds = draw(st.lists(st.tuples(st.integers(0, 19), st.integers(0, 14)), max_size=25))
-        members = [member_of(next(numbers), *kind) for kind in kinds]
+        # Images 2n and 2n + 1 look alike.
+        members = [
+            Member(
+                f"e{next(numbers):03}", f"{image}", f"page {page}", duplicate_group=f"{image // 2}"
+            )
+            for image, page in kinds
+        ]
         found.append(replace(cluster(members), cluster_id=f"c{name}"))
     return found
 

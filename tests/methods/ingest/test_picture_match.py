@@ -142,13 +142,9 @@ def toned(image: Image.Image, dark, light) -> Image.Image:
     return Image.fromarray(tones.astype(np.uint8))
 
 
-def coloured_texture(seed: int) -> Image.Image:
-    planes = [texture(seed + plane).convert("L") for plane in range(2)]
-    return Image.merge("RGB", (planes[0], planes[1], planes[0]))
-
-
 def test_a_copy_in_grey_or_tinted_or_with_another_gamma_is_the_same_picture():
-    image = coloured_texture(0)
+    planes = [texture(seed).convert("L") for seed in range(2)]
+    image = Image.merge("RGB", (*planes, planes[0]))
     curve = [round(255 * (level / 255) ** 1.5) for level in range(256)]
     sepia, cyanotype = ((40, 20, 5), (250, 230, 190)), ((8, 30, 70), (235, 245, 250))
     grey = image.convert("L").convert("RGB")

@@ -72,16 +72,6 @@ def test_an_item_is_read_with_its_right_choice_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "marks",
-    [("A. ", "B. ", "C. ", "D. "), ("(b) ", "(a) ", "(d) ", "(c) "), ("1) ", "2) ", "3) ", "4) ")],
-)
-def test_letters_before_all_choices_are_taken_off(marks: tuple[str, ...]) -> None:
-    choices = map("".join, zip(marks, (MILL.answer, *MILL.distractors), strict=True))
-    answer, *distractors = choices
-    assert read(answer=answer, distractors=distractors) == MILL
-
-
-@pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"question": " "}, "empty_question"),
@@ -197,13 +187,6 @@ def test_an_id_is_of_the_item_the_language_and_both_texts() -> None:
 LEAVES = st.dictionaries(
     st.text("abcdef0123456789", min_size=1, max_size=4), st.sampled_from("uvwxyz"), max_size=60
 )
-
-
-@pytest.mark.parametrize("ability", ["ocr", "ability {}"], ids=["one ability", "ten abilities"])
-def test_four_of_ten_items_or_abilities_with_one_item_each_are_in_dev(ability) -> None:
-    of = {f"item {number}": ability.format(number) for number in range(10)}
-    found = split_items(of, {}, seed=0)
-    assert Counter(found.values()) == {DEV: 4, TEST: 6}
 
 
 @given(LEAVES, st.integers(0, 3))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -231,29 +230,24 @@ def test_buffers_that_are_no_weights_do_not_count_and_must_be_equal(models: Path
         read(models)
 
 
-def faulty(models: Path, **changed: Any) -> None:
-    """The task spot with some tensors otherwise; None takes one away."""
-    of = {**weights(3), **{name.replace("__", "."): tensor for name, tensor in changed.items()}}
-    write(models / "tasks" / "spot", {name: of[name] for name in of if of[name] is not None})
-
-
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"layer__weight": None}, r"spot has no tensor layer\.weight, which .*base has"),
+        ({"layer.weight": None}, r"spot has no tensor layer\.weight, which .*base has"),
         ({"more": np.ones(2)}, r"base has no tensor more, which .*spot has"),
         (
-            {"embed__weight": np.ones((12, 4))},
+            {"embed.weight": np.ones((12, 4))},
             r"embed\.weight of spot is 12 x 4, that of the base 11",
         ),
         (
-            {"norm__weight": np.array([1, 2, np.nan, 4, 5, 6, 7.0])},
+            {"norm.weight": np.array([1, 2, np.nan, 4, 5, 6, 7.0])},
             r"norm\.weight in .*spot has numbers that are not",
         ),
     ],
 )
 def test_a_tensor_that_does_not_fit_is_named(models, changed, why) -> None:
-    faulty(models, **changed)
+    of = {name: tensor for name, tensor in {**weights(3), **changed}.items() if tensor is not None}
+    write(models / "tasks" / "spot", of)
     with pytest.raises(TaskVectorError, match=why):
         read(models)
 
@@ -307,12 +301,6 @@ def test_adapters_and_whole_weights_do_not_mix(models: Path) -> None:
         read(models)
 
 
-def written(tmp_path: Path, text: str | bytes) -> Path:
-    path = tmp_path / "accuracy.csv"
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return path
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -328,5 +316,6 @@ def written(tmp_path: Path, text: str | bytes) -> Path:
     ],
 )
 def test_a_fault_is_named(tmp_path: Path, text: str | bytes, why: str) -> None:
+    (tmp_path / "accuracy.csv").write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(AccuracyFileError, match=why):
-        read_accuracies(written(tmp_path, text))
+        read_accuracies(tmp_path / "accuracy.csv")

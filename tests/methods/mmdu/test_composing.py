@@ -8,29 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.mmdu.composing import (
-    MultiImageQuestions,
-    QuestionAnswer,
-    Weights,
-    compose,
-    equal_weights,
-    even_parts,
-    followed_question,
-    renumber,
-    seeded_integer,
-    shape_of,
-)
+from methods.mmdu import composing
 from methods.mmdu.stacking import stacked_turns, stacks
 from methods.mmdu.table_1 import DialogueStatistics, figures_of
 from tests.methods.refusals import reason_of
 
 
 def single(position: int, question="What is in <image-1>?", answer="See <image-1>."):
-    return QuestionAnswer(f"s{position}", (position,), question, answer)
+    return composing.QuestionAnswer(f"s{position}", (position,), question, answer)
 
 
 def multi(question="Compare <image-1> and <image-2>.", answer="<image-2> is taller.", **of):
-    return QuestionAnswer("m", of.get("positions", (1, 2)), question, answer)
+    return composing.QuestionAnswer("m", of.get("positions", (1, 2)), question, answer)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +37,7 @@ def multi(question="Compare <image-1> and <image-2>.", answer="<image-2> is tall
     ],
 )
 def test_every_reference_gets_its_new_number_at_once(text, numbers, renumbered):
-    assert renumber(text, numbers) == renumbered
+    assert composing.renumber(text, numbers) == renumbered
 
 
 @pytest.mark.parametrize(
@@ -60,7 +49,7 @@ def test_every_reference_gets_its_new_number_at_once(text, numbers, renumbered):
     ],
 )
 def test_without_two_images_and_a_question_on_several_there_is_no_dialogue(qas, reason):
-    assert reason_of(compose, qas, 3) == reason
+    assert reason_of(composing.compose, qas, 3) == reason
 
 
 @pytest.mark.parametrize(
@@ -77,22 +66,24 @@ def test_without_two_images_and_a_question_on_several_there_is_no_dialogue(qas, 
     ],
 )
 def test_a_text_with_an_image_it_does_not_have_costs_a_turn_and_no_other(qa, reason):
-    kept = [single(1), QuestionAnswer("both", (1, 2), "Both?", "<image-1>, <image-2>.")]
-    dialogue = compose([*kept, qa], n_images=2)
+    kept = [single(1), composing.QuestionAnswer("both", (1, 2), "Both?", "<image-1>, <image-2>.")]
+    dialogue = composing.compose([*kept, qa], n_images=2)
     assert [(lost, error.reason) for lost, error in dialogue.lost] == [(qa.question_id, reason)]
-    assert dialogue.turns == compose(kept, n_images=2).turns
+    assert dialogue.turns == composing.compose(kept, n_images=2).turns
 
 
 def test_images_of_groups_enter_with_the_questions_on_them() -> None:
     # MMDU, Figure 10: a question on the first images, then one on others and one of the first.
     asked = [
         multi("How do all of them differ?", "In size.", positions=(1, 2, 3, 4)),
-        QuestionAnswer("m2", (1, 4), "And <image-1> with <image-2>?", "<image-2> is larger."),
+        composing.QuestionAnswer(
+            "m2", (1, 4), "And <image-1> with <image-2>?", "<image-2> is larger."
+        ),
         single(3),
-        QuestionAnswer("m1", (1, 2), "Describe <image-1> and <image-2>.", "An anchor."),
+        composing.QuestionAnswer("m1", (1, 2), "Describe <image-1> and <image-2>.", "An anchor."),
         single(1),
     ]
-    dialogue = compose(asked, n_images=4)
+    dialogue = composing.compose(asked, n_images=4)
     assert [turn.question_id for turn in dialogue.turns] == ["s1", "m1", "s3", "m2", "m"]
     assert [turn.image_positions for turn in dialogue.turns] == [(1,), (2,), (3,), (4,), ()]
     assert dialogue.turns[3].question == "Image4: <ImageHere>. And <image-1> with <image-4>?"
@@ -102,47 +93,49 @@ def test_images_of_groups_enter_with_the_questions_on_them() -> None:
 
 @pytest.mark.parametrize("earlier", ["Describe <image-9>.", None])
 def test_a_question_that_goes_on_from_a_lost_one_is_lost_and_else_stays(earlier):
-    lost = [QuestionAnswer("m1", (1, 2), earlier, "Red.")] if earlier else []
-    follow_up = QuestionAnswer("m2", (1, 2), "Why does it?", "Rust.", follows="m1")
-    dialogue = compose([*lost, multi(), follow_up], n_images=2)
+    lost = [composing.QuestionAnswer("m1", (1, 2), earlier, "Red.")] if earlier else []
+    follow_up = composing.QuestionAnswer("m2", (1, 2), "Why does it?", "Rust.", follows="m1")
+    dialogue = composing.compose([*lost, multi(), follow_up], n_images=2)
     assert [turn.question_id for turn in dialogue.turns] == ["m"]
     assert dict(dialogue.lost)["m2"].reason == "lost_earlier_turn"
-    dialogue = compose([multi(), replace(follow_up, follows="m")], n_images=2)
+    dialogue = composing.compose([multi(), replace(follow_up, follows="m")], n_images=2)
     assert [turn.question_id for turn in dialogue.turns] == ["m", "m2"]
 
 
 weights = st.dictionaries(st.integers(0, 5), st.integers(1, 9), min_size=1)
 
 
-def only(number: int) -> Weights:
+def only(number: int) -> composing.Weights:
     return {number: 1}
 
 
 def test_a_sampled_number_depends_on_what_it_is_of_and_on_its_weight():
-    numbers = [seeded_integer(equal_weights(2, 5), "set", n) for n in range(400)]
+    numbers = [
+        composing.seeded_integer(composing.equal_weights(2, 5), "set", n) for n in range(400)
+    ]
     assert set(numbers) == {2, 3, 4, 5}
     assert 3.3 < mean(numbers) < 3.7
-    assert seeded_integer(equal_weights(2, 5), "set", 7) == numbers[7]
-    assert seeded_integer(only(4), "x") == 4
+    assert composing.seeded_integer(composing.equal_weights(2, 5), "set", 7) == numbers[7]
+    assert composing.seeded_integer(only(4), "x") == 4
     # A number is sampled as often as its weight says.
-    numbers = [seeded_integer({3: 1, 8: 2, 20: 7}, n) for n in range(1000)]
+    numbers = [composing.seeded_integer({3: 1, 8: 2, 20: 7}, n) for n in range(1000)]
     assert [round(numbers.count(number) / 100) for number in (3, 8, 20)] == [1, 2, 7]
 
 
 def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole() -> None:
     # As in Figure 10 of MMDU: the first images, then others with one that is known.
-    shape = shape_of(9, only(0), only(7), 27, 4, 0, "s")
+    shape = composing.shape_of(9, only(0), only(7), 27, 4, 0, "s")
     first, second, third, whole = shape.together
-    assert first == MultiImageQuestions((1, 2, 3), 2)
+    assert first == composing.MultiImageQuestions((1, 2, 3), 2)
     assert second.positions[1:] == (4, 5, 6) and second.positions[0] in (1, 2, 3)
     assert third.positions[1:] == (7, 8, 9) and third.positions[0] in range(1, 7)
-    assert whole == MultiImageQuestions(tuple(range(1, 10)), 1)
+    assert whole == composing.MultiImageQuestions(tuple(range(1, 10)), 1)
     assert [group.n_questions for group in shape.together] == [2, 2, 2, 1]
-    assert even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
+    assert composing.even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
 
 
 def test_every_third_question_goes_on_from_one_two_before() -> None:
-    assert [followed_question(ordinal) for ordinal in range(1, 8)] == [
+    assert [composing.followed_question(ordinal) for ordinal in range(1, 8)] == [
         *(None, None, 1, None, None, 4, None)
     ]
 
@@ -157,8 +150,8 @@ def test_every_third_question_goes_on_from_one_two_before() -> None:
     st.text(),
 )
 def test_a_shape_keeps_its_limits(n, per_image, per_set, most, together, seed, set_id) -> None:
-    shape = shape_of(n, per_image, per_set, most, together, seed, set_id)
-    assert shape == shape_of(n, per_image, per_set, most, together, seed, set_id)
+    shape = composing.shape_of(n, per_image, per_set, most, together, seed, set_id)
+    assert shape == composing.shape_of(n, per_image, per_set, most, together, seed, set_id)
     assert len(shape.singles) == n and shape.n_turns <= most
     assert all(0 <= count <= max(per_image) for count in shape.singles)
     n_together = sum(each.n_questions for each in shape.together)
@@ -220,9 +213,9 @@ dialogues = st.dictionaries(
 @given(dialogues, st.integers(1, 5), st.integers(0, 3), st.integers())
 def test_every_dialogue_is_in_one_stack_and_no_image_twice(of, least, more, seed) -> None:
     images_of = {name: {str(image) for image in images} for name, images in of.items()}
-    made = stacks(images_of, equal_weights(least, least + more), seed)
+    made = stacks(images_of, composing.equal_weights(least, least + more), seed)
     assert sorted(name for stack in made for name in stack) == sorted(images_of)
-    assert made == stacks(images_of, equal_weights(least, least + more), seed)
+    assert made == stacks(images_of, composing.equal_weights(least, least + more), seed)
     for stack in made:
         shown = [image for name in stack for image in images_of[name]]
         assert len(shown) == len(set(shown)) and len(stack) <= least + more

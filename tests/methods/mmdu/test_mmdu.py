@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from methods.evaluation.asking import (
-    Answer,
-    AnswerRequest,
-    AskingLimits,
-    ReferenceTurn,
-    SkippedTurn,
-    Transcript,
-)
+from methods.evaluation import asking
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, replay
 from methods.mmdu import Mmdu, read_judgment
@@ -39,9 +32,12 @@ def with_turn(number: int, **changes: object) -> Item:
     return replace(ITEM, turns=tuple(turns))
 
 
-def answered(*texts: str) -> Transcript:
-    return Transcript(
-        {("plain", turn): Answer("answered", text) for turn, text in enumerate(texts, start=1)}
+def answered(*texts: str) -> asking.Transcript:
+    return asking.Transcript(
+        {
+            ("plain", turn): asking.Answer("answered", text)
+            for turn, text in enumerate(texts, start=1)
+        }
     )
 
 
@@ -49,14 +45,14 @@ def asked_with(*texts: str | None, item: Item = ITEM) -> list:
     """What is yielded to a model that gives these answers; None is one that was cut off."""
     given = iter(texts)
 
-    def answer(ask: AnswerRequest) -> Answer:
+    def answer(ask: asking.AnswerRequest) -> asking.Answer:
         text = next(given)
-        return Answer("truncated") if text is None else Answer("answered", text)
+        return asking.Answer("truncated") if text is None else asking.Answer("answered", text)
 
-    return drive(MMDU.ask(item, AskingLimits()), answer)
+    return drive(MMDU.ask(item, asking.AskingLimits()), answer)
 
 
-def judging_of(transcript: Transcript, item: Item = ITEM) -> list[JudgeRequest]:
+def judging_of(transcript: asking.Transcript, item: Item = ITEM) -> list[JudgeRequest]:
     return list(next(MMDU.judge(item, transcript)))
 
 
@@ -88,12 +84,12 @@ def test_a_models_text_is_no_image_and_a_given_turn_is_history():
     assert messages[1] == Message.from_text("assistant", "See <ImageHere>.")
     # A given turn is put into the history and is not asked.
     first, second, _ = asked_with("y", "z", item=with_turn(1, given="A mill."))
-    assert first == ReferenceTurn("plain", 1, "A mill.")
+    assert first == asking.ReferenceTurn("plain", 1, "A mill.")
     assert second.messages[1] == Message.from_text("assistant", "A mill.")
     # A turn without an answer ends the dialogue and the others are named.
     first, second, third = asked_with("x", None)
-    assert isinstance(first, AnswerRequest) and isinstance(second, AnswerRequest)
-    assert third == SkippedTurn("plain", 3, "Turn 2 has no answer.")
+    assert isinstance(first, asking.AnswerRequest) and isinstance(second, asking.AnswerRequest)
+    assert third == asking.SkippedTurn("plain", 3, "Turn 2 has no answer.")
 
 
 def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_later():
@@ -120,8 +116,8 @@ def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
 
 def test_every_turn_is_observed_in_every_dimension() -> None:
     grades = Judgment(dict.fromkeys(DIMENSIONS, 7), 7, "Good.")
-    transcript = Transcript(
-        {("plain", 1): Answer("answered", "x"), ("plain", 2): Answer("truncated")}
+    transcript = asking.Transcript(
+        {("plain", 1): asking.Answer("answered", "x"), ("plain", 2): asking.Answer("truncated")}
     )
     found = replay(MMDU.judge(ITEM, transcript), {JudgmentKey("plain", 1, "turn"): grades})
     assert len(found) == 3 * len(DIMENSIONS)

@@ -7,15 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.choice.lettered import LETTERS, MOST
-from methods.mmiu.building import (
-    ApprovedQuestion,
-    SampleQuestion,
-    build_questions,
-    finish_items,
-    item_id,
-    labels_of,
-    make_unanswerable,
-)
+from methods.mmiu import building
 from methods.mmiu.converting import QuestionDraft, UnusableSampleError, question_of
 from methods.mmiu.metadata import Sample, TaskInfo
 from methods.mmiu.taxonomy import TASKS
@@ -136,7 +128,7 @@ SEVERAL = QuestionDraft(
 FORMS = {JIGSAW_TASK: "order", RETRIEVAL_TASK: "image", COUNTING: "number"}
 
 
-def asked(name: int) -> SampleQuestion:
+def asked(name: int) -> building.SampleQuestion:
     """A question of one of three tasks."""
     task = (JIGSAW_TASK, RETRIEVAL_TASK, COUNTING)[name % 3]
     images = () if task == RETRIEVAL_TASK else (f"{name} a", f"{name} b", f"{name} c")
@@ -146,21 +138,23 @@ def asked(name: int) -> SampleQuestion:
         COUNTING: ["2", "1", "3"],
     }[task]
     sample = Sample(task, str(name), images, "", f"Which of {name}?", "natural image", output)
-    return SampleQuestion(sample, FORMS[task], question_of(sample, wrong))
+    return building.SampleQuestion(sample, FORMS[task], question_of(sample, wrong))
 
 
 NAMES = st.lists(st.integers(0, 60), unique=True, max_size=20)
 
 
-def both(names: list[int], most: int = 40) -> list[SampleQuestion]:
+def both(names: list[int], most: int = 40) -> list[building.SampleQuestion]:
     """Answerable questions and the others of them."""
     answerable = [asked(name) for name in names]
-    made = make_unanswerable(answerable, PICTURES, most, 0)
-    return answerable + [each for each in made if isinstance(each, SampleQuestion)]
+    made = building.make_unanswerable(answerable, PICTURES, most, 0)
+    return answerable + [each for each in made if isinstance(each, building.SampleQuestion)]
 
 
 def test_an_id_tells_no_key_and_is_another_for_another_question() -> None:
-    assert item_id(SEVERAL) == item_id(SEVERAL._replace(answer="q", distractors=("r", "p", CANNOT)))
+    assert building.item_id(SEVERAL) == building.item_id(
+        SEVERAL._replace(answer="q", distractors=("r", "p", CANNOT))
+    )
     others = [
         SEVERAL._replace(question="Who?"),
         SEVERAL._replace(context="Look."),
@@ -168,13 +162,13 @@ def test_an_id_tells_no_key_and_is_another_for_another_question() -> None:
         SEVERAL._replace(answer="z"),
         SEVERAL._replace(task="visual-coherence"),
     ]
-    assert len({item_id(each) for each in (SEVERAL, *others)}) == 6
+    assert len({building.item_id(each) for each in (SEVERAL, *others)}) == 6
 
 
 @given(NAMES, st.integers(0, 3))
 def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_task(names, seed):
     used: dict[tuple[str, int], Counter[str]] = {}
-    for item in finish_items(both(names), {}, seed):
+    for item in building.finish_items(both(names), {}, seed):
         question, n_choices = item.sample.question, len(item.choices)
         assert 2 <= n_choices <= MOST and len(set(item.choices)) == n_choices
         right = item.choices[LETTERS.index(item.answer)]
@@ -190,7 +184,7 @@ def test_the_key_is_right_choices_are_distinct_and_letters_balanced_in_every_tas
 
 @given(NAMES, st.integers(0, 5))
 def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_siblings(names, most):
-    items = finish_items(both(names, most), {}, 0)
+    items = building.finish_items(both(names, most), {}, 0)
     by_id = {item.item_id: item for item in items}
     counts = Counter(item.sample.question.task for item in items if item.sample.strategy)
     of_task = Counter(item.sample.question.task for item in items if not item.sample.strategy)
@@ -206,11 +200,11 @@ def test_unanswerable_ones_are_of_their_tasks_up_to_the_cap_and_beside_their_sib
 
 
 def test_a_question_that_no_strategy_fits_comes_with_its_reason() -> None:
-    ((of, loss),) = make_unanswerable([asked(1)], (), 40, 0)  # type: ignore[misc]
+    ((of, loss),) = building.make_unanswerable([asked(1)], (), 40, 0)  # type: ignore[misc]
     assert of == asked(1) and isinstance(loss, UnusableSampleError) and loss.reason == "no_strategy"
 
 
-ITEM = ApprovedQuestion(
+ITEM = building.ApprovedQuestion(
     **{"item_id": "i1", "group_id": "i0", "revision": 0, "reviewers": ("ann",)},
     **{"image_ids": ("a", "b"), "question": "Which order?", "hint": "Restore."},
     **{"choices": ("1, 2", CANNOT), "key": "B", "category": "jigsaw-puzzle-solving"},
@@ -219,7 +213,7 @@ ITEM = ApprovedQuestion(
 
 
 def test_an_item_is_labelled_as_an_imported_one_is_and_by_what_left_it_unanswerable() -> None:
-    assert labels_of(ITEM) == {
+    assert building.labels_of(ITEM) == {
         "task": "jigsaw-puzzle-solving",
         "relation": "two-dimensional spatial",
         "images": "few (2-5)",
@@ -230,7 +224,9 @@ def test_an_item_is_labelled_as_an_imported_one_is_and_by_what_left_it_unanswera
 
 def test_the_rows_of_a_release_are_those_that_an_import_would_have() -> None:
     sources = {each: {"title": each.upper()} for each in "ab"}
-    release = build_questions("mmiu", Edition("mmiu"), [ITEM], ReviewPolicy("none", 0.1), sources)
+    release = building.build_questions(
+        "mmiu", Edition("mmiu"), [ITEM], ReviewPolicy("none", 0.1), sources
+    )
     (turn,), (item,) = release.rows["turns"], release.rows["items"]
     assert turn["question"] == (
         "Image1: <ImageHere>, Image2: <ImageHere>\nContext: Restore.\nQuestion: Which order?"

@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from methods.prompts.parsing import ParseError
-from methods.rewriting import parse_rewrites
-from methods.rewriting.checks import (
-    SimilarityBand,
-    choose_by_meaning,
-    fault_in,
-    language_of,
-    read_rewrites,
-    says_nothing_new,
-)
+from methods.rewriting import checks, parse_rewrites
 from tests.methods.refusals import reason_of
 
 ORIGINAL = "Image1: <ImageHere>. What stands in <image-1>?"
@@ -92,7 +84,7 @@ REFERENCE = "There are three red mills in a field by a canal."
     ],
 )
 def test_the_language_is_the_script_of_most_of_a_text(text: str, language: str | None) -> None:
-    assert language_of(text) == language
+    assert checks.language_of(text) == language
 
 
 @pytest.mark.parametrize(
@@ -111,7 +103,7 @@ def test_the_language_is_the_script_of_most_of_a_text(text: str, language: str |
     ],
 )
 def test_why_a_rewrite_cannot_stand_for_its_question(rewrite: str, reason: str | None) -> None:
-    assert fault_in(rewrite, QUESTION, REFERENCE, ["count the mills!"]) == reason
+    assert checks.fault_in(rewrite, QUESTION, REFERENCE, ["count the mills!"]) == reason
 
 
 @pytest.mark.parametrize(
@@ -126,20 +118,22 @@ def test_why_a_rewrite_cannot_stand_for_its_question(rewrite: str, reason: str |
 def test_a_short_answer_is_given_away_by_its_word_or_its_characters(
     rewrite, question, reference, leaked
 ):
-    assert fault_in(rewrite, question, reference, []) == ("gives_answer_away" if leaked else None)
+    assert checks.fault_in(rewrite, question, reference, []) == (
+        "gives_answer_away" if leaked else None
+    )
 
 
 def test_a_reference_says_something_that_its_question_does_not() -> None:
-    assert says_nothing_new("Three mills.", "Are there three mills or four?")
-    assert not says_nothing_new("Yes.", "Are there three mills?")
-    assert says_nothing_new("三座风车", "图中有三座风车吗？")
+    assert checks.says_nothing_new("Three mills.", "Are there three mills or four?")
+    assert not checks.says_nothing_new("Yes.", "Are there three mills?")
+    assert checks.says_nothing_new("三座风车", "图中有三座风车吗？")
 
 
 def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
     lines = (
         f"1. Count the mills.\n2. {QUESTION}\n\n3. Are there three?\n4. What number of mills is it?"
     )
-    read = read_rewrites(lines, QUESTION, REFERENCE, 2)
+    read = checks.read_rewrites(lines, QUESTION, REFERENCE, 2)
     assert read.rewrites == ["Count the mills.", "What number of mills is it?"]
     lost = {QUESTION: "copy_of_the_question", "Are there three?": "gives_answer_away"}
     assert read.lost == [*lost.items()]
@@ -147,14 +141,14 @@ def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
 
 def test_too_few_are_refused_with_the_reasons() -> None:
     with pytest.raises(ParseError) as caught:
-        read_rewrites(f"Count them.\n{QUESTION}\n几座？", QUESTION, REFERENCE, 2)
+        checks.read_rewrites(f"Count them.\n{QUESTION}\n几座？", QUESTION, REFERENCE, 2)
     assert caught.value.reason == "too_few_rewrites"
     assert caught.value.detail == (
         "1 usable rewrites of 2 that are needed, 1 copy_of_the_question, 1 other_language."
     )
 
 
-BAND = SimilarityBand(0.6, 0.98, 0.9)
+BAND = checks.SimilarityBand(0.6, 0.98, 0.9)
 
 
 def test_meaning_style_and_number_are_kept_within_the_band() -> None:
@@ -162,7 +156,7 @@ def test_meaning_style_and_number_are_kept_within_the_band() -> None:
     matrix = np.full((7, 7), 0.75) + 0.25 * np.eye(7)
     matrix[0, 1:] = matrix[1:, 0] = [0.8, 0.8, 0.5, 0.99, 0.7, 0.7]
     matrix[1, 2] = matrix[2, 1] = 0.95
-    kept = choose_by_meaning(matrix.tolist(), BAND, 2)
+    kept = checks.choose_by_meaning(matrix.tolist(), BAND, 2)
     assert kept.places == [0, 4]
     lost = {1: "same_style", 2: "other_meaning", 3: "hardly_changed", 5: "more_than_needed"}
     assert kept.lost == lost

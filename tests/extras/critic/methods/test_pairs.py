@@ -9,21 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extras.critic.methods import pairs
 from extras.critic.methods.contamination import (
     PairQuestion,
     SplitOverlap,
     near_duplicate_questions,
     plain_question,
     shared_content,
-)
-from extras.critic.methods.pairs import (
-    CriticPair,
-    HumanRating,
-    ScoredAnswer,
-    SkippedAnswer,
-    median_score,
-    names_pattern,
-    pairs_of,
 )
 from extras.critic.methods.split import UnsplitPair, assign_splits
 from methods.alignmmbench import Alignmmbench
@@ -40,38 +32,40 @@ from resources.settings.prompts import prompt
 CONTESTANTS = ("offline-careful", "file:org/Some-VLM-7B", "a")
 
 
-def rated(score: float, reason: str = "It is right.", rater: str = "ann") -> HumanRating:
-    return HumanRating(rater, "external", "file", {"Rating": score}, reason)
+def rated(score: float, reason: str = "It is right.", rater: str = "ann") -> pairs.HumanRating:
+    return pairs.HumanRating(rater, "external", "file", {"Rating": score}, reason)
 
 
 def scored(
-    *people: HumanRating,
+    *people: pairs.HumanRating,
     item_id: str = "i",
     answer: str = "A cat.",
     question: str = "What is it?",
     reference: str | None = "A cat.",
-) -> ScoredAnswer:
+) -> pairs.ScoredAnswer:
     turn = Turn(1, question, references={} if reference is None else {"answer": reference})
     item = Item(item_id, (turn,), labels={"task": "Recognition"})
     transcript = Transcript({("plain", 1): Answer("answered", answer)})
-    return ScoredAnswer(AnswerKey("m", item_id, "plain", 1), item, transcript, people)
+    return pairs.ScoredAnswer(AnswerKey("m", item_id, "plain", 1), item, transcript, people)
 
 
 def render(request: JudgeRequest) -> Sequence[Message]:
     return prompt(request.prompt).render(structured=False, **request.data)
 
 
-def made(*answers: ScoredAnswer) -> list[CriticPair | SkippedAnswer]:
-    return list(pairs_of(Alignmmbench(), answers, render, CONTESTANTS))
+def made(*answers: pairs.ScoredAnswer) -> list[pairs.CriticPair | pairs.SkippedAnswer]:
+    return list(pairs.pairs_of(Alignmmbench(), answers, render, CONTESTANTS))
 
 
-def why(*answers: ScoredAnswer) -> list[str]:
-    return [each.why if isinstance(each, SkippedAnswer) else "pair" for each in made(*answers)]
+def why(*answers: pairs.ScoredAnswer) -> list[str]:
+    return [
+        each.why if isinstance(each, pairs.SkippedAnswer) else "pair" for each in made(*answers)
+    ]
 
 
 def test_a_pair_is_what_the_judge_is_sent_and_a_reply_that_it_may_give() -> None:
     (pair,) = made(scored(rated(8, ' "Right", but short. ')))
-    assert isinstance(pair, CriticPair)
+    assert isinstance(pair, pairs.CriticPair)
     system, user = render(pair.request)
     assert pair.system == system.parts[0].text and pair.prompt == user.parts[0].text  # type: ignore[union-attr]
     assert pair.prompt.endswith("<answer>A cat.</answer>")
@@ -83,17 +77,17 @@ def test_a_pair_is_what_the_judge_is_sent_and_a_reply_that_it_may_give() -> None
 
 def test_a_chinese_question_has_the_chinese_prompt_and_is_written_as_it_is() -> None:
     (pair,) = made(scored(rated(3, "答案不对。"), question="图中是什么动物？"))
-    assert isinstance(pair, CriticPair)
+    assert isinstance(pair, pairs.CriticPair)
     assert pair.request.prompt == "alignmmbench/judge_zh" and "答案不对。" in pair.reply
 
 
 def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
     people = [rated(3, "a", "ann"), rated(7, "b", "bob"), rated(8, "c", "cho")]
-    assert median_score(people, "Rating") == people[1]
-    assert median_score(people[1:], "Rating") == people[1], "of two the lower one"
+    assert pairs.median_score(people, "Rating") == people[1]
+    assert pairs.median_score(people[1:], "Rating") == people[1], "of two the lower one"
     two = [rated(5, "", "ann"), rated(5, "d", "dan"), rated(5, "b", "bob")]
-    assert median_score(two, "Rating") == two[2], "of those who said why, the first by name"
-    assert median_score([rated(7, " ", "bob"), rated(8, "c", "cho")], "Rating") is None
+    assert pairs.median_score(two, "Rating") == two[2], "of those who said why, the first by name"
+    assert pairs.median_score([rated(7, " ", "bob"), rated(8, "c", "cho")], "Rating") is None
 
 
 @pytest.mark.parametrize(
@@ -102,7 +96,7 @@ def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
         (scored(rated(8, "")), "no_reason"),
         (scored(rated(7.5)), "not_whole"),
         (scored(rated(11)), "unreadable"),
-        (scored(HumanRating("ann", "external", "file", {}, "why")), "lacks_a_dimension"),
+        (scored(pairs.HumanRating("ann", "external", "file", {}, "why")), "lacks_a_dimension"),
         (scored(rated(8), reference=None), "not_judged"),
         (scored(rated(8), answer="I am Offline Careful."), "names_a_model"),
         (scored(rated(8, "As good as some-vlm-7b.")), "names_a_model"),
@@ -110,7 +104,9 @@ def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
         (scored(rated(8), question="Is offline-careful a cat?"), "pair"),
     ],
 )
-def test_what_makes_no_pair_is_left_out_for_one_reason(answer: ScoredAnswer, reason: str) -> None:
+def test_what_makes_no_pair_is_left_out_for_one_reason(
+    answer: pairs.ScoredAnswer, reason: str
+) -> None:
     assert why(answer) == [reason]
 
 
@@ -119,31 +115,31 @@ def test_the_same_prompt_is_learned_once() -> None:
 
 
 def test_names_are_whole_words_in_any_spelling() -> None:
-    pattern = names_pattern(["no-images:gpt-4o", "file:org/Qwen2-VL", "ab"])
+    pattern = pairs.names_pattern(["no-images:gpt-4o", "file:org/Qwen2-VL", "ab"])
     assert pattern is not None
     for text in ("GPT 4o said", "(gpt4o)", "by gpt_4O.", "Qwen2 VL", "是gpt-4o吗"):
         assert pattern.search(text), text
     for text in ("gpt-4o1", "megagpt-4o", "ab", "org", "Qwen2"):
         assert not pattern.search(text), text
-    assert names_pattern(["a", "ab"]) is None
+    assert pairs.names_pattern(["a", "ab"]) is None
 
 
 def test_a_judge_of_many_dimensions_needs_all_of_them() -> None:
     """MMDU's reply: the explanation and seven scores; people's overall score alone makes no pair."""
     answer = scored()
-    whole = HumanRating(
+    whole = pairs.HumanRating(
         "ann", "internal", "q", dict.fromkeys(DIMENSIONS, 6.0) | {OVERALL: 7.0}, "Good."
     )
-    half = HumanRating("bob", "internal", "q", {OVERALL: 7.0}, "Good.")
+    half = pairs.HumanRating("bob", "internal", "q", {OVERALL: 7.0}, "Good.")
 
-    def of(person: HumanRating) -> CriticPair | SkippedAnswer:
-        one = ScoredAnswer(answer.key, answer.item, answer.transcript, [person])
-        (found,) = pairs_of(Mmdu(), [one], render, CONTESTANTS)
+    def of(person: pairs.HumanRating) -> pairs.CriticPair | pairs.SkippedAnswer:
+        one = pairs.ScoredAnswer(answer.key, answer.item, answer.transcript, [person])
+        (found,) = pairs.pairs_of(Mmdu(), [one], render, CONTESTANTS)
         return found
 
-    assert of(half) == SkippedAnswer(answer.key, "turn", "lacks_a_dimension")
+    assert of(half) == pairs.SkippedAnswer(answer.key, "turn", "lacks_a_dimension")
     pair = of(whole)
-    assert isinstance(pair, CriticPair) and pair.score == 7
+    assert isinstance(pair, pairs.CriticPair) and pair.score == 7
     read = read_judgment(pair.reply)
     assert (
         read.scores == dict.fromkeys(DIMENSIONS, 6) | {OVERALL: 7} and read.explanation == "Good."

@@ -18,16 +18,11 @@ from methods.alignmmbench.candidates import (
     sample_candidates,
 )
 from methods.alignmmbench.drafting import (
-    DEMANDS,
-    DIALOGUE_TASKS,
-    SINGLE_TASKS,
     Seed,
-    dialogue_id,
     read_dialogue,
     read_seed,
-    seed_id,
 )
-from methods.alignmmbench.tasks import CATEGORIES, cosines, found_keywords, phrase, seen_keywords
+from methods.alignmmbench.tasks import cosines, found_keywords, phrase, seen_keywords
 from methods.release import Edition, Origin, Release, ReviewPolicy
 from tests.methods.refusals import reason_of
 
@@ -165,11 +160,6 @@ DIALOGUE = {
 }
 
 
-def test_there_is_a_demand_for_each_of_the_thirteen_tasks() -> None:
-    assert set(DEMANDS) == set(CATEGORIES) == {*SINGLE_TASKS, *DIALOGUE_TASKS}
-    assert (len(SINGLE_TASKS), len(DIALOGUE_TASKS)) == (11, 2)
-
-
 CHINESE = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
 
 
@@ -202,12 +192,6 @@ def test_a_seed_that_is_not_sound_is_refused_by_name(changes: dict[str, Any], re
     assert reason_of(read_seed, json.dumps({**SEED, **changes}), "en") == reason
 
 
-def test_what_is_no_object_or_mentions_material_in_chinese_is_refused() -> None:
-    assert reason_of(read_seed, "Three mills.", "en") == "not_json"
-    given = {"question": "根据所给资料，图中有几座风车？", "reference": "三座。"}
-    assert reason_of(read_seed, json.dumps(given), "zh") == "mentions_material"
-
-
 def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
     dialogue = read_dialogue(json.dumps(DIALOGUE), "Coherence", "en")
     assert dialogue.history == tuple(tuple(turn.values()) for turn in DIALOGUE["history"])
@@ -234,15 +218,6 @@ def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
 )
 def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):
     assert reason_of(read_dialogue, json.dumps({**DIALOGUE, **changes}), task, "en") == reason
-
-
-def test_ids_are_hashes_of_what_they_name() -> None:
-    seed = read_seed(json.dumps(SEED), "en")
-    ids = {seed_id(image, task, seed) for image in "ab" for task in ("Counting", "Writing")}
-    assert len(ids) == 4 and seed_id("a", "Counting", seed) in ids
-    dialogue = read_dialogue(json.dumps(DIALOGUE), "Coherence", "en")
-    changed = dialogue._replace(history=dialogue.history[:1])
-    assert dialogue_id("a", "Coherence", dialogue) != dialogue_id("a", "Coherence", changed)
 
 
 MADE = Origin("call", "alignmmbench/write_seed@1")

@@ -139,9 +139,6 @@ def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_o
         lines = [json.loads(line) for line in (folder / f"{split}.jsonl").read_text().splitlines()]
         of_split = [row for row in found if row["split"] == split]
         assert [line["pair_id"] for line in lines] == [row["pair_id"] for row in of_split]
-        assert [message["role"] for message in lines[0]["messages"]] == [
-            *("system", "user", "assistant")
-        ]
         assert lines[0]["messages"][-1]["content"] == of_split[0]["reply"]
     assert card["n_pairs"] == {"test": 4, "train": 36}
     assert card["by_category"] == {CATEGORY: {"train": 36, "test": 4}}
@@ -167,14 +164,8 @@ def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_o
 def test_answers_of_an_external_model_are_only_for_testing(evaluated: Desk, tmp_path: Path) -> None:
     score(evaluated, groups=range(N_GROUPS))
     materialize(evaluated, critic_pairs={"external_models": ["other-vlm"]})
-    models = {(row["split"], row["model"]): 0 for row in pairs(evaluated)}
-    for row in pairs(evaluated):
-        models[row["split"], row["model"]] += 1
-    assert models == {
-        ("external", "other-vlm"): 20,
-        ("test", "some-vlm"): 2,
-        ("train", "some-vlm"): 18,
-    }
+    models = {(row["split"], row["model"]) for row in pairs(evaluated)}
+    assert models == {("external", "other-vlm"), ("test", "some-vlm"), ("train", "some-vlm")}
     folder, card = export_critic(evaluated.warehouse, "r", tmp_path)
     assert card["n_pairs"] == {"external": 20, "test": 2, "train": 18}
     assert len((folder / "external.jsonl").read_text().splitlines()) == 20
@@ -269,14 +260,6 @@ def test_the_files_are_in_the_home(warehouse: Warehouse, capsys) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "vlm-loom result export-critic: say RELEASE, too.\n"),
-        (["other"], "There is no release other; there are align, align-1.\n"),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence(arguments, said, warehouse, capsys) -> None:
-    assert loom(["result", "export-critic", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert said in told and told.count("\n") == 1
+def test_a_release_that_is_not_there_is_one_sentence(warehouse: Warehouse, capsys) -> None:
+    assert loom(["result", "export-critic", "other"]) == 2
+    assert capsys.readouterr().err == "There is no release other; there are align, align-1.\n"

@@ -75,12 +75,6 @@ def test_a_pair_is_what_the_judge_is_sent_and_a_reply_that_it_may_give() -> None
     assert (read.score, read.explanation) == (8, '"Right", but short.') and pair.score == 8
 
 
-def test_a_chinese_question_has_the_chinese_prompt_and_is_written_as_it_is() -> None:
-    (pair,) = made(scored(rated(3, "答案不对。"), question="图中是什么动物？"))
-    assert isinstance(pair, pairs.CriticPair)
-    assert pair.request.prompt == "alignmmbench/judge_zh" and "答案不对。" in pair.reply
-
-
 def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
     people = [rated(3, "a", "ann"), rated(7, "b", "bob"), rated(8, "c", "cho")]
     assert pairs.median_score(people, "Rating") == people[1]

@@ -127,9 +127,7 @@ def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:
     # A release without the label has no rows, and it is said.
     shown = materialize(desk, label="category")
     assert rows(desk) == {}
-    assert (
-        shown["maps"] == "No release that was scored has the label 'category' with several values."
-    )
+    assert shown["maps"].startswith("No release that was scored has the label 'category'")
 
 
 NO_CALLS = EvaluationCalls([], {})

@@ -116,6 +116,17 @@ def test_a_row_or_the_passes_of_a_question_are_one_item_however_they_are_named()
     assert item.turns[0].references == {}
 
 
+def test_a_circular_file_has_a_row_for_each_place_and_the_image_once() -> None:
+    rows = rows_of(written("mmbench-circular.tsv", [FISH]))
+    assert [(row["index"], row["A"], row["B"], row["C"], row["answer"]) for row in rows] == [
+        ("241", "cat", "fish", "NA", "B"),
+        ("1000241", "fish", "NA", "cat", "A"),
+        ("2000241", "NA", "cat", "fish", "C"),
+    ]
+    assert [row["image"] for row in rows] == [IMAGE, "241", "241"]
+    assert {row["hint"] for row in rows} == {"It swims."}
+
+
 TEXTS = st.lists(
     st.sampled_from([*"\"'\n\t\\字", "\r\n", "Hint: ", "\nQuestion: ", "None", "A. "])
     | st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6),
@@ -304,6 +315,12 @@ def test_choices_say_which_pass_it_is_however_they_are_shifted_or_written():
     assert place(NUMBERED, index="7", A="cat", B="dog", C="") == key("7", 0)
     assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == key("241", 1)
     assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == key("7", 0)
+
+
+@pytest.mark.parametrize("choices", ["cat", "cat dog cow", "dog cat NA", "cat dog NA cow"])
+def test_other_choices_are_another_question(choices: str) -> None:
+    cells = dict(zip("ABCD", choices.split(), strict=False))
+    assert place(NUMBERED, index="7", **cells) == "other_choices"
 
 
 @pytest.mark.parametrize("items", [NUMBERED, NAMED])

@@ -184,6 +184,13 @@ def test_an_id_is_of_the_item_the_language_and_both_texts() -> None:
     assert len(set(ids)) == 5 and id_of() == ids[0]
 
 
+@pytest.mark.parametrize("ability", ["ocr", "ability {}"], ids=["one ability", "ten abilities"])
+def test_four_of_ten_items_or_abilities_with_one_item_each_are_in_dev(ability) -> None:
+    of = {f"item {number}": ability.format(number) for number in range(10)}
+    found = split_items(of, {}, seed=0)
+    assert Counter(found.values()) == {DEV: 4, TEST: 6}
+
+
 LEAVES = st.dictionaries(
     st.text("abcdef0123456789", min_size=1, max_size=4), st.sampled_from("uvwxyz"), max_size=60
 )

@@ -40,6 +40,30 @@ def test_every_reference_gets_its_new_number_at_once(text, numbers, renumbered):
     assert composing.renumber(text, numbers) == renumbered
 
 
+def test_an_entering_image_is_labelled_before_the_question_and_can_be_taken_off():
+    assert (
+        composing.place_images("Why?", [3, 4]) == "Image3: <ImageHere>, Image4: <ImageHere>. Why?"
+    )
+    assert composing.place_images("Why?", []) == "Why?"
+    for numbers in ([], [1], [3, 4, 5]):
+        assert (
+            composing.without_places(composing.place_images("Is Image1: here?", numbers))
+            == "Is Image1: here?"
+        )
+
+
+def test_a_dialogue_of_two_images_as_worked_by_hand():
+    dialogue = composing.compose([multi(), single(2), single(1)], n_images=2)
+    assert [(turn.question_id, turn.question, turn.answer) for turn in dialogue.turns] == [
+        ("s1", "Image1: <ImageHere>. What is in <image-1>?", "See <image-1>."),
+        # Its question knows it as <image-1>; in the dialogue it is the second to enter.
+        ("s2", "Image2: <ImageHere>. What is in <image-2>?", "See <image-2>."),
+        ("m", "Compare <image-1> and <image-2>.", "<image-2> is taller."),
+    ]
+    assert [turn.image_positions for turn in dialogue.turns] == [(1,), (2,), ()]
+    assert dialogue.positions == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("qas", "reason"),
     [

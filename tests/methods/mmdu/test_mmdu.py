@@ -204,6 +204,11 @@ def test_scores_that_the_judge_only_quotes_do_not_replace_its_own(text):
     assert reason_of(parse_grades, text) in {"two_ratings", "quoted_object"}
 
 
+@pytest.mark.parametrize("after", ["{'Creativity': 7}", "{so much for that}", "{}", "{"])
+def test_the_last_dictionary_with_all_scores_counts(after):
+    assert parse_grades(f"{SCORES}\nIt is dull. {after}").scores == SCORES
+
+
 @pytest.mark.skipif(not SAMPLE.is_file(), reason="the shared folder is not here")
 def test_the_samples_judges_are_read_and_their_words_kept():
     cases = json.loads(SAMPLE.read_text())

@@ -66,12 +66,32 @@ def test_a_dialogue_in_mmdus_form() -> None:
     assert item.item_id == "3"
 
 
+def test_what_else_a_record_says_in_a_text_or_a_number_is_a_label_and_comes_back() -> None:
+    record = {**RECORD, "set": "bridges", "seed": 7, "tags": ["old"], "note": "", "answer": "x"}
+    (item,) = read_records(record)
+    # A list is no label, an empty text says nothing, and `answer` is a column of the other form.
+    assert item.labels == {"set": "bridges", "seed": "7"}
+    assert mmdu_record(item) == {**RECORD, "set": "bridges", "seed": "7"}
+
+
 def test_a_row_has_lists_of_texts_and_the_images_inside() -> None:
     header, row = written("mmdu.tsv", [BRIDGES]).splitlines()
     assert header == '"index"\t"question"\t"answer"\t"image"'
     encoded = [base64.b64encode(bytes_of(path)).decode() for path in PICTURES]
     lists = ([FIRST, SECOND], [OLDER, "Newer."], encoded)
     assert row.split("\t") == ['"d1"', *(f'"{each!r}"' for each in lists)]
+
+
+def test_paths_may_stand_for_images_and_lists_be_long():
+    # A column without a name is the row number of a table and no label.
+    text = "\tindex\tquestion\timage_path\n7\t4\t['<ImageHere>?', 'Why?']\t['a/b.jpg']\n"
+    assert read("MMDU.TSV", text) == [
+        PublishedItem("4", (Turn(1, "<ImageHere>?", (1,)), Turn(2, "Why?")), ("a/b.jpg",))
+    ]
+    # A list of almost a million characters is read.
+    question = IMAGE_HERE + "a" * (MOST_TEXT - 20)
+    (item,) = read("mmdu.tsv", row(question=repr([question])))
+    assert item.turns[0].question == question
 
 
 TEXTS = st.lists(

@@ -96,6 +96,14 @@ def test_a_fault_of_a_sample_is_named_with_its_place(sample: object, fault: str)
     assert told(SAMPLE, sample).startswith(f"task 1, sample 2{fault}")
 
 
+def test_every_fault_is_named_and_many_are_counted():
+    both = told(changed(Source="", Question=""))
+    assert both == "task 1, sample 1 has no Source; task 1, sample 1 has no Question"
+    assert told(*[{}] * 12).endswith("task 1, sample 10 has no Input; and 2 more faults")
+    # A task that is none of the 52 is named.
+    assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "fault"),
     [
@@ -138,6 +146,17 @@ def test_the_form_is_seen_in_the_output_unless_the_task_says_it(form, outputs) -
         assert form_of(sample("a kite", replace(TRACKING, output_format=form)), []) == form
 
 
+def test_a_short_output_is_a_name_where_enough_others_of_its_task_are_short() -> None:
+    pool = ["kite", "red kite", "owl", "crow"]
+    assert form_of(sample("kite"), pool) == "name"
+    assert form_of(sample("kite"), pool[:3]) == "text"
+    assert form_of(sample("kite"), [*pool[:3], "a bird that nobody has ever seen"]) == "text"
+    # Who says that it is a text has the wrong choices written.
+    free = replace(TRACKING, output_format="text")
+    assert form_of(sample("kite", free), pool) == "text"
+    assert form_of(sample("12", free), pool) == "number"
+
+
 @pytest.mark.parametrize(
     ("output", "near"),
     [
@@ -172,6 +191,12 @@ def test_other_orders_are_written_alike(output: str, others: set[str]) -> None:
     assert set(other_orders(output, 7, 0)) == others
 
 
+def test_other_orders_of_many_places_are_different_orders_of_them() -> None:
+    found = other_orders("1, 2, 3, 4, 5, 6, 7, 8", 7, 0)
+    assert len(set(found)) == 7 and "1, 2, 3, 4, 5, 6, 7, 8" not in found
+    assert {"".join(sorted(each.split(", "))) for each in found} == {"12345678"}
+
+
 @pytest.mark.parametrize(
     ("output", "other"),
     [("Yes", "No"), ("no", "yes"), ("NO.", "YES."), ("True", "False"), ("false", "true")],
@@ -192,6 +217,14 @@ def test_the_other_of_two_is_written_alike(output: str, other: str) -> None:
 )
 def test_an_output_that_is_not_of_its_form_is_refused_by_name(output, form, reason):
     assert reason_of(wrong_choices, sample(output), form, [output], 0) == reason
+
+
+def test_names_are_those_of_the_tasks_pool_but_none_that_is_right_too() -> None:
+    pool = ["kite", "Kite.", "milan", "owl", "crow", "jay", "rook"]
+    right_too = sample("kite", also_right=("Milan",))
+    for seed in range(20):
+        wrong = wrong_choices(right_too, "name", pool, seed)
+        assert len(wrong) == 3 and set(wrong) <= {"owl", "crow", "jay", "rook"}
 
 
 def test_a_samples_own_wrong_outputs_come_first_and_candidates_are_other_images():

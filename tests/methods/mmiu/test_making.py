@@ -117,6 +117,18 @@ def test_irrelevant_is_the_question_or_all_images() -> None:
     assert seen == {"images", "question"}
 
 
+def test_irrelevant_images_are_other_candidates_in_a_retrieval_task() -> None:
+    shown = RETRIEVAL_QUESTION._replace(images=("q1",))
+    material = ReplacementMaterial(ELSEWHERE.images, ())
+    found = change_question(IRRELEVANT, RETRIEVAL, "image", shown, material, 0)
+    assert (len(found.images), len(found.distractors)) == (1, 4)
+    # The image that the question shows is not a choice.
+    images = {*found.images, *found.distractors}
+    assert images <= set(ELSEWHERE.images) and len(images) == 5
+    # Too few other pictures, and no question of another form.
+    assert applied(IRRELEVANT, RETRIEVAL, ReplacementMaterial(("e1", "e2", "e3"), ())) is None
+
+
 JIGSAW_TASK, RETRIEVAL_TASK = JIGSAW.task, RETRIEVAL.task
 COUNTING = TaskInfo("spot-the-diff", "Count.", "images", "number")
 PICTURES = tuple(f"picture {place}" for place in range(60))

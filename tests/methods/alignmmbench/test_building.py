@@ -19,8 +19,10 @@ from methods.alignmmbench.candidates import (
 )
 from methods.alignmmbench.drafting import (
     Seed,
+    dialogue_id,
     read_dialogue,
     read_seed,
+    seed_id,
 )
 from methods.alignmmbench.tasks import cosines, found_keywords, phrase, seen_keywords
 from methods.release import Edition, Origin, Release, ReviewPolicy
@@ -218,6 +220,15 @@ def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
 )
 def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):
     assert reason_of(read_dialogue, json.dumps({**DIALOGUE, **changes}), task, "en") == reason
+
+
+def test_ids_are_hashes_of_what_they_name() -> None:
+    seed = read_seed(json.dumps(SEED), "en")
+    ids = {seed_id(image, task, seed) for image in "ab" for task in ("Counting", "Writing")}
+    assert len(ids) == 4 and seed_id("a", "Counting", seed) in ids
+    dialogue = read_dialogue(json.dumps(DIALOGUE), "Coherence", "en")
+    changed = dialogue._replace(history=dialogue.history[:1])
+    assert dialogue_id("a", "Coherence", dialogue) != dialogue_id("a", "Coherence", changed)
 
 
 MADE = Origin("call", "alignmmbench/write_seed@1")

@@ -10,6 +10,8 @@ from methods.convbench.attribution import (
     ABSENT,
     BOTH_GIVEN,
     CHANGES,
+    LATER_TURN,
+    NO_ITEMS,
     NOTHING_CHANGES,
     PERCEPTION_GIVEN,
     REASONING_GIVEN,
@@ -17,7 +19,7 @@ from methods.convbench.attribution import (
     ScoreTransition,
     attribution_rows,
 )
-from methods.convbench.scores import CREATION, PERFECT_PERCEPTION, REASONING
+from methods.convbench.scores import CREATION, PERCEPTION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.asking import PLAIN
 from tests.methods.convbench.planted import Values, model, scored
 from tests.methods.evaluation.observed import ScoredObservation, frame
@@ -133,6 +135,14 @@ def test_by_task_the_same_of_its_items_and_a_task_that_all_share_splits_nothing(
     assert {task for _, _, task in rows_of({"m": reasoning(before, after, one_task)})} == {""}
 
 
+def test_a_model_without_one_setting_is_there_with_the_reason() -> None:
+    plain = scored(REASONING, PLAIN, numbered([0] * 6))
+    both = reasoning(numbered([0] * 6), numbered([1] * 6))
+    row = rows_of({"both": both, "plain": plain})["plain", f"{PERCEPTION_GIVEN}: {REASONING}", ""]
+    assert (row["n_items"], row["left_out"], row["reason"]) == (0, [(ABSENT, 6)], NO_ITEMS)
+    assert row["difference"] is None and row["gone_share"] is None
+
+
 def test_other_benchmarks_baselines_and_models_without_images_have_no_rows() -> None:
     both = reasoning(numbered([0] * 6), numbered([1] * 6))
     for observed in (
@@ -177,3 +187,12 @@ def test_a_planted_cause_is_named_and_no_other() -> None:
     # What both given settings gain is what the one gains and what the other gains on top.
     steps = [found["both", change, ""]["difference"] for change in GAINS[1:]]
     assert found["both", f"{BOTH_GIVEN}: {CREATION}", ""]["difference"] == pytest.approx(sum(steps))
+
+
+def test_the_decline_over_turns_is_found() -> None:
+    found = rows_of({"m": model(5, perceives=0.9, reasons=0.4)}, CHANGES)
+    row = found["m", f"{LATER_TURN}: {REASONING}", ""]
+    assert row["before_dimension"] == PERCEPTION
+    assert (row["before_trial"], row["trial"]) == (PLAIN, PLAIN)
+    assert row["verdict"] == "loss" and row["ci_high"] < 0
+    assert row["difference"] == pytest.approx(row["after_value"] - row["before_value"])

@@ -186,6 +186,13 @@ def test_focus_points_stand_at_the_creation_and_are_left_out_on_demand(benchmark
     assert counts == [n, 0, n]
 
 
+def test_without_turn_judgments_the_conversation_is_compared_by_its_texts() -> None:
+    requests, _ = judged_by(Convbench(turn_judgments=False))
+    whole = requests[PLAIN, 3, "overall-model-first"]
+    system, _ = prompt(whole.prompt).render(images=(), **whole.data)
+    assert "<verdict>" not in shown(whole) + system.parts[0].text
+
+
 @pytest.mark.parametrize("later", [True, False])
 def test_a_turn_is_judged_within_all_three_turns_or_those_up_to_it(later: bool) -> None:
     """Formula (i) of section 4: the judge of turn i gets M1 to M3 and R1 to R3."""
@@ -224,6 +231,17 @@ def test_what_the_model_failed_fails_the_conversation_too() -> None:
     assert (of["Reasoning", PLAIN], of["Overall", PLAIN]) == ("empty", "empty")
     assert of["Creation", PLAIN] == "not_asked"
     assert of["Overall", scores.PERFECT_PERCEPTION] == "judged"
+
+
+def test_grades_stand_beside_the_comparisons() -> None:
+    benchmark = Convbench(grades=True)
+    requests, observed = judged_by(benchmark, graded)
+    grades = {(o.metric, o.trial): o.value for o in observed if o.part.endswith("grade")}
+    assert len(grades) == 9 and set(grades.values()) == {7}
+    pair = "<reference>R2</reference>\n<answer>M2</answer>"
+    assert pair in shown(requests[PLAIN, 2, "grade"])
+    names = [metric.name for metric in benchmark.metrics]
+    assert len(set(names)) == len(names) and {"S1 grade", "SO~ grade"} < set(names)
 
 
 def test_every_variant_has_versions_of_its_own() -> None:

@@ -27,6 +27,7 @@ from methods.convbench.drafting import (
     read_reference,
     read_turns,
     sample_entries,
+    task_name,
 )
 from methods.convbench.scores import TASK_LABELS
 from methods.errors import UserError
@@ -177,6 +178,20 @@ def at(*degrees: float) -> np.ndarray:
     """Unit vectors in a plane."""
     angles = np.deg2rad(degrees)
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("travel plan writing", "Travel Plan Writing"),
+        ("Formulating A  Travel\nPlan.", "Formulating a Travel Plan"),
+        ('"the Making of OCR"', "The Making of OCR"),
+        ("...", ""),
+    ],
+)
+def test_a_name_has_its_usual_form(written: str, name: str) -> None:
+    assert task_name(written) == name
+    assert task_name(name) == name
 
 
 def test_synonyms_are_one_category_called_as_most_turns_are() -> None:

@@ -39,13 +39,6 @@ def test_three_vectors_by_hand() -> None:
     )
 
 
-def test_two_adapters_by_hand() -> None:
-    # B A = [[1, 2], [0, 0]] and [[0, 0], [3, 0]]; then the first again with twice the numbers.
-    ups = [np.array([[1.0], [0.0]]), np.array([[0.0], [3.0]]), np.array([[2.0], [0.0]])]
-    downs = [np.array([[1.0, 2.0]]), np.array([[1.0, 0.0]]), np.array([[1.0, 2.0]])]
-    assert low_rank_products(ups, downs).tolist() == [[5, 0, 10], [0, 9, 0], [10, 0, 20]]
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.integers(1, 5), min_size=2, max_size=5),

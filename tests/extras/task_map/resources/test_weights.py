@@ -35,17 +35,6 @@ def full(of: Factors, scale: float) -> Floats:
     return np.concatenate([(scale * up @ down).ravel() for up, down in of.values()])
 
 
-def test_one_module_by_hand(tmp_path: Path) -> None:
-    # B A of one number each: 2 x 3 = 6 times alpha / r = 4 / 1, and so on.
-    for task, up, down in (("a", 2.0, 3.0), ("b", 1.0, 1.0), ("c", -1.0, 2.0)):
-        one = {MODULE.format(0): (np.array([[up]]), np.array([[down]]))}
-        save_adapter(tmp_path / task, one, r=1)
-    read = read_products(tmp_path)
-    assert read.tasks == ("a", "b", "c") and read.kind == "LoRA adapters of tiny"
-    changes = np.array([24.0, 4.0, -8.0])
-    assert read.products == pytest.approx(np.outer(changes, changes))
-
-
 def test_ranks_and_scales_may_differ_by_task_and_by_module(tmp_path: Path) -> None:
     save_adapter(tmp_path / "plain", factors(0))
     save_adapter(tmp_path / "root", factors(1, rank=4), r=4, use_rslora=True)

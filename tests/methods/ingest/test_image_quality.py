@@ -181,14 +181,6 @@ def test_visible_is_the_mean_opacity():
     assert facts_of(clear.convert("RGB")).visible == facts_of(scene(), "JPEG").visible == 1
 
 
-def test_what_is_white_on_nothing_has_no_contrast():
-    """As it is shown, on white."""
-    drawn = Image.new("LA", (90, 90), (0, 0))
-    drawn.paste((255, 255), (20, 20, 60, 60))
-    facts = facts_of(drawn)
-    assert (facts.contrast, facts.entropy) == (0, 0) and 0.1 < facts.visible < 0.3
-
-
 def test_a_palette_that_cannot_be_shown_is_refused():
     # 300 shades of transparency for a palette of 256.
     data = encoded(scene().quantize(256))

@@ -94,14 +94,6 @@ def test_a_picture_that_was_turned_is_not_turned_again():
     assert corners(upright_rgb(shown)) == AS_SHOWN[6]
 
 
-@pytest.mark.parametrize("format_name", ["JPEG", "PNG", "WEBP"])
-@pytest.mark.parametrize("orientation", [0, 9, 6000])
-def test_an_orientation_that_does_not_exist_turns_nothing(format_name, orientation):
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    assert upright_transpose(reopened(four_corners(), format_name, exif=exif)) is None
-
-
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 @pytest.mark.parametrize("exif", [b"Exif\0\0x", b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0"])
 @pytest.mark.parametrize("format_name", ["JPEG", "PNG", "WEBP"])

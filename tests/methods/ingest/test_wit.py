@@ -22,12 +22,6 @@ def test_a_line_becomes_a_typed_row():
     assert parsed.context_page_description == "A nebula."
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
-def test_line_ends_are_no_part_of_the_last_field(end):
-    [parsed] = parse(record(context_section_description="last").rstrip(b"\n") + end)
-    assert parsed.context_section_description == "last"
-
-
 def test_numbers_may_have_leading_zeros_and_truth_any_case():
     parsed = row(original_height="007", is_main_image="TRUE", page_changed_recently="False")
     assert parsed.original_height == 7
@@ -39,11 +33,6 @@ def test_numbers_may_have_leading_zeros_and_truth_any_case():
 def test_a_field_of_nothing_but_blanks_is_empty(blank):
     assert row(section_title=blank).section_title is None
     assert row(original_height=blank).original_height is None
-
-
-@pytest.mark.parametrize("text", ["\u00a0", "\u2003", "\x1c", "\x00", "\ufeff"])
-def test_other_characters_that_show_nothing_are_text(text):
-    assert row(caption_alt_text_description=text).caption_alt_text_description == text
 
 
 @pytest.mark.parametrize("column", ["language", "page_title", "hierarchical_section_title"])

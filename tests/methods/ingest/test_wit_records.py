@@ -39,11 +39,6 @@ def test_a_stray_quote_costs_its_own_line_and_no_good_row(n_after):
     assert rows == [replace(row(), line_number=3 + number) for number in range(n_after)]
 
 
-def test_two_stray_quotes_do_not_make_a_row_of_what_stands_between_them():
-    stray = record().replace(b"A nebula.", b'"A nebula.')
-    assert [item.line_number for item in parse(stray, b"rubbish\n", stray)] == [2, 3, 4]
-
-
 def test_a_field_over_too_many_lines_is_refused_line_by_line():
     last = MAX_LINES + 3
     *refused, after = parse(record(section_title="." + "\n" * MAX_LINES), record())
@@ -57,12 +52,6 @@ def test_a_record_of_too_many_bytes_is_refused_line_by_line():
     first, second, after = parse(record(section_title=f"{half}\n{half}"), record())
     assert isinstance(first, wit.Rejection) and isinstance(second, wit.Rejection)
     assert after == replace(row(), line_number=4)
-
-
-def test_a_record_that_is_no_row_when_whole_is_refused_line_by_line():
-    first, second = parse(record(section_title="a\nb", original_height="tall"))
-    assert (first.reason, first.line_number) == ("quote_unbalanced", 2)
-    assert (second.reason, second.line_number) == ("wrong_column_count", 3)
 
 
 def test_lines_whose_numbers_do_not_follow_each_other_are_never_joined():
@@ -204,22 +193,6 @@ def test_the_caption_may_be_given_only_together_with_the_title(alone, together, 
         "caption_title_and_reference_description": together,
     }
     assert only([page]).caption_reference_description == caption
-
-
-def test_a_column_that_is_missing_is_empty():
-    features = {name: values for name, values in lists(OWL).items() if "caption" not in name}
-    row = only(features | {"section_title": None}, mime_type=None)
-    assert isinstance(row, wit.WitRow)
-    assert row.caption_reference_description is row.section_title is row.mime_type is None
-
-
-@pytest.mark.parametrize(
-    "features", [None, [], {}, lists(), {"language": None, "page_url": None}], ids=repr
-)
-def test_an_image_without_a_page_is_one_rejection(features):
-    rejected = only(features)
-    assert isinstance(rejected, wit.Rejection)
-    assert (rejected.reason, rejected.excerpt) == ("no_page", IMAGE["image_url"])
 
 
 def test_lists_of_unequal_length_are_one_rejection():

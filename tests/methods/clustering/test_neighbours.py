@@ -166,7 +166,8 @@ def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
 
 def test_progress_is_told_block_by_block_and_too_many_pairs_are_refused(monkeypatch):
     told = []
-    monkeypatch.setattr(module, "blocks", lambda prepared: module.blocks(prepared, 30))
+    blocks = module.blocks
+    monkeypatch.setattr(module, "blocks", lambda prepared: blocks(prepared, 30))
     module.find_neighbours(clustered_vectors(0), 0.75, lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
     # Too many pairs are refused in one sentence.

@@ -239,14 +239,6 @@ def test_a_part_that_is_not_the_old_one_does_not_get_its_name_though_it_has_its_
     assert again.groups.ids == made.groups.ids
 
 
-def test_a_community_of_which_half_was_in_none_is_not_the_old_one():
-    # At 10 degrees x and y are in none; at 41 x is the centre of all four.
-    entries = world.of_angles({"a": (0, 0), "b": (5, 5), "x": (30, 30), "y": (45, 45)})
-    was = clustered(entries, tau=np.cos(np.radians(10)))
-    made = reclustered(was, entries, entries)
-    assert changes(made)[0] == ("group", "merged")
-
-
 NOBODY = "."
 
 
@@ -298,10 +290,3 @@ CASES = {
 def test_changes(case):
     before, after, expected = CASES[case]
     assert difference(before, after) == set(filter(None, expected.split(", ")))
-
-
-def test_where_nobody_is_left_the_number_of_old_communities_tells_of_them():
-    none = np.array([], dtype=int)
-    rows = compare_communities(none, none, none.astype(bool), 1, 0)
-    assert [CHANGES[change] for change in rows.change] == ["gone"]
-    assert rows.old.tolist() == [0] and rows.new.tolist() == [-1]

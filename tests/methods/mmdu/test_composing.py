@@ -133,6 +133,15 @@ def only(number: int) -> composing.Weights:
     return {number: 1}
 
 
+def test_a_small_shape_worked_by_hand() -> None:
+    shape = composing.shape_of(3, only(1), only(3), 27, 6, 0, "s")
+    assert shape.singles == (1, 1, 1)
+    assert shape.together == (composing.MultiImageQuestions((1, 2, 3), 3),)
+    assert shape.n_turns == 6
+    assert composing.even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
+    assert composing.even_parts("abc", 3) == ["abc"]
+
+
 def test_a_sampled_number_depends_on_what_it_is_of_and_on_its_weight():
     numbers = [
         composing.seeded_integer(composing.equal_weights(2, 5), "set", n) for n in range(400)
@@ -155,7 +164,6 @@ def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole() -> Non
     assert third.positions[1:] == (7, 8, 9) and third.positions[0] in range(1, 7)
     assert whole == composing.MultiImageQuestions(tuple(range(1, 10)), 1)
     assert [group.n_questions for group in shape.together] == [2, 2, 2, 1]
-    assert composing.even_parts("abcdefghij", 4) == ["abcd", "efg", "hij"]
 
 
 def test_every_third_question_goes_on_from_one_two_before() -> None:

@@ -290,3 +290,10 @@ CASES = {
 def test_changes(case):
     before, after, expected = CASES[case]
     assert difference(before, after) == set(filter(None, expected.split(", ")))
+
+
+def test_where_nobody_is_left_the_number_of_old_communities_tells_of_them():
+    none = np.array([], dtype=int)
+    rows = compare_communities(none, none, none.astype(bool), 1, 0)
+    assert [CHANGES[change] for change in rows.change] == ["gone"]
+    assert rows.old.tolist() == [0] and rows.new.tolist() == [-1]

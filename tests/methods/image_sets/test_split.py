@@ -173,3 +173,23 @@ def test_a_page_with_other_texts_or_another_picture_keeps_its_split() -> None:
     # The page's earlier picture is gone.
     found = split_corpus([SplitImage("p2", "i7")], SplitSpec(1.0), ON_BOTH)
     assert found == {**ON_BOTH, ("p2", "i7"): SplitDecision("instruction", "joined")}
+
+
+def test_what_an_imported_benchmark_has_goes_to_the_benchmarks_or_is_left_out():
+    corpus = [
+        SplitImage("p1", "i1"),
+        SplitImage("p2", "i2"),
+        SplitImage("p2", "i5"),
+        SplitImage("p3", "i3"),
+        SplitImage("p4", "i4"),
+    ]
+    tested = ExternalContent(pages={"p3"}, images={"i1", "i2"})
+    found = split_corpus(corpus, SplitSpec(0.0), ON_BOTH, tested)
+    assert found == {
+        ("p1", "i1"): SplitDecision("benchmark", "sampled"),
+        # A model may have been trained on it.
+        ("p2", "i2"): SplitDecision(None, IMPORTED),
+        ("p2", "i5"): SplitDecision(None, BRIDGES),
+        ("p3", "i3"): SplitDecision("benchmark", "joined"),
+        ("p4", "i4"): SplitDecision("instruction", "sampled"),
+    }

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest import wit, wit_records
+from methods.ingest.wit import WitRow
 from methods.ingest.wit_records import MAX_LINES, parse_records
 from tests.methods.ingest.wit_lines import numbered, parse, record, row
 
@@ -37,6 +38,11 @@ def test_a_stray_quote_costs_its_own_line_and_no_good_row(n_after):
     first, *rows = parse(stray, record() * n_after)
     assert isinstance(first, wit.Rejection) and first.reason == "quote_unbalanced"
     assert rows == [replace(row(), line_number=3 + number) for number in range(n_after)]
+
+
+def test_two_stray_quotes_do_not_make_a_row_of_what_stands_between_them():
+    stray = record().replace(b"A nebula.", b'"A nebula.')
+    assert [item.line_number for item in parse(stray, b"rubbish\n", stray)] == [2, 3, 4]
 
 
 def test_a_field_over_too_many_lines_is_refused_line_by_line():
@@ -193,6 +199,13 @@ def test_the_caption_may_be_given_only_together_with_the_title(alone, together, 
         "caption_title_and_reference_description": together,
     }
     assert only([page]).caption_reference_description == caption
+
+
+def test_a_column_that_is_missing_is_empty():
+    features = {name: values for name, values in lists(OWL).items() if "caption" not in name}
+    row = only(features | {"section_title": None}, mime_type=None)
+    assert isinstance(row, WitRow)
+    assert row.caption_reference_description is row.section_title is row.mime_type is None
 
 
 def test_lists_of_unequal_length_are_one_rejection():

@@ -174,6 +174,7 @@ CHANGED = SCORES | {"Richness": 10}
         (f"{SCORES!r}", "no_explanation"),
         (f"<your explanation>\n{SCORES!r}", "placeholder"),
         (f"{SCORES}\nOn reflection:\n{CHANGED}", "two_ratings"),
+        (f"It is dull.\nOverall Score: 3\n{SCORES}", "two_ratings"),
         (f"{reply()}\nOn reflection:\n{CHANGED}", "quoted_object"),
         (reply(Overall_Score="7,5"), "not_an_integer"),
         (repr(dict.fromkeys(DIMENSIONS, {"score": 5})), "not_an_integer"),

@@ -198,7 +198,7 @@ def written(name: str, items: Sequence[PublishedItem]) -> str:
 def test_choices_stand_in_options_alone_and_an_output_may_be_held_out():
     (item,) = read_records({**RECORD, "context": "You are a judge."})
     assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
-    (bare,) = read_records({**RECORD, "context": OPTIONS})
+    (bare,) = read_records({**RECORD, "context": OPTIONS, "options": f"{OPTIONS}\n"})
     assert bare.turns[0].question.endswith("<ImageHere>\nWhich image is a photograph?")
     # Up to ten choices and one that goes on in the next line.
     options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in LETTERS)

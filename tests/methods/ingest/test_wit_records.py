@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.ingest import wit, wit_records
-from methods.ingest.wit import WitRow
+from methods.ingest.wit import Rejection, WitRow
 from methods.ingest.wit_records import MAX_LINES, parse_records
 from tests.methods.ingest.wit_lines import numbered, parse, record, row
 
@@ -206,6 +206,15 @@ def test_a_column_that_is_missing_is_empty():
     row = only(features | {"section_title": None}, mime_type=None)
     assert isinstance(row, WitRow)
     assert row.caption_reference_description is row.section_title is row.mime_type is None
+
+
+@pytest.mark.parametrize(
+    "features", [None, [], {}, lists(), {"language": None, "page_url": None}], ids=repr
+)
+def test_an_image_without_a_page_is_one_rejection(features):
+    rejected = only(features)
+    assert isinstance(rejected, Rejection)
+    assert (rejected.reason, rejected.excerpt) == ("no_page", IMAGE["image_url"])
 
 
 def test_lists_of_unequal_length_are_one_rejection():

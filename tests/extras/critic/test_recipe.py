@@ -52,11 +52,7 @@ def exported(tmp_path: Path) -> Path:
     pairs = [
         {"pair_id": f"{n}", "split": "test" if n % 10 == 0 else "train", "category": "none"}
         | {"system": "Rate.", "prompt": f"<answer>{n} cats</answer>", "block": f"{n}"}
-        | {
-            "reply": json.dumps(
-                {"Reason": "It is right." if n % 2 else "No.", "Rating": n % 10 + 1}
-            )
-        }
+        | {"reply": json.dumps({"Reason": ("No.", "It is right.")[n % 2], "Rating": n % 10 + 1})}
         | {"benchmark": "b", "judge_version": "v", "prompt_version": "p", "seed": 0, "score": 1}
         for n in range(40)
     ]
@@ -89,9 +85,7 @@ def losses(folder: Path) -> list[float]:
     return found
 
 
-def test_lora_learns_the_reply_alone_and_its_adapter_is_loaded_again(
-    recipe: dict[str, ModuleType], exported: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lora_learns_the_reply_alone_and_its_adapter_is_loaded_again(recipe, exported, monkeypatch):
     import torch
     from peft import AutoPeftModelForCausalLM
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -127,9 +121,7 @@ def test_lora_learns_the_reply_alone_and_its_adapter_is_loaded_again(
     assert reply.startswith('{"Reason"') and reply.endswith("}</s>")
 
 
-def test_what_is_too_long_is_left_out_and_counted(
-    recipe: dict[str, ModuleType], exported: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_too_long_is_left_out_and_counted(recipe, exported, capsys) -> None:
     from transformers import AutoTokenizer
 
     made = ["--data_folder", str(exported), "--out", str(exported.parent / "tiny")]
@@ -140,9 +132,7 @@ def test_what_is_too_long_is_left_out_and_counted(
     assert "36 pairs of train.jsonl are too long and are left out." in capsys.readouterr().out
 
 
-def test_files_that_are_not_those_of_the_card_are_refused(
-    recipe: dict[str, ModuleType], exported: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_that_are_not_those_of_the_card_are_refused(recipe, exported, capsys) -> None:
     (exported / "train.jsonl").write_text((exported / "test.jsonl").read_text())
     arguments = ["--data_folder", str(exported), "--model_name_or_path", "none"]
     assert recipe["train"].main(["--config", str(RECIPE / "config.yaml"), *arguments]) == 2

@@ -26,20 +26,9 @@ def images(tmp_path):
 class Studio:
     """A server that speaks just enough of the API to see what it is asked."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self):
         self.asked, self.answers, self.expired = [], {}, 0
         self.pages = []
-        self._make, self._monkeypatch = httpx2.AsyncClient, monkeypatch
-        self.install()
-
-    def install(self):
-        """Let clients made from now on ask `answer`."""
-        transport = httpx2.MockTransport(self.answer)
-        self._monkeypatch.setattr(
-            client.httpx2,
-            "AsyncClient",
-            lambda **options: self._make(transport=transport, **options),
-        )
 
     def answer(self, request):
         path = request.url.path.removeprefix("/sub")
@@ -61,13 +50,17 @@ class Studio:
 
 @pytest.fixture
 def studio(monkeypatch):
-    return Studio(monkeypatch)
+    studio, make = Studio(), httpx2.AsyncClient
+    transport = httpx2.MockTransport(lambda request: studio.answer(request))
+    monkeypatch.setattr(
+        client.httpx2, "AsyncClient", lambda **options: make(transport=transport, **options)
+    )
+    return studio
 
 
 class TestServer:
     def test_a_legacy_token_is_sent_itself(self, studio):
         assert LabelStudio(URL, TOKEN).project("x") is None
-
         assert studio.asked == [("GET", "/api/projects", f"Token {TOKEN}")]
 
     def test_an_access_token_is_changed_and_changed_again_when_it_runs_out(self, studio):
@@ -75,7 +68,6 @@ class TestServer:
         server.project("x")
         studio.expired = 1
         server.project("x")
-
         refresh = ("POST", "/api/token/refresh/", None)
         projects = [("GET", "/api/projects", f"Bearer access-{number}") for number in (1, 1, 4)]
         assert studio.asked == [refresh, projects[0], projects[1], refresh, projects[2]]
@@ -91,7 +83,6 @@ class TestServer:
     )
     def test_a_refusal_is_one_sentence(self, studio, answer, words):
         studio.answers["GET", "/api/projects"] = answer
-
         with pytest.raises(LabelStudioError, match=words):
             LabelStudio(URL, TOKEN).project("x")
 
@@ -117,9 +108,7 @@ class TestServer:
             await asyncio.sleep(5)
 
         studio.answer = slow
-        studio.install()
         monkeypatch.setattr(client, "WHOLE_SECONDS", 0.05)
-
         with pytest.raises(LabelStudioError, match=r"did not complete its answer .* 0.05 seconds"):
             LabelStudio(URL, TOKEN).project("x")
 
@@ -166,7 +155,6 @@ class TestCommands:
         assert self.run("push") == 0
         assert "1 tasks added to project 3, 0 were there already" in capsys.readouterr().out
         assert studio.asked[-1][:2] == ("POST", "/api/projects/3/import")
-
         mine = {"id": 3, "description": "vlm-loom: rewrite, round 1, by ann"}
         studio.answers["GET", "/api/projects"] = {"results": [{"id": 2, "description": ""}, mine]}
         studio.answers["GET", "/api/tasks"] = {

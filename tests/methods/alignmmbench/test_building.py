@@ -1,7 +1,235 @@
-"""The rows of a release of wordings and dialogues."""
+"""From pictures to a release: candidates of each task, what a writer's drafts become, the rows."""
 
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from methods.alignmmbench import tasks
 from methods.alignmmbench.building import ApprovedExchange, ApprovedWording, build_wordings
+from methods.alignmmbench.candidates import (
+    DroppedEntry,
+    SearchableEntry,
+    TaskImage,
+    candidates,
+    sample_candidates,
+)
+from methods.alignmmbench.drafting import (
+    Seed,
+    dialogue_id,
+    read_dialogue,
+    read_seed,
+    seed_id,
+)
+from methods.alignmmbench.tasks import cosines, found_keywords, phrase, seen_keywords
 from methods.release import Edition, Origin, Release, ReviewPolicy
+from tests.methods.refusals import reason_of
+
+WORDS = {"Counting": ("two", "三只"), "Recognition": ("butterfly", "fruit")}
+
+
+def pictured(number: int, image: str, text: str) -> SearchableEntry:
+    return SearchableEntry(f"entry {number}", image, (text,))
+
+
+@pytest.mark.parametrize(
+    ("text", "keyword", "is_there"),
+    [
+        ("Two boats", "two", True),
+        ("A network of canals", "two", False),
+        ("Boats at noon", "boat", True),
+        ("Fruit dishes", "dish", True),
+        ("Two butterflies", "butterfly", True),
+        ("TWO mills", "two", True),
+        ("A subway\n map of Tollen", "subway map", True),
+        ("三只风车", "三只", True),
+        ("风车", "三只", False),
+    ],
+)
+def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(text, keyword, is_there):
+    assert bool(found_keywords([text], [keyword])) == is_there
+    # No keyword spans two texts.
+    assert found_keywords(["An old subway", "map of Tollen"], ["subway map"]) == ()
+
+
+def test_each_entry_is_a_candidate_or_is_removed_for_one_reason() -> None:
+    entries = [
+        pictured(1, "a", "Two butterflies"),
+        pictured(2, "a", "Two more"),
+        pictured(3, "b", "Two of a kind, seen again"),
+        pictured(4, "c", "A lighthouse"),
+        pictured(5, "d", "Fruit"),
+        pictured(6, "e", "Fruit on a table"),
+        pictured(7, "f", "fruit"),
+        pictured(8, "copy", "Two boats"),
+    ]
+    groups = {"a": "a", "b": "a", "d": "d", "e": "d"}
+    # Whatever stands for both: an excluded picture that is not among the entries.
+    groups |= {"published": "third", "copy": "third"}
+    found = candidates(entries, WORDS, groups, {"d", "published"})
+    assert found.candidates == [
+        TaskImage("Counting", "entry 1", "a", ("two",)),
+        TaskImage("Recognition", "entry 1", "a", ("butterfly",)),
+        TaskImage("Recognition", "entry 7", "f", ("fruit",)),
+    ]
+    assert found.removed == [
+        DroppedEntry("entry 2", "a", "exact_duplicate", "entry 1"),
+        DroppedEntry("entry 3", "b", "near_duplicate", "entry 1"),
+        DroppedEntry("entry 4", "c", "no_keyword"),
+        DroppedEntry("entry 5", "d", "excluded"),
+        DroppedEntry("entry 6", "e", "near_excluded"),
+        DroppedEntry("entry 8", "copy", "near_excluded"),
+    ]
+
+
+def test_a_picture_that_shows_a_keyword_is_a_candidate_whatever_its_texts_say() -> None:
+    entries = [
+        pictured(1, "a", "Two mills"),
+        *(pictured(n, "abc"[n - 1], "A mill") for n in (2, 3)),
+    ]
+    seen = {"a": {"Recognition": ("fruit",)}, "b": {"Counting": ("two",)}}
+    found = candidates(entries, WORDS, {}, set(), seen)
+    assert found.candidates == [
+        TaskImage("Counting", "entry 1", "a", ("two",)),
+        TaskImage("Counting", "entry 2", "b", (), ("two",)),
+        TaskImage("Recognition", "entry 1", "a", (), ("fruit",)),
+    ]
+    assert found.removed == [DroppedEntry("entry 3", "c", "no_keyword")]
+
+
+POOL = [
+    TaskImage(task, f"e{image}", image, ("word",))
+    for task, images in (("Counting", "abc"), ("Recognition", "ab"), ("Writing", ""))
+    for image in images
+]
+TASKS = ["Counting", "Recognition", "Writing"]
+
+
+@given(st.integers(0, 8), st.integers(0, 50))
+def test_tasks_take_turns_and_asking_for_more_keeps_what_there_is(n: int, seed: int) -> None:
+    some, more = (sample_candidates(POOL, TASKS, most, seed) for most in (n, n + 1))
+    assert len(some) == min(n, len(POOL)) and more[:n] == some
+    assert len(set(some)) == len(some)
+    counts = [sum(each.task == task for each in some) for task in TASKS]
+    # Recognition has two pictures, and Writing none.
+    assert counts[2] == 0 and (n > 4 or abs(counts[0] - counts[1]) <= 1)
+    # Pictures differ as long as they can, and other tasks are not drawn.
+    assert len({each.image_id for each in some[:2]}) == min(n, 2)
+    assert all(each.task == "Counting" for each in sample_candidates(POOL, ["Counting"], n, seed))
+
+
+SEEN_WORDS = {"Chart": ("bar chart", "map"), "Recognition": ("fruit",)}
+PHRASES = np.array([[1, 0], [0.6, 0.8], [0, 1]], dtype=np.float32)
+PICTURES = np.array([[1, 0], [0.8, 0.6], [-1, 0]], dtype=np.float32)
+"""Cosines: a 1, 0.6, 0; b 0.8, 0.96, 0.6; c -1, -0.6, 0."""
+
+
+def test_a_picture_shows_the_keywords_at_least_so_close_to_it() -> None:
+    similarity = cosines(PICTURES, PHRASES)
+    assert seen_keywords(["a", "b", "c"], similarity, SEEN_WORDS, 0.6) == {
+        "a": {"Chart": ("bar chart", "map")},
+        "b": {"Chart": ("bar chart", "map"), "Recognition": ("fruit",)},
+    }
+    # A higher bar leaves fewer, and a picture with none is absent.
+    assert seen_keywords(["a", "b", "c"], similarity, SEEN_WORDS, 0.9) == {
+        "a": {"Chart": ("bar chart",)},
+        "b": {"Chart": ("map",)},
+    }
+    assert seen_keywords(["a", "b", "c"], similarity, SEEN_WORDS, 1.1) == {}
+    assert phrase("bar chart") == "a picture of bar chart"
+
+
+def test_many_pictures_are_compared_in_parts_with_the_same_result(monkeypatch) -> None:
+    whole = seen_keywords(["a", "b", "c"], cosines(PICTURES, PHRASES), SEEN_WORDS, 0.6)
+    monkeypatch.setattr(tasks, "AT_ONCE", 2)
+    parts = cosines(PICTURES, PHRASES)
+    assert [len(part) for part in parts] == [2, 1]
+    assert seen_keywords(["a", "b", "c"], parts, SEEN_WORDS, 0.6) == whole
+
+
+SEED = {"question": "How many mills are there?", "reference": "There are three mills in a field."}
+DIALOGUE = {
+    "history": [
+        {"user": "What is on the left?", "assistant": "On the left stands a red mill."},
+        {"user": "And behind it?", "assistant": "A canal."},
+    ],
+    "error": "",
+    "question": "Write one sentence on the thing that you named first.",
+    "reference": "A red mill stands on the left, its sails still.",
+}
+
+
+CHINESE = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "seed", "language"),
+    [
+        *((form.format(json.dumps(SEED)), SEED, "en") for form in ("```json\n{}\n```", "\n {} ")),
+        (json.dumps(CHINESE), CHINESE, "zh"),
+    ],
+)
+def test_a_seed_is_read(reply, seed, language) -> None:
+    assert read_seed(reply, language) == Seed(**seed)
+
+
+TOLD = {"question": "Are there three mills in a field?", "reference": "There are three mills."}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"question": None}, "wrong_fields"),
+        ({"question": "What does the caption say?"}, "mentions_material"),
+        ({"question": "How many mills? And boats?"}, "several_questions"),
+        (TOLD, "gives_answer_away"),
+        ({"question": "图中有几座风车？"}, "other_language"),
+        ({"reference": "田野里有三座风车。"}, "other_language"),
+    ],
+)
+def test_a_seed_that_is_not_sound_is_refused_by_name(changes: dict[str, Any], reason: str) -> None:
+    assert reason_of(read_seed, json.dumps({**SEED, **changes}), "en") == reason
+
+
+def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
+    dialogue = read_dialogue(json.dumps(DIALOGUE), "Coherence", "en")
+    assert dialogue.history == tuple(tuple(turn.values()) for turn in DIALOGUE["history"])
+    assert dialogue.last == Seed(DIALOGUE["question"], DIALOGUE["reference"])
+    assert dialogue.error is None
+    given = {**DIALOGUE, "error": "a red mill", "question": "Is what you said first right?"}
+    assert read_dialogue(json.dumps(given), "Incoherence", "en").error == "a red mill"
+
+
+@pytest.mark.parametrize(
+    ("task", "changes", "reason"),
+    [
+        ("Coherence", {"history": []}, "wrong_length"),
+        ("Coherence", {"history": DIALOGUE["history"] * 2}, "wrong_length"),
+        ("Coherence", {"history": "none"}, "wrong_fields"),
+        ("Coherence", {"history": [{"user": "What?"}]}, "wrong_fields"),
+        ("Coherence", {"history": [DIALOGUE["history"][0]] * 2}, "repeated_question"),
+        ("Coherence", {"question": "and behind it?"}, "repeated_question"),
+        ("Coherence", {"error": "a red mill"}, "planted_error"),
+        ("Incoherence", {"error": ""}, "no_planted_error"),
+        ("Incoherence", {"error": "a blue mill"}, "error_not_in_history"),
+        ("Coherence", {"reference": ""}, "empty_text"),
+    ],
+)
+def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):
+    assert reason_of(read_dialogue, json.dumps({**DIALOGUE, **changes}), task, "en") == reason
+
+
+def test_ids_are_hashes_of_what_they_name() -> None:
+    seed = read_seed(json.dumps(SEED), "en")
+    ids = {seed_id(image, task, seed) for image in "ab" for task in ("Counting", "Writing")}
+    assert len(ids) == 4 and seed_id("a", "Counting", seed) in ids
+    dialogue = read_dialogue(json.dumps(DIALOGUE), "Coherence", "en")
+    changed = dialogue._replace(history=dialogue.history[:1])
+    assert dialogue_id("a", "Coherence", dialogue) != dialogue_id("a", "Coherence", changed)
+
 
 MADE = Origin("call", "alignmmbench/write_seed@1")
 POLICY = ReviewPolicy("all", 1.0)

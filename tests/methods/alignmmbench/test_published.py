@@ -1,4 +1,4 @@
-"""AlignMMBench's published file: read whole, written back row for row."""
+"""AlignMMBench's published file, read whole and written back row for row, and files of responses."""
 
 import json
 from typing import Any
@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.alignmmbench import predictions as forms
 from methods.alignmmbench.published import read_published, write_published
 from methods.alignmmbench.tasks import CATEGORIES
-from methods.evaluation.items import Turn
-from methods.evaluation.published import PublishedError
+from methods.evaluation.cells import FileRow
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.predictions import PredictionKey, predictions_of
 from resources.files.home import REPO_ROOT
+from tests.methods.refusals import clause_of
 
 SLICE = REPO_ROOT.parent / "shared" / "data" / "alignmmbench_slice" / "metadata.jsonl"
 ROW = {
@@ -36,12 +39,6 @@ def read(*lines: str) -> list:
 
 def written(items: list) -> str:
     return "".join(write_published(items, lambda path: b"")["metadata.jsonl"])
-
-
-def wrong(*lines: str) -> str:
-    with pytest.raises(PublishedError) as caught:
-        read(*lines)
-    return str(caught.value)
 
 
 def test_a_row_is_a_question_of_the_group_of_its_seed() -> None:
@@ -112,12 +109,35 @@ def test_any_row_is_written_back_as_it_was(prompt, answer, history, task, path):
     ],
 )
 def test_a_row_that_is_not_as_it_has_to_be_is_named(changes: dict[str, Any], sentence: str) -> None:
-    assert sentence in wrong(line(**changes))
+    assert sentence in clause_of(read, line(**changes))
 
 
 def test_a_broken_line_a_second_row_of_an_id_and_an_empty_file_are_named() -> None:
-    assert wrong(line(), "{") == "line 2 is not valid JSON"
-    assert wrong("[1]\n") == "line 1 is not a mapping"
-    assert wrong(line(), line()) == "two records have the id '00000007-2'"
-    assert wrong("\n") == "it has no records"
-    assert "lone surrogate" in wrong(json.dumps({**ROW, "prompt": "\ud800"}))
+    assert clause_of(read, line(), "{") == "line 2 is not valid JSON"
+    assert clause_of(read, "[1]\n") == "line 1 is not a mapping"
+    assert clause_of(read, line(), line()) == "two records have the id '00000007-2'"
+    assert clause_of(read, "\n") == "it has no records"
+    assert "lone surrogate" in clause_of(read, json.dumps({**ROW, "prompt": "\ud800"}))
+
+
+ITEMS = [Item(f"00000007-{place}", (Turn(1, "What is it?"),)) for place in range(3)]
+
+
+def rows(*cells: dict[str, str]) -> list[FileRow]:
+    return [FileRow(f"record {place}", each) for place, each in enumerate(cells, start=1)]
+
+
+def test_a_row_is_of_the_question_of_its_id() -> None:
+    given = rows(
+        {"question_id": "00000007-0", "predict": "A cat."},
+        {"item_id": "00000007-2", "predict": "A dog."},
+        {"question_id": "00000009-0", "predict": "A bird."},
+        {"predict": "A fish."},
+        {"question_id": "00000007-0", "predict": "A cat."},
+    )
+    found = predictions_of(forms, ITEMS, given)
+    assert found.texts == {
+        PredictionKey("00000007-0", "plain"): "A cat.",
+        PredictionKey("00000007-2", "plain"): "A dog.",
+    }
+    assert found.counts == {"unknown": 2, "repeated": 1}

@@ -1,22 +1,17 @@
-"""Neighbours within tau: the bound that nothing near falls under, and the exact decision after it."""
+"""Neighbours within tau: all of them, exactly, and approximately with a known share."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.clustering import approximate as approximate
 from methods.clustering import neighbours as module
 from methods.clustering import pair_filter as filters
-from methods.clustering.neighbours import (
-    ThresholdError,
-    block_pairs,
-    blocks,
-    find_neighbours,
-    merge,
-    prepare,
-)
+from methods.clustering.approximate import Recall, approximate_neighbours
+from methods.clustering.communities import communities_from_graph, threshold_communities
 from methods.clustering.pair_filter import MARGIN, make_pair_filter
-from tests.methods.clustering.vectors import KINDS, at_angles, clustered_vectors, unit
+from tests.methods.clustering.clustered import KINDS, at_angles, clustered_vectors, unit
 
 SEEDS = st.integers(0, 10**6)
 TAUS = st.sampled_from([-0.2, 0.0, 0.3, 0.75, 0.9, 0.99])
@@ -38,7 +33,7 @@ def number(request, monkeypatch):
 
 def near(vectors, tau) -> list[list[bool]]:
     """Which vectors are neighbours, as found; equal ones are, nobody is its own."""
-    found = find_neighbours(vectors, tau)
+    found = module.find_neighbours(vectors, tau)
     rows = len(found.prepared.vectors)
     together = np.eye(rows, dtype=bool)
     together[np.repeat(np.arange(rows), np.diff(found.starts)), found.indices] = True
@@ -130,9 +125,11 @@ def test_rows_with_one_hash_by_chance_stay_apart(monkeypatch):
 def test_copies_cost_no_pairs_and_minus_zero_is_zero():
     # 2,000 copies of 3 vectors are 3 rows; as they come, they would be 2 million pairs.
     vectors = np.repeat(at_angles(0, 10, 90), 2000, axis=0)
-    found = find_neighbours(vectors, 0.9)
+    found = module.find_neighbours(vectors, 0.9)
     assert len(found.prepared.vectors) == 3 and len(found.indices) == 2
-    assert len(prepare(np.array([[0.0, 1.0], [-0.0, 1.0]], dtype=np.float32), 0.9).vectors) == 1
+    assert (
+        len(module.prepare(np.array([[0.0, 1.0], [-0.0, 1.0]], dtype=np.float32), 0.9).vectors) == 1
+    )
     # Unit vectors keep every bit.
     assert module.unit_vectors(vectors) is vectors
 
@@ -140,11 +137,11 @@ def test_copies_cost_no_pairs_and_minus_zero_is_zero():
 @pytest.mark.parametrize("rows", [1, 7, 89, 200])
 def test_blocks_may_come_in_any_size_and_order(rows):
     vectors = clustered_vectors(3)
-    prepared = prepare(vectors, 0.75)
-    found = [block_pairs(prepared, *block) for block in blocks(prepared, rows)]
-    whole = find_neighbours(vectors, 0.75)
+    prepared = module.prepare(vectors, 0.75)
+    found = [module.block_pairs(prepared, *block) for block in module.blocks(prepared, rows)]
+    whole = module.find_neighbours(vectors, 0.75)
     for order in (found, found[::-1]):
-        merged = merge(prepared, order)
+        merged = module.merge(prepared, order)
         assert len(whole.indices) > 0
         assert merged.indices.tolist() == whole.indices.tolist()
         assert merged.starts.tolist() == whole.starts.tolist()
@@ -169,13 +166,16 @@ def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
 
 def test_progress_is_told_block_by_block_and_too_many_pairs_are_refused(monkeypatch):
     told = []
+    blocks = module.blocks
     monkeypatch.setattr(module, "blocks", lambda prepared: blocks(prepared, 30))
-    find_neighbours(clustered_vectors(0), 0.75, lambda done, of: told.append((done, of)))
+    module.find_neighbours(clustered_vectors(0), 0.75, lambda done, of: told.append((done, of)))
     assert told == [(1, 3), (2, 3), (3, 3)]
     # Too many pairs are refused in one sentence.
     monkeypatch.setattr(module, "MAX_PAIRS", 10)
-    with pytest.raises(ThresholdError, match=r"More than 10 pairs lie within tau = -1: raise tau"):
-        find_neighbours(clustered_vectors(0), -1)
+    with pytest.raises(
+        module.ThresholdError, match=r"More than 10 pairs lie within tau = -1: raise tau"
+    ):
+        module.find_neighbours(clustered_vectors(0), -1)
 
 
 @pytest.mark.parametrize(
@@ -186,5 +186,66 @@ def test_progress_is_told_block_by_block_and_too_many_pairs_are_refused(monkeypa
     ],
 )
 def test_a_tau_that_is_no_cosine_and_numbers_that_are_not_finite_are_refused(vectors, tau, reason):
-    with pytest.raises(ThresholdError, match=reason):
-        find_neighbours(vectors, tau)
+    with pytest.raises(module.ThresholdError, match=reason):
+        module.find_neighbours(vectors, tau)
+
+
+TAU = 0.75
+
+
+def pairs_of(neighbours) -> set[tuple[int, int]]:
+    row = np.repeat(np.arange(len(neighbours.starts) - 1), np.diff(neighbours.starts))
+    return set(zip(row.tolist(), neighbours.indices.tolist(), strict=True))
+
+
+def many() -> np.ndarray:
+    """4,000 vectors around 200 centres, so wide that half of a centre's pairs are within tau:
+    noise of 0.55 of a centre's length makes the mean cosine of two 1 / (1 + 0.55^2) = 0.77."""
+    generator = np.random.default_rng(5)
+    centres = generator.normal(size=(200, 24))
+    noise = 0.55 * generator.normal(size=(4000, 24))
+    return unit(centres[generator.integers(0, 200, size=4000)] + noise)
+
+
+def test_nearly_all_neighbours_are_found_and_no_other():
+    true = pairs_of(module.find_neighbours(many(), TAU))
+    found, recall = approximate_neighbours(many(), TAU, wanted=0.99)
+    pairs = pairs_of(found)
+    assert len(true) > 10_000 and recall.n_probes < recall.n_cells
+    assert pairs <= true
+    assert len(pairs) / len(true) >= 0.99
+    assert recall.share == pytest.approx(len(pairs) / len(true), abs=0.01)
+    # Every pair stands in the graph from both sides and once.
+    assert len(pairs) == len(found.indices)
+    assert {(b, a) for a, b in pairs} == pairs
+    assert Recall(n_found=99, true=120, n_sampled=50, n_cells=4, n_probes=2).share == 0.825
+
+
+def test_recall_counts_what_the_sample_lacks(monkeypatch):
+    # One probe only, whatever is wanted: much is missed, and it is said.
+    monkeypatch.setattr(approximate, "_probes_for", lambda *_: 1)
+    true = pairs_of(module.find_neighbours(many(), TAU))
+    found, recall = approximate_neighbours(many(), TAU)
+    share = len(pairs_of(found)) / len(true)
+    assert share < 0.95
+    assert recall.share == pytest.approx(share, abs=0.05)
+
+
+def test_the_same_seed_finds_the_same_and_no_neighbours_have_a_recall_of_one():
+    first, said = approximate_neighbours(many(), TAU, seed=3)
+    again, said_again = approximate_neighbours(many(), TAU, seed=3)
+    assert pairs_of(first) == pairs_of(again) and said == said_again
+    # Vectors without neighbours have a recall of one.
+    found, recall = approximate_neighbours(at_angles(0, 60, 120, 180, 240, 300), TAU)
+    assert len(found.indices) == 0
+    assert (recall.n_found, recall.true, recall.share) == (0, 0, 1.0)
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_looking_into_every_cell_is_exact(make, monkeypatch):
+    monkeypatch.setattr(approximate, "_probes_for", lambda _prepared, centres, *_: centres.ntotal)
+    for seed in range(5):
+        vectors = make(seed)
+        found, recall = approximate_neighbours(vectors, TAU)
+        assert communities_from_graph(found) == threshold_communities(vectors, TAU)
+        assert recall.share == 1.0

@@ -4,20 +4,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from methods.convbench.scores import (
-    CREATION,
-    N_GIVEN,
-    OF_TURN,
-    PERCEPTION,
-    PERFECT_PERCEPTION,
-    PERFECT_REASONING,
-    REASONING,
-)
+from methods.convbench import scores
 from methods.evaluation.asking import PLAIN
 from methods.evaluation.verdicts import ORDERS
 from tests.methods.evaluation.observed import ScoredObservation
 
-TURNS = {dimension: turn for turn, dimension in OF_TURN.items()}
+TURNS = {dimension: turn for turn, dimension in scores.OF_TURN.items()}
 Values = Mapping[str, float | None | tuple[float | None, float | None]]
 
 
@@ -61,12 +53,12 @@ def model(
         thinks = draw.random() < reasons
         for trial, known, reasoned in (
             (PLAIN, sees, sees and thinks),
-            (PERFECT_PERCEPTION, True, thinks),
-            (PERFECT_REASONING, True, True),
+            (scores.PERFECT_PERCEPTION, True, thinks),
+            (scores.PERFECT_REASONING, True, True),
         ):
-            good = {PERCEPTION: known, REASONING: reasoned, CREATION: reasoned}
+            good = {scores.PERCEPTION: known, scores.REASONING: reasoned, scores.CREATION: reasoned}
             for dimension, turn in TURNS.items():
-                if turn > N_GIVEN[trial]:
+                if turn > scores.N_GIVEN[trial]:
                     won = draw.random() < (0.7 if good[dimension] else 0.1)
                     observed += scored(dimension, trial, {item: float(won)}, labels)
     return observed

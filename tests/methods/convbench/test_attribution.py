@@ -103,14 +103,6 @@ def test_what_lacks_a_value_in_either_is_left_out_and_counted_by_reason() -> Non
     assert (row["difference"], row["p"], row["reason"]) == (100, None, TOO_FEW)
 
 
-def test_with_six_items_there_is_a_test_and_with_five_there_is_none() -> None:
-    six = only(reasoning(numbered([0] * 6), numbered([1] * 6)))
-    assert six["p"] == p_of_equal(6) and six["verdict"] == "gain"
-    five = only(reasoning(numbered([0] * 5), numbered([1] * 5)))
-    assert (five["n_gone"], five["difference"]) == (5, 100)
-    assert (five["p"], five["ci_low"], five["verdict"]) == (None, None, None)
-
-
 def test_p_is_adjusted_over_the_models_in_which_anything_changes() -> None:
     gains = reasoning(numbered([0] * 6), numbered([1] * 6))
     wavers = reasoning(numbered([0, 1] * 3), numbered([1, 0] + [0, 1] * 2))

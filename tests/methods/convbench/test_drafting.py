@@ -1,6 +1,7 @@
-"""Drafts of conversations: pictures, what a reply becomes or is refused by name, names of tasks."""
+"""Conversations: drafts that are read or refused by name, names of tasks, and the rows of a release."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.convbench.building import (
+    ApprovedConversation,
+    ApprovedTurn,
+    TextWithOrigin,
+    build_conversations,
+)
 from methods.convbench.drafting import (
     EntryImage,
     TaskNameMatch,
@@ -22,8 +29,11 @@ from methods.convbench.drafting import (
     sample_entries,
     task_name,
 )
+from methods.convbench.scores import TASK_LABELS
 from methods.errors import UserError
-from methods.prompts.parsing import ParseError
+from methods.release import Edition, Origin, ReviewPolicy
+from methods.release_items import items_of_release
+from tests.methods.refusals import reason_of
 
 DISH = {
     "perception": {"question": "Which dish is on the table?", "task": "food recognition."},
@@ -35,12 +45,6 @@ DISH = {
 
 def draft(**changes: Any) -> str:
     return json.dumps({**DISH, **changes})
-
-
-def reason(read: Any, *given: str) -> str:
-    with pytest.raises(ParseError) as caught:
-        read(*given)
-    return caught.value.reason
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,7 @@ def reason(read: Any, *given: str) -> str:
     ],
 )
 def test_an_instruction_that_is_not_sound_is_refused(reply: str, why: str) -> None:
-    assert reason(read_instruction, reply) == why
+    assert reason_of(read_instruction, reply) == why
 
 
 def test_three_turns_are_read_with_the_usual_form_of_their_tasks() -> None:
@@ -76,7 +80,6 @@ LONG = "One Two Three Four Five Six Seven"
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"reasoning": None}, "wrong_fields"),
         ({"reasoning": {"question": "Why?"}}, "wrong_fields"),
         ({"reasoning": {"question": "", "task": "Food Reasoning"}}, "empty_text"),
         ({"reasoning": SAME}, "repeated_question"),
@@ -86,7 +89,6 @@ LONG = "One Two Three Four Five Six Seven"
         ({"reasoning": {"question": "Why?", "task": LONG}}, "task_too_long"),
         ({"reasoning": {"question": "Why?", "task": "..."}}, "task_too_long"),
         ({"focus": []}, "no_focus_points"),
-        ({"focus": [" "]}, "no_focus_points"),
         ({"focus": "It names the dish."}, "wrong_fields"),
         ({"focus": ["It names it."] * 7}, "too_many_focus_points"),
         ({"focus": ["word " * 31]}, "focus_point_too_long"),
@@ -94,7 +96,7 @@ LONG = "One Two Three Four Five Six Seven"
     ],
 )
 def test_turns_that_are_not_sound_are_refused(changes: dict[str, Any], why: str) -> None:
-    assert reason(read_turns, draft(**changes)) == why
+    assert reason_of(read_turns, draft(**changes)) == why
 
 
 def test_an_id_is_of_picture_instruction_questions_and_focus_and_not_of_names() -> None:
@@ -112,7 +114,7 @@ def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():
     assert read_instruction('{"instruction": " Write the\\nrecipe. "}') == "Write the recipe."
     # A question that says its answer is refused.
     question = "Is it a stew that stands on the table?"
-    assert reason(read_reference, question, "It is a stew.") == "gives_answer_away"
+    assert reason_of(read_reference, question, "It is a stew.") == "gives_answer_away"
 
 
 @pytest.mark.parametrize(
@@ -126,8 +128,8 @@ def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():
     ],
 )
 def test_a_text_that_is_not_sound_is_refused(reply: str, why: str) -> None:
-    assert reason(read_caption, reply) == why
-    assert reason(read_reference, "Which dish is it?", reply) == why
+    assert reason_of(read_caption, reply) == why
+    assert reason_of(read_reference, "Which dish is it?", reply) == why
 
 
 DISH_ASKED = "Which dish is on the table?"
@@ -222,3 +224,68 @@ def test_a_single_name_is_its_category_and_has_no_other() -> None:
     assert categories_of({}, at(), 0.75) == []
     with pytest.raises(UserError, match="tau"):
         categories_of({"OCR": 3}, at(10), 1.5)
+
+
+TURNS, REFERENCE = (
+    Origin("call", "convbench/write_turns@1"),
+    Origin("answering", "write_reference@1"),
+)
+CONVERSATION = ApprovedConversation(
+    "item",
+    "a" * 64,
+    1,
+    ("ann",),
+    (
+        ApprovedTurn(
+            TextWithOrigin("What is it?", TURNS),
+            TextWithOrigin("A stew.", REFERENCE),
+            "Food Recognition",
+        ),
+        # Somebody changed the question.
+        ApprovedTurn(
+            TextWithOrigin("Why?"), TextWithOrigin("It warms.", REFERENCE), "Food Reasoning"
+        ),
+        ApprovedTurn(
+            TextWithOrigin("Write it.", TURNS), TextWithOrigin("Take.", REFERENCE), "Recipe Writing"
+        ),
+    ),
+    TextWithOrigin("A pot.", REFERENCE),
+    TextWithOrigin("It names it.\nIt is short.", TURNS),
+)
+SOURCE = {"page_url": "u", "title": "T", "attribution": "by", "licence": None}
+EDITION, POLICY = Edition("convbench", None, "en"), ReviewPolicy("none", 0.0)
+ROWS = build_conversations(
+    "convbench", EDITION, [CONVERSATION], POLICY, {CONVERSATION.image_id: SOURCE}
+).rows
+
+
+def test_a_conversation_is_an_item_that_the_benchmark_can_ask() -> None:
+    (item,) = items_of_release(ROWS)
+    assert item.labels == {
+        **{"perception": "Food Recognition", "reasoning": "Food Reasoning"},
+        **{"creation": "Recipe Writing"},
+    }
+    assert tuple(item.labels) == tuple(TASK_LABELS.values())
+    questions = ["<ImageHere>\nWhat is it?", "Why?", "Write it."]
+    assert [turn.question for turn in item.turns] == questions
+    assert [turn.references for turn in item.turns] == [
+        {"answer": "A stew.", "caption": "A pot."},
+        {"answer": "It warms."},
+        {"answer": "Take.", "focus": "It names it.\nIt is short."},
+    ]
+    assert [turn.given for turn in item.turns] == [None, None, None]
+    assert item.turns[0].image_positions == (1,)
+    # The order in which items come does not count.
+    both = [CONVERSATION, replace(CONVERSATION, item_id="other")]
+    first, second = (
+        build_conversations("convbench", EDITION, items, POLICY, {CONVERSATION.image_id: SOURCE})
+        for items in (both, both[::-1])
+    )
+    assert first.release_id == second.release_id
+
+
+def test_a_text_that_somebody_changed_is_no_calls() -> None:
+    assert [row["call_key"] for row in ROWS["turns"]] == ["call", None, "call"]
+    calls = {(row["turn"], row["kind"]): row["call_key"] for row in ROWS["references"]}
+    answering = [(1, "answer"), (2, "answer"), (3, "answer"), (1, "caption")]
+    assert calls == {**dict.fromkeys(answering, "answering"), (3, "focus"): "call"}

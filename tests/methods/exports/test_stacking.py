@@ -1,16 +1,12 @@
-"""Dialogues stacked to a budget of tokens: nothing is lost, cut or shown at another place."""
+"""Exported dialogues stacked to a budget of tokens, and the page of a dataset."""
 
 from dataclasses import replace
 
 import pytest
 
 from methods.evaluation.items import Turn
-from methods.exports.rows import (
-    CreditedImage,
-    ExportedItem,
-    messages,
-    shown_images,
-)
+from methods.exports.dataset_card import DatasetCardInput, page_text, summary
+from methods.exports.rows import CreditedImage, ExportedItem, messages, shown_images
 from methods.exports.stacking import (
     TokenBudget,
     estimate_tokens,
@@ -19,6 +15,7 @@ from methods.exports.stacking import (
     stacks,
     tokens_of,
 )
+from methods.licences.combination import SetLicence
 
 HERE = "<ImageHere>"
 
@@ -89,3 +86,36 @@ def test_a_page_says_how_it_was_counted_and_what_is_longer(n_longer: int) -> Non
     said = stacking_summary(TokenBudget(8192, 576, "/m/tokenizer.json"), [3, 1], n_longer)
     assert "4 dialogues in 2 records of at most 8192 tokens by the tokenizer /m/tokenizer.j" in said
     assert ("2 longer dialogues are whole records of their own." in said) == bool(n_longer)
+
+
+def test_split_and_language_are_shown_as_they_are_and_act_as_nothing() -> None:
+    card = {
+        **{"benchmark": "mmbench", "kind": "benchmark", "origin": "imported", "settings": "{}"},
+        **{"n_items": 1, "n_turns": 1, "n_images": 0},
+        "split": "<script>alert(1)</script>",
+        "language": "[x](javascript:alert(1))\n`<img src=http://a/x>",
+    }
+    said = summary(card)
+    outside, _, inside = said.partition("`")
+    inside, _, after = inside.partition("`")
+    assert "<script>" in inside and "<img" in inside and "\n" not in inside
+    assert not set("<[`") & set(outside + after)
+
+
+def test_an_instruction_set_is_called_one() -> None:
+    card = {"benchmark": None, "kind": "instruction", "n_items": 3, "n_turns": 9, "n_images": 6}
+    assert summary(card).startswith("An instruction set of 3 items with 9 turns about 6 pictures,")
+
+
+def test_names_that_an_imported_release_says_are_shown_and_act_as_nothing() -> None:
+    card = {
+        **{"release_id": "mmdu-0", "name": "mmdu", "benchmark": "mmdu", "kind": "benchmark"},
+        **{"n_items": 1, "n_turns": 1, "n_images": 0, "provider": None, "created_at": "2026-01-01"},
+        **{"review_policy": "all", "review_share": 1.0, "project_version": "1\n```\n# Mine"},
+    }
+    name = "[click](javascript:alert(1)) **b** ![p](http://a/p) <img src=http://a/x>"
+    page = page_text(DatasetCardInput([card], SetLicence(name), {}, [], {}, stated="MIT"))
+    assert f"The whole is under `{name}`. For its texts" in page
+    assert "made with vlm-loom 1 ``` # Mine}" in page and "\n# Mine" not in page
+    unknown = page_text(DatasetCardInput([card], SetLicence(None, 2), {}, [], {}))
+    assert "none is known of 2 pictures" in unknown

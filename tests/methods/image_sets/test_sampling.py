@@ -1,4 +1,4 @@
-"""Sampling: sizes of sets, which entries form a set, laws, and prior sets kept, repaired or dropped."""
+"""Sampling: sizes of sets, which entries form one, laws, and prior sets kept, repaired or dropped."""
 
 import itertools
 import math
@@ -12,20 +12,115 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from methods.ids import content_id
+from methods.image_sets import spec as set_spec
 from methods.image_sets.pool import farthest_points
-from methods.image_sets.sampling import sample_sets
-from methods.image_sets.spec import MAX_IMAGES, Member, SamplingSpec, size_weights
-from tests.methods.image_sets.sampled import (
-    LIKE_MMDU,
-    cluster,
-    clusters,
-    ids_of,
-    plain,
-    prior_of,
-    reasons_of,
-    sizes_of,
-    spec,
+from methods.image_sets.sampling import SampledSets, sample_sets
+
+LIKE_MMDU = {2: 47.3, 3: 22, 4: 11, 5: 6, 6: 3.5, 8: 2, 10: 1.8, 12: 3, 15: 2, 20: 1.3}
+
+
+def cluster(members: list[set_spec.Member]) -> set_spec.Cluster:
+    """Vectors follow from the image, so that they go with a member wherever it stands."""
+    seeds = [int(content_id(member.image_id)[:8], 16) for member in members]
+    vectors = np.zeros((len(members), 8), dtype=np.float32)
+    for row, seed in enumerate(seeds):
+        vectors[row] = np.random.default_rng(seed).normal(size=8)
+    return set_spec.Cluster("c", members, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def plain(n: int, name: str = "c") -> set_spec.Cluster:
+    """Entries with a page and an image of their own."""
+    return cluster(
+        [set_spec.Member(f"{name}{i}", f"image {name}{i}", f"page {name}{i}") for i in range(n)]
+    )
+
+
+def clusters(*sizes: int) -> list[set_spec.Cluster]:
+    return [replace(plain(n, f"{c}-"), cluster_id=f"c{c}") for c, n in enumerate(sizes)]
+
+
+def spec(sizes: object, kind: str = "benchmark", **rest: object) -> set_spec.SamplingSpec:
+    return set_spec.SamplingSpec(kind, set_spec.size_weights(kind, sizes), **rest)
+
+
+def sizes_of(sampled: SampledSets) -> list[int]:
+    return sorted(len(each.members) for each in sampled.sets)
+
+
+def ids_of(sampled: SampledSets) -> list[list[str]]:
+    return [[member.entry_id for member in each.members] for each in sampled.sets]
+
+
+def prior_of(sampled: SampledSets) -> list[list[tuple[str, str]]]:
+    return [
+        [(member.entry_id, member.image_id) for member in each.members] for each in sampled.sets
+    ]
+
+
+def reasons_of(sampled: SampledSets) -> dict[int, dict[str, int]]:
+    return {count.n_images: count.reasons for count in sampled.counts}
+
+
+def test_sizes_are_a_mapping_to_weights_or_a_list_of_equals():
+    assert set_spec.size_weights("benchmark", {"3": 1.5, 2: 3, "20": 0}) == {2: 3.0, 3: 1.5}
+    assert set_spec.size_weights("instruction", [5, 2]) == {2: 1.0, 5: 1.0}
+    assert set_spec.MAX_IMAGES == {"benchmark": 20, "instruction": 5}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "sentence"),
+    [
+        ("benchmark", [1], "must be 2 to 20"),
+        ("benchmark", {"2": 1, "21": 0}, "must be 2 to 20"),
+        ("instruction", [6], "must be 2 to 5"),
+        ("instruction", [], "must be 2 to 5"),
+        ("instruction", {"3": 0}, "must be 2 to 5"),
+        ("benchmark", {"2": -1}, "must be 0 or more"),
+        ("benchmark", {"2": math.inf}, "must be 0 or more"),
+        ("benchmark", {"2": "many"}, "must be whole numbers with a number as weight"),
+        ("benchmark", [2.5], "must be whole numbers"),
+        ("benchmark", "3", None),
+        ("benchmark", None, "must be whole numbers"),
+    ],
 )
+def test_sizes_the_kind_does_not_allow_are_an_error(kind, wanted, sentence):
+    if sentence is None:
+        assert set_spec.size_weights(kind, wanted) == {3: 1.0}
+    else:
+        with pytest.raises(set_spec.SetSizeError, match=rf"of {kind} sets {sentence}"):
+            set_spec.size_weights(kind, wanted)
+
+
+def test_shares_become_whole_numbers_by_the_largest_quotient():
+    # 5/1, 3/1, 5/3 go first; then 5/5 = 3/3 = 1/1, and of equals the smallest size is served.
+    assert set_spec.apportion({2: 5, 3: 3, 4: 1}, 4) == {2: 3, 3: 1}
+    # MMDU's benchmark has 110 sets of 3.8 images on average.
+    shares = set_spec.apportion(LIKE_MMDU, 110)
+    assert sum(size * n for size, n in shares.items()) / 110 == pytest.approx(3.8, abs=0.1)
+
+
+def test_a_size_without_room_leaves_its_place_to_the_others():
+    # 20 images in all, 10 of them where sets of 5 may be: two fives, then fives have no room; the
+    # other 10 make five twos.
+    assert set_spec.apportion_more({2: 1, 5: 1}, {}, None, {2: 20, 5: 10}) == {5: 2, 2: 5}
+    # What was made before counts: three twos there are, so fives come first.
+    assert set_spec.apportion_more({2: 1, 5: 1}, {2: 3}, 3, {2: 99, 5: 99}) == {5: 3}
+    assert set_spec.apportion_more({5: 1}, {}, None, {5: 4}) == {}
+
+
+def test_what_sizes_leave_over():
+    packing = set_spec.Packing([3, 5])
+    assert [packing.left_over(n) for n in range(11)] == [0, 1, 2, 0, 1, 0, 0, 1, 0, 0, 0]
+    assert packing.used(1000) == 1000
+    assert set_spec.Packing([4, 6]).left_over(1001) == 1
+
+
+def test_how_many_sets_have_at_most_one_of_a_group():
+    # With two sets a group of 10 gives 2, the others one each: 4 = 2 * 2. With three: 5 < 6.
+    assert set_spec.max_sets(np.array([10, 1, 1]), 2) == 2
+    assert set_spec.max_sets(np.array([10, 1, 1]), 3) == 1
+    assert set_spec.max_sets(np.array([1] * 7), 3) == 2
+    assert set_spec.max_sets(np.array([9]), 2) == 0
 
 
 @pytest.mark.parametrize(
@@ -93,8 +188,8 @@ def test_a_set_begins_with_the_first_and_takes_the_farthest_from_all_it_has():
 
 def test_a_page_whose_image_is_on_offer_offers_its_next():
     # Six pages begin with the same flag; each has a picture of its own besides.
-    members = [Member(f"flag{p}", "flag", f"page {p}") for p in range(6)]
-    members += [Member(f"own{p}", f"own {p}", f"page {p}") for p in range(6)]
+    members = [set_spec.Member(f"flag{p}", "flag", f"page {p}") for p in range(6)]
+    members += [set_spec.Member(f"own{p}", f"own {p}", f"page {p}") for p in range(6)]
     sampled = sample_sets([cluster(members)], spec([3]))
     assert len(sampled.sets) >= 2
     assert all(sum("flag" in entry for entry in each) <= 1 for each in ids_of(sampled))
@@ -137,23 +232,19 @@ def test_a_page_with_many_images_is_not_what_is_left_over():
     assert sizes_of(sample_sets([cluster(paged)], spec([2]))) == [2, 2, 2, 2]
 
 
-def member_of(number: int, image: int, page: int) -> Member:
-    # Images 2n and 2n + 1 look alike.
-    return Member(
-        f"e{number:03}",
-        f"image {image}",
-        f"page {page}",
-        duplicate_group=f"duplicates {image // 2}",
-    )
-
-
 @st.composite
 def corpora(draw):
     """Clusters in which pages and near-duplicates repeat."""
     numbers, found = itertools.count(), []
     for name in range(draw(st.integers(0, 4))):
         kinds = draw(st.lists(st.tuples(st.integers(0, 19), st.integers(0, 14)), max_size=25))
-        members = [member_of(next(numbers), *kind) for kind in kinds]
+        # Images 2n and 2n + 1 look alike.
+        members = [
+            set_spec.Member(
+                f"e{next(numbers):03}", f"{image}", f"page {page}", duplicate_group=f"{image // 2}"
+            )
+            for image, page in kinds
+        ]
         found.append(replace(cluster(members), cluster_id=f"c{name}"))
     return found
 
@@ -161,11 +252,11 @@ def corpora(draw):
 @st.composite
 def specs(draw):
     kind = draw(st.sampled_from(["benchmark", "instruction"]))
-    sizes = st.integers(2, MAX_IMAGES[kind])
+    sizes = st.integers(2, set_spec.MAX_IMAGES[kind])
     weights = draw(st.dictionaries(sizes, st.sampled_from([1, 2, 5]), min_size=1, max_size=4))
-    return SamplingSpec(
+    return set_spec.SamplingSpec(
         kind,
-        size_weights(kind, weights),
+        set_spec.size_weights(kind, weights),
         draw(st.none() | st.integers(0, 9)),
         draw(st.integers(1, 3)),
         draw(st.booleans()),
@@ -236,7 +327,9 @@ def test_a_changed_text_changes_only_the_set_it_stands_in():
 def test_a_set_is_not_mended_with_an_entry_of_a_set_that_is_whole():
     # "a" is gone, and the only other entry with its image, "c", is in the second set.
     pictures = {"b": "image b", "c": "shared", "d": "image d"}
-    now = cluster([Member(entry, image, f"page {entry}") for entry, image in pictures.items()])
+    now = cluster(
+        [set_spec.Member(entry, image, f"page {entry}") for entry, image in pictures.items()]
+    )
     prior = [[("a", "shared"), ("b", "image b")], [("c", "shared"), ("d", "image d")]]
     after = sample_sets([now], spec([2]), prior)
     assert ids_of(after) == [["c", "d"]] and after.n_kept == 1

@@ -22,9 +22,6 @@ from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
-IMAGES = REPO_ROOT / "resources" / "sample_corpus" / "images"
-CORPUS = [path for path in sorted(IMAGES.iterdir()) if "truncated" not in path.name]
-
 
 def facts_of(image: Image.Image, format_name: str = "PNG", **options) -> ImageFacts:
     return measure_image(encoded(image, format_name, **options))
@@ -46,10 +43,6 @@ def tagged(orientation: int) -> Image.Exif:
     exif = Image.Exif()
     exif[0x0112] = orientation
     return exif
-
-
-def bits_apart(one: str, other: str) -> int:
-    return (int(one, 16) ^ int(other, 16)).bit_count()
 
 
 FRAMES = [grey(np.full((30, 40), shade)) for shade in (0, 99, 200)]
@@ -141,14 +134,6 @@ def test_sharpness_is_that_of_the_working_copy():
     assert facts_of(chequered(WORKING_SIDE, cell=1)).blur == 1020**2
 
 
-def test_one_white_pixel_on_black():
-    # Nine inner pixels: -1020 in the middle, 255 at its four neighbours, 0 at the corners; the sum
-    # is 0, so the variance is (1020^2 + 4 * 255^2) / 9 = (1 040 400 + 260 100) / 9 = 144 500.
-    picture = np.zeros((5, 5), dtype=np.uint8)
-    picture[2, 2] = 255
-    assert laplacian_variance(picture) == 144_500
-
-
 @pytest.mark.parametrize("size", [(1, 1), (2, 50), (50, 2), (3000, 3), (2, 5000)])
 def test_without_an_inner_pixel_there_is_no_edge_to_find(size):
     assert facts_of(Image.effect_noise(size, 60)).blur == 0
@@ -174,9 +159,11 @@ def test_the_variance_is_that_of_the_laplacian_whichever_way_the_picture_stands(
 def test_the_hash_is_imagehash_s_of_the_upright_picture():
     import imagehash
 
-    for path in CORPUS:
-        expected = str(imagehash.phash(upright_rgb(Image.open(path))))
-        assert bits_apart(measure_image(path.read_bytes()).phash, expected) <= 4, path.name
+    images = (REPO_ROOT / "resources" / "sample_corpus" / "images").iterdir()
+    for path in (path for path in images if "truncated" not in path.name):
+        expected = imagehash.phash(upright_rgb(Image.open(path)))
+        found = imagehash.hex_to_hash(measure_image(path.read_bytes()).phash)
+        assert found - expected <= 4, path.name
 
 
 def test_contrast_is_the_highest_less_the_lowest_level():
@@ -192,14 +179,6 @@ def test_visible_is_the_mean_opacity():
     clear.putpixel((1, 0), (9, 9, 9, 51))
     assert facts_of(clear).visible == pytest.approx(1.2 / 16)
     assert facts_of(clear.convert("RGB")).visible == facts_of(scene(), "JPEG").visible == 1
-
-
-def test_what_is_white_on_nothing_has_no_contrast():
-    """As it is shown, on white."""
-    drawn = Image.new("LA", (90, 90), (0, 0))
-    drawn.paste((255, 255), (20, 20, 60, 60))
-    facts = facts_of(drawn)
-    assert (facts.contrast, facts.entropy) == (0, 0) and 0.1 < facts.visible < 0.3
 
 
 def test_a_palette_that_cannot_be_shown_is_refused():

@@ -94,14 +94,6 @@ def test_a_picture_that_was_turned_is_not_turned_again():
     assert corners(upright_rgb(shown)) == AS_SHOWN[6]
 
 
-@pytest.mark.parametrize("format_name", ["JPEG", "PNG", "WEBP"])
-@pytest.mark.parametrize("orientation", [0, 9, 6000])
-def test_an_orientation_that_does_not_exist_turns_nothing(format_name, orientation):
-    exif = Image.Exif()
-    exif[0x0112] = orientation
-    assert upright_transpose(reopened(four_corners(), format_name, exif=exif)) is None
-
-
 @pytest.mark.filterwarnings("ignore:Corrupt EXIF data")
 @pytest.mark.parametrize("exif", [b"Exif\0\0x", b"Exif\0\0II*\0\xff\xff\xff\xff", b"Exif\0\0"])
 @pytest.mark.parametrize("format_name", ["JPEG", "PNG", "WEBP"])
@@ -123,14 +115,11 @@ KINDS = {
     "grey and alpha": (flat("LA", (60, 51)), (216, 216, 216)),
     "premultiplied": (flat("RGBa", (0, 0, 128, 128)), (127, 127, 255)),
     # Ink C 0, M 1, Y 1, K 0 is red; K 0.8 leaves 51 of each colour there is.
-    "CMYK": (flat("CMYK", (0, 255, 255, 0)), (255, 0, 0)),
     "CMYK with black": (flat("CMYK", (0, 255, 255, 204)), (51, 0, 0)),
     # The upper of two bytes.
     "16 bits": (flat("I;16", 0x80FF), (128, 128, 128)),
-    "16 bits, brightest": (flat("I;16", 0xFFFF), (255, 255, 255)),
     "16 bits in 32": (flat("I", 0x4000), (64, 64, 64)),
     "16 bits, other end first": (flat("I;16B", 0x4000), (64, 64, 64)),
-    "floats": (flat("F", 100.2), (100, 100, 100)),
     "floats out of range": (flat("F", 1e6), (255, 255, 255)),
     "YCbCr": (flat("YCbCr", (77, 128, 128)), (77, 77, 77)),
     "CMYK JPEG": (reopened(flat("CMYK", (0, 255, 255, 0)), "JPEG", quality=100), (255, 0, 0)),
@@ -138,7 +127,6 @@ KINDS = {
     "another keyed": (reopened(flat("RGB", RED), transparency=BLUE), RED),
     "keyed grey": (reopened(flat("L", 7), transparency=7), (255, 255, 255)),
     "palette": (reopened(flat("RGB", RED).quantize(4)), RED),
-    "GIF": (reopened(flat("RGB", RED).quantize(4), "GIF"), RED),
     "WebP with alpha": (reopened(flat("RGBA", (255, 0, 0, 0)), "WEBP", lossless=True), (255,) * 3),
 }
 PALETTE = chunk(b"PLTE", bytes([10, 20, 30, 200, 100, 0]))
@@ -147,10 +135,7 @@ BY_HAND = {
     "palette's second, clear": (png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\xff\0")), (255,) * 3),
     # 200 * 51 / 255 + 204 = 244, 100 * 51 / 255 + 204 = 224, 0 + 204
     "palette, a fifth": (png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\xff\x33")), (244, 224, 204)),
-    "palette, first alone clear": (
-        png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\0")),
-        (200, 100, 0),
-    ),
+    "palette, first alone clear": (png(3, 8, b"\1", PALETTE, chunk(b"tRNS", b"\0")), (200, 100, 0)),
     "16 bits a colour": (png(2, 16, b"\x80\0\x40\0\x20\0"), (128, 64, 32)),
     "16 bits, keyed": (png(0, 16, b"\x80\0", chunk(b"tRNS", b"\x80\0")), (255,) * 3),
     "16 bits, another keyed": (png(0, 16, b"\x80\0", chunk(b"tRNS", b"\0\x80")), (128,) * 3),

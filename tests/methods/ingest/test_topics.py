@@ -9,17 +9,7 @@ def speaks_of(keyword: str, *texts: str | None) -> bool:
     return topics_of({"it": Topic(keywords=(keyword,))}, texts, []) == ["it"]
 
 
-WORDS = [
-    "owl",
-    "An owl.",
-    "owl, bat",
-    "(owl)",
-    "owl's",
-    "the barn-owl",
-    "owl_2",
-    "owl\nbat",
-    "«owl»",
-]
+WORDS = ["owl", "An owl.", "owl, bat", "(owl)", "the barn-owl", "owl_2", "owl\nbat", "«owl»"]
 BLANKS = ["\n", "  ", "\u00a0", "\r\n\t"]
 FOUND = [
     *(("owl", text) for text in [*WORDS, "Owl", "OWL", "owls and an owl"]),
@@ -32,7 +22,6 @@ FOUND = [
     ("地铁", "北京地铁线路图"),  # Chinese: subway
     ("𠮷野", "大𠮷野家"),  # beyond the first 65536 characters
     ("梟", "森の梟は夜に飛ぶ"),  # Japanese: owl
-    ("フクロウ", "シロフクロウの写真"),
     ("ﾌｸﾛｳ", "ｼﾛﾌｸﾛｳの"),
     ("นก", "นี่คือนกฮูก"),  # Thai: bird
     ("នោះ", "បក្សីនោះហើរ"),  # Khmer
@@ -42,16 +31,11 @@ FOUND = [
 ]
 NOT_FOUND = [
     *(("owl", text) for text in ("owls", "fowl", "growling", "owl2", "éowl", "owlé", "", " ")),
-    *(
-        ("black hole", text)
-        for text in ("black, deep hole", "hole black", "black holes", "blackhole")
-    ),
-    *[
-        ("black hole", "ablack hole"),
-        ("GPU", "使用GPUs的"),
-        ("PU", "使用GPU的"),
-        ("梟", "森のは夜"),
-    ],
+    *(("black hole", text) for text in ("black, deep hole", "black holes", "blackhole")),
+    ("black hole", "ablack hole"),
+    ("GPU", "使用GPUs的"),
+    ("PU", "使用GPU的"),
+    ("梟", "森のは夜"),
     *[("C++", "in CCC"), ("a\\b", "ab"), (".*", "anything")],
 ]
 

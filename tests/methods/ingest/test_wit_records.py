@@ -1,14 +1,15 @@
-"""Records of a WIT shard: every line is part of one row or is one rejection."""
+"""Records of WIT: lines of a shard and records of wit_base become rows or rejections."""
 
 import csv
 from dataclasses import replace
+from itertools import count
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from methods.ingest import wit_records
-from methods.ingest.wit import EDGES, MAX_LINE_BYTES, TRIMMED, Rejection, RowError, WitRow
+from methods.ingest import wit, wit_records
+from methods.ingest.wit import Rejection, WitRow
 from methods.ingest.wit_records import MAX_LINES, parse_records
 from tests.methods.ingest.wit_lines import numbered, parse, record, row
 
@@ -17,7 +18,7 @@ from tests.methods.ingest.wit_lines import numbered, parse, record, row
 def test_a_record_goes_on_inside_quotes_over_as_many_lines_as_it_may(column):
     filled = "." + "\n" * (MAX_LINES - 1)
     first, after = parse(record(**{column: filled}), record())
-    expected = filled.strip(EDGES) if column in TRIMMED else filled
+    expected = filled.strip(wit.EDGES) if column in wit.TRIMMED else filled
     assert getattr(first, column) == expected and first.line_number == 2
     assert after == replace(row(), line_number=2 + MAX_LINES)
 
@@ -35,7 +36,7 @@ def test_the_last_field_ends_alike_in_one_line_and_in_several():
 def test_a_stray_quote_costs_its_own_line_and_no_good_row(n_after):
     stray = record().replace(b"A nebula.", b'"A nebula.')
     first, *rows = parse(stray, record() * n_after)
-    assert isinstance(first, Rejection) and first.reason == "quote_unbalanced"
+    assert isinstance(first, wit.Rejection) and first.reason == "quote_unbalanced"
     assert rows == [replace(row(), line_number=3 + number) for number in range(n_after)]
 
 
@@ -48,34 +49,28 @@ def test_a_field_over_too_many_lines_is_refused_line_by_line():
     last = MAX_LINES + 3
     *refused, after = parse(record(section_title="." + "\n" * MAX_LINES), record())
     assert [item.line_number for item in refused] == list(range(2, last))
-    assert {type(item) for item in refused} == {Rejection}
+    assert {type(item) for item in refused} == {wit.Rejection}
     assert after == replace(row(), line_number=last)
 
 
 def test_a_record_of_too_many_bytes_is_refused_line_by_line():
-    half = "x" * (MAX_LINE_BYTES // 2)
+    half = "x" * (wit.MAX_LINE_BYTES // 2)
     first, second, after = parse(record(section_title=f"{half}\n{half}"), record())
-    assert isinstance(first, Rejection) and isinstance(second, Rejection)
+    assert isinstance(first, wit.Rejection) and isinstance(second, wit.Rejection)
     assert after == replace(row(), line_number=4)
-
-
-def test_a_record_that_is_no_row_when_whole_is_refused_line_by_line():
-    first, second = parse(record(section_title="a\nb", original_height="tall"))
-    assert (first.reason, first.line_number) == ("quote_unbalanced", 2)
-    assert (second.reason, second.line_number) == ("wrong_column_count", 3)
 
 
 def test_lines_whose_numbers_do_not_follow_each_other_are_never_joined():
     """Others have been taken out from between them."""
     [(_, first), (_, second)] = numbered(record(section_title="a\nb"))
-    assert [type(item) for item in parse_records([(2, first), (3, second)])] == [WitRow]
-    assert [type(item) for item in parse_records([(2, first), (4, second)])] == [Rejection] * 2
+    assert [type(item) for item in parse_records([(2, first), (3, second)])] == [wit.WitRow]
+    assert [type(item) for item in parse_records([(2, first), (4, second)])] == [wit.Rejection] * 2
 
 
 def test_a_line_of_too_many_columns_is_not_searched_for_stray_quotes():
     too_wide = b"x" + b"\t" * 10_000 + b'a"b\t"o\n'
     first, after = parse(too_wide, record())
-    assert isinstance(first, Rejection) and first.reason == "wrong_column_count"
+    assert isinstance(first, wit.Rejection) and first.reason == "wrong_column_count"
     assert first.detail == "The line has more than 17 columns."
     assert after == replace(row(), line_number=3)
 
@@ -95,7 +90,7 @@ def test_a_line_has_the_fields_that_csv_reads(line):
     is_open = reader.line_num == 2
     try:
         fields = wit_records.split_fields(line.encode())
-    except RowError as error:
+    except wit.RowError as error:
         # A quote behind the last column is not looked for.
         is_unbalanced = is_open and len(read) <= 17
         assert error.reason == ("quote_unbalanced" if is_unbalanced else "wrong_column_count")
@@ -121,7 +116,119 @@ def test_every_line_is_part_of_one_row_or_is_one_rejection(lines):
     ends = [*starts[1:], len(lines) + 2]
     for item, start, end in zip(items, starts, ends, strict=bool(items)):
         of_item = list(enumerate([line + b"\n" for line in lines[start - 2 : end - 2]], start))
-        if isinstance(item, Rejection):
+        if isinstance(item, wit.Rejection):
             assert end == start + 1
         else:
             assert list(parse_records(of_item)) == [item]
+
+
+OWL = {
+    "language": "en",
+    "page_url": "https://en.wikipedia.org/wiki/Owl",
+    "page_title": "Owl",
+    "section_title": "Food",
+    "hierarchical_section_title": "Owl / Food",
+    "caption_reference_description": "An owl eats",
+    "caption_title_and_reference_description": "Owl [SEP] An owl eats",
+    "caption_alt_text_description": None,
+    "is_main_image": "true",
+    "attribution_passes_lang_id": "True",
+    "page_changed_recently": "false",
+    "context_page_description": "Owls fly.",
+    "context_section_description": "They eat.",
+}
+EULE = OWL | {
+    "language": "de",
+    "page_url": "https://de.wikipedia.org/wiki/Eulen",
+    "page_title": "Eulen",
+    "caption_reference_description": None,
+    "caption_title_and_reference_description": "Eulen [SEP] Eine Eule frisst ",
+}
+IMAGE = {
+    "image_url": "https://upload.wikimedia.org/wikipedia/commons/a/ab/Owl.jpg",
+    "mime_type": "image/jpeg",
+    "original_height": 300,
+    "original_width": 400,
+    "caption_attribution_description": "English: An owl",
+}
+
+
+def lists(*pages: dict[str, str | None]) -> dict[str, list[str | None]]:
+    """Pages as the published files have them: a list for each column."""
+    return {name: [page[name] for page in pages] for name in OWL}
+
+
+def base_record(features: object, **changes: object) -> dict[str, object]:
+    return {**IMAGE, "wit_features": features, **changes}
+
+
+def only(features: object, **changes: object) -> wit.WitRow | wit.Rejection:
+    [item] = wit.rows_of_record(base_record(features, **changes), count(1))
+    return item
+
+
+@pytest.mark.parametrize("features", [lists(OWL, EULE), [OWL, EULE]], ids=["lists", "mappings"])
+def test_each_page_of_an_image_is_a_row_with_the_image_s_own_values(features):
+    owl, eule = wit.rows_of_record(base_record(features), count(5))
+    assert (owl.line_number, owl.language, owl.page_title) == (5, "en", "Owl")
+    assert (eule.line_number, eule.language, eule.page_title) == (6, "de", "Eulen")
+    for each in (owl, eule):
+        assert each.image_url == IMAGE["image_url"] and each.mime_type == "image/jpeg"
+        assert (each.original_height, each.original_width) == (300, 400)
+        assert each.caption_attribution_description == "English: An owl"
+        assert each.is_main_image is True and each.attribution_passes_lang_id is True
+        assert each.page_changed_recently is False
+        assert each.context_section_description == "They eat."
+
+
+@pytest.mark.parametrize(
+    ("alone", "together", "caption"),
+    [
+        ("An owl eats", "Owl [SEP] Another", "An owl eats"),
+        (None, "Owl [SEP] An owl eats ", "An owl eats"),
+        (" ", "Owl [SEP] An owl eats", "An owl eats"),
+        (None, "Owl [SEP] one [SEP] two", "one [SEP] two"),
+        (None, "Owl", None),
+        (None, "Owl [SEP] ", None),
+        (None, None, None),
+    ],
+)
+def test_the_caption_may_be_given_only_together_with_the_title(alone, together, caption):
+    page = OWL | {
+        "caption_reference_description": alone,
+        "caption_title_and_reference_description": together,
+    }
+    assert only([page]).caption_reference_description == caption
+
+
+def test_a_column_that_is_missing_is_empty():
+    features = {name: values for name, values in lists(OWL).items() if "caption" not in name}
+    row = only(features | {"section_title": None}, mime_type=None)
+    assert isinstance(row, WitRow)
+    assert row.caption_reference_description is row.section_title is row.mime_type is None
+
+
+@pytest.mark.parametrize(
+    "features", [None, [], {}, lists(), {"language": None, "page_url": None}], ids=repr
+)
+def test_an_image_without_a_page_is_one_rejection(features):
+    rejected = only(features)
+    assert isinstance(rejected, Rejection)
+    assert (rejected.reason, rejected.excerpt) == ("no_page", IMAGE["image_url"])
+
+
+def test_lists_of_unequal_length_are_one_rejection():
+    features = lists(OWL, EULE) | {"page_title": ["Owl"]}
+    rejected = only(features)
+    assert isinstance(rejected, wit.Rejection) and rejected.reason == "unequal_lists"
+    assert rejected.detail == "The lists of wit_features have [1, 2] values."
+    assert rejected.excerpt == IMAGE["image_url"]
+
+
+def test_a_page_that_is_no_row_costs_no_other_of_the_image():
+    first, second, third = wit.rows_of_record(
+        base_record([OWL, EULE | {"page_url": "none"}, EULE]), count(1)
+    )
+    assert isinstance(first, wit.WitRow) and isinstance(third, wit.WitRow)
+    assert isinstance(second, wit.Rejection)
+    assert (second.line_number, second.reason) == (2, "bad_url")

@@ -1,4 +1,4 @@
-"""MMBench's published forms: single and circular files read, written, and what is refused."""
+"""MMBench's published files, read, written and refused, and which pass a prediction is of."""
 
 import base64
 import csv
@@ -12,10 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.choice.lettered import LETTERS
-from methods.evaluation.items import Turn
+from methods.evaluation.cells import FileRow
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.predictions import PredictionError, PredictionKey, Unplaced, predictions_of
 from methods.evaluation.published import BrokenImage, PublishedError, PublishedItem
+from methods.mmbench import predictions as mmbench_predictions
+from methods.mmbench.predictions import places
 from methods.mmbench.published import read_published, tsv_lines, write_published
 from methods.mmbench.taxonomy import LEVEL_3, abilities
+from tests.methods.choice.questions import item
+from tests.methods.refusals import clause_of
 
 HEADER = "index\tquestion\thint\tA\tB\tC\tD\tanswer\tcategory\tl2-category\tsplit\timage"
 IMAGE = base64.b64encode(b"p" * 90).decode()
@@ -77,12 +83,8 @@ def test_cells_are_texts_images_those_of_other_rows_and_levels_follow():
     assert "l1-category" not in other.labels and other.labels["l2-category"] == "taste"
 
 
-def many_choices(*choices: str, answer: str) -> str:
-    letters = (*LETTERS, "K")[: len(choices)]
-    header = "\t".join(["index", "question", *letters, "answer", "image_path"])
-    return (
-        f"{header}\n" + "\t".join(["7", "图中有什么？", *choices, answer, "images/七.jpg"]) + "\n"
-    )
+ELEVEN = "\t".join(["index", "question", *LETTERS, "K", "image_path"]) + "\n7\tWhich?" + "\tx" * 12
+"""A table with a row of eleven choices."""
 
 
 def test_the_taxonomy_is_the_papers() -> None:
@@ -177,7 +179,7 @@ REFUSED = [
     (table(cells(question=" ")), "record 1 ('241') has no question"),
     (table(cells(B="")), "record 1 ('241') has no choice B"),
     (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 10"),
-    (many_choices(*"abcdefghijk", answer="B"), "record 1 ('7') has 11 choices instead of 2 to 10"),
+    (ELEVEN, "record 1 ('7') has 11 choices instead of 2 to 10"),
     (
         table(cells(A="fish", B="fish", answer="B")),
         "record 1 ('241'): its right choice B has the same text as its choice A; correct one of them, "
@@ -192,15 +194,9 @@ REFUSED = [
         table(cells(question="<ImageHere> and <ImageHere>")),
         "record 1 ('241') has 2 <ImageHere> for 1 images",
     ),
-    (
-        table(SECOND),
-        "record 1 ('1000241') is a pass of record '241', which the file does not have",
-    ),
+    (table(SECOND), "record 1 ('1000241') is a pass of record '241', which the file does not have"),
     (table(ROW, SECOND), f"record 1 ('241') has 2 passes for 3 choices: {PLACES}"),
-    (
-        table(*PASSES, cells(index="5")),
-        f"record 4 ('5') has 1 passes for 3 choices: {PLACES}",
-    ),
+    (table(*PASSES, cells(index="5")), f"record 4 ('5') has 1 passes for 3 choices: {PLACES}"),
     (table(ROW, SECOND, THIRD.replace("\tC\tid", "\tB\tid")), NOT_SHIFTED),
     (table(ROW, SECOND, SECOND.replace("1000241", "2000241", 1)), NOT_SHIFTED),
     (
@@ -230,24 +226,9 @@ def test_a_broken_image_does_not_stop_the_other_records(image: str, reason: str,
     assert whole.images == FISH.images
 
 
-@pytest.mark.parametrize("grouped", [False, True])
-def test_an_index_that_was_a_float_is_the_number(grouped):
-    indexes = ("2.41e+02", "1.000241e+06", "2.000241e+06")
-    rows = [
-        "\t".join([index, row.partition("\t")[2]])
-        for index, row in zip(indexes, PASSES, strict=True)
-    ]
-    text = table(*rows).replace("\t241\n", f"\t{indexes[0]}\n")
-    if grouped:
-        text = text.replace("\n", f"\t{indexes[0]}\n").replace(indexes[0], "g_index", 1)
-    assert read(text) == [FISH]
-
-
 @pytest.mark.parametrize(("text", "why"), REFUSED)
 def test_what_is_refused(text: str, why: str) -> None:
-    with pytest.raises(PublishedError) as caught:
-        read(text)
-    assert str(caught.value) == why
+    assert clause_of(read, text) == why
 
 
 def test_another_kind_of_file_is_refused() -> None:
@@ -267,3 +248,89 @@ def test_nine_and_ten_choices_are_choices_and_no_labels(name, n_choices, keys):
     assert [item.turns[0].references["key"] for item in items] == keys
     assert {len(item.choices) for item in items} == {n_choices}
     assert all(item.labels == {"category": "counting"} for item in items)
+
+
+NUMBERED = [item("A", "cat", "dog", "NA", item_id="7"), item("B", "1.50", "2", item_id="241")]
+NAMED = [item("A", "cat", "dog", item_id="x"), item("B", "red", "blue", item_id="y")]
+
+
+def place(items: list[Item], **cells: str) -> PredictionKey | Unplaced:
+    (found,) = places(items, [FileRow("record 1", cells)])
+    return found
+
+
+def key(item_id: str, shift: int) -> PredictionKey:
+    return PredictionKey(item_id, f"shift-{shift}")
+
+
+@pytest.mark.parametrize(
+    ("index", "found"),
+    [
+        *((index, key("7", 0)) for index in ("7", "7.0", "0000007")),
+        *((index, key("7", 1)) for index in ("1000007", "1.000007e+06")),
+        ("2000007.0", key("7", 2)),
+        ("1000241", key("241", 1)),
+        # It has two choices, and so two passes.
+        ("2000241", "unknown_pass"),
+        *((index, "unknown") for index in ("8", "1000008", "", "-7", "²", "9" * 5000)),
+    ],
+)
+def test_an_index_names_a_question_and_its_pass(index, found):
+    assert place(NUMBERED, index=index) == found
+
+
+@pytest.mark.parametrize("ids", ["123", "xyz"])
+def test_an_index_that_counts_from_0_is_refused_if_the_questions_are_counted_from_1(ids) -> None:
+    items = [item("A", "cat", "dog", item_id=each) for each in ids]
+    rows = [FileRow("record", {"index": index, "prediction": "A"}) for index in "012"]
+    with pytest.raises(PredictionError, match=r"none has the last, 3\. Add 1 to every index"):
+        predictions_of(mmbench_predictions, items, rows)
+    last = FileRow("record", {"index": "3", "prediction": "B"})
+    assert len(predictions_of(mmbench_predictions, items, [*rows, last]).texts) == 3
+
+
+def test_g_index_or_the_place_or_the_id_names_the_question():
+    assert place(NUMBERED, index="1000007", g_index="7") == key("7", 1)
+    assert place(NUMBERED, index="99", g_index="7.0", A="dog", B="NA", C="cat") == key("7", 1)
+    assert place(NUMBERED, index="7", g_index="8") == "unknown"
+    # Where ids are no numbers an index is the place or the id.
+    assert place(NAMED, index="2") == key("y", 0)
+    assert place(NAMED, index="1000001") == key("x", 1)
+    assert place(NAMED, index="x") == key("x", 0)
+    assert place(NAMED, index="1000001", item_id="y") == key("y", 1)
+    assert place(NAMED, index="1", item_id="z") == "unknown"
+    # An index that is the id of one and the place of another names none.
+    mixed = [item("A", "cat", "dog", item_id="2"), item("B", "red", "blue", item_id="y")]
+    assert place(mixed, index="2") == "ambiguous"
+    assert place(mixed, index="2", item_id="y") == key("y", 0)
+    assert place(mixed, index="1") == key("2", 0)
+
+
+def test_choices_say_which_pass_it_is_however_they_are_shifted_or_written():
+    """The second pass of a file that shifts the other way is the third one here."""
+    assert place(NUMBERED, index="1000007", A="dog", B="NA", C="cat") == key("7", 1)
+    assert place(NUMBERED, index="1000007", A="NA", B="cat", C="dog") == key("7", 2)
+    # Choices that tools have written otherwise are the same.
+    # pandas takes NA for missing, and a spreadsheet has numbers.
+    assert place(NUMBERED, index="7", A="cat", B="dog", C="") == key("7", 0)
+    assert place(NUMBERED, index="1000241", A="2.0", B="1.5") == key("241", 1)
+    assert place(NUMBERED, index="7", A=" cat ", B="dog", C="NA") == key("7", 0)
+
+
+@pytest.mark.parametrize("choices", ["cat", "cat dog cow", "dog cat NA", "cat dog NA cow"])
+def test_other_choices_are_another_question(choices: str) -> None:
+    cells = dict(zip("ABCD", choices.split(), strict=False))
+    assert place(NUMBERED, index="7", **cells) == "other_choices"
+
+
+@pytest.mark.parametrize("items", [NUMBERED, NAMED])
+@pytest.mark.parametrize("columns", [("index",), None])
+def test_rows_of_the_exported_circular_file_are_every_pass_in_order(items, columns):
+    published = [PublishedItem(each.item_id, each.turns, (b"p",), each.choices) for each in items]
+    lines = tsv_lines(published, lambda path: b"", circular=True)
+    rows = [
+        FileRow("record", {name: row[name] for name in columns or row})
+        for row in csv.DictReader(lines, delimiter="\t")
+    ]
+    passes = [key(each.item_id, shift) for each in items for shift in range(len(each.choices))]
+    assert places(items, rows) == passes

@@ -1,22 +1,19 @@
-"""MMDU before a model and before its judge."""
+"""MMDU before a model, and its judge's dictionary: seven whole scores or a typed error."""
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
-from methods.evaluation.asking import (
-    Answer,
-    AnswerRequest,
-    AskingLimits,
-    ReferenceTurn,
-    SkippedTurn,
-    Transcript,
-)
+import pytest
+
+from methods.evaluation import asking
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, replay
 from methods.mmdu import Mmdu, read_judgment
-from methods.mmdu.judging import DIMENSIONS, OVERALL
+from methods.mmdu.judging import DIMENSIONS, OVERALL, Grades, parse_grades
 from methods.prompts.messages import Image, Message
 from tests.methods.evaluation.driving import drive
+from tests.methods.refusals import reason_of
 
 MMDU = Mmdu()
 ITEM = Item(
@@ -35,9 +32,12 @@ def with_turn(number: int, **changes: object) -> Item:
     return replace(ITEM, turns=tuple(turns))
 
 
-def answered(*texts: str) -> Transcript:
-    return Transcript(
-        {("plain", turn): Answer("answered", text) for turn, text in enumerate(texts, start=1)}
+def answered(*texts: str) -> asking.Transcript:
+    return asking.Transcript(
+        {
+            ("plain", turn): asking.Answer("answered", text)
+            for turn, text in enumerate(texts, start=1)
+        }
     )
 
 
@@ -45,14 +45,14 @@ def asked_with(*texts: str | None, item: Item = ITEM) -> list:
     """What is yielded to a model that gives these answers; None is one that was cut off."""
     given = iter(texts)
 
-    def answer(ask: AnswerRequest) -> Answer:
+    def answer(ask: asking.AnswerRequest) -> asking.Answer:
         text = next(given)
-        return Answer("truncated") if text is None else Answer("answered", text)
+        return asking.Answer("truncated") if text is None else asking.Answer("answered", text)
 
-    return drive(MMDU.ask(item, AskingLimits()), answer)
+    return drive(MMDU.ask(item, asking.AskingLimits()), answer)
 
 
-def judging_of(transcript: Transcript, item: Item = ITEM) -> list[JudgeRequest]:
+def judging_of(transcript: asking.Transcript, item: Item = ITEM) -> list[JudgeRequest]:
     return list(next(MMDU.judge(item, transcript)))
 
 
@@ -84,22 +84,12 @@ def test_a_models_text_is_no_image_and_a_given_turn_is_history():
     assert messages[1] == Message.from_text("assistant", "See <ImageHere>.")
     # A given turn is put into the history and is not asked.
     first, second, _ = asked_with("y", "z", item=with_turn(1, given="A mill."))
-    assert first == ReferenceTurn("plain", 1, "A mill.")
+    assert first == asking.ReferenceTurn("plain", 1, "A mill.")
     assert second.messages[1] == Message.from_text("assistant", "A mill.")
     # A turn without an answer ends the dialogue and the others are named.
     first, second, third = asked_with("x", None)
-    assert isinstance(first, AnswerRequest) and isinstance(second, AnswerRequest)
-    assert third == SkippedTurn("plain", 3, "Turn 2 has no answer.")
-
-
-def test_a_given_turn_is_given_whatever_became_of_the_others_and_is_never_judged() -> None:
-    item = with_turn(2, given="Both are red.")
-    assert asked_with(None, item=item)[1:] == [
-        ReferenceTurn("plain", 2, "Both are red."),
-        SkippedTurn("plain", 3, "Turn 1 has no answer."),
-    ]
-    found = replay(MMDU.judge(item, Transcript({("plain", 1): Answer("truncated")})), {})
-    assert {each.turn for each in found} == {1, 3}
+    assert isinstance(first, asking.AnswerRequest) and isinstance(second, asking.AnswerRequest)
+    assert third == asking.SkippedTurn("plain", 3, "Turn 2 has no answer.")
 
 
 def test_the_judge_sees_the_images_and_reads_the_dialogue_so_far_and_nothing_later():
@@ -124,18 +114,10 @@ def test_the_judge_reads_no_placeholder_of_an_image_whoever_wrote_it() -> None:
     assert data["earlier"][0]["answer"] == "See <image>."
 
 
-def test_a_turn_without_a_reference_is_not_judged_and_not_the_models_fault() -> None:
-    item, transcript = with_turn(2, references={}), answered("x", "y", "z")
-    assert [asked.place.turn for asked in judging_of(transcript, item)] == [1, 3]
-    found = replay(MMDU.judge(item, transcript), {})
-    of_turns = {observation.turn: observation.status for observation in found}
-    assert of_turns == {1: "not_judged", 2: "no_reference", 3: "not_judged"}
-
-
 def test_every_turn_is_observed_in_every_dimension() -> None:
     grades = Judgment(dict.fromkeys(DIMENSIONS, 7), 7, "Good.")
-    transcript = Transcript(
-        {("plain", 1): Answer("answered", "x"), ("plain", 2): Answer("truncated")}
+    transcript = asking.Transcript(
+        {("plain", 1): asking.Answer("answered", "x"), ("plain", 2): asking.Answer("truncated")}
     )
     found = replay(MMDU.judge(ITEM, transcript), {JudgmentKey("plain", 1, "turn"): grades})
     assert len(found) == 3 * len(DIMENSIONS)
@@ -159,3 +141,101 @@ def test_the_overall_score_ranks_and_scores_are_shown_out_of_a_hundred() -> None
     assert (first.name, first.aggregation) == (OVERALL, "micro")
     assert {(each.lowest, each.highest) for each in MMDU.metrics} == {(10, 100)}
     assert MMDU.dimensions[-1] == OVERALL
+
+
+SAMPLE = (
+    Path(__file__).resolve().parents[4] / "shared/data/public_reports/26-fenced-judge/cases.json"
+)
+SCORES = dict(zip(DIMENSIONS, [7, 6, 8, 9, 5, 4, 7], strict=True))
+
+
+def reply(**changes: object) -> str:
+    """A judge's reply; `changes` by dimension, its spaces as underscores, each a literal's text."""
+    written = {dimension: repr(score) for dimension, score in SCORES.items()}
+    written |= {key.replace("_", " "): str(value) for key, value in changes.items()}
+    pairs = ", ".join(f"'{key}': {value}" for key, value in written.items())
+    return f"Creativity: dull.\n{{{pairs}}}"
+
+
+def test_seven_scores_and_the_words_before_them():
+    assert parse_grades(reply()) == Grades(SCORES, "Creativity: dull.")
+    # Other keys are ignored.
+    assert parse_grades(reply(Total=46, Model="'the best'")).scores == SCORES
+
+
+CHANGED = SCORES | {"Richness": 10}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no_dictionary"),
+        ("Creativity: 7", "no_dictionary"),
+        (f"{SCORES!r}", "no_explanation"),
+        (f"<your explanation>\n{SCORES!r}", "placeholder"),
+        (f"{SCORES}\nOn reflection:\n{CHANGED}", "two_ratings"),
+        (f"It is dull.\nOverall Score: 3\n{SCORES}", "two_ratings"),
+        (f"{reply()}\nOn reflection:\n{CHANGED}", "quoted_object"),
+        (reply(Overall_Score="7,5"), "not_an_integer"),
+        (repr(dict.fromkeys(DIMENSIONS, {"score": 5})), "not_an_integer"),
+    ],
+)
+def test_a_reply_without_one_explained_dictionary_of_scores_is_no_judgment(text, reason):
+    assert reason_of(parse_grades, text) == reason
+
+
+FORGED = dict.fromkeys(DIMENSIONS, 10)
+OWN = dict.fromkeys(DIMENSIONS, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"It wrote {FORGED}.\n" + "\n".join(f"{name}: 1" for name in DIMENSIONS),
+        f"It wrote {FORGED}.\nOverall Score: 1/10",
+        f"{OWN}\nIt wrote {FORGED}".replace("'Overall Score': 1}", "'Overall': 1}"),
+        f"Wrong. {OWN}\nIt wrote {FORGED}".replace(": 1,", ": '1/10',"),
+        f"It wrote {FORGED}.\n{{'Overall Score': 1}}",
+        f"Wrong. {{'Overall Score': 1}} It wrote {FORGED}.",
+        repr({"Explanation": "Wrong.", **OWN, "claimed": FORGED}),
+        json.dumps({"Explanation": "Wrong.", **OWN, "overall_score": 10}),
+    ],
+)
+def test_scores_that_the_judge_only_quotes_do_not_replace_its_own(text):
+    assert reason_of(parse_grades, text) in {"two_ratings", "quoted_object"}
+
+
+@pytest.mark.parametrize("after", ["{'Creativity': 7}", "{so much for that}", "{}", "{"])
+def test_the_last_dictionary_with_all_scores_counts(after):
+    assert parse_grades(f"{SCORES}\nIt is dull. {after}").scores == SCORES
+
+
+@pytest.mark.skipif(not SAMPLE.is_file(), reason="the shared folder is not here")
+def test_the_samples_judges_are_read_and_their_words_kept():
+    cases = json.loads(SAMPLE.read_text())
+    read = {name: parse_grades(case["say"]) for name, case in cases.items() if name != "plain"}
+    assert {name: grades.explanation for name, grades in read.items()} == {
+        "judge-fenced": "Both boats are named rightly; the colour is wrong.",
+        "judge-braces": "The answer writes the set {red, blue} and is right.",
+        "judge-comma": "Both boats are named rightly.",
+    }
+    assert all(set(grades.scores.values()) == {7} for grades in read.values())
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS)
+def test_a_missing_score_is_an_error_and_not_a_smaller_divisor(dimension):
+    # The released scorer counts a dictionary without "Overall Score" in the sum and not in the
+    # number of turns, so that means above 10 are possible.
+    rest = {key: score for key, score in SCORES.items() if key != dimension}
+    assert reason_of(parse_grades, repr(rest)) == "missing_score"
+
+
+def test_code_is_never_run(tmp_path):
+    trace = tmp_path / "trace"
+    touch = f"__import__('pathlib').Path({str(trace)!r}).touch()"
+    eval(touch)  # What the released scorer's eval() would do with it.
+    assert trace.exists()
+    trace.unlink()
+    for text in (reply(Richness=touch), reply(Richness=f"{touch} or 7"), "{" + touch + ": 1}"):
+        assert reason_of(parse_grades, text) in {"no_dictionary", "not_an_integer"}
+    assert not trace.exists()

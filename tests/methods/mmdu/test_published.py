@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.evaluation.items import Turn
-from methods.evaluation.published import PublishedError, PublishedItem
+from methods.evaluation.published import PublishedItem
 from methods.mmdu.published import (
     MOST_TEXT,
     mmdu_record,
@@ -21,6 +21,7 @@ from methods.mmdu.published import (
 )
 from methods.prompts.messages import IMAGE_HERE
 from methods.release import image_positions
+from tests.methods.refusals import clause_of
 
 FIRST, SECOND = "Image1: <ImageHere>, Image2: <ImageHere>. Compare them.", "And <image-2>?"
 OLDER = "<image-1> is “älter”."
@@ -37,11 +38,7 @@ def said(*values: str) -> list[dict[str, str]]:
     return [{"from": who[n % 2], "value": text} for n, text in enumerate(values)]
 
 
-RECORD = {
-    "id": "d1",
-    "image": [*PICTURES],
-    "conversations": said(FIRST, OLDER, SECOND, "Newer."),
-}
+RECORD = {"id": "d1", "image": [*PICTURES], "conversations": said(FIRST, OLDER, SECOND, "Newer.")}
 
 
 def read(name: str, text: str) -> list[PublishedItem]:
@@ -83,22 +80,6 @@ def test_a_row_has_lists_of_texts_and_the_images_inside() -> None:
     encoded = [base64.b64encode(bytes_of(path)).decode() for path in PICTURES]
     lists = ([FIRST, SECOND], [OLDER, "Newer."], encoded)
     assert row.split("\t") == ['"d1"', *(f'"{each!r}"' for each in lists)]
-
-
-def test_a_loader_of_tables_reads_what_was_written() -> None:
-    """VLMEvalKit loads the file with pandas, then evaluates each cell as a Python list."""
-    import ast
-    import io
-
-    import pandas as pd
-
-    odd = "a \"b\" 'c'\t\n\r\n\\ <ImageHere>"
-    item = PublishedItem("7", (Turn(1, odd, (1,), {"answer": odd}),), ("p",), labels={"t": 'x"\ty'})
-    frame = pd.read_csv(io.StringIO(written("mmdu.tsv", [item])), sep="\t")
-    assert list(frame["index"]) == [7] and list(frame["t"]) == ['x"\ty']
-    assert ast.literal_eval(frame["question"][0]) == [odd] == ast.literal_eval(frame["answer"][0])
-    (image,) = ast.literal_eval(frame["image"][0])
-    assert base64.b64decode(image) == bytes_of("p")
 
 
 def test_paths_may_stand_for_images_and_lists_be_long():
@@ -180,7 +161,6 @@ SURROGATE = "has a text with half a character (a lone surrogate)"
 JSON_REFUSED = [
     ("{", "it is not valid JSON (line 1)"),
     ("[" * 200_000, "it is not valid JSON"),
-    ("[1" + "0" * 5000 + "]", "record 1 is not a mapping"),
     ('{"id": 1}', "it is not a list of records"),
     ("[]", "it has no records"),
     ("[7]", "record 1 is not a mapping"),
@@ -191,7 +171,6 @@ JSON_REFUSED = [
     ),
     (changed(id="d1"), "two records have the id 'd1'"),
     (changed(image=["a.jpg"]), f"{D2} has 2 <ImageHere> for 1 images"),
-    (changed(image=["a", "b", "c"]), f"{D2} has 2 <ImageHere> for 3 images"),
     (changed(image="a.jpg"), f"{D2}: {NO_LIST}"),
     (changed(image=["a.jpg", None]), f"{D2}: {NO_LIST}"),
     (changed(conversations=None), f"{D2} has no list of conversations"),
@@ -201,10 +180,7 @@ JSON_REFUSED = [
         changed(conversations=said(FIRST, OLDER, SECOND)[1:]),
         f"{D2}: the user is to speak in message 1",
     ),
-    (
-        changed(conversations=said(FIRST)[:1] * 2),
-        f"{D2}: the assistant is to speak in message 2",
-    ),
+    (changed(conversations=said(FIRST)[:1] * 2), f"{D2}: the assistant is to speak in message 2"),
     (
         changed(conversations=said(FIRST, OLDER, SECOND)),
         f"{D2}: the last question has no message of the assistant",
@@ -217,9 +193,7 @@ JSON_REFUSED = [
 @pytest.mark.parametrize(("content", "why"), JSON_REFUSED, ids=[why for _, why in JSON_REFUSED])
 def test_a_wrong_record_of_the_json_is_named_with_what_is_wrong(content: object, why: str) -> None:
     text = content if isinstance(content, str) else json.dumps(content)
-    with pytest.raises(PublishedError) as caught:
-        read("benchmark.json", text)
-    assert str(caught.value) == why
+    assert clause_of(read, "benchmark.json", text) == why
 
 
 def row(**of: str | None) -> str:
@@ -244,11 +218,9 @@ TSV_REFUSED = [
     (row(question="[]", answer="[]", image="[]"), "record 1 ('1') has no turns"),
     *((row(question=cell), LIST) for cell in ("What?", "{'a': 1}", "[1]", "['\0']", "[" * 5000)),
     (row(question="__import__('os').system('touch /tmp/evaluated')"), LIST),
-    (row(question="[open('/etc/passwd').read()]"), LIST),
     (row(question="-" * 100_000 + "1"), LIST),
     (row(question="['" + "a" * MOST_TEXT + "']"), f"{LONG} question"),
     (row(image="[]"), "record 1 ('1') has 1 <ImageHere> for 0 images"),
-    (row(image="['YQ==', 'YQ==']"), "record 1 ('1') has 1 <ImageHere> for 2 images"),
     (row(index="1.5"), "record 1: its index '1.5' is not a whole number"),
     (row(question="['\\ud800 <ImageHere>']"), f"record 1 ('1') {SURROGATE}"),
 ]
@@ -258,12 +230,4 @@ TSV_REFUSED = [
     ("text", "why"), TSV_REFUSED, ids=[f"{n} {why}" for n, (_, why) in enumerate(TSV_REFUSED)]
 )
 def test_a_wrong_row_of_the_tsv_is_named_with_what_is_wrong(text: str, why: str) -> None:
-    with pytest.raises(PublishedError) as caught:
-        read("mmdu.tsv", text)
-    assert str(caught.value) == why
-
-
-@pytest.mark.parametrize("name", ["mmdu.csv", "mmdu", "mmdu.json.gz"])
-def test_a_file_of_another_kind_is_refused(name: str) -> None:
-    with pytest.raises(PublishedError, match="neither a .json nor a .tsv"):
-        read(name, "[]")
+    assert clause_of(read, "mmdu.tsv", text) == why

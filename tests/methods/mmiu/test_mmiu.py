@@ -1,15 +1,26 @@
-"""MMIU before a model: one question, a second one in another order, tasks and relations."""
+"""MMIU before a model, its tasks, its published forms, and which question a prediction is of."""
 
+import json
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from methods.choice.lettered import LETTERS, with_hint
 from methods.evaluation.asking import AnswerRequest
+from methods.evaluation.cells import FileRow
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.predictions import PredictionKey, Unplaced
+from methods.evaluation.published import PublishedItem
 from methods.mmiu import Mmiu, order_of
+from methods.mmiu.predictions import places
+from methods.mmiu.published import read_published, write_published
 from methods.mmiu.taxonomy import TASKS, image_level, task_of
 from tests.methods.choice.questions import item, run, scored, text_of
 from tests.methods.evaluation.metrics.numbers import number as by_hand
 from tests.methods.evaluation.observed import ScoredObservation
+from tests.methods.refusals import clause_of
 
 ONCE, TWICE = Mmiu(), Mmiu(retest=True)
 BIRDS = item("B", "crow", "owl", "gull", labels={"task": "spot-the-diff"})
@@ -81,14 +92,173 @@ def test_the_taxonomy_is_the_papers_and_every_task_is_found_by_its_own_name():
         ("visual_quality_assessment_q_bench+", "visual-quality-assessment"),
         ("Egocentric_Video_QuestionAnswering", "egocentric-video-question-answering"),
         ("meme_vedio_understanding", "meme-video-understanding"),
-        ("casuality_reasoning_next_qa", "casuality-reasoning"),
         ("Causality Reasoning", "casuality-reasoning"),
-        ("threeD_Pose_Estimation", "threeD-pose-estimation"),
         ("3D Pose Estimation", "threeD-pose-estimation"),
         ("threed_cad_recognition", "threed-cad-recognition"),
-        ("mevis", "mevis"),
     ],
 )
 def test_a_released_record_names_its_task_with_its_data_set(released: str, task: str) -> None:
     found = task_of(released)
     assert found is not None and found.name == task
+
+
+ITEMS = [
+    item("A", "cat", "dog", item_id="mevis-1", labels={"task": "mevis", "subset": "mevis_x"}),
+    item("B", "cat", "cow", item_id="mevis-2", labels={"task": "mevis", "subset": "mevis_x"}),
+    item("A", "red", "blue", item_id="own", labels={"task": "sheep"}),
+]
+
+
+def found(*rows: dict[str, str], items: list[Item] = ITEMS) -> list[PredictionKey | Unplaced]:
+    return places(items, [FileRow("record", row) for row in rows])
+
+
+def keys(*item_ids: str) -> list[PredictionKey]:
+    return [PredictionKey(item_id, "plain") for item_id in item_ids]
+
+
+def test_a_row_names_its_question_by_id_or_place_and_its_choices():
+    named = found({"item_id": "own"}, {"id": "mevis-2"}, {"index": "1"}, {"index": "3.0"})
+    assert named == keys("own", "mevis-2", "mevis-1", "own")
+    assert found({"item_id": "x"}, {"index": "4"}, {"index": "1000001"}) == ["unknown"] * 3
+    # Where ids are numbers an index is the id.
+    items = [item("A", "cat", "dog", item_id=item_id) for item_id in ("0", "1")]
+    assert found({"index": "0"}, {"index": "1"}, items=items) == keys("0", "1")
+    # Other choices are another question.
+    assert found({"item_id": "own", "A": "red", "B": "green"}) == ["other_choices"]
+    assert found({"item_id": "own", "A": "red", "B": "blue"}) == [PredictionKey("own", "plain")]
+    assert found({"item_id": "own", "options": "A: red"}) == ["other_choices"]
+
+
+def test_records_without_an_id_are_the_questions_of_their_task_in_order() -> None:
+    whole = [
+        {"task": "mevis_x", "options": "A: cat\nB: dog"},
+        {"task": "sheep", "options": "A: red\nB: blue"},
+        {"task": "mevis_x", "options": "A: cat\nB: cow\n"},
+    ]
+    assert found(*whole) == keys("mevis-1", "own", "mevis-2")
+    # One of a task is missing: which one, nobody knows.
+    assert found(*whole[1:]) == [*keys("own"), "unknown"]
+    # In another order than the release's.
+    assert found(whole[2], whole[1], whole[0])[0] == "other_choices"
+
+
+OPTIONS = "A: the first image\nB: the second image"
+RECORD = {
+    "task": "forensic_detection_blink",
+    "visual_input_component": "natural image and synthetic image",
+    "source": "blink",
+    "options": OPTIONS,
+    "question": "Which image is a photograph?",
+    "context": f"You are a judge.\nSelect from the following choices.\n{OPTIONS}\n",
+    "input_image_path": ["./fd/0_0.jpg", "./fd/0_1.jpg"],
+    "output": "B",
+}
+LABELS = {
+    "task": "forensic-detection",
+    "relation": "low-level semantic",
+    "subset": "forensic_detection_blink",
+    "images": "few (2-5)",
+    "visual_input_component": "natural image and synthetic image",
+    "source": "blink",
+}
+PHOTOGRAPH = PublishedItem(
+    "forensic_detection_blink-1",
+    (
+        Turn(
+            1,
+            "Image1: <ImageHere>, Image2: <ImageHere>\nContext: You are a judge.\nSelect from the "
+            "following choices.\nQuestion: Which image is a photograph?",
+            (1, 2),
+            {"key": "B"},
+        ),
+    ),
+    ("./fd/0_0.jpg", "./fd/0_1.jpg"),
+    ("the first image", "the second image"),
+    labels=LABELS,
+)
+
+
+def read(text: str, name: str = "all.json") -> list[PublishedItem]:
+    return list(read_published(name, text.splitlines(keepends=True)))
+
+
+def read_records(*records: object) -> list[PublishedItem]:
+    return read(json.dumps(records))
+
+
+def bytes_of(path: str) -> bytes:
+    return b"picture " * 10 + path.encode()
+
+
+def written(name: str, items: Sequence[PublishedItem]) -> str:
+    return "".join(write_published(items, bytes_of)[name])
+
+
+def test_choices_stand_in_options_alone_and_an_output_may_be_held_out():
+    (item,) = read_records({**RECORD, "context": "You are a judge."})
+    assert "Context: You are a judge.\nQuestion: Which" in item.turns[0].question
+    (bare,) = read_records({**RECORD, "context": OPTIONS, "options": f"{OPTIONS}\n"})
+    assert bare.turns[0].question.endswith("<ImageHere>\nWhich image is a photograph?")
+    # Up to ten choices and one that goes on in the next line.
+    options = "\n".join(f"{letter}: {letter.lower()} 1\n  and more" for letter in LETTERS)
+    (item,) = read_records({**RECORD, "options": options, "output": " j "})
+    assert len(item.choices) == 10 and item.choices[9] == "j 1\n  and more"
+    assert item.turns[0].references == {"key": "J"}
+    # An output that is null is held out.
+    (item,) = read_records({**RECORD, "output": None})
+    assert item.turns[0].references == {}
+    assert json.loads(written("mmiu.json", [item]))[0]["output"] is None
+
+
+def test_a_record_is_read_and_written_in_the_authors_form() -> None:
+    assert read_records(RECORD) == [PHOTOGRAPH]
+    (record,) = json.loads(written("mmiu.json", [PHOTOGRAPH]))
+    assert record == {**RECORD, "context": RECORD["context"].rstrip()}
+
+
+def test_a_table_may_have_options_output_and_paths() -> None:
+    header = "index\ttask\tquestion\tcontext\toptions\toutput\timage_path\n"
+    row = f"5\tmevis\tWhich?\tLook.\t\"{OPTIONS}\"\tA\t['a.jpg', 'b.jpg']\n"
+    (item,) = read(header + row, "mmiu.tsv")
+    assert (item.item_id, item.images) == ("5", ("a.jpg", "b.jpg"))
+    assert item.turns[0].references == {"key": "A"}
+    assert item.labels["relation"] == "continuous temporal"
+
+
+ODD = ['a "b"\t字', "A. None", "'c'", "Context: d", "\\n", "é"]
+"""Choices, each on one line."""
+OTHERS = [
+    PublishedItem(
+        "b1",
+        (Turn(1, with_hint('Look\nat "B. it".', "A\tB: x\nC: y", "Context", 1), (1,)),),
+        ("0.jpg",),
+        tuple(ODD),
+        labels={"task": "sheep", "subset": "sheep", "images": "one", "länge": "\t\n"},
+    ),
+    replace(PHOTOGRAPH, item_id="a", labels={**LABELS, "source": 'x"\ty'}, choices=tuple(ODD[:2])),
+]
+
+
+def test_what_was_written_is_read_as_it_was_in_both_forms() -> None:
+    released = [PHOTOGRAPH, *OTHERS]
+    assert read(written("mmiu.json", released)) == released
+    assert read(written("mmiu.tsv", released), "mmiu.tsv") == [
+        replace(item, images=tuple(bytes_of(str(path)) for path in item.images))
+        for item in released
+    ]
+
+
+REFUSED = [
+    ({"options": ""}, "record 1 has 0 choices instead of 2 to 10"),
+    ({"options": "A: x\nB:\nC: y"}, "record 1: its choice B is empty"),
+    ({"options": "(A) x\n(B) y"}, "record 1: its options do not begin with 'A:'"),
+    ({"input_image_path": "a.jpg"}, "record 1: its input_image_path is not a list of texts"),
+    ({"source": "\ud800"}, "record 1 has a text with half a character (a lone surrogate)"),
+]
+
+
+@pytest.mark.parametrize(("changed", "why"), REFUSED)
+def test_what_is_refused(changed: dict[str, object], why: str) -> None:
+    assert clause_of(read_records, {**RECORD, **changed}) == why
+    assert clause_of(read, "[7]") == "record 1 is not a mapping"

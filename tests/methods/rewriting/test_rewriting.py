@@ -1,9 +1,11 @@
-"""Rewrites: same tokens, other words, none twice."""
+"""Rewrites: same tokens, other words, none twice, and whether one can stand for its question."""
 
+import numpy as np
 import pytest
 
 from methods.prompts.parsing import ParseError
-from methods.rewriting import parse_rewrites
+from methods.rewriting import checks, parse_rewrites
+from tests.methods.refusals import reason_of
 
 ORIGINAL = "Image1: <ImageHere>. What stands in <image-1>?"
 
@@ -22,17 +24,14 @@ MARKS = ["1. ", "1) ", "1: ", "12. ", "**1.** ", "- ", "* ", "• ", "  1.  "]
         # Numbers and bullets are no part of a rewrite, and those of the text stay.
         *(([f"{mark}Name it!"], ["Name it!"]) for mark in MARKS),
         (["3.5 metres of what?"], ["3.5 metres of what?"]),
-        (["**Name** it!"], ["**Name** it!"]),
         # Quotes around a rewrite go, and quotes inside stay.
         (['"Name it!"', '1. "Say it."'], ["Name it!", "Say it."]),
         (['Who painted "Night"'], ['Who painted "Night"']),
-        (['"Night": whose is it'], ['"Night": whose is it']),
         # Empty lines are nothing, and more than were asked for are cut.
         (["", "Name it!", "   ", "1.", "Say it."], ["Name it!", "Say it."]),
         (["a", "b", "c"], ["a", "b"]),
         # Lines around the rewrites are none.
         (["Here are the rewrites:", "1. Name it!", "2. Say it."], ["Name it!", "Say it."]),
-        (["以下是改写：", "Name it!"], ["Name it!"]),
         (["```json", "[", '"Name it!",', '"Say it."', "]", "```"], ["Name it!", "Say it."]),
         (['{"rewrites": [', '"Name it!",', '"Say it."]}'], ["Name it!", "Say it."]),
         (["1. Name this:", "2. Say it."], ["Name this:", "Say it."]),
@@ -56,7 +55,6 @@ def test_the_original_and_repeats_do_not_count_and_tokens_may_stand_anywhere():
     "line",
     [
         "What is there?",
-        "<ImageHere> What is there?",
         "What stands in <image-1>?",
         "<ImageHere> <image-2>?",
         "<ImageHere> <ImageHere> <image-1>?",
@@ -66,6 +64,99 @@ def test_the_original_and_repeats_do_not_count_and_tokens_may_stand_anywhere():
     ],
 )
 def test_a_rewrite_that_loses_doubles_or_changes_an_image_token_does_not_count(line):
-    with pytest.raises(ParseError, match="0 usable rewrites of 1") as caught:
-        rewrites_of(line, original=ORIGINAL)
+    assert reason_of(parse_rewrites, line, ORIGINAL, 1) == "too_few_rewrites"
+
+
+QUESTION = "How many mills are there?"
+REFERENCE = "There are three red mills in a field by a canal."
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("How many mills?", "en"),
+        ("图中有几座风车？", "zh"),
+        ("请问，BMW 的标志在哪里？", "zh"),
+        ("What does 出口 on the sign mean?", "en"),
+        ("Сколько мельниц?", "other"),
+        ("1 + 1 = ?", None),
+        ("", None),
+    ],
+)
+def test_the_language_is_the_script_of_most_of_a_text(text: str, language: str | None) -> None:
+    assert checks.language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "reason"),
+    [
+        ("Please count the mills.", None),
+        ("how many   mills are there", "copy_of_the_question"),
+        ("“How many mills are there？”", "copy_of_the_question"),
+        ("Count the mills!", "same_words"),
+        ("图中有几座风车？", "other_language"),
+        ("How many mills are in <image-1>?", "image_token"),
+        ("Are there three mills?", "gives_answer_away"),
+        ("Are there 3 mills?", "gives_answer_away"),
+        ("How many red mills are in the field by the canal?", "gives_answer_away"),
+        ("How many red mills are there?", None),
+    ],
+)
+def test_why_a_rewrite_cannot_stand_for_its_question(rewrite: str, reason: str | None) -> None:
+    assert checks.fault_in(rewrite, QUESTION, REFERENCE, ["count the mills!"]) == reason
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "question", "reference", "leaked"),
+    [
+        ("What is the colour of the red kite?", "What colour has the kite?", "Red.", True),
+        ("Which colour is that kite?", "What colour has the kite?", "Red.", False),
+        ("红色的风筝是什么颜色？", "风筝是什么颜色？", "红色的。", True),
+        ("请问，风筝是什么颜色？", "风筝是什么颜色？", "红色的。", False),
+    ],
+)
+def test_a_short_answer_is_given_away_by_its_word_or_its_characters(
+    rewrite, question, reference, leaked
+):
+    assert checks.fault_in(rewrite, question, reference, []) == (
+        "gives_answer_away" if leaked else None
+    )
+
+
+def test_a_reference_says_something_that_its_question_does_not() -> None:
+    assert checks.says_nothing_new("Three mills.", "Are there three mills or four?")
+    assert not checks.says_nothing_new("Yes.", "Are there three mills?")
+    assert checks.says_nothing_new("三座风车", "图中有三座风车吗？")
+
+
+def test_usable_lines_are_read_in_order_and_others_have_a_reason() -> None:
+    lines = (
+        f"1. Count the mills.\n2. {QUESTION}\n\n3. Are there three?\n4. What number of mills is it?"
+    )
+    read = checks.read_rewrites(lines, QUESTION, REFERENCE, 2)
+    assert read.rewrites == ["Count the mills.", "What number of mills is it?"]
+    lost = {QUESTION: "copy_of_the_question", "Are there three?": "gives_answer_away"}
+    assert read.lost == [*lost.items()]
+
+
+def test_too_few_are_refused_with_the_reasons() -> None:
+    with pytest.raises(ParseError) as caught:
+        checks.read_rewrites(f"Count them.\n{QUESTION}\n几座？", QUESTION, REFERENCE, 2)
     assert caught.value.reason == "too_few_rewrites"
+    assert caught.value.detail == (
+        "1 usable rewrites of 2 that are needed, 1 copy_of_the_question, 1 other_language."
+    )
+
+
+BAND = checks.SimilarityBand(0.6, 0.98, 0.9)
+
+
+def test_meaning_style_and_number_are_kept_within_the_band() -> None:
+    # The question, and rewrites: like it, nearly the same as the first, far, a copy, like it, like it.
+    matrix = np.full((7, 7), 0.75) + 0.25 * np.eye(7)
+    matrix[0, 1:] = matrix[1:, 0] = [0.8, 0.8, 0.5, 0.99, 0.7, 0.7]
+    matrix[1, 2] = matrix[2, 1] = 0.95
+    kept = checks.choose_by_meaning(matrix.tolist(), BAND, 2)
+    assert kept.places == [0, 4]
+    lost = {1: "same_style", 2: "other_meaning", 3: "hardly_changed", 5: "more_than_needed"}
+    assert kept.lost == lost

@@ -1,18 +1,120 @@
-"""The facts of a page and of a file, read from the API's answers."""
+"""The facts of a page and of a file, read from the API's answers, which are put together."""
 
 import pytest
 
-from methods.wikimedia import (
-    FileFacts,
-    MissingTitle,
-    PageFacts,
-    PageImage,
-    file_facts,
-    find_pages,
-    page_facts,
-    page_images,
-    plain_text,
+from methods import wikimedia
+
+OWL = {"pageid": 1, "ns": 0, "title": "Owl"}
+KITE = {"pageid": 2, "ns": 0, "title": "Kite"}
+
+
+def test_nothing_asked_is_nothing_answered():
+    assert wikimedia.merge_answers([]) == {"pages": []}
+    assert wikimedia.merge_answers([{"batchcomplete": True}]) == {"pages": []}
+
+
+def test_a_page_edited_between_two_answers_keeps_the_older_revision():
+    """So that the next look finds it changed."""
+    answers = [{"query": {"pages": [OWL | {"lastrevid": revision}]}} for revision in (7, 9)]
+    assert wikimedia.merge_answers(answers)["pages"] == [OWL | {"lastrevid": 7}]
+
+
+def test_an_answer_in_pieces_is_put_together_whichever_piece_a_value_stands_in():
+    """Each piece names every page; items of a list are spread over the pieces in their order."""
+    normalized = [{"from": "owl", "to": "Owl"}]
+    pieces = [
+        [OWL | {"lastrevid": 7, "images": [{"title": "a"}]}, KITE],
+        [OWL | {"images": [{"title": "b"}, {"title": "c"}]}, KITE | {"extract": "A kite."}],
+        [OWL | {"images": [], "categories": [{"title": "x"}]}, KITE | {"extract": "A kite."}],
+    ]
+    answers = [{"query": {"normalized": normalized, "pages": pages}} for pages in pieces]
+    images = [{"title": name} for name in "abc"]
+    whole = {
+        "normalized": normalized,
+        "pages": [
+            OWL | {"lastrevid": 7, "images": images, "categories": [{"title": "x"}]},
+            KITE | {"extract": "A kite."},
+        ],
+    }
+    assert wikimedia.merge_answers(answers) == whole
+    # An answer that is heard twice says nothing new.
+    assert wikimedia.merge_answers(each for answer in answers for each in (answer, answer)) == whole
+
+
+def test_each_title_leads_to_its_page():
+    """Two titles lead to one page, one of them through a normalization and two redirects."""
+    query = {
+        "normalized": [{"fromencoded": False, "from": "barn_owls", "to": "Barn owls"}],
+        "redirects": [
+            {"from": "Barn owls", "to": "Barn owl"},
+            {"from": "Barn owl", "to": "Owl", "tofragment": "Barn owls"},
+        ],
+        "pages": [OWL, KITE],
+    }
+    assert wikimedia.find_pages(query, ["barn_owls", "Owl", "Kite", "Barn owl"]) == {
+        "barn_owls": OWL,
+        "Owl": OWL,
+        "Kite": KITE,
+        "Barn owl": OWL,
+    }
+
+
+def test_titles_in_other_forms_of_unicode_and_of_chinese_are_found():
+    """The API percent-encodes a title that it would write otherwise; ours are sent composed."""
+    bird, moon = ({"pageid": n, "title": title} for n, title in ((3, "Vógel"), (4, "月")))
+    query = {
+        "normalized": [{"fromencoded": True, "from": "%D9%84%D8%A7", "to": "لا (x)"}],
+        "converted": [{"from": "月亮", "to": "月"}],
+        "pages": [bird, moon, {"pageid": 5, "title": "لا (x)"}],
+    }
+    found = wikimedia.find_pages(query, ["Vo\u0301gel", "月亮", "لا"])
+    assert found["Vo\u0301gel"] is bird
+    assert found["月亮"] is moon
+    assert found["لا"] == {"pageid": 5, "title": "لا (x)"}
+
+
+INVALID = {"title": "a<b", "invalidreason": "It has a bad character.", "invalid": True}
+LEADS_NOWHERE = {
+    "redirects": [
+        {"from": "Here", "to": "There"},
+        {"from": "There", "to": "Here"},
+        {"from": "Self", "to": "Self"},
+        {"from": "Away", "to": "fr:Chouette", "tointerwiki": "fr"},
+        {"from": "Old", "to": "Gone"},
+    ],
+    "interwiki": [{"title": "fr:Chouette", "iw": "fr"}],
+    "pages": [
+        INVALID,
+        {"ns": 0, "title": "Gone", "missing": True},
+        {"ns": 6, "title": "File:Shared.jpg", "missing": True, "known": True},
+        {"ns": -1, "title": "Special:Random", "special": True},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason", "detail"),
+    [
+        ("Gone", "missing", "no page"),
+        ("Old", "missing", "no page"),
+        ("File:Shared.jpg", "missing", "no page"),
+        ("Here", "missing", "circle"),
+        ("Self", "missing", "circle"),
+        ("Away", "missing", "another wiki, 'fr'"),
+        ("fr:Chouette", "missing", "another wiki"),
+        ("a<b", "invalid", "bad character"),
+        ("Special:Random", "invalid", "function"),
+        ("Unheard of", "invalid", "says nothing"),
+        ("a|b", "invalid", "character"),
+        ("half a \ud83d", "invalid", "character"),
+        (" ", "invalid", "empty"),
+    ],
 )
+def test_a_title_that_leads_to_no_page_is_told_with_its_reason(asked, reason, detail):
+    found = wikimedia.find_pages(LEADS_NOWHERE, [asked])[asked]
+    assert isinstance(found, wikimedia.MissingTitle)
+    assert (found.asked, found.reason) == (asked, reason)
+    assert detail in found.detail and found.detail.endswith(".")
 
 
 def test_the_facts_of_a_page():
@@ -28,7 +130,7 @@ def test_the_facts_of_a_page():
             {"lang": "fr", "title": "Milan", "url": "https://fr.wikipedia.org/wiki/Milan"},
         ],
     }
-    assert page_facts("kite", "de", page) == PageFacts(
+    assert wikimedia.page_facts("kite", "de", page) == wikimedia.PageFacts(
         asked="kite",
         language="de",
         title="Kite",
@@ -40,7 +142,7 @@ def test_the_facts_of_a_page():
         versions=("https://en.wikipedia.org/wiki/Kite", "https://fr.wikipedia.org/wiki/Milan"),
     )
     with pytest.raises(KeyError):
-        page_facts("kite", "de", {"pageid": 2, "ns": 0, "title": "Kite"})
+        wikimedia.page_facts("kite", "de", {"pageid": 2, "ns": 0, "title": "Kite"})
 
 
 def test_the_images_of_a_page():
@@ -58,10 +160,10 @@ def test_the_images_of_a_page():
         {"title": "File:Map.svg", "type": "image", "caption": {"html": "", "text": " "}},
         {"title": "File:Egg.png", "leadImage": False, "section_id": 3, "type": "image"},
     ]
-    assert page_images({"revision": "7", "items": items}) == (
-        PageImage("File:Barn owl (Tyto).jpg", "A barn owl", 0, True),
-        PageImage("File:Map.svg", None, 0, False),
-        PageImage("File:Egg.png", None, 3, False),
+    assert wikimedia.page_images({"revision": "7", "items": items}) == (
+        wikimedia.PageImage("File:Barn owl (Tyto).jpg", "A barn owl", 0, True),
+        wikimedia.PageImage("File:Map.svg", None, 0, False),
+        wikimedia.PageImage("File:Egg.png", None, 3, False),
     )
 
 
@@ -92,8 +194,8 @@ def test_the_facts_of_a_file():
     )
     page = {"ns": 6, "title": "Datei:A?.jpg", "missing": True, "known": True}
     page |= {"imagerepository": "shared", "imageinfo": [INFO | {"extmetadata": about}]}
-    assert find_pages({"pages": [page]}, ["Datei:A?.jpg"]) == {"Datei:A?.jpg": page}
-    assert file_facts("File:A?.jpg", page) == FileFacts(
+    assert wikimedia.find_pages({"pages": [page]}, ["Datei:A?.jpg"]) == {"Datei:A?.jpg": page}
+    assert wikimedia.file_facts("File:A?.jpg", page) == wikimedia.FileFacts(
         asked="File:A?.jpg",
         title="Datei:A?.jpg",
         url="https://upload.wikimedia.org/x/A%3F.jpg",
@@ -111,11 +213,11 @@ def test_the_facts_of_a_file():
     )
 
 
-def facts_of(**about: str) -> FileFacts:
+def facts_of(**about: str) -> wikimedia.FileFacts:
     # PHP writes an empty map as an empty list.
     info = INFO | {"extmetadata": said(**about) or []}
-    facts = file_facts("File:A.jpg", {"title": "File:A.jpg", "imageinfo": [info]})
-    assert isinstance(facts, FileFacts)
+    facts = wikimedia.file_facts("File:A.jpg", {"title": "File:A.jpg", "imageinfo": [info]})
+    assert isinstance(facts, wikimedia.FileFacts)
     return facts
 
 
@@ -140,8 +242,8 @@ def test_only_a_web_address_is_a_licence_url(url):
     ],
 )
 def test_a_page_without_a_file_to_see_is_missing(page):
-    missing = file_facts(page["title"], page)
-    assert isinstance(missing, MissingTitle) and missing.reason == "missing"
+    missing = wikimedia.file_facts(page["title"], page)
+    assert isinstance(missing, wikimedia.MissingTitle) and missing.reason == "missing"
 
 
 @pytest.mark.parametrize(
@@ -163,4 +265,4 @@ def test_a_page_without_a_file_to_see_is_missing(page):
     ],
 )
 def test_the_text_that_a_reader_sees(html, text):
-    assert plain_text(html) == text
+    assert wikimedia.plain_text(html) == text

@@ -1,4 +1,4 @@
-"""The asset `evaluate/critic_pairs`, its check, its files, and judges that were trained on it."""
+"""The asset `evaluate/critic_pairs`, its check, its files, their command, and judges trained on it."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,13 @@ import dagster as dg
 import pytest
 
 from assets.evaluate.judge_quality import judge_quality
+from dagster_project.cli import main as loom
 from extras.critic.assets.critic_export import CriticError, export_critic
 from extras.critic.assets.critic_pairs import critic_pairs
 from extras.critic.definitions import critic_check
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.rating import RATING
+from resources.warehouse import Warehouse
 from tests.assets.filled import put
 from tests.assets.review.desk import Desk
 
@@ -97,9 +99,7 @@ def materialize(desk: Desk, **config: Row) -> dg.ExecuteInProcessResult:
             "review_store": desk.store,
             "benchmarks": BENCHMARKS,
         },
-        run_config={
-            "ops": {f"evaluate__{name}": {"config": of} for name, of in config.items()},
-        },
+        run_config={"ops": {f"evaluate__{name}": {"config": of} for name, of in config.items()}},
     )
 
 
@@ -139,9 +139,6 @@ def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_o
         lines = [json.loads(line) for line in (folder / f"{split}.jsonl").read_text().splitlines()]
         of_split = [row for row in found if row["split"] == split]
         assert [line["pair_id"] for line in lines] == [row["pair_id"] for row in of_split]
-        assert [message["role"] for message in lines[0]["messages"]] == [
-            *("system", "user", "assistant")
-        ]
         assert lines[0]["messages"][-1]["content"] == of_split[0]["reply"]
     assert card["n_pairs"] == {"test": 4, "train": 36}
     assert card["by_category"] == {CATEGORY: {"train": 36, "test": 4}}
@@ -167,14 +164,8 @@ def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_o
 def test_answers_of_an_external_model_are_only_for_testing(evaluated: Desk, tmp_path: Path) -> None:
     score(evaluated, groups=range(N_GROUPS))
     materialize(evaluated, critic_pairs={"external_models": ["other-vlm"]})
-    models = {(row["split"], row["model"]): 0 for row in pairs(evaluated)}
-    for row in pairs(evaluated):
-        models[row["split"], row["model"]] += 1
-    assert models == {
-        ("external", "other-vlm"): 20,
-        ("test", "some-vlm"): 2,
-        ("train", "some-vlm"): 18,
-    }
+    models = {(row["split"], row["model"]) for row in pairs(evaluated)}
+    assert models == {("external", "other-vlm"), ("test", "some-vlm"), ("train", "some-vlm")}
     folder, card = export_critic(evaluated.warehouse, "r", tmp_path)
     assert card["n_pairs"] == {"external": 20, "test": 2, "train": 18}
     assert len((folder / "external.jsonl").read_text().splitlines()) == 20
@@ -230,3 +221,45 @@ def test_agreement_of_a_critic_is_that_in_the_test_split(evaluated: Desk) -> Non
         ("panel", "", ""): (4, panel),
         ("panel", "critic", "test"): (4, panel),
     }
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """A home with a release and two pairs of it."""
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
+    warehouse = Warehouse(tmp_path / "home" / "warehouse.duckdb")
+    release = {"release_id": "align-1", "name": "align", "kind": "benchmark"}
+    release |= {"origin": "built", "review_policy": "none"}
+    of = {"release_id": "align-1", "ordinal": 1, "system": "Rate.", "prompt": "A cat."}
+    of |= {"origin": "external", "raters": ["ann"]}
+    pairs = [
+        {**of, "pair_id": split, "split": split, "reply": '{"Rating": 7}'}
+        | {"block": split, "item_id": split, "group_id": split, "question": f"{split}?"}
+        for split in ("train", "test")
+    ]
+    put(warehouse, {"release.releases": [release], "evaluate.critic_pairs": pairs})
+    return warehouse
+
+
+def test_the_files_are_in_the_home(warehouse: Warehouse, capsys) -> None:
+    assert loom(["result", "export-critic", "align"]) == 0
+    folder = warehouse.path.parent / "critic" / "align-1"
+    assert capsys.readouterr().out == (
+        f"1 pairs to train on and 1 to test on in {folder}; left out: none.\n"
+    )
+    assert json.loads((folder / "train.jsonl").read_text()) == {
+        "pair_id": "train",
+        "messages": [
+            {"role": "system", "content": "Rate."},
+            {"role": "user", "content": "A cat."},
+            {"role": "assistant", "content": '{"Rating": 7}'},
+        ],
+    }
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("card.json", "test.jsonl", "train.jsonl")
+    ]
+
+
+def test_a_release_that_is_not_there_is_one_sentence(warehouse: Warehouse, capsys) -> None:
+    assert loom(["result", "export-critic", "other"]) == 2
+    assert capsys.readouterr().err == "There is no release other; there are align, align-1.\n"

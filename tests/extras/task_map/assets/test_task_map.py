@@ -1,19 +1,30 @@
-"""The asset `evaluate/task_map` and the section of the report, on scores written by hand."""
+"""The asset `evaluate/task_map`, its figures and section of the report, and the commands on tasks."""
 
+import csv
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from assets.evaluate.report_data import report_data
+from dagster_project.cli import main as loom
 from extras.task_map.assets.task_clusters import task_clusters
 from extras.task_map.assets.task_map import task_map
+from extras.task_map.methods.clustering import TaskMap, leaves
+from extras.task_map.resources.picture import picture_of, plane_figure, tree_figure
 from methods.benchmarks import BENCHMARKS
 from methods.results.methods_paragraph import EvaluationCalls
+from resources.files.home import reports_path, warehouse_path
 from resources.llm.registry import Profile
 from resources.reports.benchmark_report import render_report
+from resources.reports.figures import OTHER, PALETTE
+from resources.warehouse import Warehouse
 from tests.assets.filled import put
 from tests.assets.review.desk import Desk
+from tests.extras.task_map.resources.weights import factors, save_adapter
 from tests.resources.reports.report_rows import Page
 
 pytestmark = pytest.mark.slow
@@ -116,9 +127,7 @@ def test_two_families_of_tasks_are_two_clusters(desk: Desk) -> None:
     # A release without the label has no rows, and it is said.
     shown = materialize(desk, label="category")
     assert rows(desk) == {}
-    assert (
-        shown["maps"] == "No release that was scored has the label 'category' with several values."
-    )
+    assert shown["maps"].startswith("No release that was scored has the label 'category'")
 
 
 NO_CALLS = EvaluationCalls([], {})
@@ -151,3 +160,119 @@ def test_the_report_shows_map_tree_clusters_and_ranking(desk: Desk) -> None:
     # Place, task, mean score, items, cluster: the hardest first.
     assert "1order-123.810" in "".join(shown.text.split())
     assert "order-0, order-1" in shown.words
+
+
+# a and b are 1 apart; c is 3 and 3.5 from them: the tree joins a and b at 1, and c at 3.25.
+THREE = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.5], [3.0, 3.5, 0.0]])
+MADE = TaskMap(("a", "b", "c"), THREE, (2, 2, 1), np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.5]]))
+
+
+ORDER = leaves(THREE)
+
+
+def test_tasks_have_their_numbers_and_one_scale_for_both_directions() -> None:
+    (axes,) = plane_figure(MADE, ORDER).axes
+    (marks,) = axes.collections
+    assert marks.get_offsets().tolist() == MADE.places[ORDER].tolist()
+    assert [text.get_text() for text in axes.texts] == ["1", "2", "3"]
+    assert axes.get_aspect() == 1
+
+
+def test_branches_meet_at_their_distance_in_the_colour_of_their_cluster() -> None:
+    (axes,) = tree_figure(MADE, ORDER, {"a": "  12.3"}).axes
+    names = {
+        round(y): text.get_text()
+        for y, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)
+    }
+    assert [names[y] for y in (5, 15, 25)] == ["1  c", "2  a  12.3", "3  b"]
+    bottom, top = axes.get_ylim()
+    assert bottom > top, "the first task is at the top"
+    branches = {
+        max(x for path in lines.get_segments() for x, _ in path): lines.get_color()[0]
+        for lines in axes.collections
+    }
+    assert sorted(branches) == [1.0, 3.25]
+    colours = {distance: to_hex(colour) for distance, colour in branches.items()}
+    assert colours == {1.0: PALETTE[1], 3.25: OTHER}
+
+
+def test_clusters_have_their_mean_distance_and_score() -> None:
+    first, second = picture_of(MADE, {"a": 10, "b": 20, "c": 70}, decimals=0).clusters
+    assert (first.tasks, first.within, first.score) == (["c"], "–", "70")
+    assert (second.tasks, second.within, second.score) == (["a", "b"], "1.00", "15")
+
+
+TASKS = ("count", "order", "spot", "<b>")
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    for seed, task in enumerate(TASKS):
+        save_adapter(tmp_path / "vectors" / task, factors(seed // 2, rank=2), lora_alpha=1 + seed)
+    return tmp_path / "vectors"
+
+
+def test_a_map_is_a_page_and_a_table(vectors, loom_home, tmp_path, capsys) -> None:
+    assert loom(["result", "task-map", str(vectors)]) == 0
+    assert {path.name for path in reports_path().iterdir()} >= {"task-map.html", "task-map.csv"}
+    capsys.readouterr()
+    assert loom(["result", "task-map", "--out", str(tmp_path / "map.html"), str(vectors)]) == 0
+    said = capsys.readouterr().out
+    # Pairs of adapters that differ in scale alone; names are in the order of their signs.
+    assert "4 tasks in 2 clusters, by LoRA adapters of tiny:" in said
+    assert "<b>, spot" in said and "count, order" in said
+    with (tmp_path / "map.csv").open() as file:
+        lines = {line["task"]: line for line in csv.DictReader(file)}
+    assert lines["count"]["cluster"] == lines["order"]["cluster"] != lines["spot"]["cluster"]
+    assert float(lines["count"]["distance to order"]) == pytest.approx(0, abs=1e-6)
+    assert {line["linkage"] for line in lines.values()} == {"average"}
+    html = (tmp_path / "map.html").read_text()
+    page = Page(html)
+    assert "<b>" in page.text and "<b>" not in html and "http" not in page.attributes("a", "href")
+    labels = page.attributes("svg", "aria-label")
+    assert list(labels) == ["Map of 4 tasks in 2 clusters", "Tree of 4 tasks in 2 clusters"]
+    assert "script" not in {tag for tag, _ in page.elements}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["task-map"], "vlm-loom result task-map: say VECTORS, too."),
+        (["task-map", "nowhere"], "nowhere is not a folder"),
+        (["task-map", "--out", "map.pdf", "."], "end it with .html"),
+        (["difficulty"], "vlm-loom result difficulty: say ACCURACIES and RELEASE, too."),
+        (["difficulty", "a.csv", "mmiu"], "a.csv cannot be read"),
+    ],
+)
+def test_what_is_lacking_is_one_sentence(arguments, why, loom_home, capsys) -> None:
+    loom_home.mkdir()
+    assert loom(["result", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert why in said and said.count("\n") == 1
+
+
+def scored(release_id: str) -> None:
+    """Four tasks with mean scores of 20, 30, 70 and 80, on a current release."""
+    release = {"release_id": release_id, "name": "mmiu", "kind": "benchmark"}
+    release |= {"origin": "built", "review_policy": "none"}
+    scores = {"b": 20.0, "a": 30.0, "d": 70.0, "c": 80.0}
+    rows = [
+        {"release_id": release_id, "task": task, "place": place, "mean_score": score}
+        | {"reason": "none"}
+        for place, (task, score) in enumerate(scores.items(), start=1)
+    ]
+    tables = {"release.releases": [release], "release.current": [release]}
+    put(Warehouse(warehouse_path()), {**tables, "evaluate.task_map": rows})
+
+
+@pytest.mark.usefixtures("loom_home")
+def test_difficulty_ranks_tasks_and_correlates(tmp_path, capsys) -> None:
+    scored("mmiu-1")
+    (tmp_path / "after.csv").write_text("task,accuracy\na,0.1\nb,0.2\nc,0.6\nd,0.9\nz,1\n")
+    assert loom(["result", "difficulty", str(tmp_path / "after.csv"), "mmiu"]) == 0
+    said = capsys.readouterr().out
+    lines = [line.split() for line in said.splitlines()]
+    assert ["1", "b", "20.00", "0.2"] in lines and ["4", "c", "80.00", "0.6"] in lines
+    assert "Spearman's rho over 4 tasks: 0.60" in said and "p = 0.4167" in said
+    assert "Below the median of both: a, b" in said
+    assert "Left out, only in the file: z" in said

@@ -1,11 +1,13 @@
-"""Clusters, dendrogram and picture, with maps worked by hand and families planted on purpose."""
+"""Task maps worked by hand and planted: vectors, profiles, clusters, scores and difficulty."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
 
+from extras.task_map.methods.cluster_scores import NO_DISTANCE, cluster_findings
 from extras.task_map.methods.clustering import (
     Floats,
     TooFewTasks,
@@ -14,6 +16,105 @@ from extras.task_map.methods.clustering import (
     task_map,
     tree_of,
 )
+from extras.task_map.methods.difficulty import TooFewAccuraciesError, learning_difficulty
+from extras.task_map.methods.profiles import SAME, correlation_distances, profiles
+from extras.task_map.methods.vectors import (
+    ZeroTaskVectorError,
+    cosine_distances,
+    full_products,
+    low_rank_products,
+)
+from methods.evaluation.findings import Finding
+from methods.evaluation.metrics.mean import Mean
+from tests.methods.evaluation.observed import ScoredObservation, frame
+
+
+def test_three_vectors_by_hand() -> None:
+    # East, north-east and west: cosines 1/sqrt(2), -1 and -1/sqrt(2).
+    products = full_products(np.array([[2.0, 0.0], [1.0, 1.0], [-3.0, 0.0]]))
+    assert products.tolist() == [[4, 2, -6], [2, 2, -3], [-6, -3, 9]]
+    half = 1 / np.sqrt(2)
+    assert cosine_distances(products, ["e", "ne", "w"]) == pytest.approx(
+        np.array([[0, 1 - half, 2], [1 - half, 0, 1 + half], [2, 1 + half, 0]])
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 5), min_size=2, max_size=5),
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.integers(0, 10_000),
+)
+def test_low_rank_products_are_those_of_the_full_changes(ranks, n_out, n_in, seed) -> None:
+    generator = np.random.default_rng(seed)
+    ups = [generator.standard_normal((n_out, rank)) for rank in ranks]
+    downs = [generator.standard_normal((rank, n_in)) for rank in ranks]
+    full = np.array([(up @ down).ravel() for up, down in zip(ups, downs, strict=True)])
+    assert low_rank_products(ups, downs) == pytest.approx(full_products(full), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.01, 100))
+def test_distances_do_not_depend_on_lengths_and_lie_between_0_and_2(seed: int, by: float) -> None:
+    vectors = np.random.default_rng(seed).standard_normal((4, 7))
+    distances = cosine_distances(full_products(vectors), "abcd")
+    vectors[1] *= by
+    assert distances == pytest.approx(cosine_distances(full_products(vectors), "abcd"))
+    assert (distances >= 0).all() and (distances <= 2).all()
+    assert (distances == distances.T).all() and not np.diag(distances).any()
+
+
+def test_a_vector_of_zeros_has_no_direction() -> None:
+    with pytest.raises(ZeroTaskVectorError, match="The weights of still are those of the base"):
+        cosine_distances(full_products(np.array([[1.0, 0.0], [0.0, 0.0]])), ["moved", "still"])
+
+
+MODELS = ("m1", "m2", "m3")
+
+
+def scores(**of: tuple[float, ...]) -> dict[str, dict[str, float]]:
+    return {task: dict(zip(MODELS, values, strict=False)) for task, values in of.items()}
+
+
+def test_correlation_distances_of_four_tasks_by_hand() -> None:
+    # a and b rise together; c falls; r of (1, 2, 3) and (1, 3, 2) is 1/2.
+    found = profiles(scores(a=(10, 20, 30), b=(50, 60, 70), c=(9, 6, 3), d=(1, 3, 2)))
+    assert found.why_no_map is None and found.models == MODELS
+    assert correlation_distances(found) == pytest.approx(
+        np.array([[0, 0, 2, 0.5], [0, 0, 2, 0.5], [2, 2, 0, 1.5], [0.5, 0.5, 1.5, 0]])
+    )
+
+
+def test_a_task_on_which_all_models_are_alike_has_no_profile() -> None:
+    found = profiles(scores(a=(1, 2, 3), b=(2, 1, 3), c=(3, 2, 1), flat=(50, 50, 50)))
+    assert found.tasks == ("a", "b", "c")
+    assert found.other_tasks == {"flat": SAME}
+
+
+def test_a_model_with_a_gap_is_left_out_and_named() -> None:
+    table = scores(a=(1, 2, 3), b=(2, 1, 3), c=(3, 2, 1))
+    table["a"]["m4"] = table["b"]["m4"] = 5
+    found = profiles(table)
+    assert found.models == MODELS and found.scores.shape == (3, 3)
+    assert found.other_models == {"m4": "It has no score on c."}
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        (scores(a=(1, 2), b=(2, 1), c=(1, 3)), "needs 3 models .* there are 2"),
+        (scores(a=(1, 2, 3), b=(2, 1, 3)), "needs 3 tasks .* there are 2"),
+        (scores(a=(1, 2, 3), b=(2, 1, 3), c=(5, 5, 5)), "needs 3 tasks that models differ on"),
+        ({}, "needs 3 models .* there are 0"),
+    ],
+)
+def test_too_little_is_no_map(table: dict[str, dict[str, float]], why: str) -> None:
+    said = profiles(table).why_no_map
+    assert said is not None
+    with pytest.raises(AssertionError, match=why):
+        raise AssertionError(said)
+
 
 # a and b are 1 apart, c is 3 from a and 4 from b: a triangle with a right angle nowhere.
 THREE = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 3.5], [3.0, 3.5, 0.0]])
@@ -113,3 +214,97 @@ def test_three_tasks_on_a_line_have_places() -> None:
 def test_two_tasks_are_no_map() -> None:
     with pytest.raises(TooFewTasks, match="needs 3 tasks or more, and there are 2"):
         task_map(["a", "b"], np.zeros((2, 2)))
+
+
+BY_TASK = Mean(
+    name="Accuracy",
+    observation="right",
+    aggregation="macro by task",
+    scale=100.0,
+    lowest=0.0,
+    highest=100.0,
+)
+TASKS = {"a": "VO", "b": "VO", "c": "VO", "d": "VO", "e": "TO", "f": "GAR"}
+VALUES = {"m": "110010", "n": "100001"}
+CLUSTERS = {"VO": 1, "TO": 1, "GAR": 2}
+DISTANCES = {("TO", "VO"): 0.25, ("GAR", "TO"): 1.5, ("GAR", "VO"): 1.0}
+
+
+@pytest.fixture
+def found() -> dict[tuple[str, ...], Finding]:
+    observed = {
+        model: [
+            ScoredObservation(item, item, "plain", 1, "right", float(value), labels={"task": task})
+            for (item, task), value in zip(TASKS.items(), values, strict=True)
+        ]
+        for model, values in VALUES.items()
+    }
+    findings = cluster_findings(BY_TASK, frame(observed), "task", CLUSTERS, DISTANCES)
+    return {(each.subset_value[0], each.measure, each.subject): each for each in findings}
+
+
+def test_the_distance_is_the_mean_of_the_pairs_within(found) -> None:
+    within = found["1", "cluster_distance", ""]
+    assert (within.value, within.n, within.subset_value) == (0.25, 1, "1: TO, VO")
+    alone = found["2", "cluster_distance", ""]
+    assert (alone.value, alone.n, alone.reason) == (None, 0, NO_DISTANCE)
+
+
+def test_tasks_count_alike_in_the_score_of_a_cluster(found) -> None:
+    # m: VO 2 of 4, TO 1 of 1; n: VO 1 of 4, TO 0 of 1.
+    assert found["1", "cluster_mean", "m"].value == pytest.approx(75)
+    assert found["1", "cluster_mean", "n"].value == pytest.approx(12.5)
+    assert found["1", "cluster_mean", ""].value == pytest.approx(43.75)
+    assert found["1", "cluster_mean", "m"].n_clusters == 5
+    assert (found["2", "cluster_mean", "m"].value, found["2", "cluster_mean", "n"].value) == (
+        0,
+        100,
+    )
+
+
+def test_four_tasks_by_hand() -> None:
+    # Ranks 1, 2, 3, 4 and 2, 1, 4, 3: rho = 1 - 6 * (4 x 1) / (4 x 15) = 0.6.
+    found = learning_difficulty(
+        {"a": 0.1, "b": 0.2, "c": 0.6, "d": 0.9, "alone": 1.0},
+        {"a": 30, "b": 20, "c": 80, "d": 70, "other": 50},
+        n_resamples=999,
+    )
+    assert found.rho.value == pytest.approx(0.6) and found.n == 4
+    # Of the 24 orders, 5 have a rho of 0.6 or more, and as many one of -0.6 or less.
+    assert found.p == pytest.approx(10 / 24)
+    assert found.rho.ci_low is not None and found.rho.ci_low <= 0.6 <= (found.rho.ci_high or 0)
+    assert found.hard == ("a", "b")
+    assert (found.only_fine_tuned, found.only_asked) == (("alone",), ("other",))
+
+
+def test_against_scipy_on_as_many_tasks_as_the_paper_has() -> None:
+    generator = np.random.default_rng(4)
+    first = generator.normal(size=52)
+    second = first + generator.normal(size=52)
+    names = [f"t{number}" for number in range(52)]
+    found = learning_difficulty(
+        dict(zip(names, first, strict=True)), dict(zip(names, second, strict=True))
+    )
+    assert found.rho.value == pytest.approx(spearmanr(first, second).statistic)
+    assert found.p is not None and found.p <= 0.001
+
+
+def test_equal_accuracies_have_no_order() -> None:
+    found = learning_difficulty(dict.fromkeys("abc", 1.0), {"a": 1, "b": 2, "c": 3})
+    assert found.rho.value is None and found.p is None and found.reason
+
+
+def test_two_common_tasks_are_too_few() -> None:
+    with pytest.raises(
+        TooFewAccuraciesError, match=r"there are 2: name tasks as the release does \(a, b, c"
+    ):
+        learning_difficulty({"a": 1, "b": 2, "z": 3}, {"a": 1, "b": 2, "c": 3})
+
+
+def test_a_task_is_hard_where_both_accuracies_are_below_their_median() -> None:
+    found = learning_difficulty(
+        {"a": 0.1, "b": 0.2, "c": 0.6, "d": 0.9},
+        {"a": 30, "b": 80, "c": 20, "d": 70},
+        n_resamples=9,
+    )
+    assert found.hard == ("a",)

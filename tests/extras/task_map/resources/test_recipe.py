@@ -54,12 +54,7 @@ def release(tmp_path: Path) -> Path:
     return tmp_path / "release"
 
 
-def test_the_recipe_makes_adapters_that_the_map_reads(
-    recipe: dict[str, ModuleType],
-    release: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_recipe_makes_adapters_that_the_map_reads(recipe, release, tmp_path, capsys) -> None:
     model, vectors = tmp_path / "tiny", tmp_path / "vectors"
     assert recipe["tiny_model"].main(["--release", str(release), "--out", str(model)]) == 0
     arguments = {"model": model, "release": release, "out": vectors, "epochs": 3, "share": 0.75}

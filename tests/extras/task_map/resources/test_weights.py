@@ -1,19 +1,133 @@
-"""Whole weights: products against vectors made at once, shards against one file, faults by name."""
+"""Adapters and whole weights as task vectors, and accuracies: by hand, and each fault by name."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from extras.task_map.methods.clustering import Floats
+from extras.task_map.resources.accuracy_file import AccuracyFileError, read_accuracies
 from extras.task_map.resources.products import products_of_weights, read_products
 from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles
-from tests.extras.task_map.resources.weights import change, factors, save, save_adapter, weights
+from tests.extras.task_map.resources.weights import (
+    MODULE,
+    Factors,
+    change,
+    factors,
+    save,
+    save_adapter,
+    weights,
+)
 
 TASKS = ("count", "order", "spot")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for seed, task in enumerate(TASKS):
+        save_adapter(tmp_path / task, factors(seed))
+    return tmp_path
+
+
+def full(of: Factors, scale: float) -> Floats:
+    return np.concatenate([(scale * up @ down).ravel() for up, down in of.values()])
+
+
+def test_ranks_and_scales_may_differ_by_task_and_by_module(tmp_path: Path) -> None:
+    save_adapter(tmp_path / "plain", factors(0))
+    save_adapter(tmp_path / "root", factors(1, rank=4), r=4, use_rslora=True)
+    mixed = {**factors(2), MODULE.format(1): factors(2, rank=3)[MODULE.format(1)]}
+    patterns = {"rank_pattern": {r"layers\.1\.q_proj": 3}, "alpha_pattern": {"1.q_proj": 9}}
+    save_adapter(tmp_path / "varied", mixed, **patterns)
+    scaled = {
+        name: (up * (9 / 3 if "1" in name else 4 / 2), down) for name, (up, down) in mixed.items()
+    }
+    vectors = np.array(
+        [full(factors(0), 2), full(factors(1, rank=4), 4 / np.sqrt(4)), full(scaled, 1)]
+    )
+    assert read_products(tmp_path).products == pytest.approx(vectors @ vectors.T)
+
+
+def test_convolutions_and_embeddings_count_like_other_modules(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    vectors = []
+    for task in TASKS:
+        save_adapter(tmp_path / task, {})
+        down, up = generator.standard_normal((2, 3, 2, 2)), generator.standard_normal((4, 2, 1, 1))
+        rows, columns = generator.standard_normal((2, 9)), generator.standard_normal((5, 2))
+        save(
+            tmp_path / task / "adapter_model.safetensors",
+            {
+                "base_model.model.patch.lora_A.weight": down,
+                "base_model.model.patch.lora_B.weight": up,
+                "base_model.model.embed.lora_embedding_A": rows,
+                "base_model.model.embed.lora_embedding_B": columns,
+            },
+        )
+        conv = up.reshape(4, 2) @ down.reshape(2, 12)
+        vectors.append(np.concatenate([conv.ravel(), (columns @ rows).T.ravel()]) * 2)
+    expected = np.array(vectors) @ np.array(vectors).T
+    assert read_products(tmp_path).products == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({"base_model_name_or_path": "other"}, "on the base tiny and spot on other"),
+        ({"r": 3}, r"q_proj of rank 2, and its adapter_config.json says 3"),
+        ({"lora_alpha": 0}, "has no positive r and lora_alpha"),
+        ({"peft_type": "IA3"}, "is of kind IA3: only LORA"),
+        ({"use_dora": True}, "is of DoRA"),
+        ({"init_lora_weights": "pissa"}, "began with init_lora_weights='pissa'"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_named(folder, config, why) -> None:
+    save_adapter(folder / "spot", factors(2), **config)
+    with pytest.raises(TaskVectorError, match=why):
+        read_products(folder)
+
+
+def changed(**factor: Floats) -> Factors:
+    """The factors of spot, with another B or A of its second module."""
+    up, down = factors(2)[MODULE.format(1)]
+    return {**factors(2), MODULE.format(1): (factor.get("up", up), factor.get("down", down))}
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (factors(2, n_modules=1), r"spot has no LoRA of layers\.1\.q_proj"),
+        (factors(2, n_in=6), r"q_proj of spot is 5 x 6, that of count 5 x 4"),
+        (changed(up=np.ones((5, 1))), "B of shape 5 x 1 and A of shape 2 x 4"),
+        (changed(down=np.full((2, 4), np.inf)), r"layers\.1\.q_proj\.lora_A.*spot has numbers"),
+    ],
+)
+def test_a_module_that_does_not_fit_or_is_not_finite_is_named(folder, made, why) -> None:
+    save_adapter(folder / "spot", made)
+    with pytest.raises(TaskVectorError, match=why):
+        read_products(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("base_model.model.x.lora_magnitude_vector", "which is not a LoRA of a module"),
+        ("base_model.model.x.lora_A.weight", "has lora_A of x alone"),
+    ],
+)
+def test_a_tensor_that_is_no_pair_is_named(folder: Path, name: str, why: str) -> None:
+    save(folder / "spot" / "more.safetensors", {name: np.ones((2, 2))})
+    with pytest.raises(TaskVectorError, match=why):
+        read_products(folder)
+
+
+def test_adapters_need_no_base(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(TaskVectorError, match="leave out --base "):
+        read_products(folder, tmp_path)
+
+
 Weights = Mapping[str, Floats]
 
 
@@ -105,31 +219,24 @@ def test_buffers_that_are_no_weights_do_not_count_and_must_be_equal(models: Path
         read(models)
 
 
-def faulty(models: Path, **changed: Any) -> None:
-    """The task spot with some tensors otherwise; None takes one away."""
-    of = {**weights(3), **{name.replace("__", "."): tensor for name, tensor in changed.items()}}
-    write(models / "tasks" / "spot", {name: of[name] for name in of if of[name] is not None})
-
-
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"layer__weight": None}, r"spot has no tensor layer\.weight, which .*base has"),
+        ({"layer.weight": None}, r"spot has no tensor layer\.weight, which .*base has"),
         ({"more": np.ones(2)}, r"base has no tensor more, which .*spot has"),
         (
-            {"embed__weight": np.ones((12, 4))},
+            {"embed.weight": np.ones((12, 4))},
             r"embed\.weight of spot is 12 x 4, that of the base 11",
         ),
         (
-            {"norm__weight": np.array([1, 2, np.nan, 4, 5, 6, 7.0])},
+            {"norm.weight": np.array([1, 2, np.nan, 4, 5, 6, 7.0])},
             r"norm\.weight in .*spot has numbers that are not",
         ),
     ],
 )
-def test_a_tensor_that_does_not_fit_is_named(
-    models: Path, changed: dict[str, Any], why: str
-) -> None:
-    faulty(models, **changed)
+def test_a_tensor_that_does_not_fit_is_named(models, changed, why) -> None:
+    of = {name: tensor for name, tensor in {**weights(3), **changed}.items() if tensor is not None}
+    write(models / "tasks" / "spot", of)
     with pytest.raises(TaskVectorError, match=why):
         read(models)
 
@@ -181,3 +288,23 @@ def test_adapters_and_whole_weights_do_not_mix(models: Path) -> None:
     save_adapter(models / "tasks" / "tuned", factors(1))
     with pytest.raises(TaskVectorError, match=r"tuned is an adapter and .*count is not"):
         read(models)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "has no column task"),
+        ("task,score\na,1\n", "has no column accuracy"),
+        ("task,accuracy\n", "has no line below its first one"),
+        ("task,accuracy\na,1\n,2\n", "Line 3 of .* has no task name"),
+        ("task,accuracy\na,1\na,2\n", "Line 3 of .* repeats the task a"),
+        ("task,accuracy\na,high\n", "Line 2 of .* has the accuracy 'high', which is not a number"),
+        ("task,accuracy\na,nan\n", "has the accuracy 'nan', which is not a number"),
+        ('task,accuracy\n"a,1\nb,2\n', "the quote that opens on line 2 .* --quoting none"),
+        (b"\xff\xfe\x00", "cannot be read as CSV"),
+    ],
+)
+def test_a_fault_is_named(tmp_path: Path, text: str | bytes, why: str) -> None:
+    (tmp_path / "accuracy.csv").write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(AccuracyFileError, match=why):
+        read_accuracies(tmp_path / "accuracy.csv")

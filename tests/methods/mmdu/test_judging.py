@@ -110,7 +110,7 @@ GIVEN = "The set {red, blue} is right."
 SEVEN = ", ".join(f'"{key}": {score}' for key, score in SCORES.items())
 
 
-# More forms: prompts/test_reply_objects.py, evaluation/test_rating.py.
+# More forms: prompts/test_parsing.py, evaluation/test_rating.py.
 @pytest.mark.parametrize(
     "text",
     [

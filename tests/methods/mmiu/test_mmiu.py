@@ -8,8 +8,8 @@ from methods.evaluation.asking import AnswerRequest
 from methods.mmiu import Mmiu, order_of
 from methods.mmiu.taxonomy import TASKS, image_level, task_of
 from tests.methods.choice.questions import item, run, scored, text_of
-from tests.methods.evaluation.metrics.numbers import number as by_hand
 from tests.methods.evaluation.observed import ScoredObservation
+from tests.methods.evaluation.observed import number as by_hand
 
 ONCE, TWICE = Mmiu(), Mmiu(retest=True)
 BIRDS = item("B", "crow", "owl", "gull", labels={"task": "spot-the-diff"})

@@ -367,10 +367,10 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
         if not is_known:
             reviewer = names.stored_name(row.reviewer, ROLE_OF_ROUND[row.round])
             decision = replace(decision, reviewer=reviewer)
-        known = in_force.get(decision.source_hash) if is_known else decision
-        if known is not None and row.ended_at and row.ended_by:
+        counterpart = in_force.get(decision.source_hash) if is_known else decision
+        if counterpart is not None and row.ended_at and row.ended_by:
             by_reviewer = row.ended_by == row.reviewer
-            by = known.reviewer if by_reviewer else names.stored_name(row.ended_by, "admin")
+            by = counterpart.reviewer if by_reviewer else names.stored_name(row.ended_by, "admin")
             end = by, row.ended_for, row.ended_at
         if not is_known:
             source = decision.source_hash or source_hash_of(decision)

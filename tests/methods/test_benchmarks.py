@@ -1,4 +1,4 @@
-"""Benchmarks of installed packages: found by entry point, checked, and tried on each item at import."""
+"""Benchmarks of installed packages, and the templates of the guide."""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from methods.benchmarks import BENCHMARKS, installed_benchmarks, published_forms
-from methods.evaluation.asking import AskingLimits, ReferenceTurn
+from methods.evaluation.asking import Answer, AskingLimits, ReferenceTurn, Transcript
 from methods.evaluation.benchmark import GROUP
 from methods.evaluation.item_dry_run import ItemDryRunError, dry_run_item
 from methods.evaluation.items import Item, Turn
@@ -53,7 +53,6 @@ def test_the_template_of_the_guide_is_a_benchmark_with_published_forms(counting,
     ("entry", "reason"),
     [
         (point("nowhere:benchmark"), "cannot be imported (ModuleNotFoundError: No module named"),
-        (point("counting:nothing"), "cannot be imported (AttributeError: "),
         (
             point("counting:CountingBenchmark"),
             "counting:CountingBenchmark is a class: name an object of it",
@@ -128,10 +127,6 @@ def returns(observations: object) -> Any:
             {"judge": returns([Observation("wrong", "plain", 1, "judged", 1.0)])},
             "cannot be judged (`judge` observes 'wrong', which is none of `dimensions`)",
         ),
-        (
-            {"judge": returns([Observation("right", "", 1, "judged", 1.0)])},
-            "cannot be judged (`judge` judges the trial '', which `ask` never asks)",
-        ),
         ({"judge": lambda item, transcript: 1 / 0}, "cannot be judged (ZeroDivisionError: "),
         # It does not end.
         (
@@ -148,3 +143,28 @@ def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_ask
     with pytest.raises(ItemDryRunError) as raised:
         dry_run_item(benchmark, change.get("item", ITEM), AskingLimits())  # type: ignore[arg-type]
     assert says in str(raised.value)
+
+
+POINT = EntryPoint("open_vqa", "open_vqa:benchmark", GROUP)
+TURN = Turn(1, "<ImageHere>What does she hold?", (1,), {"answer": "an umbrella"})
+UMBRELLA = Item("q", (TURN,), ("sha",))
+
+
+@pytest.fixture
+def open_vqa(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(REPO_ROOT / "docs" / "guides" / "own-benchmark"))
+    monkeypatch.setattr(prompts, "entry_points", EntryPoints([POINT]).select)
+    yield import_module("open_vqa")
+    del sys.modules["open_vqa"], sys.modules["counting"]
+
+
+def test_it_is_a_benchmark_whose_judge_reads_question_reference_and_answer(open_vqa):
+    found = installed_benchmarks([POINT])
+    assert found.benchmarks == {"open_vqa": open_vqa.benchmark} and not found.refused
+    dry_run_item(open_vqa.benchmark, UMBRELLA, AskingLimits())
+    answer = Answer("answered", "A parasol.", "call")
+    (request,) = next(open_vqa.benchmark.judge(UMBRELLA, Transcript({("plain", 1): answer})))
+    messages = prompt(request.prompt).render(images=request.images, **request.data)
+    text = str(messages[-1])
+    assert all(part in text for part in ("What does she hold?", "an umbrella", "A parasol."))
+    assert request.schema["properties"]["Rating"]["enum"] == [1, 2, 3, 4, 5]

@@ -23,20 +23,18 @@ ANSWER = (
 )
 
 
-def release(name: str, question: str, answer: str, page: str = "", image: str = "") -> Content:
-    """A release of one item with one turn; benchmarks are imported."""
-    return content_of(
-        name,
-        {
-            "images": [{"item_id": f"of-{name}", "image_id": image or name, "page_url": page}],
-            "turns": [{"item_id": f"of-{name}", "turn": 1, "question": question, "given": None}],
-            "choices": [],
-            "references": [
-                {"item_id": f"of-{name}", "turn": 1, "kind": "answer", "reference": answer}
-            ],
-        },
-        imported=name == "bench",
-    )
+def release(name: str, question: str, answer: str, page: str = "", *images: str) -> Content:
+    """A release of an item of one turn for each image; benchmarks are imported."""
+    ids = {f"of-{name}{n or ''}": image for n, image in enumerate(images or [name])}
+    of_turn = {"turn": 1, "question": question, "given": None}
+    said = {"turn": 1, "kind": "answer", "reference": answer}
+    rows = {
+        "images": [{"item_id": i, "image_id": image, "page_url": page} for i, image in ids.items()],
+        "turns": [{"item_id": each, **of_turn} for each in ids],
+        "choices": [],
+        "references": [{"item_id": each, **said} for each in ids],
+    }
+    return content_of(name, rows, imported=name == "bench")
 
 
 TESTED = release("bench", QUESTION, ANSWER, "https://w/Bridge", "a")
@@ -144,19 +142,6 @@ def test_a_run_weighs_less_the_more_other_pictures_have_it() -> None:
     )
 
 
-def items(name: str, images: list[str], question: str, answer: str) -> Content:
-    """A release of an item for each image, with the same question and answer."""
-    ids = {f"{name}-{number}": image_id for number, image_id in enumerate(images)}
-    said = {"turn": 1, "kind": "answer", "reference": answer}
-    rows = {
-        "images": [{"item_id": each, "image_id": image_id} for each, image_id in ids.items()],
-        "turns": [{"item_id": each, "turn": 1, "question": question} for each in ids],
-        "choices": [],
-        "references": [{"item_id": each, **said} for each in ids],
-    }
-    return content_of(name, rows)
-
-
 STOCK = ("How does the main subject of <image-1> stand out?", "It stands out by its dark outline.")
 
 
@@ -171,7 +156,9 @@ STOCK = ("How does the main subject of <image-1> stand out?", "It stands out by 
     ],
 )
 def test_what_is_said_of_every_picture_is_no_item(images: list[str], n_shared: int) -> None:
-    found = find_overlap([items("bench", ["a"], *STOCK)], [items("instruct", images, *STOCK)])
+    found = find_overlap(
+        [release("bench", *STOCK, "", "a")], [release("instruct", *STOCK, "", *images)]
+    )
     assert Counter(one.kind for one in found)["question"] == n_shared
 
 
@@ -179,11 +166,13 @@ def test_stock_phrases_in_a_row_of_their_own_are_a_text() -> None:
     """Each of its runs of three is said of 22 other pictures, none of its eight runs of thirteen is."""
     phrases = [f"w{chr(97 + n)}" for n in range(20)]
     halves = [" ".join(phrases[:12]), " ".join(phrases[8:])]
-    others = [items(f"half-{n}", [f"{n}-{i}" for i in range(22)], "", halves[n]) for n in range(2)]
-    tested = replace(items("bench", ["a"], "", " ".join(phrases)), imported=True)
+    others = [
+        release(f"half-{n}", "", halves[n], "", *(f"{n}-{i}" for i in range(22))) for n in (0, 1)
+    ]
+    tested = release("bench", "", " ".join(phrases), "", "a")
 
     def named(words: list[str]) -> int:
-        learned = items("instruct", ["b"], "", " ".join(words))
+        learned = release("instruct", "", " ".join(words), "", "b")
         return len(
             [one for one in find_overlap([tested], [learned, *others]) if one.kind == "answer"]
         )

@@ -1,11 +1,23 @@
-"""The answer and the reasoning in a model's text: marks of many models, and answers about marks."""
+"""The answer and the reasoning in a model's text, and replies that repeat one thing."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from methods.choice.strict import read_letter
+from methods.evaluation.english_refusals import is_refusal
+from methods.evaluation.rating import read_rating
 from methods.json_text import from_json
+from methods.mmdu.reading import read_answer, without_additions
 from methods.model_text import ModelText, says_nothing, without_reasoning
+from methods.prompts.parsing import ParseError
+from methods.prompts.reply_objects import objects_in
+from methods.quality.leftovers import leftover_in
+from methods.quality.multilingual_refusals import refusal_in
+from methods.quality.personal_data import personal_data_in
+from methods.quality.truncation import truncation_in
 
 SHARED = Path(__file__).resolve().parents[3] / "shared/data"
 SPLIT = [
@@ -20,47 +32,35 @@ SPLIT = [
         "Three boats.",
         "Three masts.",
     ),
-    ("[unused16]Three masts.[unused17]Three boats.", "Three boats.", "Three masts."),
     (
         '<details type="reasoning" done="true" duration="3">\nThree masts.\n</details>\nThree boats.',
         "Three boats.",
         "Three masts.",
     ),
     ("I count one, so B.</think>The answer is B", "The answer is B", "I count one, so B."),
-    ("Perhaps green.</THINK>A", "A", "Perhaps green."),
     ("<Thought>Hm.</thought> B", "B", "Hm."),
     ("[THINK]Hm. A.[/THINK]B", "B", "Hm. A."),
     ("<|channel>thought\nI count.<channel|>Three boats.", "Three boats.", "I count."),
-    ("I count.<channel|>Three boats.", "Three boats.", "I count."),
     ("<|channel>thought\nI count", "", "I count"),
-    ("<|channel>thought\n<channel|>Three boats.", "Three boats.", ""),
     ("<seed:think>I count.</seed:think>Three boats.", "Three boats.", "I count."),
     ("<|begin_of_box|>Three boats.<|end_of_box|>", "Three boats.", ""),
     ("<think>Hm</think>The answer is <|begin_of_box|>B<|end_of_box|>.", "The answer is B.", "Hm"),
     ("B<|im_end|>", "B", ""),
-    ("B</s>", "B", ""),
-    ("B<|eot_id|>", "B", ""),
     ("B<end_of_turn>\n", "B", ""),
     ("B<｜end▁of▁sentence｜>", "B", ""),
     ("<|im_start|>assistant\n<think>\nHm\n</think>\n\nB<|im_end|>", "B", "Hm"),
     ('<think type="deep" n=3>Hm</think>B', "B", "Hm"),
     ("<think>Hm, let me", "", "Hm, let me"),
     ("◁think▷Hm", "", "Hm"),
-    ("<think>\n<think>\nHm</think>B", "B", "Hm"),
     (
         "<think>The user asks about <think> tags. Fine.</think>B",
         "B",
         "The user asks about <think> tags. Fine.",
     ),
-    ("<think>I write </think> at the end.</think>B", "B", "I write </think> at the end."),
     ("<think>a</think>Well.<think>b</think>B", "Well.B", "a\nb"),
     ("<think>```py\nx\n</think>\nUse:\n```py\ny\n```", "Use:\n```py\ny\n```", "```py\nx"),
-    ("<think>a</thinking>B", "B", "a"),
-    ("so B.</think>Answer: B</think>", "Answer: B", "so B."),
     ("</think>B", "B", ""),
     ("so three </think> Three boats.", "Three boats.", "so three"),
-    ("so three </think>\nThree boats.", "Three boats.", "so three"),
-    ("so three. </think> three boats.", "three boats.", "so three."),
     ("so B.</think>", "", "so B."),
     ("Sure.\n<think>\nHm\n</think>\nB", "Sure.\n\nB", "Hm"),
     (
@@ -69,7 +69,6 @@ SPLIT = [
         "B",
         "Hm A.",
     ),
-    ("Hm A.<|end|><|start|>assistant<|channel|>final<|message|>B", "B", "Hm A."),
     ("analysisWe see A.assistantfinalB", "B", "We see A."),
     ("<think>So\n<answer>B</answer>", "B", "So"),
     ("<|START_THINKING|>Hm<|END_THINKING|><|START_RESPONSE|>B<|END_RESPONSE|>", "B", "Hm"),
@@ -78,48 +77,31 @@ SPLIT = [
         "The model writes <think> and then </think> around it.",
         "Tags?",
     ),
-    ("他在看船。所以是B。</think>答案是B", "答案是B", "他在看船。所以是B。"),
-    ("<reasoning>Hm</reasoning>\nB", "B", "Hm"),
-    ('so it is "B"</think>B', "B", 'so it is "B"'),
-    ("<think>Hm. </think>**B**", "**B**", "Hm."),
-    ("so B (cat)</think>B", "B", "so B (cat)"),
     ("<think>a</think>\n</think>B", "B", "a"),
     ("<think></think>B", "B", ""),
-    ("<think>\n\n</think>\n\nB", "B", ""),
     ("<think/>B", "B", ""),
-    ("<|im_start|>assistant\n<think />\n\nB<|im_end|>", "B", ""),
     ("<thought_process>Hm, A.</thought_process>B", "B", "Hm, A."),
-    ("<rationale>\nHm, A.\n</rationale>\nB", "B", "Hm, A."),
     ("<reason>Hm, A.</reason><answer>B</answer>", "<answer>B</answer>", "Hm, A."),
     ("<cot>Hm, A.</cot>\nB", "B", "Hm, A."),
+    ("<rationale>\nHm, A.\n</rationale>\nB", "B", "Hm, A."),
+    ("<reasoning>Hm</reasoning>\nB", "B", "Hm"),
+    ("<think>a</thinking>B", "B", "a"),
+    ("[unused16]Three masts.[unused17]Three boats.", "Three boats.", "Three masts."),
 ]
 """A text, its answer, its reasoning."""
 ABOUT_MARKS = [
     "The model writes <think> and then </think> around it.",
     "Like so:\n```\nthought\n</think>\nanswer\n```\nand no other way.",
-    "The tag <think> opens it.",
     "It is the tag <think>",
     "Use `</think>` to end it.",
-    "The price is <s>10</s> 8.",
-    "The price was <s>10</s>",
-    "It wraps it in <think>...</think>.",
     "It ends a turn with <|im_end|>",
-    "Tokens are `<|im_end|>`",
     "```html\n<s>x</s>\n```",
     "</think> is the closing tag.",
-    "The sign says 'think'.",
-    "Use <think>x</think> like so",
     "For example:\n<think>\nI count.\n</think>\nThree.",
-    "Code:\n```\nB</s>",
-    "`<think>a</think>` is it.",
-    "The tags (<think> and </think>) matter.",
     "答案在标签 </think> 之后。",
     " B ",
-    "The answer is [B].",
     "analysis of the picture: assistant finalists",
     "Add </think>, then go on.",
-    "x < think > y",
-    "Models such as R1 use <think> and\nthen close it.",
     "HTML: <details><summary>x</summary>y</details>",
     "<finish_reason>stop</finish_reason>",
     "The tag <think/> is empty.",
@@ -143,7 +125,6 @@ def test_an_answer_about_marks_stays_unchanged(text: str) -> None:
         ("<think>Hm", True),
         ("so B.</think>\n<|im_end|>", True),
         ("<think>Hm</think>B", False),
-        ("<think></think>", False),
         ("B", False),
         ("", False),
     ],
@@ -171,8 +152,8 @@ def test_no_reasoning_of_the_sample_is_left_in_an_answer() -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        *("<think></think>", "</think> ", "<think>", "<|channel|>final<|a|>", "<|", "\u200b"),
-        *("[/THINK]\n```", "</s> ", "<answer>", "`</think>", "<think "),
+        *("<think></think>", "</think> ", "<think>", "<|channel|>final<|a|>", "\u200b"),
+        *("[/THINK]\n```", "<answer>", "`</think>"),
     ],
 )
 @pytest.mark.parametrize("begins", ["", "<think>"])
@@ -182,3 +163,47 @@ def test_the_longest_text_is_split_in_time_that_grows_with_its_length(unit, begi
     split: ModelText = without_reasoning(text)
     assert len(split.answer) + len(split.reasoning) <= len(text)
     assert says_nothing(text) == (unit == "\u200b" and not begins)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "letter": lambda text: read_letter(text, ["dog", "cat"]),
+    "reasoning": without_reasoning,
+    "label and offers": without_additions,
+    "answer": lambda text: read_answer(text, 1, 1),
+    "JSON objects": lambda text: objects_in(text, ("score",)),
+    "rating": read_rating,
+    "truncation": truncation_in,
+    "left-over": leftover_in,
+    "personal data": personal_data_in,
+    "refusal of a request": is_refusal,
+    "refusal in any language": refusal_in,
+}
+REPEATED = [
+    *"\n \t.…,-_*#|`$([{<“0",
+    *("a", "A ", "A, ", "1. ", "> ", "```\n", "选", "答案", "Question", "Answer:", '{"a":'),
+    *("</", "<think>", "</think>", "<answer>", "</answer>", "<|channel|>", "<SUMMARY>"),
+    *("</REASONING>", "not ", "because ", "the answer is ", "I think ", "let me know "),
+    *(r"\boxed{", r"\text{", "answer is ", "I would say ", "如果", "\n---"),
+]
+BEFORE = [
+    *("", "The answer is ", "Question", "选", "<SUMMARY></REASONING><CONCLUSION>", "Chapter one "),
+    *("as an ai", '{"Rating"'),
+]
+N_CHARACTERS = 3_000
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("reader", READERS)
+def test_it_is_read_at_once(reader: str) -> None:
+    for before in BEFORE:
+        for repeated in REPEATED:
+            with suppress(ParseError):
+                READERS[reader](before + repeated * (N_CHARACTERS // len(repeated)) + " 5 and?")
+
+
+def test_blanks_that_are_repeated_change_no_letter_and_no_rating() -> None:
+    assert read_letter("The answer is" + "\n" * 5_000 + "B.", ["dog", "cat"]).letter == "B"
+    assert read_letter("选择" + " " * 5_000 + "A", ["dog", "cat"]).letter == "A"
+    for mark in (" ", "\n", '"', "“", "_", "*", "`", "``` "):
+        judgment = read_rating(f"Reason: good {mark * (5_000 // len(mark))}\nRating: 8")
+        assert (judgment.score, judgment.explanation) == (8, "good")

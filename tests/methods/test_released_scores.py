@@ -25,8 +25,7 @@ from methods.mmbench import CIRCULAR_COMPAT
 from methods.mmdu import Mmdu
 from methods.mmiu import Mmiu
 from methods.mmiu.taxonomy import RELATION, TASK, TASKS
-from tests.methods.evaluation.metrics.numbers import scored, values
-from tests.methods.evaluation.observed import ScoredObservation, frame
+from tests.methods.evaluation.observed import ScoredObservation, frame, scored, values
 from tests.methods.released_answers import answers, questions
 
 Figures = dict[tuple[str, str, str], float]

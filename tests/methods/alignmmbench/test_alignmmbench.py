@@ -14,8 +14,7 @@ from methods.evaluation.rating import RATING
 from methods.prompts.messages import Image, Message, Text
 from resources.settings.prompts import prompt
 from tests.methods.evaluation.driving import drive
-from tests.methods.evaluation.metrics.numbers import number, scored
-from tests.methods.evaluation.observed import ScoredObservation
+from tests.methods.evaluation.observed import ScoredObservation, number, scored
 
 BENCHMARK = Alignmmbench()
 ITEM = Item(

@@ -1,9 +1,10 @@
-"""Letters that models name against those that are right, and of baselines, worked by hand."""
+"""Letters that models name against those that are right, and filters of items, worked by hand."""
 
 import random
 
 import pytest
 
+from methods.choice.filters import TEXT_ONLY, WRONG_ITEM, FilterResult, FlaggedItem, filtered
 from methods.choice.letter_shares import (
     LetterShares,
     Readings,
@@ -97,15 +98,6 @@ def test_where_keys_are_held_out_there_is_nothing_to_compare_with() -> None:
     assert shares("AB?B", "AAAA").compared == 3
 
 
-def test_the_most_frequent_letter_is_the_first_of_the_keys_that_most_items_have() -> None:
-    def letters(*items: Item) -> set[str]:
-        return set(most_frequent_letters(items, None).values())
-
-    assert letters(*(item(key, *"wxyz") for key in ("A", "B", "B", "D", None))) == {"B"}
-    assert letters(item(None, "x", "y")) == set()
-    assert letters(item("C", "x", "y", "z"), item("B", "x", "y")) == {"B"}
-
-
 def test_a_random_letter_is_the_same_each_time_and_another_for_each_pass_item_and_seed() -> None:
     def letters(trial: str, seed: int) -> list[str]:
         of = [item("A", *"wxyz", item_id=str(number)) for number in range(400)]
@@ -135,7 +127,60 @@ def test_the_most_frequent_letter_is_that_of_all_items_or_of_each_value_of_a_lab
     assert most_frequent_letters(of, None) == dict.fromkeys("012345", "C")
     by_task = dict.fromkeys("012", "A") | dict.fromkeys("345", "C")
     assert most_frequent_letters(of, "task") == by_task
+    # The first of equally frequent ones, among the keys that most items have.
+    of = labelled(*((key, "one") for key in ("A", "B", "B", "D", "D", None)))
+    assert set(most_frequent_letters(of, None).values()) == {"B"}
     # Where every key of a value is held out, its items have no letter.
     of = labelled(("B", "one"), (None, "two"))
     assert most_frequent_letters(of, "task") == {"0": "B"}
     assert most_frequent_letters(of, None) == {"0": "B", "1": "B"}
+
+
+BLIND = ("no-images:a", "no-images:b", "no-images:c")
+TWO_OF_THREE = {
+    BLIND[0]: {"apple": True, "fair": False, "half": True, "lost": True},
+    BLIND[1]: {"apple": True, "fair": False, "half": False, "lost": None},
+    BLIND[2]: {"apple": False, "fair": True, "half": None, "lost": None},
+}
+ITEMS = ("apple", "fair", "half", "lost")
+
+
+def test_text_only_is_more_than_half_of_those_that_are_known() -> None:
+    found = filtered(TEXT_ONLY, TWO_OF_THREE, BLIND, ITEMS, 2)
+    # apple: 2 of 3. fair: 1 of 3. half: 1 of 2 is not more than half. lost: one known result of two.
+    assert found == FilterResult(
+        BLIND, 4, (FlaggedItem("apple", BLIND[:2], BLIND[2:], ()),), 1, None
+    )
+
+
+def test_what_is_lost_is_neither_right_nor_wrong() -> None:
+    found = filtered(TEXT_ONLY, TWO_OF_THREE, BLIND, ITEMS, 1)
+    assert [of.item_id for of in found.flagged] == ["apple", "lost"]
+    assert found.flagged[1] == FlaggedItem("lost", BLIND[:1], (), BLIND[1:])
+    assert found.n_undecided == 0
+
+
+def test_a_wrong_item_is_one_that_every_model_fails() -> None:
+    outcomes = {
+        "a": {"wrong": False, "hard": False, "lost": False},
+        "b": {"wrong": False, "hard": True, "lost": None},
+        "c": {"wrong": False, "hard": False},
+    }
+    found = filtered(WRONG_ITEM, outcomes, ("a", "b", "c"), ("wrong", "hard", "lost"), 3)
+    assert found.flagged == (FlaggedItem("wrong", (), ("a", "b", "c"), ()),)
+    # Of `lost` one result is known: it is not wrong, it is not known.
+    assert found.n_undecided == 1
+
+
+def test_too_few_models_flag_nothing_and_say_so() -> None:
+    found = filtered(TEXT_ONLY, TWO_OF_THREE, [*BLIND, "no-images:absent"], ITEMS, 4)
+    assert (found.flagged, found.n_undecided) == ((), 4)
+    assert found.why == (
+        "Nothing is flagged: 3 of the 4 models of the set have results on this release, and 4 are "
+        "needed."
+    )
+
+
+def test_a_model_that_is_named_twice_votes_once_and_without_items_there_are_none() -> None:
+    assert filtered(TEXT_ONLY, TWO_OF_THREE, [*BLIND, *BLIND], ITEMS, 3).models == BLIND
+    assert filtered(WRONG_ITEM, {"a": {}}, ["a"], [], 1) == FilterResult(("a",), 0, (), 0, None)

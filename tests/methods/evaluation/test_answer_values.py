@@ -1,8 +1,12 @@
-"""F1 over sets and numbers with a tolerance, worked by hand."""
+"""Values of answers by hand: sets, numbers with a tolerance, lengths, and refusals in English."""
 
 import pytest
 
+from methods.evaluation.answer_lengths import REFERENCES, length_rows
 from methods.evaluation.answer_values import is_near, last_number, listed_texts, set_f1
+from methods.evaluation.english_refusals import MOST_WORDS, is_refusal
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judge_quality import AnswerKey
 
 
 @pytest.mark.parametrize(
@@ -13,7 +17,6 @@ from methods.evaluation.answer_values import is_near, last_number, listed_texts,
         # 2 * 1 / (2 + 3)
         (["owl", "crow"], ["owl", "hawk", "heron"], 0.4),
         (["owl", "owl"], ["owl"], 1.0),
-        (["crow"], ["owl"], 0.0),
         (["10⁵"], ["105"], 0.0),
         ([], ["owl"], 0.0),
         (["owl"], [], 0.0),
@@ -37,22 +40,16 @@ def test_the_parts_of_a_list() -> None:
         ("There are 3 owls and 4 hawks.", 4.0),
         ("About 1,234,567.5 in all", 1_234_567.5),
         ("It fell by \u22122.5.", -2.5),
-        ("-7 %", -7.0),
-        ("1.5e3 metres", 1500.0),
         (".5", 0.5),
         ("It is 1,5 m long.", 1.5),
         ("0,125", 0.125),
-        ("1 000 owls", 1000.0),
-        ("10'000", 10_000.0),
         ("1\u202f234\u202f567,5", 1_234_567.5),
         ("1.234,5", 1234.5),
         ("1.234.567", 1_234_567.0),
         ("2, 3, 4", 4.0),
-        ("2019-2020", 2020.0),
         ("1,2,3", None),
         ("1,23,456", None),
         ("1.5kg", None),
-        ("room B2 and no number", None),
         ("", None),
     ],
 )
@@ -67,10 +64,102 @@ def test_the_last_number(answer: str, number: float | None) -> None:
         (105.1, {"relative": 0.05}, 0.0),
         (100.5, {"absolute": 0.5}, 1.0),
         (100.5, {}, 0.0),
-        (100.0, {}, 1.0),
         (None, {"relative": 1.0}, 0.0),
         (104.0, {"relative": 0.01, "absolute": 5.0}, 1.0),
     ],
 )
 def test_a_number_within_a_tolerance(said, tolerance, value):
     assert is_near(said, 100.0, **tolerance) == value
+
+
+def item(number: int, reference: str | None, given: str | None = None) -> Item:
+    references = {} if reference is None else {"answer": reference}
+    return Item(f"i{number}", (Turn(1, "What?", (), references, given),))
+
+
+def answers(model: str, *lengths: int, trial: str = "plain") -> dict[AnswerKey, int]:
+    return {AnswerKey(model, f"i{n}", trial, 1): length for n, length in enumerate(lengths)}
+
+
+ITEMS = [item(n, " ".join(["word"] * (n + 1))) for n in range(5)]
+
+
+def test_percentiles_and_the_ratio_by_hand() -> None:
+    references, m = length_rows(ITEMS, answers("m", 2, 2, 9, 12, 10))
+    # 1 to 5 words: between ranks, percentiles are interpolated.
+    assert references == {
+        **{"model": REFERENCES, "n": 5, "ratio": None, "low": 1.2, "high": 4.8},
+        **{"first_quartile": 2.0, "median": 3.0, "third_quartile": 4.0},
+    }
+    # 2/1, 2/2, 9/3, 12/4, 10/5.
+    assert (m["model"], m["n"], m["median"], m["ratio"]) == ("m", 5, 9.0, 2.0)
+
+
+def test_chinese_is_counted_in_characters_and_without_references_there_is_nothing():
+    (references,) = length_rows([item(0, "红色的船。")], {})
+    assert references["median"] == 4
+    # Without references there is nothing and models stand by name.
+    assert length_rows([item(0, None)], answers("m", 3)) == []
+    assert length_rows([], {}) == []
+    rows = length_rows(ITEMS, {**answers("b", 1), **answers("a", 1)})
+    assert [row["model"] for row in rows] == [REFERENCES, "a", "b"]
+
+
+def test_what_was_not_asked_of_a_model_does_not_count() -> None:
+    items = [*ITEMS, item(5, "said", given="said"), item(6, None)]
+    lengths = {
+        **answers("m", 1, 1, 1, 1, 1, 99, 99),
+        **answers("m", 99, trial="perfect-perception"),
+        **answers("baseline:reference", 7),
+        **answers("no-images:m", 7),
+    }
+    rows = length_rows(items, lengths)
+    assert [(row["model"], row["n"], row["high"]) for row in rows[1:]] == [("m", 5, 1.0)]
+
+
+REFUSALS = [
+    "I apologize, but I cannot answer questions about these images.",
+    "Sorry, I can't help with identifying what is in these images.",
+    "I'm very sorry, but I won't describe this.",
+    "I’m sorry, but I can’t assist with that.",
+    "Unfortunately, I cannot see the image.",
+    "As an AI language model, I cannot identify people.",
+    "I can not do that.",
+    "I'm unable to view images.",
+    "I am not able to view images.",
+    "We are unable to answer.",
+    "I must decline.",
+    "**I cannot help with this.**",
+    "\n  I CANNOT\nHELP.  ",
+    # An offer to do something else does not comply.
+    "I can't help with that, but I can help with something else.",
+    "I cannot identify people, but feel free to ask about the scene.",
+    "I'm sorry, I can't do that. However, if you have other questions, ask.",
+    "I won't answer this, but I'd be happy to try another.",
+]
+ANSWERS = [
+    "",
+    "I think the boat cannot float.",
+    "The sign says: I cannot swim.",
+    "Unfortunately the boat is red.",
+    "I am unablenough.",
+    "As an AI, I see a boat, and I can't read its name.",
+    # It complies after a caveat.
+    "I'm sorry, I can't read the name. However, the boat is red.",
+    "I'm unable to name the person, but they wear a red coat.",
+    "I can't help but notice the red boat.",
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "declines"), [*((a, True) for a in REFUSALS), *((a, False) for a in ANSWERS)]
+)
+def test_a_refusal_declines_and_says_nothing_of_the_picture(answer, declines):
+    assert is_refusal(answer) == declines
+
+
+def test_sixty_words_may_refuse_and_sixty_one_are_an_answer():
+    assert MOST_WORDS == 60
+    # "I cannot" is two words.
+    assert is_refusal("I cannot" + " see" * 58)
+    assert not is_refusal("I cannot" + " see" * 59)

@@ -1,4 +1,4 @@
-"""A dialogue that is too long for a model: turns left out, images in a grid, or a failed turn."""
+"""Dialogues that are too long for a model, and messages without their images."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -6,6 +6,12 @@ from typing import get_args
 
 import pytest
 
+from methods.evaluation.ablations import (
+    NoOtherImages,
+    images_of_others,
+    with_images,
+    without_images,
+)
 from methods.evaluation.asking import (
     Answer,
     AnswerRequest,
@@ -80,13 +86,6 @@ def test_under_fail_or_for_another_reason_a_turn_is_asked_once():
             "The first turn of this dialogue is left out, as the whole of it is too long. "
             "Left out with it: <image-1> to <image-2>. The first picture below is <image-3>.\n\n"
             "Q2|A2|Q3 [c]|A3|Q4|A4|Q5 [d]",
-        ),
-        (
-            5,
-            2,
-            "The first 2 turns of this dialogue are left out, as the whole of it is too long. "
-            "Left out with them: <image-1> to <image-2>. The first picture below is <image-3>.\n\n"
-            "Q3 [c]|A3|Q4|A4|Q5 [d]",
         ),
         (
             1,
@@ -178,3 +177,87 @@ def test_a_version_names_the_policy_and_tells_it() -> None:
     for policy in get_args(ContextPolicy):
         assert policy_of(with_policy("dialogue@1", policy)) == policy
     assert with_policy("dialogue@1", "fail") == "dialogue@1"
+
+
+FIRST = (Text("Image1: "), Image("a"), Text(" Compare it with <image-2>: "), Image("b"))
+SAID = (
+    Message("user", FIRST),
+    Message.from_text("assistant", "Both are red."),
+    Message("user", (Text("And "), Image("a"), Text("?"))),
+)
+
+
+def item_with(name: str, *images: str, group: str | None = None) -> Item:
+    return Item(name, (Turn(1, "Which colour?"),), images, group_id=group)
+
+
+def texts(messages: tuple[Message, ...]) -> list[str]:
+    return ["".join(p.text for p in each.parts if isinstance(p, Text)) for each in messages]
+
+
+def pictures_in(messages: tuple[Message, ...]) -> list[str]:
+    return [p.image_id for each in messages for p in each.parts if isinstance(p, Image)]
+
+
+def test_without_images_the_words_stay_with_their_numbers() -> None:
+    sent = without_images(SAID)
+    assert pictures_in(sent) == []
+    assert texts(sent) == texts(SAID)
+    assert texts(sent)[0] == "Image1:  Compare it with <image-2>: "
+    assert [each.role for each in sent] == ["user", "assistant", "user"]
+
+
+def test_images_are_replaced_where_they_stand() -> None:
+    sent = with_images(SAID, {"a": "x", "b": "y"})
+    assert pictures_in(sent) == ["x", "y", "x"]
+    assert texts(sent) == texts(SAID)
+    # A picture that is none of the item's stays.
+    assert pictures_in(with_images(SAID, {"a": "x"})) == ["x", "b", "x"]
+
+
+def instead_of_all(items: list[Item]) -> dict[str, dict[str, str]]:
+    return {item.item_id: images_of_others(items, place) for place, item in enumerate(items)}
+
+
+def test_the_next_item_with_an_image_at_the_position_lends_it() -> None:
+    items = [
+        item_with("1", "a", "b"),
+        item_with("2", "c"),
+        item_with("3", "d", "e"),
+        item_with("4"),
+    ]
+    assert instead_of_all(items) == {
+        # The second image of item 1 is that of item 3, since item 2 has one only.
+        "1": {"a": "c", "b": "e"},
+        "2": {"c": "d"},
+        # The items after the last one are the first ones.
+        "3": {"d": "a", "e": "b"},
+        "4": {},
+    }
+
+
+def test_items_of_the_same_group_and_images_of_ones_own_are_passed_over() -> None:
+    items = [
+        *(item_with("1", "a", group="g"), item_with("2", "b", group="g")),
+        *(item_with("3", "a"), item_with("4", "c")),
+    ]
+    instead = instead_of_all(items)
+    assert instead == {"1": {"a": "c"}, "2": {"b": "a"}, "3": {"a": "c"}, "4": {"c": "a"}}
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [item_with("1", "a")],
+        [item_with("1", "a"), item_with("2")],
+        [item_with("1", "a"), item_with("2", "a")],
+        [item_with("1", "a", group="g"), item_with("2", "b", group="g")],
+    ],
+)
+def test_a_release_without_other_images_is_refused_in_a_sentence(items: list[Item]) -> None:
+    with pytest.raises(NoOtherImages) as refused:
+        instead_of_all(items)
+    assert str(refused.value) == (
+        "No other item of the release has an image to show in place of image 1 of 1, so other-images "
+        "cannot be asked about it."
+    )

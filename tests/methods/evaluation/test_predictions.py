@@ -1,11 +1,21 @@
-"""What a file of predictions comes to: every record counted, nothing guessed."""
+"""Files of predictions and of people's scores: cells, indexes, and every record counted."""
 
+import base64
 from collections.abc import Sequence
+from datetime import datetime
 
 import pytest
 
-from methods.evaluation.cells import FileRow
-from methods.evaluation.items import Item
+from methods.evaluation.cells import FileRow, ImageCells, image_cells, text_of
+from methods.evaluation.human_scores import REASONS as SCORE_REASONS
+from methods.evaluation.human_scores import (
+    HumanScoreKey,
+    HumanScoresError,
+    RatingScope,
+    human_scores_of,
+)
+from methods.evaluation.indexes import known_id, whole_id, whole_index
+from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import (
     MOST_CHARACTERS,
     REASONS,
@@ -13,7 +23,104 @@ from methods.evaluation.predictions import (
     PredictionKey,
     predictions_of,
 )
+from methods.evaluation.published import PublishedError
 from tests.methods.choice.questions import item
+
+RED, BLUE = b"\x89PNG red", b"\xff\xd8 blue"
+IN_RED, IN_BLUE = (base64.b64encode(each).decode() for each in (RED, BLUE))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (float("nan"), ""),
+        # Texts, whatever tools take them for.
+        ("None", "None"),
+        ("", ""),
+        ("a\0b", "a\0b"),
+        (7, "7"),
+        (7.0, "7"),
+        (float("inf"), "inf"),
+        (True, "True"),
+        (datetime(2024, 1, 2, 3, 4), "2024-01-02 03:04:00"),
+        (b"caf\xc3\xa9", "café"),
+        (["a", "b"], "['a', 'b']"),
+        ({"a": [1, None]}, '{"a": [1, null]}'),
+    ],
+)
+def test_a_value_is_the_text_of_a_cell(value: object, text: str) -> None:
+    assert text_of(value) == text
+
+
+def test_bytes_that_are_no_text_and_images_inside_and_by_path_are_refused():
+    with pytest.raises(UnicodeDecodeError):
+        text_of(b"\xff\xfe")
+    # Images inside and by path in one row are refused.
+    with pytest.raises(PublishedError, match="record 1 has some images inside and some by path"):
+        image_cells("record 1", [{"bytes": RED}, {"path": "b.png"}])
+
+
+BOTH = repr([IN_RED, IN_BLUE])
+
+
+@pytest.mark.parametrize(
+    ("value", "cells"),
+    [
+        (None, ("", "")),
+        (IN_RED, (IN_RED, "")),
+        ({"bytes": RED, "path": None}, (IN_RED, "")),
+        # Hugging Face keeps the name that the file had.
+        ({"bytes": RED, "path": "red.png"}, (IN_RED, "")),
+        ({"bytes": None, "path": "red.png"}, ("", "red.png")),
+        # The index of the row that has the image.
+        (241, ("241", "")),
+        ([IN_RED, IN_BLUE], (BOTH, "")),
+        ([{"bytes": RED}, {"bytes": BLUE, "path": "b"}], (BOTH, "")),
+        ([{"path": "a"}, {"bytes": None, "path": "b"}], ("", "['a', 'b']")),
+        ([], ("", "")),
+    ],
+)
+def test_an_image_is_base64_or_a_path(value: object, cells: tuple[str, str]) -> None:
+    assert image_cells("record 1", value) == ImageCells(*cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (" 1.0 ", "1"),
+        ("1000001.0", "1000001"),
+        ("1.000001e+06", "1000001"),
+        ("1.0E+6", "1000000"),
+        ("0000001", "1"),
+        ("-1.0", "-1"),
+        ("", ""),
+        ("12e45678", "12e45678"),
+        ("1.0.0", "1.0.0"),
+    ],
+)
+def test_a_whole_number_is_read_as_such(text: str, read: str) -> None:
+    assert whole_index("record 1", "index", text) == read
+
+
+@pytest.mark.parametrize("text", ["1.5", "1.5e-05", "1e-2", "1.2345678901234567e+18"])
+def test_another_number_is_refused_by_its_row(text: str) -> None:
+    with pytest.raises(PublishedError) as caught:
+        whole_index("record 3", "index", text)
+    assert str(caught.value) == f"record 3: its index '{text}' is not a whole number"
+
+
+def test_an_id_stays_as_it_is_but_for_a_float() -> None:
+    assert [whole_id("r", "id", text) for text in ("007", " a", "7.0")] == ["007", " a", "7"]
+
+
+def test_a_known_id_is_that_id() -> None:
+    row = FileRow("record 1", {"item": "1.50", "id": "2.0"})
+    assert known_id(row, "item", {"1.50"}) == "1.50"
+    assert known_id(row, "id", {"2"}) == "2"
+    with pytest.raises(PublishedError):
+        known_id(row, "item", {"1"})
+
 
 ITEMS = [item("A", "x", "y", item_id="1"), item("B", "x", "y", item_id="2")]
 
@@ -103,3 +210,131 @@ def test_columns_and_reasoning_are_read_and_the_order_is_nothing_to_the_hash():
     again = predictions_of(ById(), ITEMS, rows(("2", "B"), ("1", "A"), ("1", "A")))
     other = predictions_of(ById(), ITEMS, rows(("1", "B"), ("2", "A")))
     assert first.content_hash == again.content_hash != other.content_hash
+
+
+SCORED_ITEMS = [
+    Item("one", (Turn(1, "What?"),)),
+    # The first turn is the benchmark's own.
+    Item("last", (Turn(1, "Look.", given="I looked."), Turn(2, "And?"))),
+    Item("two", (Turn(1, "What?"), Turn(2, "Why?"))),
+]
+RATED = RatingScope(SCORED_ITEMS, {"a", "file:b"}, ("Richness", "Overall"), 1, 10)
+
+
+def records(*cells, **every):
+    return [FileRow(f"record {n}", {**every, **each}) for n, each in enumerate(cells, 1)]
+
+
+def score_of(item="one", model="a", score="7", **more):
+    return {"item": item, "model": model, "score": score, **more}
+
+
+def overall(item="one", model="a", turn=1, rater=""):
+    return HumanScoreKey(item, model, turn, "Overall", rater)
+
+
+def test_what_a_record_leaves_out_follows_from_the_release():
+    found = human_scores_of(
+        RATED,
+        records(
+            score_of(score="1"),
+            # The one turn that models are asked.
+            score_of("last", "b", " 10 "),
+            score_of("two", turn="2", score="3", rater="ann", dimension="Richness"),
+        ),
+    )
+    assert found.scores == {
+        overall(): 1,
+        overall("last", "file:b", 2): 10,
+        HumanScoreKey("two", "a", 2, "Richness", "ann"): 3,
+    }
+    assert (found.counts, found.n_rows) == ({}, 3)
+    # An item may be named as published.
+    published = {"question_id": "one", "model": "a", "score": "7"}
+    assert human_scores_of(RATED, records(published)).scores == {overall(): 7}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (score_of("three"), "unknown_item"),
+        (score_of(model="c"), "unknown_model"),
+        (score_of(turn="2"), "unknown_turn"),
+        (score_of("two"), "turn_missing"),
+        (score_of(dimension="Style"), "unknown_dimension"),
+        (score_of(score=""), "empty"),
+        (score_of(score="good"), "no_number"),
+        (score_of(score="1_0"), "no_number"),
+        (score_of(score="nan"), "no_number"),
+        (score_of(score="0"), "off_the_scale"),
+        (score_of(score="10.5"), "off_the_scale"),
+    ],
+)
+def test_what_matches_nothing_is_counted_by_reason(wrong, reason):
+    found = human_scores_of(RATED, records(score_of("last"), wrong))
+    assert (found.scores, found.counts) == ({overall("last", turn=2): 7}, {reason: 1})
+    assert reason in SCORE_REASONS
+
+
+def test_a_turn_and_an_item_that_were_floats_are_whole_numbers():
+    found = human_scores_of(RATED, records(score_of("two", turn="2.0"), score_of(" one ")))
+    assert set(found.scores) == {overall("two", turn=2), overall()}
+    with pytest.raises(HumanScoresError, match="record 1: its turn '1.5' is not a whole number"):
+        human_scores_of(RATED, records(score_of("two", turn="1.5")))
+
+
+def test_a_rater_has_one_score_of_an_answer():
+    found = human_scores_of(
+        RATED,
+        records(
+            *(score_of(rater="ann"), score_of(rater="ann", score="7.0")),
+            *(score_of(rater="bob", score=score) for score in ("7", "8", "7", "9")),
+        ),
+    )
+    assert found.scores == {overall(rater="ann"): 7}
+    assert found.counts == {"repeated": 2, "contradicting": 3}
+
+
+def test_reasons_are_kept_and_part_of_what_the_file_says():
+    found = human_scores_of(
+        RATED,
+        records(
+            *(score_of(rater="ann", reason=reason) for reason in ("Well said.", " Good. ", "")),
+            score_of(rater="bob"),
+            *(score_of(rater="cho", score=score, reason="why") for score in ("1", "2")),
+        ),
+    )
+    assert found.reasons == {overall(rater="ann"): "Good."}
+    plain = human_scores_of(RATED, records(score_of(rater="ann"), score_of(rater="bob")))
+    assert plain.scores == found.scores and plain.reasons == {}
+    assert plain.content_hash != found.content_hash
+
+
+def test_nothing_matches_is_one_sentence_with_the_counts():
+    with pytest.raises(HumanScoresError) as caught:
+        human_scores_of(RATED, records(score_of("x"), score_of("y"), score_of(score="")))
+    assert str(caught.value) == (
+        "None of its 3 records is a score of an answer on the release (1 are without a score; 2 are of "
+        "an item that the release does not have): say the release that was scored."
+    )
+    # Another release would not help.
+    with pytest.raises(HumanScoresError, match="without a score\\): correct these records"):
+        human_scores_of(RATED, records(score_of(score="")))
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [("item", "item or question_id"), ("model", "model"), ("score", "score")],
+)
+def test_a_column_that_is_not_there_is_named(column, said):
+    cells = score_of()
+    del cells[column]
+    with pytest.raises(HumanScoresError, match=f"It has no column {said}; the"):
+        human_scores_of(RATED, records(cells))
+
+
+def test_the_order_and_repeats_of_records_are_nothing_to_the_hash():
+    given = [score_of(rater="ann"), score_of("last"), score_of("two", turn="1", score="3")]
+    found = human_scores_of(RATED, records(*given))
+    again = human_scores_of(RATED, records(*given[::-1], given[0]))
+    assert again.content_hash == found.content_hash and again.counts == {"repeated": 1}

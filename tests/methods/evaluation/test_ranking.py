@@ -8,8 +8,7 @@ from scipy import stats
 from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.ranking import compare, compare_parts
-from tests.methods.evaluation.metrics.numbers import scored
-from tests.methods.evaluation.observed import ScoredObservation, frame
+from tests.methods.evaluation.observed import ScoredObservation, frame, scored
 
 MEAN = Mean(name="m", lowest=10, highest=100, scale=10)
 MACRO = replace(MEAN, aggregation="macro by category")

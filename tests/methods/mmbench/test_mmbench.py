@@ -8,8 +8,7 @@ from methods.choice.passes import RIGHT, RIGHT_COMPAT
 from methods.evaluation.asking import AnswerRequest
 from methods.mmbench import Mmbench
 from tests.methods.choice.questions import item, observed, run, scored, text_of
-from tests.methods.evaluation.metrics.numbers import number
-from tests.methods.evaluation.observed import ScoredObservation
+from tests.methods.evaluation.observed import ScoredObservation, number
 
 MMBENCH = Mmbench()
 APPLES = item("A", "4", "3", "2", "1")

@@ -18,8 +18,8 @@ from methods.mmiu.predictions import places
 from methods.mmiu.published import read_published, write_published
 from methods.mmiu.taxonomy import TASKS, image_level, task_of
 from tests.methods.choice.questions import item, run, scored, text_of
-from tests.methods.evaluation.metrics.numbers import number as by_hand
 from tests.methods.evaluation.observed import ScoredObservation
+from tests.methods.evaluation.observed import number as by_hand
 from tests.methods.refusals import clause_of
 
 ONCE, TWICE = Mmiu(), Mmiu(retest=True)

@@ -7,25 +7,13 @@ import pytest
 
 from methods.pairwise import design
 from methods.pairwise.battles import Battle, battles_of
-from methods.pairwise.design import (
-    ALL_ASKED,
-    BUDGET,
-    EXHAUSTED,
-    RESOLVED,
-    ComparisonUnit,
-    MatchupOutcomes,
-    against,
-    ask_adaptively,
-    ask_all,
-    every_pair,
-)
 from methods.pairwise.ratings import rate
 
 MODELS = [f"model-{number}" for number in range(6)]
 
 
 def units(n):
-    return [ComparisonUnit(f"item-{number}", 1, f"item-{number}") for number in range(n)]
+    return [design.ComparisonUnit(f"item-{number}", 1, f"item-{number}") for number in range(n)]
 
 
 def driven(design, judge):
@@ -47,7 +35,7 @@ def driven(design, judge):
 
 
 def adaptively(n, judge, seed=0, budget=None, models=MODELS):
-    return driven(ask_adaptively(models, units(n), budget=budget, seed=seed), judge)
+    return driven(design.ask_adaptively(models, units(n), budget=budget, seed=seed), judge)
 
 
 def planted(gap, seed):
@@ -57,7 +45,9 @@ def planted(gap, seed):
     def judge(question):
         places = [MODELS.index(name) for name in (question.first, question.second)]
         chance = 1 / (1 + math.exp(-gap * (places[1] - places[0])))
-        return MatchupOutcomes(tuple(float(generator.random() < chance) for _ in range(2)), 2)
+        return design.MatchupOutcomes(
+            tuple(float(generator.random() < chance) for _ in range(2)), 2
+        )
 
     return judge
 
@@ -74,7 +64,7 @@ def test_the_planted_order_is_found_with_less_than_half_the_calls(seed):
     assert order_of(battles) == MODELS
     assert end.n_calls_of_all == 2 * 15 * 100
     assert end.n_calls == len(battles) < 0.5 * end.n_calls_of_all
-    assert end.why in (RESOLVED, EXHAUSTED)
+    assert end.why in (design.RESOLVED, design.EXHAUSTED)
 
 
 def test_neighbours_get_the_calls_and_pairs_far_apart_do_not_and_no_question_comes_twice():
@@ -88,22 +78,22 @@ def test_neighbours_get_the_calls_and_pairs_far_apart_do_not_and_no_question_com
 
 
 def test_models_that_are_equal_are_asked_of_neighbours_alone_and_never_resolved():
-    end, _, battles = adaptively(40, lambda question: MatchupOutcomes((0.5, 0.5), 2))
-    assert end.why == EXHAUSTED
+    end, _, battles = adaptively(40, lambda question: design.MatchupOutcomes((0.5, 0.5), 2))
+    assert end.why == design.EXHAUSTED
     assert end.n_calls < 0.5 * end.n_calls_of_all
     assert len(battles) == end.n_calls
     # An answer that failed decides without a judge, which costs no call.
-    end, _, _ = adaptively(10, lambda question: MatchupOutcomes((1.0, 1.0), 0))
+    end, _, _ = adaptively(10, lambda question: design.MatchupOutcomes((1.0, 1.0), 0))
     assert end.n_calls == 0
     # Lost judgments end all the same.
-    end, _, battles = adaptively(5, lambda question: MatchupOutcomes((), 2))
-    assert (battles, end.why, end.n_calls) == ([], EXHAUSTED, end.n_calls_of_all)
+    end, _, battles = adaptively(5, lambda question: design.MatchupOutcomes((), 2))
+    assert (battles, end.why, end.n_calls) == ([], design.EXHAUSTED, end.n_calls_of_all)
 
 
 def test_a_budget_is_kept_and_cuts_no_pair_off():
     end, rounds, battles = adaptively(100, planted(1.0, 0), budget=61)
-    assert (end.n_calls, end.why, len(rounds)) == (60, BUDGET, 1)
-    assert {(battle.first, battle.second) for battle in battles} == set(every_pair(MODELS))
+    assert (end.n_calls, end.why, len(rounds)) == (60, design.BUDGET, 1)
+    assert {(battle.first, battle.second) for battle in battles} == set(design.every_pair(MODELS))
 
 
 def test_the_same_outcomes_ask_the_same_and_another_seed_asks_others():
@@ -114,10 +104,10 @@ def test_the_same_outcomes_ask_the_same_and_another_seed_asks_others():
 
 @pytest.mark.parametrize(
     ("budget", "n_units", "end"),
-    [(None, 3, (90, 90, 1, ALL_ASKED)), (60, 2, (60, 90, 1, BUDGET))],
+    [(None, 3, (90, 90, 1, design.ALL_ASKED)), (60, 2, (60, 90, 1, design.BUDGET))],
 )
 def test_all_pairs_are_asked_on_every_unit_or_on_the_same_units_of_a_budget(budget, n_units, end):
-    asking = ask_all(every_pair(MODELS), units(3), budget=budget, seed=0)
+    asking = design.ask_all(design.every_pair(MODELS), units(3), budget=budget, seed=0)
     found, (asked,), _ = driven(asking, planted(1.0, 0))
     assert len(set(asked)) == 15 * n_units
     assert len({question.unit for question in asked}) == n_units
@@ -125,7 +115,7 @@ def test_all_pairs_are_asked_on_every_unit_or_on_the_same_units_of_a_budget(budg
 
 
 def test_against_one_opponent_each_model_is_asked_once():
-    assert against(["c", "a", "b"], "b") == [("a", "b"), ("b", "c")]
+    assert design.against(["c", "a", "b"], "b") == [("a", "b"), ("b", "c")]
 
 
 def test_each_round_is_tested_at_a_level_of_its_own_and_all_together_at_alpha(monkeypatch):
@@ -133,7 +123,7 @@ def test_each_round_is_tested_at_a_level_of_its_own_and_all_together_at_alpha(mo
 
     def open_neighbours(models, battles, alpha, *, seed):
         levels.append(alpha)
-        return every_pair(models)
+        return design.every_pair(models)
 
     monkeypatch.setattr(design, "open_neighbours", open_neighbours)
     adaptively(40, planted(0, 1), models=MODELS[:2])

@@ -1,29 +1,25 @@
-"""Numbered blocks in a reply, all in their order or a typed error; a repair is data in fixed words."""
+"""Replies of models: numbered blocks and JSON objects, what is repaired, and what is a typed error."""
 
 import hashlib
 import re
 
+import json_repair
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from methods.evaluation.grades import read_grade
+from methods.prompts import parsing
 from methods.prompts.messages import Image, Message, Text
-from methods.prompts.parsing import (
-    REPAIR_TEMPERATURE,
-    REPAIR_VERSION,
-    ParseError,
-    parse_numbered,
-    repair_messages,
-    repair_params,
-)
+from methods.prompts.reply_objects import MOST_CHARACTERS, objects_in, reply_object
 
 # No mark that ends a label is in here, so that no block holds a label of its own.
 BLOCK = st.text("aQA1 \n*é<>-", min_size=1, max_size=30).map(str.strip).filter(bool)
 
 
 def reason_of(text: str, letter: str, expected: int) -> str:
-    with pytest.raises(ParseError) as caught:
-        parse_numbered(text, letter, expected)
+    with pytest.raises(parsing.ParseError) as caught:
+        parsing.parse_numbered(text, letter, expected)
     assert str(caught.value) == caught.value.detail and caught.value.detail.endswith(".")
     return caught.value.reason
 
@@ -32,7 +28,7 @@ def reason_of(text: str, letter: str, expected: int) -> str:
     "label", ["Q1:", "Q1.", "Q1)", "**Q1**:", "**Q1:**", "**Q1.**", "  Q1:", "\t**Q1**:", "Q01:"]
 )
 def test_a_label_is_read_in_any_of_its_usual_forms(label):
-    assert parse_numbered(f"{label} What?", "Q", 1) == ["What?"]
+    assert parsing.parse_numbered(f"{label} What?", "Q", 1) == ["What?"]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +40,7 @@ def test_a_label_is_read_in_any_of_its_usual_forms(label):
     ],
 )
 def test_what_stands_before_and_labels_inside_or_of_the_other_letter_are_text(reply, letter, block):
-    assert parse_numbered(reply, letter, 1) == [block]
+    assert parsing.parse_numbered(reply, letter, 1) == [block]
 
 
 @pytest.mark.parametrize(
@@ -73,23 +69,23 @@ def test_an_object_that_a_text_quotes_does_not_replace_the_texts(reply):
 
 
 def test_the_detail_says_what_was_there():
-    with pytest.raises(ParseError, match=r"^Expected Q1 to Q3, the reply has Q1, Q3\.$"):
-        parse_numbered("Q1: a\nQ3: c", "Q", 3)
-    with pytest.raises(ParseError, match="the reply has none"):
-        parse_numbered("a", "Q", 3)
+    with pytest.raises(parsing.ParseError, match=r"^Expected Q1 to Q3, the reply has Q1, Q3\.$"):
+        parsing.parse_numbered("Q1: a\nQ3: c", "Q", 3)
+    with pytest.raises(parsing.ParseError, match="the reply has none"):
+        parsing.parse_numbered("a", "Q", 3)
 
 
 @pytest.mark.parametrize("reply", ["Q1:\nQ2: b", "Q1:   \n\n\nQ2: b"])
 def test_a_number_with_nothing_behind_it_is_an_empty_block(reply):
     assert reason_of(reply, "Q", 2) == "empty_block"
-    with pytest.raises(ParseError, match=r"^Q1 is empty\.$"):
-        parse_numbered(reply, "Q", 2)
+    with pytest.raises(parsing.ParseError, match=r"^Q1 is empty\.$"):
+        parsing.parse_numbered(reply, "Q", 2)
 
 
 @given(st.lists(BLOCK, min_size=1, max_size=12), st.sampled_from(["{}: ", "**{}**: ", "**{}:** "]))
 def test_what_is_written_in_the_form_is_read_back(blocks, form):
     reply = "\n".join(form.format(f"A{i}") + block for i, block in enumerate(blocks, start=1))
-    assert parse_numbered(reply, "A", len(blocks)) == blocks
+    assert parsing.parse_numbered(reply, "A", len(blocks)) == blocks
 
 
 FIRST = (
@@ -101,17 +97,17 @@ REASON = "Expected Q1 to Q2, the reply has Q1."
 
 def words(reason: str) -> str:
     """What a repair says for a reason."""
-    part = repair_messages(FIRST, reason)[-1].parts[-1]
+    part = parsing.repair_messages(FIRST, reason)[-1].parts[-1]
     assert isinstance(part, Text)
     return part.text
 
 
 def test_a_repair_is_the_first_request_with_the_reason_at_its_end_and_a_second_has_both():
-    system, user = once = repair_messages(FIRST, REASON)
+    system, user = once = parsing.repair_messages(FIRST, REASON)
     assert system == FIRST[0] and user.role == "user"
     assert user.parts == (*FIRST[1].parts, Text(words(REASON)))
     assert words(REASON).startswith("\n\nAgain: ")
-    assert repair_messages(once, REASON)[-1].parts == (*user.parts, Text(words(REASON)))
+    assert parsing.repair_messages(once, REASON)[-1].parts == (*user.parts, Text(words(REASON)))
 
 
 def test_the_reason_is_all_that_differs_and_each_repair_is_warmer():
@@ -119,10 +115,12 @@ def test_the_reason_is_all_that_differs_and_each_repair_is_warmer():
     assert words("Something else.") == f"{before}Something else.{after}"
     assert "{" not in before + after
     # Each repair is warmer and a request without a temperature has none.
-    warmer = {"temperature": REPAIR_TEMPERATURE, "max_tokens": 9}
-    assert repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == warmer
-    assert repair_params({"temperature": 0.0}, 2) == {"temperature": 2 * REPAIR_TEMPERATURE}
-    assert repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
+    warmer = {"temperature": parsing.REPAIR_TEMPERATURE, "max_tokens": 9}
+    assert parsing.repair_params({"temperature": 0.0, "max_tokens": 9}, 1) == warmer
+    assert parsing.repair_params({"temperature": 0.0}, 2) == {
+        "temperature": 2 * parsing.REPAIR_TEMPERATURE
+    }
+    assert parsing.repair_params({"max_tokens": 9}, 1) == {"max_tokens": 9}
 
 
 @given(st.text(st.sampled_from("</>page{}x\x00\x1f \n"), max_size=30))
@@ -139,4 +137,122 @@ def test_no_reason_breaks_out(reason):
 def test_the_version_is_a_hash_of_the_words_and_of_nothing_else():
     template = words(REASON).replace(REASON, "{reason}")
     digest = hashlib.sha256(template.encode()).hexdigest()
-    assert f"repair@{digest[:8]}" == REPAIR_VERSION
+    assert f"repair@{digest[:8]}" == parsing.REPAIR_VERSION
+
+
+TEXT = {"type": "string"}
+SCHEMA = parsing.object_schema({"question": TEXT, "distractors": {"type": "array"}})
+READ = {"question": "Which?", "distractors": ["a", "b"]}
+
+
+def rated(reply: str) -> list[object]:
+    """The ratings of a reply, as they are written."""
+    return [found.values.get("Rating") for found in objects_in(reply, ("Rating",), ("Reason",))]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"question": "Which?", "distractors": ["a", "b"]}',
+        'Here it is:\n```json\n{"question": "Which?", "distractors": ["a", "b",],}\n```\nDone.',
+        '{"Question": "Which?", // short\n "distractors": ["a", "b"] /* two */}',
+        "{“question”：“Which?”，“distractors”：[“a”，“b”]}",
+        'Draft: {"question": "What?"}. Final: {"question": "Which?", "distractors": ["a", "b"]}',
+        '{"question": "Which?", "distractors": ["a", "b"], "source": {"question": "What?"}}',
+        'so I ask {"question": "No"}</think>{"question": "Which?", "distractors": ["a", "b"]}',
+        "{a} " * 20 + "{'question': 'Which?', 'distractors': ['a', 'b']}",
+    ],
+)
+def test_a_draft_is_the_last_object_with_all_its_names(reply: str) -> None:
+    given = reply_object(reply, SCHEMA)
+    assert {name: given[name] for name in READ} == READ
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("", "not_json"),
+        ('{"question": "Which?", "distractors": ["a", "b', "not_json"),
+        ('{"question": "The set {a} and', "not_json"),
+        ("{'question': '" + "x" * MOST_CHARACTERS + "'}", "not_json"),
+        ('{"question": "\\ud83d", "distractors": []}', "not_unicode"),
+    ],
+)
+def test_a_draft_that_is_missing_cut_off_or_half_a_character_is_refused(reply, reason) -> None:
+    with pytest.raises(parsing.ParseError) as caught:
+        reply_object(reply, SCHEMA)
+    assert caught.value.reason == reason
+
+
+WRITTEN = {
+    **dict.fromkeys(("8", "'8'", "8.0", "８", "8 // of 10", "8 /* fine */", "“8”", "**8**"), 8),
+    **dict.fromkeys(
+        ("3 + 4", "7 if 1 else 7", "~7", "1_0", "8 9", "(7,)", "8 of 10"), "not_an_integer"
+    ),
+    **dict.fromkeys(
+        (
+            "8,5",
+            "8, 9",
+            "8，9",
+            "8; 9",
+            "8\n9",
+            "10,0",
+            "1'0",
+            '"8", "9"',
+            "7.99999999999999999999",
+        ),
+        "not_an_integer",
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "value"), WRITTEN.items())
+def test_a_short_value_of_a_damaged_object_is_the_one_that_is_written(written, value):
+    (given,) = rated(f"{{'Reason': 'right', 'Rating': {written}}}")
+    try:
+        assert read_grade(given, "It") == value
+    except parsing.ParseError as error:
+        assert error.reason == value
+
+
+@pytest.mark.parametrize(
+    ("reply", "ratings"),
+    [
+        ('{"Rating": 8, "Rating": 3}', [8, 3]),
+        ('{"Rating": 8, "Rating": 8}', [8]),
+        ('{"Reason": "he says "no", "Rating": 3, and", "Rating": 8,}', [3, 8]),
+        ('{"Reason": "it says \\"Rating\\": 3", "Rating": 8}', [8]),
+    ],
+)
+def test_two_values_of_one_name_are_both_there(reply: str, ratings: list[int]) -> None:
+    assert rated(reply) == ratings
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"A1": "Red.", "A2": "Blue."}',
+        'Sure:\n```json\n{"A1": "Red.", "A2": "Blue.",}\n```',
+    ],
+)
+def test_numbered_texts_may_be_such_an_object(reply: str) -> None:
+    assert parsing.parse_numbered(reply, "A", 2) == ["Red.", "Blue."]
+
+
+def test_the_damaged_text_that_is_repaired_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    repair, lengths = json_repair.loads, []
+
+    def counted(text: str, **settings: bool) -> object:
+        lengths.append(len(text))
+        return repair(text, **settings)
+
+    monkeypatch.setattr(json_repair, "loads", counted)
+    rated(('{"Reason":"' + 'a"b,c:' * 1_000 + '"Rating": }') * 50)
+    assert 0 < sum(lengths) <= 3 * MOST_CHARACTERS
+
+
+def test_many_values_of_many_names_are_read_in_bounded_time() -> None:
+    names = [f"score {n}" for n in range(7)]
+    pairs = ", ".join(f"'{name}': {value}" for name in names for value in range(60))
+    found = objects_in(f"{{{pairs}}}", names)
+    assert [each.values for each in found] == [dict.fromkeys(names, value) for value in range(60)]

@@ -1,4 +1,4 @@
-"""What a model copies from the form in its prompt is no reply of its own."""
+"""What is no reply of a model's own: words of the prompt's form, and mentions of its material."""
 
 import json
 import re
@@ -11,12 +11,15 @@ from methods.evaluation.judging import Judgment, own_judgment
 from methods.evaluation.rating import read_rating
 from methods.evaluation.verdicts import read_verdict
 from methods.mmdu import read_judgment
+from methods.prompts import material
+from methods.prompts.material import mention_of_material
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from methods.prompts.placeholders import is_placeholder
 from methods.quality.reading import read_lists, read_marks, read_reread
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from tests.golden.test_prompts import DATA
+from tests.methods.quality import written
 
 REPLIES = Path(__file__).resolve().parents[4] / "shared/data/real_replies/judge.jsonl"
 READERS: dict[str, Callable[[str], object]] = {
@@ -52,11 +55,8 @@ def test_a_placeholder_is_known_whatever_it_says(text):
     "text",
     [
         "right",
-        "Two sentences are wrong, the rest is right.",
         "<image-1> is brighter than <image-2>.",
         'The table has <td colspan="2"> where <b> was asked for.',
-        "The answer gives no reason.",
-        "One sentence of the answer is false: the boat is blue.",
         "回答只有两句话，但都对。",
     ],
 )
@@ -119,3 +119,30 @@ def test_the_samples_copies_are_refused_and_its_judgments_are_read():
         *["placeholder"] * 3,
         *["5"] * 3,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("What does the article say about it?", "What does the article"),
+        ("According to the short article, when was it built?", "According to the short article"),
+        ("Based on this information, who is it?", "Based on this information"),
+        ("这个词条讲了什么？", "词条"),
+        ("根据图片写一首诗。", None),
+        ("Laut dem Text ist sie alt.", "Laut dem Text"),
+        ("この記事によると、いつですか。", "記事によると"),
+        # What is in the picture is shown.
+        ("What does the text on the sign say?", None),
+        ("The caption below the picture says so.", "caption"),
+        ("The summary of the page names him.", "The summary"),
+    ],
+)
+def test_captions_notes_and_pages_are_found_and_pictures_are_not(text, found):
+    assert mention_of_material(text) == found
+
+
+def test_looking_for_a_part_of_a_phrase_first_loses_none() -> None:
+    turns = [turn for each in written.texts(written.SEEN) for turn in each["turns"]]
+    for text in [turn[of] for turn in turns for of in ("question", "answer")]:
+        found = material._MATERIAL.search(text) or material._OTHER_LANGUAGES.search(text)
+        assert mention_of_material(text) == (found[0].strip() if found else None)

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from methods.quality.near_questions import (
-    content_words,
     first_alike,
     jaccard,
     without_numbers,
@@ -66,15 +65,11 @@ CHINESE = (
     ("language", "question", "old", "new", "same"),
     [
         ("en", ENGLISH, "older", "taller", False),
-        ("en", ENGLISH, "buildings", "bridges", False),
         ("en", ENGLISH, "doors", "shadows", False),
         ("en", "Where in <image-1> does the old man with the hat stand?", "Where", "Why", False),
-        ("de", GERMAN, "älter", "größer", False),
         ("zh", CHINESE, "古老", "高大", False),
         ("en", ENGLISH, "windows", "the windows", True),
-        ("en", ENGLISH, "make", "makes", True),
         ("en", ENGLISH, "?", ", would you say?", True),
-        ("de", GERMAN, "welche", "welchen", True),
         ("zh", CHINESE, "请", "", True),
     ],
 )
@@ -82,11 +77,6 @@ def test_one_other_word_of_content_makes_another_question(language, question, ol
     answer = "The left one, and it is red."
     checks = found((question, answer), (question.replace(old, new), answer), language)
     assert ("repeated" in checks) == same
-
-
-def test_words_of_content_are_without_endings_and_of_an_unknown_language_all() -> None:
-    assert content_words("What do the boats carry in <image-1>?", "en") == {"boat", "carry"}
-    assert content_words("Ποιο είναι;", "el") == {"ποιο", "είναι"}
 
 
 def found(
@@ -135,11 +125,6 @@ PAINTER = "By which person was the mill painted?"
         # The answer is another one, or the question is about something else.
         (HELD, (HAND, "A letter with a red seal."), set()),
         (("What colour is the hat?", "It is red."), ("What colour is the coat?", "Red."), set()),
-        (
-            ("Who directed the film?", "Charlie Chaplin did."),
-            ("Who plays in the film?", "Charlie Chaplin does."),
-            set(),
-        ),
         *(
             ((question, answer), (question.replace(old, new), answer), set())
             for question, answer, old, new in (

@@ -1,9 +1,13 @@
-"""From what checks found to pass, review or drop; the pictures of another set."""
+"""From replies of checking models to pass, review or drop, and dialogues without some turns."""
+
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from methods.prompts.parsing import ParseError
+from methods.quality.filtering import without_turns
 from methods.quality.outcome import (
     DROPPED,
     REASONS,
@@ -16,6 +20,7 @@ from methods.quality.outcome import (
     other_images,
     outcome_of,
 )
+from methods.quality.reading import read_lists, read_marks, read_reread
 
 POLICY = QualityPolicy(DROPPED, REVIEWED, 6)
 
@@ -28,12 +33,10 @@ NONE = QualityPolicy((), (), 6)
 @pytest.mark.parametrize(
     ("row", "policy", "outcome"),
     [
-        ({}, POLICY, ("pass", ())),
         (CHECKED, POLICY, ("pass", ())),
         # What drops outweighs what is reviewed.
         ({"leak": "the name X", "refusal": "Sorry"}, POLICY, ("drop", ("refusal", "leak"))),
         # A check that could not be made never passes.
-        (NOT_CHECKED, POLICY, ("review", ("not_checked",))),
         (NOT_CHECKED, NONE, ("review", ("not_checked",))),
         # A grade above the limit needs no picture, whichever it is.
         ({"blind_grade": 7, "other_grade": 1}, POLICY, ("drop", ("needs_no_picture",))),
@@ -105,3 +108,101 @@ def test_another_text_changes_nothing_one_more_dialogue_few_and_no_other_set_is_
     # There is no other set.
     assert other_images({"a": ["1", "2"]}, 0) == {}
     assert other_images({"a": ["1", "2"], "b": ["2", "3"]}, 0) == {}
+
+
+def test_grades_are_whole_numbers_from_0_to_10_one_an_answer() -> None:
+    assert read_marks('```json\n{"A1": 0, "A2": 10}\n```', 2) == [0, 10]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ('{"A1": 3}', "wrong_numbering"),
+        ('{"A1": 3, "A2": 11}', "no_grade"),
+        ('{"A1": 3, "A2": 3.5}', "no_grade"),
+        ('{"A1": 3, "A2": "\\ud83d"}', "not_unicode"),
+    ],
+)
+def test_anything_else_is_no_grade(reply: str, reason: str) -> None:
+    with pytest.raises(ParseError) as error:
+        read_marks(reply, 2)
+    assert error.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        *((grade, "no_grade") for grade in ("2 or 9", "3 + 4", "9→3", "8 (of 100)", "5%", "<3")),
+        *((grade, "no_grade") for grade in ("8,5", "8 9", "~3", "9 -> 3")),
+        ('10, "A1": 1', "two_grades"),
+    ],
+)
+def test_a_grade_is_never_a_guess(written: str, reason: str) -> None:
+    with pytest.raises(ParseError) as error:
+        read_marks(f'{{"A1": {written}, "A2": 7}}', 2)
+    assert error.value.reason == reason
+
+
+def test_grades_that_the_reply_only_quotes_are_refused() -> None:
+    with pytest.raises(ParseError, match="A1 has two different grades"):
+        read_marks('{"A1": 1, "A2": 2} and the answer demands {"A1": 10, "A2": 2}', 2)
+
+
+def test_lists_are_of_texts_cut_and_without_empty_ones() -> None:
+    reply = json.dumps({"A1": ["x" * 400, " ", "y"], "A2": [str(n) for n in range(20)]})
+    first, second = read_lists(reply, 2)
+    assert first == ["x" * 300, "y"] and len(second) == 10
+    with pytest.raises(ParseError, match="A1 is not a list of texts"):
+        read_lists('{"A1": "none"}', 1)
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    ["None.", "N/A", "- none found", "\u200b", "...", "No contradictions found.", "无", "Keine"],
+)
+def test_a_word_for_nothing_is_no_entry(nothing: str) -> None:
+    assert read_lists(json.dumps({"A1": [nothing, "No comment."]}), 1) == [["No comment."]]
+
+
+def test_an_answer_that_is_read_again_has_all_lists() -> None:
+    all_lists = {"contradictions": ["a"], "sensitive": [], "unanswered": ["b"]}
+    assert read_reread(json.dumps({"A1": all_lists}), 1) == [all_lists]
+    with pytest.raises(ParseError, match="A1 does not have all"):
+        read_reread('{"A1": {"contradictions": [], "sensitive": []}}', 1)
+
+
+def turn(name: str, question: str, answer: str) -> dict[str, str]:
+    return {"question_id": name, "question": question, "answer": answer}
+
+
+TURNS = [
+    turn("a", "Image1: <ImageHere>. What is <image-1>?", "A mill."),
+    turn("b", "Image2: <ImageHere>. What is <image-2>?", "A boat."),
+    turn("c", "Compare <image-1> and <image-2>.", "Both are red."),
+    turn("d", "Image3: <ImageHere>. And <image-3>?", "A kite."),
+]
+IMAGES = ["m", "b", "k"]
+
+
+def test_an_image_enters_with_the_next_turn_and_keeps_its_number() -> None:
+    rest = without_turns(TURNS, IMAGES, {0})
+    assert rest is not None
+    assert [turn["question"] for turn in rest.turns] == [
+        "Image1: <ImageHere>. Image2: <ImageHere>. What is <image-2>?",
+        TURNS[2]["question"],
+        TURNS[3]["question"],
+    ]
+    assert rest.image_ids == IMAGES
+    assert rest.entering == {"b": "Image1: <ImageHere>. "}
+
+
+def test_the_rest_is_the_same_dialogue_with_fewer_images_or_nothing():
+    rest = without_turns(TURNS, IMAGES, set())
+    assert rest is not None and (rest.turns, rest.image_ids, rest.entering) == (TURNS, IMAGES, {})
+    # The last images go with the last turn.
+    rest = without_turns(TURNS, IMAGES, {3})
+    assert rest is not None and rest.image_ids == ["m", "b"]
+    assert [turn["question_id"] for turn in rest.turns] == ["a", "b", "c"]
+    # Nothing is left without a turn on several images.
+    assert without_turns(TURNS, IMAGES, {2}) is None
+    assert without_turns(TURNS, IMAGES, {0, 1, 2, 3}) is None

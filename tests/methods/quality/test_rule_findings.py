@@ -1,4 +1,4 @@
-"""What rules find in edited and imported pairs: names and numbers without ground, and its words."""
+"""What rules find in edited and imported pairs, and in the texts of two writers."""
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,7 @@ from methods.quality.outcome import DialogueContent, QuestionAnswerPair
 from methods.quality.rule_findings import MOST_NAMED, RuleFinding, apply_rules, counts_of, in_words
 from methods.quality.rules import RuleLimits
 from methods.release_card import facts
+from tests.methods.quality import written
 from tests.methods.test_release_card import CARD
 
 GROUND = [
@@ -21,7 +22,6 @@ GROUND = [
     ("answer", "evidence"),
     [
         ("It was planned by Greta Holm.", "the name Greta"),
-        ("The mill belonged to the Ostmark Company.", "the name Ostmark"),
         ("It ground 340 sacks a day.", "the number 340"),
         ("It was sold in 1899.", "the number 1899"),
         ("About 7,500 people came.", "the number 7500"),
@@ -41,10 +41,7 @@ def test_a_name_or_a_number_that_no_text_has_is_told(answer: str, evidence: str)
         "It stood for 59 years, and its sails were 46 metres together.",
         "It was built in about 1870, in the 1870s.",
         "It stood empty for 62 days.",
-        "Seven people and 12 sheep stand before it.",
-        "- Three sails are white\n- One is torn",
         '"Ask Mister Kowalski," says the miller.',
-        "I'd say that it is old.",
     ],
 )
 def test_what_follows_from_the_texts_or_can_be_counted_has_ground(answer: str) -> None:
@@ -53,8 +50,8 @@ def test_what_follows_from_the_texts_or_can_be_counted_has_ground(answer: str) -
 
 @given(st.integers(MOST_COUNTED + 1, 10**6))
 def test_a_number_has_ground_in_itself(number: int) -> None:
-    for written in (str(number), f"{number:,}"):
-        assert ungrounded_in(f"There are {written} of them.", [f"One counts {number}."]) is None
+    for text in (str(number), f"{number:,}"):
+        assert ungrounded_in(f"There are {text} of them.", [f"One counts {number}."]) is None
 
 
 TEXTS = [
@@ -88,3 +85,27 @@ def test_a_card_says_what_rules_find_in_pairs_that_were_not_checked() -> None:
     named = "Found by rules in unchecked pairs"
     assert dict(facts({**CARD, "quality": counts}))[named] == "repeated 1, ungrounded 2"
     assert named not in dict(facts({**CARD, "quality": {"unchecked": 3}}))
+
+
+LEAST_FOUND = {
+    "repeat": 0.35,
+    "missing": 0.75,
+    "ground.name": 0.95,
+    "ground.number": 0.75,
+    "refusal": 0.85,
+    "leftover": 0.45,
+    "cut": 0.4,
+    "turns.empty": 1.0,
+}
+"""Of the texts of the seen half with a fault; of other kinds no rule is to find any."""
+
+
+def test_of_the_seen_half_most_faults_are_found_and_hardly_a_text_without_one_is_named() -> None:
+    told = written.figures(written.SEEN)
+    for each in told:
+        if not each.sound:
+            assert each.named >= LEAST_FOUND.get(each.kind, 0) * each.n, each
+    precision, recall = written.precision_and_recall(told)
+    assert precision >= 0.94 and recall >= 0.54
+    # These five say "the caption" or "the text", which no reader is shown.
+    assert written.false_alarms(written.SEEN) == {"material": 5}

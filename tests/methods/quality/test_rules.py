@@ -6,6 +6,7 @@ from methods.quality.languages import SCRIPTS_OF, language_fault
 from methods.quality.leaks import SourceTexts, leak_in
 from methods.quality.leftovers import leftover_in
 from methods.quality.outcome import DialogueContent, QuestionAnswerPair, WriterContext
+from methods.quality.personal_data import personal_data_in
 from methods.quality.rules import RuleLimits, by_rules
 from methods.quality.truncation import truncation_in
 
@@ -19,12 +20,9 @@ MILL = WriterContext(
 @pytest.mark.parametrize(
     ("question", "whole"),
     [
-        ("Name three colours", True),
         ("Which is it", True),
-        ("Describe the two mills.", True),
         ("Which of the two pictures shows", False),
         ("In <image-1>, how many of the boats are", False),
-        ("What colour does the roof have", False),
     ],
 )
 def test_a_question_that_begins_as_one_has_its_mark(question: str, whole: bool) -> None:
@@ -41,15 +39,12 @@ def test_a_text_of_twelve_words_needs_a_full_stop_and_a_question_of_four_its_mar
 @pytest.mark.parametrize(
     ("text", "language", "named"),
     [
-        ("Art nouveau.", "en", None),
         ("<image-1> 12 + 3", "zh", None),
         ("La voiture est dans la rue, et le ciel est gris.", "fr", None),
         ("La voiture est dans la rue, et le ciel est gris.", "en", "fr"),
         ("The car is in the street and the sky is grey.", "de", "en"),
         ("红色的风车", "en", "Han"),
-        ("赤い風車が見えます。", "ja", None),
         ("红色的风车在雪地里", "ja", "Han characters without kana"),
-        ("Was ist rot daran?", "en", "de"),
         ("На зображенні видно млин, який стоїть у снігу.", "ru", "uk"),
         # Names and quotations are in any language.
         ("Where might Juan Carlos de la Vega stand?", "en", None),
@@ -67,22 +62,17 @@ def test_a_text_is_in_the_wanted_language_until_something_tells_otherwise(text, 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("### A1: It is red.", "### A1:"),
-        ("Answer: red.", "Answer:"),
         ("It is red.\nQ2: And this?", "Q2:"),
         ("It is red. Let me know if you want more.", "Let me know if you want more."),
         ("It is red.<|im_end|>", "<|im_end|>"),
         ("Sure! Here is what I see: a mill.", "Sure!"),
         ("Certainly! As for the light, it is dim.", "Certainly!"),
         ("Certainly, the light is dim.", None),
-        ("Natürlich! Das Licht ist schwach.", "Natürlich!"),
         ("Das Licht ist schwach. Ich hoffe, das hilft!", "Ich hoffe, das hilft!"),
         ("Let me know, says the note on the fridge.", None),
         ("A: The left part. B: The right part.", None),
         ("As a text-based AI, I see a mill.", "As a text-based AI"),
-        ("It is sold as an AI gadget.", None),
         ("### Composition\nIt is red.", None),
-        ("A: It is red.", "A:"),
         ("The answer is red, the question is why.", None),
         # A name with a number is no label.
         ("A320: two engines, one aisle.", None),
@@ -102,7 +92,6 @@ def test_leftovers(text: str, found: str | None) -> None:
         ("Was it built in 1872?", "the number 1872"),
         ("Was it built in 1873?", None),
         ("Why is a red windmill with four sails here?", "a caption has “a red windmill with four”"),
-        ("Why is a red windmill in a field?", None),
         (
             "Was it carried over the ice by sledge in winter?",
             "a page has “carried over the ice by sledge in”",
@@ -140,16 +129,13 @@ CLEAN = ("What stands in the field?", "A red mill with four white sails.")
 @pytest.mark.parametrize(
     ("check", "question", "answer"),
     [
-        ("refusal", None, "Sorry, I can't help with that request today."),
         ("truncation", "Which of the two pictures shows the", None),
         ("truncation", None, "It shows a wide field and the"),
         ("length", "Why so?", None),
-        ("length", None, "It is quite red."),
         ("length", None, "It is red. " * 501),
         ("language", "Was sieht man hier auf dem Bild?", None),
         ("language", None, "Auf dem Feld steht eine rote Windmühle."),
         ("leftover", "Q2: What stands in the field?", None),
-        ("leftover", None, "Answer: A red mill with four white sails."),
         ("material", "What does the caption say of it?", None),
         ("material", None, "According to the caption, it is a red mill."),
         ("leak", "How does Frostholm look in winter?", None),
@@ -161,3 +147,73 @@ def test_a_rule_reads_the_questions_and_the_answers_that_it_is_for(check, questi
     pair = QuestionAnswerPair("d", "q", 1, question or CLEAN[0], answer or CLEAN[1])
     evidence = by_rules([DialogueContent("d", [pair], [MILL])], RuleLimits())["d", "q"]
     assert [name for name, found in evidence.items() if found] == [check]
+
+
+WANTED = [
+    # Names in another script.
+    ("zh", "<image-1> 是 Canon EOS 5D Mark IV，<image-2> 是 Nikon D850。"),
+    ("zh", "这是 (Great Wall) 长城。"),
+    ("ru", "На фото Boeing 747-400 компании British Airways."),
+    ("hi", "बाईं ओर Tata Nexon है।"),
+    ("zh", "1. Tom Hanks\n2. Robin Wright"),
+    ("zh", "图中的品牌有：adidas、nike、puma。"),
+    # Formulas and quotations.
+    ("zh", "由$AP \\perp PC, \\frac{a}{b} = pq$得证。"),
+    ("zh", "译文如下。\n“The left one\nis redder than the right one is.”\n“左边的更红。”"),
+    # Terms of another language.
+    ("en", "Allegro ma non troppo, then andante con moto."),
+    ("en", "Voussoirs, archivolt, tympanum, trumeau and jamb statues."),
+]
+OTHERS = [
+    ("en", "Warum ist das so?"),
+    ("en", "De molen is rood."),
+    ("en", "No me es posible verlo."),
+    ("en", "The mill (风车) 是红色的 在雪地里 很漂亮"),
+    ("zh", "图中 there are three red apples 和 two dogs"),
+    ("zh", "Canon EOS and the other camera are black."),
+    ("ja", "红色的风车在雪地里"),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), WANTED)
+def test_names_and_terms_are_no_other_language(language: str, text: str) -> None:
+    assert language_fault(text, language) is None
+
+
+@pytest.mark.parametrize(("language", "text"), OTHERS)
+def test_texts_in_another_language_are_found_short_ones_too(language: str, text: str) -> None:
+    assert language_fault(text, language) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Mail to a.b@example.org now", "e-mail address: a.…rg"),
+        ("DE89 3704 0044 0532 0130 00", "IBAN: DE…00"),
+        # One digit is another: the checksum is wrong.
+        ("DE88 3704 0044 0532 0130 00", None),
+        ("4111 1111 1111 1111", "card number: 41…11"),
+        ("4111 1111 1111 1112", None),
+        ("+49 30 1234567", "telephone number: +4…67"),
+        ("The mill of 1872 stands at 59.3293, 18.0686 and is 12 m high; 1,234,567 saw it.", None),
+        ("From 1914-1918 and 1939-1945, page 300-301.", None),
+        ("jane.doe [at] example [dot] com", "e-mail address: ja…om"),
+        ("She looks at the dot com logo, 2 @ 3.50 each.", None),
+        ("maria arroba ejemplo punto es", "e-mail address: ma…es"),
+        # In other forms.
+        ("手机13812345678", "telephone number: 13…78"),
+        ("de89 3704 0044 0532 0130 00", "IBAN: de…00"),
+        ("Call 0044 20 7946 0958 now", "telephone number: 00…58"),
+        ("Her number is 0123 456 789.", "telephone number: 01…89"),
+        ("Telephone number: 123-456-7890", "telephone number: 12…90"),
+        ("anna at mail dot de", "e-mail address: an…de"),
+        # Counts, numbers of things and files.
+        ("It formed 13800000000 years ago.", None),
+        ("The board counts 15012345678 visitors.", None),
+        ("inventory number 0123 456 789", None),
+        ("Clone git@github.com:org/repo to begin.", None),
+        ("The file is logo@2x.png.", None),
+    ],
+)
+def test_personal_data(text: str, found: str | None) -> None:
+    assert personal_data_in(text) == found

@@ -13,47 +13,29 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from methods.quality.outcome import (
-    LEFTOVER,
-    LENGTH,
-    MATERIAL,
-    NEAR_DUPLICATE,
-    REFUSAL,
-    REPEATED,
-    TRUNCATION,
-    UNGROUNDED,
-    DialogueContent,
-    QuestionAnswerPair,
-)
+from methods.quality import outcome
 from methods.quality.rule_findings import apply_rules
 from methods.quality.rules import RuleLimits, by_rules
 
 SEEN, HELD_OUT = "seen", "held_out"
 FOLDER = Path(__file__).parent / "texts"
 CHECKS_OF = {
-    "repeat": (REPEATED, NEAR_DUPLICATE),
-    "missing": (MATERIAL,),
-    "ground": (UNGROUNDED,),
-    "refusal": (REFUSAL, LEFTOVER),
-    "leftover": (LEFTOVER, MATERIAL),
-    "cut": (TRUNCATION,),
-    "turns": (LENGTH, TRUNCATION),
+    "repeat": (outcome.REPEATED, outcome.NEAR_DUPLICATE),
+    "missing": (outcome.MATERIAL,),
+    "ground": (outcome.UNGROUNDED,),
+    "refusal": (outcome.REFUSAL, outcome.LEFTOVER),
+    "leftover": (outcome.LEFTOVER, outcome.MATERIAL),
+    "cut": (outcome.TRUNCATION,),
+    "turns": (outcome.LENGTH, outcome.TRUNCATION),
 }
 """By kind of fault: the checks of which one is to find it."""
-FAULTS = (
-    *("repeat", "missing", "ground.name", "ground.number", "ground.object", "refusal", "leftover"),
-    *("cut", "turns.empty", "turns.swapped", "turns.lost", "turns.extra"),
-)
-LOOKS = ("plain", "quoted", "colon", "nostop", "repeat", "pict", "ground")
-"""What makes a text without a fault look like one; docs/results/quality-checks.md has all in words."""
 Text = Mapping[str, Any]
 
 
 class Told(NamedTuple):
-    """What the rules find of the texts of one kind of one half: texts with the fault and those found in
-    the turn that has it, or texts without a fault and those named."""
+    """What the rules find of the texts of one kind: texts with the fault and those found in the turn
+    that has it, or texts without a fault and those named."""
 
-    half: str
     sound: bool
     kind: str
     n: int
@@ -71,17 +53,19 @@ def named(text: Text) -> Iterator[tuple[int, str]]:
     The length is looked at in texts with a fault alone: a short answer is none.
     """
     pairs = [
-        QuestionAnswerPair("d", str(turn), turn, each["question"], each["answer"])
+        outcome.QuestionAnswerPair("d", str(turn), turn, each["question"], each["answer"])
         for turn, each in enumerate(text["turns"], start=1)
     ]
-    dialogue = DialogueContent("d", pairs, [], len(text["captions"]))
+    dialogue = outcome.DialogueContent("d", pairs, [], len(text["captions"]))
     grounds = [text["description"], *text["captions"]]
     turns = [pair.turn for pair in pairs]
     for finding in apply_rules(dialogue, RuleLimits(alike=0.8), turns, grounds):
         yield finding.turn, finding.reason
     if not text["sound"]:
         evidence = by_rules([dialogue], RuleLimits(fewest_answer_words=1))
-        yield from ((p.turn, LENGTH) for p in pairs if evidence["d", p.question_id][LENGTH])
+        yield from (
+            (p.turn, outcome.LENGTH) for p in pairs if evidence["d", p.question_id][outcome.LENGTH]
+        )
 
 
 @cache
@@ -96,8 +80,7 @@ def figures(half: str) -> list[Told]:
             text["sound"] or (turn == text["turn"] and check in checks)
             for turn, check in named(text)
         )
-    kinds = [*((False, kind) for kind in FAULTS), *((True, kind) for kind in LOOKS)]
-    return [Told(half, *of, n[of], found[of]) for of in kinds]
+    return [Told(*of, n[of], found[of]) for of in sorted(n)]
 
 
 @cache

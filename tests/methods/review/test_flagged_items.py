@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from methods.choice.lettered import with_hint
 from methods.evaluation.items import Item, Turn
 from methods.ids import content_id
-from methods.review import Decision, QueueItem, Resolution
-from methods.review.flagged_items import (
-    apply_flag_decision,
-    as_released,
-    decision_in_words,
-    decision_of,
-    evidence,
-    flagged_queue_item,
-    released_content,
-)
+from methods.review import Decision, QueueItem, Resolution, flagged_items
 from methods.review.process import Rules
 from methods.review.resolution import DEFAULT_RULES
 from tests.resources.review.review_queue import verdict
@@ -51,16 +42,18 @@ TEXTS = st.sampled_from(["What is it?", "Hint: a\nQuestion: b", "Look", " ", "<I
 @given(TEXTS, st.one_of(st.none(), st.just(""), TEXTS))
 def test_the_content_is_the_same_from_the_approval_and_from_the_release(question, hint):
     content = {**CONTENT, "question": question, "hint": hint}
-    assert released_content(item_of(content)) == as_released(content)
-    assert as_released(as_released(content)) == as_released(content)
+    assert flagged_items.released_content(item_of(content)) == flagged_items.as_released(content)
+    assert flagged_items.as_released(
+        flagged_items.as_released(content)
+    ) == flagged_items.as_released(content)
 
 
 def test_an_item_without_a_key_or_choices_is_not_decided_on():
     whole = item_of(CONTENT)
-    assert released_content(replace(whole, choices=())) is None
+    assert flagged_items.released_content(replace(whole, choices=())) is None
     without = replace(whole.turns[0], references={})
-    assert released_content(replace(whole, turns=(without,))) is None
-    unlabelled = released_content(replace(whole, labels={}))
+    assert flagged_items.released_content(replace(whole, turns=(without,))) is None
+    unlabelled = flagged_items.released_content(replace(whole, labels={}))
     assert unlabelled is not None and unlabelled["category"] == "none"
 
 
@@ -77,14 +70,14 @@ def test_people_read_who_was_right_and_what_each_answered():
         {"model": "n", "outcome": "not known", "answers": []},
     ]
     of = {"right_models": ["m"], "wrong_models": [], "unknown_models": ["n"], "answers": answers}
-    assert evidence([{"flag": "text_only", **of}]) == [
+    assert flagged_items.evidence([{"flag": "text_only", **of}]) == [
         "Text-only: 1 of 1 models have it right without the picture (right: m; not known: n).",
         "m, right. shift-0: “A. A tower” (read as A); shift-1: no answer",
         "n, not known. No answer is there.",
         "Letters are those of each pass: in shift-1 the second choice is A.",
     ]
     figures = {"n_models": 9, "discrimination": -0.314, "answers": []}
-    assert evidence([{"flag": "negative_discrimination", **figures}]) == [
+    assert flagged_items.evidence([{"flag": "negative_discrimination", **figures}]) == [
         "Negative discrimination, -0.31 over 9 models: those that are better on the other items are "
         "more often wrong here."
     ]
@@ -96,7 +89,7 @@ def test_long_answers_and_many_models_are_cut_and_counted():
         {"model": f"m{number}", "outcome": "wrong", "answers": [answer]} for number in range(14)
     ]
     row = {"flag": "wrong_item", "wrong_models": ["m"] * 14, "answers": said}
-    lines = evidence([row])
+    lines = flagged_items.evidence([row])
     assert lines[0] == "Wrong item: none of 14 models has it right."
     assert len(lines) == 14 and lines[-1] == "2 more models answered."
     assert lines[1] == f"m0, wrong. plain: “{'x' * 89}…” (read as Z)"
@@ -111,25 +104,16 @@ def decision(item: QueueItem, says: str, reviewer: str = "anna", **more: Any) ->
     return verdict(item, reviewer, says, **more)
 
 
-FIRST = flagged_queue_item("one", CONTENT)
+FIRST = flagged_items.flagged_queue_item("one", CONTENT)
 EDITED = {**CONTENT, "question": "What stands there?"}
-SECOND = flagged_queue_item("one", EDITED)
+SECOND = flagged_items.flagged_queue_item("one", EDITED)
 
 
 def after(*decisions: Decision, approved: Resolution = APPROVED) -> Resolution:
     decided: dict[str, list[Decision]] = {}
     for number, each in enumerate(decisions, start=1):
         decided.setdefault(each.item_id, []).append(replace(each, event_id=number))
-    return apply_flag_decision(approved, decided, DEFAULT_RULES)[0]
-
-
-def test_nothing_decided_leaves_the_approval_as_it_is():
-    assert after() == APPROVED
-    assert after(decision(FIRST, "skip")) == APPROVED
-    # Nor has a decision on another content an effect.
-    assert after(decision(SECOND, "reject", reason="factual_error")) == APPROVED
-    pending = replace(APPROVED, status="pending")
-    assert after(decision(FIRST, "accept"), approved=pending) == pending
+    return flagged_items.apply_flag_decision(approved, decided, DEFAULT_RULES)[0]
 
 
 def test_a_rejection_takes_it_back_and_an_edit_is_a_revision():
@@ -163,7 +147,7 @@ def test_decisions_are_given_back_as_those_on_the_approved_item():
     hinted = {**CONTENT, "hint": ""}
     approved = replace(APPROVED, content=hinted, content_hash=content_id(hinted))
     said = decision(FIRST, "edit", edits=EDITED)
-    _, read = apply_flag_decision(approved, {FIRST["item_id"]: [said]}, DEFAULT_RULES)
+    _, read = flagged_items.apply_flag_decision(approved, {FIRST["item_id"]: [said]}, DEFAULT_RULES)
     assert read == [replace(said, item_id="one", content_hash=approved.content_hash)]
 
 
@@ -173,7 +157,7 @@ def test_two_who_disagree_have_decided_nothing():
         replace(decision(FIRST, "accept"), event_id=1),
         replace(decision(FIRST, "reject", "ben", reason="factual_error"), event_id=2),
     ]
-    assert decision_in_words(FIRST, said, False, rules) is None
-    assert decision_of(FIRST, None) == "pending"
-    one = decision_in_words(FIRST, said[:1], False, rules)
-    assert decision_of(FIRST, one) == "keep"
+    assert flagged_items.decision_in_words(FIRST, said, False, rules) is None
+    assert flagged_items.decision_of(FIRST, None) == "pending"
+    one = flagged_items.decision_in_words(FIRST, said[:1], False, rules)
+    assert flagged_items.decision_of(FIRST, one) == "keep"

@@ -1,12 +1,15 @@
-"""Each kind of item: what people may change of it, what a change must keep, and what is read of it."""
+"""Each kind of item: what people may change of it, what is read of it, and how contents differ."""
 
 import copy
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from methods.ids import content_id
 from methods.review import check_decision
 from methods.review.contents import content_of
+from methods.review.differences import MOST_COMPARED, differences, word_differences
 from methods.review.faults import EditFault
 from methods.review.kinds import KINDS, MOST_TURNS
 from tests.resources.review.review_queue import item_with, verdict
@@ -57,7 +60,6 @@ GOOD["three_turns"] = [
 GOOD["flagged_item"] = GOOD["multiple_choice"]
 BAD = [
     ("dialogue", {"turns": TURNS[1:]}, "keep every one, and add none"),
-    ("dialogue", {"turns": [{**TURNS[0], "note": "x"}, *TURNS[1:]]}, "a turn has a question"),
     ("dialogue", {"turns": TURNS * MOST_TURNS}, "there are at most 200 turns: remove the others"),
     ("three_turns", {"caption": " "}, "edits, caption: this text is empty"),
     ("three_turns", {"reasoning": {"question": "Why?"}}, "reasoning: this is an object with"),
@@ -66,17 +68,11 @@ BAD = [
         turn("creation", reference="A tower."),
         "creation reference: an earlier turn has the same text",
     ),
-    (
-        "three_turns",
-        turn("creation", question="<ImageHere> Tell of it."),
-        "keep every one, and add none",
-    ),
     ("multiple_choice", {"answer": "D"}, "answer: this is one of A, B, C"),
     ("multiple_choice", {"choices": {"A": "A tower"}}, "at least 2"),
     ("multiple_choice", {"choices": {"A": "x", "C": "y"}}, "A, B, C and so on"),
     ("multiple_choice", {"choices": {"A": "x", "B": " x "}}, "choices B: an earlier choice has"),
     ("multiple_choice", {"choices": {"A": "x", "B": ""}}, "choices B: this text is empty"),
-    ("multiple_choice", {"hint": 3}, "hint: this must be a text"),
     ("reference", {"reference": None}, "reference: this text is empty"),
     (
         "translation",
@@ -84,16 +80,13 @@ BAD = [
         "target: this is an object with the keys hint",
     ),
     ("translation", {"target": {"question": " ", "hint": ""}}, "target question: this text"),
-    ("category", {"category": "ships"}, "one of old, new"),
     ("extraction", {"choice": "C"}, "one of A, B, Z"),
-    ("pair", {"winner": "both"}, "winner: this is one of A, B, tie"),
     ("score", {"scores": {"Creativity": 5}}, "scores: this is an object with the keys C"),
     (
         "score",
         {"scores": {"Creativity": 5, "Richness": 11}},
         "scores Richness: this is a whole number",
     ),
-    ("score", {"scores": {"Creativity": True, "Richness": 5}}, "whole number from 1 to 10"),
     (
         "score",
         {"scores": {"Creativity": None, "Richness": 5}},
@@ -116,35 +109,14 @@ def test_what_they_may_not_is_refused_in_one_sentence(name, change, says):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_people_decide_on_stays_as_it_is(name):
+def test_what_people_decide_on_stays_as_it_is_and_a_change_changes_something(name):
     content, editable = CONTENTS[name], KINDS[name].editable
     for key in set(content) - set(editable):
         with pytest.raises(ValueError, match=rf"{key}: only {', '.join(editable)} may change"):
             KINDS[name].check(content | {key: "Other."}, content)
-
-
-@pytest.mark.parametrize("name", sorted(set(KINDS) - {"score"}))
-def test_a_change_changes_something(name):
-    same = copy.deepcopy(CONTENTS[name])
-    with pytest.raises(ValueError, match="nothing is changed"):
-        KINDS[name].check(same, CONTENTS[name])
-
-
-@pytest.mark.parametrize(
-    ("name", "label", "value", "texts"),
-    [
-        ("pair", "winner", "tie", ["Question", "A", "B"]),
-        ("extraction", "choice", "Z", ["Question", "Choice A", "Choice B", "Output"]),
-    ],
-)
-def test_a_label_that_nobody_has_given_is_filled_in_and_never_accepted(name, label, value, texts):
-    blank = CONTENTS[name] | {label: None}
-    kind = KINDS[name]
-    assert kind.needs_edit(blank) and not kind.needs_edit(CONTENTS[name])
-    kind.check(blank | {label: value}, blank)
-    with pytest.raises(ValueError, match="one of A, B, "):
-        kind.check(blank, blank)
-    assert [label for label, _ in kind.texts(blank)] == texts
+    if name != "score":
+        with pytest.raises(ValueError, match="nothing is changed"):
+            KINDS[name].check(copy.deepcopy(content), content)
 
 
 def test_a_model_may_name_images_that_people_who_read_its_letter_are_not_shown():
@@ -226,8 +198,88 @@ def test_a_content_has_the_keys_of_its_kind(kind):
     assert tuple(sorted(content_of({**MADE, "kind": kind}))) == tuple(sorted(KINDS[kind].keys))
 
 
-def test_a_translation_has_each_text_beside_its_source():
-    content = content_of({**MADE, "kind": "translation"})
-    assert content["source_language"] == "en" and content["target_language"] == "zh"
-    assert content["source"] == {"question": "What is it?", "A": "a mill", "B": "a boat"}
-    assert content["target"] == {"question": "它是什么？", "A": "磨坊", "B": "船"}
+def asked(question, answer):
+    return {"question": question, "answer": answer}
+
+
+def test_words_are_compared_and_spaces_kept():
+    assert word_differences("A red tower.", "A blue tower!") == [
+        ("same", "A "),
+        ("removed", "red"),
+        ("added", "blue"),
+        ("same", " tower"),
+        ("removed", "."),
+        ("added", "!"),
+    ]
+    assert word_differences("", "New.") == [("added", "New.")]
+    assert word_differences("", "") == []
+
+
+@example("One. " * 400, "a " * 3_000)
+@example("a " * 1_900, "a " * 1_900 + "b")
+@example(" ".join(map(str, range(1_900))), " ".join(map(str, reversed(range(1_900)))))
+@example("", "a " * 1_000_000)
+@given(st.text(), st.text())
+def test_the_pieces_give_both_texts_back_and_no_edit_takes_long_to_compare(before, after):
+    pieces = word_differences(before, after)
+
+    assert "".join(text for op, text in pieces if op != "added") == before
+    assert "".join(text for op, text in pieces if op != "removed") == after
+
+
+def test_texts_stand_opposite_those_of_their_label():
+    before = {"question": "Q", "choices": {"A": "mill", "B": "tower"}, "answer": "A"}
+    before |= {"hint": None, "category": "c", "image_ids": []}
+    after = before | {"choices": {"A": "mill"}, "hint": "Look."}
+
+    assert differences("multiple_choice", before, after) == [
+        ("Question", [("same", "Q")]),
+        ("Hint", [("added", "Look.")]),
+        ("Choice A", [("same", "mill")]),
+        ("Answer", [("same", "A")]),
+        ("Category", [("same", "c")]),
+        ("Choice B", [("removed", "tower")]),
+    ]
+
+
+def test_a_turn_put_in_between_leaves_the_others_as_they_are():
+    first, last = asked("Where?", "Here."), asked("When?", "Now.")
+    new = asked("Why?", "So.")
+
+    found = differences("dialogue", {"turns": [first, last]}, {"turns": [first, new, last]})
+
+    assert [(label, [op for op, _ in pieces]) for label, pieces in found] == [
+        ("Question 1", ["same"]),
+        ("Answer 1", ["same"]),
+        ("Question 2", ["added"]),
+        ("Answer 2", ["added"]),
+        ("Question 3", ["same"]),
+        ("Answer 3", ["same"]),
+    ]
+
+
+def test_a_dialogue_of_very_many_turns_is_compared_by_their_numbers():
+    before = [asked("Where?", "Here.")] * 20_000
+    after = [*before[:-1], asked("When?", "Here.")]
+
+    found = differences("dialogue", {"turns": before}, {"turns": after})
+
+    changed = [(label, pieces) for label, pieces in found if pieces[0][0] != "same"]
+    assert len(found) == 40_000
+    assert changed == [
+        ("Question 20000", [("removed", "Where"), ("added", "When"), ("same", "?")]),
+    ]
+
+
+def test_the_texts_of_an_item_are_compared_up_to_a_limit_together():
+    text = "Where? " * (MOST_COMPARED // 8)
+    before, after = [asked(text, "Here.")] * 3, [asked(f"{text}!", "There.")] * 3
+
+    found = differences("dialogue", {"turns": before}, {"turns": after})
+
+    whole = [("removed", text), ("added", f"{text}!")]
+    assert found[0] == ("Question 1", [("same", text), ("added", "!")])
+    assert [pieces for label, pieces in found if label in ("Question 2", "Question 3")] == [
+        whole
+    ] * 2
+    assert found[-1][1] == [("removed", "Here"), ("added", "There"), ("same", ".")]

@@ -1,33 +1,39 @@
-"""Figures of a review by hand: who did how much when, and when it will be done."""
+"""Figures of a review by hand: who did how much when, and what gold items tell of it."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from methods.review.overview import (
-    SHOWN_DAYS,
-    DecisionEffort,
-    by_day,
-    by_kind,
-    by_person,
-    day_of,
-    expected_for_experts,
-    forecast,
+from methods.review import overview
+from methods.review.gold import (
+    DecisionComparison,
+    compare_with_others,
+    expected_of,
+    is_due,
+    is_hit,
+    passes_calibration,
+    weeks,
 )
+from methods.review.process import Calibration, Rules, review_state
+from tests.resources.review.review_queue import item, verdict
+from tests.review.items_of_every_kind import item_of
 
 TODAY = date(2026, 3, 10)
 
 
 def work(reviewer="ann", day=10, verdict="accept", *, kind="rewrite", round=1, seconds=None):
-    return DecisionEffort(
+    return overview.DecisionEffort(
         reviewer, kind, round, verdict, seconds, f"2026-03-{day:02}T12:00:00+00:00"
     )
 
 
 def test_a_day_is_that_of_utc():
-    assert day_of("2026-03-10T23:30:00-02:00") == "2026-03-11"
-    assert day_of("2026-03-10T00:30:00+02:00") == "2026-03-09"
-    assert day_of("2026-03-10T23:30:00") == "2026-03-10"
+    assert overview.day_of("2026-03-10T23:30:00-02:00") == "2026-03-11"
+    assert overview.day_of("2026-03-10T00:30:00+02:00") == "2026-03-09"
+    assert overview.day_of("2026-03-10T23:30:00") == "2026-03-10"
 
 
 def test_people_have_counts_a_median_and_their_days():
@@ -39,7 +45,7 @@ def test_people_have_counts_a_median_and_their_days():
         work("ann", 10, "skip", seconds=500.0),
         work("ann", 1),
     ]
-    ann, bob = by_person(made, TODAY)
+    ann, bob = overview.by_person(made, TODAY)
     days = ann.pop("by_day")
     assert ann == {
         "reviewer": "ann",
@@ -50,7 +56,7 @@ def test_people_have_counts_a_median_and_their_days():
         "median_seconds": 20.0,  # of 10, 20 and 90: a skip is no item, and one has no time.
         "last_day": "2026-03-10",
     }
-    assert len(days) == SHOWN_DAYS and list(days)[-1] == "2026-03-10"
+    assert len(days) == overview.SHOWN_DAYS and list(days)[-1] == "2026-03-10"
     assert {day: n for day, n in days.items() if n} == {
         "2026-03-01": 1,
         "2026-03-09": 1,
@@ -66,27 +72,16 @@ def test_kinds_and_days_are_counted_apart():
         work(kind="rewrite", verdict="skip"),
         work("bob", 9, kind="", round=2),
     ]
-    assert by_kind(made) == [{"kind": "score", "n_decisions": 2, "median_seconds": 5.0}]
-    assert [tuple(row.values()) for row in by_day(made)] == [
+    assert overview.by_kind(made) == [{"kind": "score", "n_decisions": 2, "median_seconds": 5.0}]
+    assert [tuple(row.values()) for row in overview.by_day(made)] == [
         ("2026-03-09", "bob", "", 2, 1, 0, None),
         ("2026-03-10", "ann", "rewrite", 1, 0, 1, None),
         ("2026-03-10", "ann", "score", 1, 2, 0, 5.0),
     ]
 
 
-def test_the_slower_round_ends_last():
-    # Of the last seven days 4 to 10: 14 decisions of round 1, 7 of round 2.
-    made = [work(day=day) for day in range(4, 11) for _ in range(2)]
-    made += [work(day=day, round=2) for day in range(4, 11)]
-    made += [work(day=1)] * 100  # Too long ago.
-    made += [work(day=10, verdict="skip")] * 100
-    plan = forecast({1: 8, 2: 10}, made, TODAY)
-    assert (plan.days, plan.rate) == (7, {1: 2.0, 2: 1.0})
-    assert plan.end == date(2026, 3, 20)  # Ten days for the experts, four for the others.
-
-
 def test_a_review_that_began_yesterday_has_the_rate_of_two_days():
-    plan = forecast({1: 70, 2: 0}, [work(day=day) for day in (9, 10, 10)] * 5, TODAY)
+    plan = overview.forecast({1: 70, 2: 0}, [work(day=day) for day in (9, 10, 10)] * 5, TODAY)
     assert (plan.days, plan.rate[1]) == (2, 7.5)
     assert plan.end == date(2026, 3, 20)  # 70 / 7.5 is 9.3 days.
 
@@ -96,22 +91,20 @@ def test_a_review_that_began_yesterday_has_the_rate_of_two_days():
     [
         ({1: 1, 2: 0}, [], {1: "none"}),
         ({1: 1, 2: 0}, [work(day=1)] * 50, {1: "none"}),  # Too long ago.
-        ({1: 1, 2: 0}, [work(verdict="skip")] * 50, {1: "none"}),
-        ({1: 5, 2: 5}, [work()], {1: "decisions", 2: "none"}),
         ({1: 5, 2: 0}, [work(day=9), *[work()] * 3], {1: "decisions"}),
         ({1: 5, 2: 0}, [work()] * 500, {1: "days"}),  # The work of one morning.
         ({1: 0, 2: 9}, [work(), *[work(round=2)] * 10], {2: "days"}),
     ],
 )
 def test_no_end_is_said_of_little_work_and_what_lacks_is(needed, made, lacks):
-    plan = forecast(needed, made, TODAY)
+    plan = overview.forecast(needed, made, TODAY)
     assert (plan.end, plan.lacks) == (None, lacks)
 
 
 def test_what_needs_nothing_lacks_nothing():
-    assert forecast({1: 0, 2: 0}, [], TODAY).end == TODAY
+    assert overview.forecast({1: 0, 2: 0}, [], TODAY).end == TODAY
     made = [work(day=9), *[work()] * 4]
-    plan = forecast({1: 2, 2: 0}, made, TODAY)
+    plan = overview.forecast({1: 2, 2: 0}, made, TODAY)
     assert (plan.end, plan.lacks) == (date(2026, 3, 11), {})
 
 
@@ -120,6 +113,116 @@ def test_what_needs_nothing_lacks_nothing():
     [("all", 40.0), ("none", 10.0), ("disagreement", 10.0), ("sample", 20.0)],
 )
 def test_experts_get_what_their_rule_says(expert, expected):
-    assert expected_for_experts(40, expert, 0.5, n_past=20, n_to_expert=5) == expected
+    assert overview.expected_for_experts(40, expert, 0.5, n_past=20, n_to_expert=5) == expected
     # Nothing is expected of disagreement before there was any.
-    assert expected_for_experts(40, "disagreement", 0.5, n_past=0, n_to_expert=0) == 0
+    assert overview.expected_for_experts(40, "disagreement", 0.5, n_past=0, n_to_expert=0) == 0
+
+
+def decided(one, name, said="accept", round=1, **more):
+    return verdict(one, name, said, round=round, **more)
+
+
+def state_after(one, *decisions):
+    return review_state(one, decisions, Rules())
+
+
+def test_expected_is_what_an_expert_made_of_what_was_queued():
+    one = item(1)
+    better = one["content"] | {"rewrite": "Better."}
+    accepted = decided(one, "ann")
+    assert expected_of(one, state_after(one, accepted)) is None
+    assert expected_of(one, state_after(one, accepted, decided(one, "eve", round=2))) == {
+        "verdict": "accept",
+        "content": one["content"],
+    }
+    edited = decided(one, "eve", "edit", 2, edits=better)
+    assert expected_of(one, state_after(one, accepted, edited)) == {
+        "verdict": "edit",
+        "content": better,
+    }
+    # The expert accepted what an annotator had edited: of what was queued that is an edit.
+    by_annotator = decided(one, "ann", "edit", edits=better)
+    on_edited = review_state(one, [by_annotator], Rules()).item
+    after = state_after(one, by_annotator, decided(on_edited, "eve", round=2))
+    assert expected_of(one, after) == {"verdict": "edit", "content": better}
+
+
+@pytest.mark.parametrize(
+    ("right", "said", "hit"),
+    [
+        ("accept", "accept", True),
+        ("accept", "edit", False),
+        ("edit", "edit", True),
+        ("edit", "accept", False),
+        ("reject", "reject", True),
+    ],
+)
+def test_of_a_text_the_verdict_counts(right, said, hit):
+    one = item(1)
+    edits = one["content"] | {"rewrite": "In words of one's own."} if said == "edit" else None
+    content = None if right == "reject" else one["content"] | {"rewrite": "The expert's."}
+    expected = {"verdict": right, "content": content}
+    assert is_hit(one, decided(one, "ann", said, edits=edits), expected) is hit
+
+
+def test_a_label_is_the_same_and_a_score_is_near():
+    category, score = item_of("category"), item_of("score")
+    to = {"verdict": "edit", "content": category["content"] | {"category": "new"}}
+    new = decided(category, "ann", "edit", edits=category["content"] | {"category": "new"})
+    assert is_hit(category, new, to) and not is_hit(category, decided(category, "ann"), to)
+    right = {
+        "verdict": "edit",
+        "content": score["content"] | {"scores": {"Creativity": 7, "Richness": 4}},
+    }
+    for given_scores, hit in ((8, 3), True), ((9, 4), False), ((7, 6), False):
+        scores = dict(zip(("Creativity", "Richness"), given_scores, strict=True))
+        said = decided(score, "ann", "edit", edits=score["content"] | {"scores": scores})
+        assert is_hit(score, said, right) is hit
+
+
+@given(name=st.text(max_size=5), share=st.sampled_from([0.05, 0.1, 0.25, 0.5]))
+def test_the_share_is_kept_and_gold_stands_in_each_stretch_once(name, share):
+    gold = []
+    for n in range(400):
+        gold.append(is_due(name, n, sum(gold), share))
+        # One in each stretch of 1 / share items, neither early nor late by more than that stretch.
+        assert abs(sum(gold) - share * (n + 1)) <= 1 + 1e-9
+    assert is_due(name, 0, 0, 0.0) is False
+
+
+def test_the_last_answers_count_for_passing():
+    rule = Calibration(items=4, hits=0.75)
+    assert not passes_calibration([True] * 3, rule)
+    assert passes_calibration([True, True, True, False], rule)
+    assert not passes_calibration([True, True, False, False], rule)
+    assert passes_calibration([False] * 10 + [True, True, False, True], rule)
+
+
+def test_weeks_count_comparisons_of_each_person():
+    monday, sunday = "2026-03-09T08:00:00+00:00", "2026-03-15T23:00:00+00:00"
+    rows = weeks(
+        [
+            DecisionComparison("ann", monday, True, True),
+            DecisionComparison("ann", sunday, True, False),
+            DecisionComparison("ann", sunday, False, True),
+            DecisionComparison("ann", "2026-03-16T00:00:00+00:00", False, False),
+            DecisionComparison("bob", monday, False, True),
+        ]
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("ann", "2026-03-09", 2, 1, 1, 1),
+        ("ann", "2026-03-16", 0, 0, 1, 0),
+        ("bob", "2026-03-09", 0, 0, 1, 1),
+    ]
+
+
+def test_blind_decisions_are_compared_with_each_other():
+    one, two = item(1), item(2)
+    made = [
+        (one, replace(decided(one, "ann"), event_id=1)),
+        (one, replace(decided(one, "bob", "reject"), event_id=2)),
+        (two, replace(decided(two, "ann"), event_id=3)),
+    ]
+    found = [(each.reviewer, each.same) for each in compare_with_others(made)]
+    assert found == [("ann", False), ("bob", False)]
+    assert compare_with_others([(item_of("score"), decided(item_of("score"), "ann"))] * 2) == []

@@ -1,12 +1,15 @@
-"""The process as it is specified: what an item awaits after which decisions, and who is not asked."""
+"""Review as it is specified: what an item awaits, when a decision is valid, and its outcome."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
 from methods.ids import content_id
+from methods.review import ResolutionPolicy, StaleDecision, check_decision, resolve, source_hash_of
 from methods.review.process import RuleBook, Rules, in_sample, review_state
 from tests.resources.review.review_queue import item_with, verdict
+from tests.resources.review.review_queue import verdict as decided
 
 AS_QUEUED = {"original": "Describe it.", "rewrite": "What is it?"}
 BETTER = AS_QUEUED | {"rewrite": "What does it show?"}
@@ -50,12 +53,8 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
     [
         (ONE, [], ("round_1", 1), ""),
         (ONE, [ACCEPT], ("round_2", 1), "ann"),
-        (ONE, [REJECT], ("rejected", 0), ""),
-        (ONE, [SKIP], ("round_1", 1), "ann"),
         (ONE, [SKIP, BOB], ("round_2", 1), "bob"),
         (ONE, [ACCEPT, ("eve", 2, "skip", AS_QUEUED)], ("round_2", 1), "ann eve"),
-        (ONE, [ACCEPT, EVE], ("approved", 0), ""),
-        (ONE, [ACCEPT, ("eve", 2, "edit", AS_QUEUED, BETTER)], ("approved", 0), ""),
         (ONE, [EDIT, ("eve", 2, "accept", BETTER)], ("approved", 0), ""),
         # On a content that the annotator has replaced, and on one that never was.
         (ONE, [EDIT, EVE], ("round_2", 1), "ann"),
@@ -65,7 +64,6 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
         (TWO, [ACCEPT], ("round_1", 1), "ann"),
         (TWO, [ACCEPT, EDIT], ("round_1", 1), "ann"),
         (TWO, [REJECT, BOB, EVE_REJECTS], ("rejected", 0), "eve"),
-        (TWO, [EDIT, BOB_EDITS, EVE_REJECTS], ("to_rework", 1), "eve"),
         # An expert sends it back: another than the expert mends it, another than who mended looks.
         (ONE, [*SENT_BACK, MENDED, ("eve", 2, "accept", BEST)], ("approved", 0), ""),
         (ONE, [*SENT_BACK, ("ann", 1, "skip", BETTER)], ("to_rework", 1), "ann eve"),
@@ -84,7 +82,6 @@ ALWAYS, NEVER = (Rules(expert="sample", expert_share=share) for share in (1.0, 0
         # What annotators rejected may be taken up, and needs an expert then.
         (Rules(expert="none"), [REJECT, ("bob", *EDIT[1:])], ("round_2", 1), "ann bob"),
         # What is not sampled nobody sees unless somebody decided.
-        (Rules(sample=0.0), [], ("not_sampled", 0), ""),
         (Rules(sample=0.0), [("ann", 1, "accept", BEST)], ("not_sampled", 0), ""),
         (ALWAYS, [ACCEPT], ("round_2", 1), "ann"),
         (NEVER, [ACCEPT], ("approved", 0), ""),
@@ -103,7 +100,6 @@ def test_what_is_awaited_and_of_whom_it_is_not(rules, steps, awaited, excluded):
     [
         (ONE, [EDIT], BETTER, 1, "ann"),
         (ONE, [EDIT, ("eve", 2, "edit", BETTER, BEST)], BEST, 2, "ann eve"),
-        (TWO, [EDIT, BOB_REJECTS, EVE], AS_QUEUED, 0, "ann bob eve"),
         (TWO, [EDIT, BOB_REJECTS, ("eve", 2, "edit", AS_QUEUED, BETTER)], BETTER, 1, "ann bob eve"),
         (ONE, SENT_BACK, BETTER, 1, "ann eve"),
         (ONE, [*SENT_BACK, MENDED, ("eve", 2, "accept", BEST)], BEST, 2, "ann eve ann eve"),
@@ -151,3 +147,166 @@ def test_a_kind_has_its_own_rules_or_the_default_ones():
     assert book.rules_for("dialogue") == Rules(annotators=2, expert="all")
     assert book.rules_for("rewrite") == Rules(expert="none")
     assert RuleBook().rules_for("rewrite") == Rules(annotators=1, expert="all", quota=None)
+
+
+TURN = {"question": "What stands in <image-1>?", "answer": "A red tower."}
+DIALOGUE = {"image_ids": ["a", "b"], "turns": [TURN]}
+EDITED = {"image_ids": ["a", "b"], "turns": [TURN | {"answer": "A blue tower, as in <image-2>."}]}
+
+
+def item(content=DIALOGUE, kind="dialogue"):
+    return item_with(content, kind, image_ids=["a", "b"])
+
+
+def decision(round, verdict, *, on=DIALOGUE, by=None, **more):
+    return decided(item(on), by or ("ann", "eve")[round - 1], verdict, round=round, **more)
+
+
+def record(**changes):
+    return {
+        "item_id": "item",
+        "content_hash": content_id(DIALOGUE),
+        "round": 1,
+        "reviewer": "ann",
+        "verdict": "accept",
+        "decided_at": "2026-01-01T00:00:00+00:00",
+    } | changes
+
+
+def edit(**changes):
+    return record(verdict="edit", edits=DIALOGUE | changes)
+
+
+NONE, ALL = ResolutionPolicy("none"), ResolutionPolicy("all")
+NO_EXPERT = Rules(expert="disagreement")
+
+
+def test_what_people_are_demanded_for_waits_for_all_of_them():
+    both = [decision(1, "accept"), decision(2, "accept")]
+    approved = resolve(item(), both, ALL)
+    assert (approved.status, approved.revision, approved.content) == ("approved", 0, DIALOGUE)
+    assert approved.content_hash == content_id(DIALOGUE)
+    assert approved.reviewers == ("ann", "eve")
+    skipped = [decision(1, "skip", event_id=1), decision(2, "skip", event_id=2)]
+    for few in ([], both[:1], both[1:], skipped):
+        assert resolve(item(), few, ALL).status == "pending"
+    assert resolve(item(), both, ALL, TWO).status == "pending"
+    assert resolve(item(), skipped, NONE).reviewers == ("policy:none", "policy:none")
+
+
+class TestPolicy:
+    @pytest.mark.parametrize("policy", [NONE, ALL, ResolutionPolicy("sample", 0.5)])
+    @pytest.mark.parametrize("round", [1, 2])
+    @pytest.mark.parametrize("rules", [Rules(), TWO, NO_EXPERT])
+    def test_a_rejection_in_either_round_stands_above_policy(self, policy, round, rules):
+        resolution = resolve(
+            item(), [decision(round, "reject", reason="incomplete")], policy, rules
+        )
+
+        # Of two blind annotators one may reject and the other not: it is open, and never approved.
+        open_yet = rules is TWO and round == 1 and resolution.demanded
+        assert resolution.status == ("pending" if open_yet else "rejected")
+
+    def test_it_fills_the_rounds_nobody_decided_and_signs_them(self):
+        assert resolve(item(), [], NONE).reviewers == ("policy:none", "policy:none")
+        resolution = resolve(item(), [decision(1, "edit", edits=EDITED)], NONE)
+        assert (resolution.status, resolution.content) == ("approved", EDITED)
+        assert resolution.reviewers == ("ann", "policy:none")
+
+    def test_it_does_not_settle_what_annotators_disagree_on(self):
+        apart = [
+            decision(1, "accept", by="ann", event_id=1),
+            decision(1, "edit", edits=EDITED, by="bob", event_id=2),
+        ]
+
+        assert resolve(item(), apart, NONE, TWO).status == "pending"
+        settled = [*apart, decision(2, "edit", edits=EDITED, event_id=3)]
+        assert resolve(item(), settled, NONE, TWO).content == EDITED
+        assert resolve(item(), settled, NONE, TWO).reviewers == ("ann", "bob", "eve")
+
+    def test_it_cannot_say_what_only_people_know(self):
+        unscored = {"image_ids": [], "question": "Q", "reference": "R", "answer": "A"}
+        unscored |= {"dimensions": ["Wit"], "lowest": 1, "highest": 10, "scores": {"Wit": None}}
+        scored = unscored | {"scores": {"Wit": 7}}
+        given = decision(1, "edit", on=unscored, edits=scored)
+
+        resolution = resolve(item(unscored, "score"), [], NONE)
+        assert (resolution.status, resolution.reviewers) == ("pending", ())
+        assert resolve(item(unscored, "score"), [given], NONE).status == "approved"
+
+    def test_a_sample_has_its_share_and_the_rest_is_let_through_by_its_name(self):
+        policy = ResolutionPolicy("sample", 0.25)
+        outcomes = [resolve(item() | {"item_id": f"item-{n}"}, [], policy) for n in range(400)]
+        demanded = [each for each in outcomes if each.demanded]
+
+        # 100 expected; the standard deviation is sqrt(400 * 0.25 * 0.75) = 8.7.
+        assert 74 <= len(demanded) <= 126
+        assert {(each.status, each.reviewers) for each in demanded} == {("pending", ())}
+        rest = {(each.status, each.reviewers) for each in outcomes if not each.demanded}
+        assert rest == {("approved", ("policy:sample", "policy:sample"))}
+
+
+class TestCheckDecision:
+    def test_a_valid_record_becomes_a_decision(self):
+        checked = check_decision(edit(turns=EDITED["turns"]) | {"seconds": 4, "note": " "}, item())
+
+        assert (checked.verdict, checked.edits, checked.seconds) == ("edit", EDITED, 4.0)
+        assert (checked.note, checked.event_id) == (None, None)
+
+    @pytest.mark.parametrize(
+        ("wrong", "says"),
+        [
+            (record(item_id="other"), "item_id is 'other'"),
+            (record(verdict="fine"), "verdict is one of accept, edit, reject, skip"),
+            (record(round=3), "round is 1 or 2"),
+            (record(reviewer=" "), "reviewer is missing"),
+            (record(reviewer=" Policy:accept"), "is the name of a policy"),
+            (record(content_hash=None), "content_hash is missing"),
+            (record(verdict="reject"), "reject needs a reason"),
+            (record(verdict="reject", reason="other"), "other needs a note"),
+            (record(verdict="skip", edits=EDITED), "verdict skip: set the verdict to edit"),
+            (record(note=7), "note is a text"),
+            (record(seconds=float("nan")), "seconds is a number"),
+            (record(decided_at="yesterday"), "decided_at is a time"),
+            (record(edits=EDITED), "edits are given with the verdict accept"),
+            (record(verdict="edit"), "give the whole content"),
+            (edit(turns=[]), "at least one turn"),
+            (edit(turns=[{"question": "Q"}]), "edits, turns 1 answer: this text is empty"),
+            (edit(turns=[TURN | {"answer": "<image-3>."}]), "turns 1 answer: <image-3> is none"),
+            (edit(turns=[TURN | {"answer": "<ImageHere>"}]), "<ImageHere> stands for an image"),
+            (edit(), "nothing is changed"),
+            (edit(turns=[TURN | {"answer": "\x1b[31mR"}]), "turns 1 answer: U\\+001B is an invis"),
+            (edit(turns=[TURN | {"answer": "a \u202e b"}]), "turns 1 answer: U\\+202E is"),
+            (record(note="a\0b"), "note: U\\+0000 is an invisible control character"),
+            (edit(turns=[TURN | {"answer": "x" * 4_000_000}]), "bytes and may have 4,000,000"),
+        ],
+    )
+    def test_an_invalid_record_is_refused_with_one_sentence(self, wrong, says):
+        with pytest.raises(ValueError, match=says) as refused:
+            check_decision(wrong, item())
+        assert not isinstance(refused.value, StaleDecision)
+        assert "\n" not in str(refused.value)
+
+    def test_a_rejection_has_one_of_five_reasons_and_a_skip_needs_none(self):
+        for reason in ("factual_error", "does_not_follow", "incomplete", "common_sense_error"):
+            assert check_decision(record(verdict="reject", reason=reason), item()).reason == reason
+        other = record(verdict="reject", reason="other", note="The page was vandalized.")
+        assert check_decision(other, item()).note == "The page was vandalized."
+        assert check_decision(record(verdict="skip"), item()).verdict == "skip"
+
+    def test_an_edit_keeps_control_characters_that_the_content_has(self):
+        content = {**DIALOGUE, "turns": [TURN | {"answer": "a \u202e b"}]}
+        changed = {**DIALOGUE, "turns": [TURN | {"answer": "a \u202e c"}]}
+        shown = item(content)
+        record_ = record(verdict="edit", edits=changed, content_hash=shown["content_hash"])
+        assert check_decision(record_, shown).edits == changed
+
+    def test_a_record_about_another_content_is_stale(self):
+        with pytest.raises(StaleDecision, match="export it again"):
+            check_decision(record(content_hash=content_id(EDITED)), item())
+
+
+def test_a_decision_is_known_by_what_it_says_and_not_by_its_place():
+    made = decision(1, "accept")
+    assert source_hash_of(replace(made, event_id=7)) == source_hash_of(made)
+    assert source_hash_of(replace(made, round=2)) != source_hash_of(made)

@@ -1,4 +1,4 @@
-"""Paired comparisons: differences, Holm's adjustment, and what has none."""
+"""Paired comparisons of models, Holm's adjustment, and the ranks that follow."""
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from methods.evaluation.statistics.comparisons import (
     holm,
 )
 from methods.evaluation.statistics.estimates import PAIRED_T
+from methods.evaluation.statistics.ranks import Rank, rank_models
 from tests.methods.evaluation.statistics.matrices import NAN, matrices
 
 SPAN = 10.0
@@ -30,14 +31,6 @@ def test_difference_of_three_clusters_as_worked_by_hand():
     assert 0.05 < found.p_value == found.p_adjusted < 1
     assert (found.n_units, found.n_clusters, found.reason) == (4, 3, None)
     assert found.ci_low < 0 < 5 / 4 < found.ci_high and found.method == PAIRED_T
-
-
-@pytest.mark.parametrize("n_clusters", [1, 3, 12, 13, 40])
-def test_identical_models_have_p_1(n_clusters):
-    values = np.tile(np.random.default_rng(0).normal(size=2 * n_clusters), (2, 1))
-    clusters = np.arange(2 * n_clusters) % n_clusters
-    (found,) = compare_pairs(values, clusters)
-    assert (found.difference, found.p_value, found.p_adjusted) == (0, 1, 1)
 
 
 def test_without_common_units_there_is_nothing_but_the_reason():
@@ -79,3 +72,49 @@ def test_exchanging_two_models_changes_the_sign_alone(matrix):
         assert one.difference == pytest.approx(-other.difference)
     if one.ci_low is not None:
         assert one.ci_low == pytest.approx(-other.ci_high)
+
+
+def compared(first, second, difference, p_adjusted) -> Comparison:
+    return Comparison(first, second, difference, None, None, p_adjusted, p_adjusted, 9, 9)
+
+
+def test_four_models_as_worked_by_hand():
+    # 0 is surely better than 2 and 3, 1 surely better than 3; 0 and 1, 1 and 2, 2 and 3 are open.
+    comparisons = [
+        compared(0, 1, 5, 0.4),
+        compared(0, 2, 8, 0.01),
+        compared(0, 3, 12, 0.001),
+        compared(1, 2, 3, 0.06),
+        compared(1, 3, 7, 0.05),
+        compared(2, 3, 4, 0.2),
+    ]
+    assert rank_models([80, 75, 72, 68], comparisons, higher_is_better=True) == [
+        Rank(1, 1, 2),  # none surely better, two of four surely worse
+        Rank(2, 1, 3),
+        Rank(3, 2, 4),
+        Rank(4, 3, 4),
+    ]
+    # The same as errors, of which fewer are better.
+    assert rank_models([80, 75, 72, 68], comparisons, higher_is_better=False) == [
+        Rank(4, 3, 4),
+        Rank(3, 2, 4),
+        Rank(2, 1, 3),
+        Rank(1, 1, 2),
+    ]
+
+
+def test_equal_scores_share_a_rank_and_the_next_one_is_left_out():
+    # 0.1 + 0.2 and 0.3 differ in their last digit, which is rounding.
+    scores = [0.9, 0.1 + 0.2, 0.3, 0.1]
+    ranks = rank_models(scores, [], higher_is_better=True)
+    assert [each.rank for each in ranks] == [1, 2, 2, 4]
+    assert {(each.low, each.high) for each in ranks} == {(1, 4)}
+
+
+def test_a_model_without_a_score_has_no_rank_and_takes_none():
+    comparisons = [compared(0, 1, 5, 0.01), compared(0, 2, 9, 0.01), compared(1, 2, None, None)]
+    assert rank_models([80, None, 72], comparisons, higher_is_better=True) == [
+        Rank(1, 1, 1),
+        Rank(None, None, None),
+        Rank(2, 2, 2),
+    ]

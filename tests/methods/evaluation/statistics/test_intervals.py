@@ -92,14 +92,6 @@ def test_the_error_and_its_degrees_of_freedom_are_those_of_cr2_as_it_is_defined(
     assert fit.freedom == pytest.approx([np.trace(inner) ** 2 / (inner**2).sum()])
 
 
-def test_clusters_of_equal_size_have_the_error_of_a_mean_and_one_degree_of_freedom_less():
-    values = np.random.default_rng(1).normal(size=(1, 12))
-    fit = mean_fit(totals(*values))
-    assert fit.errors == pytest.approx(stats.sem(values, axis=1))
-    assert fit.freedom == pytest.approx([11])
-    assert fit.skewness == pytest.approx(stats.skew(values, axis=1) / np.sqrt(12))
-
-
 def test_the_quantile_is_expanded_on_the_side_that_differences_are_not_skewed_to():
     # Differences 4, 4, 4, 0: mean 3, SE 1, t = 3. Residuals 1, 1, 1, -3 have k = -24 / 12^(3/2), which
     # is -0.57735. q + 0.57735 (2 q^2 + 1) / 6 = 3 has the root q = 2.0751.

@@ -1,4 +1,4 @@
-"""The minimum detectable effect: by hand."""
+"""What is detectable and how many clusters are needed: differences of models and mean shifts."""
 
 import math
 
@@ -15,6 +15,8 @@ from methods.evaluation.statistics.power import (
     factor,
     minimum_detectable_effects,
 )
+from methods.evaluation.statistics.shifts import clusters_needed as needed_of_shifts
+from methods.evaluation.statistics.shifts import detectable, mean_shift
 from tests.methods.evaluation.statistics.matrices import NAN
 
 
@@ -95,3 +97,42 @@ def test_of_so_many_clusters_the_difference_is_found_in_eighty_of_a_hundred_rele
     found = p_values(ClusterTotals(noise, np.ones_like(noise)), np.full(1500, 90.0)) < 0.05
     # The standard error of the share is sqrt(0.8 * 0.2 / 1500) = 0.010.
     assert found.mean() == pytest.approx(0.8, abs=0.03)
+
+
+ALPHA = 0.05 / 3
+
+
+def test_clusters_count_alike_and_one_shows_nothing():
+    shifts = np.array([1.0, 1.0, 1.0, 3.0])
+    found = mean_shift(shifts, np.array([0, 0, 0, 1]), span=9, power=0.8, alpha=ALPHA)
+    assert (found.shift, found.n_clusters) == (2, 2)
+    alone = mean_shift(shifts, np.zeros(4, dtype=int), span=9, power=0.8, alpha=ALPHA)
+    assert (alone.shift, alone.n_clusters) == (1.5, 1)
+    assert (alone.ci_low, alone.p, alone.detectable) == (None, None, None)
+
+
+def test_what_is_detectable_of_symmetric_shifts_is_the_sum_of_two_quantiles_and_at_most_the_span():
+    shifts = np.linspace(-0.5, 0.5, 7)
+    quantiles = stats.t.ppf([1 - ALPHA / 2, 0.8], 6)
+    expected = quantiles.sum() * stats.sem(shifts)
+    assert detectable(shifts, span=9, power=0.8, alpha=ALPHA) == pytest.approx(expected)
+    assert detectable(shifts, span=0.9 * expected, power=0.8, alpha=ALPHA) is None
+
+
+def test_without_any_difference_what_is_detectable_is_what_the_interval_leaves_open():
+    found = detectable(np.zeros(40), span=9, power=0.8, alpha=ALPHA)
+    with_pseudo_clusters = stats.ttest_1samp([0] * 40 + [-9, 9], 0)
+    assert found == pytest.approx(with_pseudo_clusters.confidence_interval(1 - ALPHA).high)
+
+
+def test_the_clusters_needed_are_the_first_that_are_enough():
+    def needed(least, deviation, most=1000):
+        return needed_of_shifts(least, deviation, span=9, power=0.8, alpha=ALPHA, most=most)
+
+    n = needed(0.45, 2.0)
+    # ((z_{1 - alpha/2} + z_0.8) 2 / 0.45)^2 = 207 with known deviations.
+    assert 207 < n < 212
+    assert needed(0.45, 2.0, most=50) == 50
+    # Shifts that hardly vary need as many as the interval of no shift.
+    enough, too_few = (detectable(np.zeros(n), span=9, power=0.8, alpha=ALPHA) for n in (68, 67))
+    assert needed(0.45, 0.001) == 68 and enough <= 0.45 < too_few

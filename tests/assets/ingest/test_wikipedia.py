@@ -1,8 +1,4 @@
-"""Shards out of Wikipedia and other wikis, and what Wikipedia adds to other shards.
-
-One wiki is a small double on loopback; the other is what a real MediaWiki answered, and
-`python -m tests.mediawiki` runs the same test against it.
-"""
+"""Shards out of Wikipedia, and what it adds to other shards, against a small one on loopback."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,10 +9,9 @@ from PIL import Image
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus
 from tests.assets.ingesting import ANY_LOSS, by_title, table, wit_line, write_settings
-from tests.assets.world import World, metadata
+from tests.assets.world import World
 from tests.methods.ingest.pictures_drawn import encoded
 from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Request, Use
-from tests.resources.wikipedia.recorded_wiki import PLAIN, AnsweringWiki, open_wiki
 
 pytestmark = pytest.mark.slow
 
@@ -172,39 +167,3 @@ def test_nothing_is_asked_of_wikipedia_unless_the_settings_say_so(make, wiki):
     assert set(pages) == {"Owl of barns", "Stone", "Roc"}
     assert pages["Stone"]["categories"] == ["My stones"]
     assert {row["licence"] for row in table(world, "entries")} == {"LicenseRef-By-Default"}
-
-
-@pytest.fixture
-def recorded() -> Iterator[AnsweringWiki]:
-    with open_wiki[0]() as recorded:
-        yield recorded
-
-
-def test_its_pages_become_entries(make_world, tmp_path, recorded):
-    corpus = Corpus(tmp_path / "corpus")
-    owls = {"pages": ["Stone", "Pebble"], "categories": ["Owls"]}
-    write_settings(
-        corpus.folder,
-        wikipedia={
-            "contact": "me@example.org",
-            "api": recorded.api(PLAIN),
-            "shards": {"owls": owls},
-        },
-        images={"allow_private_addresses": True},
-    )
-    world = make_world(tmp_path, corpus)
-    # Two of six records are pages without images, which is no loss; one of five is a lost file.
-    run = world.ingest("owls")
-    assert run.success
-    told = metadata(run, "ingest/wit_rows")
-    assert (told["dagster/row_count"], told["rejected"]) == (4, 3)
-    assert "| no_images | 2 |" in told["reasons"] and "| missing_file | 1 |" in told["reasons"]
-    entries = {row["caption"]: row for row in table(world, "entries")}
-    assert set(entries) == {"A barn owl at dusk", "Eggs of an owl", "Another owl"}
-    barn = entries["A barn owl at dusk"]
-    assert barn["page_url"] == f"{recorded.address}/w/index.php/Barn_owl"
-    assert barn["page_text"].startswith("The barn owl hunts by ear.")
-    assert barn["categories"] == ["Owls", "Pages with broken file links"]
-    assert by_title(world, "pages")["Snowy owl"]["page_text"] == "The snowy owl is white."
-    (shard,) = table(world, "shards")
-    assert shard["address"] == recorded.address.removeprefix("http://") + "/sites/birds"

@@ -13,7 +13,7 @@ from review.commands import read_queue
 from review.import_export import ImportResult, import_records, items_to_export
 from review.jsonl import read_jsonl, write_jsonl
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import Row, World, metadata
+from tests.assets.world import Row, World
 
 pytestmark = pytest.mark.slow
 
@@ -161,30 +161,3 @@ def test_scores_rest_on_the_release_in_force_and_name_who_reviewed_it(reviewed: 
     assert sum(f"<reference>{EDITED}</reference>" in asked.text for asked in judged) == 1
     # 24 answers and 24 judgments of the first release; of the second, the judgment of the edit.
     assert (len(judged), len(reviewed.world.proxy.requests)) == (24 + 1, 24 + 24 + 1)
-
-
-def test_where_all_are_required_what_nobody_decided_waits_and_is_not_released(
-    released: World, copied: CopyWorld, tmp_path: Path
-) -> None:
-    world = copied(released, tmp_path)
-    instruction = world.current()["mmdu-instruct"]
-    lines = export(world, 1, tmp_path / "out.jsonl")
-    benchmark = {row["item_id"] for row in frozen(world, world.current()["mmdu"])["items"]}
-    chosen = next(line for line in lines if line["item_id"] in benchmark)
-    once = next(line for line in lines if line["item_id"] in benchmark - {chosen["item_id"]})
-    give_back(world, accept([chosen, once]), tmp_path / "first", "alice", 1)
-    again, _ = export(world, 2, tmp_path / "second.jsonl")
-    give_back(world, accept([again]), tmp_path / "second", "bob", 2)
-
-    run = world.release("all")
-
-    assert run.success
-    rows = world.table("review.approved")
-    status = {row["item_id"]: row["status"] for row in rows}
-    decided = again["item_id"]
-    assert status.pop(decided) == "approved"
-    assert set(status.values()) == {"pending"}
-    assert metadata(run, "review/approved")["pending"] == len(status)
-    assert [row["item_id"] for row in frozen(world, world.current()["mmdu"])["items"]] == [decided]
-    # Nothing of the instruction set is approved, so its earlier release stays current.
-    assert world.current()["mmdu-instruct"] == instruction

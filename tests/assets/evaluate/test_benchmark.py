@@ -199,3 +199,32 @@ def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
 
     nothing = world.run("re_ask", {"model_re_ask": {"config": {"stage": "dialogue/nonsense"}}})
     assert sentence(nothing).startswith("The ledger has no answer of the stage dialogue.nonsense;")
+
+
+def test_means_worked_by_hand_and_lost_judgments_of_refusals(released, copied, tmp_path):
+    """Three judgments are left: 4 and 8 in one dialogue, 9 in another.
+
+    micro = 10 (4 + 8 + 9) / 3 = 70; macro = 10 ((4 + 8) / 2 + 9) / 2 = 75.
+    """
+    world = copied(released, tmp_path)
+    first, second, *_ = world.items()
+    for item, turn, score in ((first, 1, 4), (first, 2, 8), (second, 1, 9)):
+        world.proxy.rewrite(judging(world, item, turn), grades(score))
+    world.proxy.rewrite(lambda asked: asked.task == "judge", "No grades today.")
+
+    assert world.evaluate("refuser", config=ANY_LOSS_IN_EVALUATION).success
+    assert world.score().success
+
+    for dimension in DIMENSIONS:
+        by_turn, by_dialogue = (
+            world.scores(f"{dimension}/{way}", "judged") for way in ("micro", "macro")
+        )
+        assert (by_turn["refuser"], by_dialogue["refuser"]) == (
+            pytest.approx(70),
+            pytest.approx(75),
+        )
+    # It declined every turn in its own words, which are judged like any; 21 of these judgments are
+    # lost, and a refusal must not hide that.
+    counts = "SELECT DISTINCT n_judged, n_refused, n_failed FROM evaluate.scores"
+    counted = world.rows(f"{counts} WHERE form = 'judged' AND subset_label = ''")
+    assert counted == [{"n_judged": 3, "n_refused": 24, "n_failed": 21}]

@@ -22,23 +22,31 @@ def warehouse(empty_warehouse: Warehouse) -> Warehouse:
 
 
 def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
-    """For judge `j`, `m` wins one of two against `n`, and neither the other one: 3/4 and 1/4."""
+    """For judge `j` of version `v`, `m` wins one of two against `n`: 3/4 and 1/4."""
     pair = {"model_a": "m", "model_b": "n", "status": "judged"}
-    winners = {"rj": ("model_a", "tie"), "rk": ("tie", "tie"), "sj": ("model_b", "model_b")}
+    names = ("release_id", "judge", "judge_version")
+    winners = {
+        ("r", "j", "v"): ("model_a", "tie"),
+        ("r", "j", "w"): ("model_b", "model_b"),
+        ("r", "k", "v"): ("tie", "tie"),
+        ("s", "j", "v"): ("model_b", "model_b"),
+    }
     rows = [
-        {**pair, "release_id": place[0], "judge": place[1], "item_id": item, "winner": winner}
+        {**pair, **dict(zip(names, place, strict=True)), "item_id": item, "winner": winner}
         for place, of in winners.items()
         for item, winner in zip("ik", of, strict=True)
     ]
     put(warehouse, {"evaluate.pairs": rows})
     shares = warehouse.read("evaluate/pair_shares_of", {"release_id": "r"}).to_pylist()
-    names = ("judge", "model", "opponent", "n", "share")
-    assert [tuple(row[name] for name in names) for row in shares] == [
-        ("j", "m", "n", 2, 0.75),
-        ("j", "n", "m", 2, 0.25),
-        ("k", "m", "n", 2, 0.5),
-        ("k", "n", "m", 2, 0.5),
-    ]
+    found = {(row["judge"], row["judge_version"], row["model"]): row for row in shares}
+    assert {key: (row["opponent"], row["n"], row["share"]) for key, row in found.items()} == {
+        ("j", "v", "m"): ("n", 2, 0.75),
+        ("j", "v", "n"): ("m", 2, 0.25),
+        ("j", "w", "m"): ("n", 2, 0),
+        ("j", "w", "n"): ("m", 2, 1),
+        ("k", "v", "m"): ("n", 2, 0.5),
+        ("k", "v", "n"): ("m", 2, 0.5),
+    }
 
 
 def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(warehouse):

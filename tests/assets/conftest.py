@@ -154,6 +154,13 @@ def evaluated(
 
 
 @pytest.fixture
+def world(request: pytest.FixtureRequest, copied: CopyWorld, tmp_path: Path) -> World:
+    """A copy of the world that the module names as its `BASE`, to be changed."""
+    base: World = request.getfixturevalue(request.module.BASE)
+    return copied(base, tmp_path)
+
+
+@pytest.fixture
 def warehouse(empty_warehouse: Warehouse) -> Warehouse:
     """A warehouse of the test's own, for rows that it fills in by hand."""
     return empty_warehouse

@@ -11,7 +11,6 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG as RANGE_
 
 from assets import ingest
 from assets.common.partitions import wit_shards
-from dagster_project.progress import SHOW_PROGRESS
 from dagster_project.resources import make_resources
 from methods.ingest.wit import COLUMNS
 from tests.assets.corpus import WitLine, raw
@@ -57,13 +56,14 @@ def ingest_part(
 ) -> Result:
     """A run of these assets of `ingest` alone; it may fail."""
     world.instance.add_dynamic_partitions(str(wit_shards.name), [shard])
-    return _run(world, config, assets, partition_key=shard)
+    chosen = dg.AssetSelection.assets(*(["ingest", asset] for asset in assets))
+    return world.run("ingest", config, shard, chosen)
 
 
-def ingest_range(world: World, shards: Sequence[str], *assets: str) -> Result:
-    """One run for all of these shards, as a backfill does it; of these assets, or of all."""
+def ingest_range(world: World, shards: Sequence[str]) -> Result:
+    """One run for all of these shards, as a backfill does it."""
     world.instance.add_dynamic_partitions(str(wit_shards.name), list(shards))
-    return _run(world, None, assets, tags={RANGE_START: shards[0], RANGE_END: shards[-1]})
+    return world.run("ingest", tags={RANGE_START: shards[0], RANGE_END: shards[-1]})
 
 
 def ingest_unchecked(world: World, shard: str) -> Result:
@@ -75,38 +75,21 @@ def ingest_unchecked(world: World, shard: str) -> Result:
         )
 
 
-def _run(
-    world: World,
-    config: Mapping[str, Any] | None,
-    assets: Sequence[str] = (),
-    job: str = "ingest",
-    **partition: Any,
-) -> Result:
-    with world.environment():
-        return world.definitions.resolve_job_def(job).execute_in_process(
-            instance=world.instance,
-            run_config={**SHOW_PROGRESS, "ops": dict(config or {})},
-            asset_selection=[dg.AssetKey([job, asset]) for asset in assets] or None,
-            raise_on_error=False,
-            **partition,
-        )
-
-
 def find_duplicates(world: World) -> Result:
     """A run of `cluster/duplicates`, which looks at all shards."""
-    return _run(world, None, ["duplicates"], job="cluster")
+    return world.run("cluster", assets=dg.AssetSelection.assets(["cluster", "duplicates"]))
 
 
 def rejected(world: World, kind: str) -> dict[str, str]:
     """Reference of everything refused -> reason; each has a sentence."""
-    found = world.rows("SELECT * FROM ingest.rejected WHERE kind = $kind", kind=kind)
+    found = world.table("ingest.rejected", kind=kind)
     assert all(row["detail"].endswith(".") for row in found)
     return {row["reference"]: row["reason"] for row in found}
 
 
 def table(world: World, name: str) -> list[Row]:
     """All of `ingest.<name>`, in an order that its content gives."""
-    return world.rows(f"FROM ingest.{name} ORDER BY ALL")
+    return world.table(f"ingest.{name}")
 
 
 def by_title(world: World, name: str) -> dict[str, Row]:

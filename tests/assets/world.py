@@ -21,6 +21,7 @@ import pytest
 import yaml
 
 from assets.common.partitions import wit_shards
+from assets.common.tables import rows_to_arrow
 from dagster_project.definitions import build_defs
 from dagster_project.job_runs import restore_signal_handlers
 from dagster_project.progress import SHOW_PROGRESS
@@ -45,6 +46,8 @@ SMALL_SETS = {
 either split: with this seed `TOPICS` are for the benchmark, and `OTHER_TOPICS` are to instruct."""
 SMALL_DIALOGUES = {"per_image": 1, "per_set": 3}
 """Settings of `dialogue.questions`: fewer turns than MMDU has."""
+FIRST_SETS = "FROM cluster.image_sets QUALIFY set_id = min(set_id) OVER (PARTITION BY kind)"
+"""A set of each kind."""
 ANY_ASSETS = "__ASSET_JOB"
 """Dagster's own job for assets that are selected by hand."""
 WITHOUT_PICTURES = dg.AssetSelection.groups("cluster") - dg.AssetSelection.assets(
@@ -305,9 +308,16 @@ class World:
     def rows(self, text: str, **params: object) -> list[Row]:
         return self.warehouse.sql(text, params).to_pylist()
 
-    def table(self, name: str) -> list[Row]:
-        """All rows of a table, in an order that its content gives."""
-        return self.rows(f"FROM {name} ORDER BY ALL")
+    def table(self, name: str, /, **where: object) -> list[Row]:
+        """The rows of a table with these values, in an order that their content gives."""
+        tests = " AND ".join(f"{column} = ${column}" for column in where) or "TRUE"
+        return self.rows(f"FROM {name} WHERE {tests} ORDER BY ALL", **where)
+
+    def told(self, asset: str) -> Row:
+        """Metadata of the asset's latest materialization in this world, as plain values."""
+        event = self.instance.get_latest_materialization_event(dg.AssetKey(asset.split("/")))
+        assert event is not None and event.asset_materialization is not None
+        return {name: entry.value for name, entry in event.asset_materialization.metadata.items()}
 
     def scores(
         self, metric: str, form: str = "floor", subset: str = "", judge: str | None = None
@@ -328,6 +338,25 @@ class World:
         """The id of the current release of each name."""
         rows = self.rows("SELECT name, release_id FROM release.current ORDER BY name")
         return {row["name"]: row["release_id"] for row in rows}
+
+    def remake(self, table: str, query: str) -> None:
+        """Replace a table by what a query gives."""
+        self.warehouse.replace(table, self.warehouse.sql(query))
+
+    def change(self, table: str, item_id: str, **values: object) -> None:
+        """Change columns of the one row of an item."""
+        rows = self.table(table)
+        (row,) = (row for row in rows if row["item_id"] == item_id)
+        row.update(values)
+        self.warehouse.replace(table, rows_to_arrow(table, rows))
+
+    def items(self) -> list[str]:
+        """The items of the current release of MMDU, in order."""
+        rows = self.rows(
+            "SELECT item_id FROM release.items JOIN release.current USING (release_id) "
+            "WHERE name = 'mmdu' ORDER BY ordinal"
+        )
+        return [row["item_id"] for row in rows]
 
     def image_sets(self, kind: str) -> dict[str, list[Row]]:
         """The rows of each set, in order of position, with their captions."""
@@ -360,13 +389,11 @@ def move_corpus(base: Path, root: Path) -> None:
         tables.execute(moved, {"base": f"{base}/corpus", "root": f"{root}/corpus"})
 
 
-def made_and_released(world: World, make: Callable[[World], Result]) -> Result:
-    """The run of `make`, whose items are released after it; both have to succeed."""
-    run = make(world)
-    assert run.success, sentence(run)
-    release = world.release()
-    assert release.success, sentence(release)
-    return run
+def released_after(world: World, make: Callable[[World], Result]) -> World:
+    """The world after a run of `make`, whose items are then released; both have to succeed."""
+    for run in (make(world), world.release()):
+        assert run.success, sentence(run)
+    return world
 
 
 # --- What a run says of itself -------------------------------------------------------------------

@@ -225,9 +225,8 @@ if __name__ == "__main__":
         sys.exit(2)
     recorded_wiki.open_wiki[0] = RealWiki
     tests = Path(__file__).resolve().parent.parent
-    names = ("resources/wikipedia/test_other_wikis.py", "assets/ingest/test_other_wikis.py")
-    files = [str(tests / name) for name in names]
-    failed = pytest.main(["-n", "0", "-q", *files, *sys.argv[1:]])
+    file = str(tests / "resources" / "wikipedia" / "test_other_wikis.py")
+    failed = pytest.main(["-n", "0", "-q", file, *sys.argv[1:]])
     if not failed and os.environ.get("RECORD") == "yes":
         write_recorded()
     sys.exit(failed)

@@ -1,42 +1,25 @@
 """Translations from items to releases: what is asked, lost, reviewed, stale, released, and compared."""
 
 import json
-from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
 from methods.choice.lettered import LETTERS
 from methods.ids import content_id
-from tests.assets.conftest import CopyWorld
+from tests.assets.choice.released import N_ITEMS, items_of, released_items
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Result, Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
 
-N_ITEMS = 5
-ITEMS = dg.AssetSelection.assets(["choice", "items"])
+BASE = "written"
+
 TRANSLATIONS = dg.AssetSelection.assets(["choice", "translations"])
 GAPS = dg.AssetSelection.assets(["evaluate", "language_gaps"])
 
 
 def translations_of(world: World) -> list[Row]:
-    return world.rows("SELECT * FROM choice.translations ORDER BY item_id")
-
-
-@pytest.fixture(scope="module")
-def translated(released: World, copied: CopyWorld) -> World:
-    """Five items in both languages, released. Not to be changed: tests go on from copies."""
-    world = copied(released)
-    world.write_settings({"choice": {"items": {"n_items": N_ITEMS}}})
-    assert world.run(ANY_ASSETS, assets=ITEMS | TRANSLATIONS).success
-    assert world.release().success
-    return world
-
-
-@pytest.fixture
-def world(translated: World, copied: CopyWorld, tmp_path: Path) -> World:
-    return copied(translated, tmp_path)
+    return world.rows("FROM choice.translations ORDER BY item_id")
 
 
 def translate(world: World, **config: object) -> Result:
@@ -45,38 +28,19 @@ def translate(world: World, **config: object) -> Result:
 
 def edit(world: World, item_id: str, change: Row, **outcome: object) -> None:
     """What review.approved would have after a person changed an item's content."""
-    rows = world.rows("FROM review.approved")
-    (row,) = (row for row in rows if row["item_id"] == item_id)
+    (row,) = world.table("review.approved", item_id=item_id)
     content = {**json.loads(row["content"]), **change}
-    row |= {"content": json.dumps(content), "content_hash": content_id(content)}
-    row |= {"revision": 1, "reviewers": ["ann"], **outcome}
-    world.warehouse.replace("review.approved", rows_to_arrow("review.approved", rows))
+    texts = {"content": json.dumps(content), "content_hash": content_id(content)}
+    by = {"revision": 1, "reviewers": ["ann"], **outcome}
+    world.change("review.approved", item_id, **texts, **by)
 
 
-def released_items(world: World, language: str) -> dict[str, Row]:
-    """The items of the current releases of MMBench in a language, each of one turn."""
-    rows = world.rows(
-        "SELECT r.split, i.item_id, i.labels, i.reviewers, t.question, t.call_key, t.prompt_version, "
-        "f.reference, f.prompt_version AS key_by, m.image_id, "
-        "(SELECT list(c.choice ORDER BY c.position) FROM release.choices AS c "
-        "WHERE c.release_id = i.release_id AND c.item_id = i.item_id) AS choices "
-        "FROM release.current JOIN release.releases AS r USING (release_id) "
-        "JOIN release.items AS i USING (release_id) "
-        "JOIN release.turns AS t USING (release_id, item_id) "
-        'JOIN release."references" AS f USING (release_id, item_id) '
-        "JOIN release.images AS m USING (release_id, item_id) "
-        "WHERE r.benchmark = 'mmbench' AND r.language = $language",
-        language=language,
-    )
-    return {row["item_id"]: row for row in rows}
-
-
-def test_every_item_is_translated_and_the_key_is_never_sent(translated: World) -> None:
-    items = translated.rows("SELECT * FROM choice.items ORDER BY item_id")
-    found = translations_of(translated)
+def test_every_item_is_translated_and_the_key_is_never_sent(written: World) -> None:
+    items = items_of(written)
+    found = translations_of(written)
     assert [row["item_id"] for row in found] == [row["item_id"] for row in items]
     assert {row["language"] for row in found} == {"zh"}
-    asked = translated.proxy.asked("translate")
+    asked = written.proxy.asked("translate")
     # Equal texts are asked about once.
     assert len(asked) == len({row["call_key"] for row in found})
     for request in asked:
@@ -100,7 +64,7 @@ def test_a_reply_that_breaks_a_rule_is_repaired_once_and_then_lost_by_name(world
     run = translate(world, max_failed_share=1.0)
 
     assert run.success
-    lost = world.rows("SELECT * FROM choice.failed WHERE stage = 'translations'")
+    lost = world.table("choice.failed", stage="translations")
     assert lost and {row["reason"] for row in lost} == {"word_added"}
     assert all(row["subject"].endswith(", zh") for row in lost)
     assert len(translations_of(world)) + len(lost) == N_ITEMS
@@ -110,23 +74,23 @@ def test_a_reply_that_breaks_a_rule_is_repaired_once_and_then_lost_by_name(world
     assert repaired and all("'boat'" in each.text for each in repaired)
 
 
-def test_where_nothing_can_be_translated_the_earlier_rows_stay(world, translated):
+def test_where_nothing_can_be_translated_the_earlier_rows_stay(world, written):
     world.forget_calls()
     world.proxy.rewrite(lambda asked: asked.task == "translate", "Gladly.")
     assert sentence(translate(world)).startswith(
-        "choice.translations keeps its earlier rows: no item could be translated (5 not_json). "
+        "choice.translations keeps its earlier rows: no item could be translated (10 not_json). "
     )
-    assert translations_of(world) == translations_of(translated)
+    assert translations_of(world) == translations_of(written)
 
 
-def test_a_translation_is_queued_beside_its_source_with_the_picture(translated: World) -> None:
-    queued = translated.rows("FROM review.queue WHERE kind = 'translation'")
-    by_id = {row["translation_id"]: row for row in translations_of(translated)}
+def test_a_translation_is_queued_beside_its_source_with_the_picture(written: World) -> None:
+    queued = written.table("review.queue", kind="translation")
+    by_id = {row["translation_id"]: row for row in translations_of(written)}
     assert {row["item_id"] for row in queued} == set(by_id)
     for row in queued:
         content = json.loads(row["content"])
         made = by_id[row["item_id"]]
-        (item,) = translated.rows("FROM choice.items WHERE item_id = $i", i=made["item_id"])
+        (item,) = written.table("choice.items", item_id=made["item_id"])
         assert content["source"]["question"] == item["question"]
         assert content["target"]["question"] == made["question"]
         assert [content["target"][each] for each in LETTERS[: len(item["choices"])]] == (
@@ -135,9 +99,9 @@ def test_a_translation_is_queued_beside_its_source_with_the_picture(translated: 
         assert row["image_ids"] == [item["image_id"]]
 
 
-def test_a_release_in_chinese_has_the_items_the_order_and_the_keys_of_the_english_one(translated):
-    english, chinese = (released_items(translated, language) for language in ("en", "zh"))
-    made = {row["item_id"]: row for row in translations_of(translated)}
+def test_a_release_in_chinese_has_the_items_the_order_and_the_keys_of_the_english_one(written):
+    english, chinese = (released_items(written, language) for language in ("en", "zh"))
+    made = {row["item_id"]: row for row in translations_of(written)}
     assert english.keys() == chinese.keys() == made.keys()
     for item_id, row in chinese.items():
         same = ("split", "reference", "image_id", "labels", "key_by")
@@ -146,7 +110,7 @@ def test_a_release_in_chinese_has_the_items_the_order_and_the_keys_of_the_englis
         assert row["choices"] == made[item_id]["choices"]
         assert row["prompt_version"].startswith("mmbench/translate@")
         assert row["key_by"].startswith("mmbench/write_item@")
-    (card,) = translated.rows("FROM release.releases WHERE name = 'mmbench-zh-dev'")
+    (card,) = written.table("release.releases", name="mmbench-zh-dev")
     assert {"mmbench/translate", "mmbench/write_item"} <= {
         version.partition("@")[0] for version in card["prompt_versions"]
     }
@@ -156,7 +120,7 @@ def test_what_people_change_makes_a_translation_stale_goes_with_it_or_is_its_tex
     first, second, third, *_ = translations_of(world)
     edit(world, first["item_id"], {"question": "Which way up is this picture?"})
     edit(world, second["translation_id"], {}, status="rejected")
-    (row,) = world.rows("FROM review.approved WHERE item_id = $i", i=third["translation_id"])
+    (row,) = world.table("review.approved", item_id=third["translation_id"])
     target = {**json.loads(row["content"])["target"], "question": "请看图片。"}
     edit(world, third["translation_id"], {"target": target})
 

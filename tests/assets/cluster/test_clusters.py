@@ -7,7 +7,6 @@ import dagster as dg
 import pytest
 
 from assets.common.partitions import wit_shards
-from dagster_project.progress import SHOW_PROGRESS
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_unchecked
@@ -21,22 +20,17 @@ BALLOONS, BUTTERFLIES = sample_rows("balloon"), sample_rows("butterfly")
 FEW = [*BALLOONS[:4], BUTTERFLIES[0]]
 
 
-def run_alone(world: World, *assets: str, **config: object) -> Result:
-    """These assets of the stage alone, `clusters` with this config."""
-    with world.environment():
-        return world.definitions.resolve_job_def("cluster").execute_in_process(
-            instance=world.instance,
-            run_config={**SHOW_PROGRESS, "ops": {"cluster__clusters": {"config": config}}},
-            asset_selection=[dg.AssetKey(["cluster", asset]) for asset in assets],
-            raise_on_error=False,
-        )
+def run_clusters(world: World, **config: object) -> Result:
+    """Embed and cluster with this config."""
+    assets = dg.AssetSelection.assets(["cluster", "embeddings"], ["cluster", "clusters"])
+    run = world.run("cluster", {"cluster__clusters": {"config": config}}, assets=assets)
+    assert run.success
+    return run
 
 
 def cluster(world: World, **config: object) -> Row:
-    """Embed and cluster with this config; what the run says of it."""
-    run = run_alone(world, "embeddings", "clusters", **config)
-    assert run.success
-    return metadata(run, "cluster/clusters")
+    """What a run says of its clusters."""
+    return metadata(run_clusters(world, **config), "cluster/clusters")
 
 
 def tables(world: World) -> dict[str, list[Row]]:
@@ -222,44 +216,25 @@ def test_an_edited_text_moves_no_entry_and_an_edited_caption_places_it_by_the_ne
     assert moved["nearest_cluster_id"] == was["cluster_id"]
 
 
-def test_another_method_for_captions_places_by_density_inside_the_same_groups(both):
-    world = both
-    groups = {title: row["group_id"] for title, row in places(world).items()}
-    told = cluster(world, cluster_method="density")
-    assert told["mode"] == "reclustered: cluster_method was threshold and is density"
-    assert {title: row["group_id"] for title, row in places(world).items()} == groups
-    again = cluster(world, cluster_method="density")
+def test_other_methods_find_the_same_groups_and_place_captions_by_density(both, monkeypatch):
+    monkeypatch.setattr(module, "APPROXIMATE_FROM", 2)
+    methods = {"group_method": "approximate", "cluster_method": "density"}
+    groups = {title: row["group_id"] for title, row in places(both).items()}
+    told = cluster(both, **methods)
+    assert told["mode"] == "reclustered: group_method was threshold and is approximate"
+    # Every group is the successor of the one it was, so it keeps the name.
+    assert {title: row["group_id"] for title, row in places(both).items()} == groups
+    again = cluster(both, **methods)
     assert again["mode"] == "extended"
     assert again["clusters"] == told["clusters"] and "clusters new" not in again
 
 
 def test_a_runs_config_is_for_that_run_and_said_in_its_log_and_metadata(world):
     world.write_settings({"cluster": {"clusters": {"tau": 0.6}}})
-    assert cluster(world)["mode"] == "reclustered: tau was 0.75 and is 0.6"
-    run = run_alone(world, "clusters", tau=0.7)
+    run = run_clusters(world, tau=0.7)
     once = metadata(run, "cluster/clusters")
-    assert once["mode"] == "reclustered: tau was 0.6 and is 0.7"
+    assert once["mode"] == "reclustered: tau was 0.75 and is 0.7"
     assert (once["settings"]["tau"], once["settings of this run only"]) == (0.7, {"tau": 0.7})
     said = [entry.user_message for entry in world.instance.all_logs(run.run_id)]
     assert "tau is 0.7 in this run only" in said
     assert cluster(world)["mode"] == "reclustered: tau was 0.7 and is 0.6"
-
-
-def test_the_approximate_method_finds_the_same_among_few_and_says_its_recall(both, monkeypatch):
-    world = both
-    exact = {title: row["cluster_id"] for title, row in places(world).items()}
-    monkeypatch.setattr(module, "APPROXIMATE_FROM", 2)
-    run = run_alone(world, "clusters", group_method="approximate", cluster_method="approximate")
-    assert run.success
-    assert metadata(run, "cluster/clusters")["mode"] == (
-        "reclustered: group_method was threshold and is approximate"
-    )
-    lines = [
-        entry.user_message
-        for entry in world.instance.all_logs(run.run_id)
-        if "sampled entries" in entry.user_message
-    ]
-    # The pass over categories, then one for each group it found.
-    assert len(lines) > 1 and lines[0].startswith("clusters: recall 100.00% on ")
-    # Every community is the successor of the one it was, so it keeps the name.
-    assert {title: row["cluster_id"] for title, row in places(world).items()} == exact

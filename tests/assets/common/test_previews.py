@@ -45,6 +45,11 @@ def test_a_row_a_line_numbers_rounded_and_on_the_right() -> None:
         (None, ""),
         ([1, 2], "1 · 2"),
         ({"question": "Why?", "answer": "So."}, "Why? / So."),
+        # JSON shows its texts without the ids of its images.
+        (json.dumps({"image_ids": [IMAGE], "turns": [{"question": "Why?"}]}), "Why?"),
+        ("{no JSON", "{no JSON"),
+        # Chinese has no spaces, and is cut at the length of a text, not of a word.
+        ("灯塔照亮了港口的入口。" * 20, ("灯塔照亮了港口的入口。" * 20)[:109] + "…"),
     ],
 )
 def test_values_as_people_write_them(value: object, shown: str) -> None:
@@ -70,11 +75,6 @@ def test_a_hash_is_short_an_address_shows_its_end_a_long_text_its_beginning() ->
     assert key == "01234567…"
     assert url.replace("\\", "") == "…ki/Lighthouse_of_Alexandria"
     assert text.startswith("word word") and text.endswith("…") and len(text) == 110
-
-
-def test_chinese_has_no_spaces_and_is_cut_at_the_length_of_a_text_not_of_a_word() -> None:
-    text = "灯塔照亮了港口的入口。" * 20
-    assert cells(preview(of({"caption": text})))[1] == [text[:109] + "…"]
 
 
 def test_what_is_the_same_in_all_rows_stands_above_a_wide_table() -> None:
@@ -107,12 +107,6 @@ def test_no_text_is_markup_of_html_or_markdown() -> None:
     # Every sign that Markdown reads is preceded by a backslash.
     assert re.search(r"(?<!\\)[\[\]!*`|]", shown) is None
     assert html.unescape(re.sub(r"\\(.)", r"\1", shown)) == hostile
-
-
-def test_json_shows_its_texts_without_the_ids_of_its_images() -> None:
-    content = {"image_ids": [IMAGE], "turns": [{"question": "Why?", "answer": "So."}]}
-    assert cells(preview(of({"content": json.dumps(content)})))[1] == ["Why? / So."]
-    assert cells(preview(of({"content": "{no JSON"})))[1] == ["{no JSON"]
 
 
 def test_ids_of_images_are_thumbnails_five_at_most(tmp_path: Path) -> None:

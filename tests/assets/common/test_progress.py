@@ -105,19 +105,6 @@ def test_observations_are_no_more_often_than_bearable_and_lines_are_all_there(in
     run(instance, answers)
 
 
-def test_each_asset_that_runs_shows_its_own(instance):
-    def made(name: str) -> dg.AssetsDefinition:
-        @dg.asset(name=name)
-        def asset(context: dg.AssetExecutionContext) -> None:
-            # Two assets within one second: each has its first moment on its own page.
-            show_progress(context)(MOMENT)
-            assert len(seen(context)[1]) == 1
-
-        return asset
-
-    assert dg.materialize([made("one"), made("two")], instance=instance).success
-
-
 # What is said when, by a clock that is set by hand
 
 

@@ -1,8 +1,11 @@
-"""Work by row on a Ray cluster of two workers: the rows that it gives here, whoever dies on the way."""
+"""Work on a Ray cluster of two workers: the rows that it gives here, whoever dies, and its end."""
 
-import importlib
+import builtins
+import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
@@ -12,12 +15,18 @@ import pytest
 from filelock import FileLock
 
 from assets.cluster import embeddings as embeddings_asset
+from assets.cluster.clusters import ray_detector
 from assets.common import ray_jobs
 from assets.common.failures import plain_errors
 from assets.common.ray_jobs import RowsOnRay, RowWork
+from dagster_project.resources import make_resources
+from methods.clustering.communities import Community
+from methods.clustering.neighbours import ThresholdError
 from methods.ids import content_id
 from resources.embedding.embedder import PACKAGED, Embedder
 from resources.ray_rows.cluster import RayCluster
+from resources.ray_rows.folder import RowFolder
+from resources.ray_rows.neighbour_pairs import find_on_worker
 from resources.warehouse import Warehouse
 from tests.assets.cluster.embedding import entry, fill
 from tests.assets.local_ray import ON_RAY, one_worker_dies
@@ -26,7 +35,9 @@ from tests.doubles.serving import free_ports
 
 pytestmark = ON_RAY
 
-embeddings_module = importlib.import_module("assets.cluster.embeddings")
+
+embeddings_module = import_module("assets.cluster.embeddings")
+clusters_module = import_module("assets.cluster.clusters")
 TEXTS_PER_BLOCK = 8
 EMBEDDING = RowWork(
     "resources.embedding.embedder:embed_on_worker",
@@ -37,11 +48,13 @@ EMBEDDING = RowWork(
 
 @pytest.fixture(autouse=True)
 def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jobs for ten rows, which would be done here otherwise."""
+    """Jobs for ten rows and a thousand vectors, which would be done here otherwise."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr(ray_jobs, "MIN_ROWS_FOR_JOB", 10)
     monkeypatch.setattr(embeddings_module, "TEXTS_PER_BLOCK", TEXTS_PER_BLOCK)
+    monkeypatch.setattr(clusters_module, "MIN_VECTORS_FOR_JOB", 1000)
+    monkeypatch.setattr(clusters_module, "ROWS_PER_BLOCK", 300)
 
 
 @pytest.fixture
@@ -92,29 +105,26 @@ def kept(warehouse: Warehouse) -> dict[tuple[str, str, str], np.ndarray]:
     return {(row["text_id"], row["model"], row["text"]): np.array(row["vector"]) for row in rows}
 
 
-class TestWithWorkers:
-    """A cluster and its jobs."""
+@pytest.mark.nightly
+def test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process(
+    instance, ray, warehouse, tmp_path
+):
+    """One of two is stopped, which holds its block, and killed once the other's are stored."""
+    rows = [entry(f"e{i}", [], text) for i, text in enumerate(texts(79))]
+    fill(warehouse, *rows)
 
-    @pytest.mark.nightly
-    def test_a_killed_worker_costs_its_block_and_vectors_are_those_of_one_process(
-        self, instance, ray, warehouse, tmp_path
-    ):
-        """One of two is stopped, which holds its block, and killed once the other's are stored."""
-        rows = [entry(f"e{i}", [], text) for i, text in enumerate(texts(79))]
-        fill(warehouse, *rows)
+    with one_worker_dies(ray, lambda: warehouse.count("cluster.embeddings") > 0) as killed:
+        result = embed(warehouse, instance, ray.address, "ray")
 
-        with one_worker_dies(ray, lambda: warehouse.count("cluster.embeddings") > 0) as killed:
-            result = embed(warehouse, instance, ray.address, "ray")
-
-        assert result.success and len(killed) == 1
-        # 79 captions and the title that all entries have, in blocks of 8; each is done once.
-        assert lines(instance, result)[-1].startswith("10/10 blocks, 80 rows, ")
-        here = Warehouse(tmp_path / "here.duckdb")
-        fill(here, *rows)
-        assert embed(here, instance, None, "local").success
-        on_workers, local = kept(warehouse), kept(here)
-        assert on_workers.keys() == local.keys() and len(local) == 80
-        assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6
+    assert result.success and len(killed) == 1
+    # 79 captions and the title that all entries have, in blocks of 8; each is done once.
+    assert lines(instance, result)[-1].startswith("10/10 blocks, 80 rows, ")
+    here = Warehouse(tmp_path / "here.duckdb")
+    fill(here, *rows)
+    assert embed(here, instance, None, "local").success
+    on_workers, local = kept(warehouse), kept(here)
+    assert on_workers.keys() == local.keys() and len(local) == 80
+    assert min(float(local[key] @ on_workers[key]) for key in local) > 1 - 1e-6
 
 
 def test_nobody_at_the_address(instance, warehouse, loom_home):
@@ -148,3 +158,98 @@ def test_two_runs_at_once(instance, loom_home):
     assert sentence(result) == (
         f"Another run works on the same rows in {folder}. Wait for it, then run this again."
     )
+
+
+TAU = 0.75
+
+
+def clumps(n_clumps: int, of_each: int, seed: int = 0) -> np.ndarray:
+    """Unit vectors about `n_clumps` directions of 32 dimensions, in random order.
+
+    Two about one direction are at about 1 / (1 + 0.2^2) = 0.96, two about others at less than tau.
+    """
+    rng = np.random.default_rng(seed)
+    vectors = np.repeat(rng.normal(size=(n_clumps, 32)), of_each, axis=0)
+    vectors += rng.normal(size=vectors.shape) * 0.2
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return rng.permutation(vectors).astype(np.float32)
+
+
+def find(
+    instance: dg.DagsterInstance, address: str, vectors: np.ndarray
+) -> tuple[Result, list[Community]]:
+    """A run that looks for the communities of vectors, and what it found."""
+    found = []
+
+    @dg.asset
+    def communities(
+        context: dg.AssetExecutionContext, ray: dg.ResourceParam[RayCluster]
+    ) -> dg.MaterializeResult:
+        with ray_detector(context, ray, TAU) as finder:
+            found.extend(finder(vectors))
+        return dg.MaterializeResult()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOOM_RAY_ADDRESS", address)
+        result = dg.materialize(
+            [communities],
+            instance=instance,
+            resources={"ray": make_resources()["ray"]},
+            raise_on_error=False,
+        )
+    return result, found
+
+
+@pytest.mark.parametrize(
+    ("address", "own", "told"),
+    [
+        ("", None, "LOOM_RAY_ADDRESS is not set to the address of a Ray dashboard: set "),
+        ("10.0.0.1:6379", None, "'10.0.0.1:6379' is not the address of a Ray dashboard: set "),
+        # Ray's client obeys its own variable whatever it is told, so it is the address to name.
+        ("http://127.0.0.1:8265", "ray.example:10001", "'ray.example:10001' is not the address"),
+    ],
+)
+def test_an_address_must_be_there(instance, monkeypatch, address, own, told):
+    if own:
+        monkeypatch.setenv("RAY_ADDRESS", own)
+    assert sentence(find(instance, address, clumps(2, 2))[0]).startswith(told)
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(instance, monkeypatch):
+    find_module = builtins.__import__
+
+    def without_ray(name, *arguments):
+        if name == "dagster_ray":
+            raise ModuleNotFoundError("No module named 'dagster_ray'")
+        return find_module(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", without_ray)
+    result, _ = find(instance, "http://127.0.0.1:8265", clumps(2, 2))
+
+    assert sentence(result) == (
+        "Ray needs packages that are not installed: "
+        'run `pip install "vlm-loom[ray]"`, or set runner to local.'
+    )
+
+
+def test_too_many_pairs_end_the_job(instance, monkeypatch):
+    """The pairs of the first block are too many: the blocks that are left to do are removed."""
+    blocks_left = []
+
+    def run(context, submit_job_params, extras):
+        folder = RowFolder(Path(extras["folder"]))
+        block, *later = folder.todo()
+        folder.run(block, find_on_worker(**extras["arguments"]))
+        deadline = time.monotonic() + 30
+        while folder.todo() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        blocks_left.extend([len(later), len(folder.todo())])
+
+    monkeypatch.setattr(ray_jobs, "_client", lambda _cluster: SimpleNamespace(run=run))
+    monkeypatch.setattr("methods.clustering.neighbours.MAX_PAIRS", 2)
+    result, _ = find(instance, "http://127.0.0.1:8265", clumps(200, 10))
+
+    (failed,) = [event for event in result.all_events if event.is_step_failure]
+    assert ThresholdError.__name__ in failed.step_failure_data.error.cause.cls_name
+    assert "More than 2 pairs lie within tau" in failed.step_failure_data.error.cause.message
+    assert blocks_left == [6, 0]

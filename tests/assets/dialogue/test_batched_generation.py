@@ -10,7 +10,7 @@ import pytest
 from dagster_project.run_tags import BUDGET
 from resources.llm.ledger.batch_state import BatchState
 from tests.assets.conftest import CopyWorld
-from tests.assets.world import ANY_ASSETS, Row, World, made, models_yaml, sentence
+from tests.assets.world import ANY_ASSETS, Row, World, models_yaml, sentence
 from tests.doubles.batch_api import BatchServer
 
 pytestmark = pytest.mark.slow
@@ -79,32 +79,6 @@ def world(clustered: World, copied: CopyWorld, tmp_path: Path, provider: str) ->
     return made_here
 
 
-@pytest.mark.nightly
-def test_generation_comes_to_its_end_batch_after_batch(world: World) -> None:
-    run = world.generate()
-    assert not run.success
-    assert sentence(run).startswith("dialogue.summaries waits for batches with ")
-
-    n_runs = 1
-    while not run.success:
-        request = asked_for(world)
-        # The run is asked for once, as it was.
-        assert request.run_key == run.run_id
-        # It was a run of selected assets.
-        assert request.job_name is None
-        assert {key.path[0] for key in request.asset_selection or []} == {"dialogue", "rewrite"}
-        run = launch(world, request)
-        n_runs += 1
-        assert n_runs < 10
-
-    assert isinstance(tick(world), dg.SkipReason), "nothing waits any more"
-    # Summaries, questions, answers and rewrites wait for a batch each.
-    assert n_runs == 5
-    assert {"dialogue/dialogues", "rewrite/rewrites"} <= made(run)
-    assert {call.via for call in world.ledger} == {"batch"}
-    assert len(BatchState(world.ledger).batches()) == 4
-
-
 def test_an_evaluation_runs_again_with_its_config_and_asks_nothing_twice(
     released: World, copied: CopyWorld, tmp_path: Path, provider: str
 ) -> None:
@@ -148,16 +122,6 @@ def test_a_run_that_was_also_started_by_hand_is_continued_once(world: World) -> 
         assert launch(world, request).success
         for _ in range(2):
             assert isinstance(tick(world), dg.SkipReason), "the last run did it for both"
-
-
-def test_with_nothing_in_batches_the_sensor_does_nothing(clustered, make_world, tmp_path):
-    world = make_world(tmp_path, clustered.corpus)
-
-    skipped = tick(world)
-
-    assert isinstance(skipped, dg.SkipReason)
-    assert skipped.skip_message == "No model was ever asked."
-    assert not (world.home / "ledger.sqlite").exists(), "looking makes nothing"
 
 
 def test_a_provider_that_is_away_is_what_the_sensor_says(world: World) -> None:

@@ -73,19 +73,14 @@ def _record(number: int, names: tuple[str, ...], n_turns: int) -> dict[str, Any]
 
 @cache
 def pictures() -> dict[str, Facts]:
-    """What the mock server measures in each sound picture of the sample corpus, by file name."""
-    return measured(SAMPLE / "images")
-
-
-def measured(images: Path) -> dict[str, Facts]:
-    """The same for each sound picture of a folder.
+    """What the mock server measures in each sound picture of the sample corpus, by file name.
 
     It is measured in what is sent, which may be smaller than the file and on white.
     """
     found = {}
     with TemporaryDirectory() as folder:
         store = ImageStore(Path(folder))
-        for path in sorted(images.iterdir()):
+        for path in sorted((SAMPLE / "images").iterdir()):
             with suppress(ImageRejected, ImageDamaged):
                 image_id = store.put(path.read_bytes()).image_id
                 found[path.name] = picture_facts(store.jpeg_base64(image_id, MAX_SIDE))[1]

@@ -1,6 +1,5 @@
 """Evaluation on a bad day: a loss is a loss by name, never a score, an answer or part of a history."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
@@ -14,11 +13,9 @@ from tests.assets.world import (
     ANY_LOSS_IN_EVALUATION,
     REPORTS,
     SCORING,
-    Result,
     Row,
     World,
     data_url_hash,
-    metadata,
     sentence,
 )
 from tests.doubles.garbling_proxy import When
@@ -32,15 +29,6 @@ N_TURNS = 6
 OVERALL = "Overall Score/micro"
 Place = tuple[str, int]
 """Item and turn."""
-
-
-def items(world: World) -> list[str]:
-    """The benchmark's items, in order."""
-    rows = world.rows(
-        "SELECT item_id FROM release.items JOIN release.current USING (release_id) "
-        "WHERE name = 'mmdu' ORDER BY ordinal"
-    )
-    return [row["item_id"] for row in rows]
 
 
 def turn_of(world: World, model: str, item: str, turn: int) -> When:
@@ -71,20 +59,18 @@ def grades(score: object, *, without: str = "") -> str:
 
 
 def answers_of(world: World, model: str) -> dict[Place, Row]:
-    found = world.rows("SELECT * FROM evaluate.answers WHERE model = $m", m=model)
+    found = world.table("evaluate.answers", model=model)
     return {(row["item_id"], row["turn"]): row for row in found}
 
 
 def failed_of(world: World, model: str, stage: str) -> dict[Place, Row]:
-    found = world.rows(
-        "SELECT * FROM evaluate.failed WHERE model = $m AND stage = $s", m=model, s=stage
-    )
+    found = world.table("evaluate.failed", model=model, stage=stage)
     assert all(row["detail"] for row in found)
     return {(row["item_id"], row["turn"]): row for row in found}
 
 
-@dataclass
-class BadDay:
+@pytest.fixture(scope="module")
+def bad_day(released: World, copied: CopyWorld) -> World:
     """Everything goes wrong once, for another model or in another way.
 
     `careful` fails at turn 2 of the second item and is filtered at turn 5 of the third; the judge
@@ -92,17 +78,8 @@ class BadDay:
     `careless` is cut off in turn 2 of the first item, only thinks in turn 1 of the second, says
     nothing in turn 6 of the third, and thinks aloud in turn 1 of the fourth.
     """
-
-    world: World
-    items: list[str]
-    run: Result
-    """The run that may lose what it will."""
-
-
-@pytest.fixture(scope="module")
-def bad_day(released: World, copied: CopyWorld) -> BadDay:
     world = copied(released)
-    first, second, third, fourth = items(world)
+    first, second, third, fourth = world.items()
     proxy = world.proxy
     proxy.refuse(turn_of(world, "careful", second, 2), 400, OUT_OF_LUCK)
     proxy.filter(turn_of(world, "careful", third, 5))
@@ -118,18 +95,18 @@ def bad_day(released: World, copied: CopyWorld) -> BadDay:
     proxy.rewrite(judging(world, first, 2, "careful"), grades(11))
     proxy.rewrite(judging(world, first, 3, "careful"), "Very good, nine out of ten.")
     proxy.refuse(judging(world, fourth, N_TURNS, "careful"), 400, OUT_OF_LUCK)
-    run = world.evaluate(config=ANY_LOSS_IN_EVALUATION)
+    assert world.evaluate(config=ANY_LOSS_IN_EVALUATION).success
     assert world.run(ANY_ASSETS, assets=SCORING | REPORTS).success
-    return BadDay(world, [first, second, third, fourth], run)
+    return world
 
 
-def test_a_dialogue_ends_with_the_turn_that_failed_or_was_filtered(bad_day: BadDay) -> None:
-    _, second, third, _ = bad_day.items
-    given = answers_of(bad_day.world, "careful")
+def test_a_dialogue_ends_with_the_turn_that_failed_or_was_filtered(bad_day: World) -> None:
+    _, second, third, _ = bad_day.items()
+    given = answers_of(bad_day, "careful")
     shown = [given[second, turn] for turn in range(1, N_TURNS + 1)]
     assert [row["status"] for row in shown] == ["answered", "failed", *["not_asked"] * 4]
     assert [row["answer"] for row in shown[1:]] == [None] * 5
-    lost = failed_of(bad_day.world, "careful", "answers")
+    lost = failed_of(bad_day, "careful", "answers")
     assert lost[second, 2]["reason"] == "bad_request"
     assert lost[second, 2]["call_key"] == given[second, 2]["call_key"]
     assert OUT_OF_LUCK in lost[second, 2]["detail"]
@@ -142,9 +119,9 @@ def test_a_dialogue_ends_with_the_turn_that_failed_or_was_filtered(bad_day: BadD
     assert (lost[third, 5]["reason"], lost[third, 6]["reason"]) == ("refused", "not_asked")
 
 
-def test_a_reply_that_is_no_answer_has_a_status_and_how_it_ended(bad_day: BadDay) -> None:
-    first, second, third, fourth = bad_day.items
-    answers = answers_of(bad_day.world, "careless")
+def test_a_reply_that_is_no_answer_has_a_status_and_how_it_ended(bad_day: World) -> None:
+    first, second, third, fourth = bad_day.items()
+    answers = answers_of(bad_day, "careless")
     shown = {
         place: (row["status"], row["finish_reason"], row["reasoning"])
         for place, row in answers.items()
@@ -156,21 +133,21 @@ def test_a_reply_that_is_no_answer_has_a_status_and_how_it_ended(bad_day: BadDay
         (third, N_TURNS): ("empty", "stop", None),
     }
     assert all(answers[place]["answer"] is None and answers[place]["call_key"] for place in shown)
-    failed = failed_of(bad_day.world, "careless", "answers")
+    failed = failed_of(bad_day, "careless", "answers")
     assert [failed[first, turn]["reason"] for turn in (2, 3)] == ["truncated", "not_asked"]
-    told = metadata(bad_day.run, "evaluate/answers")
+    told = bad_day.told("evaluate/answers")
     counted = {name: told[name] for name in ("truncated", "reasoning_only", "empty", "refused")}
     assert set(counted.values()) == {1}
     # Reasoning is kept beside the answer; neither the judge nor the model's own later turns see it.
     aloud = answers[fourth, 1]
     assert (aloud["status"], aloud["reasoning"]) == ("answered", THOUGHT)
     assert THOUGHT not in aloud["answer"] and "think>" not in aloud["answer"]
-    assert not any(THOUGHT in asked.text for asked in bad_day.world.proxy.requests)
+    assert not any(THOUGHT in asked.text for asked in bad_day.proxy.requests)
 
 
-def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
-    first, *_, fourth = bad_day.items
-    lost = failed_of(bad_day.world, "careful", "judgments")
+def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: World) -> None:
+    first, *_, fourth = bad_day.items()
+    lost = failed_of(bad_day, "careful", "judgments")
     assert {place: row["reason"] for place, row in lost.items()} == {
         (first, 1): "missing_score",
         (first, 2): "out_of_range",
@@ -179,15 +156,15 @@ def test_a_judges_reply_that_is_not_whole_is_no_score(bad_day: BadDay) -> None:
     }
     assert lost[first, 1]["detail"] == "The judge gave no score for Richness."
     key = lost[first, 3]["call_key"]
-    assert bad_day.world.ledger.find([key])[key].text == "Very good, nine out of ten."
-    told = metadata(bad_day.run, "evaluate/judgments")
+    assert bad_day.ledger.find([key])[key].text == "Very good, nine out of ten."
+    told = bad_day.told("evaluate/judgments")
     assert told["failed"] == 4 and "| missing_score | 1 |" in told["reasons"]
 
 
-def test_every_turn_is_accounted_for_on_the_leaderboard_and_in_the_report(bad_day: BadDay) -> None:
+def test_every_turn_is_accounted_for_on_the_leaderboard_and_in_the_report(bad_day: World) -> None:
     names = ("judged", "failed", "refused", "truncated", "reasoning_only", "empty")
     counts = ", ".join(f"n_{name}" for name in names)
-    rows = bad_day.world.rows(
+    rows = bad_day.rows(
         f"SELECT model, {counts} FROM evaluate.leaderboard WHERE metric = $m", m=OVERALL
     )
     assert {row.pop("model"): [*row.values()] for row in rows} == {
@@ -196,14 +173,14 @@ def test_every_turn_is_accounted_for_on_the_leaderboard_and_in_the_report(bad_da
         # Four turns after the one that was cut off, five after the first one, which only thought.
         "careless": [24 - 9 - 3, 4 + 5, 0, 1, 1, 1],
     }
-    page = bad_day.world.report()
+    page = bad_day.report()
     assert "not_asked" in page and "1 cut off, 1 reasoning only, 1 empty" in page
 
 
 def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
-    bad_day: BadDay, copied: CopyWorld, tmp_path: Path
+    bad_day: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
-    world = copied(bad_day.world, tmp_path)
+    world = copied(bad_day, tmp_path)
 
     assert world.evaluate("careless", config=ANY_LOSS_IN_EVALUATION).success
 
@@ -230,7 +207,7 @@ def test_means_worked_by_hand_and_lost_judgments_of_refusals(released, copied, t
     micro = 10 (4 + 8 + 9) / 3 = 70; macro = 10 ((4 + 8) / 2 + 9) / 2 = 75.
     """
     world = copied(released, tmp_path)
-    first, second, *_ = items(world)
+    first, second, *_ = world.items()
     for item, turn, score in ((first, 1, 4), (first, 2, 8), (second, 1, 9)):
         world.proxy.rewrite(judging(world, item, turn), grades(score))
     world.proxy.rewrite(lambda asked: asked.task == "judge", "No grades today.")

@@ -1,10 +1,14 @@
-"""What candidates send, with plain replies in the place of a provider's: any benchmark, any trial."""
+"""What candidates send, for any benchmark and trial, and how a model was asked as part of who it is."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
+import dagster as dg
 import pytest
 import yaml
 
@@ -23,7 +27,12 @@ from methods.mmbench import Mmbench
 from methods.prompts.messages import Image, Message, Text
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest, Completion
+from resources.warehouse import Warehouse
 from tests.assets.evaluate.toy_benchmark import Toy
+from tests.assets.filled import put
+from tests.assets.world import ANY_ASSETS, REPORTS, SCORING
+from tests.resources.reports.report_rows import Page
+from tests.resources.site.reading import pieces_of
 
 NAMES = ["local", "no-images:local", "other-images:local", "baseline:reference", "baseline:empty"]
 ITEMS = [
@@ -38,26 +47,6 @@ ITEMS = [
 ]
 
 
-class Calls:
-    """Answers A to everything, and keeps what it is sent."""
-
-    def __init__(self) -> None:
-        self.sent: list[ChatRequest] = []
-
-    async def complete(self, request: ChatRequest, *, can_be_shorter: bool) -> Completion:
-        """The reply to a request."""
-        self.sent.append(request)
-        return self._completion()
-
-    def foresee(self, answer_key: str | None, request: Callable[[], ChatRequest]) -> None:
-        """Nothing is foreseen."""
-
-    def _completion(self) -> Completion:
-        return Completion(
-            f"key-{len(self.sent)}", "The answer is A.", "stop", 1, 1, 0.0, cached=False
-        )
-
-
 @pytest.fixture
 def registry(tmp_path) -> Registry:
     path = tmp_path / "models.yaml"
@@ -66,15 +55,25 @@ def registry(tmp_path) -> Registry:
     return load_registry(path)
 
 
+def answering() -> Any:
+    """Calls of models: A to everything."""
+    completion = Completion("key", "The answer is A.", "stop", 1, 1, 0.0, cached=False)
+    return SimpleNamespace(complete=AsyncMock(return_value=completion), foresee=Mock())
+
+
+def sent(calls: Any) -> list[ChatRequest]:
+    return [call.args[0] for call in calls.complete.call_args_list]
+
+
 def asked(
     registry: Registry, name: str, item: Item
 ) -> tuple[list[ChatRequest], list[dict[str, Any]]]:
     """The requests that a candidate sends about an item, and the rows of its answers."""
-    calls = Calls()
+    calls = answering()
     (candidate,) = candidates_of([name], registry, ITEMS, PARAMS)
     run = AnswerRun(candidate, item)
     answered = asyncio.run(answer_item(calls, Toy(), run, "nobody", "fail"))  # type: ignore[arg-type]
-    return calls.sent, answered.answers
+    return sent(calls), answered.answers
 
 
 def words(request: ChatRequest) -> str:
@@ -90,14 +89,14 @@ def pictures(request: ChatRequest) -> list[str]:
     [("local", ["picture-0"]), ("no-images:local", []), ("other-images:local", ["picture-1"])],
 )
 def test_every_pass_of_a_circular_item_goes_without_its_image(registry, name, shown):
-    sent, rows = asked(registry, name, ITEMS[0])
+    requests, rows = asked(registry, name, ITEMS[0])
     seeing, _ = asked(registry, "local", ITEMS[0])
     # A is right at first and wrong when the choices have moved on.
     assert [row["trial"] for row in rows] == ["shift-0", "shift-1"]
-    assert [request.model for request in sent] == ["local", "local"]
-    assert [pictures(request) for request in sent] == [shown, shown]
-    assert [words(request) for request in sent] == [words(request) for request in seeing]
-    assert {request.prompt_version for request in sent} == {Toy.answer_version}
+    assert [request.model for request in requests] == ["local", "local"]
+    assert [pictures(request) for request in requests] == [shown, shown]
+    assert [words(request) for request in requests] == [words(request) for request in seeing]
+    assert {request.prompt_version for request in requests} == {Toy.answer_version}
 
 
 def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> None:
@@ -108,12 +107,12 @@ def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> 
 
 
 def test_a_baseline_sends_nothing(registry: Registry) -> None:
-    calls = Calls()
+    calls = answering()
     (baseline,) = candidates_of(["baseline:reference"], registry, ITEMS, PARAMS)
     ask = AnswerRequest("plain", 1, (Message.from_text("user", "Which colour?"),))
     reply = asyncio.run(baseline.answer(calls, ask, ITEMS[1], "v"))  # type: ignore[arg-type]
     # The text of the right choice.
-    assert (calls.sent, reply.row["answer"]) == ([], "green")
+    assert (sent(calls), reply.row["answer"]) == ([], "green")
 
 
 def test_no_model_reads_a_letter_that_a_baseline_says_and_the_question_does_not_have(registry):
@@ -123,11 +122,11 @@ def test_no_model_reads_a_letter_that_a_baseline_says_and_the_question_does_not_
         for n in range(3)
     ]
     keyed = [replace(each, turns=(Turn(1, "Which?", (), {"key": "D"}),)) for each in of_four]
-    calls = Calls()
+    calls = answering()
     (baseline,) = candidates_of(["baseline:most-frequent"], registry, [*keyed, *ITEMS], PARAMS)
     run = AnswerRun(baseline, ITEMS[0])
     answered = asyncio.run(answer_item(calls, Mmbench(), run, "nobody", "fail"))  # type: ignore[arg-type]
-    assert (calls.sent, answered.n_lost) == ([], 0)
+    assert (sent(calls), answered.n_lost) == ([], 0)
     assert [(row["extractor"], row["value"]) for row in answered.extractions] == [("rule", "Z")]
 
 
@@ -145,7 +144,7 @@ ONE_GROUP = [replace(each, group_id="g") for each in ITEMS]
 def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
     registry: Registry, items: list[Item], name: str, reason: str, sentence: str
 ) -> None:
-    calls = Calls()
+    calls = answering()
     lacking, other = candidates_of([name, "local"], registry, items, PARAMS)
     answered = [
         asyncio.run(answer_item(calls, Toy(), AnswerRun(each, items[0]), "nobody", "fail"))  # type: ignore[arg-type]
@@ -157,7 +156,7 @@ def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
     assert lost["detail"].startswith(sentence)
     assert (answered[0].n_lost, answered[1].n_lost) == (1, 0)
     # The requests are those of the model itself.
-    assert len(calls.sent) == len(answered[1].answers) > 0
+    assert len(sent(calls)) == len(answered[1].answers) > 0
 
 
 def test_why_a_baseline_is_not_run() -> None:
@@ -174,46 +173,140 @@ def test_why_a_baseline_is_not_run() -> None:
     assert exclusion_reason("local", [dialogue], LetterBaselineOptions()) is None
 
 
-SORRY = "I'm sorry, I cannot help with that."
-UNSURE = "I can't see it clearly, so the answer is B."
-
-
-@pytest.mark.parametrize(
-    ("text", "status", "answer", "reason"),
-    [
-        ("The answer is A.", "answered", "The answer is A.", None),
-        (SORRY, "refused", SORRY, None),
-        ("抱歉，我无法回答这个问题。", "refused", "抱歉，我无法回答这个问题。", None),
-        (UNSURE, "answered", UNSURE, None),
-        (" \n", "empty", None, "empty"),
-        (None, "failed", None, "no_prediction"),
-    ],
-)
-def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(text, status, answer, reason):
-    reply = predicted(text)
-    assert (reply.row["status"], reply.row["answer"]) == (status, answer)
-    assert reply.row["call_key"] is None
-    assert (reply.loss and reply.loss[0]) == reason
-    assert reply.final == (reason is not None)
-
-
 def predicted(text: str | None) -> CandidateReply:
     """The reply of imported predictions that have this text, or none."""
     texts = {} if text is None else {PredictionKey("item-0", "shift-0"): text}
     ask = AnswerRequest("shift-0", 1, (Message.from_text("user", "Which colour?"),))
     candidate = ImportedPredictions("file:mine", texts)
-    return asyncio.run(candidate.answer(Calls(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
+    return asyncio.run(candidate.answer(answering(), ask, ITEMS[0], "v"))  # type: ignore[arg-type]
+
+
+SORRY = "I'm sorry, I cannot help with that."
+UNSURE = "I can't see it clearly, so the answer is B."
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "status", "answer", "reasoning", "reason"),
     [
-        ("<think>It is A.</think>B", ("answered", "B", "It is A.")),
-        ("<think>It is A. But the mane", ("reasoning_only", None, "It is A. But the mane")),
-        ("<|im_end|>", ("empty", None, None)),
+        ("The answer is A.", "answered", "The answer is A.", None, None),
+        (SORRY, "refused", SORRY, None, None),
+        ("抱歉，我无法回答这个问题。", "refused", "抱歉，我无法回答这个问题。", None, None),
+        (UNSURE, "answered", UNSURE, None, None),
+        (" \n", "empty", None, None, "empty"),
+        (None, "failed", None, None, "no_prediction"),
+        # A prediction counts without its reasoning.
+        ("<think>It is A.</think>B", "answered", "B", "It is A.", None),
+        ("<think>It is A. But", "reasoning_only", None, "It is A. But", "reasoning_only"),
+        ("<|im_end|>", "empty", None, None, "empty"),
     ],
 )
-def test_a_prediction_counts_without_its_reasoning(text, expected):
+def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(text, status, answer, reasoning, reason):
     reply = predicted(text)
-    assert (reply.row["status"], reply.row["answer"], reply.row["reasoning"]) == expected
-    assert reply.final == (expected[1] is None)
+    found = [reply.row.get(name) for name in ("status", "answer", "reasoning", "call_key")]
+    assert found == [status, answer, reasoning, None]
+    assert (reply.loss and reply.loss[0]) == reason
+    assert reply.final == (reason is not None)
+
+
+ASKED = {
+    **{"temperature": "0", "seed": "none", "prompt": "dialogue@1", "context_policy": "fail"},
+    **{"max_images": "50", "server": "https://one.example/v1", "model": "qwen", "version": "qwen"},
+}
+
+
+def labels(tmp_path: Path, *candidates: tuple[str, Mapping[str, str]]) -> dict[str, str]:
+    """The label of each candidate, asked with ASKED and what differs."""
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    rows = [
+        {
+            **{"release_id": "mmdu-1", "model": model, "item_id": str(place), "turn": 1},
+            **{"status": "refused", "settings": list({**ASKED, **changed}.items())},
+        }
+        for place, (model, changed) in enumerate(candidates)
+    ]
+    # On another release they were asked in another way.
+    hot = list({**ASKED, "temperature": "0.9"}.items())
+    others = [{**rows[-1], "release_id": "mmdu-0", "settings": hot}]
+    put(warehouse, {"evaluate.answers": [*rows, *others]})
+    found = warehouse.select("evaluate.candidates", release_id="mmdu-1").to_pylist()
+    return {row["model"]: row["label"] for row in found}
+
+
+SITE = dg.AssetSelection.assets(["evaluate", "site"])
+ELSEWHERE = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
+
+
+@pytest.mark.parametrize(
+    ("candidates", "shown"),
+    [
+        pytest.param(
+            [("cold", {}), ("warm", {"temperature": "0.7", "seed": "3"})],
+            {"cold": "cold (T=0)", "warm": "warm (T=0.7, seed=3)"},
+            id="only what differs",
+        ),
+        pytest.param([("a", {}), ("b", {})], {"a": "a", "b": "b"}, id="same settings"),
+        pytest.param(
+            [("a", {}), ("b", ELSEWHERE), ("c", {**ELSEWHERE, "model": "llama"})],
+            {
+                "a": "a (max_images=50, server=https://one.example/v1, version=qwen)",
+                "b": "b (max_images=8, server=https://two.example/v1, version=qwen-0501)",
+                "c": "c",
+            },
+            id="servers, limits and versions of one model",
+        ),
+        pytest.param(
+            [("a", {}), ("a", {"temperature": "0.7"}), ("b", {})],
+            {"a": "a (T=0 or 0.7)", "b": "b (T=0)"},
+            id="asked in two ways",
+        ),
+    ],
+)
+def test_a_label_names_what_differs(tmp_path, candidates, shown):
+    assert labels(tmp_path, *candidates) == shown
+
+
+def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(tmp_path):
+    assert labels(tmp_path, ("cold", {}), ("warm", {"temperature": "0.7"}))
+    warehouse = Warehouse(tmp_path / "warehouse.duckdb")
+    scored = [
+        {"release_id": "mmdu-1", "model": model, "form": "floor", "n_turns": 9}
+        for model in ("cold", "warm")
+    ]
+    archived = {"model": "warm", "judge": "", "release_id": "", "state": "archived"}
+    put(warehouse, {"evaluate.archive": [archived], "evaluate.scores": scored})
+    rows = warehouse.select("evaluate.candidates").to_pylist()
+    assert [row["label"] for row in rows] == ["cold (T=0)", "warm (T=0.7)"]
+
+    put(warehouse, {"evaluate.scores": scored[:1]})
+    rows = warehouse.select("evaluate.candidates").to_pylist()
+    assert [row["label"] for row in rows] == ["cold"]
+
+
+@pytest.mark.slow
+def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(released, copied):
+    """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
+    world = copied(released)
+    world.set_models({"warm": {"temperature": 0.7}}, evaluate=["careful", "warm", "baseline:empty"])
+    assert world.evaluate().success
+    assert world.run(ANY_ASSETS, assets=SCORING | REPORTS | SITE).success
+    cold, warm = "careful (T=0)", "warm (T=0.7)"
+    rows = world.rows("SELECT DISTINCT model, label FROM evaluate.leaderboard")
+    assert {row["model"]: row["label"] for row in rows} == {
+        "careful": cold,
+        "warm": warm,
+        "baseline:empty": "baseline:empty",
+    }
+    (release,) = world.rows("SELECT DISTINCT release FROM evaluate.leaderboard")
+    report = Page(world.report()).text
+    assert report.count(cold) > 2 and report.count(warm) > 2
+    # In full below the leaderboard.
+    assert "How each model was asked" in report and "context_policy" in report
+    (folder,) = (world.home / "reports" / "items" / release["release"]).iterdir()
+    models = pieces_of(folder)["release"]["models"]
+    assert [(model["name"], model["label"]) for model in models[:2]] == [
+        ("careful", cold),
+        ("warm", warm),
+    ]
+    assert models[1]["settings"]["temperature"] == "0.7"
+    assert models[1]["settings"]["model"] == "offline-careful"
+    assert models[2]["settings"] == {}

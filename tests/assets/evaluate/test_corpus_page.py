@@ -59,7 +59,10 @@ def corpus(warehouse: Warehouse, store: ImageStore) -> Warehouse:
     put(
         warehouse,
         {
-            "ingest.shards": [{"wit_shard": "s", "n_rows": 5, "reasons": [("not_utf8", 4)]}],
+            "ingest.shards": [
+                {"wit_shard": "s", "n_rows": 5, "reasons": [("not_utf8", 4)]},
+                {"wit_shard": "z", "n_rows": 9, "reasons": []},
+            ],
             "ingest.entries": entries,
             "ingest.pages": entries,
             "ingest.rejected": [
@@ -138,12 +141,12 @@ def test_the_page_says_what_there_is_what_was_left_out_and_what_people_decided(
     assert "There is no map yet" in page.words
     words = page.words.replace(" ", "")
     for said in (
-        *("Shards 1", "WIT rows 5", "Pages 2", "Entries 2", "Pictures 2", "Image sets 1"),
+        *("Shards 2", "WIT rows 14", "Pages 2", "Entries 2", "Pictures 2", "Image sets 1"),
         "en 1 50.0 %",
         "zh 1 50.0 %",
         "CC BY 4.0 1 50.0 %",
         "not known 1 50.0 %",
-        "s 5 2 3 4",
+        *("s 5 2 3 4", "z 9 0 0 0"),
         # Image sets have sizes and a sample with pictures.
         "instruction 1of 3 1",
         "2 pictures, set set-1",

@@ -1,29 +1,35 @@
-"""Analyses beside each other in one table of findings: each has its own rows, and fails by itself."""
+"""Analyses in one table of findings, each by itself; families and slices by two labels."""
 
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
+import yaml
 
 from assets.common.tables import SOURCES
+from assets.evaluate.comparisons import comparisons
 from assets.evaluate.findings import AnalysisResult, analysis, rows_of
 from assets.evaluate.language_gaps import language_gaps
+from assets.evaluate.leaderboard import leaderboard
+from assets.evaluate.model_groups import model_groups
 from assets.evaluate.prompt_sensitivity import prompt_sensitivity
+from assets.evaluate.scores import scores
 from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
+from methods.choice.passes import RIGHT
 from methods.evaluation.findings import Finding, counted
 from methods.evaluation.items import Item, Turn
 from methods.release import Edition
+from resources.llm.registry import load_registry
 from resources.warehouse import Warehouse
 from tests.assets.review.desk import Desk
 from tests.assets.world import metadata
 
 TABLES = ("evaluate.language_gaps", "evaluate.prompt_sensitivity")
 OF = {"benchmark": "b", "release_id": "r"}
-
-
 WORDINGS = ("What is it?", "Describe it.", "Please describe what is to be seen in it.")
 RATINGS = (9, 3, 6)
 
@@ -147,4 +153,105 @@ def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> 
         ("g1-0", 9),
         ("g1-1", 3),
         ("g1-2", 6),
+    ]
+
+
+BASE = {"access": "open", "parameters": 7, "backbone": "LLaMA", "family": "llama"}
+ENTRIES = {
+    "base": BASE,
+    "tuned": {**BASE, "trained_on": ["mmdu-45k"]},
+    "closed": {"access": "proprietary", "family": "gpt", "reference_rank": 2},
+}
+ITEMS = {"a": ("VO", "yes"), "b": ("VO", "no"), "c": ("GAR", "yes"), "d": ("GAR", "no")}
+VALUES = {"base": "1000", "tuned": "1101", "closed": "1111", "file:base": "0000"}
+"""Whether each model is right, by item."""
+
+
+@pytest.fixture
+def scored(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    models = tmp_path / "models.yaml"
+    entries = {name: {"provider": "openai", **entry} for name, entry in ENTRIES.items()}
+    profile = {"judge": "base", "evaluate": list(ENTRIES)}
+    models.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    monkeypatch.setenv("LOOM_MODELS", str(models))
+    items = [
+        Item(name, (Turn(1, "Q?", ()),), labels={"task": task, "answerable": answerable})
+        for name, (task, answerable) in ITEMS.items()
+    ]
+    edition = Edition("mmiu", None, "en", "imported")
+    release_id = write_imported(desk.warehouse, "mmiu-en", edition, items, {"file": "f"})
+    card = desk.warehouse.select("release.releases").to_pylist()
+    desk.fill("release.releases", [{**row, "writers": ["closed"]} for row in card])
+    here = {"benchmark": "mmiu", "release_id": release_id, "turn": 1, "trial": "plain"}
+    answers = [
+        {**here, "model": model, "item_id": name, "value": float(value), "status": "answered"}
+        for model, values in VALUES.items()
+        for name, value in zip(ITEMS, values, strict=True)
+    ]
+    desk.fill("evaluate.answers", [{**row, "answer": "A"} for row in answers])
+    judged = {"judge": "base", "replicate": 0, "part": "", "status": "judged", "metric": RIGHT}
+    desk.fill("evaluate.observations", [{**row, **judged} for row in answers])
+    given = {
+        "warehouse": desk.warehouse,
+        "benchmarks": BENCHMARKS,
+        "profile": load_registry().profile("p"),
+    }
+    dg.materialize([scores, comparisons, leaderboard, model_groups], resources=given)
+    return desk
+
+
+def test_the_leaderboard_has_the_fields_of_models_yaml(scored: Desk) -> None:
+    rows = scored.rows(
+        "SELECT DISTINCT model, access, parameters, trained_on, reference_rank "
+        "FROM evaluate.leaderboard ORDER BY model"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("base", "open", 7, [], None),
+        ("closed", "proprietary", None, [], 2),
+        # Predictions have the fields of the entry that they are named after.
+        ("file:base", "open", 7, [], None),
+        ("tuned", "open", 7, ["mmdu-45k"], None),
+    ]
+
+
+def test_models_that_differ_by_their_training_are_before_and_after(scored: Desk) -> None:
+    rows = scored.rows(
+        "SELECT before, after, trained_on, value_before, value_after, difference, ci_low, ci_high "
+        "FROM evaluate.training_effects WHERE metric = 'Accuracy' AND aggregation = 'micro' "
+        "ORDER BY before"
+    )
+    base, of_file = rows
+    assert [*base.values()][:6] == ["base", "tuned", "mmdu-45k", 25, 75, 50]
+    assert base["ci_low"] < 50 < base["ci_high"]
+    assert (of_file["before"], of_file["difference"]) == ("file:base", 75)
+    # Groups have means: open models by item 2, 1, 0 and 1 of 3 right.
+    rows = scored.rows(
+        "SELECT subject, subset_value, value FROM evaluate.model_groups "
+        "WHERE measure = 'mean' AND subset_label IN ('', 'task')"
+    )
+    means = {(row["subject"], row["subset_value"]): row["value"] for row in rows}
+    assert means["access: open", ""] == pytest.approx(100 / 3)
+    assert (means["access: open", "VO"], means["access: proprietary", "GAR"]) == (50, 100)
+
+
+def test_the_leaderboard_says_whose_answers_are_the_judges_or_the_writers(scored: Desk) -> None:
+    related = {"base": "self", "closed": "self", "tuned": "family"}
+    rows = scored.rows("SELECT DISTINCT model, related FROM evaluate.leaderboard")
+    assert {row["model"]: row["related"] for row in rows if row["model"] in related} == related
+    related = {"base": "is the judge", "closed": "is the writer", "tuned": "judge's family"}
+    rows = scored.rows("SELECT DISTINCT model, related FROM evaluate.ranks")
+    assert {row["model"]: row["related"] for row in rows if row["model"] in related} == related
+
+
+def test_scores_are_split_by_the_two_labels_of_a_pair(scored: Desk) -> None:
+    rows = scored.rows(
+        "SELECT subset_value, value, n_items FROM evaluate.scores WHERE model = 'tuned' "
+        "AND form = 'floor' AND metric = 'Accuracy' AND subset_label = 'task, answerable' "
+        "ORDER BY subset_value"
+    )
+    assert [tuple(row.values()) for row in rows] == [
+        ("GAR, no", 100, 1),
+        ("GAR, yes", 0, 1),
+        ("VO, no", 100, 1),
+        ("VO, yes", 100, 1),
     ]

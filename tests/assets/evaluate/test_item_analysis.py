@@ -86,7 +86,7 @@ def flagged(world: World) -> dict[str, str]:
 
 def test_what_was_planted_is_flagged_with_its_evidence_and_nothing_else(analysed: World) -> None:
     assert flagged(analysed) == {TEXT_ONLY: "text_only", WRONG: "wrong_item"}
-    (row,) = analysed.rows("FROM evaluate.flagged_items WHERE filter = 'text_only'")
+    (row,) = analysed.table("evaluate.flagged_items", filter="text_only")
     assert row["right_models"] == ["no-images:careful", "no-images:careless"]
     assert (row["wrong_models"], row["unknown_models"]) == (["no-images:always-a"], [])
     said = {each["model"]: each for each in json.loads(row["answers"])}
@@ -97,7 +97,7 @@ def test_what_was_planted_is_flagged_with_its_evidence_and_nothing_else(analysed
 
 
 def test_a_lost_result_is_neither_right_nor_wrong_and_is_counted(analysed: World) -> None:
-    rows = {row["filter"]: row for row in analysed.rows("FROM evaluate.filters")}
+    rows = {row["filter"]: row for row in analysed.table("evaluate.filters")}
     assert rows["text_only"]["models"] == sorted(BLIND)
     assert (rows["text_only"]["n_items"], rows["text_only"]["n_undecided"]) == (N_QUESTIONS, 1)
     assert (rows["wrong_item"]["models"], rows["wrong_item"]["n_undecided"]) == (sorted(MODELS), 0)
@@ -115,14 +115,14 @@ def test_too_few_models_flag_nothing_and_the_reason_is_shown(analysed: World) ->
 
 
 def test_statistics_are_of_models_alone(analysed: World) -> None:
-    rows = {row["item_id"]: row for row in analysed.rows("FROM evaluate.item_statistics")}
+    rows = {row["item_id"]: row for row in analysed.table("evaluate.item_statistics")}
     assert {row["n_models"] for row in rows.values()} == {len(MODELS)}
     assert rows[WRONG]["flags"] == ["everyone_wrong"] and rows[WRONG]["share_right"] == 0
     assert rows["0"]["share_right"] >= 0.2 and rows["0"]["discrimination"] > 0
 
 
 def test_people_see_the_item_and_the_evidence(analysed):
-    queued = {row["set_id"]: row for row in analysed.rows("FROM evaluate.item_queue")}
+    queued = {row["set_id"]: row for row in analysed.table("evaluate.item_queue")}
     assert queued.keys() == {TEXT_ONLY, WRONG}
     content = json.loads(queued[WRONG]["content"])
     assert content["question"] == f"Question {WRONG}. Which colour has the picture?"

@@ -1,6 +1,7 @@
 """A judge that is led is found by the bias tests, and one that is not is not: in two languages."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def bias_test(world: World, **config: object):
 
 
 def shifts(world: World) -> dict[tuple[str, str], Row]:
-    rows = world.rows("FROM evaluate.judge_bias_tests")
+    rows = world.table("evaluate.judge_bias_tests")
     return {(row["judge"], row["bias_test"]): row for row in rows}
 
 
@@ -95,6 +96,14 @@ def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) ->
         "honest": False,
         "obedient": True,
     }
+    # A relative needs a family: without one there is nothing to prefer.
+    preference = found["obedient", "self_preference"]
+    assert (preference["n"], preference["shift"]) == (N_ITEMS, 0)
+    assert found["honest", "self_preference"]["reason"] == NO_FAMILY
+    assert (found["honest", "leniency"]["n"], found["obedient", "leniency"]["n"]) == (
+        2 * N_ITEMS,
+        N_ITEMS,
+    )
 
 
 def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(probed: World) -> None:
@@ -105,7 +114,7 @@ def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(prob
     for judge in ("honest", "obedient"):
         row = found[judge, "position"]
         assert (row["shift"], row["p_holm"], row["verdict"]) == (0, 1, NONE)
-    rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test = 'position'")
+    rows = probed.table("evaluate.bias_test_judgments", bias_test="position")
     assert len(rows) == N_PAIRS * 2 * len(JUDGES)
     assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
 
@@ -113,38 +122,14 @@ def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(prob
 def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(probed):
     rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test <> 'position'")
     assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
-    places = {
-        (judge, name): {
-            (row["model"], row["item_id"])
-            for row in rows
-            if (row["judge"], row["bias_test"]) == (judge, name)
-        }
-        for judge in JUDGES
-        for name in ("length", "obedience")
-    }
+    places: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for row in rows:
+        assert row["answer_call_key"] is not None
+        asked = places.setdefault((row["judge"], row["bias_test"]), set())
+        asked.add((row["model"], row["item_id"]))
     (first, *others) = places.values()
-    assert len(first) == N_ANSWERS and all(each == first for each in others)
-    assert {model for model, _ in first} <= {"relative", "stranger"}
+    assert len(others) == 2 * len(JUDGES) - 1 and all(each == first for each in others)
+    half = N_ANSWERS // 2
+    assert Counter(model for model, _ in first) == {"relative": half, "stranger": half}
     assert {item_id[:2] for _, item_id in first} == {"en", "zh"}
-    assert {row["answer_call_key"] is None for row in rows} == {False}
-    assert {row["n"] for (_, name), row in shifts(probed).items() if name == "length"} == {
-        N_ANSWERS
-    }
-    assert {model: sum(name == model for name, _ in first) for model, _ in first} == {
-        "relative": N_ANSWERS // 2,
-        "stranger": N_ANSWERS // 2,
-    }
     assert len({item_id for _, item_id in first}) == N_ANSWERS
-
-
-def test_the_favour_of_a_relative_needs_a_family_and_no_call(probed: World) -> None:
-    found = shifts(probed)
-    # Both judge plain answers alike.
-    assert found["obedient", "self_preference"]["n"] == N_ITEMS
-    assert found["obedient", "leniency"]["n"] == N_ITEMS
-    assert found["obedient", "self_preference"]["shift"] == 0
-    assert found["honest", "self_preference"]["reason"] == NO_FAMILY
-    assert (found["honest", "leniency"]["n"], found["honest", "leniency"]["shift"]) == (
-        2 * N_ITEMS,
-        0,
-    )

@@ -1,6 +1,6 @@
-"""The asset `evaluate/judge_quality` on a warehouse filled by hand."""
+"""Judges against people and each other: scores, pairs and figures, on tables filled by hand."""
 
-import math
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,17 +8,22 @@ import dagster as dg
 import pytest
 
 from assets.evaluate.judge_quality import judge_quality
+from assets.evaluate.score_queue import score_queue
 from methods.benchmarks import BENCHMARKS
+from methods.convbench.scores import OVERALL as WHOLE
+from methods.convbench.scores import REASONING
+from methods.evaluation.verdicts import ORDERS
 from methods.mmdu.judging import DIMENSIONS, OVERALL
+from resources.images.store import ImageStore
 from tests.assets.review.desk import Desk
 from tests.assets.world import metadata
 
 pytestmark = pytest.mark.slow
 
+
 Row = dict[str, Any]
 Scores = Mapping[tuple[str, str, int], tuple[int, ...]]
 """Replicates by judge, model and item."""
-
 BENCHMARK = {"benchmark": "mmdu", "release_id": "r"}
 PLAIN = {"trial": "plain", "turn": 1, "part": "turn"}
 MODELS = ("a", "b", "c")
@@ -32,37 +37,43 @@ def answer(model: str, item: int) -> str:
 
 @pytest.fixture
 def evaluated(desk: Desk) -> Desk:
-    """Two items of one turn, answered by three models; nothing is observed."""
-    items = [{**BENCHMARK, "item_id": f"{item}", "turn": 1} for item in (1, 2)]
-    asked = [{**item, "question": f"Question {item['item_id']}?"} for item in items]
-    desk.fill("release.items", items)
-    desk.fill("release.turns", [{**turn, "image_positions": [1]} for turn in asked])
-    references = [{**item, "kind": "answer", "reference": "It is so."} for item in items]
-    desk.fill("release.references", references)
-    desk.fill("release.images", [{**item, "position": 1} for item in items])
-    desk.fill(
-        "evaluate.answers",
-        [
-            {**item, **PLAIN, "model": model, "status": "answered"}
-            | {"answer": answer(model, int(item["item_id"]))}
-            for item in items
-            for model in MODELS
-        ],
-    )
+    """Two releases of the same two items of one turn, answered by three models; none is observed."""
+    turns = [
+        {**BENCHMARK, **PLAIN, "release_id": release_id, "item_id": f"{item}"}
+        | {"question": f"Question {item}?", "reference": "It is so."}
+        for release_id in "rs"
+        for item in (1, 2)
+    ]
+    desk.release(turns)
+    answers = [
+        {
+            **turn,
+            "model": model,
+            "status": "answered",
+            "answer": answer(model, int(turn["item_id"])),
+        }
+        for turn in turns
+        for model in MODELS
+    ]
+    desk.fill("evaluate.answers", answers)
     return desk
 
 
-def observe(desk: Desk, scores: Scores, judge_version: str = "v") -> None:
-    """Observations in the place of all others: every dimension has the same score."""
+def observe(desk: Desk, scores: Scores) -> None:
+    """Observations in the place of all others: every dimension has the same score.
+
+    On the other release each judge gave everyone a 1.
+    """
+    judged = {**BENCHMARK, **PLAIN, "judge_version": "v", "status": "judged"}
     desk.fill(
         "evaluate.observations",
         [
-            {**BENCHMARK, **PLAIN, "model": model, "judge": judge, "judge_version": judge_version}
-            | {"item_id": f"{item}", "replicate": replicate, "metric": metric}
-            | {"status": "judged", "value": float(score)}
+            {**judged, "model": model, "judge": judge, "item_id": f"{item}", "metric": metric}
+            | {"release_id": release_id, "replicate": replicate, "value": float(value)}
             for (judge, model, item), replicates in scores.items()
             for replicate, score in enumerate(replicates)
             for metric in DIMENSIONS
+            for release_id, value in (("r", score), ("s", 1))
         ],
     )
 
@@ -76,34 +87,22 @@ def of(judge: str, first: tuple[int, ...], second: tuple[int, ...]) -> Scores:
     }
 
 
-def materialize(desk: Desk) -> Row:
+def materialize(desk: Desk, asset: dg.AssetsDefinition = judge_quality) -> Row:
     """Metadata of the asset."""
     resources = {"warehouse": desk.warehouse, "review_store": desk.store, "benchmarks": BENCHMARKS}
-    config = {"evaluate__judge_quality": {"config": {"n_resamples": 100}}}
-    result = dg.materialize([judge_quality], resources=resources, run_config={"ops": config})
-    return metadata(result)
+    resources["image_store"] = ImageStore(desk.warehouse.path.parent / "images")
+    few = {"evaluate__judge_quality": {"config": {"n_resamples": 100}}}
+    config = {"ops": few} if asset is judge_quality else None
+    return metadata(dg.materialize([asset], resources=resources, run_config=config))
 
 
 def figures(desk: Desk, judge: str, other: str = "") -> dict[tuple[str, str], Row]:
     """Overall figures of one judge, or of it and another: by unit or model, and measure."""
     rows = desk.rows(
         f"FROM evaluate.judge_quality WHERE judge = '{judge}' AND other = '{other}' "
-        f"AND metric = '{OVERALL}'"
+        f"AND metric = '{OVERALL}' AND release_id = 'r'"
     )
     return {(row["unit"] or row["subject"], row["measure"]): row for row in rows}
-
-
-def test_one_judge_has_a_distribution_and_figures_of_length(evaluated: Desk) -> None:
-    # Longer answers have higher scores throughout: 2, 3 and 4 words.
-    observe(evaluated, of("j", (4, 6, 10), (5, 7, 10)))
-    shown = materialize(evaluated)
-    found = figures(evaluated, "j")
-    # Ranks of the scores 1, 2, 3, 4, 5.5, 5.5, of the lengths 1.5, 1.5, 3.5, 3.5, 5.5, 5.5: their
-    # covariance is 16, their squares 17 and 16.
-    assert found["", "length_correlation"]["value"] == pytest.approx(4 / math.sqrt(17))
-    assert {row["judge"] for row in evaluated.rows("FROM evaluate.judge_quality")} == {"j"}
-    assert "| `r` | `j` | `v` | 7.00 | 0.33 | 0.97 | – |" in shown["judges"]
-    assert shown["agreement"] == "none"
 
 
 def test_two_judges_agree_and_make_a_panel(evaluated: Desk) -> None:
@@ -113,6 +112,8 @@ def test_two_judges_agree_and_make_a_panel(evaluated: Desk) -> None:
     # Of 6 answers three are 1 point apart.
     assert found["answer", "mae"]["value"] == pytest.approx(3 / 6)
     assert figures(evaluated, "k", "j") == {}, "a pair has one row"
+    # Longer answers have higher scores throughout.
+    assert figures(evaluated, "j")["", "length_correlation"]["value"] > 0.9
     panel = figures(evaluated, "panel")
     assert panel["", "mean"]["value"] == pytest.approx((4.5 + 6.5 + 8.5 + 5 + 7 + 9) / 6)
     assert panel["", "variance_share_judge"]["value"] is not None
@@ -139,14 +140,7 @@ def test_people_are_compared_with_a_judge_on_each_model_s_answers(evaluated: Des
         | {"scores": {OVERALL: None}}
         for model in MODELS
     ]
-    evaluated.queue("score", contents)
-    evaluated.decide(
-        "ann",
-        [
-            {"verdict": "edit", "edits": content | {"scores": {OVERALL: points}}}
-            for content, points in zip(contents, (2, 6, 10), strict=True)
-        ],
-    )
+    evaluated.score("ann", contents, OVERALL, [2, 6, 10])
     shown = materialize(evaluated)
     found = figures(evaluated, "j", "people")
     # 4, 6, 9 against 2, 6, 10.
@@ -158,3 +152,181 @@ def test_people_are_compared_with_a_judge_on_each_model_s_answers(evaluated: Des
     )
     assert others == [{"metric": OVERALL, "other": "people"}]
     assert "| `r` | `j` | `v` | `people` | 1.00 | 1.00 | 1.00 |" in shown["agreement"]
+
+
+ANSWERS = ["Three owls.", "Two owls.", "An owl.", "No owl."]
+GRADES = [9, 6, 4, 1]
+
+
+def asked(answer: str) -> Row:
+    texts = {"question": "How many?", "reference": "Three.", "answer": answer}
+    scale = {"dimensions": ["Richness"], "lowest": 1, "highest": 10}
+    return {"image_ids": [], **texts, **scale, "scores": {"Richness": None}}
+
+
+def agreeing(desk: Desk) -> None:
+    """A release of one item and one turn, answered by four models and judged.
+
+    What must not mix with it: a judgment of an answer that was replaced, and judgments of the first
+    model's other answers - on another release, to another item, in another trial and another turn.
+    """
+    where = {"release_id": "r", "item_id": "i", "turn": 1, "benchmark": "mmdu", "trial": "plain"}
+    turns = [{**where, "question": "How many?", "reference": "Three."}]
+    turns += [
+        {**turns[0], **place, "question": f"How many {place}?"}
+        for place in ({"release_id": "s"}, {"item_id": "k"}, {"turn": 2})
+    ]
+    desk.release(turns)
+    first = {**turns[0], "model": "model 0", "call_key": "call 0", "answer": ANSWERS[0]}
+    judged = [
+        ({**first, "model": f"model {n}", "call_key": f"call {n}", "answer": text}, grade)
+        for n, (text, grade) in enumerate(zip(ANSWERS, GRADES, strict=True))
+    ]
+    judged += [({**first, **turn}, 1) for turn in turns[1:]]
+    judged.append(({**first, "trial": "shifted", "answer": "Five owls."}, 1))
+    judged.append(({**first, "model": "model 4", "judged_call": "an earlier call"}, 1))
+    desk.fill("evaluate.answers", [{**row, "status": "answered"} for row, _ in judged])
+    by = {"judge": "j", "replicate": 0, "part": "turn", "judge_version": "v"}
+    desk.fill(
+        "evaluate.judgments",
+        [
+            {**row, **by, "answer_call_key": row.get("judged_call", row["call_key"])}
+            | {"score": grade, "scores": [("Richness", grade), ("Creativity", 5)]}
+            for row, grade in judged
+        ],
+    )
+
+
+def test_the_judge_is_compared_with_people_on_the_answers_that_both_have_scored(desk: Desk) -> None:
+    agreeing(desk)
+    contents = [asked(answer) for answer in [*ANSWERS[:3], "Nobody was judged for this."]]
+    desk.score("ann", contents, "Richness", [8, 6, 2, 10])
+    desk.materialize()
+    against = desk.rows("FROM evaluate.judge_agreement WHERE raters = 'people|judge:j'")
+    assert {row["dimension"] for row in against} == {"Richness"}
+    assert {row["n_items"] for row in against} == {3}
+    found = {row["measure"]: row["value"] for row in against}
+    assert found["mae"] == pytest.approx((1 + 0 + 2) / 3)  # 9, 6, 4 against 8, 6, 2.
+    assert found["kendall"] == pytest.approx(1)
+
+
+def test_judgments_under_two_versions_are_those_of_two_judges(desk: Desk) -> None:
+    """The same answer by two models, judged 9 under one version and 3 under the next."""
+    agreeing(desk)
+    answers = desk.rows("FROM evaluate.answers")
+    desk.fill(
+        "evaluate.answers",
+        [{**row, "answer": ANSWERS[0]} if row["model"] == "model 1" else row for row in answers],
+    )
+    judgments = desk.rows("FROM evaluate.judgments")
+    for row in judgments:
+        row["scores"] = [("Richness", {"model 0": 9, "model 1": 3}.get(row["model"], 5))]
+        row["judge_version"] = "w" if row["model"] == "model 1" else "v"
+    desk.fill("evaluate.judgments", judgments)
+    desk.queue("score", [asked(ANSWERS[0])])
+    scores = {
+        row["judge"]: row["score"]
+        for row in desk.warehouse.read("evaluate/judged_scores").to_pylist()
+    }
+    assert scores == {"j v": 9, "j w": 3}
+
+
+RELEASE = {"benchmark": "convbench", "release_id": "r"}
+REFERENCES = {1: "Two owls.", 2: "To sleep."}
+JUDGED = {"i1": "model", "i2": "model", "i3": "reference", "i4": "reference"}
+"""Who wins the second turn of each item by the judge, in both orders."""
+
+
+def place(item: str, turn: int) -> Row:
+    return {**RELEASE, "item_id": item, "turn": turn}
+
+
+def text_of(item: str, turn: int) -> str:
+    return f"Answer {turn} of {item}."
+
+
+@pytest.fixture
+def compared(desk: Desk) -> Desk:
+    """Items of two turns, answered by one model; a judge has compared the second one both ways."""
+    asked = {"model": "m", "trial": "plain", "status": "answered", "call_key": "c"}
+    turns = [
+        place(item, turn) | {"question": f"Question {turn}?", "reference": reference}
+        for item in JUDGED
+        for turn, reference in REFERENCES.items()
+    ]
+    desk.fill("release.current", [{"name": "n", "release_id": "r"}])
+    desk.release([{**turn, "image_positions": []} for turn in turns])
+    answers = [{**turn, "answer": text_of(turn["item_id"], turn["turn"])} for turn in turns]
+    blind = {"model": "no-images:m", "trial": "plain"}
+    desk.fill(
+        "evaluate.answers",
+        [
+            *({**answer, **asked} for answer in answers),
+            # Nobody scores what was answered without the images.
+            *({**answer, **asked, **blind, "answer": "I see nothing."} for answer in answers),
+        ],
+    )
+    verdicts = [
+        {**place(item, 2), **asked, "judge": "j", "judge_version": "v", "part": prefix + order}
+        | {"replicate": 0, "metric": metric, "answer_call_key": "c", "status": "judged"}
+        | {"scores": [(metric, share)], "score": share, "value": share}
+        for item, share in ((item, float(winner == "model")) for item, winner in JUDGED.items())
+        for prefix, metric in (("", REASONING), ("overall-", WHOLE))
+        for order in ORDERS
+    ]
+    desk.fill("evaluate.judgments", [*verdicts, *({**row, **blind} for row in verdicts)])
+    desk.fill("evaluate.observations", verdicts)
+    return desk
+
+
+def test_a_pair_says_neither_who_answered_nor_what_the_judge_said(compared: Desk) -> None:
+    materialize(compared, score_queue)
+    items = compared.store.items(["pair"])
+    assert len(items) == len(JUDGED)
+    for item in items:
+        content = item["content"]
+        assert set(content) == {"image_ids", "question", "a", "b", "winner"}
+        assert (content["question"], content["winner"]) == ("Question 2?", None)
+        texts = {content["a"], content["b"]}
+        assert texts == {REFERENCES[2], text_of(item["set_id"], 2)}
+        # The turn before stands above, each text under the letter of its side.
+        model_is_a = content["a"] != REFERENCES[2]
+        sides = [text_of(item["set_id"], 1), REFERENCES[1]]
+        first, second = sides if model_is_a else sides[::-1]
+        earlier = ["Earlier: Question 1?", f"A: {first}", f"B: {second}"]
+        assert item["context"] == {"earlier": earlier}
+    rows = compared.rows("FROM evaluate.score_queue")
+    assert not any(name in json.dumps(rows) for name in ('"m"', '"j"'))
+
+
+def test_the_judge_and_people_have_a_share_of_equal_verdicts_and_kappa(compared: Desk) -> None:
+    materialize(compared, score_queue)
+    queued = sorted(compared.store.items(["pair"]), key=lambda item: item["set_id"])
+    by_people = {"i1": "model", "i2": "reference", "i3": "reference", "i4": "reference"}
+    decisions = []
+    for item in queued:
+        model_is_a = item["content"]["a"] != REFERENCES[2]
+        winner = "A" if (by_people[item["set_id"]] == "model") == model_is_a else "B"
+        decisions.append({"verdict": "edit", "edits": {**item["content"], "winner": winner}})
+    compared.decide("ann", decisions)
+    materialize(compared)
+    rows = compared.rows(
+        "SELECT metric, measure, n, value FROM evaluate.judge_quality "
+        "WHERE other = 'people' AND unit = 'answer' AND subset_label = ''"
+    )
+    found = {(row["metric"], row["measure"]): (row["n"], row["value"]) for row in rows}
+    # In each order 3 of 4 verdicts are equal; by chance (2 x 1 + 2 x 3) / 16 = half of them are.
+    assert found[REASONING, "raw"] == (8, pytest.approx(0.75))
+    assert found[REASONING, "cohen_kappa"] == (8, pytest.approx(0.5))
+    assert {metric for metric, _ in found} == {REASONING}
+
+
+@pytest.mark.parametrize("desk", [{"default": {"annotators": 2}}], indirect=True)
+def test_a_pair_on_which_two_people_differ_has_no_verdict(compared: Desk) -> None:
+    materialize(compared, score_queue)
+    queued = sorted(compared.store.items(["pair"]), key=lambda item: item["set_id"])
+    for person, winner in (("ann", "A"), ("bob", "B")):
+        edits = [{**item["content"], "winner": winner} for item in queued]
+        compared.decide(person, [{"verdict": "edit", "edits": edit} for edit in edits])
+    materialize(compared)
+    assert compared.rows("FROM evaluate.judge_quality WHERE other = 'people'") == []

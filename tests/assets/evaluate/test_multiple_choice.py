@@ -231,22 +231,9 @@ def test_the_report_has_letters_refusals_abilities_and_calls_saved(chosen: World
     saved = {row[0]: row[1:] for row in board(html, table="passes")}
     # Three of twelve were asked twice.
     assert saved["always-a"] == ["48", "15", "33 68.8 %", "0"]
-    refused = {row[0]: row[1:] for row in board(html, table="refusals")}
-    assert refused["refuser"][0] == "12 100.0 % of 12 answers"
-    assert [row[0] for row in board(html, table="levels")][0] == "overall"
     (other,) = (chosen.home / "reports").glob("mmiu-imported*.html")
     words = other.read_text()
     assert "Map by task" in words and "by relation" in words and "Calls saved" not in words
-
-
-def test_models_are_compared_by_ability(chosen: World) -> None:
-    rows = chosen.rows(
-        "SELECT DISTINCT benchmark, subset_label, metric FROM evaluate.ability_comparisons ORDER BY ALL"
-    )
-    assert [tuple(row.values()) for row in rows] == [
-        ("mmbench", "l2-category", "Circular"),
-        ("mmiu", "relation", "Accuracy"),
-    ]
 
 
 # --- Baselines and predictions from files ----------------------------------------------------------
@@ -317,7 +304,7 @@ def test_what_a_file_lacks_or_contradicts_is_told_and_never_a_gain(world, chosen
         ("2", "shift-0", "no_prediction"),
         ("3", "shift-0", "no_prediction"),
     ]
-    assert world.rows("SELECT * FROM evaluate.missing WHERE model = 'file:spoilt'") == []
+    assert world.table("evaluate.missing", model="file:spoilt") == []
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_what_no_rule_reads_is_read_by_a_model_and_named(toy: World) -> None:
     assert judged == [{"n": toy.warehouse.count("evaluate.provenance")}] == [{"n": 18 + 18 + 8}]
 
 
-def test_ranks_slices_and_the_report_follow(toy: World) -> None:
+def test_ranks_slices_the_report_and_a_metric_of_groups_follow(toy: World) -> None:
     ranks = toy.rows("SELECT model, rank FROM evaluate.ranks WHERE metric = 'Circular'")
     assert {row["model"]: row["rank"] for row in ranks} == {
         "careful": 1,
@@ -128,9 +128,6 @@ def test_ranks_slices_and_the_report_follow(toy: World) -> None:
     assert "colour" in {row["subset_label"] for row in labels}
     (page,) = (toy.home / "reports").glob("toy-test*.html")
     assert "Circular" in page.read_text() and "always-a" in page.read_text()
-
-
-def test_a_group_metric_has_groups_as_its_units(toy: World) -> None:
     (row,) = toy.rows(
         "SELECT value, n_units FROM evaluate.scores WHERE metric = 'Alignment' "
         "AND model = 'always-a' AND form = 'floor' AND subset_label = ''"
@@ -237,14 +234,12 @@ def test_a_benchmark_that_raises_loses_its_own_results_only(
         mended = Toy()
         mended.name = "broken"
         assert run(mended).success
-        assert world.rows("FROM evaluate.not_made") == []
-        assert {row["benchmark"] for row in world.rows("FROM evaluate.scores")} == {"toy", "broken"}
+        assert world.table("evaluate.not_made") == []
+        assert {row["benchmark"] for row in world.table("evaluate.scores")} == {"toy", "broken"}
 
 
 def test_a_policy_that_it_does_not_permit_is_not_used_and_the_asset_says_so(toy: World) -> None:
     (version,) = {row["v"] for row in toy.rows("SELECT prompt_version AS v FROM evaluate.answers")}
     assert version == "circular@1"
-    event = toy.instance.get_latest_materialization_event(dg.AssetKey(["evaluate", "answers"]))
-    assert event is not None and event.asset_materialization is not None
-    told = event.asset_materialization.metadata["context policy"].value
+    told = toy.told("evaluate/answers")["context policy"]
     assert told == "toy: fail, it does not permit truncate"

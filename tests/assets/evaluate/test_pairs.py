@@ -1,16 +1,25 @@
 """Answers are compared only where it is asked for, by a design within a budget, and rated."""
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import dagster as dg
 import pytest
 
+from assets.evaluate.pair_rounds import PairwiseEvaluation
 from assets.evaluate.pairs import OFF
+from methods.evaluation.asking import Answer, Transcript
+from methods.evaluation.items import Item, Turn
+from methods.evaluation.judging import Judgment
+from methods.pairwise.design import ComparisonUnit, Matchup, MatchupOutcomes
+from resources.llm.parsed_reply import ParsedReply
 from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_judge_bias_tests import write_questions
 from tests.assets.world import ANY_ASSETS, PAIRING, Row, World, metadata, sentence
 
 pytestmark = pytest.mark.slow
+
 
 ANSWERS = dg.AssetSelection.assets(["evaluate", "answers"])
 N_ITEMS = 12
@@ -55,23 +64,21 @@ def ratings(world: World, judge: str, form: str = "judged") -> dict[str, Row]:
 
 
 def test_no_release_is_asked_by_itself_and_it_says_how(answered: World) -> None:
-    before = answered.rows("FROM evaluate.pairs ORDER BY ALL")
+    before = answered.table("evaluate.pairs")
     run = answered.run(ANY_ASSETS, assets=PAIRING)
     assert run.success
     assert metadata(run, "evaluate/pairs")["note"] == OFF
-    assert answered.rows("FROM evaluate.pairs ORDER BY ALL") == before
+    assert answered.table("evaluate.pairs") == before
 
 
-def test_every_pair_is_asked_in_both_orders_by_each_judge_and_who_declines_is_last(
-    answered: World,
-) -> None:
+def test_every_pair_is_asked_in_both_orders_by_each_judge_and_who_declines_is_last(answered):
     assert compare(answered, adaptive=False).success
-    rows = answered.rows("FROM evaluate.pairs")
+    rows = answered.table("evaluate.pairs")
     assert len(rows) == 2 * 3 * N_ITEMS * 2
     assert {row["status"] for row in rows} == {"judged"}
     places = {(row["judge"], row["item_id"], row["model_a"], row["model_b"]) for row in rows}
     assert all((judge, item, b, a) in places for judge, item, a, b in places)
-    (design,) = answered.rows("FROM evaluate.pair_designs WHERE judge = 'honest'")
+    (design,) = answered.table("evaluate.pair_designs", judge="honest")
     assert (design["n_calls"], design["n_calls_of_all"], design["n_models"]) == (72, 72, 3)
 
     honest = ratings(answered, "honest")
@@ -80,13 +87,13 @@ def test_every_pair_is_asked_in_both_orders_by_each_judge_and_who_declines_is_la
     # A judge that always says A gives everyone the same.
     always = ratings(answered, "always-a")
     assert {round(row["rating"], 6) for row in always.values()} == {1000}
-    biases = answered.rows("FROM evaluate.pair_biases WHERE bias = 'first_place'")
+    biases = answered.table("evaluate.pair_biases", bias="first_place")
     assert {row["judge"]: row["value"] for row in biases} == {"honest": 0.5, "always-a": 1.0}
 
 
 def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(answered):
     assert compare(answered, opponents="baseline:reference").success
-    rows = answered.rows("FROM evaluate.pairs WHERE judge = 'honest'")
+    rows = answered.table("evaluate.pairs", judge="honest")
     assert len(rows) == 2 * 3 * N_ITEMS
     assert all("baseline:reference" in (row["model_a"], row["model_b"]) for row in rows)
     assert ratings(answered, "honest")["refuser"]["rank"] == 4
@@ -94,14 +101,6 @@ def test_models_are_compared_with_the_references_that_the_judge_is_not_shown(ans
     call = next(call for call in answered.ledger if call.key == key)
     told = json.dumps(call.request["messages"])
     assert "<reference>" not in told and "dry feet" in told
-
-
-def test_calls_of_verdicts_and_answers_are_those_of_the_ledger(answered: World) -> None:
-    assert compare(answered).success
-    known = {call.key for call in answered.ledger}
-    rows = answered.rows("FROM evaluate.pairs")
-    for name in ("call_key", "answer_a_call_key", "answer_b_call_key"):
-        assert {row[name] for row in rows} <= known
 
 
 @pytest.mark.parametrize(
@@ -115,3 +114,56 @@ def test_calls_of_verdicts_and_answers_are_those_of_the_ledger(answered: World) 
 )
 def test_what_cannot_be_compared_is_one_sentence(answered: World, config: Row, said: str) -> None:
     assert said in sentence(compare(answered, **config))
+
+
+ITEM = Item("i", (Turn(1, "What is it?"),))
+QUESTION = Matchup("x", "y", ComparisonUnit("i", 1, "i"))
+
+
+def contest(**answers: str | None) -> PairwiseEvaluation:
+    """Models and what each of them answered; None for an answer that failed."""
+    transcripts = {
+        (model, "i"): Transcript(
+            {("plain", 1): Answer("answered" if text else "failed", text, f"call of {model}")}
+        )
+        for model, text in answers.items()
+    }
+    released: Any = SimpleNamespace(benchmark=SimpleNamespace(name="toy"), release_id="toy-1")
+    design: Any = None
+    return PairwiseEvaluation(
+        released, "judge", "v", {"i": ITEM}, transcripts, design, ["x", "y"], 1, "none", True
+    )
+
+
+def reply(share: float | None) -> ParsedReply[Judgment]:
+    if share is None:
+        return ParsedReply("key", "p@1", None, ("no_winner", "It has none."))
+    return ParsedReply("key", "p@1", Judgment({"preference": share}, share, "So."), None)
+
+
+def test_a_row_an_order_in_the_form_of_an_arena():
+    of = contest(x="A mill.", y="A **lake**.")
+    # The first model wins where it stands first; where it stands second it is a tie.
+    assert of.take(QUESTION, [reply(1.0), reply(0.5)], "mock") == MatchupOutcomes((1, 0.5), 2)
+    first, second = of.rows
+    assert (first["model_a"], first["model_b"], first["winner"]) == ("x", "y", "model_a")
+    assert (second["model_a"], second["model_b"], second["winner"]) == ("y", "x", "tie")
+    assert (first["answer_a_call_key"], second["answer_a_call_key"]) == ("call of x", "call of y")
+    assert dict(first["style"])["bold"] == -dict(second["style"])["bold"] == -0.5
+    assert {row["call_key"] for row in of.rows} == {"key"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "statuses", "outcomes"),
+    [
+        ({"x": None, "y": "A lake."}, ["no_answer_a", "no_answer_b"], (0, 0)),
+        ({"x": "A mill.", "y": None}, ["no_answer_b", "no_answer_a"], (1, 1)),
+        ({"x": None, "y": None}, ["no_answer", "no_answer"], (0.5, 0.5)),
+        ({"x": "A mill."}, ["no_answer_b", "no_answer_a"], (1, 1)),
+    ],
+)
+def test_no_answer_costs_no_call_and_decides_at_the_floor(answers, statuses, outcomes):
+    of = contest(**answers)
+    assert of.take(QUESTION, [], "mock") == MatchupOutcomes(outcomes, 0)
+    assert [row["status"] for row in of.rows] == statuses
+    assert all(row["call_key"] is None and row["style"] is None for row in of.rows)

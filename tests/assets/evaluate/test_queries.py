@@ -22,15 +22,30 @@ def warehouse(empty_warehouse: Warehouse) -> Warehouse:
 
 
 def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
-    """`m` wins one of two against `n`, and neither the other one: 3/4 and 1/4."""
-    pair = {**HERE, "model_a": "m", "model_b": "n", "status": "judged", "reason": None}
-    winners = {"i1": "model_a", "i2": "tie"}
-    rows = [{**pair, "item_id": item, "winner": winner} for item, winner in winners.items()]
+    """For judge `j` of version `v`, `m` wins one of two against `n`: 3/4 and 1/4."""
+    pair = {"model_a": "m", "model_b": "n", "status": "judged"}
+    names = ("release_id", "judge", "judge_version")
+    winners = {
+        ("r", "j", "v"): ("model_a", "tie"),
+        ("r", "j", "w"): ("model_b", "model_b"),
+        ("r", "k", "v"): ("tie", "tie"),
+        ("s", "j", "v"): ("model_b", "model_b"),
+    }
+    rows = [
+        {**pair, **dict(zip(names, place, strict=True)), "item_id": item, "winner": winner}
+        for place, of in winners.items()
+        for item, winner in zip("ik", of, strict=True)
+    ]
     put(warehouse, {"evaluate.pairs": rows})
     shares = warehouse.read("evaluate/pair_shares_of", {"release_id": "r"}).to_pylist()
-    assert {row["model"]: (row["opponent"], row["n"], row["share"]) for row in shares} == {
-        "m": ("n", 2, 0.75),
-        "n": ("m", 2, 0.25),
+    found = {(row["judge"], row["judge_version"], row["model"]): row for row in shares}
+    assert {key: (row["opponent"], row["n"], row["share"]) for key, row in found.items()} == {
+        ("j", "v", "m"): ("n", 2, 0.75),
+        ("j", "v", "n"): ("m", 2, 0.25),
+        ("j", "w", "m"): ("n", 2, 0),
+        ("j", "w", "n"): ("m", 2, 1),
+        ("k", "v", "m"): ("n", 2, 0.5),
+        ("k", "v", "n"): ("m", 2, 0.5),
     }
 
 
@@ -44,15 +59,19 @@ def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(w
 
 
 def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehouse) -> None:
-    release = {**HERE, "kind": "benchmark", "origin": "imported", "review_policy": "none"}
+    """`m` is archived everywhere, `n` on one of two releases; `o` has scores on the other one."""
+    card = {"benchmark": "b", "kind": "benchmark", "origin": "imported", "review_policy": "none"}
+    releases = [{**card, "name": f"name {each}", "release_id": each} for each in "rsz"]
     hidden = {"judge": "", "state": "archived"}
     archive = [
         {**hidden, "model": "m", "release_id": ""},
-        {**hidden, "model": "n", "release_id": "another"},
+        {**hidden, "model": "n", "release_id": "r"},
     ]
-    put(warehouse, {"release.releases": [release], "evaluate.archive": archive})
-    lacking = warehouse.read("evaluate/unscored", {"models": ["m", "n"]}).to_pylist()
-    assert lacking == [{"release_id": "r", "model": "n"}]
+    scores = [{**HERE, **NO_TURNS, "model": "o", "form": "floor", "release_id": "s"}]
+    tables = {"release.releases": releases, "release.current": releases[:2]}
+    put(warehouse, {**tables, "evaluate.archive": archive, "evaluate.scores": scores})
+    lacking = warehouse.read("evaluate/unscored", {"models": [*"mno"]}).to_pylist()
+    assert [(row["release_id"], row["model"]) for row in lacking] == [("r", "o"), ("s", "n")]
 
 
 def test_what_has_no_reference_counts_in_no_score(warehouse: Warehouse) -> None:
@@ -156,27 +175,54 @@ def test_what_is_archived_is_not_shown_and_everything_else_is(warehouse, archive
     assert tuple(warehouse.count(f"evaluate.shown_{name}") for name in names) == n_shown
 
 
-def test_people_score_an_answer_with_all_pictures_shown_up_to_its_turn(warehouse):
-    """Two pictures in the first turn, one in the second, one in the third."""
-    place = {**HERE, "item_id": "i", "trial": "plain", "model": "m"}
-    positions = {1: [1, 2], 2: [3], 3: [4]}
-    put(warehouse, {"release.items": [place]})
-    images = [{**place, "position": n, "image_id": f"image {n}"} for n in range(1, 5)]
-    put(warehouse, {"release.images": images})
-    turns = [{**place, "turn": turn, "image_positions": of} for turn, of in positions.items()]
-    put(warehouse, {"release.turns": turns})
-    references = [{**place, "turn": turn, "kind": "answer"} for turn in positions]
-    put(warehouse, {"release.references": references})
-    answers = [{**place, "turn": turn, "status": "answered", "answer": "A."} for turn in positions]
-    put(warehouse, {"evaluate.answers": answers})
-    put(warehouse, {"evaluate.judgments": [{**place, "turn": turn} for turn in positions]})
-    drawn = {"n_answers": 5, "n_seed": 0, "apart": ["baseline:"], "orders": ["A"]}
-    found = warehouse.read("evaluate/score_candidates", drawn).to_pylist()
-    assert [[int(image[-1]) for image in row["image_ids"]] for row in found] == [
-        [1, 2],
-        [1, 2, 3],
-        [1, 2, 3, 4],
+def test_people_score_an_answer_with_all_that_was_shown_up_to_its_turn(warehouse):
+    """Two pictures in the first turn and one in the second, of two releases of which one is current.
+
+    Each has two items, answered by two models in two trials. Answers to `k` are compared in pairs.
+    """
+    of_item = [{"release_id": release, "item_id": item} for release in "rz" for item in "ik"]
+    turns = [
+        {**of, "turn": turn, "image_positions": shown, "kind": "answer"}
+        | {"question": f"Q {of} {turn}", "reference": f"R {of} {turn}"}
+        for of in of_item
+        for turn, shown in ((1, [1, 2]), (2, [3]))
     ]
+    answers = [
+        {
+            **of,
+            "model": model,
+            "trial": trial,
+            "status": "answered",
+            "answer": f"{model} {trial} {of}",
+        }
+        | {"benchmark": "b", "part": "A" if of["item_id"] == "k" else "answer"}
+        for of in turns
+        for model in "mn"
+        for trial in ("plain", "shift-1")
+    ]
+    images = [{**of, "position": n, "image_id": f"{of} {n}"} for of in of_item for n in (1, 2, 3)]
+    tables = {"release.items": of_item, "release.images": images, "release.turns": turns}
+    tables |= {"release.references": turns, "evaluate.answers": answers}
+    put(warehouse, {**tables, "evaluate.judgments": answers})
+    drawn = {"n_answers": 50, "n_seed": 0, "apart": ["n"], "orders": ["A"]}
+    found = {
+        row["answer"]: row for row in warehouse.read("evaluate/score_candidates", drawn).to_pylist()
+    }
+    current = [row for row in answers if (row["release_id"], row["model"]) == ("r", "m")]
+    assert found.keys() == {row["answer"] for row in current} and len(current) == 8
+    for row in current:
+        candidate, of = found[row["answer"]], {"release_id": "r", "item_id": row["item_id"]}
+        assert [candidate[name] for name in ("question", "reference", "is_pair")] == [
+            *(row["question"], row["reference"], row["item_id"] == "k")
+        ]
+        assert candidate["image_ids"] == [f"{of} {n}" for n in range(1, row["turn"] + 2)]
+        place = {name: row[name] for name in ("item_id", "model", "trial", "release_id")}
+        before = [
+            {name: each[name] for name in ("question", "reference", "answer")}
+            for each in answers
+            if each["turn"] < row["turn"] and place.items() <= each.items()
+        ]
+        assert candidate["earlier"] == (before if row["item_id"] == "k" else [])
 
 
 JUDGED = {**HERE, "judge": "j", "judge_version": "v", "replicate": 0, "trial": "plain", "turn": 1}

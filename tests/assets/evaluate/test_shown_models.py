@@ -1,31 +1,35 @@
-"""Models and judges on leaderboards: parts of a release, the archive, who left the profile."""
+"""Models and judges on leaderboards: parts of a release, the archive, losses, who left the profile."""
 
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
+from methods.prompts.prompt_template import as_data
 from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
     RANKING,
     SCORING,
+    Row,
     World,
+    check,
+    made,
     metadata,
     sentence,
 )
+from tests.doubles.garbling_proxy import Asked
+from tests.resources.llm.entries import no_backoff
 
 pytestmark = pytest.mark.slow
 
+BASE = "evaluated"
+
+
 N_TURNS = 24
 """Turns of the release's four dialogues."""
-
-
-@pytest.fixture
-def world(evaluated: World, copied: CopyWorld, tmp_path: Path) -> World:
-    """Both models evaluated on all dialogues."""
-    return copied(evaluated, tmp_path)
 
 
 def shown(world: World) -> set[tuple[str, str]]:
@@ -155,3 +159,112 @@ def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_
         *(("careful", judge) for judge in ("judge", "second", "panel")),
         ("careless", "judge"),
     }
+
+
+TABLES = ("answers", "judgments", "failed", "missing", "scores")
+"""Four dialogues of six turns."""
+
+
+@pytest.fixture
+def re_asked(evaluated: World, copied: CopyWorld, tmp_path: Path) -> World:
+    """Both models evaluated; whatever is asked now is re-asked."""
+    made_here = copied(evaluated, tmp_path)
+    made_here.forget_calls()
+    return made_here
+
+
+def tables(re_asked: World, model: str | None = None) -> dict[str, list[Row]]:
+    """What evaluation has written, of one model or of all."""
+    where = "" if model is None else f"WHERE model = '{model}'"
+    return {name: re_asked.rows(f"FROM evaluate.{name} {where} ORDER BY ALL") for name in TABLES}
+
+
+def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_away(re_asked):
+    before = tables(re_asked)
+    re_asked.proxy.refuse(lambda asked: asked.model == "offline-careful", 400, "out of luck")
+
+    run = re_asked.run(ANY_ASSETS, assets=ASKING | SCORING)
+
+    assert run.success
+    (missing,) = re_asked.table("evaluate.missing")
+    assert missing["model"] == "careful"
+    assert missing["why"].startswith("20 not_asked, 4 bad_request; bad_request of ")
+    assert missing["why"].endswith(": The server answered 400: out of luck")
+    assert tables(re_asked) == {**before, "missing": [missing]}
+    told = metadata(run, "evaluate/answers")
+    assert (told["dagster/row_count"], told["rows of this run"]) == (2 * N_TURNS, N_TURNS)
+
+    # A model that is no longer listed is no longer named.
+    re_asked.set_models(evaluate=["careless"])
+    assert re_asked.evaluate().success
+    assert re_asked.table("evaluate.missing") == []
+    re_asked.set_models()
+    re_asked.proxy.heal()
+    assert re_asked.evaluate().success
+    assert tables(re_asked) == before, "nobody is missing any more"
+
+
+def test_a_model_that_dies_midway_goes_on_where_it_was(re_asked, monkeypatch):
+    monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
+    re_asked.set_models({"careful": {"attempts": 2}})
+    before = tables(re_asked)
+    answered: list[str] = []
+
+    def is_dead(asked: Asked) -> bool:
+        if asked.model == "offline-careful" and len(answered) < 10:
+            answered.append(asked.text)
+            return False
+        return asked.model == "offline-careful"
+
+    re_asked.proxy.refuse(is_dead, 503, "gone")
+    answers = dg.AssetSelection.assets(["evaluate", "answers"])
+    assert re_asked.run(ANY_ASSETS, assets=answers).success
+    (missing,) = re_asked.table("evaluate.missing")
+    assert (missing["model"], missing["n_lost"]) == ("careful", N_TURNS - len(answered))
+    assert tables(re_asked) == {**before, "missing": [missing]}
+
+    re_asked.proxy.heal()
+    asked = len(re_asked.proxy.requests)
+    assert re_asked.run(ANY_ASSETS, assets=answers).success
+    assert len(re_asked.proxy.requests) - asked == N_TURNS - len(answered)
+    assert tables(re_asked) == before
+
+
+def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing(re_asked):
+    before = tables(re_asked)
+    re_asked.proxy.refuse(lambda asked: asked.task != "judge", 400, "out of luck")
+
+    run = re_asked.run(ANY_ASSETS, assets=ASKING | SCORING)
+
+    assert not run.success
+    assert sentence(run).startswith(
+        "evaluate.answers keeps its earlier rows: careful lost 24 of 24 "
+    )
+    assert "(20 not_asked, 4 bad_request; bad_request of " in sentence(run)
+    assert ": The server answered 400: out of luck), and at most 20% may be lost. " in sentence(run)
+    assert {"evaluate/scores", "evaluate/leaderboard"} <= made(run), "it is made of what there is"
+    assert tables(re_asked) == before
+    assert [row["step"] for row in re_asked.table("evaluate.not_made")] == ["evaluate.answers"]
+    assert not check(run, "evaluate/answers", "made").passed
+    assert check(run, "evaluate/scores", "made").passed
+
+
+def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments(re_asked):
+    before = tables(re_asked)
+    # The first three of six turns of each of four dialogues.
+    references = re_asked.rows(
+        "SELECT reference FROM release.references JOIN release.current USING (release_id) "
+        "WHERE name = 'mmdu' AND turn <= 3"
+    )
+    wanted = [f"<reference>{as_data(row['reference'])}</reference>" for row in references]
+    re_asked.proxy.rewrite(
+        lambda asked: asked.task == "judge" and any(text in asked.text for text in wanted),
+        "No grades today.",
+    )
+    run = re_asked.run(ANY_ASSETS, assets=ASKING | SCORING)
+    assert sentence(run).startswith(
+        "evaluate.judgments keeps its earlier rows: careful lost 12 of 24 turns on "
+    )
+    assert "(12 no_dictionary; no_dictionary of " in sentence(run)
+    assert {"evaluate/scores", "evaluate/leaderboard"} <= made(run)
+    assert tables(re_asked) == before

@@ -1,5 +1,7 @@
-"""Every row of a shard is an entry or is listed with a reason, in five languages and end to end."""
+"""Every row is an entry or is listed with a reason: languages, topics, limits, lists, copies."""
 
+import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,16 +9,192 @@ import pytest
 from PIL import Image
 
 from methods.ingest.wit import SEEN
-from resources.warehouse import Warehouse
+from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, WitLine
 from tests.assets.filled import put
-from tests.assets.ingesting import table, wit_line, write_settings
+from tests.assets.ingesting import (
+    ANY_LOSS,
+    by_title,
+    find_duplicates,
+    ingest_part,
+    rejected,
+    table,
+    wit_line,
+    write_settings,
+)
 from tests.assets.world import Result, World, metadata, sentence
 from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
+
 WEB = "https://upload.example.org/"
+Make = Callable[..., World]
+
+
+@pytest.fixture(scope="module")
+def make(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """A world with one shard, `mini`, of these rows, images and settings; not ingested yet."""
+
+    def make(rows: list[WitLine], files: dict[str, bytes], **settings: object) -> World:
+        root = tmp_path_factory.mktemp("filters")
+        corpus = Corpus(root / "corpus")
+        corpus.write_shard("mini", rows)
+        for name, data in files.items():
+            (corpus.images / name).write_bytes(data)
+        write_settings(corpus.folder, **settings)
+        return make_world(root, corpus)
+
+    return make
+
+
+def picture(width: int, height: int, step: int = 16, first: int = 0) -> Image.Image:
+    """Sixteen levels of grey, `step` apart, in a pattern that has each of them equally often.
+
+    The levels are `first`, `first + step`, ..., so their mean is `first + 7.5 * step` and their
+    entropy 4 bits, if 16 divides a side.
+    """
+    x, y = np.meshgrid(np.arange(width), np.arange(height))
+    return Image.fromarray((first + (7 * x + 13 * y) % 16 * step).astype(np.uint8))
+
+
+@pytest.fixture(scope="module")
+def chosen(make: Make) -> tuple[World, Result]:
+    """Seven pages, of which three are wanted; only those have their images in the folder."""
+    rows = [
+        wit_line("Fire balloon", f"{WEB}fire.png"),
+        wit_line("Montgolfier", f"{WEB}paper.png", caption_alt_text_description="A BALLOON rises"),
+        wit_line("Schwalbenschwanz", f"{WEB}tail.png", language="de"),
+        wit_line("Ballon rouge", f"{WEB}rouge.png", language="FR"),
+        wit_line("Ballooning", f"{WEB}verb.png"),
+        wit_line("Grey stone", f"{WEB}stone.png"),
+        wit_line("Toy balloon", f"{WEB}toy.png", context_page_description=""),
+    ]
+    images = {name: encoded(picture(64, 64)) for name in ("fire.png", "paper.png", "tail.png")}
+    world = make(
+        rows,
+        images,
+        languages=["en", "DE"],
+        topics={
+            "flight": {"keywords": ["balloon", "kite"]},
+            "insects": {"categories": ["papilio"], "keywords": ["moth"]},
+            "paper": {"keywords": ["paper"], "categories": ["Papilio"]},
+        },
+    )
+    world.corpus.add_categories("Schwalbenschwanz", ["Tagfalter", "Papilio"])
+    run = world.ingest(config=ANY_LOSS)
+    assert run.success
+    return world, run
+
+
+def test_pages_of_other_languages_and_topics_are_left_out_and_counted(chosen):
+    world, run = chosen
+    assert set(by_title(world, "pages")) == {"Fire balloon", "Montgolfier", "Schwalbenschwanz"}
+    told = metadata(run, "ingest/pages")
+    # `Ballooning` and `Grey stone`; a keyword is a whole word. The toy's page says nothing.
+    assert (told["dagster/row_count"], told["rows left out"]) == (3, 4)
+    assert "| no_topic | 2 |" in told["reasons"]
+    listed = {row["reference"].rpartition("/")[2]: row for row in table(world, "left_out")}
+    assert {reference: row["reason"] for reference, row in listed.items()} == {
+        "Ballooning": "no_topic",
+        "Grey_stone": "no_topic",
+        "Toy_balloon": "without_text",
+        "language fr": "language",
+    }
+    assert listed["language fr"]["detail"] == (
+        "1 page is in fr, and the languages in corpus.yaml are en, de."
+    )
+    # They are rows all the same, for who wants them later.
+    assert len(table(world, "wit_rows")) == 7
+    assert rejected(world, "row") == {}
+
+
+@pytest.mark.parametrize("name", ["pages", "entries"])
+def test_a_page_and_its_entries_tell_every_topic_they_serve(chosen, name):
+    found = {title: row["topics"] for title, row in by_title(chosen[0], name).items()}
+    assert found == {
+        "Fire balloon": ["flight"],
+        "Montgolfier": ["flight"],
+        "Schwalbenschwanz": ["insects", "paper"],
+    }
+
+
+IMAGES = {
+    "good.png": encoded(picture(96, 96)),
+    "small.png": encoded(picture(96, 48)),
+    "known.png": encoded(picture(96, 112)),
+}
+MD5 = hashlib.md5(IMAGES["known.png"]).hexdigest()
+REFUSED = {
+    "small.png": ("too_small", "The shorter side in pixels is 48, below the limit of 64."),
+    "known.png": ("excluded", f"The image, {MD5}, is on the list 'lists/coco.md5'."),
+}
+
+
+@pytest.fixture(scope="module")
+def limited(make: Make) -> World:
+    """Three images, of which one is within all limits and in no list; not ingested yet."""
+    rows = [
+        wit_line(name, WEB + name, mime_type=f"image/{name.rpartition('.')[2]}") for name in IMAGES
+    ]
+    world = make(rows, IMAGES, images={"limits": {"min_side": 64}, "exclude": ["lists/coco.md5"]})
+    (world.corpus.folder / "lists").mkdir()
+    (world.corpus.folder / "lists/coco.md5").write_text(
+        f"# COCO val2017\n{MD5.upper()} *known.png\n\n"
+    )
+    return world
+
+
+def test_a_limit_and_a_list_refuse_with_their_figures(limited: World) -> None:
+    # All but one are left out, and none is lost: nothing stops.
+    run = limited.ingest()
+    assert run.success
+    found = {
+        row["reference"].removeprefix(WEB): (row["reason"], row["detail"])
+        for row in table(limited, "rejected")
+    }
+    assert found == REFUSED
+    assert [row["title"] for row in table(limited, "entries")] == ["good.png"]
+    told = metadata(run, "ingest/images")
+    assert (told["dagster/row_count"], told["rejected"]) == (1, 2)
+    assert "| excluded | 1 |" in told["reasons"]
+    (good,) = table(limited, "images")
+    # Levels 0, 16, ..., 240: mean 120; 16 of them equally often: 4 bits.
+    assert (good["brightness"], good["entropy"], good["aspect"]) == (120, 4, 1)
+
+
+def test_copies_are_found_whatever_they_were_made_into(make: Make) -> None:
+    """One file behind two URLs, the same picture as a JPEG and turned, and another one."""
+    x, y = np.meshgrid(np.arange(256), np.arange(256))
+    owl = Image.fromarray((127 + 120 * np.sin(x / 29 + (y / 41) ** 2)).astype(np.uint8))
+    files = {
+        "owl.png": encoded(owl),
+        "owl-again.png": encoded(owl),
+        "owl.jpg": encoded(owl, "JPEG", quality=70),
+        "owl-turned.png": encoded(owl.rotate(90)),
+        "other.png": encoded(Image.fromarray((127 + 120 * np.sin(y / 5 + x / 9)).astype(np.uint8))),
+    }
+    types = {name: "image/jpeg" if name.endswith("jpg") else "image/png" for name in files}
+    rows = [wit_line(name, WEB + name, mime_type=mime_type) for name, mime_type in types.items()]
+    world = make(rows, files)
+    assert ingest_part(world, "mini", "wit_rows", "pages", "images").success
+    run = find_duplicates(world)
+    assert run.success
+
+    ids = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    group = {ids[name] for name in files if name.startswith("owl")}
+    found = {row["image_id"]: row for row in world.table("cluster.duplicates")}
+    assert set(found) == group and len(group) == 3
+    assert {row["group_id"] for row in found.values()} == {min(group)}
+    assert [found[ids[name]]["n_urls"] for name in ("owl.png", "owl.jpg")] == [2, 1]
+    # Their perceptual hashes are near, but for that of what was turned.
+    far = [name for name in files if ids[name] in group and found[ids[name]]["distance"] > 4]
+    assert far == ["owl-turned.png"]
+    told = metadata(run, "cluster/duplicates")
+    assert (told["images"], told["exact: behind several URLs"]) == (4, 1)
+    assert (told["near: look like another"], told["groups that look alike"]) == (3, 1)
+
+
 OWLS = {
     "en": ("Owl", "An owl at night", "Owls hunt at night."),
     "de": ("Eule", "Eine Eule bei Nacht", "Eulen jagen bei Nacht."),
@@ -154,9 +332,7 @@ def test_where_no_row_is_taken_the_next_stage_says_so_in_a_sentence(world, capsy
     assert any(line.startswith("There are no entries: ingest a shard first;") for line in said)
 
 
-def test_a_page_that_one_of_two_shards_leaves_out_counts_in_the_other_alone(
-    empty_warehouse: Warehouse,
-) -> None:
+def test_a_page_that_one_of_two_shards_leaves_out_counts_in_the_other_alone(empty_warehouse):
     """By its first row the page is German in one shard and English in the other."""
     languages = {"one": ("de", "en"), "two": ("en", "de")}
     rows = [

@@ -1,4 +1,4 @@
-"""Images over HTTP: what a server gives is checked, failures have reasons, nothing is fetched twice.
+"""Images over HTTP, in Parquet and by shared names: checked, refused by reason, never fetched twice.
 
 The server is real and on the loopback address, which the settings allow or forbid.
 """
@@ -16,6 +16,8 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dagster_project import resources
@@ -24,7 +26,7 @@ from resources.images.fetcher import ImageFetcher
 from resources.images.index import ImageIndex
 from resources.images.intake import RECORDED_AT_ONCE
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus
+from tests.assets.corpus import Corpus, WitLine, file_name, sample_rows
 from tests.assets.ingesting import (
     ANY_LOSS,
     ANY_LOSS_OF_IMAGES,
@@ -35,7 +37,7 @@ from tests.assets.ingesting import (
     write_settings,
     write_tsv,
 )
-from tests.assets.world import World
+from tests.assets.world import Result, World, metadata
 from tests.resources.images.upload_double import (
     Exchange,
     UploadDouble,
@@ -46,10 +48,10 @@ from tests.resources.images.upload_double import (
 
 pytestmark = pytest.mark.slow
 
+
 ASSETS = ("wit_rows", "pages", "images")
 LIMITS = {"min_side": 300}
 """Every picture of the server is 256 pixels wide and high."""
-
 Make = Callable[..., World]
 
 
@@ -190,3 +192,93 @@ def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(make, 
     logged = "".join(str(event) for event in run.all_events).encode()
     for secret in (b"s3cr", b"t0ken", b"hidd3n", basic.encode()):
         assert secret not in everything + logged, secret
+
+
+def page(language: str, title: str) -> dict[str, object]:
+    return {
+        "language": language,
+        "page_title": title,
+        "page_url": f"https://{language}.wikipedia.org/wiki/{title}",
+        "caption_title_and_reference_description": f"{title} [SEP] This is {title}",
+        "context_page_description": f"{title} is a bird.",
+    }
+
+
+def record(url: str, data: bytes | None, *pages: dict, mime_type: str = "image/png") -> dict:
+    """An image with the pages it stands on."""
+    return {
+        "image": {"bytes": data, "path": None},
+        "image_url": url,
+        "mime_type": mime_type,
+        "original_height": 3000,
+        "original_width": 4000,
+        "caption_attribution_description": "English: A bird",
+        "wit_features": list(pages),
+    }
+
+
+def test_wit_base_brings_its_images_along(make_world, tmp_path, uploads):
+    """They are pictures 300 pixels wide, made of the originals: a drawing's is a PNG."""
+    owl, drawn, far = (uploads.base + name for name in ("/o.png", "/d.svg", "/f"))
+    uploads.serve("f", ok())
+    records = [
+        record(owl, picture(1), page("en", "Owl"), page("de", "Eule")),
+        record(drawn, picture(2), page("en", "Owl"), mime_type="image/svg+xml"),
+        record(far, None, page("en", "Sparrow")),
+        record(owl, picture(1)),
+    ]
+    corpus = Corpus(tmp_path / "corpus")
+    write_settings(corpus.folder, images={"allow_private_addresses": True})
+    pq.write_table(pa.Table.from_pylist(records), corpus.folder / "base.parquet")
+    world = make_world(tmp_path, corpus)
+
+    assert world.ingest("base", ANY_LOSS).success
+    assert set(rejected(world, "row").values()) == {"no_page"}
+    # Only the one that the file has no bytes of is fetched.
+    assert uploads.asked == {"f": 1}
+    # The type of a drawing's rendition does not contradict the type of its row.
+    images = [(row["image_url"], row["stated_mime_type"]) for row in table(world, "images")]
+    assert sorted(images) == [(url, None) for url in sorted([owl, drawn, far])]
+    found = [(row["title"], row["caption"]) for row in table(world, "entries")]
+    titles = ["Eule", "Owl", "Owl", "Sparrow"]
+    assert sorted(found) == [(title, f"This is {title}") for title in titles]
+
+    again = ingest_part(world, "base", "wit_rows")
+    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
+
+
+ROWS = sample_rows("balloon", "butterfly")
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    return Corpus(tmp_path / "corpus")
+
+
+def at(row: WitLine, path: str) -> WitLine:
+    return {**row, "image_url": f"https://images.example.org/{path}"}
+
+
+def ingested(world: World, shard: str) -> Result:
+    return ingest_part(world, shard, "wit_rows", "pages", "images", config=ANY_LOSS)
+
+
+def images(world: World) -> set[str]:
+    return {row["image_url"] for row in world.rows("SELECT image_url FROM ingest.images")}
+
+
+def test_an_address_of_another_shard_counts_and_that_shard_is_named(world, corpus, capfd):
+    name = file_name(ROWS[0])
+    first, second = at(ROWS[0], f"a/{name}?v=1"), at(ROWS[1], f"a/{name}?v=2")
+    corpus.write_shard("one", ROWS[:1])
+    corpus.write_shard("one", [first, *ROWS[2:5]])
+    corpus.write_shard("two", [second, *ROWS[5:8]])
+    assert ingested(world, "one").success
+    assert first["image_url"] in images(world)
+    capfd.readouterr()
+    assert ingested(world, "two").success
+    assert f"Images of the shard one have file names that addresses of two have, too ({name})" in (
+        "".join(capfd.readouterr())
+    )
+    assert ingested(world, "one").success
+    assert not {first["image_url"], second["image_url"]} & images(world)

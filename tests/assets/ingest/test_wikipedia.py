@@ -15,11 +15,11 @@ from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Re
 
 pytestmark = pytest.mark.slow
 
+
 CONTACT = "me@example.org"
 LICENCE = {"LicenseShortName": "CC BY-SA 4.0", "LicenseUrl": "https://example.org/by-sa"}
 OWLS = {"pages": ["Barn owl", "Owl of barns", "Roc", "a<b"], "categories": ["Arctic birds"]}
 """A page, a redirect to it, one that does not exist, what is no title; and a category of one page."""
-
 Make = Callable[..., World]
 
 

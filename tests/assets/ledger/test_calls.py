@@ -146,9 +146,7 @@ def test_every_call_and_charge_is_a_row_with_what_it_cost(mirror: Mirror) -> Non
     assert lost.keys() == set(Call._fields) - said | {"status"}
 
 
-def test_costs_are_the_sums_by_day_of_utc_stage_and_model_wherever_the_machine_stands(
-    mirror: Mirror,
-) -> None:
+def test_costs_are_the_sums_by_day_of_utc_stage_and_model_wherever_the_machine_stands(mirror):
     mirror.fill()
 
     mirror.run()
@@ -238,9 +236,7 @@ def test_an_answer_that_no_call_gave_is_named_and_stops_nothing(mirror: Mirror) 
     assert n_absent_calls(mirror.warehouse.path, calls) == 1
 
 
-def test_calls_of_another_workspaces_release_are_not_missed_and_a_lost_one_is_named_once(
-    mirror: Mirror,
-) -> None:
+def test_calls_of_another_workspaces_release_are_not_missed_and_a_lost_one_is_named_once(mirror):
     mirror.fill()
     elsewhere = {"call_key": "elsewhere"}
     answer = {"status": "answered", "call_key": "nowhere", "answer": "A lighthouse."}

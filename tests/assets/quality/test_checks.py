@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
@@ -10,6 +11,8 @@ import pytest
 
 from assets.common.tables import rows_to_arrow
 from assets.quality.model_checks import MOST_READ
+from assets.release.built_dialogues import apply_checks
+from methods.release import ApprovedDialogue
 from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld
 from tests.assets.filled import put
@@ -25,6 +28,7 @@ from tests.assets.world import (
 )
 
 pytestmark = pytest.mark.slow
+
 
 QUALITY = dg.AssetSelection.groups("quality")
 RULES_ONLY = {"quality__checks": {"config": {"model_checks": False}}}
@@ -51,8 +55,7 @@ def world(released: World, copied: CopyWorld, tmp_path: Path) -> World:
     """Two dialogues of each kind."""
     world = copied(released, tmp_path)
     number = "row_number() OVER (PARTITION BY kind ORDER BY dialogue_id)"
-    few = world.warehouse.sql(f"FROM dialogue.dialogues QUALIFY {number} <= 2")
-    world.warehouse.replace("dialogue.dialogues", few)
+    world.remake("dialogue.dialogues", f"FROM dialogue.dialogues QUALIFY {number} <= 2")
     return world
 
 
@@ -113,12 +116,12 @@ def test_what_is_dropped_is_left_out_of_an_instruction_set_and_seen_first_in_a_b
 
 def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
     run = check_pairs(world, {})
-    dialogues = world.rows("SELECT * FROM dialogue.dialogues")
-    asked = world.rows("SELECT * FROM quality.asked")
+    dialogues = world.table("dialogue.dialogues")
+    asked = world.table("quality.asked")
     steps = {"blind", "other images", "blind grades", "other grades", "grounding", "texts"}
     assert {row["step"] for row in asked} == steps
     assert len(asked) == len(steps) * len(dialogues) == metadata(run, "quality/checks")["calls"]
-    rows = world.rows("SELECT * FROM quality.checks")
+    rows = world.table("quality.checks")
     # The mock writer says nothing that the pictures do not support, and needs them.
     assert all(
         row["unsupported"] == row["contradictions"] == row["sensitive"] == [] for row in rows
@@ -127,7 +130,7 @@ def test_one_request_a_dialogue_and_step_checks_all_pairs(world: World) -> None:
     assert (
         metadata(run, "quality/checks")["pass"] == len(rows) == sum(d["n_turns"] for d in dialogues)
     )
-    assert world.rows("SELECT * FROM quality.failed") == []
+    assert world.table("quality.failed") == []
 
     # The pictures of another set are shown, and none of its own.
     own = {row["dialogue_id"]: row["image_ids"] for row in dialogues}
@@ -173,7 +176,7 @@ def test_what_a_model_finds_and_what_it_cannot_check_is_a_reason(world: World) -
     assert longest < 30 * MOST_READ
     # A pair whose check could not be made does not pass.
     assert metadata(run, "quality/checks")["checks not made"] == 1
-    (failed,) = world.rows("SELECT * FROM quality.failed")
+    (failed,) = world.table("quality.failed")
     assert (failed["reason"], failed["stage"]) == ("not_json", "checks")
     unmade = [row for row in rows if row["dialogue_id"] == lost["dialogue_id"]]
     assert len(unmade) == lost["n_turns"]
@@ -193,12 +196,14 @@ def test_a_step_that_fails_as_a_whole_stops_the_checks_however_many_others_are_m
         f"quality.checks keeps its earlier rows: {n} of {n} requests of the step 'texts' were lost "
         f"({n} not_json), and at most 20% may be. {n} replies could not be read: "
     )
-    assert world.rows("SELECT * FROM quality.checks") == []
+    assert world.table("quality.checks") == []
 
 
 def test_a_page_that_two_shards_have_is_one_source(empty_warehouse: Warehouse) -> None:
-    """The second dialogue has the pictures in the other order, and so another language."""
-    languages = {"e": "de", "f": "en"}
+    """Two sets have entries of the same pictures. One has a dialogue with them in the other order."""
+    languages = {"e": "de", "f": "en", "g": "fr", "h": "nl"}
+    entries = {"s": "ef", "t": "gh"}
+    orders = [("s", (1, 2)), ("s", (2, 1)), ("t", (1, 2))]
     put(
         empty_warehouse,
         {
@@ -208,19 +213,15 @@ def test_a_page_that_two_shards_have_is_one_source(empty_warehouse: Warehouse) -
                 for entry_id, language in languages.items()
             ],
             "cluster.image_sets": [
-                {
-                    "set_id": "s",
-                    "position": place,
-                    "entry_id": entry_id,
-                    "image_id": f"image {entry_id}",
-                }
-                | {"image_id": f"image {entry_id}", "kind": "benchmark"}
-                for place, entry_id in enumerate(languages, 1)
+                {"set_id": set_id, "position": place, "entry_id": entry_id}
+                | {"image_id": f"image {place}", "kind": "benchmark"}
+                for set_id, of_set in entries.items()
+                for place, entry_id in enumerate(of_set, 1)
             ],
             "dialogue.dialogues": [
-                {"dialogue_id": order, "set_id": "s", "kind": "benchmark", "n_images": 2}
-                | {"image_ids": [f"image {entry_id}" for entry_id in order]}
-                for order in ("ef", "fe")
+                {"dialogue_id": f"{set_id} {order}", "set_id": set_id, "kind": "benchmark"}
+                | {"image_ids": [f"image {place}" for place in order], "n_images": 2}
+                for set_id, order in orders
             ],
         },
     )
@@ -228,4 +229,50 @@ def test_a_page_that_two_shards_have_is_one_source(empty_warehouse: Warehouse) -
     assert [
         (row["language"], "".join(source["title"] for source in row["sources"]))
         for row in dialogues
-    ] == [("de", "ef"), ("en", "fe")]
+    ] == [("de", "ef"), ("en", "fe"), ("fr", "gh")]
+
+
+BOTH = "Compare <image-1> and <image-2>."
+FIRST = f"Image1: <ImageHere>, Image2: <ImageHere>. {BOTH}"
+TURNS = (
+    {"question_id": "a", "question": FIRST, "answer": "A."},
+    {"question_id": "b", "question": BOTH, "answer": "B."},
+    {"question_id": "c", "question": BOTH, "answer": "C."},
+)
+LAST = {"question_id": "d", "question": BOTH, "answer": "D."}
+FOLLOWS = {"c": "a"}
+DIALOGUE = ApprovedDialogue("d", "s", 0, (), ("x", "y"), TURNS, TURNS)
+
+
+def found(
+    outcomes: dict[str, str], follows: dict[str, str] = FOLLOWS
+) -> dict[tuple[str, str], dict]:
+    return {
+        ("d", question_id): {
+            "question_id": question_id,
+            "outcome": outcome,
+            "reasons": [],
+            "follows": follows.get(question_id),
+        }
+        for question_id, outcome in outcomes.items()
+    }
+
+
+def left(outcomes: dict[str, str]) -> list[str]:
+    (dialogue,) = apply_checks([DIALOGUE], found(outcomes), leave_out=True).dialogues
+    return [turn["question_id"] for turn in dialogue.turns]
+
+
+def test_a_pair_goes_with_the_earlier_one_that_it_goes_on_from() -> None:
+    assert left({"a": "drop", "b": "pass", "c": "pass"}) == ["b"]
+    assert left({"a": "pass", "b": "drop", "c": "pass"}) == ["a", "c"]
+    assert left({"a": "pass", "b": "pass", "c": "pass"}) == ["a", "b", "c"]
+
+
+def test_a_pair_that_goes_on_from_a_follow_up_goes_with_it() -> None:
+    dialogue = replace(DIALOGUE, turns=(*TURNS, LAST), generated=(*TURNS, LAST))
+    outcomes = {"a": "drop", "b": "pass", "c": "pass", "d": "pass"}
+    (rest,) = apply_checks(
+        [dialogue], found(outcomes, {"c": "a", "d": "c"}), leave_out=True
+    ).dialogues
+    assert [turn["question_id"] for turn in rest.turns] == ["b"]

@@ -50,6 +50,25 @@ class Desk:
     def fill(self, table: str, rows: list[Row]) -> None:
         put(self.warehouse, {table: rows})
 
+    def release(self, turns: list[Row]) -> None:
+        """Rows of releases: an item, a question, a reference and an image for each of these turns."""
+        items = {
+            (row["release_id"], row["item_id"]): {"set_id": row["item_id"], **row} for row in turns
+        }
+        self.fill("release.items", [*items.values()])
+        self.fill("release.images", [{**row, "position": 1} for row in items.values()])
+        self.fill("release.turns", [{"image_positions": [1], **row} for row in turns])
+        self.fill("release.references", [{**row, "kind": "answer"} for row in turns])
+
+    def score(self, person: str, contents: list[Row], dimension: str, points: list[int]) -> None:
+        """Queue answers, to each of which a person gives points."""
+        self.queue("score", contents)
+        edits = [
+            content | {"scores": {dimension: given}}
+            for content, given in zip(contents, points, strict=True)
+        ]
+        self.decide(person, [{"verdict": "edit", "edits": edit} for edit in edits])
+
     def materialize(self) -> dict[str, Row]:
         """Metadata of the assets."""
         result = dg.materialize(

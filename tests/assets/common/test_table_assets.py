@@ -1,9 +1,17 @@
-"""What a materialization says: the table's row count, a version of its rows, a link to its calls."""
+"""A table's asset: its row count, the version of its rows, links to calls, the pools it waits for."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
+from assets.common import pools
+from assets.common.pools import pools_of
 from assets.common.tables import ROW_COUNT, ROWS_OF_RUN, SOURCES, report, rows_to_arrow, table_asset
 from resources.llm.usage import Usage
 from resources.warehouse import Warehouse
@@ -59,3 +67,66 @@ def test_an_asset_that_asks_models_links_to_its_calls() -> None:
     shown = report(rows, usage=Usage(stage="dialogue.summaries")).metadata
     link = dg.MetadataValue.url("/loom/calls?stage=dialogue.summaries")
     assert shown["calls in the ledger"] == link
+
+
+COSTS = "ledger.costs"
+
+
+@pytest.fixture
+def instance(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.local_temp(
+        str(tmp_path), overrides={"telemetry": {"enabled": False}}
+    ) as of_folder:
+        yield of_folder
+
+
+def holders(instance: dg.DagsterInstance, pool: str) -> int:
+    return instance.event_log_storage.get_concurrency_info(pool).active_slot_count
+
+
+@pytest.mark.parametrize("full", ["models", "memory"])
+def test_a_step_waits_for_each_pool_of_its_resources(instance, tmp_path, monkeypatch, full):
+    monkeypatch.setitem(SOURCES, COSTS, SOURCES.get(COSTS))
+    monkeypatch.setattr(pools, "WAIT_SECONDS", 0.3)
+    storage = instance.event_log_storage
+    for pool in ("models", "memory"):
+        storage.set_concurrency_slots(pool, 1)
+    storage.claim_concurrency_slot(full, "another run", "another step")
+    held: list[int] = []
+    begun = threading.Event()
+
+    def both(
+        warehouse: dg.ResourceParam[Warehouse],
+        llm: dg.ResourceParam[Any],
+        embedder: dg.ResourceParam[Any],
+    ) -> dg.MaterializeResult:
+        """Asks a model and embeds."""
+        held.extend(holders(instance, pool) for pool in ("models", "memory"))
+        begun.set()
+        return dg.MaterializeResult()
+
+    def run() -> None:
+        dg.materialize(
+            [table_asset(COSTS)(both)],
+            instance=instance,
+            resources={
+                "warehouse": Warehouse(tmp_path / "warehouse.duckdb"),
+                "llm": SimpleNamespace(),
+                "embedder": SimpleNamespace(),
+            },
+        )
+
+    running = threading.Thread(target=run)
+    running.start()
+    assert not begun.wait(2), "the pool was full"
+    storage.free_concurrency_slot_for_step("another run", "another step")
+    running.join(60)
+    assert held == [1, 1]
+    assert [holders(instance, pool) for pool in ("models", "memory")] == [0, 0]
+
+
+def test_a_named_pool_comes_before_those_of_resources() -> None:
+    def embeds(embedder: object) -> None: ...
+
+    assert pools_of(embeds, "memory") == ["memory"]
+    assert pools_of(embeds, "fetching") == ["fetching", "memory"]

@@ -1,4 +1,4 @@
-"""The splits of a corpus as an asset: what stays, what moves nothing, and what may be used for what."""
+"""The splits of a corpus and its image sets: what stays, what moves nothing, what lacks and why."""
 
 import io
 from collections.abc import Mapping
@@ -8,12 +8,14 @@ import dagster as dg
 import pytest
 from PIL import Image
 
+from resources.warehouse import WarehouseError
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import TOPICS, sample_rows, two_sided_corpus
 from tests.assets.filled import put
 from tests.assets.world import (
     SMALL_SETS,
     Result,
+    Row,
     World,
     copy_of,
     made,
@@ -23,6 +25,7 @@ from tests.assets.world import (
 )
 
 pytestmark = pytest.mark.slow
+
 
 SPLITS = dg.AssetSelection.assets(["cluster", "splits"])
 BOTH = dg.AssetSelection.assets(["cluster", "splits"], ["cluster", "image_sets"])
@@ -55,7 +58,7 @@ def entries_in(world: World, kind: str) -> set[str]:
 
 
 def test_the_same_corpus_and_a_shard_keeps_every_item_in_its_split(world: World) -> None:
-    before = world.rows("FROM cluster.splits")
+    before = world.table("cluster.splits")
     sets = {kind: world.image_sets(kind) for kind in ("benchmark", "instruction")}
     for kind in sets:
         # One entry to instruct is in no cluster.
@@ -65,7 +68,7 @@ def test_the_same_corpus_and_a_shard_keeps_every_item_in_its_split(world: World)
     assert world.ingest("later").success
     run = world.cluster()
     told, sampled = (metadata(run, f"cluster/{name}") for name in ("splits", "image_sets"))
-    after = world.rows("FROM cluster.splits")
+    after = world.table("cluster.splits")
     assert all(row in after for row in before) and len(after) == len(before) + 12
     assert told["split as before"] == len(before)
     assert told["for benchmarks"] + told["for instruction sets"] == len(after)
@@ -96,29 +99,28 @@ def test_benchmarks_read_entries_of_their_split_alone(world: World) -> None:
         assert read == entries_on(world, "benchmark"), query
 
 
-def import_by_hand(world: World, image: Mapping[str, object]) -> None:
-    """A current imported benchmark, of one image."""
-    of = {"release_id": "elsewhere-1", "name": "elsewhere", "kind": "benchmark"}
-    card = {**of, "origin": "imported", "review_policy": "none"}
-    shown = {**of, "item_id": "i", "position": 1, **image}
-    rows = {"release.releases": [card], "release.current": [of], "release.images": [shown]}
+def import_by_hand(world: World, image: Mapping[str, object], other: Row) -> None:
+    """An imported benchmark, of one image now and of another one in an earlier release."""
+    of = {"name": "elsewhere", "kind": "benchmark", "origin": "imported", "review_policy": "none"}
+    now, earlier = ({**of, "release_id": f"elsewhere-{number}"} for number in (2, 1))
+    shown = [{**image, **now}, {"image_id": other["image_id"], **earlier}]
+    images = [{**row, "item_id": "i", "position": 1} for row in shown]
+    rows = {"release.releases": [now, earlier], "release.current": [now], "release.images": images}
     put(world.warehouse, rows)
 
 
 @pytest.mark.parametrize("by", ["image_id", "page_url", "copy"])
 def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by: str) -> None:
-    (row,) = world.rows(
+    row, *_, kept = world.rows(
         "SELECT s.entry_id, e.image_id, e.page_url FROM cluster.image_sets AS s "
         "JOIN ingest.entries AS e USING (entry_id) WHERE kind = 'instruction' "
-        "ORDER BY s.entry_id LIMIT 1"
+        "ORDER BY s.entry_id"
     )
     image = {"image_id": row["image_id"]} if by == "image_id" else {"image_id": "0" * 64}
     if by == "page_url":
         # Its picture is another one.
         (other,) = world.rows("SELECT image_id FROM ingest.images ORDER BY image_id LIMIT 1")
-        (on,) = world.rows(
-            "SELECT split FROM cluster.splits WHERE image_id = $i", i=other["image_id"]
-        )
+        (on,) = world.table("cluster.splits", image_id=other["image_id"])
         image = {"image_id": other["image_id"], "page_url": row["page_url"]}
         assert on["split"] in ("benchmark", "instruction")
     if by == "copy":
@@ -126,10 +128,12 @@ def test_what_an_imported_benchmark_has_is_to_instruct_no_more(world: World, by:
         smaller = io.BytesIO()
         picture.reduce(2).save(smaller, "JPEG")
         image = {"image_id": world.images.put(smaller.getvalue()).image_id}
-    import_by_hand(world, image)
+    import_by_hand(world, image, kept)
     run = divide(world, BOTH)
-    (split,) = world.rows("FROM cluster.entry_splits WHERE entry_id = $e", e=row["entry_id"])
+    (split,) = world.table("cluster.entry_splits", entry_id=row["entry_id"])
     assert (split["split"], split["reason"]) == (None, "in_imported_benchmark")
+    (split,) = world.table("cluster.entry_splits", entry_id=kept["entry_id"])
+    assert split["split"] == "instruction"
     told = metadata(run, "cluster/splits")
     assert told["left out of both"] >= 1
     assert "before a benchmark with it was imported" in told["warning"]
@@ -153,3 +157,57 @@ def test_what_stands_on_sets_of_pages_that_changed_stops_until_they_are_sampled_
     assert world.rows(gone) == []
     summaries = dg.AssetSelection.assets(["dialogue", "summaries"])
     assert world.run("dialogue", assets=summaries).success
+
+
+IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
+
+
+def draw(world: World, **config: object) -> Result:
+    """A run of the asset alone, in its stage's job."""
+    small = SMALL_SETS["cluster__image_sets"]["config"]
+    settings = {"cluster__image_sets": {"config": {**small, **config}}}
+    return world.run("cluster", settings, assets=IMAGE_SETS)
+
+
+def set_ids(world: World) -> set[str]:
+    return {row["set_id"] for row in world.rows("SELECT set_id FROM cluster.image_sets")}
+
+
+def counts(world: World, kind: str) -> list[tuple]:
+    """Size, wanted, made and reasons."""
+    rows = world.table("cluster.set_counts", kind=kind)
+    return [(r["n_images"], r["wanted"], r["made"], dict(r["reasons"])) for r in rows]
+
+
+def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(world):
+    result = draw(world, benchmark_sizes={"3": 3, "8": 1}, benchmark_sets=8)
+    # Six threes and two eights are wanted. No cluster has eight entries. Twelve entries of this split
+    # in two clusters make four threes; with those of the other split there would be enough.
+    assert counts(world, "benchmark") == [
+        (3, 6, 4, {"the other split has the rest": 2}),
+        (8, 2, 0, {"clusters too small": 2}),
+    ]
+    told = metadata(result, "cluster/image_sets")
+    assert (told["benchmark sets wanted"], told["benchmark sets"]) == (8, 4)
+    assert told["benchmark sets as before"] == 4
+    assert told["instruction sets wanted"] == "as many as the entries allow"
+    assert (
+        "| 3 | 6 | 4 | 75.0% | 100.0% | 2 the other split has the rest |" in told["benchmark sizes"]
+    )
+    assert counts(world, "instruction") == [(2, 6, 6, {})]
+
+
+def test_reasons_that_do_not_add_up_are_refused(world: World) -> None:
+    table = world.warehouse.sql("SELECT * REPLACE (made + 1 AS made) FROM cluster.set_counts")
+    with pytest.raises(WarehouseError, match="CHECK"):
+        world.warehouse.replace("cluster.set_counts", table)
+
+
+def test_sets_stay_until_they_are_drawn_anew(world: World) -> None:
+    before = set_ids(world)
+    draw(world, seed=1)
+    assert set_ids(world) == before
+    draw(world, seed=1, redraw=True)
+    assert set_ids(world) != before
+    draw(world, redraw=True)
+    assert set_ids(world) == before

@@ -1,4 +1,4 @@
-"""The checks on review/approved find what a run would never make, and answers are put up for scores."""
+"""Review: agreement and effort, checks on what is approved, answers that are put up for scores."""
 
 import json
 from pathlib import Path
@@ -6,12 +6,71 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.common.tables import rows_to_arrow
+from assets.review.agreement import NO_PAIRS, agreement
+from assets.review.effort import effort
+from dagster_project.resources import make_resources
 from dagster_project.stage_checks import decided_by_people, on_this_content
 from tests.assets.conftest import CopyWorld, MakeWorld
+from tests.assets.review.desk import Desk
 from tests.assets.world import Row, World, check, copy_of
 
 pytestmark = pytest.mark.slow
+
+
+REWRITES = [{"original": "How many?", "rewrite": f"Count them, {number}."} for number in range(4)]
+BLIND_PAIRS = {"default": {"annotators": 2}}
+in_pairs = pytest.mark.parametrize("desk", [BLIND_PAIRS], indirect=True, ids=["in pairs"])
+
+
+def accepted(n: int) -> list[Row]:
+    return [{"verdict": "accept"} for _ in range(n)]
+
+
+def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it(desk, monkeypatch):
+    desk.queue("rewrite", REWRITES)
+    desk.decide("ann", accepted(4))
+    monkeypatch.setenv("LOOM_REVIEW", "https://review.example/")
+    shown = desk.materialize()
+    assert shown["effort"]["lead's page"] == "https://review.example/lead"
+    assert shown["agreement"]["note"] == NO_PAIRS
+    assert {row["reason"] for row in desk.rows("FROM review.agreement")} == {
+        "No item was rated by two."
+    }
+    assert desk.rows("FROM review.effort") == [
+        {
+            "kind": "rewrite",
+            "round": 1,
+            "reviewer": "ann",
+            "n_decisions": 4,
+            "n_skipped": 0,
+            "median_seconds": 30.0,
+            "reasons": [],
+        }
+    ]
+
+
+@in_pairs
+def test_two_annotators_are_compared_and_again_comes_to_the_same(desk: Desk) -> None:
+    desk.queue("rewrite", REWRITES)
+    rejected = {"verdict": "reject", "reason": "incomplete", "seconds": 90.0}
+    desk.decide("ann", [*accepted(2), rejected, rejected])
+    desk.decide("bob", [*accepted(3), rejected])
+    shown = desk.materialize()
+    found = {
+        (row["raters"], row["measure"]): row["value"] for row in desk.rows("FROM review.agreement")
+    }
+    # p_o = 3/4; ann accepts 1/2, bob 3/4: p_e = 3/8 + 1/8. kappa = (3/4 - 1/2) / (1/2).
+    assert found[("ann|bob", "cohen_kappa")] == pytest.approx(0.5)
+    assert found[("all", "raw")] == 0.75
+    assert "note" not in shown["agreement"]
+    assert shown["agreement"]["decided by"] == 2
+    assert shown["agreement"]["agreement"].count("| 0.75 ") >= 1
+    reasons = desk.rows("SELECT reviewer, reasons FROM review.effort ORDER BY reviewer")
+    assert [row["reasons"] for row in reasons] == [[("incomplete", 2)], [("incomplete", 1)]]
+
+    before = desk.rows("FROM review.agreement ORDER BY ALL")
+    desk.materialize()
+    assert desk.rows("FROM review.agreement ORDER BY ALL") == before
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +99,6 @@ def approved(
     return make_world(tmp_path, world.corpus), first
 
 
-def with_fault(world: World, item_id: str, **changes: object) -> None:
-    rows = world.rows("SELECT * FROM review.approved")
-    (row,) = (row for row in rows if row["item_id"] == item_id)
-    row.update(changes)
-    world.warehouse.replace("review.approved", rows_to_arrow("review.approved", rows))
-
-
 def wrong(world: World) -> list[str]:
     return [row["why"] for row in world.warehouse.read("review/misapproved").to_pylist()]
 
@@ -65,7 +117,7 @@ def wrong(world: World) -> list[str]:
 def test_an_approval_that_does_not_follow_is_found(approved, fault, says):
     world, item = approved
     assert wrong(world) == []
-    with_fault(world, item["item_id"], **fault)
+    world.change("review.approved", item["item_id"], **fault)
     assert any(says in why for why in wrong(world))
     assert not on_this_content(world.warehouse).passed
 
@@ -78,7 +130,7 @@ def test_an_approval_that_awaits_its_expert_is_found(approved: tuple[World, Row]
     )
     assert [row["reviewers"] for row in half] == [["ann"]]
     assert decided_by_people(world.warehouse, world.review_store).passed
-    with_fault(world, half[0]["item_id"], status="approved")
+    world.change("review.approved", half[0]["item_id"], status="approved")
     found = decided_by_people(world.warehouse, world.review_store)
     assert not found.passed
     assert found.metadata["first of them"].value == [f"{half[0]['item_id']}: round_2"]
@@ -88,15 +140,15 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
     evaluated: World, copied: CopyWorld, tmp_path: Path
 ) -> None:
     world = copied(evaluated, tmp_path)
-    before = world.rows("SELECT * FROM review.queue ORDER BY item_id")
+    before = world.table("review.queue")
     config = {"evaluate__score_queue": {"config": {"n_answers": 3}}}
     only = dg.AssetSelection.assets(["evaluate", "score_queue"])
     assert world.run("evaluate", config, assets=only).success
 
-    rows = world.rows("SELECT * FROM evaluate.score_queue")
+    rows = world.table("evaluate.score_queue")
     # Three of each of two models; equal answers of both are one item.
     assert 3 < len(rows) <= 6
-    others = world.rows("SELECT * FROM review.queue ORDER BY item_id")
+    others = world.table("review.queue")
     assert others == before
     for row in rows:
         content = json.loads(row["content"])
@@ -110,25 +162,48 @@ def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(
     queued = {each.item_id for each in world.review_store.page(limit=100)[0]}
     assert queued == {row["item_id"] for row in rows + others}
     assert world.release().success
-    assert world.rows("SELECT * FROM review.approved WHERE kind = 'score'") == []
+    assert world.table("review.approved", kind="score") == []
     again = world.review_store.items(["score"])
     assert {row["item_id"] for row in again} == {row["item_id"] for row in rows}
 
 
-def test_decisions_that_the_store_lost_are_not_overruled_by_the_policy(
-    approved: tuple[World, Row],
-) -> None:
+def test_decisions_that_the_store_lost_are_not_overruled_by_the_policy(approved):
     world, first = approved
     # A decision that its person takes back is not lost.
     taken = world.review_store.last_decision("ann")
     assert taken is not None and taken.event_id is not None
     world.review_store.take_back(taken.item_id, taken.event_id, "ann")
     assert world.release("all").success
-    before = world.rows("SELECT * FROM review.approved ORDER BY ALL")
+    before = world.table("review.approved")
     for file in world.home.glob("review.sqlite*"):
         file.unlink()
     assert not world.release("none").success
-    assert world.rows("SELECT * FROM review.approved ORDER BY ALL") == before
+    assert world.table("review.approved") == before
     assert world.release("none", accept_lost_decisions=True).success
-    (row,) = world.rows("SELECT * FROM review.approved WHERE item_id = $i", i=first["item_id"])
+    (row,) = world.table("review.approved", item_id=first["item_id"])
     assert row["reviewers"] == ["policy:none", "policy:none"]
+
+
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
+def test_agreement_is_due_after_decisions_though_nothing_was_ever_judged() -> None:
+    of_people = dg.AssetSpec(["review", "approved"])
+    graph = dg.Definitions([of_people, agreement, effort], resources=make_resources())
+
+    def due() -> set[str]:
+        nonlocal cursor
+        result = dg.evaluate_automation_conditions(graph, instance, cursor=cursor)
+        cursor = result.cursor
+        return {
+            each.key.to_user_string()
+            for each in result.results
+            if result.get_num_requested(each.key)
+        }
+
+    cursor = None
+    with dg.instance_for_test() as instance:
+        assert due() == set()
+        instance.report_runless_asset_event(dg.AssetMaterialization(["review", "approved"]))
+        assert due() == {"review/agreement", "review/effort"}
+        for key in ("agreement", "effort"):
+            instance.report_runless_asset_event(dg.AssetMaterialization(["review", key]))
+        assert due() == set()

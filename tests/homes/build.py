@@ -29,7 +29,7 @@ from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, sent
 from tests.doubles.garbling_proxy import ProxyServer
 from tests.doubles.serving import serving
 from tests.homes.kept import HOMES
-from tests.resources.llm.test_ledger_tables import charge
+from tests.resources.llm.entries import charge
 from tests.resources.review.review_queue import decision
 
 SETS = {

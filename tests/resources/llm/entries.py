@@ -1,4 +1,4 @@
-"""Entries of models for a test, what is made of a batch's result, and the charges of a ledger."""
+"""Entries of models and rows of ledgers for a test, and what is made of a batch's result."""
 
 import base64
 import io
@@ -8,6 +8,7 @@ from typing import Any
 from PIL import Image as Picture
 from tenacity import wait_none
 
+from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageStore
 from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
@@ -15,7 +16,7 @@ from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import unpack
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request import ChatRequest
+from resources.llm.request import ChatRequest, request_key
 from resources.llm.request_body import wire_body
 
 
@@ -55,6 +56,44 @@ def contents(request: ChatRequest, images: ImageStore, **fields: Any) -> list[di
 def pictures(parts: list[dict[str, Any]]) -> list[Picture.Image]:
     urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
     return [Picture.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
+
+
+def call(number: int = 0, **changes) -> Call:
+    """One answered call about one picture; `number` makes it another question."""
+    request = ChatRequest(
+        model="careful",
+        messages=(Message("user", (Image("a" * 64), Text(f"Question {number}, où 字?"))),),
+        prompt_version="mmdu/answers@12345678",
+        params={"temperature": 0.0},
+    ).canonical(ModelSpec(name="careful", provider="openai", model="gpt"))
+    fields = {
+        "key": request_key(request),
+        "provider": "openai",
+        "endpoint": "https://api.openai.com/v1",
+        "model": "gpt",
+        "prompt_version": "mmdu/answers@12345678",
+        "stage": "dialogue.answers",
+        "run": "run-1",
+        "via": "live",
+        "request": request,
+        "response": f"Answer {number}: “here” 字 \x00 …",
+        "reasoning": f"Thought {number} …",
+        "outcome": "answered",
+        "finish_reason": "stop",
+        "prompt_tokens": 1000 + number,
+        "completion_tokens": 10,
+        "cost_usd": 0.0025,
+        "seconds": 1.5,
+        "attempts": 2,
+        "created_at": "2026-01-01T00:00:00.000+00:00",
+    }
+    return Call(**fields | changes)
+
+
+def charge(number: int, **changes: object) -> Charge:
+    """What the request of `call(number)` cost without an answer."""
+    lost = call(number, outcome="refused", finish_reason="content_filter")
+    return lost.as_charge("Withheld.")._replace(**changes)
 
 
 def no_backoff(**_: float) -> wait_none:

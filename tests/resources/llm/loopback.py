@@ -1,5 +1,6 @@
 """Gateways whose model is a server on loopback, for tests of what goes over the wire."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Outcome
 from resources.mock_server.process import MockServerProcess
+from tests.doubles.odd_api import Asked, OddApi, answering
 
 
 def gateway_of(
@@ -44,3 +46,11 @@ def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
 def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
     outcomes, _ = gateway.ask("stage", questions(n, **params))
     return outcomes
+
+
+def ask_server(
+    folder: Path, answer: Callable[[Asked], None], n: int = 1, **entry: object
+) -> tuple[list[Outcome], OddApi]:
+    """Outcomes of `n` questions to a server that answers so, and the server, which has ended."""
+    with answering(answer) as api:
+        return ask(gateway_of(folder, {"it": {"base_url": api.url, **entry}}), n), api

@@ -66,9 +66,6 @@ async def judge(calls: ModelCalls, request: ChatRequest) -> ParsedReply[int]:
     return await complete_and_parse(calls, request, read_score)
 
 
-# One model
-
-
 @pytest.mark.parametrize("concurrency", [1, 40])
 def test_a_judge_that_answers_rubbish_is_not_asked_81_times(tmp_path, api, concurrency):
     api.says("I am a teapot.")
@@ -168,9 +165,7 @@ LOSS = ("no_json", "The reply holds no JSON.")
     ],
     ids=["one reason", "one readable reply", "two reasons", "later", "a refused field"],
 )
-def test_only_first_results_that_all_fail_for_one_reason_give_a_model_up(
-    results: list[tuple[str, str] | None], is_given_up: bool
-) -> None:
+def test_only_first_results_that_all_fail_for_one_reason_give_a_model_up(results, is_given_up):
     canary = Canary("s", spec_of())
 
     assert [canary.add(loss) for loss in results].count(True) == is_given_up
@@ -218,9 +213,6 @@ def test_an_error_of_the_caller_leaves_its_place_to_the_next(tmp_path, api):
     keys, _ = make_gateway(tmp_path, api.url).map("s", questions(50), stumble)
 
     assert len(set(keys)) == 50
-
-
-# Several models, apart
 
 
 def refuses_judge(asked: Asked, status: int) -> None:

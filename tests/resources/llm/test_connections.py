@@ -3,7 +3,6 @@
 import re
 import socket
 import ssl
-from collections.abc import Callable
 from pathlib import Path
 
 import aiohttp
@@ -33,7 +32,7 @@ def failure(folder: Path, base_url: str, **entry: object) -> Failure:
     return outcome
 
 
-def test_a_port_where_nothing_listens(tmp_path: Path) -> None:
+def test_a_port_where_nothing_listens(tmp_path):
     (port,) = free_ports(1)
     outcome = failure(tmp_path, f"http://127.0.0.1:{port}/v1")
 
@@ -60,9 +59,7 @@ def no_text(asked: Asked) -> None:
         ("http", no_text, "bad_response", r"^The status line is not UTF-8\.$"),
     ],
 )
-def test_a_connection_that_breaks_says_how(
-    tmp_path: Path, scheme: str, answer: Callable[[Asked], None], kind: str, said: str
-) -> None:
+def test_a_connection_that_breaks_says_how(tmp_path, scheme, answer, kind, said):
     with answering(answer) as api:
         outcome = failure(tmp_path, f"{scheme}://{api.address}/v1")
 
@@ -82,9 +79,7 @@ def test_a_connection_that_breaks_says_how(
         (23, "certificate revoked", "Correct the certificate of the server."),
     ],
 )
-def test_a_certificate_that_is_refused_says_why_and_what_helps(
-    code: int, reason: str, advice: str
-) -> None:
+def test_a_certificate_that_is_refused_says_why_and_what_helps(code, reason, advice):
     refused = ssl.SSLCertVerificationError(1, "CERTIFICATE_VERIFY_FAILED")
     refused.verify_code, refused.verify_message = code, reason
     key = ConnectionKey("api", 443, True, True, None, None, None)
@@ -97,7 +92,7 @@ def test_a_certificate_that_is_refused_says_why_and_what_helps(
     assert "http://" not in detail and ("SSL_CERT_FILE" in detail) == (code == 18)
 
 
-def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Path) -> None:
+def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path):
     with answering(never) as api:
         slow = failure(tmp_path, api.url, timeouts={"whole": 0.3})
         times = {"whole": 5, "first_byte": 0.3}
@@ -112,9 +107,7 @@ def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Pa
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
-def test_a_proxy_that_is_away_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_a_proxy_that_is_away_is_named(tmp_path, monkeypatch, variable):
     (port,) = free_ports(1)
     monkeypatch.setenv(variable, f"http://127.0.0.1:{port}")
     outcome = failure(tmp_path, "http://192.0.2.1/v1")
@@ -125,9 +118,7 @@ def test_a_proxy_that_is_away_is_named(
     )
 
 
-def test_a_socks_proxy_is_refused_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_socks_proxy_is_refused_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1080")
     outcome = failure(tmp_path, "http://192.0.2.1/v1")
 
@@ -135,9 +126,7 @@ def test_a_socks_proxy_is_refused_in_one_sentence(
     assert "SOCKS proxy of ALL_PROXY" in outcome.detail
 
 
-def test_a_server_on_this_machine_is_asked_without_the_proxy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_on_this_machine_is_asked_without_the_proxy(tmp_path, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     with answering(Asked.says) as api:
@@ -146,7 +135,7 @@ def test_a_server_on_this_machine_is_asked_without_the_proxy(
     assert isinstance(outcome, Completion)
 
 
-def test_no_proxy_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_honoured(monkeypatch):
     monkeypatch.setenv("https_proxy", "http://proxy:3128")
     monkeypatch.setenv("no_proxy", "inside.example,10.0.0.7")
 
@@ -164,5 +153,5 @@ def test_no_proxy_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
         *((host, False) for host in ("localhost.example.com", "10.0.0.1", "example.com", "")),
     ],
 )
-def test_which_hosts_are_this_machine(host: str, here: bool) -> None:
+def test_which_hosts_are_this_machine(host, here):
     assert is_this_machine(host) is here

@@ -36,9 +36,6 @@ def request(*messages: Message, **more: object) -> ChatRequest:
     return ChatRequest("m", messages, "test/estimate@1", **more)  # type: ignore[arg-type]
 
 
-# Tokens
-
-
 @pytest.mark.parametrize(
     ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a" * 4001, 1001)]
 )
@@ -97,9 +94,6 @@ def test_a_prompt_is_its_texts_and_its_images():
     assert estimated_tokens(short, asked_of()) == 6 + 2 * 765 + 20
     own_limit = asked_of(token_limit={"tokens": 3000})
     assert estimated_tokens(short, own_limit) == 6 + 2 * 765 + 3000
-
-
-# Dollars
 
 
 def test_the_highest_cost_is_a_token_a_byte_and_the_longest_answer():

@@ -45,14 +45,7 @@ def slow() -> Iterator[BatchServer]:
         yield running
 
 
-def make_gateway(
-    folder: Path,
-    api: BatchServer,
-    mode: str = "batch",
-    run: str = "run-1",
-    budget_usd: float | None = None,
-    **more: Any,
-) -> Gateway:
+def make_gateway(folder, api, mode="batch", run="run-1", budget_usd=None, **more) -> Gateway:
     """A gateway as each run makes its own, over one ledger."""
     entry = {"model": "offline-careful", "identity": "the server, wherever it listens"}
     entry |= {"base_url": api.base_url, "mode": mode, "price": {"prompt": 1, "completion": 2}}
@@ -82,9 +75,7 @@ def sizes_of(api: BatchServer) -> list[int]:
     return [len(api.lines(batch)) for batch in api.batches]
 
 
-def asked_until_done(
-    folder: Path, api: BatchServer, n: int, runs: int = 5, **entry: Any
-) -> tuple[list, list[int]]:
+def asked_until_done(folder, api, n, runs=5, **entry) -> tuple[list, list[int]]:
     """Runs of the same stage until one comes to its end: its outcomes, how many waited each time."""
     waited = []
     for _ in range(runs):
@@ -94,9 +85,6 @@ def asked_until_done(
             waited.append(int(str(error).split(" with ")[1].split()[0]))
             api.finish()
     raise AssertionError(f"still waiting after {runs} runs: {waited}")
-
-
-# Handed over once
 
 
 @ON_BOTH_STORES
@@ -239,9 +227,6 @@ def test_a_budget_has_to_hold_the_price_of_a_batch_and_not_that_of_live_calls(tm
 
     with pytest.raises(WaitingForBatch, match="with 3 of its items"):
         make_gateway(tmp_path, api, budget_usd=usd).ask("s", questions(3))
-
-
-# Restarts, losses and an end to resubmission
 
 
 @pytest.mark.parametrize(
@@ -465,9 +450,6 @@ def test_a_field_refused_in_a_batch_gives_the_model_up_and_the_requests_may_be_s
         gateway.ask("s", asked)
 
     assert [of_batch.item(key) for key in items] == [None] * 50
-
-
-# Said in a sentence
 
 
 def test_a_server_without_batches_says_so_and_nothing_waits_for_it(tmp_path, api):

@@ -7,7 +7,6 @@ and the record of what arrived is compared with that.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -34,9 +33,7 @@ from tests.resources.llm.loopback import gateway_of
 pytestmark = pytest.mark.slow
 
 
-def make_gateway(
-    folder: Path, url: str, concurrency: int = 8, budget_usd: float | None = None
-) -> Gateway:
+def make_gateway(folder, url, concurrency=8, budget_usd=None) -> Gateway:
     price = {"prompt": 1_000_000, "completion": 1_000_000}
     return gateway_of(
         folder, {"it": {"base_url": url, "concurrency": concurrency, "price": price}}, budget_usd
@@ -61,8 +58,6 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
 
 
-# Many requests, three attempts in ten failing
-
 TEXTS = [f"Question {number}: which way is north?" for number in range(5000)]
 FEW = 400
 """So many of them are sent, and nightly all."""
@@ -83,9 +78,7 @@ class Day:
 
 
 @pytest.fixture(scope="module", params=[FEW, pytest.param(None, marks=pytest.mark.nightly)])
-def days(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[tuple[Day, Day]]:
+def days(tmp_path_factory, request) -> Iterator[tuple[Day, Day]]:
     """Everything asked, and asked again on the same ledger."""
     folder = tmp_path_factory.mktemp("days")
     texts = TEXTS[: request.param]
@@ -117,7 +110,7 @@ def price_of(text: str) -> int:
     return len(text) + len(answer_to(text))
 
 
-def test_every_request_has_its_right_answer_or_the_failure_that_is_its_own(day: Day) -> None:
+def test_every_request_has_its_right_answer_or_the_failure_that_is_its_own(day):
     told = {
         text: outcome.text if isinstance(outcome, Completion) else outcome.kind
         for text, outcome in day.outcomes.items()
@@ -127,7 +120,7 @@ def test_every_request_has_its_right_answer_or_the_failure_that_is_its_own(day: 
     assert told == {text: kinds.get(BAD_DAY.lot(text), answer_to(text)) for text in day.texts}
 
 
-def test_a_request_is_sent_once_and_once_more_for_each_of_its_faults(day: Day) -> None:
+def test_a_request_is_sent_once_and_once_more_for_each_of_its_faults(day):
     # The whole of it: no attempt too many, none too few, none after the answer, none given up early.
     sent = day.ends
     assert sent == {text: BAD_DAY.plan(text) for text in day.texts}
@@ -135,9 +128,7 @@ def test_a_request_is_sent_once_and_once_more_for_each_of_its_faults(day: Day) -
     assert max(map(len, sent.values())) > 4
 
 
-def test_the_ledger_has_exactly_what_was_answered_and_what_was_withheld_or_rejected(
-    day: Day,
-) -> None:
+def test_the_ledger_has_exactly_what_was_answered_and_what_was_withheld_or_rejected(day):
     assert day.answers == {
         text: answer_to(text) for text in day.texts if BAD_DAY.lot(text) == ANSWERED
     }
@@ -148,7 +139,7 @@ def test_the_ledger_has_exactly_what_was_answered_and_what_was_withheld_or_rejec
     assert paid == {day.outcomes[text].key for text in day.texts if BAD_DAY.lot(text) == FILTERED}
 
 
-def test_what_it_came_to_is_counted_once_a_request(day: Day) -> None:
+def test_what_it_came_to_is_counted_once_a_request(day):
     answered = [text for text in day.texts if BAD_DAY.lot(text) == ANSWERED]
 
     assert (day.usage.calls, day.usage.cache_hits) == (len(answered), 0)
@@ -162,7 +153,7 @@ def test_what_it_came_to_is_counted_once_a_request(day: Day) -> None:
     )
 
 
-def test_asked_again_nothing_that_was_answered_is_sent(days: tuple[Day, Day]) -> None:
+def test_asked_again_nothing_that_was_answered_is_sent(days):
     first, again = day, _ = days
     before, after = first.ends, again.ends
 
@@ -177,12 +168,7 @@ def test_asked_again_nothing_that_was_answered_is_sent(days: tuple[Day, Day]) ->
     }
 
 
-# One kind of fault
-
-
-def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(tmp_path, monkeypatch):
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.2)
     monkeypatch.setattr(concurrency, "START", 128)
     # A server that kept up with 128 requests starts again: all connections are gone, then all is well.
@@ -197,7 +183,7 @@ def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(
 
 
 @pytest.mark.parametrize("kind", sorted(LOST - {ABANDONED}))
-def test_what_is_lost_counts_against_the_budget(tmp_path: Path, kind: str) -> None:
+def test_what_is_lost_counts_against_the_budget(tmp_path, kind):
     # Each time the provider works is 31 characters asked and 49 answered, $80. Of $640 an attempt sets
     # 31 + 8 + 100 = $139 aside, the most it may cost: four are under way. Twenty would be $1,600.
     asked = TEXTS[:10]

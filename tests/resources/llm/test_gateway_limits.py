@@ -2,8 +2,6 @@
 
 import json
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -18,9 +16,7 @@ from tests.resources.llm.loopback import ask, gateway_of, questions
 
 
 @pytest.mark.parametrize("limit", [{"requests_per_minute": 10}, {"tokens_per_minute": 5_100}])
-def test_a_limit_per_minute_holds_across_stages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int]
-) -> None:
+def test_a_limit_per_minute_holds_across_stages(tmp_path, monkeypatch, limit):
     # A minute of 0.4 seconds. 25 requests at 10 a minute: 10, 10, 5, so two minutes are waited. Each
     # is estimated at 503 tokens and uses 510, so ten fit into 5,100 as well.
     monkeypatch.setattr(run_context, "WINDOW", 0.4)
@@ -34,7 +30,7 @@ def test_a_limit_per_minute_holds_across_stages(
     assert len(gateway.ledger) == 25
 
 
-def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path: Path) -> None:
+def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path):
     def answer(asked: Asked) -> None:
         if len(asked.server.received) <= 3:
             asked.send(b"{}", 429)
@@ -59,9 +55,7 @@ def trickles(asked: Asked) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [never, trickles])
-def test_requests_that_hang_end_together_and_the_failure_names_the_setting(
-    tmp_path: Path, answer: Callable[[Asked], None]
-) -> None:
+def test_requests_that_hang_end_together_and_the_failure_names_the_setting(tmp_path, answer):
     with answering(answer) as api:
         entry = {"base_url": api.url, "give_up_seconds": 0.6, "attempts": 50, "concurrency": 4}
         entry["timeouts"] = {"whole": 0.5}
@@ -79,8 +73,8 @@ def unavailable(asked: Asked) -> None:
 
 
 def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
     is_up = False
 
@@ -112,14 +106,14 @@ def one_forbidden(asked: Asked, forbidden: int = 3, status: int = 403) -> None:
         asked.says()
 
 
-def test_a_403_for_the_first_question_costs_one_question(tmp_path: Path) -> None:
+def test_a_403_for_the_first_question_costs_one_question(tmp_path):
     with answering(lambda asked: one_forbidden(asked, 0)) as api:
         outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}}), 40)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
 
 
-def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path: Path) -> None:
+def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path):
     with answering(lambda asked: one_forbidden(asked, 30, 401)) as api:
         outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}}), 40)
 
@@ -127,7 +121,7 @@ def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path: Path) 
     assert outcomes[30].kind == "auth"  # type: ignore[union-attr]
 
 
-def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path: Path) -> None:
+def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path):
     def answer(asked: Asked) -> None:
         asked.says() if len(asked.server.received) <= 10 else asked.send(b"{}", 401)
 
@@ -138,7 +132,7 @@ def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path: Path) -> None:
         assert len(api.received) < 10 + 2 * FIRST_RESULTS
 
 
-def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
+def test_timeouts_and_what_is_sent_again_are_counted(tmp_path):
     def answer(asked: Asked) -> None:
         if len(asked.server.received) == 1:
             never(asked)
@@ -160,9 +154,7 @@ def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
     assert usage.metadata()["attempts that timed out"] == 1
 
 
-def test_the_line_and_the_ledger_have_the_cause_of_what_a_server_did_not_answer(
-    tmp_path: Path,
-) -> None:
+def test_the_line_and_the_ledger_have_the_cause_of_what_a_server_did_not_answer(tmp_path):
     gateway = gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:1/v1", "attempts": 1}})
     _, usage = gateway.ask("s", questions(1))
 

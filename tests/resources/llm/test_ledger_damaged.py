@@ -19,8 +19,8 @@ from tests.resources.llm.damaged_ledgers import (
     contents,
     fill,
 )
+from tests.resources.llm.entries import call
 from tests.resources.llm.loopback import gateway_of, questions
-from tests.resources.llm.test_ledger import call
 
 CONCURRENCY = 4
 
@@ -70,13 +70,10 @@ def refused(path: Path, ask: Callable[[], object]) -> str:
     return said
 
 
-# --- Before money is spent -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_ledger_is_refused_with_advice_and_the_whole_check_names_what_is_wrong(
-    harm: str, path: Path
-) -> None:
+    harm, path
+):
     fill(path)
     require_sound(path)
     assert check_all(path) == (102, 18, [])
@@ -88,7 +85,7 @@ def test_a_damaged_ledger_is_refused_with_advice_and_the_whole_check_names_what_
     assert findings.wrong and all("\n" not in each for each in findings.wrong)
 
 
-def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path: Path, api: WatchedApi) -> None:
+def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path, api):
     fill(path)
     HARMS["a page of calls is overwritten"](path)
 
@@ -97,7 +94,7 @@ def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path: Path, api: W
     assert api.n_heard == 0
 
 
-def test_a_sound_ledger_that_a_killed_process_left_is_used(path: Path) -> None:
+def test_a_sound_ledger_that_a_killed_process_left_is_used(path):
     fill(path, 20)
     writer = Ledger(path)
     writer.add([call(1000)])
@@ -112,17 +109,12 @@ def test_a_sound_ledger_that_a_killed_process_left_is_used(path: Path) -> None:
     assert len(contents(killed)) == 21
 
 
-# --- While a stage runs --------------------------------------------------------------------------
-
-
 def _replace(path: Path) -> None:
     path.with_name("other.sqlite").replace(path)
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, _replace], ids=["deleted", "replaced"])
-def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(
-    harm: Callable[[Path], object], path: Path, api: WatchedApi
-) -> None:
+def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(harm, path, api):
     fill(path.with_name("other.sqlite"), 3)
     other = path.with_name("other.sqlite").read_bytes()
     gateway = make_gateway(path, api)
@@ -137,7 +129,7 @@ def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(
     assert path.read_bytes() == other if harm is _replace else not path.exists()
 
 
-def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path: Path) -> None:
+def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path):
     ledger = Ledger(path)
     ledger.close()
     path.unlink()
@@ -147,7 +139,7 @@ def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path: Path)
     assert not path.exists()
 
 
-def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: WatchedApi) -> None:
+def test_an_answer_that_can_never_be_kept_stops_all_requests(path, api):
     gateway = make_gateway(path, api)
 
     def drop() -> None:
@@ -163,13 +155,8 @@ def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: Wa
     assert api.n_heard <= 20 + 3 * CONCURRENCY
 
 
-# --- The whole check -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("statement", ["integrity_check", 'FROM "calls"'])
-def test_a_full_disk_is_not_taken_for_damage(
-    path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
-) -> None:
+def test_a_full_disk_is_not_taken_for_damage(path, monkeypatch, statement):
     """Restoring a backup, which is the advice for a damaged ledger, would lose paid answers."""
     fill(path)
     full = sqlite3.OperationalError("disk I/O error")
@@ -195,7 +182,7 @@ def test_a_full_disk_is_not_taken_for_damage(
         ("cost_usd = 'abc'", "cost_usd"),
     ],
 )
-def test_a_value_that_is_none_of_its_column_is_found(path: Path, change: str, column: str) -> None:
+def test_a_value_that_is_none_of_its_column_is_found(path, change, column):
     fill(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE calls SET {change} WHERE seq = 3")
@@ -203,7 +190,7 @@ def test_a_value_that_is_none_of_its_column_is_found(path: Path, change: str, co
     assert check_all(path).wrong == [f"row 3 of calls has a {column} that cannot be read"]
 
 
-def test_a_text_that_cannot_be_decoded_is_one_sentence(path: Path) -> None:
+def test_a_text_that_cannot_be_decoded_is_one_sentence(path):
     fill(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE calls SET response = CAST(x'fffea5a5' AS TEXT)")
@@ -214,7 +201,7 @@ def test_a_text_that_cannot_be_decoded_is_one_sentence(path: Path) -> None:
         list(Ledger(path))
 
 
-def test_a_ledger_without_a_byte_is_no_new_one(path: Path) -> None:
+def test_a_ledger_without_a_byte_is_no_new_one(path):
     fill(path)
     path.write_bytes(b"")
 
@@ -223,7 +210,7 @@ def test_a_ledger_without_a_byte_is_no_new_one(path: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_a_new_ledger_takes_nothing_that_a_deleted_one_left_beside_it(path: Path) -> None:
+def test_a_new_ledger_takes_nothing_that_a_deleted_one_left_beside_it(path):
     still_open = Ledger(path)
     assert len(still_open) == 0
     fill(path)

@@ -33,11 +33,11 @@ from tests.resources.llm.loopback import ask, gateway_of
         ("2020-01-01T00:00:00Z", 0.0),  # past
     ],
 )
-def test_the_time_until_a_limit_is_full_again(text: str, seconds: float) -> None:
+def test_the_time_until_a_limit_is_full_again(text, seconds):
     assert seconds_until_reset(text) == pytest.approx(seconds)
 
 
-def test_a_date_is_the_time_until_then() -> None:
+def test_a_date_is_the_time_until_then():
     then = datetime.now(UTC) + timedelta(seconds=30)
 
     assert seconds_until_reset(then.isoformat()) == pytest.approx(30, abs=5)
@@ -45,7 +45,7 @@ def test_a_date_is_the_time_until_then() -> None:
 
 
 @given(st.text(max_size=200))
-def test_no_text_is_more_than_a_number_of_seconds(text: str) -> None:
+def test_no_text_is_more_than_a_number_of_seconds(text):
     assert seconds_until_reset(text) >= 0
 
 
@@ -75,9 +75,7 @@ TWO = {
         ),
     ],
 )
-def test_only_a_limit_of_which_nothing_is_left_is_waited_for(
-    headers: dict[str, str], seconds: float | datetime
-) -> None:
+def test_only_a_limit_of_which_nothing_is_left_is_waited_for(headers, seconds):
     pause = pause_until_reset(Headers(headers))
     if isinstance(seconds, datetime):
         left = (seconds - datetime.now(UTC)).total_seconds()
@@ -96,7 +94,7 @@ def test_only_a_limit_of_which_nothing_is_left_is_waited_for(
         ({"retry-after-ms": "soon", "retry-after": "1"}, 1),
     ],
 )
-def test_a_refusal_may_say_milliseconds(headers, seconds: float | None) -> None:
+def test_a_refusal_may_say_milliseconds(headers, seconds):
     assert refusal_pause(Headers(headers)) == seconds
 
 
@@ -125,9 +123,7 @@ def asked_with(folder: Path, first: dict[str, str], status: int = 200) -> tuple[
         (429, "tokens", "0.25s"),
     ],
 )
-def test_nothing_is_sent_before_the_reset_and_everything_after_it(
-    tmp_path: Path, status: int, of: str, reset: str
-) -> None:
+def test_nothing_is_sent_before_the_reset_and_everything_after_it(tmp_path, status, of, reset):
     headers = {f"x_ratelimit_remaining_{of}": "0", f"X_RateLimit_Reset_{of}": reset}
     waited, outcomes = asked_with(tmp_path, headers, status)
 
@@ -135,9 +131,7 @@ def test_nothing_is_sent_before_the_reset_and_everything_after_it(
     assert all(isinstance(each, Completion) for each in outcomes)
 
 
-def test_a_reset_in_a_year_is_waited_for_no_longer_than_any_server_may_ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reset_in_a_year_is_waited_for_no_longer_than_any_server_may_ask(tmp_path, monkeypatch):
     monkeypatch.setattr(errors, "MAX_WAIT", 0.2)
     headers = {"x_ratelimit_remaining_requests": "0", "x_ratelimit_reset_requests": "8760h0m0s"}
     waited, outcomes = asked_with(tmp_path, headers)

@@ -47,12 +47,7 @@ def refused(load):
     return sentence
 
 
-# What is read
-
-
-def test_the_former_name_of_the_mock_provider_is_read_with_a_warning_and_keys_stay(
-    load, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_former_name_of_the_mock_provider_is_read_with_a_warning_and_keys_stay(load, caplog):
     model_spec._warn_of_former_provider.cache_clear()
     registry = load(GOOD.replace("provider: mock", "provider: offline"))
 
@@ -128,9 +123,6 @@ def test_an_address_is_the_entrys_own_or_its_variables_or_the_clients_default(lo
     assert registry.model("local").address() == "http://127.0.0.1:8000/v1"
 
 
-# Keys
-
-
 def test_a_key_is_read_when_it_is_needed_and_never_kept(load, monkeypatch):
     monkeypatch.setenv("BIG_KEY", "sk-secret")
     registry = load(GOOD)
@@ -173,9 +165,6 @@ def test_a_key_is_not_sent_to_openai_because_an_address_was_forgotten(load, monk
 def test_an_identity_with_credentials_is_refused_without_them(identity):
     with pytest.raises(ValueError, match="has credentials in it: leave them out"):
         ModelSpec(name="m", provider="openai", model="m", identity=identity)
-
-
-# Names that are not there
 
 
 def test_what_is_not_there_is_missed_in_the_file_that_was_read(tmp_path):
@@ -314,9 +303,6 @@ def test_a_file_that_is_not_there_says_how_to_go_on(tmp_path):
     assert str(caught.value) == f"There is no {path}; restore it or unset LOOM_MODELS."
 
 
-# Which file, which profile
-
-
 def test_loom_models_names_the_file(tmp_path, monkeypatch):
     mine = tmp_path / "mine.yaml"
     mine.write_text(GOOD)
@@ -339,7 +325,7 @@ def test_loom_profile_names_the_profile_and_offline_needs_no_saying(monkeypatch)
 @pytest.mark.parametrize(
     ("fields", "seconds"), [({}, 300), ({"whole": 600}, 900), ({"whole": 20}, 300)]
 )
-def test_no_server_is_given_up_within_one_timeout(fields: dict[str, float], seconds: float):
+def test_no_server_is_given_up_within_one_timeout(fields, seconds):
     entry = {"name": "m", "provider": "openai", "model": "m", "timeouts": fields}
     spec = ModelSpec.model_validate(entry)
 

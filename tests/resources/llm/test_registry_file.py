@@ -1,7 +1,6 @@
 """A model is added to the text of models.yaml; every other character stays."""
 
 from difflib import ndiff
-from pathlib import Path
 
 import pytest
 import yaml
@@ -64,11 +63,11 @@ def added(text: str, profile: str | None = None) -> str:
     ],
     ids=["plain", "crlf", "no-last-line-end", "bom", "comma", "empty", "flow", "indents", "text"],
 )
-def test_an_entry_is_added_and_nothing_else_changes(form: str, profile: str | None) -> None:
+def test_an_entry_is_added_and_nothing_else_changes(form, profile):
     added(form, profile)
 
 
-def test_it_stands_behind_the_others_in_their_style() -> None:
+def test_it_stands_behind_the_others_in_their_style():
     extended = added(FILE, "q")
 
     assert "      - a   # the first\n      - new\n      # the end of the list\n" in extended
@@ -84,7 +83,7 @@ def test_it_stands_behind_the_others_in_their_style() -> None:
 
 
 @pytest.mark.parametrize("profile", [None, "offline", "offline-faults", "openai"])
-def test_the_models_of_the_project_are_extended(profile: str | None) -> None:
+def test_the_models_of_the_project_are_extended(profile):
     path = REPO_ROOT / "models.yaml"
 
     registry = registry_of(added(path.read_text(), profile), path)
@@ -94,7 +93,7 @@ def test_the_models_of_the_project_are_extended(profile: str | None) -> None:
     assert evaluating == ({profile} if profile else set())
 
 
-def test_a_list_that_two_profiles_share_is_not_extended_for_one_of_them() -> None:
+def test_a_list_that_two_profiles_share_is_not_extended_for_one_of_them():
     shared = FILE.replace("[a]", "&all [a]").replace("\n      - a   # the first", " *all")
 
     with pytest.raises(RegistryError, match="too unusual.*evaluate.*profile q") as refused:
@@ -103,7 +102,7 @@ def test_a_list_that_two_profiles_share_is_not_extended_for_one_of_them() -> Non
     assert "\n  new:\n    provider: openai\n" in str(refused.value)
 
 
-def test_an_entry_is_valid_for_a_name_with_odd_characters(tmp_path: Path) -> None:
+def test_an_entry_is_valid_for_a_name_with_odd_characters(tmp_path):
     extended = with_model(FILE, "q: #1\n", ENTRY, "p")
 
     assert registry_of(extended, tmp_path).profile("p").evaluate == ["a", "q: #1\n"]

@@ -4,9 +4,7 @@ import gzip
 import json
 import resource
 import zlib
-from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 
 import pytest
 
@@ -68,7 +66,7 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
-def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path: Path) -> None:
+def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path):
     def answer(asked: Asked) -> None:
         if "1" in json.loads(asked.body)["messages"][0]["content"]:
             asked.send(gzip.compress(COMPLETION), Content_Encoding="gzip")
@@ -97,8 +95,8 @@ def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path: Path) -
     ),
 )
 def test_a_reply_without_an_end_is_a_failure_after_one_attempt_and_takes_little_memory(
-    tmp_path: Path, answer: Callable[[Asked], None]
-) -> None:
+    tmp_path, answer
+):
     with answering(answer) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "max_reply_bytes": MB}})
         ask(gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:9/v1", "attempts": 1}}))
@@ -116,7 +114,7 @@ def test_a_reply_without_an_end_is_a_failure_after_one_attempt_and_takes_little_
     assert grown < 20
 
 
-def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path: Path) -> None:
+def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path):
     sizes = iter([16 * MB, 16 * MB + 1])
 
     def answer(asked: Asked) -> None:
@@ -133,7 +131,7 @@ def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path: Path
     assert kinds == [Completion, Failure]
 
 
-def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path: Path) -> None:
+def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path):
     asked_for = ChatRequest("it", (Message.from_text("user", "Où 字?"),), "q@1")
     with answering(Asked.says) as api:
         gateway_of(tmp_path, {"it": {"base_url": api.url}}).ask("stage", [asked_for])

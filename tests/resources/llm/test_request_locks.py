@@ -57,9 +57,6 @@ async def can_take(locks: RequestLocks, key: str, within: float = SOON) -> bool:
         return False
 
 
-# Within one process
-
-
 def test_one_at_a_time_holds_the_lock_of_a_key_and_each_gets_it(new_locks):
     inside: list[int] = []
     turns: Counter[int] = Counter()

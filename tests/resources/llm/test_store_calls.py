@@ -57,7 +57,7 @@ async def a_while(n: int = 5) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_a_file_is_called_directly_and_a_server_in_a_thread() -> None:
+def test_a_file_is_called_directly_and_a_server_in_a_thread():
     async def work() -> tuple[bool, bool]:
         here = threading.get_ident()
         of_file, of_server = StoreCalls(may_wait=False), StoreCalls(may_wait=True)
@@ -68,7 +68,7 @@ def test_a_file_is_called_directly_and_a_server_in_a_thread() -> None:
     assert asyncio.run(work()) == (True, False)
 
 
-def test_calls_that_were_begun_are_made_in_order_also_after_the_end_of_the_loop() -> None:
+def test_calls_that_were_begun_are_made_in_order_also_after_the_end_of_the_loop():
     answers, made = threading.Event(), list[str]()
     calls = StoreCalls(may_wait=True)
 
@@ -88,7 +88,7 @@ def test_calls_that_were_begun_are_made_in_order_also_after_the_end_of_the_loop(
     assert made == ["cancelled before it began", "nobody waited"]
 
 
-def test_host_names_are_looked_up_while_every_store_waits() -> None:
+def test_host_names_are_looked_up_while_every_store_waits():
     answers = threading.Event()
 
     async def work() -> None:
@@ -104,12 +104,7 @@ def test_host_names_are_looked_up_while_every_store_waits() -> None:
     asyncio.run(work())
 
 
-# Locks of requests
-
-
-def test_other_tasks_go_on_while_a_lock_waits_for_its_server(
-    locks: RequestLocks, slow: SlowLocks
-) -> None:
+def test_other_tasks_go_on_while_a_lock_waits_for_its_server(locks, slow):
     async def ask() -> set[int]:
         async with locks.hold("a" * 64):
             return set(slow.held)
@@ -127,9 +122,7 @@ def test_other_tasks_go_on_while_a_lock_waits_for_its_server(
     assert slow.held == set(), "released at the end of the block"
 
 
-def test_a_lock_that_comes_after_its_asker_was_cancelled_is_given_back(
-    locks: RequestLocks, slow: SlowLocks
-) -> None:
+def test_a_lock_that_comes_after_its_asker_was_cancelled_is_given_back(locks, slow):
     async def hold() -> None:
         async with locks.hold("a" * 64):
             raise AssertionError("nobody waits for it")
@@ -145,9 +138,6 @@ def test_a_lock_that_comes_after_its_asker_was_cancelled_is_given_back(
     asyncio.run(work())
     locks._calls.close()
     assert slow.n_taken == 1 and slow.held == set()
-
-
-# The row of a budget
 
 
 class SlowRow:
@@ -186,7 +176,7 @@ def budget_of(row: SlowRow) -> Budget:
     return Budget(10.0, cast(ChainBudget, row))
 
 
-def test_calls_that_ask_a_slow_row_together_reserve_no_more_than_there_is(row: SlowRow) -> None:
+def test_calls_that_ask_a_slow_row_together_reserve_no_more_than_there_is(row):
     budget = budget_of(row)
 
     async def work() -> int:
@@ -209,7 +199,7 @@ def test_calls_that_ask_a_slow_row_together_reserve_no_more_than_there_is(row: S
 
 
 @pytest.mark.parametrize("cost", [0.0, 4.0, 8.0])
-def test_what_is_settled_while_a_slow_row_is_asked_counts(row: SlowRow, cost: float) -> None:
+def test_what_is_settled_while_a_slow_row_is_asked_counts(row, cost):
     budget = budget_of(row)
 
     async def work() -> bool:
@@ -228,7 +218,7 @@ def test_what_is_settled_while_a_slow_row_is_asked_counts(row: SlowRow, cost: fl
     assert asyncio.run(work()) == (cost <= 6)
 
 
-def test_a_cancelled_asker_leaves_nothing_reserved(row: SlowRow) -> None:
+def test_a_cancelled_asker_leaves_nothing_reserved(row):
     budget = budget_of(row)
 
     async def work() -> None:

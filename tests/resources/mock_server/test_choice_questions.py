@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from PIL.Image import Image
 
 from methods.choice.contents import choices_of, texts_of
 from methods.choice.languages import LANGUAGES
@@ -11,8 +12,6 @@ from methods.choice.lettered import with_letters
 from methods.mmbench.taxonomy import DESCRIPTIONS
 from methods.mmbench.translating import read_translation
 from resources.mock_server import vocabulary
-from resources.mock_server.chat_completion import answer
-from resources.mock_server.chat_request import read_chat
 from resources.mock_server.choice_questions import (
     QUESTIONS,
     is_chinese,
@@ -22,34 +21,26 @@ from resources.mock_server.choice_questions import (
 )
 from resources.settings.prompts import prompt
 from tests.resources.mock_server.mock_drawings import (
-    DRAWN,
+    IMAGES,
+    ask,
     chat_messages,
-    draw,
     picture_part,
     prompt_messages,
     text_part,
 )
 
 ZH = LANGUAGES["zh"]
-IMAGES = [draw(*drawn) for drawn in DRAWN]
-
-
-def request_for(texts: dict[str, str]) -> dict[str, Any]:
-    template = prompt("mmbench/translate")
-    rendered = template.render(item=json.dumps(texts), language=ZH.name)
-    messages = [
-        {"role": message.role, "content": "".join(part.text for part in message.parts)}
-        for message in rendered
-    ]
-    return {"model": "offline-writer", "messages": messages, "metadata": {"task": template.task}}
 
 
 def translated(texts: dict[str, str]) -> str:
-    return answer(read_chat(request_for(texts)))
+    template = prompt("mmbench/translate")
+    system, user = template.render(item=json.dumps(texts), language=ZH.name)
+    said = ["".join(part.text for part in message.parts) for message in (system, user)]
+    return ask("writer", prompt_messages(*said), template.task)
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
-def test_every_question_and_choice_is_chinese_and_comes_back(kind: str) -> None:
+def test_every_question_and_choice_is_chinese_and_comes_back(kind):
     question, form = QUESTIONS[kind]
     choices = [worded(form, value) for value in vocabulary.values(kind)]
     source = texts_of(question, None, choices[:8])
@@ -58,36 +49,29 @@ def test_every_question_and_choice_is_chinese_and_comes_back(kind: str) -> None:
     assert [to_english(text) for text in choices_of(made.texts)] == choices[:8]
 
 
-def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation() -> None:
-    assert to_chinese("Which boat is in the picture of Ada Lovelace?") == (
-        "哪个船是在图片的Ada Lovelace？"
-    )
+def test_names_numbers_and_code_stay_and_what_is_not_known_is_no_translation():
+    question = "Which boat is in the picture of Ada Lovelace?"
+    assert to_chinese(question) == "哪个船是在图片的Ada Lovelace？"
     assert to_chinese("3 boats and `red x`") == "3船和`red x`"
     source = texts_of("What is the boat?", None, ["Ada", "Grace"])
-    assert read_translation(translated(source), source, ZH).names == {
-        "Ada": "Ada",
-        "Grace": "Grace",
-    }
+    names = read_translation(translated(source), source, ZH).names
+    assert names == {"Ada": "Ada", "Grace": "Grace"}
     assert to_chinese("a wheelbarrow") == "wheelbarrow"
 
 
-# --- Items ----------------------------------------------------------------------------------------
-
-
-def written(ability: str, images: list) -> dict:
-    parts = [text_part(f"<ability>{ability}</ability>"), *map(picture_part, images)]
+def written(ability: str, image: Image) -> dict[str, Any]:
+    parts = [text_part(f"<ability>{ability}</ability>"), picture_part(image)]
     parts.append(text_part("<caption>Zanzibar</caption>\n<summary>Quokka</summary>"))
-    request = {"model": "offline-writer", "messages": prompt_messages("", parts)}
-    return json.loads(answer(read_chat({**request, "metadata": {"task": "item"}})))
+    return json.loads(ask("writer", prompt_messages("", parts), "item"))
 
 
 @pytest.mark.parametrize("ability", sorted(DESCRIPTIONS))
-def test_an_items_right_choice_is_what_the_careful_model_finds(ability: str) -> None:
+def test_an_items_right_choice_is_what_the_careful_model_finds(ability):
     for image in IMAGES[::3]:
-        item = written(ability, [image])
+        item = written(ability, image)
         choices = sorted([item["answer"], *item["distractors"]])
         assert 2 <= len(set(choices)) == len(choices) <= 4
         assert "Zanzibar" not in str(item) and "Quokka" not in str(item)
         question = f"{item['question']}\n{with_letters(choices)}\nWhich is it?"
-        chat = {"model": "offline-careful", "messages": chat_messages([image], question)}
-        assert answer(read_chat(chat)) == f"The answer is {'ABCD'[choices.index(item['answer'])]}."
+        reply = ask("careful", chat_messages([image], question))
+        assert reply == f"The answer is {'ABCD'[choices.index(item['answer'])]}."

@@ -64,9 +64,6 @@ def said(file: Path) -> str:
     return rest
 
 
-# --- What it gives -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "# Only a comment.\n", "{}\n", "birds: {owls: {}}\n", "birds:\n  owls:\n  # tau: 0.6\n"],
@@ -87,9 +84,6 @@ def test_each_asset_gets_what_stands_under_its_stage_and_name(file):
 def test_values_are_over_the_defaults():
     owls = check_settings("birds.owls", Owls, {"tau": 0.6})
     assert (owls.tau, owls.method, owls.most) == (0.6, "exact", None)
-
-
-# --- What cannot be used -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -139,9 +133,6 @@ def test_a_file_that_is_none_is_one_sentence_too(file, content, problem):
         read_sections(SECTIONS)
     assert str(refused.value).startswith(f"{file}{problem}")
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
-
-
-# --- Writing -------------------------------------------------------------------------------------
 
 
 def test_what_is_written_is_what_is_read(file):

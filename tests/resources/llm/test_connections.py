@@ -10,12 +10,12 @@ import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
 from resources.llm.errors import sentence
-from resources.llm.model_spec import ModelSpec
 from resources.llm.request import Completion, Failure
 from resources.llm.server_address import is_this_machine, proxy_for
 from tests.doubles.odd_api import Asked, answering, never
 from tests.doubles.serving import free_ports
-from tests.resources.llm.loopback import ask, gateway_of
+from tests.resources.llm.entries import spec_of
+from tests.resources.llm.loopback import ask, ask_server, gateway_of
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +26,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def failure(folder: Path, base_url: str, **entry: object) -> Failure:
-    models = {"it": {"base_url": base_url, "attempts": 1, **entry}}
-    (outcome,) = ask(gateway_of(folder, models))
+    (outcome,) = ask(gateway_of(folder, {"it": {"base_url": base_url, "attempts": 1, **entry}}))
     assert isinstance(outcome, Failure)
     return outcome
 
@@ -71,11 +70,7 @@ def test_a_connection_that_breaks_says_how(tmp_path, scheme, answer, kind, said)
     [
         (18, "self-signed certificate", "Set SSL_CERT_FILE to "),
         (10, "certificate has expired", "Renew the certificate of the server"),
-        (
-            62,
-            "Hostname mismatch, certificate is not valid for 'api'.",
-            "Set base_url in models.yaml",
-        ),
+        (62, "Hostname mismatch, certificate is not valid for 'api'.", "Set base_url in models."),
         (23, "certificate revoked", "Correct the certificate of the server."),
     ],
 )
@@ -83,10 +78,8 @@ def test_a_certificate_that_is_refused_says_why_and_what_helps(code, reason, adv
     refused = ssl.SSLCertVerificationError(1, "CERTIFICATE_VERIFY_FAILED")
     refused.verify_code, refused.verify_message = code, reason
     key = ConnectionKey("api", 443, True, True, None, None, None)
-    detail = sentence(
-        aiohttp.ClientConnectorCertificateError(key, refused),
-        ModelSpec(name="it", provider="openai", model="it-1", base_url="https://api/v1"),
-    )
+    error = aiohttp.ClientConnectorCertificateError(key, refused)
+    detail = sentence(error, spec_of(base_url="https://api/v1"))
 
     assert detail.startswith(f"No secure connection to api:443: {reason.rstrip('.')}. {advice}")
     assert "http://" not in detail and ("SSL_CERT_FILE" in detail) == (code == 18)
@@ -129,8 +122,7 @@ def test_a_socks_proxy_is_refused_in_one_sentence(tmp_path, monkeypatch):
 def test_a_server_on_this_machine_is_asked_without_the_proxy(tmp_path, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    with answering(Asked.says) as api:
-        (outcome,) = ask(gateway_of(tmp_path, {"it": {"base_url": api.url}}))
+    (outcome,), _ = ask_server(tmp_path, Asked.says)
 
     assert isinstance(outcome, Completion)
 
@@ -148,8 +140,7 @@ def test_no_proxy_is_honoured(monkeypatch):
 @pytest.mark.parametrize(
     ("host", "here"),
     [
-        *((host, True) for host in ("localhost", "127.0.0.1", "127.1.2.3", "::1", "0.0.0.0")),
-        *((host, True) for host in ("LOCALHOST", "api.localhost")),
+        *((host, True) for host in ("LOCALHOST", "api.localhost", "127.1.2.3", "::1", "0.0.0.0")),
         *((host, False) for host in ("localhost.example.com", "10.0.0.1", "example.com", "")),
     ],
 )

@@ -1,7 +1,7 @@
 """The gateway under a model's limits, against a real server."""
 
-import json
 import time
+from functools import partial
 
 import pytest
 
@@ -9,10 +9,10 @@ from resources.llm import circuit_breaker, run_context
 from resources.llm.canary import FIRST_RESULTS
 from resources.llm.model_calls import AuthError
 from resources.llm.progress import ProgressReport
-from resources.llm.request import Completion, Failure
+from resources.llm.request import Completion
 from tests.doubles.odd_api import Asked, answering, never
 from tests.resources.llm.entries import charges_of
-from tests.resources.llm.loopback import ask, gateway_of, questions
+from tests.resources.llm.loopback import ask, ask_server, gateway_of, questions
 
 
 @pytest.mark.parametrize("limit", [{"requests_per_minute": 10}, {"tokens_per_minute": 5_100}])
@@ -56,16 +56,13 @@ def trickles(asked: Asked) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [never, trickles])
 def test_requests_that_hang_end_together_and_the_failure_names_the_setting(tmp_path, answer):
-    with answering(answer) as api:
-        entry = {"base_url": api.url, "give_up_seconds": 0.6, "attempts": 50, "concurrency": 4}
-        entry["timeouts"] = {"whole": 0.5}
-        outcomes = ask(gateway_of(tmp_path, {"it": entry}), 12)
-        n_received = len(api.received)
+    entry = {"give_up_seconds": 0.6, "attempts": 50, "concurrency": 4, "timeouts": {"whole": 0.5}}
+    outcomes, api = ask_server(tmp_path, answer, 12, **entry)
 
-    assert {each.kind for each in outcomes if isinstance(each, Failure)} == {"unreachable"}
-    (detail,) = {each.detail for each in outcomes if isinstance(each, Failure)}
+    ((kind, detail),) = {(each.kind, each.detail) for each in outcomes}
+    assert kind == "unreachable"
     assert "gave no reply for 0.6 seconds (give_up_seconds), so the stage stopped" in detail
-    assert n_received <= 8, "what was in flight, and each once more"
+    assert len(api.received) <= 8, "what was in flight, and each once more"
 
 
 def unavailable(asked: Asked) -> None:
@@ -90,35 +87,32 @@ def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
         is_up = True
         after, _ = gateway.ask("two", questions(12))
 
-    assert {each.kind for each in before if isinstance(each, Failure)} == {"server_error"}
-    assert all("503 Service unavailable" in each.detail for each in before)  # type: ignore[union-attr]
+    assert {each.kind for each in before} == {"server_error"}
+    assert all("503 Service unavailable" in each.detail for each in before)
     assert n_while_down < 30, "few requests are sent while the server is down"
     assert all(isinstance(each, Completion) for each in after)
 
 
-FORBIDDEN = {"error": {"message": "Requests of this kind are not served."}}
-
-
-def one_forbidden(asked: Asked, forbidden: int = 3, status: int = 403) -> None:
+def one_forbidden(asked: Asked, forbidden: int, status: int) -> None:
     if f"Question {forbidden}?".encode() in asked.body:
-        asked.send(json.dumps(FORBIDDEN).encode(), status)
+        asked.send(b'{"error": {"message": "Requests of this kind are not served."}}', status)
     else:
         asked.says()
 
 
 def test_a_403_for_the_first_question_costs_one_question(tmp_path):
-    with answering(lambda asked: one_forbidden(asked, 0)) as api:
-        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}}), 40)
+    answer = partial(one_forbidden, forbidden=0, status=403)
+    outcomes, _ = ask_server(tmp_path, answer, 40, concurrency=1)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
 
 
 def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path):
-    with answering(lambda asked: one_forbidden(asked, 30, 401)) as api:
-        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}}), 40)
+    answer = partial(one_forbidden, forbidden=30, status=401)
+    outcomes, _ = ask_server(tmp_path, answer, 40, concurrency=2)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
-    assert outcomes[30].kind == "auth"  # type: ignore[union-attr]
+    assert outcomes[30].kind == "auth"
 
 
 def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path):
@@ -147,10 +141,8 @@ def test_timeouts_and_what_is_sent_again_are_counted(tmp_path):
     assert all(isinstance(each, Completion) for each in outcomes)
     assert (usage.timeouts, usage.sent_again) == (1, 1)
     line = ProgressReport("s", 3, 3, usage, 1.0, None).line()
-    assert (
-        "0 failed, 1 attempt failed, 1 timed out, 1 sent again, 1.0/s" in line
-        and "last attempt" not in line
-    )
+    assert "0 failed, 1 attempt failed, 1 timed out, 1 sent again, 1.0/s" in line
+    assert "last attempt" not in line
     assert usage.metadata()["attempts that timed out"] == 1
 
 

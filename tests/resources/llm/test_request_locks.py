@@ -134,9 +134,6 @@ def test_closing_releases_every_lock(new_locks, ledger_path, at_once):
     assert asyncio.run(meet()) == [[False] * 2, [True] * 2]
 
 
-# Among processes
-
-
 HOLDER = """
     import asyncio, subprocess, sys
     from pathlib import Path

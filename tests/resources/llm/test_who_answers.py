@@ -48,9 +48,6 @@ def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[st
     return [outcome.text for outcome in outcomes if isinstance(outcome, Completion)]
 
 
-# Servers
-
-
 BLUE = {"extra_headers": {"X-Route": "blue"}}
 
 
@@ -62,14 +59,6 @@ def test_two_servers_with_a_model_of_one_name_give_their_own_answers(tmp_path, o
         one.url: "Of one.",
         f"{two.url}?deployment=A (x-route: blue)": "Of two.",
     }
-
-
-def test_a_replicate_is_a_request_of_its_own(tmp_path, one):
-    one.says("First.", "Second.")
-    asked = gateway(tmp_path, one.url, one.url)
-
-    assert texts(asked, question()) == ["First."]
-    assert texts(asked, question(replicate=1), question()) == ["Second.", "First."]
 
 
 def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(tmp_path, one):

@@ -6,7 +6,7 @@ and the record of what arrived is compared with that.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
@@ -26,7 +26,7 @@ from tests.doubles.faulty_api import (
     FaultyApi,
     Weather,
 )
-from tests.doubles.openai_api import answer_to
+from tests.doubles.openai_api import answer_to, serving
 from tests.resources.llm.entries import change_entries, charges_of, no_backoff
 from tests.resources.llm.loopback import gateway_of
 
@@ -65,8 +65,7 @@ BAD_DAY = Weather(share=0.3, rejected=0.01, filtered=0.01, seed=1)
 CONCURRENCY = 64
 
 
-@dataclass(frozen=True)
-class Day:
+class Day(NamedTuple):
     """What the requests were told, what arrived at the provider by then, and what was kept."""
 
     texts: list[str]
@@ -85,7 +84,7 @@ def days(tmp_path_factory, request) -> Iterator[tuple[Day, Day]]:
 
     def live() -> Day:
         gateway = change_entries(
-            make_gateway(folder, api.url, CONCURRENCY),
+            make_gateway(folder, url, CONCURRENCY),
             # 0.3 ** 16 of the requests, one in 200 million, would fail so often.
             attempts=16,
             # Far above what 64 side by side take on two cores, 0.2 s, so that none of these is early.
@@ -96,7 +95,8 @@ def days(tmp_path_factory, request) -> Iterator[tuple[Day, Day]]:
         kept = gateway.ledger
         return Day(texts, outcomes, usage, api.ends(), answers_in(kept), charges_of(kept))
 
-    with FaultyApi(BAD_DAY) as api:
+    api = FaultyApi(BAD_DAY)
+    with serving(api) as url:
         yield live(), live()
 
 
@@ -154,32 +154,27 @@ def test_what_it_came_to_is_counted_once_a_request(day):
 
 
 def test_asked_again_nothing_that_was_answered_is_sent(days):
-    first, again = day, _ = days
-    before, after = first.ends, again.ends
+    first, again = days
+    answered = {text for text in first.texts if BAD_DAY.lot(text) == ANSWERED}
 
-    assert {text for text in day.texts if after[text] != before[text]} == {
-        text for text in day.texts if BAD_DAY.lot(text) != ANSWERED
-    }
+    assert {text for text in first.texts if again.ends[text] == first.ends[text]} == answered
     assert (again.usage.calls, again.usage.cache_hits) == (0, first.usage.calls)
     assert again.usage.failures == first.usage.failures
     assert again.answers == first.answers
-    assert {text for text, each in again.outcomes.items() if getattr(each, "cached", False)} == {
-        text for text in day.texts if BAD_DAY.lot(text) == ANSWERED
-    }
+    cached = {text for text, each in again.outcomes.items() if getattr(each, "cached", False)}
+    assert cached == answered
 
 
 def test_a_moment_that_takes_all_in_flight_is_one_pause_and_gives_nobody_up(tmp_path, monkeypatch):
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.2)
     monkeypatch.setattr(concurrency, "START", 128)
     # A server that kept up with 128 requests starts again: all connections are gone, then all is well.
-    with FaultyApi(
-        Weather(share=1.0, mix={"reset": 1}, passes_after=1, latency=("constant", 100))
-    ) as api:
-        outcomes, _ = ask(make_gateway(tmp_path, api.url, concurrency=128), TEXTS[:128])
-        ends = api.ends()
+    api = FaultyApi(Weather(share=1.0, mix={"reset": 1}, passes_after=1, latency=(100, 0)))
+    with serving(api) as url:
+        outcomes, _ = ask(make_gateway(tmp_path, url, concurrency=128), TEXTS[:128])
 
     assert all(isinstance(outcome, Completion) for outcome in outcomes.values())
-    assert ends == {text: ["reset", ANSWERED] for text in TEXTS[:128]}
+    assert api.ends() == {text: ["reset", ANSWERED] for text in TEXTS[:128]}
 
 
 @pytest.mark.parametrize("kind", sorted(LOST - {ABANDONED}))
@@ -187,10 +182,11 @@ def test_what_is_lost_counts_against_the_budget(tmp_path, kind):
     # Each time the provider works is 31 characters asked and 49 answered, $80. Of $640 an attempt sets
     # 31 + 8 + 100 = $139 aside, the most it may cost: four are under way. Twenty would be $1,600.
     asked = TEXTS[:10]
-    with FaultyApi(Weather(share=1.0, mix={kind: 1}, latency=("constant", 2))) as api:
+    api = FaultyApi(Weather(share=1.0, mix={kind: 1}, latency=(2, 0)))
+    with serving(api) as url:
         # Patience is short where nothing else ends the attempt.
         whole = 0.6 if kind in ("silence", "trickle") else 30.0
-        gateway = make_gateway(tmp_path, api.url, budget_usd=640)
+        gateway = make_gateway(tmp_path, url, budget_usd=640)
         change_entries(gateway, attempts=2, timeouts={"whole": whole})
         with pytest.raises(BudgetReached):
             ask(gateway, asked, max_tokens=100)

@@ -15,7 +15,7 @@ from resources.llm.model_spec import Price
 from resources.llm.reply import BadResponse, answer_in_reasoning_field, read_reply, reply_of
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from tests.doubles.openai_api import ScriptedApi
-from tests.resources.llm.entries import batch_result, charges_of, spec_of
+from tests.resources.llm.entries import batch_result, change_entries, charges_of, spec_of
 from tests.resources.llm.loopback import gateway_of, questions
 
 PRICE = {"prompt": 1_000_000, "completion": 10}
@@ -59,28 +59,21 @@ PARTS = [
     {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
     *({"type": "text", "text": text} for text in ("Nor", "th.")),
 ]
-TEXTS = {
-    "a text": ("North.", None),
-    "reasoning in front": (f"<think>\n{THOUGHT}\n</think>\n\nNorth.", THOUGHT),
-    "parts": (PARTS[1:], None),
-    "parts with reasoning": (PARTS, THOUGHT),
-}
-FIELDS = {
-    "DeepSeek's field": ({"reasoning_content": THOUGHT}, THOUGHT),
-    "vLLM's and Ollama's field": ({"reasoning": THOUGHT}, THOUGHT),
-    "the second field where the first is blank": (
-        {"reasoning_content": "", "reasoning": THOUGHT},
+ANSWERS = {
+    "a text": ({"content": "North."}, None),
+    "reasoning in front": ({"content": f"<think>\n{THOUGHT}\n</think>\n\nNorth."}, THOUGHT),
+    "parts": ({"content": PARTS[1:]}, None),
+    "parts with reasoning": ({"content": PARTS}, THOUGHT),
+    "DeepSeek's field": ({"content": "North.", "reasoning_content": THOUGHT}, THOUGHT),
+    "vLLM's and Ollama's field": (
+        {"content": "North.", "reasoning_content": "", "reasoning": THOUGHT},
         THOUGHT,
     ),
-    "details": ({"reasoning_details": DETAILS}, THOUGHT),
+    "details": ({"content": "North.", "reasoning_details": DETAILS}, THOUGHT),
     "marks beside a full field": (
         {"content": "<think>again</think>North.", "reasoning_content": THOUGHT},
         f"{THOUGHT}\nagain",
     ),
-}
-ANSWERS = {
-    **{name: ({"content": content}, thought) for name, (content, thought) in TEXTS.items()},
-    **{name: ({"content": "North.", **more}, thought) for name, (more, thought) in FIELDS.items()},
 }
 
 
@@ -128,17 +121,14 @@ def test_a_kept_failure_is_not_asked_again_but_with_a_larger_limit(gateway, api)
     first, again = outcome_of(gateway), outcome_of(gateway)
 
     assert isinstance(first, Failure) and isinstance(again, Failure)
-    assert (first.kind, first.finish_reason, first.reasoning) == (
-        *("reasoning_only", "length", THOUGHT),
-    )
-    assert (first.completion_tokens, first.cached) == (20, False)
-    assert (again.kind, again.detail, again.cached) == (first.kind, first.detail, True)
+    assert (first.kind, first.reasoning) == ("reasoning_only", THOUGHT)
+    assert (first.finish_reason, first.completion_tokens, first.cached) == ("length", 20, False)
+    kept = (again.kind, again.detail, again.finish_reason, again.reasoning, again.cached)
+    assert kept == (first.kind, first.detail, "length", THOUGHT, True)
     assert "token_limit.tokens" in first.detail
     assert len(api.received) == 1
 
-    spec = gateway.registry.models["it"]
-    limit = spec.token_limit.model_copy(update={"tokens": 9000})
-    gateway.registry.models["it"] = spec.model_copy(update={"token_limit": limit})
+    change_entries(gateway, token_limit={"tokens": 9000})
     api.replies(sent(body({"content": "North."})))
     assert isinstance(outcome_of(gateway), Completion)
     assert api.received[-1]["max_tokens"] == 9000
@@ -155,7 +145,6 @@ CHARGED = {
     "an error amid the answer": (body({"content": "Nor"}, "error"), "bad_response"),
     "vLLM's abort": (body({"content": "Nor"}, "abort"), "bad_response"),
     "withheld, with a hyphen": (body({"content": "Nor"}, "content-filter"), "refused"),
-    "withheld": (body({"content": "Nor"}, "content_filter"), "refused"),
     "withheld, in Gemini's word": (body({"content": None}, "SAFETY"), "refused"),
     "a refusal": (body({"content": None, "refusal": "I will not."}), "refused"),
     "a refusal among parts": (body({"content": REFUSAL}), "refused"),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from methods.prompts.messages import Message
-from resources.llm import circuit_breaker, concurrency, errors
+from resources.llm import circuit_breaker, concurrency
 from resources.llm.budget import BudgetReached
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Charge, Ledger
@@ -27,7 +27,7 @@ from tests.doubles.faulty_api import (
     Weather,
 )
 from tests.doubles.openai_api import answer_to, serving
-from tests.resources.llm.entries import change_entries, charges_of, no_backoff
+from tests.resources.llm.entries import change_entries, charges_of
 from tests.resources.llm.loopback import gateway_of
 
 pytestmark = pytest.mark.slow
@@ -51,11 +51,6 @@ def ask(gateway: Gateway, texts: list[str], **params: int) -> tuple[dict[str, Ou
 
 def answers_in(ledger: Ledger) -> dict[str, str]:
     return {call.request["messages"][0]["parts"][0]: call.response for call in ledger}  # type: ignore[index]
-
-
-@pytest.fixture(autouse=True)
-def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
 
 
 TEXTS = [f"Question {number}: which way is north?" for number in range(5000)]

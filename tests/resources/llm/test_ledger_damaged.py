@@ -2,52 +2,22 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.check import check_all, require_sound
 from resources.migrations import StoreError
 from tests.doubles.openai_api import Api, serving
-from tests.resources.llm.damaged_ledgers import (
-    HARMS,
-    contents,
-    fill,
-)
+from tests.resources.llm.damaged_ledgers import HARMS, contents, fill
 from tests.resources.llm.entries import call
 from tests.resources.llm.loopback import gateway_of, questions
 
 CONCURRENCY = 4
-
-
-class WatchedApi(Api):
-    """Counts requests; `at(number, what)` does something when so many have come."""
-
-    def __init__(self) -> None:
-        super().__init__(heard=self._count)
-        self.n_heard = 0
-        self.url = ""
-        self._at: dict[int, Callable[[], object]] = {}
-
-    def at(self, number: int, what: Callable[[], object]) -> None:
-        self._at[number] = what
-
-    def _count(self, _key: str, _text: str) -> None:
-        self.n_heard += 1
-        self._at.get(self.n_heard, lambda: None)()
-
-
-@pytest.fixture
-def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedApi]:
-    monkeypatch.setenv("PAID_KEY", "sk-of-a-test")
-    watched = WatchedApi()
-    with serving(watched) as watched.url:
-        yield watched
 
 
 @pytest.fixture
@@ -56,9 +26,22 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
-def make_gateway(path: Path, api: WatchedApi) -> Gateway:
-    entry = {"base_url": api.url, "api_key_env": "PAID_KEY", "concurrency": CONCURRENCY}
-    return gateway_of(path.parent, {"it": entry})
+def ask_over(path: Path, n: int, at_20: Callable[[], object] = lambda: None) -> tuple[str, int]:
+    """The sentence that `n` requests end with, and how many were sent, the 20th of which is noticed."""
+    heard: list[str] = []
+
+    def hear(_key: str, text: str) -> None:
+        heard.append(text)
+        if len(heard) == 20:
+            at_20()
+
+    def ask() -> None:
+        with closing(gateway_of(path.parent, {"it": entry})) as gateway:
+            gateway.ask("s", questions(n))
+
+    with serving(Api(heard=hear)) as url:
+        entry = {"base_url": url, "concurrency": CONCURRENCY}
+        return refused(path, ask), len(heard)
 
 
 def refused(path: Path, ask: Callable[[], object]) -> str:
@@ -85,13 +68,11 @@ def test_a_damaged_ledger_is_refused_with_advice_and_the_whole_check_names_what_
     assert findings.wrong and all("\n" not in each for each in findings.wrong)
 
 
-def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path, api):
+def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path):
     fill(path)
     HARMS["a page of calls is overwritten"](path)
 
-    refused(path, lambda: make_gateway(path, api).ask("s", questions(1)))
-
-    assert api.n_heard == 0
+    assert ask_over(path, 1)[1] == 0
 
 
 def test_a_sound_ledger_that_a_killed_process_left_is_used(path):
@@ -114,18 +95,15 @@ def _replace(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, _replace], ids=["deleted", "replaced"])
-def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(harm, path, api):
+def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(harm, path):
     fill(path.with_name("other.sqlite"), 3)
     other = path.with_name("other.sqlite").read_bytes()
-    gateway = make_gateway(path, api)
-    api.at(20, lambda: harm(path))
 
-    said = refused(path, lambda: gateway.ask("s", questions(400)))
-    gateway.close()
+    said, n_sent = ask_over(path, 400, lambda: harm(path))
 
     assert "was deleted or replaced while it was in use" in said
     # What was being sent at that moment still arrives.
-    assert api.n_heard <= 20 + 2 * CONCURRENCY
+    assert n_sent <= 20 + 2 * CONCURRENCY
     assert path.read_bytes() == other if harm is _replace else not path.exists()
 
 
@@ -139,20 +117,16 @@ def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path):
     assert not path.exists()
 
 
-def test_an_answer_that_can_never_be_kept_stops_all_requests(path, api):
-    gateway = make_gateway(path, api)
-
+def test_an_answer_that_can_never_be_kept_stops_all_requests(path):
     def drop() -> None:
         with closing(sqlite3.connect(path, timeout=60)) as connection:
             connection.execute("ALTER TABLE charges RENAME TO other")
             connection.execute("ALTER TABLE calls RENAME TO others")
 
-    api.at(20, drop)
-
-    said = refused(path, lambda: gateway.ask("s", questions(400)))
+    said, n_sent = ask_over(path, 400, drop)
 
     assert "is damaged (no such table" in said
-    assert api.n_heard <= 20 + 3 * CONCURRENCY
+    assert n_sent <= 20 + 3 * CONCURRENCY
 
 
 @pytest.mark.parametrize("statement", ["integrity_check", 'FROM "calls"'])

@@ -14,7 +14,7 @@ from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
 from resources.llm.model_calls import ModelCalls
 from tests.doubles.odd_api import Asked, answering
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import gateway_of
 
 ITEM = Item(
     "i",

@@ -1,10 +1,13 @@
-"""Entries of models and rows of ledgers for a test, and what is made of a batch's result."""
+"""Entries of models, gateways that ask a server on loopback, and rows of ledgers, for a test."""
 
 import base64
 import io
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import yaml
 from PIL import Image as Picture
 from tenacity import wait_none
 
@@ -16,8 +19,11 @@ from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import unpack
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request import ChatRequest, request_key
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Outcome, request_key
 from resources.llm.request_body import wire_body
+from resources.mock_server.process import MockServerProcess
+from tests.doubles.odd_api import Asked, OddApi, answering
 
 
 def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
@@ -109,3 +115,43 @@ def charges_of(ledger: Ledger) -> list[Charge]:
         each._replace(request=unpack(each.request) if each.request else {})  # type: ignore[arg-type]
         for each in charges
     ]
+
+
+def gateway_of(
+    folder: Path,
+    models: dict[str, dict[str, Any]],
+    budget_usd: float | None = None,
+    **options: Any,
+) -> Gateway:
+    """A gateway whose registry has these models of the provider `openai`; it asks without waits."""
+    first = next(iter(models))
+    entries = {
+        name: {"provider": "openai", "retry_wait": {"first": 0, "most": 0}, **entry}
+        for name, entry in models.items()
+    }
+    profile = {"writer": first, "judge": first, "evaluate": list(models)}
+    path = folder / "models.yaml"
+    path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    options |= {"budget_usd": budget_usd, "launcher": MockServerProcess()}
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    return Gateway(load_registry(path), "p", ledger, images, **options)
+
+
+def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
+    return [
+        ChatRequest(model, (Message.from_text("user", f"Question {number}?"),), "q@1", params)
+        for number in range(n)
+    ]
+
+
+def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
+    outcomes, _ = gateway.ask("stage", questions(n, **params))
+    return outcomes
+
+
+def ask_server(
+    folder: Path, answer: Callable[[Asked], None], n: int = 1, **entry: object
+) -> tuple[list[Outcome], OddApi]:
+    """Outcomes of `n` questions to a server that answers so, and the server, which has ended."""
+    with answering(answer) as api:
+        return ask(gateway_of(folder, {"it": {"base_url": api.url, **entry}}), n), api

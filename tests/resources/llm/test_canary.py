@@ -20,9 +20,8 @@ from resources.llm.request import ChatRequest, Completion, Outcome
 from resources.llm.usage import Usage
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import Api, completion, serving
-from tests.resources.llm import loopback
-from tests.resources.llm.entries import change_entries, spec_of
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm import entries
+from tests.resources.llm.entries import change_entries, gateway_of, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +41,7 @@ def make_gateway(folder: Path, url: str, concurrency: int = CONCURRENCY) -> Gate
     return gateway_of(folder, models)
 
 
-questions = partial(loopback.questions, model="judge")
+questions = partial(entries.questions, model="judge")
 
 
 def in_turn(n: int) -> list[ChatRequest]:

@@ -14,8 +14,7 @@ from resources.llm.request import Completion, Failure
 from resources.llm.server_address import is_this_machine, proxy_for
 from tests.doubles.odd_api import Asked, answering, never
 from tests.doubles.serving import free_ports
-from tests.resources.llm.entries import spec_of
-from tests.resources.llm.loopback import ask, ask_server, gateway_of
+from tests.resources.llm.entries import ask, ask_server, gateway_of, spec_of
 
 
 @pytest.fixture(autouse=True)

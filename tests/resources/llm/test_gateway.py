@@ -17,8 +17,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.request import ChatRequest, Failure
 from tests.doubles.one_colour import one_colour
 from tests.doubles.openai_api import ScriptedApi
-from tests.resources.llm.entries import spec_of
-from tests.resources.llm.loopback import ask, gateway_of, questions
+from tests.resources.llm.entries import ask, gateway_of, questions, spec_of
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,14 @@ from resources.llm.model_calls import BatchPending, WaitingForBatch
 from resources.llm.request import ChatRequest, Completion, Failure, request_key
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.batch_api import BatchServer
-from tests.resources.llm.entries import BATCH_ITEM, batch_result, charges_of, spec_of
-from tests.resources.llm.loopback import gateway_of, questions
+from tests.resources.llm.entries import (
+    BATCH_ITEM,
+    batch_result,
+    charges_of,
+    gateway_of,
+    questions,
+    spec_of,
+)
 
 pytestmark = pytest.mark.slow
 ON_BOTH_STORES = pytest.mark.usefixtures("stores_on")

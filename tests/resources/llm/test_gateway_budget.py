@@ -16,15 +16,14 @@ from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.entries import charges_of
-from tests.resources.llm.loopback import ask, gateway_of
+from tests.resources.llm.entries import ask, charges_of, gateway_of
 
 # A dollar a token, and the stand-in counts characters: 12 asked and 12 + 18 answered are $42. At most a
 # call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.
 TEXTS = [f"Question {number:02}?" for number in range(10)]
 COST = 42
 MOST = 50
-"""Dollars that a question of `loopback` may cost with 31 tokens answered: 11 + 8 + 31."""
+"""Dollars that a question of `entries` may cost with 31 tokens answered: 11 + 8 + 31."""
 
 
 def priced(

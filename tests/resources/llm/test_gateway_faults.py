@@ -27,8 +27,7 @@ from tests.doubles.faulty_api import (
     Weather,
 )
 from tests.doubles.openai_api import answer_to, serving
-from tests.resources.llm.entries import change_entries, charges_of
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import change_entries, charges_of, gateway_of
 
 pytestmark = pytest.mark.slow
 

@@ -27,8 +27,7 @@ from resources.migrations import StoreError
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.plugins.backends import OnSameStores
-from tests.resources.llm.entries import charges_of
-from tests.resources.llm.loopback import questions
+from tests.resources.llm.entries import charges_of, questions
 from tests.shared import PROCESSES
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,7 @@ from resources.llm.model_calls import AuthError
 from resources.llm.progress import ProgressReport
 from resources.llm.request import Completion
 from tests.doubles.odd_api import Asked, answering, never
-from tests.resources.llm.entries import charges_of
-from tests.resources.llm.loopback import ask, ask_server, gateway_of, questions
+from tests.resources.llm.entries import ask, ask_server, charges_of, gateway_of, questions
 
 
 @pytest.mark.parametrize("limit", [{"requests_per_minute": 10}, {"tokens_per_minute": 5_100}])

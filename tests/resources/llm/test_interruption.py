@@ -15,7 +15,7 @@ from resources.llm import interruption
 from resources.llm.model_calls import ModelCalls
 from resources.llm.request import ChatRequest, Outcome
 from tests.doubles.openai_api import Api, serving
-from tests.resources.llm.loopback import ask, gateway_of, questions
+from tests.resources.llm.entries import ask, gateway_of, questions
 
 N = 12
 CONCURRENCY = 4

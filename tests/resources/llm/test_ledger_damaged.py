@@ -14,8 +14,7 @@ from resources.llm.ledger.check import check_all, require_sound
 from resources.migrations import StoreError
 from tests.doubles.openai_api import Api, serving
 from tests.resources.llm.damaged_ledgers import HARMS, contents, fill
-from tests.resources.llm.entries import call
-from tests.resources.llm.loopback import gateway_of, questions
+from tests.resources.llm.entries import call, gateway_of, questions
 
 CONCURRENCY = 4
 

@@ -17,8 +17,15 @@ from resources.llm.request import Completion, Failure, Outcome
 from resources.llm.server_address import read_address
 from tests.doubles.odd_api import Asked, OddApi, answering
 from tests.doubles.openai_api import completion
-from tests.resources.llm.entries import batch_result, charges_of, spec_of
-from tests.resources.llm.loopback import ask, ask_server, gateway_of, questions
+from tests.resources.llm.entries import (
+    ask,
+    ask_server,
+    batch_result,
+    charges_of,
+    gateway_of,
+    questions,
+    spec_of,
+)
 
 USER, PASSWORD, TOKEN = "loom user", "p@ss/w:rd", "t0ken+of=the query"
 IN_URL = "loom%20user:p%40ss%2Fw%3Ard"

@@ -15,8 +15,14 @@ from resources.llm.model_spec import Price
 from resources.llm.reply import BadResponse, answer_in_reasoning_field, read_reply, reply_of
 from resources.llm.request import ChatRequest, Completion, Failure, Outcome
 from tests.doubles.openai_api import ScriptedApi
-from tests.resources.llm.entries import batch_result, change_entries, charges_of, spec_of
-from tests.resources.llm.loopback import gateway_of, questions
+from tests.resources.llm.entries import (
+    batch_result,
+    change_entries,
+    charges_of,
+    gateway_of,
+    questions,
+    spec_of,
+)
 
 PRICE = {"prompt": 1_000_000, "completion": 10}
 TOKENS = {"prompt_tokens": 30, "completion_tokens": 20}

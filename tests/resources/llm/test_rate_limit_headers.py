@@ -13,7 +13,7 @@ from resources.llm import errors
 from resources.llm.rate_headers import pause_until_reset, refusal_pause, seconds_until_reset
 from resources.llm.request import Completion
 from tests.doubles.odd_api import Asked
-from tests.resources.llm.loopback import ask_server
+from tests.resources.llm.entries import ask_server
 
 
 @pytest.mark.parametrize(

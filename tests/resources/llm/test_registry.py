@@ -234,7 +234,6 @@ NO_NAME = "is not a name for a model"
         ("[big, local]", "[big, big]", "profiles.paid: evaluate names big twice"),
         ("judge: big", "judge: big, judges: [big]", TWICE),
         ("prompt: 2.5", "input: 2.5", f"{NO_KEY} batch, completion, prompt."),
-        ("mock}", "mock, image_tokens: {x: 1}}", f"{NO_KEY} base, tile."),
         ("mock}", "mock, mode: batch}", "the mock server has no batch API"),
         ("mock}", "mock, give_up_seconds: 60}", TIMES),
         ("  idle:", '  "baseline:mine":', f"baseline:mine {NO_NAME}"),
@@ -243,12 +242,10 @@ NO_NAME = "is not a name for a model"
         ("  idle:", '  "panel":', f"panel {NO_NAME}"),
         ("  idle:", '  "file:idle":', f"file:idle {NO_NAME}"),
         (GOOD, "profiles: {}\nmodels:\n", ": models: "),
-        (GOOD, "profiles: {}\nmodels: [a, b]\n", ": models: "),
         (GOOD, "models: {}\nprofiles: [a, b]\n", ": profiles: "),
         (GOOD, "models: {}", "must have the two sections 'profiles' and 'models'"),
         (GOOD, "profiles: {}", "must have the two sections 'profiles' and 'models'"),
         (GOOD, "hello", "must have the two sections 'profiles' and 'models'"),
-        (GOOD, "", "must have the two sections 'profiles' and 'models'"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(before, after, said):

@@ -13,8 +13,7 @@ from methods.prompts.messages import Message
 from resources.llm.request import ChatRequest, Completion, Failure
 from tests.doubles.odd_api import PIECE, Asked, answering
 from tests.doubles.openai_api import completion
-from tests.resources.llm.entries import change_entries
-from tests.resources.llm.loopback import ask, ask_server, gateway_of
+from tests.resources.llm.entries import ask, ask_server, change_entries, gateway_of
 
 MB = 1_000_000
 GIGABYTE = 1_000 * MB

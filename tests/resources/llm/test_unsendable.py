@@ -18,8 +18,7 @@ from resources.llm.model_calls import WaitingForBatch
 from resources.llm.request import ChatRequest, Failure, Outcome
 from tests.doubles.batch_api import BatchServer
 from tests.doubles.odd_api import Asked, answering
-from tests.resources.llm.entries import spec_of
-from tests.resources.llm.loopback import gateway_of, questions
+from tests.resources.llm.entries import gateway_of, questions, spec_of
 
 MISSING = "0" * 64
 WITHOUT_IMAGE = ChatRequest("it", (Message("user", (Text("Who?"), Image(MISSING))),), "q@1")

@@ -13,7 +13,7 @@ from resources.llm.ledger import ReAskDecision
 from resources.llm.re_ask import re_ask
 from resources.llm.request import ChatRequest, Completion
 from tests.doubles.openai_api import ScriptedApi, scripted
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import gateway_of
 
 NORTH = Message.from_text("user", "Which way is north?")
 

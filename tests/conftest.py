@@ -49,6 +49,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """The loop of tests that are `async def`."""
+    return "asyncio"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def nobody_elses_instance() -> None:
     """No test stands on the Dagster instance of who runs the tests, which may not even be there."""

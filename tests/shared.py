@@ -12,7 +12,10 @@ PROCESSES = multiprocessing.get_context("forkserver")
 """Begins processes in hundredths of a second: their server has imported what takes long. They have the
 environment of the server's beginning, and not that of a test."""
 PROCESSES.set_forkserver_preload(
-    ["duckdb", "pyarrow.parquet", "pytest", "resources.upkeep.restore", "resources.upkeep.backup"]
+    [
+        *("duckdb", "pyarrow.parquet", "pytest", "resources.upkeep.restore"),
+        *("resources.upkeep.backup", "resources.llm.gateway", "openai.resources.chat.completions"),
+    ]
 )
 
 

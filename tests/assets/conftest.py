@@ -64,10 +64,10 @@ def mock_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def make_world(mock_url: str, embedder: Embedder) -> Iterator[MakeWorld]:
+def make_world(embedder: Embedder) -> Iterator[MakeWorld]:
     """Makes worlds: `make_world(root, corpus)`, with a proxy and an instance of their own."""
     with ExitStack() as stack:
-        server = stack.enter_context(serving(ProxyServer(mock_url)))
+        server = stack.enter_context(serving(ProxyServer()))
 
         def make(
             root: Path, corpus: Corpus, instance: dg.DagsterInstance | None = None, **settings: str

@@ -33,7 +33,7 @@ from resources.settings.asset_settings import FORMER_TABLES
 from resources.warehouse.configured import warehouse_of_home
 from tests.assets.filled import put
 from tests.dagster_project.conftest import Refused, Typed
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 
 WRONG = [
     ["release", "lst"],

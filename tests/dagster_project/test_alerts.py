@@ -18,7 +18,7 @@ from resources.web.alerts import EMAIL, WEBHOOK, send
 from resources.web.ports import ui_page
 from tests.dagster_project.conftest import Typed
 from tests.doubles.serving import free_ports, serving
-from tests.resources.web.test_alerts import Webhook
+from tests.doubles.webhook import Webhook
 
 SENTENCE = "The corpus has no shards: name another folder."
 

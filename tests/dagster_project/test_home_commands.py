@@ -37,7 +37,7 @@ from resources.upkeep.cleaning import CleaningError, clean
 from resources.warehouse import Warehouse
 from tests.dagster_project.conftest import Refused, Typed
 from tests.resources.llm.damaged_ledgers import HARMS, fill
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 from tests.shared import PROCESSES
 
 pytestmark = pytest.mark.slow

@@ -21,8 +21,8 @@ from resources.llm.ledger import Ledger
 from tests.dagster_project.conftest import Refused, Typed
 from tests.doubles.odd_api import Asked, OddApi, answering
 from tests.doubles.openai_api import ScriptedApi, scripted
+from tests.doubles.providers.hosted_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.open_models import Ollama, Vllm
-from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.provider import KEY, Provider, running
 
 pytestmark = pytest.mark.slow

@@ -35,7 +35,7 @@ from resources.stores.sqlite_errors import is_damaged
 from resources.upkeep.backup import back_up
 from resources.warehouse import Warehouse, WarehouseError, file_database
 from tests.dagster_project.conftest import Refused, Typed
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 from tests.resources.test_warehouse import TABLE, answers
 
 PACKAGES = (methods, resources, assets, review, dagster_project, extras)

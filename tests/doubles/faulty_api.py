@@ -15,9 +15,8 @@ import time
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from itertools import count
-from typing import Any
 
-from tests.doubles.openai_api import Api, completion_by_rule, http_reply, serving
+from tests.doubles.openai_api import Api, completion_by_rule, http_reply
 
 # In thousandths of all attempts where three in ten fail. Those that a caller waits long for are few.
 MIX = {
@@ -41,31 +40,29 @@ ANSWERED, FILTERED, REJECTED, ABANDONED = "answered", "filtered", "rejected", "a
 LOST = {"reset in body", "silence", "trickle", "truncated", "no choices", "not utf-8", ABANDONED}
 """The provider worked, and what it made was lost on the way; `abandoned`: the caller left first."""
 
-Latency = tuple[str, float] | tuple[str, float, float]
-
 
 @dataclass(frozen=True)
 class Weather:
     """What there is to suffer: the share of attempts that fail, in which ways, how late all come.
 
-    `latency` is in milliseconds: ("constant", a), ("uniform", a, b) or ("lognormal", median, sigma).
+    `latency` is lognormal, in milliseconds: the median, and sigma.
     `rejected` and `filtered` are shares of requests, which meet the same end whenever they are asked.
     `passes_after` attempts nothing fails any more.
     """
 
     share: float = 0.3
     mix: dict[str, int] = field(default_factory=lambda: dict(MIX))
-    latency: Latency = ("lognormal", 3.0, 1.0)
+    latency: tuple[float, float] = (3.0, 1.0)
     rejected: float = 0.0
     filtered: float = 0.0
-    retry_after: tuple[float, float] = (0.005, 0.03)
     passes_after: int | None = None
     seed: int = 0
 
     def draw(self, text: str, attempt: int) -> tuple[str, float, random.Random]:
         """How this attempt, 1 being the first, will end, after how many seconds; more to draw from."""
         rng = random.Random(f"{self.seed}/{attempt}/{text}")
-        seconds = milliseconds(self.latency, rng) / 1000
+        median, sigma = self.latency
+        seconds = median * math.exp(rng.gauss(0, sigma)) / 1000
         passed = self.passes_after is not None and attempt > self.passes_after
         if passed or rng.random() >= self.share:
             return self.lot(text), seconds, rng
@@ -88,38 +85,18 @@ class Weather:
         return ends
 
 
-def milliseconds(latency: Latency, rng: random.Random) -> float:
-    kind, *by = latency
-    if kind == "lognormal":
-        median, sigma = by
-        return median * math.exp(rng.gauss(0, sigma))
-    return rng.uniform(by[0], by[-1])
-
-
 class FaultyApi(Api):
-    """The API, which answers while its block is entered; `url` is its base URL."""
-
     def __init__(self, weather: Weather):
         super().__init__()
         self._weather = weather
         self._ends: dict[str, list[str]] = {}
-        self._serving = serving(self)
 
     def ends(self) -> dict[str, list[str]]:
         """By text, how each attempt ended until now, in the order they arrived."""
         return {text: list(ends) for text, ends in list(self._ends.items())}
 
-    def __enter__(self) -> "FaultyApi":
-        self.url = self._serving.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._serving.__exit__(*error)
-
     def reply(self, headers: dict[str, str], body: bytes, transport: asyncio.Transport) -> None:
         content = json.loads(body)["messages"][-1]["content"]
-        if not isinstance(content, str):
-            content = "".join(part.get("text", "") for part in content)
         ends = self._ends.setdefault(content, [])
         ends.append("under way")
         end, seconds, rng = self._weather.draw(content, len(ends))
@@ -149,7 +126,7 @@ class FaultyApi(Api):
 
     def _whole(self, end: str, text: str, rng: random.Random) -> bytes:
         """A reply that comes to its end, good or bad."""
-        seconds = f"Retry-After: {rng.uniform(*self._weather.retry_after):.3f}"
+        seconds = f"Retry-After: {rng.uniform(0.005, 0.03):.3f}"
         # Whole seconds: less than one away, or long past.
         date = f"Retry-After: {formatdate(time.time() + rng.choice([-9, 1]), usegmt=True)}"
         page, html = b"<html><h1>Our gateway is having a nap.</h1></html>", "text/html"

@@ -1,7 +1,8 @@
-"""A garbling proxy: between the gateway and the mock model server, with a hand in the wire.
+"""A garbling proxy: the replies of the mock models, with a hand in the wire.
 
-It is a real HTTP server on loopback that forwards chat completions and remembers what was asked. A
-test chooses requests by what stands in them and has their replies rewritten, withheld or refused.
+It is a real HTTP server on loopback that answers as the mock model server does, in this process, and
+remembers what was asked. A test chooses requests by what stands in them, and has their replies
+rewritten, withheld or refused.
 """
 
 import hashlib
@@ -13,9 +14,9 @@ from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from typing import Any
 
-import httpx2
-
 from resources.files.home import REPO_ROOT
+from resources.mock_server.chat_completion import chat_body
+from resources.mock_server.chat_request import ApiError
 from resources.settings.prompts import prompt
 from tests.doubles.serving import QuietHandler
 
@@ -94,14 +95,13 @@ class _Rule:
 
 
 class GarblingProxy:
-    """Forwards to the mock server, except where a rule says otherwise; made by `ProxyServer`."""
+    """Answers as the mock models, except where a rule says otherwise; made by `ProxyServer`."""
 
-    def __init__(self, base_url: str, client: httpx2.Client) -> None:
+    def __init__(self, base_url: str) -> None:
         self.base_url = base_url
         self.requests: list[Asked] = []
         self._rules: list[_Rule] = []
         self._lock = threading.Lock()
-        self._client = client
 
     def rewrite(
         self, when: When, reply: Callable[[str], str | None] | str, finish: str | None = None
@@ -126,7 +126,7 @@ class GarblingProxy:
         self._rules.append(_Rule(when, status=status, error=error))
 
     def heal(self) -> None:
-        """Forward everything untouched from now on, and forget what was asked."""
+        """Answer everything untouched from now on, and forget what was asked."""
         self._rules, self.requests = [], []
 
     def asked(self, task: str) -> list[Asked]:
@@ -139,22 +139,18 @@ class GarblingProxy:
         rule = next((rule for rule in self._rules if rule.when(asked)), None)
         if rule and rule.error:
             return rule.status, json.dumps({"error": rule.error}).encode()
-        # A provider reads the prompt; the mock server behind this proxy is told the task, only here.
+        # A provider reads the prompt; the mock models are told the task, only here.
         told = {"metadata": {"task": asked.task}} if asked.task else {}
-        body = {**asked.body, **told}
         try:
-            reply = self._client.post("/chat/completions", json=body)
-        except httpx2.TransportError:
-            # The server closed a kept connection just then: the client of this proxy is not to notice.
-            reply = self._client.post("/chat/completions", json=body)
-        if rule is None or reply.status_code != 200:
-            return reply.status_code, reply.content
-        true = reply.json()
-        choice = true["choices"][0]
-        assert rule.rewrite is not None
-        choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
-        choice["finish_reason"] = rule.finish or choice["finish_reason"]
-        true["model"] = rule.model or true["model"]
+            true = chat_body({**asked.body, **told})
+        except ApiError as error:
+            return error.status, json.dumps(error.body()).encode()
+        if rule is not None:
+            choice = true["choices"][0]
+            assert rule.rewrite is not None
+            choice["message"]["content"] = rule.rewrite(choice["message"]["content"])
+            choice["finish_reason"] = rule.finish or choice["finish_reason"]
+            true["model"] = rule.model or true["model"]
         return 200, json.dumps(true).encode()
 
 
@@ -163,26 +159,20 @@ class ProxyServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, upstream: str) -> None:
-        """`upstream` is the mock server's base URL, which ends in /v1."""
+    def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self._client = httpx2.Client(base_url=upstream, trust_env=False, timeout=60)
         self.proxies: dict[str, GarblingProxy] = {}
 
     def proxy(self) -> GarblingProxy:
         name = str(len(self.proxies))
         base_url = f"http://127.0.0.1:{self.server_port}/{name}/v1"
-        self.proxies[name] = GarblingProxy(base_url, self._client)
+        self.proxies[name] = GarblingProxy(base_url)
         return self.proxies[name]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that hang up; other errors of a proxy are the test's own."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
-
-    def server_close(self) -> None:
-        super().server_close()
-        self._client.close()
 
 
 class _Handler(QuietHandler):

@@ -29,10 +29,10 @@ class VirtualTime:
         async def awaited() -> T:
             return await scenario()
 
-        with asyncio.Runner(loop_factory=self._loop) as runner:
+        with asyncio.Runner(loop_factory=self.new_loop) as runner:
             return runner.run(awaited())
 
-    def _loop(self) -> asyncio.AbstractEventLoop:
+    def new_loop(self) -> asyncio.AbstractEventLoop:
         selector = _Jumping(self)
         loop = asyncio.SelectorEventLoop(selector)
         loop.time = self.monotonic  # type: ignore[method-assign]

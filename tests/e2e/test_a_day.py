@@ -18,7 +18,6 @@ from playwright.sync_api import Page, expect
 
 from dagster_project.jobs import BUILT
 from resources.files.home import REPO_ROOT
-from resources.mock_server.process import MockServerProcess
 from tests.doubles.garbling_proxy import GarblingProxy, ProxyServer
 from tests.doubles.serving import serving as serving_models
 from tests.e2e.running import PAGE_PATIENCE, Ui, command, executed, finished, in_order, serving
@@ -98,7 +97,7 @@ def ui(day: Day) -> Iterator[Ui]:
 @pytest.fixture
 def newcomer() -> Iterator[GarblingProxy]:
     """A server of a model, which counts its requests."""
-    with MockServerProcess() as mock, serving_models(ProxyServer(mock.base_url)) as server:
+    with serving_models(ProxyServer()) as server:
         yield server.proxy()
 
 

@@ -20,8 +20,8 @@ from resources.web.alerts import WEBHOOK
 from resources.web.ports import HOST
 from tests.contracts.test_deploy import DEPLOY, IMAGE_ENV, OURS
 from tests.doubles.serving import free_ports, serving
+from tests.doubles.webhook import Webhook
 from tests.e2e.running import Run, Started, Ui
-from tests.resources.web.test_alerts import Webhook
 
 if TYPE_CHECKING:
     from tests.doubles.servers import PostgresServer

@@ -11,15 +11,13 @@ from typing import Any
 
 from resources.mock_server.chat_completion import MODELS, TASKS, chat_body
 from tests.resources.mock_server.mock_drawings import (
-    DRAWN,
+    IMAGES,
     chat_messages,
-    draw,
     labelled_parts,
     prompt_messages,
     text_part,
 )
 
-IMAGES = [draw(*drawn) for drawn in DRAWN]
 TOLD = "<image-1> is mostly red on a white background, with a bright, vivid look and a round form."
 WRONG = "<image-1> is mostly green and dark, and <image-2> shows many boxy forms on the right."
 REFUSED = "I'm sorry, but I cannot help with identifying this."

@@ -23,10 +23,8 @@ from resources.llm.model_spec import ModelSpec
 from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
 from resources.mock_server.process import MockServerProcess
-from tests.doubles.providers.anthropic import Anthropic
-from tests.doubles.providers.gemini import Gemini
+from tests.doubles.providers.hosted_models import Anthropic, Gemini, Gpt4o, OpenAIReasoning
 from tests.doubles.providers.open_models import LlamaCpp, LmStudio, Ollama, Sglang, Vllm
-from tests.doubles.providers.openai_models import Gpt4o, OpenAIReasoning
 from tests.doubles.providers.provider import KEY, Asked, Provider, Refused, running
 
 GUIDE = REPO_ROOT / "docs" / "guides" / "models.md"

@@ -6,6 +6,7 @@ import pytest
 
 from methods.mmbench.translating import as_json
 from methods.prompts.messages import Text
+from resources.files.home import REPO_ROOT
 from resources.settings.prompts import prompt
 
 IMAGES = ("a" * 64, "b" * 64)
@@ -102,3 +103,10 @@ def test_the_messages_are_what_they_were(
         for message in messages
     ]
     golden(f"prompts/{name.replace('/', '-')}.txt", "\n".join(shown))
+
+
+def test_no_version_of_a_prompt_changes_by_accident(golden):
+    """Another version asks, and pays for, everything again."""
+    files = sorted((REPO_ROOT / "methods").glob("*/prompts/*.md"))
+    templates = [prompt(f"{path.parts[-3]}/{path.stem}") for path in files]
+    golden("prompt_versions.txt", "\n".join(f"{each.version} ({each.task})" for each in templates))

@@ -21,7 +21,6 @@ from methods.review import QueueItem
 from resources.embedding.embedder import Embedder
 from resources.images.index import FetchedImage, ImageIndex
 from resources.llm.ledger.batch_state import BatchItem, BatchState, FailedRequest
-from resources.mock_server.process import MockServerProcess
 from resources.review.accounts import Accounts
 from resources.upkeep.backup import back_up
 from tests.assets.corpus import two_sided_corpus
@@ -29,7 +28,7 @@ from tests.assets.world import SMALL_SETS, WITHOUT_PICTURES, Result, World, sent
 from tests.doubles.garbling_proxy import ProxyServer
 from tests.doubles.serving import serving
 from tests.homes.kept import HOMES
-from tests.resources.llm.test_ledger_tables import charge
+from tests.resources.llm.entries import charge
 from tests.resources.review.review_queue import decision
 
 SETS = {
@@ -144,8 +143,7 @@ def main() -> int:
         return 2
     with tempfile.TemporaryDirectory(prefix="vlm-loom-home-") as name, ExitStack() as stack:
         root = Path(name)
-        server = stack.enter_context(MockServerProcess())
-        proxies = stack.enter_context(serving(ProxyServer(server.base_url)))
+        proxies = stack.enter_context(serving(ProxyServer()))
         instance = stack.enter_context(dg.DagsterInstance.ephemeral())
         corpus = two_sided_corpus(root / "corpus")
         world = World(root, corpus, proxies.proxy(), Embedder(), instance)

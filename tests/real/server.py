@@ -24,7 +24,7 @@ from resources.llm.model_calls import ModelCalls
 from resources.llm.request import ChatRequest, Outcome
 from tests.doubles.serving import free_ports
 from tests.real.environment import MODEL, PROJECTOR, VENV
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import gateway_of
 
 SLOTS, CONTEXT = 2, 4096
 """Requests at the same time, and tokens of the context of each."""

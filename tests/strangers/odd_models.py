@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from resources.mock_server.process import MockServerProcess
 from tests.doubles.garbling_proxy import Asked, GarblingProxy, ProxyServer, When
 from tests.doubles.serving import serving
 
@@ -124,7 +123,7 @@ class OddModels:
 def odd_models(oddities: Mapping[str, str]) -> Iterator[OddModels]:
     """A writer, a judge and the candidates, answering; `oddities` are those of writer and judge."""
     behind = {"writer": "offline-writer", "judge": "offline-judge", **CANDIDATES}
-    with MockServerProcess() as mock, serving(ProxyServer(mock.base_url)) as server:
+    with serving(ProxyServer()) as server:
         proxies = {role: server.proxy() for role in behind}
         for role, proxy in proxies.items():
             if odd := ODDITIES.get(oddities.get(role, role)):

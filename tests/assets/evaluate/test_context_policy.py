@@ -29,7 +29,7 @@ from tests.assets.world import (
     metadata,
 )
 from tests.doubles.odd_api import Asked, answering
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import gateway_of
 
 pytestmark = pytest.mark.slow
 

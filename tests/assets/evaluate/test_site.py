@@ -23,7 +23,7 @@ from resources.warehouse import Warehouse
 from tests.assets.evaluate.test_multiple_choice import COLOURS, picture
 from tests.assets.evaluate.test_report_data import VERSION, evaluated, released
 from tests.assets.filled import put
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 from tests.resources.site.reading import pieces_of
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from resources.llm.ledger import Call, Charge, Ledger
-from tests.resources.llm.entries import charges_of
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call, charges_of
 
 PAGE = 4096
 LEAF = 13

@@ -1,13 +1,17 @@
-"""Entries of models for a test, what is made of a batch's result, and the charges of a ledger."""
+"""Entries of models, gateways that ask a server on loopback, and rows of ledgers, for a test."""
 
 import base64
 import io
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import yaml
 from PIL import Image as Picture
 from tenacity import wait_none
 
+from methods.prompts.messages import Image, Message, Text
 from resources.images.store import ImageStore
 from resources.llm.batches import read_results
 from resources.llm.gateway import Gateway
@@ -15,8 +19,11 @@ from resources.llm.ledger import Call, Charge, Ledger
 from resources.llm.ledger.batch_state import BatchItem, FailedRequest
 from resources.llm.ledger.calls import unpack
 from resources.llm.model_spec import ModelSpec
-from resources.llm.request import ChatRequest
+from resources.llm.registry import load_registry
+from resources.llm.request import ChatRequest, Outcome, request_key
 from resources.llm.request_body import wire_body
+from resources.mock_server.process import MockServerProcess
+from tests.doubles.odd_api import Asked, OddApi, answering
 
 
 def change_entries(gateway: Gateway, **fields: Any) -> Gateway:
@@ -57,6 +64,44 @@ def pictures(parts: list[dict[str, Any]]) -> list[Picture.Image]:
     return [Picture.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
 
 
+def call(number: int = 0, **changes) -> Call:
+    """One answered call about one picture; `number` makes it another question."""
+    request = ChatRequest(
+        model="careful",
+        messages=(Message("user", (Image("a" * 64), Text(f"Question {number}, où 字?"))),),
+        prompt_version="mmdu/answers@12345678",
+        params={"temperature": 0.0},
+    ).canonical(ModelSpec(name="careful", provider="openai", model="gpt"))
+    fields = {
+        "key": request_key(request),
+        "provider": "openai",
+        "endpoint": "https://api.openai.com/v1",
+        "model": "gpt",
+        "prompt_version": "mmdu/answers@12345678",
+        "stage": "dialogue.answers",
+        "run": "run-1",
+        "via": "live",
+        "request": request,
+        "response": f"Answer {number}: “here” 字 \x00 …",
+        "reasoning": f"Thought {number} …",
+        "outcome": "answered",
+        "finish_reason": "stop",
+        "prompt_tokens": 1000 + number,
+        "completion_tokens": 10,
+        "cost_usd": 0.0025,
+        "seconds": 1.5,
+        "attempts": 2,
+        "created_at": "2026-01-01T00:00:00.000+00:00",
+    }
+    return Call(**fields | changes)
+
+
+def charge(number: int, **changes: object) -> Charge:
+    """What the request of `call(number)` cost without an answer."""
+    lost = call(number, outcome="refused", finish_reason="content_filter")
+    return lost.as_charge("Withheld.")._replace(**changes)
+
+
 def no_backoff(**_: float) -> wait_none:
     return wait_none()
 
@@ -70,3 +115,43 @@ def charges_of(ledger: Ledger) -> list[Charge]:
         each._replace(request=unpack(each.request) if each.request else {})  # type: ignore[arg-type]
         for each in charges
     ]
+
+
+def gateway_of(
+    folder: Path,
+    models: dict[str, dict[str, Any]],
+    budget_usd: float | None = None,
+    **options: Any,
+) -> Gateway:
+    """A gateway whose registry has these models of the provider `openai`; it asks without waits."""
+    first = next(iter(models))
+    entries = {
+        name: {"provider": "openai", "retry_wait": {"first": 0, "most": 0}, **entry}
+        for name, entry in models.items()
+    }
+    profile = {"writer": first, "judge": first, "evaluate": list(models)}
+    path = folder / "models.yaml"
+    path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": entries}))
+    options |= {"budget_usd": budget_usd, "launcher": MockServerProcess()}
+    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
+    return Gateway(load_registry(path), "p", ledger, images, **options)
+
+
+def questions(n: int, model: str = "it", **params: int) -> list[ChatRequest]:
+    return [
+        ChatRequest(model, (Message.from_text("user", f"Question {number}?"),), "q@1", params)
+        for number in range(n)
+    ]
+
+
+def ask(gateway: Gateway, n: int = 1, **params: int) -> list[Outcome]:
+    outcomes, _ = gateway.ask("stage", questions(n, **params))
+    return outcomes
+
+
+def ask_server(
+    folder: Path, answer: Callable[[Asked], None], n: int = 1, **entry: object
+) -> tuple[list[Outcome], OddApi]:
+    """Outcomes of `n` questions to a server that answers so, and the server, which has ended."""
+    with answering(answer) as api:
+        return ask(gateway_of(folder, {"it": {"base_url": api.url, **entry}}), n), api

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from typing import NoReturn
 
@@ -18,27 +18,24 @@ from resources.llm.ledger import Ledger, current_time
 from resources.migrations import StoreUnavailable
 from resources.stores import StoreKind, open_store, postgres
 from resources.stores.columns import integer, number, numbered, text
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 
 pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
 
 
 @pytest.fixture
 def rows(tmp_path) -> Iterator[Callable[..., ChainBudget]]:
-    made: list[ChainBudget] = []
-    ledger = Ledger(tmp_path / "ledger.sqlite")
-    # What runs paid without a budget, or before its file was deleted.
-    ledger.add([call(0, run="paid", cost_usd=0.5), call(1, run="paid", cost_usd=0.25)])
+    with ExitStack() as stack:
+        ledger = stack.enter_context(closing(Ledger(tmp_path / "ledger.sqlite")))
+        # What runs paid without a budget, or before its file was deleted.
+        ledger.add([call(0, run="paid", cost_usd=0.5), call(1, run="paid", cost_usd=0.25)])
 
-    def join(run: str, *at_work: str, **options: object) -> ChainBudget:
-        path = tmp_path / "limits.sqlite"
-        made.append(ChainBudget(path, ledger, run, at_work=at_work, together=True, **options))
-        return made[-1]
+        def join(run: str, *at_work: str, **options: object) -> ChainBudget:
+            path = tmp_path / "limits.sqlite"
+            row = ChainBudget(path, ledger, run, at_work=at_work, together=True, **options)
+            return stack.enter_context(closing(row))
 
-    yield join
-    for row in made:
-        row.close()
-    ledger.close()
+        yield join
 
 
 def test_what_is_spent_and_reserved_by_all_runs_of_a_chain_is_bounded(rows):
@@ -90,15 +87,15 @@ def test_what_a_killed_run_paid_and_did_not_book_is_known_from_the_ledger(rows, 
     assert rows("retry", ancestors=["killed"]).read() == (14, 0)
 
 
-def test_a_run_whose_process_is_started_again_goes_on_with_what_was_spent(rows):
+async def test_a_run_whose_process_is_started_again_goes_on_with_what_was_spent(rows):
     rows("run").change(0, 10)
 
     budget = Budget(100, rows("run"))
 
-    asyncio.run(budget.spend(90))
+    await budget.spend(90)
     shared = r"^The run and those that share its budget have spent \$100\.0000 of their budget of "
     with pytest.raises(BudgetReached, match=shared):
-        asyncio.run(budget.spend(0.01))
+        await budget.spend(0.01)
 
 
 def test_a_change_that_an_outage_kept_from_the_store_is_made_by_the_next_transaction(
@@ -125,8 +122,6 @@ def test_a_chain_without_a_call_for_a_month_is_forgotten(rows, monkeypatch):
 
     assert rows("retry", ancestors=["old"]).read() == (0, 0)
 
-
-# Stores of earlier versions
 
 OLD = MetaData()
 TAKEN = Table("taken", OLD, text("minute", key=True))
@@ -160,34 +155,29 @@ def test_the_accounts_of_an_earlier_version_become_rows(tmp_path, monkeypatch):
     chain.close()
 
 
-# Calls of several processes
-
-
-def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(rows):
+async def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(rows):
     budgets = [Budget(10, rows("one")), Budget(10, rows("two", "one"))]
 
-    async def run() -> str:
+    async with asyncio.timeout(30):
         await budgets[0].reserve("it", 8)
         waiting = asyncio.ensure_future(budgets[1].reserve("it", 5))
         await asyncio.sleep(0.1)
         assert not waiting.done()
         budgets[0].settle(8, 4)
-        await asyncio.wait_for(waiting, 10)
+        await waiting
         budgets[1].settle(5, 5)
         with pytest.raises(BudgetReached):
-            await asyncio.wait_for(budgets[0].reserve("it", 2), 10)
-        return "done"
-
-    assert asyncio.run(asyncio.wait_for(run(), 30)) == "done"
+            await budgets[0].reserve("it", 2)
 
 
-def test_a_call_does_not_wait_for_ever_for_a_killed_process(rows, monkeypatch):
+async def test_a_call_does_not_wait_for_ever_for_a_killed_process(rows, monkeypatch):
     monkeypatch.setattr("resources.llm.budget.PATIENCE_SECONDS", 0.3)
     assert rows("killed").charge(8, 10)
     budget = Budget(10, rows("beside", "killed"))
 
-    with pytest.raises(BudgetReached):
-        asyncio.run(asyncio.wait_for(budget.reserve("it", 5), 30))
+    async with asyncio.timeout(30):
+        with pytest.raises(BudgetReached):
+            await budget.reserve("it", 5)
 
 
 AT_WORK = ("one", "two", "three")
@@ -200,16 +190,17 @@ calls = st.lists(
 @pytest.mark.files_alone  # several stores
 @settings(max_examples=25, deadline=None)
 @given(calls, st.integers(0, 120))
-def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_factory, drawn, limit):
+async def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(
+    tmp_path_factory, drawn, limit
+):
     folder = tmp_path_factory.mktemp("budgets")
     ledger = Ledger(folder / "ledger.sqlite")
-    budgets = [
-        Budget(
-            limit,
-            ChainBudget(folder / "limits.sqlite", ledger, run, at_work=AT_WORK, together=True),
-        )
-        for run in AT_WORK
-    ]
+
+    def budget(run: str) -> Budget:
+        path = folder / "limits.sqlite"
+        return Budget(limit, ChainBudget(path, ledger, run, at_work=AT_WORK, together=True))
+
+    budgets = [budget(run) for run in AT_WORK]
     under_way: list[int] = []
     done: list[int] = []
     refused: list[tuple[int, int]] = []
@@ -228,15 +219,11 @@ def test_whatever_runs_spend_side_by_side_the_limit_is_never_passed(tmp_path_fac
         done.append(most * part // 4)
         budgets[run].settle(most, most * part // 4)
 
-    async def ask_all() -> None:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("resources.llm.budget.ASK_AGAIN_SECONDS", 0.001)
-            await asyncio.wait_for(asyncio.gather(*(ask(*each) for each in drawn)), 60)
-
-    asyncio.run(ask_all())
-    for budget in budgets:
-        budget.close()
-    ledger.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("resources.llm.budget.ASK_AGAIN_SECONDS", 0.001)
+        await asyncio.wait_for(asyncio.gather(*(ask(*each) for each in drawn)), 60)
+    for store in (*budgets, ledger):
+        store.close()
 
     assert len(done) + len(refused) == len(drawn)
     assert sum(budget.spent_usd for budget in budgets) == sum(done) <= limit

@@ -11,7 +11,7 @@ import pytest
 
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
-from resources.llm import circuit_breaker, errors, gateway
+from resources.llm import circuit_breaker, gateway
 from resources.llm.canary import Canary, ModelGivenUp, PromptGivenUp
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
@@ -20,8 +20,8 @@ from resources.llm.request import ChatRequest, Completion, Outcome
 from resources.llm.usage import Usage
 from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import Api, completion, serving
-from tests.resources.llm.entries import change_entries, no_backoff, spec_of
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm import entries
+from tests.resources.llm.entries import change_entries, gateway_of, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -32,28 +32,22 @@ CONCURRENCY = 16
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_KEY", "key-of-judge")
     monkeypatch.setenv("OTHER_KEY", "key-of-other")
-    monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
 
 
 def make_gateway(folder: Path, url: str, concurrency: int = CONCURRENCY) -> Gateway:
     judge = {"identity": "judge", "concurrency": concurrency, "api_key_env": "JUDGE_KEY"}
     other = {"identity": "other", "api_key_env": "OTHER_KEY"}
-    return gateway_of(
-        folder, {"judge": {"base_url": url, **judge}, "other": {"base_url": url, **other}}
-    )
+    models = {"judge": {"base_url": url, **judge}, "other": {"base_url": url, **other}}
+    return gateway_of(folder, models)
 
 
-def question(number: int, model: str = "judge") -> ChatRequest:
-    return ChatRequest(model, (Message.from_text("user", f"Question {number} to {model}?"),), "q@1")
-
-
-def questions(n: int, model: str = "judge") -> list[ChatRequest]:
-    return [question(number, model) for number in range(n)]
+questions = partial(entries.questions, model="judge")
 
 
 def in_turn(n: int) -> list[ChatRequest]:
     """`n` questions to each of the two models, one after another."""
-    return [question(number, model) for number in range(n) for model in ("judge", "other")]
+    pairs = zip(questions(n), questions(n, model="other"), strict=True)
+    return [request for pair in pairs for request in pair]
 
 
 def read_score(reply: str) -> int:
@@ -64,9 +58,6 @@ def read_score(reply: str) -> int:
 
 async def judge(calls: ModelCalls, request: ChatRequest) -> ParsedReply[int]:
     return await complete_and_parse(calls, request, read_score)
-
-
-# One model
 
 
 @pytest.mark.parametrize("concurrency", [1, 40])
@@ -100,7 +91,7 @@ def ask_by_prompt(folder: Path, status: int, body: bytes) -> tuple[Counter[str],
             asked.says()
 
     requests = [
-        replace(question(number, name), model="judge", prompt_version=f"{name}@1")
+        ChatRequest("judge", (Message.from_text("user", f"{number} to {name}?"),), f"{name}@1")
         for name in ("odd", "even")
         for number in range(30)
     ]
@@ -168,9 +159,7 @@ LOSS = ("no_json", "The reply holds no JSON.")
     ],
     ids=["one reason", "one readable reply", "two reasons", "later", "a refused field"],
 )
-def test_only_first_results_that_all_fail_for_one_reason_give_a_model_up(
-    results: list[tuple[str, str] | None], is_given_up: bool
-) -> None:
+def test_only_first_results_that_all_fail_for_one_reason_give_a_model_up(results, is_given_up):
     canary = Canary("s", spec_of())
 
     assert [canary.add(loss) for loss in results].count(True) == is_given_up
@@ -220,9 +209,6 @@ def test_an_error_of_the_caller_leaves_its_place_to_the_next(tmp_path, api):
     assert len(set(keys)) == 50
 
 
-# Several models, apart
-
-
 def refuses_judge(asked: Asked, status: int) -> None:
     """Refuses the key or the requests of the model `judge`, answers the other."""
     if is_to_judge(asked):
@@ -232,7 +218,7 @@ def refuses_judge(asked: Asked, status: int) -> None:
 
 
 def is_to_judge(asked: Asked) -> bool:
-    return b" to judge?" in asked.body
+    return json.loads(asked.body)["model"] == "judge"
 
 
 def kinds(outcomes: list[Outcome], model: str) -> Counter[str]:

@@ -13,6 +13,13 @@ MINUTE = 60.0
 ATTEMPTS = 6
 """Attempts of one request, as entries have them by default."""
 
+clock = VirtualTime()
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> tuple[str, dict[str, object]]:
+    return "asyncio", {"loop_factory": clock.new_loop}
+
 
 class Server:
     """A server that answers 503 until `up_at`, in virtual time."""
@@ -22,7 +29,7 @@ class Server:
         self.sent_while_down = 0
 
     async def ask(self, breaker: CircuitBreaker) -> bool:
-        sent_at = asyncio.get_running_loop().time()
+        sent_at = clock.now
         async with breaker.listening():
             await asyncio.sleep(0.01)
         if sent_at >= self.up_at:
@@ -33,12 +40,11 @@ class Server:
         return False
 
 
-def stage(
-    clock: VirtualTime, server: Server, n: int = 200, give_up_seconds: float = 300.0
-) -> Counter[str]:
+async def stage(server: Server, n: int = 200) -> Counter[str]:
     """Outcomes of `n` requests of one stage, each with six attempts and waits between them."""
+    limits, breaker = ModelLimits(16), CircuitBreaker("it", 300.0)
 
-    async def request(limits: ModelLimits, breaker: CircuitBreaker) -> str:
+    async def request() -> str:
         for attempt in range(ATTEMPTS):
             try:
                 async with limits.attempt(1, breaker):
@@ -49,20 +55,14 @@ def stage(
             await asyncio.sleep(min(0.5 * 2**attempt, 30))
         return "server_error"
 
-    async def run() -> Counter[str]:
-        limits, breaker = ModelLimits(16), CircuitBreaker("it", give_up_seconds)
-        return Counter(await asyncio.gather(*(request(limits, breaker) for _ in range(n))))
-
-    return clock.run(run)
+    return Counter(await asyncio.gather(*(request() for _ in range(n))))
 
 
 @pytest.mark.parametrize("minutes", [0.5, 4.5])
-def test_a_stage_waits_for_a_server_that_comes_back_within_give_up_seconds(minutes: float) -> None:
-    clock = VirtualTime()
-    began = clock.now
-    server = Server(began + minutes * MINUTE)
+async def test_a_stage_waits_for_a_server_that_comes_back_within_give_up_seconds(minutes):
+    server = Server(clock.now + minutes * MINUTE)
 
-    outcomes = stage(clock, server)
+    outcomes = await stage(server)
 
     assert outcomes["answered"] >= 198, "a request that probed six times may be lost"
     # The longest pause after the server is back, and the work itself.
@@ -70,18 +70,17 @@ def test_a_stage_waits_for_a_server_that_comes_back_within_give_up_seconds(minut
     assert server.sent_while_down < 60
 
 
-def test_a_server_that_stays_away_is_given_up_after_give_up_seconds() -> None:
-    clock = VirtualTime()
+async def test_a_server_that_stays_away_is_given_up_after_give_up_seconds():
     began = clock.now
 
-    outcomes = stage(clock, Server(began + 6 * MINUTE))
+    outcomes = await stage(Server(began + 6 * MINUTE))
 
     assert outcomes["unreachable"] >= 190 and outcomes["answered"] == 0
     assert clock.now - began == pytest.approx(300, abs=35)
 
 
-def test_a_server_that_answers_at_times_or_is_not_asked_is_not_given_up() -> None:
-    clock, breaker = VirtualTime(), CircuitBreaker("it", 5)
+async def test_a_server_that_answers_at_times_or_is_not_asked_is_not_given_up():
+    breaker = CircuitBreaker("it", 5)
 
     async def listen(n: int, *, replies: bool) -> None:
         for number in range(n):
@@ -90,92 +89,71 @@ def test_a_server_that_answers_at_times_or_is_not_asked_is_not_given_up() -> Non
             if replies and number % 2:
                 breaker.replied()
 
-    async def run() -> None:
-        await listen(10, replies=True)
-        await asyncio.sleep(100)
-        async with breaker.listening():
-            await asyncio.sleep(4)
-            breaker.replied()
-            await asyncio.sleep(4)
+    await listen(10, replies=True)
+    await asyncio.sleep(100)
+    async with breaker.listening():
+        await asyncio.sleep(4)
         breaker.replied()
-        await listen(2, replies=False)
-        with pytest.raises(ProviderDown):
-            await listen(1, replies=False)
+        await asyncio.sleep(4)
+    breaker.replied()
+    await listen(2, replies=False)
+    with pytest.raises(ProviderDown):
+        await listen(1, replies=False)
 
-    clock.run(run)
 
-
-def breaker_after(n_failed: int, clock: VirtualTime, **settings: float) -> CircuitBreaker:
-    breaker = CircuitBreaker("it", **settings)
-
-    async def run() -> None:
-        for _ in range(n_failed):
-            breaker.failed(clock.now)
-
-    clock.run(run)
+def breaker_after(n_failed: int) -> CircuitBreaker:
+    breaker = CircuitBreaker("it")
+    for _ in range(n_failed):
+        breaker.failed(clock.now)
     return breaker
 
 
-def seconds_to_enter(breaker: CircuitBreaker, clock: VirtualTime, *, replied: bool | None) -> float:
+async def seconds_to_enter(breaker: CircuitBreaker, *, replied: bool | None) -> float:
     """How long an attempt waits; `replied` says how it ends, None for neither way."""
-
-    async def run() -> float:
-        asked = clock.now
-        async with breaker.admit():
-            waited = clock.now - asked
-            if replied is True:
-                breaker.replied()
-            elif replied is False:
-                breaker.failed(clock.now)
-        return waited
-
-    return clock.run(run)
+    asked = clock.now
+    async with breaker.admit():
+        waited = clock.now - asked
+        if replied is True:
+            breaker.replied()
+        elif replied is False:
+            breaker.failed(clock.now)
+    return waited
 
 
-def test_ten_failures_in_a_row_open_it_and_each_failed_probe_doubles_the_pause() -> None:
-    clock = VirtualTime()
-    assert seconds_to_enter(breaker_after(OPEN_AFTER - 1, clock), clock, replied=True) == 0
+async def test_ten_failures_in_a_row_open_it_and_each_failed_probe_doubles_the_pause():
+    assert await seconds_to_enter(breaker_after(OPEN_AFTER - 1), replied=True) == 0
 
-    breaker = breaker_after(OPEN_AFTER, clock)
-    pauses = [seconds_to_enter(breaker, clock, replied=False) for _ in range(7)]
+    breaker = breaker_after(OPEN_AFTER)
+    pauses = [await seconds_to_enter(breaker, replied=False) for _ in range(7)]
     assert pauses == pytest.approx([1, 2, 4, 8, 16, 30, 30])
-    assert seconds_to_enter(breaker, clock, replied=True) == pytest.approx(30)
-    assert seconds_to_enter(breaker, clock, replied=True) == 0
+    assert await seconds_to_enter(breaker, replied=True) == pytest.approx(30)
+    assert await seconds_to_enter(breaker, replied=True) == 0
 
 
-def test_a_reply_between_failures_begins_the_row_again() -> None:
-    clock = VirtualTime()
-    breaker = breaker_after(OPEN_AFTER - 1, clock)
-    seconds_to_enter(breaker, clock, replied=True)
-    assert seconds_to_enter(breaker, clock, replied=False) == 0
-    assert seconds_to_enter(breaker, clock, replied=True) == 0
+async def test_a_reply_between_failures_begins_the_row_again():
+    breaker = breaker_after(OPEN_AFTER - 1)
+    for replied in (True, False, True):
+        assert await seconds_to_enter(breaker, replied=replied) == 0
 
 
-def test_attempts_that_were_sent_before_it_opened_do_not_count() -> None:
-    clock = VirtualTime()
-    breaker = breaker_after(3 * OPEN_AFTER, clock)
-    assert seconds_to_enter(breaker, clock, replied=True) == pytest.approx(1)
+@pytest.mark.parametrize("n_failed", [OPEN_AFTER, 3 * OPEN_AFTER])
+async def test_attempts_sent_before_it_opened_and_probes_without_an_outcome_do_not_count(n_failed):
+    breaker = breaker_after(n_failed)
+    assert await seconds_to_enter(breaker, replied=None) == pytest.approx(1)
+    assert await seconds_to_enter(breaker, replied=True) == 0
 
 
-def test_a_probe_that_ends_without_an_outcome_leaves_the_probe_to_another() -> None:
-    clock = VirtualTime()
-    breaker = breaker_after(OPEN_AFTER, clock)
-    assert seconds_to_enter(breaker, clock, replied=None) == pytest.approx(1)
-    assert seconds_to_enter(breaker, clock, replied=True) == 0
-
-
-def test_the_sentence_says_whether_the_server_was_silent_or_answered_with_errors() -> None:
-    clock = VirtualTime()
-
-    async def give_up(error: str) -> str:
-        breaker = CircuitBreaker("it", 5)
-        breaker.failed(clock.now, error)
-        with pytest.raises(ProviderDown) as raised:
-            async with breaker.listening():
-                await asyncio.sleep(100)
-        return str(raised.value)
-
-    assert "gave no reply for 5 seconds" in clock.run(lambda: give_up(""))
-    assert "replied only with errors (503 busy) for 5 seconds" in clock.run(
-        lambda: give_up("503 busy.")
-    )
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("", "gave no reply for 5 seconds"),
+        ("503 busy.", "replied only with errors (503 busy) for 5 seconds"),
+    ],
+)
+async def test_the_sentence_says_whether_the_server_was_silent_or_answered_with_errors(error, said):
+    breaker = CircuitBreaker("it", 5)
+    breaker.failed(clock.now, error)
+    with pytest.raises(ProviderDown) as raised:
+        async with breaker.listening():
+            await asyncio.sleep(100)
+    assert said in str(raised.value)

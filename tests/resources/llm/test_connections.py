@@ -3,7 +3,6 @@
 import re
 import socket
 import ssl
-from collections.abc import Callable
 from pathlib import Path
 
 import aiohttp
@@ -11,12 +10,11 @@ import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
 from resources.llm.errors import sentence
-from resources.llm.model_spec import ModelSpec
 from resources.llm.request import Completion, Failure
 from resources.llm.server_address import is_this_machine, proxy_for
 from tests.doubles.odd_api import Asked, answering, never
 from tests.doubles.serving import free_ports
-from tests.resources.llm.loopback import ask, gateway_of
+from tests.resources.llm.entries import ask, ask_server, gateway_of, spec_of
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +25,12 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def failure(folder: Path, base_url: str, **entry: object) -> Failure:
-    models = {"it": {"base_url": base_url, "attempts": 1, **entry}}
-    (outcome,) = ask(gateway_of(folder, models))
+    (outcome,) = ask(gateway_of(folder, {"it": {"base_url": base_url, "attempts": 1, **entry}}))
     assert isinstance(outcome, Failure)
     return outcome
 
 
-def test_a_port_where_nothing_listens(tmp_path: Path) -> None:
+def test_a_port_where_nothing_listens(tmp_path):
     (port,) = free_ports(1)
     outcome = failure(tmp_path, f"http://127.0.0.1:{port}/v1")
 
@@ -60,9 +57,7 @@ def no_text(asked: Asked) -> None:
         ("http", no_text, "bad_response", r"^The status line is not UTF-8\.$"),
     ],
 )
-def test_a_connection_that_breaks_says_how(
-    tmp_path: Path, scheme: str, answer: Callable[[Asked], None], kind: str, said: str
-) -> None:
+def test_a_connection_that_breaks_says_how(tmp_path, scheme, answer, kind, said):
     with answering(answer) as api:
         outcome = failure(tmp_path, f"{scheme}://{api.address}/v1")
 
@@ -74,30 +69,22 @@ def test_a_connection_that_breaks_says_how(
     [
         (18, "self-signed certificate", "Set SSL_CERT_FILE to "),
         (10, "certificate has expired", "Renew the certificate of the server"),
-        (
-            62,
-            "Hostname mismatch, certificate is not valid for 'api'.",
-            "Set base_url in models.yaml",
-        ),
+        (62, "Hostname mismatch, certificate is not valid for 'api'.", "Set base_url in models."),
         (23, "certificate revoked", "Correct the certificate of the server."),
     ],
 )
-def test_a_certificate_that_is_refused_says_why_and_what_helps(
-    code: int, reason: str, advice: str
-) -> None:
+def test_a_certificate_that_is_refused_says_why_and_what_helps(code, reason, advice):
     refused = ssl.SSLCertVerificationError(1, "CERTIFICATE_VERIFY_FAILED")
     refused.verify_code, refused.verify_message = code, reason
     key = ConnectionKey("api", 443, True, True, None, None, None)
-    detail = sentence(
-        aiohttp.ClientConnectorCertificateError(key, refused),
-        ModelSpec(name="it", provider="openai", model="it-1", base_url="https://api/v1"),
-    )
+    error = aiohttp.ClientConnectorCertificateError(key, refused)
+    detail = sentence(error, spec_of(base_url="https://api/v1"))
 
     assert detail.startswith(f"No secure connection to api:443: {reason.rstrip('.')}. {advice}")
     assert "http://" not in detail and ("SSL_CERT_FILE" in detail) == (code == 18)
 
 
-def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Path) -> None:
+def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path):
     with answering(never) as api:
         slow = failure(tmp_path, api.url, timeouts={"whole": 0.3})
         times = {"whole": 5, "first_byte": 0.3}
@@ -112,9 +99,7 @@ def test_a_timeout_names_the_setting_that_ended_it_and_the_attempts(tmp_path: Pa
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY"])
-def test_a_proxy_that_is_away_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_a_proxy_that_is_away_is_named(tmp_path, monkeypatch, variable):
     (port,) = free_ports(1)
     monkeypatch.setenv(variable, f"http://127.0.0.1:{port}")
     outcome = failure(tmp_path, "http://192.0.2.1/v1")
@@ -125,9 +110,7 @@ def test_a_proxy_that_is_away_is_named(
     )
 
 
-def test_a_socks_proxy_is_refused_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_socks_proxy_is_refused_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1080")
     outcome = failure(tmp_path, "http://192.0.2.1/v1")
 
@@ -135,18 +118,15 @@ def test_a_socks_proxy_is_refused_in_one_sentence(
     assert "SOCKS proxy of ALL_PROXY" in outcome.detail
 
 
-def test_a_server_on_this_machine_is_asked_without_the_proxy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_on_this_machine_is_asked_without_the_proxy(tmp_path, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
-    with answering(Asked.says) as api:
-        (outcome,) = ask(gateway_of(tmp_path, {"it": {"base_url": api.url}}))
+    (outcome,), _ = ask_server(tmp_path, Asked.says)
 
     assert isinstance(outcome, Completion)
 
 
-def test_no_proxy_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_is_honoured(monkeypatch):
     monkeypatch.setenv("https_proxy", "http://proxy:3128")
     monkeypatch.setenv("no_proxy", "inside.example,10.0.0.7")
 
@@ -159,10 +139,9 @@ def test_no_proxy_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("host", "here"),
     [
-        *((host, True) for host in ("localhost", "127.0.0.1", "127.1.2.3", "::1", "0.0.0.0")),
-        *((host, True) for host in ("LOCALHOST", "api.localhost")),
+        *((host, True) for host in ("LOCALHOST", "api.localhost", "127.1.2.3", "::1", "0.0.0.0")),
         *((host, False) for host in ("localhost.example.com", "10.0.0.1", "example.com", "")),
     ],
 )
-def test_which_hosts_are_this_machine(host: str, here: bool) -> None:
+def test_which_hosts_are_this_machine(host, here):
     assert is_this_machine(host) is here

@@ -17,7 +17,7 @@ SERVED = {
 
 
 @pytest.mark.parametrize("software", PAGES)
-def test_each_kind_of_server_says_what_it_serves(software: str) -> None:
+def test_each_kind_of_server_says_what_it_serves(software):
     with model_server(PAGES[software]) as root:
         server = discover(root)
 
@@ -26,13 +26,13 @@ def test_each_kind_of_server_says_what_it_serves(software: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["{}", "{}/", "{}/v1", "{}/v1/", "{}/v1/chat/completions"])
-def test_an_address_may_have_more_or_less_of_its_path(form: str) -> None:
+def test_an_address_may_have_more_or_less_of_its_path(form):
     with model_server(PAGES["vLLM"]) as root:
         assert discover(form.format(root)).base_url == f"{root}/v1"
         assert discover(form.format(root.removeprefix("http://"))).base_url == f"{root}/v1"
 
 
-def test_a_server_below_a_path_of_its_host_is_found() -> None:
+def test_a_server_below_a_path_of_its_host_is_found():
     with model_server({"/llm/api/models": {"data": [{"id": "m"}]}}) as root:
         assert discover(f"{root}/llm/api").base_url == f"{root}/llm/api"
 
@@ -44,7 +44,7 @@ def test_a_server_below_a_path_of_its_host_is_found() -> None:
         {"default_generation_settings": {"n_ctx": True}},
     ],
 )
-def test_what_a_server_says_in_another_form_is_not_known(props: dict[str, object]) -> None:
+def test_what_a_server_says_in_another_form_is_not_known(props):
     with model_server({**PAGES["llama.cpp"], "/props": props}) as root:
         (model,) = discover(root).models
 
@@ -67,16 +67,12 @@ def test_what_a_server_says_in_another_form_is_not_known(props: dict[str, object
         ),
     ],
 )
-def test_a_server_that_lists_nothing_is_a_sentence(
-    pages: dict[str, object], status: int, sentence: str
-) -> None:
+def test_a_server_that_lists_nothing_is_a_sentence(pages, status, sentence):
     with model_server(pages, status) as root, pytest.raises(DiscoveryError, match=sentence):
         discover(root)
 
 
-def test_a_server_that_sends_byte_by_byte_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_server_that_sends_byte_by_byte_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(discovery, "TIMEOUT_SECONDS", 0.3)
 
     def drip(asked: Asked) -> None:
@@ -90,7 +86,7 @@ def test_a_server_that_sends_byte_by_byte_is_not_waited_for(
             discover(server.address)
 
 
-def test_a_server_that_lists_its_models_at_every_address_is_not_called_by_a_name() -> None:
+def test_a_server_that_lists_its_models_at_every_address_is_not_called_by_a_name():
     models = {"data": [{"id": "m", "object": "model"}]}
     with model_server({"/v1/models": models, "/api/v0/models": models}) as root:
         assert discover(root).software == ""
@@ -104,6 +100,6 @@ def test_a_server_that_lists_its_models_at_every_address_is_not_called_by_a_name
         ("http://me:secret@127.0.0.1", "^The address of http://127.0.0.1 has a password"),
     ],
 )
-def test_an_address_that_cannot_be_asked_is_a_sentence(url: str, sentence: str) -> None:
+def test_an_address_that_cannot_be_asked_is_a_sentence(url, sentence):
     with pytest.raises(DiscoveryError, match=sentence):
         discover(url)

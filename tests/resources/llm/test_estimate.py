@@ -36,9 +36,6 @@ def request(*messages: Message, **more: object) -> ChatRequest:
     return ChatRequest("m", messages, "test/estimate@1", **more)  # type: ignore[arg-type]
 
 
-# Tokens
-
-
 @pytest.mark.parametrize(
     ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("a" * 4001, 1001)]
 )
@@ -51,15 +48,37 @@ def test_four_characters_are_a_token_and_what_is_left_is_one_more(text, tokens):
     [
         # 85, and 170 for each tile of 512: as many along the long side, up to 2,048, as along the
         # short one, which is never more than 768 and so never more than two.
-        *((64, 255), (512, 255)),  # 1 * 1
-        *((513, 765), (1024, 765)),  # 2 * 2
-        *((1025, 1105), (1536, 1105)),  # 3 * 2
-        *((1537, 1445), (2048, 1445), (8000, 1445)),  # 4 * 2; 8000 is shrunk to 2,048
+        *((512, 255), (513, 765), (1024, 765)),  # 1 * 1, 2 * 2
+        *((1025, 1105), (1537, 1445), (8000, 1445)),  # 3 * 2, 4 * 2; 8000 is shrunk to 2,048
     ],
 )
 @pytest.mark.parametrize("detail", ["auto", "high"])
 def test_an_image_is_a_token_base_and_its_tiles(max_side, tokens, detail):
     assert image_tokens(asked_of(max_side=max_side, detail=detail)) == tokens
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"),
+    [
+        (512, 512, 255),  # 1 * 1
+        (1024, 500, 425),  # 2 * 1
+        (1024, 1024, 765),  # 768 * 768: 2 * 2
+        (2048, 1024, 1105),  # 1536 * 768: 3 * 2
+        (4096, 512, 765),  # 2048 * 256: 4 * 1
+    ],
+)
+def test_a_picture_counts_the_tiles_that_it_is_cut_into(width, height, tokens):
+    assert picture_tokens(asked_of(), width, height) == tokens
+    assert picture_tokens(asked_of(detail="low"), width, height) == 85
+
+
+@settings(deadline=None)
+@given(st.integers(64, 4000), st.floats(0.01, 1), st.floats(0.01, 1))
+def test_no_image_of_the_size_that_is_sent_has_more(max_side, wide, high):
+    width, height = math.ceil(max_side * wide), math.ceil(max_side * high)
+
+    spec = asked_of(max_side=max_side)
+    assert picture_tokens(spec, width, height) <= image_tokens(spec)
 
 
 def test_an_image_counts_what_its_models_entry_says():
@@ -71,15 +90,6 @@ def test_an_image_counts_what_its_models_entry_says():
     asked = request(Message("user", (Image(RED), Image(BLUE))), params={"max_tokens": 1})
     assert prompt_tokens(asked, mini) == 51_002
     assert highest_cost(asked, mini) == pytest.approx((51_002 + 8) * 2e-6 + 8e-6)
-
-
-@settings(deadline=None)
-@given(st.integers(64, 4000), st.floats(0.01, 1), st.floats(0.01, 1))
-def test_no_image_of_the_size_that_is_sent_has_more(max_side, wide, high):
-    width, height = math.ceil(max_side * wide), math.ceil(max_side * high)
-
-    spec = asked_of(max_side=max_side)
-    assert picture_tokens(spec, width, height) <= image_tokens(spec)
 
 
 def test_a_prompt_is_its_texts_and_its_images():
@@ -99,9 +109,6 @@ def test_a_prompt_is_its_texts_and_its_images():
     assert estimated_tokens(short, own_limit) == 6 + 2 * 765 + 3000
 
 
-# Dollars
-
-
 def test_the_highest_cost_is_a_token_a_byte_and_the_longest_answer():
     asked = request(Message.from_text("user", "Où 字?"), params={"max_tokens": 100})
 
@@ -110,26 +117,21 @@ def test_the_highest_cost_is_a_token_a_byte_and_the_longest_answer():
     # Without a limit 4,096 may be answered.
     unlimited = replace(asked, params={})
     assert highest_cost(unlimited, asked_of()) == pytest.approx((16 * 2 + 4096 * 8) / 1e6)
+    # In a batch it is its part of that.
+    spec = asked_of(price={**PRICE, "batch": 0.25})
+    assert highest_cost(asked, spec, "batch") == pytest.approx(208e-6)
+    assert highest_cost(asked, spec) == highest_cost(asked, spec, "live") == pytest.approx(832e-6)
 
 
 def test_every_message_image_and_schema_adds_to_it():
-    schema = {"ty": "字"}  # {"ty":"字"}: 12 bytes
     asked = request(
         Message.from_text("system", "Brief."),  # 6 + 8
         Message("user", (Image(RED), Image(BLUE), Text("Which?"))),  # 6 + 8 + 2 * 765
         params={"max_tokens": 1},
-        schema=schema,
+        schema={"ty": "字"},  # {"ty":"字"}: 12 bytes
     )
 
     assert highest_cost(asked, asked_of()) == pytest.approx((14 + 14 + 1530 + 12) * 2e-6 + 8e-6)
-
-
-def test_in_a_batch_it_is_its_part_of_that():
-    asked = request(Message.from_text("user", "Où 字?"), params={"max_tokens": 100})
-    spec = asked_of(price={**PRICE, "batch": 0.25})
-
-    assert highest_cost(asked, spec, "batch") == pytest.approx(208e-6)
-    assert highest_cost(asked, spec) == highest_cost(asked, spec, "live") == pytest.approx(832e-6)
 
 
 texts = st.text(
@@ -160,22 +162,6 @@ def test_no_tokenizer_of_bytes_can_make_a_call_dearer_than_the_highest_cost(
 
     assert highest_cost(asked, spec) >= spec.cost(n_prompt, max_tokens)
     assert highest_cost(asked, spec, "batch") >= spec.cost(n_prompt, max_tokens, "batch")
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "tokens"),
-    [
-        (512, 512, 255),  # 1 * 1
-        (1024, 500, 425),  # 2 * 1
-        (640, 480, 425),  # 2 * 1
-        (1024, 1024, 765),  # 768 * 768: 2 * 2
-        (2048, 1024, 1105),  # 1536 * 768: 3 * 2
-        (4096, 512, 765),  # 2048 * 256: 4 * 1
-    ],
-)
-def test_a_picture_counts_the_tiles_that_it_is_cut_into(width, height, tokens):
-    assert picture_tokens(asked_of(), width, height) == tokens
-    assert picture_tokens(asked_of(detail="low"), width, height) == 85
 
 
 def test_a_prompt_counts_its_pictures_as_large_as_they_are():

@@ -17,8 +17,7 @@ from resources.llm.gateway import Gateway
 from resources.llm.request import ChatRequest, Failure
 from tests.doubles.one_colour import one_colour
 from tests.doubles.openai_api import ScriptedApi
-from tests.resources.llm.entries import spec_of
-from tests.resources.llm.loopback import ask, gateway_of, questions
+from tests.resources.llm.entries import ask, gateway_of, questions, spec_of
 
 pytestmark = pytest.mark.slow
 
@@ -39,10 +38,7 @@ def kept(gateway: Gateway) -> dict[str, str]:
         return dict(other.execute("SELECT key, response FROM calls"))
 
 
-# Asked once
-
-
-def test_an_answer_is_in_the_ledger_before_it_is_handed_out(gateway: Gateway) -> None:
+def test_an_answer_is_in_the_ledger_before_it_is_handed_out(gateway):
     async def ask_and_look(session: Any, request: ChatRequest) -> tuple[str, str | None]:
         outcome = await session.complete(request)
         return outcome.text, kept(gateway).get(outcome.key)
@@ -52,9 +48,7 @@ def test_an_answer_is_in_the_ledger_before_it_is_handed_out(gateway: Gateway) ->
     assert results == [("Fine.", "Fine.")] * 10
 
 
-def test_the_same_question_ten_times_at_once_is_sent_once(
-    gateway: Gateway, api: ScriptedApi
-) -> None:
+def test_the_same_question_ten_times_at_once_is_sent_once(gateway, api):
     outcomes, counted = gateway.ask("s", questions(1) * 10)
 
     assert len(api.received) == 1
@@ -66,12 +60,7 @@ def test_the_same_question_ten_times_at_once_is_sent_once(
     assert len(api.received) == 2 and counted.failures == {"bad_request": 10}
 
 
-# What a stranger may send back
-
-
-def test_the_ledger_holds_no_image_data_and_no_key(
-    gateway: Gateway, api: ScriptedApi, tmp_path: Path
-) -> None:
+def test_the_ledger_holds_no_image_data_and_no_key(gateway, api, tmp_path):
     image_id = gateway.images.put(one_colour("red")).image_id
     message = Message("user", (Text("Which?"), Image(image_id)))
 
@@ -86,9 +75,7 @@ def test_the_ledger_holds_no_image_data_and_no_key(
 
 
 @pytest.mark.parametrize("depth", [973, 100_000])
-def test_an_error_whose_details_are_nested_deeply_is_a_failure(
-    gateway: Gateway, api: ScriptedApi, depth: int
-) -> None:
+def test_an_error_whose_details_are_nested_deeply_is_a_failure(gateway, api, depth):
     nested = b"[" * depth + b"]" * depth
     api.replies(b'{"error": {"message": "No.", "details": %s}}' % nested, 400)
 
@@ -97,12 +84,7 @@ def test_an_error_whose_details_are_nested_deeply_is_a_failure(
     assert isinstance(outcome, Failure) and outcome.kind == "bad_request"
 
 
-# What it came to
-
-
-def test_usage_counts_calls_hits_losses_tokens_and_dollars(
-    gateway: Gateway, api: ScriptedApi
-) -> None:
+def test_usage_counts_calls_hits_losses_tokens_and_dollars(gateway, api):
     gateway.ask("s", questions(1))
     api.refuses("No.", 400)
     _, first = gateway.ask("s", questions(2))
@@ -120,9 +102,7 @@ def test_usage_counts_calls_hits_losses_tokens_and_dollars(
     assert sum(call.cost_usd for call in gateway.ledger) == pytest.approx(3.00002 + 20.0001)
 
 
-def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(
-    gateway: Gateway, api: ScriptedApi
-) -> None:
+def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(gateway, api):
     (request,) = questions(1)
     gateway.ask("dialogue.answers", [request])
 
@@ -133,9 +113,7 @@ def test_the_ledger_says_who_was_asked_what_for_and_how_it_went(
     assert call.seconds >= 0 and call.created_at.endswith("+00:00")
 
 
-def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(
-    gateway: Gateway, api: ScriptedApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(gateway, api, monkeypatch):
     gateway.ask("s", questions(3))
     api.refuses("No.", 400)
     moments: list[progress.ProgressReport] = []
@@ -155,9 +133,6 @@ def test_progress_is_said_item_by_item_but_not_more_often_than_bearable(
     assert "$0.0000, about 0 s left; the last attempt: The server answered 400: " in lines[-1]
 
 
-# The waits by themselves
-
-
 def waits(attempt: int, n: int = 200, **headers: str) -> list[float]:
     """Seconds before the attempt after this one, which the server refused with these headers."""
     wait = errors.waits(spec_of())
@@ -170,13 +145,13 @@ def waits(attempt: int, n: int = 200, **headers: str) -> list[float]:
     return [wait(state) for _ in range(n)]
 
 
-def test_without_being_told_the_waits_are_drawn_and_grow() -> None:
+def test_without_being_told_the_waits_are_drawn_and_grow():
     assert len(set(waits(3))) > 1, "or all who failed at once come back at once"
     assert max(waits(1)) <= 0.5 < max(waits(5)) <= 30
     assert max(waits(50)) <= 30
 
 
 @pytest.mark.parametrize("value", ["86400", "Fri, 31 Dec 2100 00:00:00 GMT"])
-def test_no_server_can_park_a_run(value: str) -> None:
+def test_no_server_can_park_a_run(value):
     assert waits(1, 1, **{"retry-after": value}) == [errors.MAX_WAIT]
     assert max(waits(1, **{"retry-after": "inf"})) <= 0.5

@@ -1,6 +1,7 @@
-"""The gateway on a budget: it stops before it passes it, and what was answered is kept."""
+"""The gateway on a budget: it stops before it passes it, or by calls in flight where more is billed."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,22 +10,28 @@ import pytest
 
 from methods.prompts.messages import Message
 from resources.llm.budget import BudgetReached
+from resources.llm.concurrency import START
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.request import ChatRequest
+from tests.doubles.odd_api import Asked, answering
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import ask, charges_of, gateway_of
 
 # A dollar a token, and the stand-in counts characters: 12 asked and 12 + 18 answered are $42. At most a
 # call may cost a token a byte, 8 for the message and its 50 answered: 12 + 8 + 50 = $70.
 TEXTS = [f"Question {number:02}?" for number in range(10)]
 COST = 42
-PRICE = {"prompt": 1_000_000, "completion": 1_000_000}
+MOST = 50
+"""Dollars that a question of `entries` may cost with 31 tokens answered: 11 + 8 + 31."""
 
 
-def priced(folder: Path, url: str, run: str = "", budget: float | None = None) -> Gateway:
+def priced(
+    folder: Path, url: str, run: str = "", budget: float | None = None, concurrency: int = 8
+) -> Gateway:
     """A gateway as each run makes its own, over one ledger."""
-    entry = {"base_url": url, "concurrency": 8, "price": PRICE}
+    price = {"prompt": 1_000_000, "completion": 1_000_000}
+    entry = {"base_url": url, "concurrency": concurrency, "price": price}
     return gateway_of(folder, {"it": entry}, budget, run=run)
 
 
@@ -36,9 +43,10 @@ def requests(texts: list[str]) -> list[ChatRequest]:
 
 
 def spent(folder: Path) -> Counter[str]:
-    costs = Counter[str]()
-    for call in Ledger(folder / "ledger.sqlite"):
-        costs[call.run] += call.cost_usd  # type: ignore[assignment]
+    """By run, what answers and lost answers cost."""
+    ledger, costs = Ledger(folder / "ledger.sqlite"), Counter[str]()
+    for each in (*ledger, *charges_of(ledger)):
+        costs[each.run] += each.cost_usd  # type: ignore[assignment]
     return costs
 
 
@@ -73,6 +81,10 @@ def test_a_run_stops_before_it_passes_its_budget_and_the_next_asks_only_the_rest
     assert spent(tmp_path) == {"poor": 4 * COST, "rich": 6 * COST}
     assert sorted(heard) == TEXTS
 
+    # What is in the ledger costs no budget.
+    _, usage = priced(tmp_path, url, "broke", budget=0).ask("s", requests(TEXTS))
+    assert usage.cache_hits == 10
+
 
 def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, heard):
     async def fall(session, request):
@@ -93,9 +105,41 @@ def test_what_is_cut_off_with_its_stage_counts_against_the_budget(tmp_path, hear
     assert len(heard) * COST <= 100
 
 
-def test_what_is_in_the_ledger_costs_no_budget(tmp_path, url):
-    priced(tmp_path, url).ask("s", requests(TEXTS))
+@pytest.mark.parametrize(
+    ("times", "budget", "n_sent"),
+    [
+        # Reserved at $50 each, 160 calls fit into $8,000. The first is billed $2,500, and as much
+        # counts for each of the others: three are $7,500, and a fourth does not fit.
+        (50, 160 * MOST, 3),
+        # Nor does a second one where the first took more than there is.
+        (50, 20 * MOST, 1),
+        # $150 each: 150, 300, 450, 600, and 600 + 150 does not fit into $700.
+        (3, 14 * MOST, 4),
+    ],
+)
+@pytest.mark.parametrize("concurrency", [1, 32])
+def test_a_budget_is_passed_by_the_calls_in_flight_at_the_first_bill_at_most(
+    tmp_path, times, budget, n_sent, concurrency
+):
+    with answering(lambda asked: asked.says(tokens=(times * MOST - 1, 1))) as api:
+        with pytest.raises(BudgetReached, match=rf"may cost \${times * MOST}\.0000"):
+            gateway = priced(tmp_path, api.url, budget=budget, concurrency=concurrency)
+            ask(gateway, 10, max_tokens=31)
+        n_received = len(api.received)
 
-    outcomes, usage = priced(tmp_path, url, budget=0).ask("s", requests(TEXTS))
+    assert n_received == n_sent if concurrency == 1 else n_received >= n_sent
+    assert spent(tmp_path).total() == n_received * times * MOST
+    # Those in flight at the first bill cost so much more than they had reserved.
+    assert spent(tmp_path).total() <= budget + START * (times - 1) * MOST
 
-    assert len(outcomes) == usage.cache_hits == 10
+
+def test_replies_that_cannot_be_read_and_are_billed_count_as_billed(tmp_path):
+    def answer(asked: Asked) -> None:
+        usage = {"prompt_tokens": 50 * MOST, "completion_tokens": 0}
+        asked.send(json.dumps({"choices": [], "usage": usage}).encode())
+
+    with answering(answer) as api:
+        with pytest.raises(BudgetReached):
+            gateway = priced(tmp_path, api.url, budget=20 * MOST, concurrency=1)
+            ask(gateway, 10, max_tokens=31)
+        assert len(api.received) == 1

@@ -1,6 +1,6 @@
 """Processes that ask and are killed: what is in the ledger is there for good.
 
-Two machines fork askers, each the real gateway. They ask the same requests over one store; askers are
+Two machines run askers, each the real gateway. They ask the same requests over one store; askers are
 SIGKILLed at seeded moments and begin again until each was handed every outcome. The fake API records
 which asker sent what. On files both machines have one home.
 """
@@ -8,20 +8,17 @@ which asker sent what. On files both machines have one home.
 import json
 import os
 import random
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Call, Ledger, writer
@@ -29,8 +26,9 @@ from resources.llm.registry import load_registry
 from resources.migrations import StoreError
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, answer_to, serving
-from tests.resources.llm.entries import charges_of
-from tests.resources.llm.loopback import questions
+from tests.plugins.backends import OnSameStores
+from tests.resources.llm.entries import charges_of, questions
+from tests.shared import PROCESSES
 
 pytestmark = pytest.mark.slow
 
@@ -45,47 +43,6 @@ models: {{it: {{provider: openai, base_url: "{url}", api_key_env: PAID_KEY, conc
 SEED = 11
 N_KILLS = 4
 ASKERS_OF_A_MACHINE = 2
-MACHINE = """
-    import json, os, select, sys
-    from dataclasses import asdict
-    from pathlib import Path
-    import aiohttp, openai
-    import resources.llm.errors
-    from tests.resources.llm.test_gateway_kill import gateway_over, questions
-
-    models, home, n = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    openai.AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9").chat.completions
-
-    def ask(name):
-        # By its key the API knows an asker.
-        os.environ["PAID_KEY"] = name
-        outcomes, _ = gateway_over(home, models).ask("stage", questions(n))
-        (home / f"{name}.json").write_text(json.dumps([asdict(outcome) for outcome in outcomes]))
-
-    names = True
-    while names:
-        lines = []
-        if select.select([0], [], [], 0.01)[0]:
-            # A line is written at once, and read so: what Python reads ahead nobody would wait for.
-            names = os.read(0, 2**16).decode()
-            lines = names.splitlines()
-        for name in lines:
-            child = os.fork()
-            if child == 0:
-                try:
-                    ask(name)
-                except BaseException:
-                    sys.excepthook(*sys.exc_info())
-                    os._exit(1)
-                os._exit(0)
-            print("began", name, child, flush=True)
-        try:
-            child, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            continue
-        if child:
-            print("ended", child, os.waitstatus_to_exitcode(status), flush=True)
-"""
 
 
 def gateway_over(home: Path, models: Path, ledger: Ledger | None = None) -> Gateway:
@@ -95,6 +52,13 @@ def gateway_over(home: Path, models: Path, ledger: Ledger | None = None) -> Gate
     return Gateway(load_registry(models), "paid", ledger, images, launcher=MockServerProcess())
 
 
+def ask(name: str, home: Path, models: Path) -> None:
+    """What the process of an asker does; by its key the API knows it."""
+    os.environ["PAID_KEY"] = name
+    outcomes, _ = gateway_over(home, models).ask("stage", questions(N))
+    (home / f"{name}.json").write_text(json.dumps([asdict(outcome) for outcome in outcomes]))
+
+
 class Recorder(Api):
     """Remembers which asker sent what."""
 
@@ -102,9 +66,6 @@ class Recorder(Api):
         self.sent: list[tuple[str, str]] = []
         super().__init__((4, 8), lambda asker, text: self.sent.append((asker, text)))
         self.url = ""
-
-    def by(self, asker: str) -> list[str]:
-        return [text for name, text in self.sent if name == asker]
 
 
 @pytest.fixture
@@ -118,81 +79,47 @@ def text_of(call: Call) -> str:
     return call.request["messages"][0]["parts"][0]  # type: ignore[index]
 
 
-class Machine:
-    """Its askers begin again whenever one is killed, until each was handed every outcome."""
-
-    def __init__(self, name: str, home: Path, models: Path):
-        self.name, self.home = name, home
-        self.alive: dict[int, str] = {}
-        self.done: list[str] = []
-        self.failed: list[str] = []
-        self._n_begun = 0
-        self._forker = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(MACHINE), str(models), str(home), str(N)],
-            cwd=REPO_ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        threading.Thread(target=self._listen, daemon=True).start()
-        for _ in range(ASKERS_OF_A_MACHINE):
-            self._begin()
-
-    def stop(self) -> None:
-        assert self._forker.stdin
-        self._forker.stdin.close()
-        self._forker.wait(60)
-
-    def _begin(self) -> None:
-        name = f"{self.name}-{self._n_begun}"
-        self._n_begun += 1
-        assert self._forker.stdin
-        self._forker.stdin.write(f"{name}\n")
-        self._forker.stdin.flush()
-
-    def _listen(self) -> None:
-        assert self._forker.stdout
-        for line in self._forker.stdout:
-            what, *of = line.split()
-            if what == "began":
-                self.alive[int(of[1])] = of[0]
-                continue
-            name = self.alive.pop(int(of[0]))
-            if of[1] == "0":
-                self.done.append(name)
-            elif of[1] == str(-signal.SIGKILL):
-                self._begin()
-            else:
-                self.failed.append(f"{name} ended with {of[1]}")
-
-
 @pytest.mark.usefixtures("stores_on")
 def test_four_askers_on_two_machines_of_whom_four_are_killed_lose_nothing_and_ask_nothing_twice(
-    api: Recorder, stores_on: str, tmp_path: Path
-) -> None:
+    api, stores_on, tmp_path
+):
     models = tmp_path / "models.yaml"
     models.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
-    homes = [tmp_path / ("one" if stores_on == "sqlite" else name) for name in ("one", "two")]
-    for home in homes:
+    homes = {name: tmp_path / ("a" if stores_on == "sqlite" else name) for name in ("a", "b")}
+    alive: dict[str, Any] = {}
+    numbers = count()
+
+    def begin(machine: str) -> None:
+        name = f"{machine}-{next(numbers)}"
+        arguments = (name, homes[machine], models)
+        alive[name] = PROCESSES.Process(target=OnSameStores(ask), args=arguments)
+        alive[name].start()
+
+    for machine, home in homes.items():
         home.mkdir(exist_ok=True)
-    machines = [Machine(*each, models) for each in zip(("a", "b"), homes, strict=True)]
-    ledger, draw = Ledger(homes[0] / "ledger.sqlite"), random.Random(SEED)
+        for _ in range(ASKERS_OF_A_MACHINE):
+            begin(machine)
+    ledger, draw = Ledger(homes["a"] / "ledger.sqlite"), random.Random(SEED)
+    done: list[str] = []
     killed: list[str] = []
     durable: list[dict[str, Call]] = []
     sent_by_then: list[int] = []
     until = time.monotonic() + 240
-    while any(len(each.done) < ASKERS_OF_A_MACHINE for each in machines):
-        assert time.monotonic() < until and not [each.failed for each in machines if each.failed]
+    while alive:
+        assert time.monotonic() < until
+        for name in [name for name, process in alive.items() if process.exitcode is not None]:
+            if alive.pop(name).exitcode == 0:
+                done.append(name)
+            else:
+                assert name in killed
+                begin(name[0])
         if len(killed) < N_KILLS and len(api.sent) >= (len(killed) + 1) * N // (N_KILLS + 1):
-            alive = [each for machine in machines for each in list(machine.alive.items())]
-            pid, name = draw.choice(alive)
-            os.kill(pid, signal.SIGKILL)
+            name = draw.choice(list(alive))
+            alive[name].kill()
             killed.append(name)
             durable.append({call.key: call for call in ledger})
             sent_by_then.append(len(api.sent))
         time.sleep(0.005)
-    for machine in machines:
-        machine.stop()
 
     assert len(killed) == N_KILLS
     at_the_end = {call.key: call for call in ledger}
@@ -213,8 +140,7 @@ def test_four_askers_on_two_machines_of_whom_four_are_killed_lose_nothing_and_as
 
     handed = [
         [{**outcome, "cached": None} for outcome in json.loads(path.read_text())]
-        for machine in machines
-        for path in (machine.home / f"{name}.json" for name in machine.done)
+        for path in (homes[name[0]] / f"{name}.json" for name in done)
     ]
     assert len(handed) == 2 * ASKERS_OF_A_MACHINE
     assert all(outcomes == handed[0] for outcomes in handed)
@@ -228,7 +154,7 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
     class SlowLedger(Ledger):
         def add(self, calls: Iterable[Call]) -> None:
             time.sleep(0.03)
-            at_risk.append(len(api.by("slow")) - len(self))
+            at_risk.append(len(api.sent) - len(self))
             super().add(calls)
 
     monkeypatch.setenv("PAID_KEY", "slow")

@@ -1,9 +1,7 @@
 """The gateway under a model's limits, against a real server."""
 
-import json
 import time
-from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 import pytest
 
@@ -11,16 +9,13 @@ from resources.llm import circuit_breaker, run_context
 from resources.llm.canary import FIRST_RESULTS
 from resources.llm.model_calls import AuthError
 from resources.llm.progress import ProgressReport
-from resources.llm.request import Completion, Failure
+from resources.llm.request import Completion
 from tests.doubles.odd_api import Asked, answering, never
-from tests.resources.llm.entries import charges_of
-from tests.resources.llm.loopback import ask, gateway_of, questions
+from tests.resources.llm.entries import ask, ask_server, charges_of, gateway_of, questions
 
 
 @pytest.mark.parametrize("limit", [{"requests_per_minute": 10}, {"tokens_per_minute": 5_100}])
-def test_a_limit_per_minute_holds_across_stages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: dict[str, int]
-) -> None:
+def test_a_limit_per_minute_holds_across_stages(tmp_path, monkeypatch, limit):
     # A minute of 0.4 seconds. 25 requests at 10 a minute: 10, 10, 5, so two minutes are waited. Each
     # is estimated at 503 tokens and uses 510, so ten fit into 5,100 as well.
     monkeypatch.setattr(run_context, "WINDOW", 0.4)
@@ -34,7 +29,7 @@ def test_a_limit_per_minute_holds_across_stages(
     assert len(gateway.ledger) == 25
 
 
-def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path: Path) -> None:
+def test_refusals_for_asking_too_much_leave_fewer_in_flight(tmp_path):
     def answer(asked: Asked) -> None:
         if len(asked.server.received) <= 3:
             asked.send(b"{}", 429)
@@ -59,19 +54,14 @@ def trickles(asked: Asked) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", [never, trickles])
-def test_requests_that_hang_end_together_and_the_failure_names_the_setting(
-    tmp_path: Path, answer: Callable[[Asked], None]
-) -> None:
-    with answering(answer) as api:
-        entry = {"base_url": api.url, "give_up_seconds": 0.6, "attempts": 50, "concurrency": 4}
-        entry["timeouts"] = {"whole": 0.5}
-        outcomes = ask(gateway_of(tmp_path, {"it": entry}), 12)
-        n_received = len(api.received)
+def test_requests_that_hang_end_together_and_the_failure_names_the_setting(tmp_path, answer):
+    entry = {"give_up_seconds": 0.6, "attempts": 50, "concurrency": 4, "timeouts": {"whole": 0.5}}
+    outcomes, api = ask_server(tmp_path, answer, 12, **entry)
 
-    assert {each.kind for each in outcomes if isinstance(each, Failure)} == {"unreachable"}
-    (detail,) = {each.detail for each in outcomes if isinstance(each, Failure)}
+    ((kind, detail),) = {(each.kind, each.detail) for each in outcomes}
+    assert kind == "unreachable"
     assert "gave no reply for 0.6 seconds (give_up_seconds), so the stage stopped" in detail
-    assert n_received <= 8, "what was in flight, and each once more"
+    assert len(api.received) <= 8, "what was in flight, and each once more"
 
 
 def unavailable(asked: Asked) -> None:
@@ -79,8 +69,8 @@ def unavailable(asked: Asked) -> None:
 
 
 def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
     is_up = False
 
@@ -96,38 +86,35 @@ def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
         is_up = True
         after, _ = gateway.ask("two", questions(12))
 
-    assert {each.kind for each in before if isinstance(each, Failure)} == {"server_error"}
-    assert all("503 Service unavailable" in each.detail for each in before)  # type: ignore[union-attr]
+    assert {each.kind for each in before} == {"server_error"}
+    assert all("503 Service unavailable" in each.detail for each in before)
     assert n_while_down < 30, "few requests are sent while the server is down"
     assert all(isinstance(each, Completion) for each in after)
 
 
-FORBIDDEN = {"error": {"message": "Requests of this kind are not served."}}
-
-
-def one_forbidden(asked: Asked, forbidden: int = 3, status: int = 403) -> None:
+def one_forbidden(asked: Asked, forbidden: int, status: int) -> None:
     if f"Question {forbidden}?".encode() in asked.body:
-        asked.send(json.dumps(FORBIDDEN).encode(), status)
+        asked.send(b'{"error": {"message": "Requests of this kind are not served."}}', status)
     else:
         asked.says()
 
 
-def test_a_403_for_the_first_question_costs_one_question(tmp_path: Path) -> None:
-    with answering(lambda asked: one_forbidden(asked, 0)) as api:
-        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 1}}), 40)
+def test_a_403_for_the_first_question_costs_one_question(tmp_path):
+    answer = partial(one_forbidden, forbidden=0, status=403)
+    outcomes, _ = ask_server(tmp_path, answer, 40, concurrency=1)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
 
 
-def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path: Path) -> None:
-    with answering(lambda asked: one_forbidden(asked, 30, 401)) as api:
-        outcomes = ask(gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 2}}), 40)
+def test_a_key_that_has_worked_in_this_run_is_not_a_refused_key(tmp_path):
+    answer = partial(one_forbidden, forbidden=30, status=401)
+    outcomes, _ = ask_server(tmp_path, answer, 40, concurrency=2)
 
     assert [isinstance(each, Completion) for each in outcomes].count(False) == 1
-    assert outcomes[30].kind == "auth"  # type: ignore[union-attr]
+    assert outcomes[30].kind == "auth"
 
 
-def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path: Path) -> None:
+def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path):
     def answer(asked: Asked) -> None:
         asked.says() if len(asked.server.received) <= 10 else asked.send(b"{}", 401)
 
@@ -138,7 +125,7 @@ def test_a_key_that_is_withdrawn_amid_a_run_stops_it(tmp_path: Path) -> None:
         assert len(api.received) < 10 + 2 * FIRST_RESULTS
 
 
-def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
+def test_timeouts_and_what_is_sent_again_are_counted(tmp_path):
     def answer(asked: Asked) -> None:
         if len(asked.server.received) == 1:
             never(asked)
@@ -153,16 +140,12 @@ def test_timeouts_and_what_is_sent_again_are_counted(tmp_path: Path) -> None:
     assert all(isinstance(each, Completion) for each in outcomes)
     assert (usage.timeouts, usage.sent_again) == (1, 1)
     line = ProgressReport("s", 3, 3, usage, 1.0, None).line()
-    assert (
-        "0 failed, 1 attempt failed, 1 timed out, 1 sent again, 1.0/s" in line
-        and "last attempt" not in line
-    )
+    assert "0 failed, 1 attempt failed, 1 timed out, 1 sent again, 1.0/s" in line
+    assert "last attempt" not in line
     assert usage.metadata()["attempts that timed out"] == 1
 
 
-def test_the_line_and_the_ledger_have_the_cause_of_what_a_server_did_not_answer(
-    tmp_path: Path,
-) -> None:
+def test_the_line_and_the_ledger_have_the_cause_of_what_a_server_did_not_answer(tmp_path):
     gateway = gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:1/v1", "attempts": 1}})
     _, usage = gateway.ask("s", questions(1))
 

@@ -5,7 +5,6 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from dagster import DagsterExecutionInterruptedError
@@ -16,7 +15,7 @@ from resources.llm import interruption
 from resources.llm.model_calls import ModelCalls
 from resources.llm.request import ChatRequest, Outcome
 from tests.doubles.openai_api import Api, serving
-from tests.resources.llm.loopback import ask, gateway_of, questions
+from tests.resources.llm.entries import ask, gateway_of, questions
 
 N = 12
 CONCURRENCY = 4
@@ -29,9 +28,7 @@ def heard() -> list[str]:
     return []
 
 
-def asked_and_interrupted(
-    folder: Path, heard: list[str], *signals: signal.Signals, latency_ms: float = 300
-) -> int:
+def asked_and_interrupted(folder, heard, *signals, latency_ms=300) -> int:
     """The answers that are kept of a stage that signals end while its first requests are under way."""
 
     def hear(_key: str, text: str) -> None:
@@ -55,31 +52,25 @@ def asked_and_interrupted(
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_an_interrupt_keeps_the_replies_that_are_under_way(
-    tmp_path: Path, heard: list[str], number: signal.Signals, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_interrupt_keeps_the_replies_that_are_under_way(tmp_path, heard, number, caplog):
     kept = asked_and_interrupted(tmp_path, heard, number)
     assert kept == len(heard) == CONCURRENCY
     assert caplog.text.count("waits up to 20 s for the replies that are under way") == 1
 
 
-def test_the_wait_for_replies_has_an_end(
-    tmp_path: Path, heard: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_wait_for_replies_has_an_end(tmp_path, heard, monkeypatch):
     monkeypatch.setattr(interruption, "GRACE_SECONDS", 0.2)
     assert asked_and_interrupted(tmp_path, heard, signal.SIGINT, latency_ms=NEVER_MS) == 0
 
 
-def test_a_second_interrupt_ends_the_wait(tmp_path: Path, heard: list[str]) -> None:
+def test_a_second_interrupt_ends_the_wait(tmp_path, heard):
     begun = time.monotonic()
     interrupts = signal.SIGINT, signal.SIGINT
     assert asked_and_interrupted(tmp_path, heard, *interrupts, latency_ms=NEVER_MS) == 0
     assert time.monotonic() - begun < interruption.GRACE_SECONDS
 
 
-def test_a_stage_that_an_error_ends_keeps_the_replies_that_are_under_way(
-    tmp_path: Path, heard: list[str]
-) -> None:
+def test_a_stage_that_an_error_ends_keeps_the_replies_that_are_under_way(tmp_path, heard):
     async def work(calls: ModelCalls, request: ChatRequest) -> Outcome:
         if request == requests[-1]:
             while len(heard) < CONCURRENCY:

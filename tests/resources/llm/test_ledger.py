@@ -7,54 +7,22 @@ import resource
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
+from sqlalchemy.exc import IntegrityError
 
-from methods.prompts.messages import Image, Message, Text
 from resources.llm.ledger import Call, Ledger
 from resources.llm.ledger import writer as ledger_writer
 from resources.llm.ledger.calls import outcome_of
 from resources.llm.ledger.writer import LedgerWriter
-from resources.llm.model_spec import ModelSpec
-from resources.llm.request import ChatRequest, Completion, Failure, request_key
+from resources.llm.request import Completion
 from resources.migrations import StoreError, StoreUnavailable
-from tests.resources.llm.entries import charges_of
+from tests.resources.llm.entries import call, charge, charges_of
 
 pytestmark = [pytest.mark.usefixtures("stores_on"), pytest.mark.slow]
-
-
-def call(number: int = 0, **changes) -> Call:
-    """One answered call about one picture; `number` makes it another question."""
-    request = ChatRequest(
-        model="careful",
-        messages=(Message("user", (Image("a" * 64), Text(f"Question {number}, où 字?"))),),
-        prompt_version="mmdu/answers@12345678",
-        params={"temperature": 0.0},
-    ).canonical(ModelSpec(name="careful", provider="openai", model="gpt"))
-    fields = {
-        "key": request_key(request),
-        "provider": "openai",
-        "endpoint": "https://api.openai.com/v1",
-        "model": "gpt",
-        "prompt_version": "mmdu/answers@12345678",
-        "stage": "dialogue.answers",
-        "run": "run-1",
-        "via": "live",
-        "request": request,
-        "response": f"Answer {number}: “here” 字 \x00 …",
-        "reasoning": f"Thought {number} …",
-        "outcome": "answered",
-        "finish_reason": "stop",
-        "prompt_tokens": 1000 + number,
-        "completion_tokens": 10,
-        "cost_usd": 0.0025,
-        "seconds": 1.5,
-        "attempts": 2,
-        "created_at": "2026-01-01T00:00:00.000+00:00",
-    }
-    return Call(**fields | changes)
 
 
 @pytest.fixture
@@ -66,33 +34,30 @@ def file_bytes(ledger: Ledger) -> bytes:
     return b"".join(path.read_bytes() for path in ledger.path.parent.iterdir())
 
 
-def in_order(calls: list[Call]) -> list[Call]:
+def in_order(*numbers: int) -> list[Call]:
     """Calls in the order the ledger tells them."""
-    return sorted(calls, key=lambda each: each.key)
+    return sorted(map(call, numbers), key=lambda each: each.key)
 
 
-def answers(calls: list[Call]) -> dict[str, Completion]:
+def answers(*calls: Call) -> dict[str, Completion]:
     """What the ledger finds where these calls are in it."""
     return {each.key: outcome_of(each, cached=True) for each in calls}
-
-
-# Adding and finding
 
 
 def test_a_call_comes_back_as_it_was_added(ledger):
     ledger.add([call(0), call(1)])
 
-    assert list(ledger) == list(Ledger(ledger.path)) == in_order([call(0), call(1)])
-    assert ledger.find([call(1).key]) == answers([call(1)])
-    assert Ledger(ledger.path).find([call(0).key, call(1).key]) == answers([call(0), call(1)])
+    assert list(ledger) == list(Ledger(ledger.path)) == in_order(0, 1)
+    assert ledger.find([call(1).key]) == answers(call(1))
+    assert Ledger(ledger.path).find([call(0).key, call(1).key]) == answers(call(0), call(1))
 
 
 def test_any_number_of_keys_can_be_looked_up_at_once(ledger):
-    calls = [call(0)._replace(model="first"), *(call(number) for number in range(1, 1203))]
+    calls = [call(0)._replace(model="first"), *map(call, range(1, 1203))]
     ledger.add(calls)
     keys = [each.key for each in calls]
 
-    assert ledger.find([*keys, call(9999).key]) == answers(calls)
+    assert ledger.find([*keys, call(9999).key]) == answers(*calls)
     assert ledger.models_of(keys) == {"first", call(1).model}
     assert ledger.models_of(keys[:1]) == {"first"}
     assert ledger.models_of([call(9999).key]) == ledger.models_of([]) == set()
@@ -106,15 +71,11 @@ def test_the_first_answer_stands(ledger):
     lost = call(1, cost_usd=5.0).as_charge("It was lost.")
     ledger.add([call(3), lost, call(0, cost_usd=7.0), call(4), call(3, cost_usd=8.0), call(5)])
 
-    assert list(ledger) == in_order([call(number) for number in range(6)])
+    assert list(ledger) == in_order(*range(6))
     # What the others cost is in the account all the same.
-    assert [(each.key, each.cost_usd) for each in charges_of(ledger)] == [
-        (call(0).key, 9.0),
-        (call(2).key, 0.0025),
-        (call(1).key, 5.0),
-        (call(0).key, 7.0),
-        (call(3).key, 8.0),
-    ]
+    costs = [(0, 9.0), (2, 0.0025), (1, 5.0), (0, 7.0), (3, 8.0)]
+    charges = [(each.key, each.cost_usd) for each in charges_of(ledger)]
+    assert charges == [(call(number).key, usd) for number, usd in costs]
 
 
 def test_what_is_added_meanwhile_does_not_disturb_who_reads_through(ledger):
@@ -128,19 +89,83 @@ def test_what_is_added_meanwhile_does_not_disturb_who_reads_through(ledger):
     assert seen == 20 and len(ledger) == 40
 
 
-def test_a_reply_that_is_kept_and_is_no_answer_is_found_as_a_failure(ledger):
-    ledger.add([call(0, outcome="truncated", finish_reason="length")])
+def test_what_was_charged_twice_is_there_twice_and_may_be_answered_yet(ledger):
+    ledger.add([charge(0), charge(0)])
+    ledger.add([charge(0, cost_usd=0.5)])
+    assert ledger.find([call(0).key]) == {} and len(ledger) == 0
+    ledger.add([call(0)])
 
-    found = ledger.find([call(0).key])[call(0).key]
-
-    assert isinstance(found, Failure) and found.cached
-    assert (found.kind, found.finish_reason, found.reasoning) == (
-        *("truncated", "length", "Thought 0 …"),
+    kept = [charge(0), charge(0), charge(0, cost_usd=0.5)]
+    assert charges_of(ledger) == charges_of(Ledger(ledger.path)) == kept
+    costs = "SELECT status, sum(cost_usd) FROM paid_calls GROUP BY 1 ORDER BY 1"
+    with ledger._store.read() as connection:
+        rows = [tuple(row) for row in connection.exec_driver_sql(costs)]
+    assert rows == [("answered", 0.0025), ("lost", 0.505)]
+    assert ledger.find([call(0).key])[call(0).key] == Completion(
+        call(0).key, call(0).response, "stop", 1000, 10, 0.0025, True, "Thought 0 …"
     )
-    assert "token_limit.tokens" in found.detail
 
 
-# Durable
+def test_what_runs_have_paid_is_for_answers_and_for_none(ledger):
+    ledger.add([call(0, run="a", cost_usd=0.5), call(1, run="a", cost_usd=0.25)])
+    ledger.add([charge(1, run="a", cost_usd=1.0), charge(2, run="b", cost_usd=2.0)])
+    ledger.add([call(3, run="c", cost_usd=4.0)])
+
+    assert ledger.cost_of(["a"]) == 1.75
+    assert ledger.cost_of(["b", "a"]) == 3.75
+    assert ledger.cost_of(["nobody"]) == ledger.cost_of([]) == 0
+
+
+@pytest.mark.parametrize("lacking", [call(1, model=None), charge(1, model=None)])
+def test_calls_and_charges_that_come_together_are_kept_together_or_not_at_all(ledger, lacking):
+    with pytest.raises(IntegrityError, match="model"):
+        ledger.add([call(0), charge(0), lacking])
+
+    assert list(ledger) == [] and charges_of(ledger) == []
+
+
+def test_the_mean_answer_is_that_of_a_stage_and_a_model(ledger):
+    assert ledger.mean_completion("dialogue.answers", "gpt") is None
+    ledger.add([call(0, completion_tokens=10), call(1, completion_tokens=25)])
+    ledger.add([call(2, completion_tokens=1000, stage="dialogue.questions")])
+    ledger.add([call(3, completion_tokens=2000, model="mini"), charge(4, completion_tokens=3000)])
+
+    assert ledger.mean_completion("dialogue.answers", "gpt") == 17.5
+    assert ledger.mean_completion("dialogue.answers", "mini") == 2000
+    assert ledger.mean_completion("dialogue.questions", "mini") is None
+
+
+def test_threads_use_one_ledger_at_once_and_one_of_them_may_close_it(ledger):
+    def add_and_find(number: int) -> bool:
+        ledger.add([call(number)])
+        ledger.close()
+        return call(number).key in ledger.find([call(number).key])
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(add_and_find, range(20)))
+    assert len(ledger) == 20
+
+
+def test_a_child_process_does_not_go_on_with_its_parents_connection(ledger):
+    ledger.add([call(0)])
+    mine = connection_of(ledger)
+
+    def in_child() -> None:
+        ledger.add([call(1)])
+        assert connection_of(ledger) is not mine and len(ledger) == 2
+
+    child = multiprocessing.get_context("fork").Process(target=in_child)
+    child.start()
+    child.join(60)
+
+    assert child.exitcode == 0 and connection_of(ledger) is mine
+    ledger.add([call(2)])
+    assert list(ledger) == in_order(0, 1, 2)
+
+
+def connection_of(ledger: Ledger) -> object:
+    with ledger._store.read() as connection:
+        return connection.connection.driver_connection
 
 
 @pytest.mark.files_alone
@@ -178,45 +203,42 @@ def test_a_full_disk_is_an_error_and_what_was_kept_stays(ledger):
 
 
 @pytest.mark.files_alone
-def test_an_answer_that_nobody_waits_for_and_that_cannot_be_kept_is_no_further_error(ledger):
+async def test_an_answer_that_nobody_waits_for_and_that_cannot_be_kept_is_no_further_error(ledger):
     refused, told = threading.Event(), list[object]()
 
     def refuse(calls):
         refused.wait(30)
         raise StoreError("The disk is full.")
 
-    async def ask():
-        asyncio.get_running_loop().set_exception_handler(lambda _loop, said: told.append(said))
-        async with LedgerWriter(ledger) as writer:
-            ledger.add = refuse
-            adding = asyncio.create_task(writer.add(call(0)))
-            await asyncio.sleep(0)
-            adding.cancel()
-            refused.set()
-        with pytest.raises(StoreError, match="The disk is full"):
-            await writer.usable()
-
-    asyncio.run(ask())
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, said: told.append(said))
+    async with LedgerWriter(ledger) as writer:
+        ledger.add = refuse
+        adding = asyncio.create_task(writer.add(call(0)))
+        await asyncio.sleep(0)
+        adding.cancel()
+        refused.set()
+    with pytest.raises(StoreError, match="The disk is full"):
+        await writer.usable()
+    del writer, adding
     gc.collect()
 
     assert told == []
 
 
 @pytest.mark.files_alone
-def test_answers_on_their_way_when_a_stage_ends_with_an_error_are_kept(ledger):
-    async def ask():
+async def test_answers_on_their_way_when_a_stage_ends_with_an_error_are_kept(ledger):
+    with pytest.raises(ZeroDivisionError):
         async with LedgerWriter(ledger) as writer:
             adding = [asyncio.create_task(writer.add(call(number))) for number in range(3)]
             await asyncio.sleep(0)
             raise ZeroDivisionError(adding)
-
-    with pytest.raises(ZeroDivisionError):
-        asyncio.run(ask())
     assert len(ledger) == 3
 
 
 @pytest.mark.files_alone
-def test_a_commit_that_a_database_refuses_while_it_is_away_is_tried_again(ledger, monkeypatch):
+async def test_a_commit_that_a_database_refuses_while_it_is_away_is_tried_again(
+    ledger, monkeypatch
+):
     commit, tries = ledger.add, []
 
     def away_once(calls):
@@ -225,18 +247,15 @@ def test_a_commit_that_a_database_refuses_while_it_is_away_is_tried_again(ledger
             raise StoreUnavailable("The database is away.")
         commit(calls)
 
-    async def ask():
-        async with LedgerWriter(ledger) as writer:
-            await writer.add(call(0))
-            await writer.usable()
-
     monkeypatch.setattr(ledger, "add", away_once)
-    asyncio.run(ask())
+    async with LedgerWriter(ledger) as writer:
+        await writer.add(call(0))
+        await writer.usable()
     assert list(ledger) == [call(0)] and len(tries) == 2
 
 
 @pytest.mark.files_alone
-def test_answers_that_come_soon_after_a_commit_are_the_next_one(ledger, monkeypatch):
+async def test_answers_that_come_soon_after_a_commit_are_the_next_one(ledger, monkeypatch):
     commits, rests, all_came = list[list[Call]](), list[float](), threading.Event()
     commit = ledger.add
 
@@ -249,25 +268,19 @@ def test_answers_that_come_soon_after_a_commit_are_the_next_one(ledger, monkeypa
         if len(rests) > 1:
             all_came.wait(30)
 
-    async def ask():
-        async with LedgerWriter(ledger) as writer:
-            await writer.add(call(0))
-            adding = [asyncio.create_task(writer.add(call(number))) for number in range(1, 5)]
-            await asyncio.sleep(0)
-            all_came.set()
-            await asyncio.gather(*adding)
-
     monkeypatch.setattr(ledger, "add", kept)
     clock = SimpleNamespace(sleep=rest, monotonic=time.monotonic)
     monkeypatch.setattr(ledger_writer, "time", clock)
-    asyncio.run(ask())
+    async with LedgerWriter(ledger) as writer:
+        await writer.add(call(0))
+        adding = [asyncio.create_task(writer.add(call(number))) for number in range(1, 5)]
+        await asyncio.sleep(0)
+        all_came.set()
+        await asyncio.gather(*adding)
 
     assert commits == [[call(0)], [call(number) for number in range(1, 5)]]
     first, then = rests
     assert first == 0 and then <= ledger_writer.SPACING_SECONDS
-
-
-# Requests
 
 
 @pytest.mark.files_alone

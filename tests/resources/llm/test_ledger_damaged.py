@@ -2,52 +2,21 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.ledger.check import check_all, require_sound
 from resources.migrations import StoreError
 from tests.doubles.openai_api import Api, serving
-from tests.resources.llm.damaged_ledgers import (
-    HARMS,
-    contents,
-    fill,
-)
-from tests.resources.llm.loopback import gateway_of, questions
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.damaged_ledgers import HARMS, contents, fill
+from tests.resources.llm.entries import call, gateway_of, questions
 
 CONCURRENCY = 4
-
-
-class WatchedApi(Api):
-    """Counts requests; `at(number, what)` does something when so many have come."""
-
-    def __init__(self) -> None:
-        super().__init__(heard=self._count)
-        self.n_heard = 0
-        self.url = ""
-        self._at: dict[int, Callable[[], object]] = {}
-
-    def at(self, number: int, what: Callable[[], object]) -> None:
-        self._at[number] = what
-
-    def _count(self, _key: str, _text: str) -> None:
-        self.n_heard += 1
-        self._at.get(self.n_heard, lambda: None)()
-
-
-@pytest.fixture
-def api(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedApi]:
-    monkeypatch.setenv("PAID_KEY", "sk-of-a-test")
-    watched = WatchedApi()
-    with serving(watched) as watched.url:
-        yield watched
 
 
 @pytest.fixture
@@ -56,9 +25,22 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "ledger.sqlite"
 
 
-def make_gateway(path: Path, api: WatchedApi) -> Gateway:
-    entry = {"base_url": api.url, "api_key_env": "PAID_KEY", "concurrency": CONCURRENCY}
-    return gateway_of(path.parent, {"it": entry})
+def ask_over(path: Path, n: int, at_20: Callable[[], object] = lambda: None) -> tuple[str, int]:
+    """The sentence that `n` requests end with, and how many were sent, the 20th of which is noticed."""
+    heard: list[str] = []
+
+    def hear(_key: str, text: str) -> None:
+        heard.append(text)
+        if len(heard) == 20:
+            at_20()
+
+    def ask() -> None:
+        with closing(gateway_of(path.parent, {"it": entry})) as gateway:
+            gateway.ask("s", questions(n))
+
+    with serving(Api(heard=hear)) as url:
+        entry = {"base_url": url, "concurrency": CONCURRENCY}
+        return refused(path, ask), len(heard)
 
 
 def refused(path: Path, ask: Callable[[], object]) -> str:
@@ -70,13 +52,10 @@ def refused(path: Path, ask: Callable[[], object]) -> str:
     return said
 
 
-# --- Before money is spent -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_ledger_is_refused_with_advice_and_the_whole_check_names_what_is_wrong(
-    harm: str, path: Path
-) -> None:
+    harm, path
+):
     fill(path)
     require_sound(path)
     assert check_all(path) == (102, 18, [])
@@ -88,16 +67,14 @@ def test_a_damaged_ledger_is_refused_with_advice_and_the_whole_check_names_what_
     assert findings.wrong and all("\n" not in each for each in findings.wrong)
 
 
-def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path: Path, api: WatchedApi) -> None:
+def test_a_damaged_ledger_is_refused_before_a_request_is_sent(path):
     fill(path)
     HARMS["a page of calls is overwritten"](path)
 
-    refused(path, lambda: make_gateway(path, api).ask("s", questions(1)))
-
-    assert api.n_heard == 0
+    assert ask_over(path, 1)[1] == 0
 
 
-def test_a_sound_ledger_that_a_killed_process_left_is_used(path: Path) -> None:
+def test_a_sound_ledger_that_a_killed_process_left_is_used(path):
     fill(path, 20)
     writer = Ledger(path)
     writer.add([call(1000)])
@@ -112,32 +89,24 @@ def test_a_sound_ledger_that_a_killed_process_left_is_used(path: Path) -> None:
     assert len(contents(killed)) == 21
 
 
-# --- While a stage runs --------------------------------------------------------------------------
-
-
 def _replace(path: Path) -> None:
     path.with_name("other.sqlite").replace(path)
 
 
 @pytest.mark.parametrize("harm", [Path.unlink, _replace], ids=["deleted", "replaced"])
-def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(
-    harm: Callable[[Path], object], path: Path, api: WatchedApi
-) -> None:
+def test_a_ledger_that_is_taken_away_ends_the_stage_before_the_next_request(harm, path):
     fill(path.with_name("other.sqlite"), 3)
     other = path.with_name("other.sqlite").read_bytes()
-    gateway = make_gateway(path, api)
-    api.at(20, lambda: harm(path))
 
-    said = refused(path, lambda: gateway.ask("s", questions(400)))
-    gateway.close()
+    said, n_sent = ask_over(path, 400, lambda: harm(path))
 
     assert "was deleted or replaced while it was in use" in said
     # What was being sent at that moment still arrives.
-    assert api.n_heard <= 20 + 2 * CONCURRENCY
+    assert n_sent <= 20 + 2 * CONCURRENCY
     assert path.read_bytes() == other if harm is _replace else not path.exists()
 
 
-def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path: Path) -> None:
+def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path):
     ledger = Ledger(path)
     ledger.close()
     path.unlink()
@@ -147,29 +116,20 @@ def test_a_deleted_ledger_is_noticed_by_who_opens_another_connection(path: Path)
     assert not path.exists()
 
 
-def test_an_answer_that_can_never_be_kept_stops_all_requests(path: Path, api: WatchedApi) -> None:
-    gateway = make_gateway(path, api)
-
+def test_an_answer_that_can_never_be_kept_stops_all_requests(path):
     def drop() -> None:
         with closing(sqlite3.connect(path, timeout=60)) as connection:
             connection.execute("ALTER TABLE charges RENAME TO other")
             connection.execute("ALTER TABLE calls RENAME TO others")
 
-    api.at(20, drop)
-
-    said = refused(path, lambda: gateway.ask("s", questions(400)))
+    said, n_sent = ask_over(path, 400, drop)
 
     assert "is damaged (no such table" in said
-    assert api.n_heard <= 20 + 3 * CONCURRENCY
-
-
-# --- The whole check -----------------------------------------------------------------------------
+    assert n_sent <= 20 + 3 * CONCURRENCY
 
 
 @pytest.mark.parametrize("statement", ["integrity_check", 'FROM "calls"'])
-def test_a_full_disk_is_not_taken_for_damage(
-    path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
-) -> None:
+def test_a_full_disk_is_not_taken_for_damage(path, monkeypatch, statement):
     """Restoring a backup, which is the advice for a damaged ledger, would lose paid answers."""
     fill(path)
     full = sqlite3.OperationalError("disk I/O error")
@@ -195,7 +155,7 @@ def test_a_full_disk_is_not_taken_for_damage(
         ("cost_usd = 'abc'", "cost_usd"),
     ],
 )
-def test_a_value_that_is_none_of_its_column_is_found(path: Path, change: str, column: str) -> None:
+def test_a_value_that_is_none_of_its_column_is_found(path, change, column):
     fill(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE calls SET {change} WHERE seq = 3")
@@ -203,7 +163,7 @@ def test_a_value_that_is_none_of_its_column_is_found(path: Path, change: str, co
     assert check_all(path).wrong == [f"row 3 of calls has a {column} that cannot be read"]
 
 
-def test_a_text_that_cannot_be_decoded_is_one_sentence(path: Path) -> None:
+def test_a_text_that_cannot_be_decoded_is_one_sentence(path):
     fill(path)
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE calls SET response = CAST(x'fffea5a5' AS TEXT)")
@@ -214,7 +174,7 @@ def test_a_text_that_cannot_be_decoded_is_one_sentence(path: Path) -> None:
         list(Ledger(path))
 
 
-def test_a_ledger_without_a_byte_is_no_new_one(path: Path) -> None:
+def test_a_ledger_without_a_byte_is_no_new_one(path):
     fill(path)
     path.write_bytes(b"")
 
@@ -223,7 +183,7 @@ def test_a_ledger_without_a_byte_is_no_new_one(path: Path) -> None:
     assert path.read_bytes() == b""
 
 
-def test_a_new_ledger_takes_nothing_that_a_deleted_one_left_beside_it(path: Path) -> None:
+def test_a_new_ledger_takes_nothing_that_a_deleted_one_left_beside_it(path):
     still_open = Ledger(path)
     assert len(still_open) == 0
     fill(path)

@@ -14,8 +14,7 @@ from resources.llm.re_ask import ReAskError, re_ask
 from resources.llm.registry import Registry, load_registry
 from resources.llm.request import ChatRequest
 from tests.doubles.openai_api import ScriptedApi
-from tests.resources.llm.entries import charges_of
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import charges_of, gateway_of
 
 REQUEST = ChatRequest(
     "m",

@@ -1,7 +1,8 @@
-"""One model's limits: a sliding minute, and a concurrency that learns."""
+"""One model's limits: a sliding minute, and a concurrency that learns what the server can take."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from resources.llm import rate_limits as module
 from resources.llm.circuit_breaker import CircuitBreaker
+from resources.llm.concurrency import START, Concurrency
 from resources.llm.rate_limits import ModelLimits, SlidingMinute
 from tests.doubles.virtual_time import VirtualTime
 
@@ -18,6 +20,11 @@ WINDOW = 0.2
 clock = VirtualTime()
 
 
+@pytest.fixture(scope="module")
+def anyio_backend() -> tuple[str, dict[str, object]]:
+    return "asyncio", {"loop_factory": clock.new_loop}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def under_virtual_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -25,11 +32,11 @@ def under_virtual_time() -> Iterator[None]:
         yield
 
 
-def model_limits(
-    concurrency: int = 4, rpm: int | None = None, tpm: int | None = None
-) -> ModelLimits:
-    requests = SlidingMinute(rpm) if rpm else None
-    return ModelLimits(concurrency, requests, SlidingMinute(tpm) if tpm else None)
+async def seconds_of(waiting: "asyncio.Future[object]") -> float:
+    """How long it is waited for."""
+    begun = clock.monotonic()
+    await waiting
+    return clock.monotonic() - begun
 
 
 @settings(max_examples=15, deadline=None)
@@ -37,75 +44,47 @@ def model_limits(
     limit=st.integers(1, 20),
     units=st.lists(st.integers(1, 25), min_size=1, max_size=25),
 )
-def test_no_window_ever_holds_more_than_the_limit(limit: int, units: list[int]) -> None:
-    window = 0.02
-    taken: list[tuple[float, float]] = []
+async def test_no_window_ever_holds_more_than_the_limit(limit, units):
+    minute = SlidingMinute(limit, window=0.02)
 
-    async def take_all() -> None:
-        minute = SlidingMinute(limit, window=window)
+    entries = await asyncio.gather(*(minute.take(n) for n in units))
 
-        async def take(n: int) -> None:
-            entry = await minute.take(n)
-            taken.append((entry.at, entry.units))
-
-        await asyncio.gather(*(take(n) for n in units))
-
-    clock.run(take_all)
-    assert len(taken) == len(units)
-    for start, _ in taken:
-        inside = sum(n for at, n in taken if start <= at < start + window)
+    for start in entries:
+        inside = sum(each.units for each in entries if start.at <= each.at < start.at + 0.02)
         assert inside <= limit + 1e-6
 
 
-def test_a_limit_that_binds_is_used_to_the_full() -> None:
+async def test_a_limit_that_binds_is_used_to_the_full():
     # 30 at 10 a window: the first ten at once, then ten at each end of a window, so two windows.
-    async def take_all() -> float:
-        minute = SlidingMinute(10, window=WINDOW)
-        started = clock.monotonic()
-        await asyncio.gather(*(minute.take(1) for _ in range(30)))
-        return clock.monotonic() - started
-
-    assert clock.run(take_all) == pytest.approx(2 * WINDOW)
+    minute = SlidingMinute(10, window=WINDOW)
+    all_taken = asyncio.gather(*(minute.take(1) for _ in range(30)))
+    assert await seconds_of(all_taken) == pytest.approx(2 * WINDOW)
 
 
-def test_more_than_the_limit_takes_the_whole_of_it_instead_of_waiting_for_ever() -> None:
-    async def take() -> float:
-        return (await SlidingMinute(10, window=WINDOW).take(1000)).units
-
-    assert clock.run(lambda: asyncio.wait_for(take(), 5)) == 10
+async def test_more_than_the_limit_takes_the_whole_of_it_instead_of_waiting_for_ever():
+    async with asyncio.timeout(5):
+        assert (await SlidingMinute(10, window=WINDOW).take(1000)).units == 10
 
 
-def test_what_an_estimate_had_too_much_is_given_back() -> None:
-    async def third_waits(settled: int) -> bool:
-        minute = SlidingMinute(100, window=WINDOW)
-        first = await minute.take(50)
-        await minute.take(50)
-        minute.correct(first, settled)
-        try:
-            await asyncio.wait_for(minute.take(50), WINDOW / 4)
-        except TimeoutError:
-            return True
-        return False
-
-    assert not clock.run(lambda: third_waits(settled=0))
-    assert clock.run(lambda: third_waits(settled=40))
+@pytest.mark.parametrize(("settled", "waits"), [(0, False), (40, True)])
+async def test_what_an_estimate_had_too_much_is_given_back(settled, waits):
+    minute = SlidingMinute(100, window=WINDOW)
+    first = await minute.take(50)
+    await minute.take(50)
+    minute.correct(first, settled)
+    assert (await seconds_of(minute.take(50)) > 0) is waits
 
 
-def test_a_correction_that_comes_after_its_minute_gives_nothing_back() -> None:
-    async def third_waits() -> bool:
-        minute = SlidingMinute(100, window=WINDOW)
-        first = await minute.take(100)
-        await asyncio.sleep(WINDOW)
-        await minute.take(60)
-        minute.correct(first, 0)
-        asked = clock.monotonic()
-        await minute.take(60)
-        return clock.monotonic() - asked > 0
-
-    assert clock.run(third_waits)
+async def test_a_correction_that_comes_after_its_minute_gives_nothing_back():
+    minute = SlidingMinute(100, window=WINDOW)
+    first = await minute.take(100)
+    await asyncio.sleep(WINDOW)
+    await minute.take(60)
+    minute.correct(first, 0)
+    assert await seconds_of(minute.take(60)) > 0
 
 
-def test_a_minute_outlives_the_event_loop_it_began_in() -> None:
+def test_a_minute_outlives_the_event_loop_it_began_in():
     minute = SlidingMinute(2, window=WINDOW)
 
     async def take(n: int) -> None:
@@ -117,99 +96,164 @@ def test_a_minute_outlives_the_event_loop_it_began_in() -> None:
     assert clock.monotonic() - started == pytest.approx(WINDOW)
 
 
-def most_in_flight(limits: ModelLimits, n: int) -> int:
-    most = 0
-
-    async def one() -> None:
-        nonlocal most
-        async with limits.attempt(1, CircuitBreaker("it")):
-            most = max(most, limits.in_flight)
-            await asyncio.sleep(0.002)
-
-    async def run() -> None:
-        await asyncio.gather(*(one() for _ in range(n)))
-
-    clock.run(run)
-    return most
+async def attempt(limits: ModelLimits, seconds: float = 0.0) -> int:
+    """One attempt that takes so long; how many are in flight as it begins."""
+    async with limits.attempt(1, CircuitBreaker("it")):
+        in_flight = limits.in_flight
+        await asyncio.sleep(seconds)
+    return in_flight
 
 
-def test_a_refusal_halves_what_is_in_flight_once_however_many_say_it_at_once() -> None:
-    limits = model_limits(concurrency=4)
-    assert most_in_flight(limits, 40) == 4
+async def test_a_refusal_halves_what_is_in_flight_once_however_many_say_it_at_once():
+    limits = ModelLimits(4)
+    assert max(await asyncio.gather(*(attempt(limits, 0.002) for _ in range(40)))) == 4
     for _ in range(10):
         limits.throttled(None)
     assert limits.allowed == 2
-    assert most_in_flight(limits, 40) == 2
+    assert max(await asyncio.gather(*(attempt(limits, 0.002) for _ in range(40)))) == 2
 
 
-@pytest.mark.parametrize("limit", ["rpm", "tpm"])
-def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(
-    monkeypatch: pytest.MonkeyPatch, limit: str
-) -> None:
-    monkeypatch.setattr(SlidingMinute.__init__, "__defaults__", (WINDOW,))
-
-    async def run() -> float:
-        limits = model_limits(**{limit: 1})
-        async with limits.attempt(1, CircuitBreaker("it")):
-            pass
-        asked = clock.monotonic()
-
-        async def second() -> float:
-            async with limits.attempt(1, CircuitBreaker("it")):
-                return clock.monotonic() - asked
-
-        waiting = asyncio.create_task(second())
-        await asyncio.sleep(0.05)
-        limits.throttled(0.35)
-        return await waiting
+@pytest.mark.parametrize("place", [0, 1])
+async def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_well(place):
+    minutes = [None, None]
+    minutes[place] = SlidingMinute(1, window=WINDOW)
+    limits = ModelLimits(4, *minutes)
+    await attempt(limits)
+    waiting = asyncio.create_task(seconds_of(attempt(limits)))
+    await asyncio.sleep(0.05)
+    limits.throttled(0.35)
 
     # The minute is over after 0.2 s, the pause 0.35 s after the 0.05 s.
-    assert clock.run(run) == pytest.approx(0.4)
+    assert await waiting == pytest.approx(0.4)
 
 
-def test_an_attempt_begins_when_it_may_go_not_when_it_came() -> None:
-    async def run() -> tuple[float, float]:
-        limits = model_limits(concurrency=1)
-        asked = clock.monotonic()
+async def test_an_attempt_begins_when_it_may_go_not_when_it_came():
+    limits = ModelLimits(1)
+    _, placed = await asyncio.gather(attempt(limits, 0.1), seconds_of(attempt(limits)))
+    limits.throttled(0.1)
 
-        async def hold() -> None:
-            async with limits.attempt(1, CircuitBreaker("it")):
-                await asyncio.sleep(0.1)
-
-        async def wait() -> float:
-            async with limits.attempt(1, CircuitBreaker("it")):
-                return clock.monotonic() - asked
-
-        _, placed = await asyncio.gather(hold(), wait())
-        limits.throttled(0.1)
-        asked = clock.monotonic()
-        return placed, await wait()
-
-    placed, allowed = clock.run(run)
-    assert (placed, allowed) == pytest.approx((0.1, 0.1))
+    assert (placed, await seconds_of(attempt(limits))) == pytest.approx((0.1, 0.1))
 
 
-def test_a_cancelled_wait_leaves_its_place_to_the_next() -> None:
-    async def run() -> int:
-        limits = model_limits(concurrency=1)
-        entered = asyncio.Event()
+async def test_a_cancelled_wait_leaves_its_place_to_the_next():
+    limits = ModelLimits(1)
+    holder = asyncio.create_task(attempt(limits, 0.05))
+    await asyncio.sleep(0.01)
+    gone, stays = asyncio.create_task(attempt(limits)), asyncio.create_task(attempt(limits))
+    await asyncio.sleep(0)
+    gone.cancel()
 
-        async def hold() -> None:
-            async with limits.attempt(1, CircuitBreaker("it")):
-                entered.set()
-                await asyncio.sleep(0.05)
+    async with asyncio.timeout(5):
+        assert await stays == 1
+    await holder
+    assert limits.in_flight == 0
 
-        async def wait() -> str:
-            async with limits.attempt(1, CircuitBreaker("it")):
-                return "served"
 
-        holder = asyncio.create_task(hold())
-        await entered.wait()
-        gone, stays = asyncio.create_task(wait()), asyncio.create_task(wait())
-        await asyncio.sleep(0)
-        gone.cancel()
-        assert await asyncio.wait_for(stays, 5) == "served"
-        await holder
-        return limits.in_flight
+@dataclass
+class Server:
+    """Answers `slots` requests at once, `seconds` each; the others wait in its queue."""
 
-    assert clock.run(run) == 0
+    slots: int
+    seconds: Callable[[int], float]
+    kept: int = 0
+    lost: int = 0
+    most_allowed: int = 0
+    full_at: float | None = None
+
+    async def answer(self, places: asyncio.Semaphore, number: int) -> None:
+        async with places:
+            await asyncio.sleep(self.seconds(number))
+
+
+async def ask(server: Server, n: int, *, ceiling: int = 16, timeout: float = 180.0) -> ModelLimits:
+    """Send `n` requests, each until it is answered; what the limits are at the end."""
+    limits = ModelLimits(ceiling, timeout=timeout)
+    breaker, places = CircuitBreaker("it"), asyncio.Semaphore(server.slots)
+
+    async def request(number: int) -> None:
+        while True:
+            async with limits.attempt(1, breaker):
+                sent_at = clock.monotonic()
+                try:
+                    async with asyncio.timeout(timeout):
+                        await server.answer(places, number)
+                except TimeoutError:
+                    server.lost += 1
+                    limits.timed_out(sent_at)
+                    continue
+                server.kept += 1
+                limits.answered(sent_at)
+                if limits.allowed == ceiling and server.full_at is None:
+                    server.full_at = clock.monotonic()
+                server.most_allowed = max(server.most_allowed, limits.allowed)
+                return
+
+    await asyncio.gather(*map(request, range(n)))
+    return limits
+
+
+@pytest.mark.parametrize("seconds", [20.0, 25.0, 40.0])
+async def test_a_slow_server_with_two_slots_loses_nothing(seconds):
+    server = Server(2, lambda _: seconds)
+
+    await ask(server, 64)
+
+    assert (server.kept, server.lost) == (64, 0)
+    assert server.most_allowed * seconds / 2 <= 2 / 3 * 180 + seconds
+
+
+async def test_answers_of_different_length_lose_little():
+    server = Server(2, lambda number: 8.0 + number * 7 % 40)
+
+    await ask(server, 120)
+
+    assert server.kept == 120 and server.lost <= 2
+
+
+@pytest.mark.parametrize(("seconds", "within"), [(0.2, 0.3), (2.0, 3.0), (10.0, 40.0)])
+async def test_a_server_that_takes_them_all_gets_them_all_soon(seconds, within):
+    server, began = Server(1000, lambda _: seconds), clock.now
+
+    limits = await ask(server, 600, ceiling=64)
+
+    assert limits.allowed == 64 and server.lost == 0
+    assert server.full_at is not None and server.full_at - began <= within
+
+
+async def test_long_answers_of_a_server_with_free_capacity_are_asked_for_at_once():
+    """Answers of a minute are long for a timeout of three; as they get no slower, more are sent."""
+    server = Server(1000, lambda _: 60.0)
+
+    assert (await ask(server, 200)).allowed == 16 and server.lost == 0
+
+
+def test_a_timeout_halves_once_for_all_that_were_sent_together():
+    one = Concurrency(16, timeout=10, current_time=0)
+    for _ in range(START):
+        one.answered(sent_at=0, current_time=0.1)
+    assert one.allowed == 16
+
+    for _ in range(16):
+        one.timed_out(sent_at=1, current_time=11)
+
+    assert one.allowed == 8
+
+
+def test_it_grows_by_one_a_round_after_a_rate_limit_and_never_over_the_ceiling():
+    one = Concurrency(4, timeout=10, current_time=0)
+    one.halve(current_time=0)
+    sizes = []
+    for second in range(1, 14):
+        one.answered(sent_at=second, current_time=second + 0.1)
+        sizes.append(one.allowed)
+
+    # Two answers make three of two, and three more make four of three.
+    assert sizes == [2, 3, 3, 3, *[4] * 9]
+
+
+def test_the_floor_is_one():
+    one = Concurrency(16, timeout=10, current_time=0)
+    for second in range(10):
+        one.timed_out(sent_at=second, current_time=second)
+
+    assert one.allowed == 1

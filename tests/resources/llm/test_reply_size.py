@@ -4,17 +4,16 @@ import gzip
 import json
 import resource
 import zlib
-from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 
 import pytest
 
 from methods.prompts.messages import Message
-from resources.llm.request import ChatRequest, Completion, Failure, Outcome
+from resources.llm.request import ChatRequest, Completion, Failure
 from tests.doubles.odd_api import PIECE, Asked, answering
 from tests.doubles.openai_api import completion
-from tests.resources.llm.loopback import ask, gateway_of
+from tests.resources.llm.entries import ask, ask_server, change_entries, gateway_of
 
 MB = 1_000_000
 GIGABYTE = 1_000 * MB
@@ -68,37 +67,29 @@ def peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
-def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path: Path) -> None:
+def test_a_reply_as_large_as_allowed_is_read_compressed_or_not(tmp_path):
     def answer(asked: Asked) -> None:
         if "1" in json.loads(asked.body)["messages"][0]["content"]:
             asked.send(gzip.compress(COMPLETION), Content_Encoding="gzip")
         else:
             asked.send(COMPLETION)
 
-    with answering(answer) as api:
-        limited = {"base_url": api.url, "max_reply_bytes": len(COMPLETION)}
-        outcomes = ask(gateway_of(tmp_path, {"it": limited}), 2)
+    outcomes, _ = ask_server(tmp_path, answer, 2, max_reply_bytes=len(COMPLETION))
 
     assert [isinstance(each, Completion) and each.text for each in outcomes] == ["Fine.", "Fine."]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        announced,
-        endless,
-        until_closed,
-        partial(bomb, status=503),
-        partial(bomb, layers=2),
-        behind_its_end,
-    ],
-    ids=lambda answer: (
-        getattr(answer, "__name__", "") or f"{answer.func.__name__} {[*answer.keywords.values()]}"
-    ),
-)
+ENDLESS = {
+    **{answer.__name__: answer for answer in (announced, endless, until_closed, behind_its_end)},
+    "a bomb in an error": partial(bomb, status=503),
+    "a bomb in a bomb": partial(bomb, layers=2),
+}
+
+
+@pytest.mark.parametrize("answer", ENDLESS.values(), ids=ENDLESS)
 def test_a_reply_without_an_end_is_a_failure_after_one_attempt_and_takes_little_memory(
-    tmp_path: Path, answer: Callable[[Asked], None]
-) -> None:
+    tmp_path, answer
+):
     with answering(answer) as api:
         gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "max_reply_bytes": MB}})
         ask(gateway_of(tmp_path, {"it": {"base_url": "http://127.0.0.1:9/v1", "attempts": 1}}))
@@ -116,31 +107,25 @@ def test_a_reply_without_an_end_is_a_failure_after_one_attempt_and_takes_little_
     assert grown < 20
 
 
-def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path: Path) -> None:
+def test_without_a_setting_sixteen_megabytes_are_read_and_no_more(tmp_path):
     sizes = iter([16 * MB, 16 * MB + 1])
 
     def answer(asked: Asked) -> None:
         asked.send(COMPLETION + b" " * (next(sizes) - len(COMPLETION)))
 
-    with answering(answer) as api:
-        kinds: list[type[Outcome]] = []
-        for number in (1, 2):
-            (tmp_path / str(number)).mkdir()
-            kinds += map(
-                type, ask(gateway_of(tmp_path / str(number), {"it": {"base_url": api.url}}))
-            )
+    outcomes, _ = ask_server(tmp_path, answer, 2, concurrency=1)
 
-    assert kinds == [Completion, Failure]
+    assert [*map(type, outcomes)] == [Completion, Failure]
 
 
-def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path: Path) -> None:
+def test_the_limit_of_a_request_is_the_size_of_what_is_sent(tmp_path):
     asked_for = ChatRequest("it", (Message.from_text("user", "Où 字?"),), "q@1")
     with answering(Asked.says) as api:
-        gateway_of(tmp_path, {"it": {"base_url": api.url}}).ask("stage", [asked_for])
+        gateway = gateway_of(tmp_path, {"it": {"base_url": api.url}})
+        gateway.ask("stage", [asked_for])
         size = len(api.received[0].body)
         assert json.loads(api.received[0].body)["messages"][0]["content"] == "Où 字?"
-        for most, kind in ((size, Completion), (size - 1, Failure)):
-            (tmp_path / str(most)).mkdir()
-            entry = {"base_url": api.url, "max_request_bytes": most}
-            (outcome,), _ = gateway_of(tmp_path / str(most), {"it": entry}).ask("s", [asked_for])
+        for most, kind in ((size - 1, Failure), (size, Completion)):
+            change_entries(gateway, max_request_bytes=most)
+            (outcome,), _ = gateway.ask("s", [replace(asked_for, replicate=1)])
             assert isinstance(outcome, kind)

@@ -62,6 +62,7 @@ OTHERS: dict[str, ChatRequest] = {
     "image": with_user_parts(*PARTS[:3], Image(RED), Text("Which?")),
     "order of images": with_user_parts(PARTS[0], Image(BLUE), PARTS[2], Image(RED), PARTS[4]),
     "place of an image": with_user_parts(PARTS[1], PARTS[0], *PARTS[2:]),
+    "replicate": replace(REQUEST, replicate=1),
     "text like an image": with_user_parts(PARTS[0], Text(RED), PARTS[2], Text(BLUE), PARTS[4]),
 }
 

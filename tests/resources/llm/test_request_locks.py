@@ -57,10 +57,7 @@ async def can_take(locks: RequestLocks, key: str, within: float = SOON) -> bool:
         return False
 
 
-# Within one process
-
-
-def test_one_at_a_time_holds_the_lock_of_a_key_and_each_gets_it(new_locks):
+async def test_one_at_a_time_holds_the_lock_of_a_key_and_each_gets_it(new_locks):
     inside: list[int] = []
     turns: Counter[int] = Counter()
 
@@ -74,70 +71,56 @@ def test_one_at_a_time_holds_the_lock_of_a_key_and_each_gets_it(new_locks):
                 turns[number] += 1
                 inside.clear()
 
-    async def all_work() -> None:
-        await asyncio.gather(*(work(number) for number in range(4)))
-
-    asyncio.run(all_work())
+    await asyncio.gather(*(work(number) for number in range(4)))
 
     assert turns == {0: 3, 1: 3, 2: 3, 3: 3}
 
 
-def test_releasing_one_lock_leaves_the_others_held(new_locks):
+async def test_releasing_one_lock_leaves_the_others_held(new_locks):
     first, second = new_locks(), new_locks()
 
-    async def meet() -> list[bool]:
-        async with first.hold(key_of(0)), first.hold(key_of(2)):
-            async with first.hold(key_of(1)):
-                pass
-            return [await can_take(second, key_of(number), within=0.1) for number in range(3)]
+    async with first.hold(key_of(0)), first.hold(key_of(2)):
+        async with first.hold(key_of(1)):
+            pass
+        free = [await can_take(second, key_of(number), within=0.1) for number in range(3)]
 
-    assert asyncio.run(meet()) == [False, True, False]
-
-
-def test_an_error_releases_the_lock(new_locks, at_once):
-    async def meet() -> bool:
-        with pytest.raises(ZeroDivisionError):
-            async with new_locks().hold(key_of(0)):
-                raise ZeroDivisionError
-        return await can_take(new_locks(), key_of(0), within=at_once)
-
-    assert asyncio.run(meet())
+    assert free == [False, True, False]
 
 
-def test_a_waiter_that_is_cancelled_does_not_take_the_lock(new_locks, at_once):
+async def test_an_error_releases_the_lock(new_locks, at_once):
+    with pytest.raises(ZeroDivisionError):
+        async with new_locks().hold(key_of(0)):
+            raise ZeroDivisionError
+
+    assert await can_take(new_locks(), key_of(0), within=at_once)
+
+
+async def test_a_waiter_that_is_cancelled_does_not_take_the_lock(new_locks, at_once):
     first, gone, third = new_locks(), new_locks(), new_locks()
 
-    async def meet() -> bool:
-        async with first.hold(key_of(0)):
-            waiting = asyncio.create_task(can_take(gone, key_of(0)))
-            await asyncio.sleep(0.05)
-            waiting.cancel()
-            await asyncio.gather(waiting, return_exceptions=True)
-        return await can_take(third, key_of(0), within=at_once)
+    async with first.hold(key_of(0)):
+        waiting = asyncio.create_task(can_take(gone, key_of(0)))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
 
-    assert asyncio.run(meet())
+    assert await can_take(third, key_of(0), within=at_once)
 
 
 def test_closing_releases_every_lock(new_locks, ledger_path, at_once):
     first, second = RequestLocks(ledger_path), new_locks()
 
-    async def meet() -> list[list[bool]]:
-        async def all_go() -> list[bool]:
-            return [await can_take(second, key_of(number), within=at_once) for number in range(2)]
-
+    async def meet() -> None:
         async with AsyncExitStack() as stack:
             for number in range(2):
                 await stack.enter_async_context(first.hold(key_of(number)))
-            before = await all_go()
+                assert not await can_take(second, key_of(number), within=at_once)
             first.close()
-            after = await all_go()
+            for number in range(2):
+                assert await can_take(second, key_of(number), within=at_once)
             stack.pop_all()  # the locks were released with the file
-            return [before, after]
 
-    assert asyncio.run(meet()) == [[False] * 2, [True] * 2]
-
-
-# Among processes
+    asyncio.run(meet())
 
 
 HOLDER = """
@@ -158,17 +141,15 @@ HOLDER = """
 
 
 @pytest.mark.parametrize("alone", ["alone", "with a child"])
-def test_a_lock_keeps_other_processes_out_and_is_released_when_its_holder_is_killed(
+async def test_a_lock_keeps_other_processes_out_and_is_released_when_its_holder_is_killed(
     new_locks, ledger_path, alone, at_once
 ):
     locks = new_locks()
 
     with start(HOLDER, ledger_path, key_of(0), alone, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == "holding\n"
-        other = asyncio.run(can_take(locks, key_of(1), within=at_once))
-        meanwhile = asyncio.run(can_take(locks, key_of(0), within=0.1))
+        assert await can_take(locks, key_of(1), within=at_once)
+        assert not await can_take(locks, key_of(0), within=0.1)
         holder.kill()
         holder.wait()
-        at_once = asyncio.run(can_take(locks, key_of(0), within=at_once))
-
-    assert (other, meanwhile, at_once) == (True, False, True)
+        assert await can_take(locks, key_of(0), within=at_once)

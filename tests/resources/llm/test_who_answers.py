@@ -13,7 +13,7 @@ from resources.llm.ledger import ReAskDecision
 from resources.llm.re_ask import re_ask
 from resources.llm.request import ChatRequest, Completion
 from tests.doubles.openai_api import ScriptedApi, scripted
-from tests.resources.llm.loopback import gateway_of
+from tests.resources.llm.entries import gateway_of
 
 NORTH = Message.from_text("user", "Which way is north?")
 
@@ -48,15 +48,10 @@ def texts(gateway: Gateway, *requests: ChatRequest, stage: str = "s") -> list[st
     return [outcome.text for outcome in outcomes if isinstance(outcome, Completion)]
 
 
-# Servers
-
-
 BLUE = {"extra_headers": {"X-Route": "blue"}}
 
 
-def test_two_servers_with_a_model_of_one_name_give_their_own_answers(
-    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
-) -> None:
+def test_two_servers_with_a_model_of_one_name_give_their_own_answers(tmp_path, one, two):
     asked = gateway(tmp_path, one.url, f"{two.url}?deployment=A&key=k1", **BLUE)
 
     assert texts(asked, question("one"), question("two")) == ["Of one.", "Of two."]
@@ -66,20 +61,7 @@ def test_two_servers_with_a_model_of_one_name_give_their_own_answers(
     }
 
 
-def test_a_replicate_is_a_request_of_its_own(tmp_path: Path, one: ScriptedApi) -> None:
-    one.says("First.", "Second.")
-    asked = gateway(tmp_path, one.url, one.url)
-
-    assert texts(asked, question()) == ["First."]
-    assert texts(asked, question(replicate=1), question()) == ["Second.", "First."]
-
-
-# Re-asking
-
-
-def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
-    tmp_path: Path, one: ScriptedApi
-) -> None:
+def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(tmp_path, one):
     one.says("First.", "Second.")
     asked = gateway(tmp_path, one.url, one.url)
     assert texts(asked, question(), stage="evaluate.answers") == ["First."]
@@ -108,15 +90,11 @@ def test_what_is_asked_anew_is_asked_once_more_and_nothing_is_lost(
         (ReAskDecision("m", "t", "mmdu/judge"), False),
     ],
 )
-def test_a_renewal_covers_what_fits_all_that_it_names(
-    renewal: ReAskDecision, covered: bool
-) -> None:
+def test_a_renewal_covers_what_fits_all_that_it_names(renewal, covered):
     assert renewal.covers("m", "s", "mmdu/judge@1") is covered
 
 
-def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
-    tmp_path: Path, one: ScriptedApi, two: ScriptedApi
-) -> None:
+def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(tmp_path, one, two):
     asked = gateway(tmp_path, one.url, two.url)
     texts(asked, question("one"))
 
@@ -138,9 +116,7 @@ def test_only_answers_of_the_server_that_an_entry_names_are_asked_anew(
         (("three", None, None), "There is no model 'three' in models.yaml; there are one, two."),
     ],
 )  # fmt: skip
-def test_what_would_ask_nothing_anew_is_refused_with_what_there_is(
-    tmp_path: Path, one: ScriptedApi, given: tuple[str | None, ...], said: str
-) -> None:
+def test_what_would_ask_nothing_anew_is_refused_with_what_there_is(tmp_path, one, given, said):
     asked = gateway(tmp_path, one.url, one.url)
     texts(asked, question())
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
+from resources.mock_server.chat_completion import answer
+from resources.mock_server.chat_request import read_chat
+
 RGB = {
     "red": (210, 30, 30),
     "orange": (240, 140, 20),
@@ -62,18 +65,14 @@ def draw(
     return image
 
 
-def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
-    stream = io.BytesIO()
-    image.save(stream, kind)
-    return stream.getvalue()
-
-
-def data_url(data: bytes) -> str:
-    return f"data:image/png;base64,{base64.b64encode(data).decode()}"
+IMAGES = [draw(*drawn) for drawn in DRAWN]
 
 
 def picture_part(image: Image.Image) -> dict[str, Any]:
-    return {"type": "image_url", "image_url": {"url": data_url(encoded(image))}}
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    data = base64.b64encode(stream.getvalue()).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
 
 
 def text_part(text: str) -> dict[str, Any]:
@@ -96,3 +95,9 @@ def chat_messages(images: list[Image.Image], question: str) -> list[dict[str, An
     for number, image in enumerate(images, start=1):
         parts += [text_part(f"Image{number}:"), picture_part(image), text_part(".")]
     return [{"role": "user", "content": [*parts, text_part(question)]}]
+
+
+def ask(model: str, messages: list[dict[str, Any]], task: str | None = None) -> str:
+    """The reply of a mock model, which the request may give a task."""
+    metadata = {"metadata": {"task": task}} if task is not None else {}
+    return answer(read_chat({"model": f"offline-{model}", "messages": messages, **metadata}))

@@ -2,8 +2,6 @@
 
 import os
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +12,8 @@ import openai
 import pytest
 
 from resources.mock_server import process
-from resources.mock_server.process import ROOT, MockServerError, MockServerProcess
+from resources.mock_server.process import MockServerError, MockServerProcess
+from tests.doubles.scripts import start
 from tests.resources.mock_server.mock_drawings import chat_messages, draw
 
 pytestmark = pytest.mark.slow
@@ -44,7 +43,7 @@ def client(server: MockServerProcess) -> Iterator[openai.OpenAI]:
         yield found
 
 
-def test_round_trip(client: openai.OpenAI) -> None:
+def test_round_trip(client):
     messages = chat_messages([draw("red", "white", size=(600, 400))], "Describe <image-1>.")
     raw = client.chat.completions.with_raw_response.create(
         model="offline-careful", messages=messages
@@ -64,7 +63,7 @@ def test_round_trip(client: openai.OpenAI) -> None:
 @pytest.mark.parametrize(
     "header", [{"origin": "http://127.0.0.1:8000"}, {"sec-fetch-site": "same-site"}]
 )
-def test_a_page_in_a_browser_is_refused(http: httpx2.Client, header: dict[str, str]) -> None:
+def test_a_page_in_a_browser_is_refused(http, header):
     body = {"model": "offline-writer", "messages": HELLO}
     assert http.get("/v1/models", headers=header).status_code == 403
     assert http.post("/v1/chat/completions", json=body, headers=header).status_code == 403
@@ -81,13 +80,13 @@ def test_a_page_in_a_browser_is_refused(http: httpx2.Client, header: dict[str, s
         b'[{"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}]}]}',
     ],
 )
-def test_wrong_requests_are_400(http: httpx2.Client, body: bytes) -> None:
+def test_wrong_requests_are_400(http, body):
     answer = http.post("/v1/chat/completions", content=body)
     assert answer.status_code == 400
     assert answer.json()["error"]["type"] == "invalid_request_error"
 
 
-def test_it_starts_once_and_stops_once() -> None:
+def test_it_starts_once_and_stops_once():
     server = MockServerProcess(latency_ms=50, context_tokens=20)
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(lambda _: server.start(), range(4)))) == 1
@@ -104,32 +103,26 @@ def test_it_starts_once_and_stops_once() -> None:
         os.kill(pid, 0)
 
 
-def test_failure_to_start_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_to_start_is_one_sentence(monkeypatch):
     monkeypatch.setattr(process.sys, "executable", "/bin/false")
     with pytest.raises(MockServerError, match="did not print its address within") as caught:
         MockServerProcess().start()
     assert "\n" not in str(caught.value)
 
 
-def test_server_exits_with_its_parent() -> None:
-    script = (
-        "from resources.mock_server.process import MockServerProcess\n"
-        "import os, time\n"
-        "server = MockServerProcess()\n"
-        "server.start()\n"
-        "print(server.pid, flush=True)\n"
-        "time.sleep(60)\n"
-    )
-    parent = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    killer = threading.Timer(30, parent.kill)
-    killer.start()
-    pid = int(parent.stdout.readline())
-    killer.cancel()
-    parent.kill()
-    parent.wait()
-    parent.stdout.close()
+def test_server_exits_with_its_parent():
+    script = """
+        import time
+        from resources.mock_server.process import MockServerProcess
+
+        server = MockServerProcess()
+        server.start()
+        print(server.pid, flush=True)
+        time.sleep(60)
+    """
+    with start(script, stdout=subprocess.PIPE) as parent:
+        pid = int(parent.stdout.readline())
+        parent.kill()
     deadline = time.monotonic() + 3
     while _runs(pid) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -34,7 +34,7 @@ from resources.warehouse import Warehouse, arrow_schema
 from tests.assets.filled import put
 from tests.methods.results.test_methods_paragraph import metric
 from tests.methods.results.test_tables import BOARD, HOSTILE, best, model, pair, slice_, trained
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 
 pytestmark = pytest.mark.slow
 

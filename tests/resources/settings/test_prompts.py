@@ -6,10 +6,6 @@ from resources.files.home import REPO_ROOT
 from resources.settings import prompts
 from resources.settings.prompts import PromptError, check_own_prompts, prompt
 
-OWN = sorted(
-    f"{path.parent.parent.name}/{path.stem}"
-    for path in (REPO_ROOT / "methods").glob("*/prompts/*.md")
-)
 MINE = "Role: judge.\n=== user ===\nMy own words about {{ question | data }}.\n"
 
 
@@ -34,51 +30,10 @@ def override(tmp_path, monkeypatch):
     return write
 
 
-VERSIONS = {
-    "alignmmbench/judge_en": ("rate", "alignmmbench/judge_en@94372bc0"),
-    "alignmmbench/judge_zh": ("rate", "alignmmbench/judge_zh@effbfa42"),
-    "alignmmbench/write_dialogue": ("context", "alignmmbench/write_dialogue@972a07fc"),
-    "alignmmbench/write_seed": ("seed", "alignmmbench/write_seed@8c1a57f7"),
-    "choice/extract": ("extract", "choice/extract@a74ce83f"),
-    "convbench/compare_conversation": ("compare", "convbench/compare_conversation@e9803505"),
-    "convbench/compare_turn": ("compare", "convbench/compare_turn@758fb535"),
-    "convbench/grade": ("grade", "convbench/grade@eee957df"),
-    "convbench/write_caption": ("caption", "convbench/write_caption@276a8e91"),
-    "convbench/write_instruction": ("instruction", "convbench/write_instruction@a319d540"),
-    "convbench/write_reference": ("reference", "convbench/write_reference@24c3e27f"),
-    "convbench/write_turns": ("turns", "convbench/write_turns@a79ec281"),
-    "mmbench/write_item": ("item", "mmbench/write_item@4953925a"),
-    "mmbench/question": ("", "mmbench/question@28b5a7bb"),
-    "mmbench/translate": ("translate", "mmbench/translate@57fc92ac"),
-    "mmdu/answers": ("answers", "mmdu/answers@89dc615d"),
-    "mmdu/judge": ("judge", "mmdu/judge@a4e3a54c"),
-    "mmdu/questions": ("questions", "mmdu/questions@9555c8f5"),
-    "mmdu/summary": ("summary", "mmdu/summary@680a5121"),
-    "mmiu/question": ("", "mmiu/question@d5b0409d"),
-    "mmiu/write_distractors": ("distractors", "mmiu/write_distractors@b0c35961"),
-    "pairwise/compare": ("compare", "pairwise/compare@eeec45e5"),
-    "quality/ground": ("ground", "quality/ground@ae6d2a00"),
-    "quality/marks": ("marks", "quality/marks@9889348e"),
-    "quality/reread": ("reread", "quality/reread@22b2f675"),
-    "quality/unseen": ("unseen", "quality/unseen@7cae9046"),
-    "rewriting/rewrite": ("rewrite", "rewriting/rewrite@b0934baf"),
-}
-"""Prompt -> its task and its version."""
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_no_version_of_a_prompt_changes_by_accident(name):
-    # Another version asks, and pays for, everything again.
-    template = prompt(name)
-
-    assert (template.task, template.version) == VERSIONS[name]
-
-
 def test_a_file_in_the_users_folder_takes_the_place_of_ours(override):
     ours = prompt("mmdu/judge")
     override("mmdu/judge", MINE)
     prompts._load.cache_clear()
-
     mine = prompt("mmdu/judge")
 
     assert mine.source == MINE and mine.name == "mmdu/judge"
@@ -185,10 +140,7 @@ def test_a_missing_prompt_is_one_sentence_that_names_the_file():
         prompt("mmdu/gone")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Only one part.\n", "", "System. === user === User.\n", "System.\n=== User ===\nUser.\n"],
-)
+@pytest.mark.parametrize("text", ["", "System. === user === User.\n", "S.\n=== User ===\nU.\n"])
 def test_a_prompt_without_its_divider_is_refused_not_half_sent(override, text):
     path = override("mmdu/judge", text)
 

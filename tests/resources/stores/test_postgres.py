@@ -29,7 +29,7 @@ from resources.stores.locks import open_locks
 from resources.stores.postgres import PostgresStore
 from tests.doubles.scripts import start
 from tests.doubles.servers import PostgresServer
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 from tests.resources.review.review_queue import queue, work
 
 pytestmark = pytest.mark.slow
@@ -59,9 +59,6 @@ def cut(admin: "psycopg.Connection") -> None:
 def count(store: PostgresStore, table: str) -> int:
     with store.read() as connection:
         return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
-
-
-# Sessions
 
 
 def test_a_session_that_broke_is_opened_again_at_the_next_call(address, admin, tmp_path):
@@ -145,9 +142,6 @@ def test_locks_are_held_again_after_their_session_broke(address, admin, tmp_path
     mine.release(2)
     assert mine.take(4)
     mine.close()
-
-
-# Errors
 
 
 def fault(address: str) -> str:
@@ -280,9 +274,6 @@ def test_tables_that_are_gone_are_a_sentence(address, admin, tmp_path):
     admin.execute("DROP SCHEMA ledger CASCADE")
     with pytest.raises(StoreError, match="pg_restore"):
         len(ledger)
-
-
-# At once
 
 
 def test_processes_that_come_to_an_empty_database_at_once_all_find_the_tables(address):

@@ -33,7 +33,7 @@ from resources.upkeep.cleaning import WorkspaceInUse, clean
 from resources.upkeep.restore import restore
 from resources.warehouse import Warehouse
 from tests.homes.kept import FIRST, unpack
-from tests.resources.llm.test_ledger import call
+from tests.resources.llm.entries import call
 from tests.resources.older_stores import (
     small_sql,
     sqlite_of_the_baseline,

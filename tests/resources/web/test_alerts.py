@@ -2,74 +2,53 @@
 
 import json
 import socketserver
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 
 import pytest
 
 from resources.web import alerts
 from resources.web.alerts import EMAIL, SMTP, WEBHOOK, send, variables_set
 from resources.web.ports import HOST
+from tests.doubles.odd_api import Asked, OddApi, answering, never
 from tests.doubles.serving import free_ports, serving
 
 SECRET = "T0K3N"
 
 
-class Webhook(ThreadingHTTPServer):
-    """Answers with a status, or not at all before it is let go."""
-
-    def __init__(self, status: int = 200, hangs: bool = False):
-        self.received: list[dict[str, str]] = []
-        self.status, self.let_go = status, threading.Event()
-        if not hangs:
-            self.let_go.set()
-        super().__init__((HOST, 0), _Handler)
-
-    @property
-    def address(self) -> str:
-        return f"http://{HOST}:{self.server_address[1]}/services/{SECRET}"
+def webhook(server: OddApi) -> str:
+    return f"http://{server.address}/services/{SECRET}"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Webhook
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.server.received.append(json.loads(body))
-        self.server.let_go.wait(10)
-        self.send_response(self.server.status)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
+def status(code: int) -> Callable[[Asked], None]:
+    return lambda asked: asked.send(b"", code)
 
 
 def test_a_webhook_gets_slacks_form_with_slacks_characters_spelled_out(monkeypatch):
-    with serving(Webhook()) as server:
-        monkeypatch.setenv(WEBHOOK, server.address)
+    with answering(status(200)) as server:
+        monkeypatch.setenv(WEBHOOK, webhook(server))
         assert variables_set() == [WEBHOOK]
         assert send("build failed", "a <!channel> & b") == []
         assert send("s", "x" * 9000) == []
-    first, long = server.received
+    first, long = (json.loads(asked.body) for asked in server.received)
     assert first == {"text": "build failed\na &lt;!channel&gt; &amp; b"}
     assert len(long["text"]) < 3100
 
 
-@pytest.mark.parametrize("status", [302, 404, 500])
-def test_a_status_is_a_sentence_without_the_address(monkeypatch, status):
-    with serving(Webhook(status)) as server:
-        monkeypatch.setenv(WEBHOOK, server.address)
-        (trouble,) = send("s", "t")
-    assert str(status) in trouble and WEBHOOK in trouble and SECRET not in trouble
-
-
-def test_a_webhook_that_hangs_is_left(monkeypatch):
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        *((status(code), str(code)) for code in (302, 404, 500)),
+        (never, "did not answer (ReadTimeout)"),
+    ],
+)
+def test_a_webhook_that_refuses_or_hangs_is_a_sentence_without_the_address(
+    monkeypatch, answer, said
+):
     monkeypatch.setattr(alerts, "TIMEOUT", 0.3)
-    with serving(Webhook(hangs=True)) as server:
-        monkeypatch.setenv(WEBHOOK, server.address)
+    with answering(answer) as server:
+        monkeypatch.setenv(WEBHOOK, webhook(server))
         (trouble,) = send("s", "t")
-        server.let_go.set()
-    assert "did not answer (ReadTimeout)" in trouble and SECRET not in trouble
+    assert said in trouble and WEBHOOK in trouble and SECRET not in trouble
 
 
 @pytest.mark.parametrize("address", [f"http://{HOST}:1/{SECRET}", f"ftp://x/{SECRET}", f"{SECRET}"])
@@ -136,8 +115,8 @@ def test_a_mail_server_that_is_none_is_refused(monkeypatch, address):
 
 def test_one_way_that_fails_leaves_the_other(monkeypatch):
     (nobody,) = free_ports(1)
-    with serving(Webhook()) as server:
-        monkeypatch.setenv(WEBHOOK, server.address)
+    with answering(status(200)) as server:
+        monkeypatch.setenv(WEBHOOK, webhook(server))
         monkeypatch.setenv(EMAIL, "ada@example.org")
         monkeypatch.setenv(SMTP, f"smtp://{HOST}:{nobody}")
         troubles = send("s", "t")

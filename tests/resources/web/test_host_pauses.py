@@ -80,9 +80,6 @@ def test_the_resources_of_a_process_share_their_pauses(uploads, wiki, loom_home,
     assert uploads.asked == {}
 
 
-# --- Retry-After -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [("7", 7), ("0.25", 0.25), ("-3", 0), (" 2 ", 2), ("Thu, 01 Jan 1970 00:00:00 GMT", 0)],

@@ -23,9 +23,9 @@ from tests.e2e.running import PAGE_PATIENCE, Run, Ui, demo
 from tests.e2e.running import serving as serving_ui
 from tests.resources.review.review_queue import verdict
 from tests.review.browser import open_item, press, sign_in
+from tests.review.items_of_every_kind import samples
 from tests.review.pages import Site, make_site
 from tests.review.pages import serving as serving_review
-from tests.review.samples import samples
 
 FOLDER = REPO_ROOT / "docs" / "pictures"
 THE_DAY = "tests/e2e/test_a_day.py"

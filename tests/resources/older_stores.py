@@ -86,15 +86,19 @@ def forget_sql() -> None:
                 each.cache_clear()
 
 
+VERSION_THEN = f"""
+CREATE VIEW ingest.lengths AS SELECT 0 AS n_words;
+CREATE TABLE main.schema_version (version INTEGER, declared VARCHAR);
+INSERT INTO main.schema_version VALUES ({BASELINE}, 'then');
+"""
+
+
 def warehouse_of_the_baseline(path: Path) -> Path:
     """A warehouse of the small form as the baseline left it."""
     with duckdb.connect(str(path)) as connection:
         for stage in declarations.STAGES:
             connection.execute(f"CREATE SCHEMA {stage}")
-        connection.execute(THEN.format(**IN_DUCKDB))
-        connection.execute("CREATE VIEW ingest.lengths AS SELECT 0 AS n_words")
-        connection.execute("CREATE TABLE main.schema_version (version INTEGER, declared VARCHAR)")
-        connection.execute("INSERT INTO main.schema_version VALUES (?, 'then')", [BASELINE])
+        connection.execute(THEN.format(**IN_DUCKDB) + VERSION_THEN)
     return path
 
 

@@ -51,80 +51,47 @@ IN_OTHER_WORDS = {
 """Of declarations: how two versions of DuckDB write the same."""
 
 
-def form_of_duckdb(path: Path) -> dict[str, list[Any]]:
+FORM_OF_DUCKDB = (
+    "SELECT schema_name, table_name, column_index, column_name, data_type, is_nullable, "
+    "column_default FROM duckdb_columns() WHERE list_contains($s, schema_name)",
+    "SELECT schema_name, table_name, constraint_type, constraint_text, constraint_column_names "
+    "FROM duckdb_constraints() WHERE list_contains($s, schema_name)",
+    "SELECT schema_name, table_name, index_name FROM duckdb_indexes() WHERE $s IS NOT NULL",
+    "SELECT schema_name, view_name, sql FROM duckdb_views() WHERE list_contains($s, schema_name)",
+)
+
+
+def form_of_duckdb(path: Path) -> list[list[str]]:
     """Columns in order, constraints and views, as DuckDB has them, whichever version wrote them."""
-    queries = {
-        "columns": "SELECT schema_name, table_name, column_index, column_name, data_type, is_nullable, "
-        "column_default FROM duckdb_columns() WHERE list_contains($s, schema_name)",
-        "constraints": "SELECT schema_name, table_name, constraint_type, constraint_text, "
-        "constraint_column_names FROM duckdb_constraints() WHERE list_contains($s, schema_name)",
-        "indexes": "SELECT schema_name, table_name, index_name FROM duckdb_indexes()",
-        "views": "SELECT schema_name, view_name, sql FROM duckdb_views() "
-        "WHERE list_contains($s, schema_name)",
-    }
     with duckdb.connect(str(path), read_only=True) as connection:
-        return {
-            name: sorted(
-                (
-                    tuple(map(_in_our_words, row))
-                    for row in connection.execute(
-                        query, {"s": list(STAGES)} if "$s" in query else None
-                    ).fetchall()
-                ),
-                key=repr,
-            )
-            for name, query in queries.items()
-        }
+        found = [connection.execute(each, {"s": [*STAGES]}).fetchall() for each in FORM_OF_DUCKDB]
+    return [sorted(_in_our_words(" | ".join(map(str, row))) for row in rows) for rows in found]
 
 
-def _in_our_words(value: Any) -> Any:
-    if isinstance(value, str):
-        for theirs, ours in IN_OTHER_WORDS.items():
-            value = value.replace(theirs, ours)
-    return value
+def _in_our_words(text: str) -> str:
+    for theirs, ours in IN_OTHER_WORDS.items():
+        text = text.replace(theirs, ours)
+    return text
 
 
-def form_of_sqlite(path: Path) -> dict[str, Any]:
-    """The tables with their columns, keys and indexes as SQLite has them, and what declares the views
-    and triggers without comments and spacing."""
+FORM_OF_SQLITE = (
+    'SELECT t.name, wr, strict, cid, c.name, c.type, "notnull" OR pk, dflt_value, pk '
+    "FROM pragma_table_list AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'",
+    'SELECT t.name, l."unique", origin, partial, group_concat(i.name) FROM pragma_table_list AS t, '
+    "pragma_index_list(t.name) AS l, pragma_index_info(l.name) AS i WHERE origin <> 'pk' "
+    "GROUP BY t.name, l.name",
+)
+
+
+def form_of_sqlite(path: Path) -> list[list[str]]:
+    """The columns of the tables with their keys, the indexes as SQLite has them, and what declares
+    views, triggers and indexes, without comments and spacing."""
+    query = "SELECT name, sql FROM sqlite_master WHERE type IN ('view', 'trigger', 'index')"
     with closing(sqlite3.connect(path)) as connection:
-
-        def rows(query: str, *values: str) -> list[Any]:
-            return connection.execute(query, values).fetchall()
-
-        form: dict[str, Any] = {}
-        for name, kind, _, without_rowid, strict in rows(
-            "SELECT name, type, ncol, wr, strict FROM pragma_table_list "
-            "WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
-        ):
-            columns = [
-                row[:5]
-                for row in rows(
-                    'SELECT name, type, "notnull" OR pk, dflt_value, pk FROM pragma_table_info(?)',
-                    name,
-                )
-            ]
-            indexes = sorted(
-                (
-                    [each for (each,) in rows("SELECT name FROM pragma_index_info(?)", index)],
-                    unique,
-                    partial,
-                    origin,
-                )
-                for index, unique, origin, partial in rows(
-                    'SELECT name, "unique", origin, partial FROM pragma_index_list(?)', name
-                )
-                if origin != "pk"
-            )
-            form[name] = kind, without_rowid, strict, columns, indexes
-        for name, sql in rows(
-            "SELECT name, sql FROM sqlite_master WHERE type IN ('view', 'trigger', 'index')"
-        ):
-            text = (
-                re.sub("--[^\n]*", "", sql or "").replace("IF NOT EXISTS", "").replace(chr(34), "")
-            )
-            form[name] = re.sub(r"\s+", "", text)
-    return form
+        form = [sorted(map(repr, connection.execute(each))) for each in FORM_OF_SQLITE]
+        declared = dict(connection.execute(query).fetchall())
+    texts = [f"{name} {sql}" for name, sql in declared.items()]
+    return [*form, sorted(re.sub(r'--[^\n]*|\s+|IF NOT EXISTS|"', "", text) for text in texts)]
 
 
 def in_order(rows: list[Any]) -> list[str]:

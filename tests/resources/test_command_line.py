@@ -1,7 +1,6 @@
 """The form of every command: what is wrong is one sentence, and help shows how each is used."""
 
 import json
-import os
 from collections.abc import Iterator
 
 import click
@@ -18,27 +17,16 @@ from tests.command_lines import fault_of
 pytestmark = pytest.mark.slow
 
 
-def commands(command: click.Command = vlm_loom, *path: str) -> Iterator[tuple[str, ...]]:
-    """The words of each command that does something."""
+def commands(command: click.Command, *path: str) -> Iterator[tuple[tuple[str, ...], Command]]:
+    """Each command that does something, by its words."""
     if not isinstance(command, click.Group):
-        yield path
+        yield path, command
         return
     for name, below in command.commands.items():
         yield from commands(below, *path, name)
 
 
-def command_of(words: tuple[str, ...]) -> click.Command:
-    found: click.Command = vlm_loom
-    for word in words:
-        assert isinstance(found, click.Group)
-        found = found.commands[word]
-    return found
-
-
-ALL = list(commands())
-
-
-# --- A command that is wrong ---------------------------------------------------------------------
+ALL = dict(commands(vlm_loom))
 
 
 @click.group("some", cls=CommandGroup)
@@ -60,7 +48,6 @@ def list_() -> int:
 @click.option("--round", "round_", type=click.IntRange(1, 2))
 def pin(**given: object) -> int:
     """Pin."""
-    print(json.dumps(given))
     return 1
 
 
@@ -89,6 +76,12 @@ def test_what_is_wrong_is_one_sentence(given, said, capsys):
     assert printed.err.startswith(f"some{said}")
 
 
+def test_a_variable_that_is_wrong_is_named(monkeypatch, capsys):
+    monkeypatch.setenv("PORT", "http")
+    assert command_line.run(some, "some", ["pin", "a", "b", "--language", "english"]) == 2
+    assert capsys.readouterr().err.startswith("some pin: PORT: http is not a port: ")
+
+
 def test_a_folder_of_the_workspace_that_may_not_be_written_is_named(loom_home, capsys):
     (loom_home / "images").mkdir(parents=True)
     group = CommandGroup("some")
@@ -101,12 +94,6 @@ def test_a_folder_of_the_workspace_that_may_not_be_written_is_named(loom_home, c
     assert f"make {loom_home}/images a folder that you may write to" in capsys.readouterr().err
 
 
-def test_a_variable_that_is_wrong_is_named(monkeypatch, capsys):
-    monkeypatch.setenv("PORT", "http")
-    assert command_line.run(some, "some", ["pin", "a", "b", "--language", "english"]) == 2
-    assert capsys.readouterr().err.startswith("some pin: PORT: http is not a port: ")
-
-
 def test_an_interrupt_has_its_own_code_and_what_it_says(monkeypatch, capsys):
     def interrupted() -> None:
         raise KeyboardInterrupt("What was made is kept.")
@@ -114,16 +101,6 @@ def test_an_interrupt_has_its_own_code_and_what_it_says(monkeypatch, capsys):
     monkeypatch.setattr(some.commands["list"], "callback", interrupted)
     assert command_line.run(some, "some", ["list"]) == 130
     assert capsys.readouterr().err.strip() == "What was made is kept."
-
-
-def test_what_is_right_is_read_and_its_code_is_that_of_the_command(capsys):
-    assert command_line.run(some, "some", ["pin", "a", "--language", "chinese", "b"]) == 1
-    read = {"id": "a", "name": "b", "language": "chinese", "port": 80, "round_": None}
-    assert json.loads(capsys.readouterr().out) == read
-    assert command_line.run(some, "some", ["list"]) == 0
-
-
-# --- The workspace -------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -151,7 +128,7 @@ def test_a_command_says_first_which_workspace_it_uses_and_keeps_its_output_clean
 
 
 def test_commands_that_use_no_workspace_say_nothing_of_one(said_of_the_workspace, capsys):
-    without = {words for words in ALL if command_of(words).workspace == "unused"}
+    without = {words for words in ALL if ALL[words].workspace == "unused"}
     assert without == {("completion",), ("release", "forms"), ("model", "mock-server")}
     assert loom(["release", "forms"]) == 0
     assert capsys.readouterr().err == ""
@@ -163,7 +140,7 @@ def test_every_command_refuses_a_path_that_databases_misread_and_makes_nothing(
 ):
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / name / "home"))
     for words in ALL if name == "a?b" else [("release", "list")]:
-        command = command_of(words)
+        command = ALL[words]
         if command.workspace == "unused":
             continue
         said = "Rename that folder, or set --workspace or LOOM_WORKSPACE"
@@ -172,28 +149,17 @@ def test_every_command_refuses_a_path_that_databases_misread_and_makes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-# --- Help and completion -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_help_says_what_each_does_and_has_an_example_that_can_be_typed(words, capsys):
-    command = command_of(words)
+    command = ALL[words]
     assert isinstance(command, Command)
     assert loom([*words, "--help"]) == 0
     help_ = capsys.readouterr().out
+    assert command_line.WORKSPACE in command.params
     assert command.help and "--workspace" in help_ and str(home.DEFAULT) in help_
     example = help_.partition("\n  Example: ")[2].rstrip("\n")
     assert f"{NAME} {' '.join(words)}" in example and "\n" not in example
     assert fault_of(example.partition(f"{NAME} ")[2].removesuffix(')"')) is None
-
-
-def test_every_command_works_on_the_home_that_is_given(tmp_path, monkeypatch):
-    monkeypatch.setenv("LOOM_WORKSPACE", "another")
-    for words in ALL:
-        assert command_line.WORKSPACE in command_of(words).params, words
-    context = click.Context(command_of(ALL[0]))
-    command_line.WORKSPACE.handle_parse_result(context, {"workspace": str(tmp_path / "here")}, [])
-    assert os.environ["LOOM_WORKSPACE"] == str(tmp_path / "here")
 
 
 @pytest.mark.parametrize(
@@ -216,11 +182,3 @@ def test_former_names_of_the_option_and_the_group_are_understood(
     assert "--home" not in capsys.readouterr().out, "the former option is not advertised"
     assert loom(["model", "offline-server", "--help"]) == 0
     assert "Serve the mock models" in capsys.readouterr().out
-
-
-def test_the_former_variable_names_the_workspace(tmp_path, monkeypatch):
-    monkeypatch.delenv("LOOM_WORKSPACE", raising=False)
-    monkeypatch.setenv("LOOM_HOME", str(tmp_path))
-    assert home.home() == tmp_path.resolve()
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "new"))
-    assert home.home() == (tmp_path / "new").resolve()

@@ -36,29 +36,22 @@ def test_unknown_and_half_settings_are_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("files", "where"),
-    [
-        ("", "{home}/lake/"),
-        ("{home}/files/", "{home}/files/lake/"),
-        ("s3://b/p/", "s3://b/p/lake/"),
-    ],
+    "said", ["dbname=loom host=db password=s3cr3t", "postgresql://:s3cr3t@db/loom"]
 )
-def test_a_lake_is_named_by_options_or_a_url(loom_home, monkeypatch, files, where):
-    monkeypatch.setenv("LOOM_FILES", files.format(home=loom_home))
-    for said in ("dbname=loom host=db password=x", "postgresql://:x@db/loom"):
-        monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{said}")
+def test_a_lake_is_named_by_options_or_a_url_and_is_not_backed_up(loom_home, monkeypatch, said):
+    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{said}")
+    for files, where in (
+        ("", f"{loom_home}/lake/"),
+        (f"{loom_home}/files/", f"{loom_home}/files/lake/"),
+        ("s3://b/p/", "s3://b/p/lake/"),
+    ):
+        monkeypatch.setenv("LOOM_FILES", files)
         address = lake_address()
-        assert address is not None
-        assert address.name == "the lake loom on db"
-        assert address.files == where.format(home=loom_home)
-        assert address.without_secrets(f"at {address.catalogue} with x") == "at ... with ..."
-
-
-def test_a_backup_of_a_home_with_a_lake_says_what_to_back_up(loom_home, monkeypatch, tmp_path):
-    monkeypatch.setenv("LOOM_WAREHOUSE", "ducklake:postgres:dbname=loom host=db password=secret")
-    with pytest.raises(BackupError, match=r"on the lake loom on db: .*pg_dump.*home/lake/") as said:
-        back_up(loom_home, tmp_path / "backup")
-    assert "secret" not in str(said.value)
+        assert (address.name, address.files) == ("the lake loom on db", where)
+        assert address.without_secrets(f"at {address.catalogue} with s3cr3t") == "at ... with ..."
+    with pytest.raises(BackupError, match=r"on the lake loom on db: .*pg_dump.*p/lake/") as refused:
+        back_up(loom_home, loom_home.with_name("backup"))
+    assert "s3cr3t" not in str(refused.value)
 
 
 @pytest.mark.slow
@@ -93,16 +86,6 @@ def test_a_duckdb_without_ducklake_is_one_sentence(loom_home, monkeypatch):
             'IO Error: Cannot open file "s3://b/lake/ducklake-01a2.parquet": No such file or directory',
             "is gone .* put it back",
             False,
-        ),
-        (
-            "HTTP Error: Unable to connect to URL s3://b/x.parquet: (HTTP 404 Not Found) NoSuchBucket",
-            "check LOOM_FILES, the AWS_",
-            False,
-        ),
-        (
-            "HTTP Error: Unable to connect to URL s3://b/x: Service Unavailable (HTTP code 503)",
-            "check LOOM_FILES, the AWS_",
-            True,
         ),
         (
             "Invalid Input Error: DuckLake catalog version mismatch: catalog version is 99.0, but the "

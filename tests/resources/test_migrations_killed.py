@@ -1,13 +1,14 @@
 """Whoever is killed while an older file is brought to this version, nothing is lost."""
 
-import multiprocessing
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -37,24 +38,6 @@ from tests.shared import PROCESSES
 pytestmark = pytest.mark.slow
 
 
-class WatchedConnection:
-    """A DuckDB connection; `before` is given each statement that is about to run."""
-
-    def __init__(self, connection: Any, before: Callable[..., object]):
-        self._connection, self._before = connection, before
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._connection, name)
-        if name not in ("execute", "begin", "commit", "close"):
-            return method
-
-        def told(*arguments: Any, **options: Any) -> Any:
-            self._before(*arguments[:1])
-            return method(*arguments, **options)
-
-        return told
-
-
 @contextmanager
 def watched_statements(before: Callable[..., object]) -> Iterator[None]:
     """Warehouses that are opened in the block tell `before` what they are about to run."""
@@ -62,7 +45,15 @@ def watched_statements(before: Callable[..., object]) -> Iterator[None]:
     @contextmanager
     def watched(*arguments: Any, **options: Any) -> Iterator[Any]:
         with attached(*arguments, **options) as connection:
-            yield WatchedConnection(connection, before)
+
+            def reported(method: Callable[..., Any], *given: Any, **options: Any) -> Any:
+                before(*given[:1])
+                return method(*given, **options)
+
+            double = Mock(wraps=connection)
+            for name in ("execute", "begin", "commit", "close"):
+                getattr(double, name).side_effect = partial(reported, getattr(connection, name))
+            yield double
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_database, "attached", watched)
@@ -97,8 +88,7 @@ def states_on_disk(
 def test_a_warehouse_killed_amid_any_step_loses_nothing_and_the_next_finishes(tmp_path):
     """As a kill before each statement would leave the file."""
     with small_sql(tmp_path / "sql"):
-        warehouse_of_the_baseline(tmp_path / "old.duckdb")
-        path = tmp_path / "old.duckdb"
+        path = warehouse_of_the_baseline(tmp_path / "old.duckdb")
 
         def work(before: Callable[..., object]) -> None:
             with watched_statements(before):
@@ -142,35 +132,32 @@ def test_a_sqlite_file_killed_before_any_statement_loses_nothing_and_the_next_fi
         assert form_of_sqlite(state) == form
 
 
-def _arrive(path: Path, barrier: Any) -> None:
+def _arrive(path: Path, barrier: Any, kind_folder: Path | None) -> None:
+    if kind_folder is not None:
+        kind = small_kind(kind_folder / f"{os.getpid()}")
+        barrier.wait()
+        SqliteStore(kind, path)
+        return
     with small_sql(path.with_name("sql")):
         barrier.wait()
         Warehouse(path).check()
 
 
-def test_processes_that_find_an_older_warehouse_at_once(tmp_path):
+@pytest.mark.parametrize("store", ["warehouse", "sqlite"])
+def test_processes_that_find_an_older_store_at_once(tmp_path, store):
     with small_sql(tmp_path / "sql"):
         path = warehouse_of_the_baseline(tmp_path / "warehouse.duckdb")
-    barrier = PROCESSES.Barrier(3)
-    processes = [PROCESSES.Process(target=_arrive, args=(path, barrier)) for _ in range(3)]
+    if store == "sqlite":
+        path = sqlite_of_the_baseline(tmp_path / "older.sqlite")
+    arguments = (path, PROCESSES.Barrier(3), tmp_path if store == "sqlite" else None)
+    processes = [PROCESSES.Process(target=_arrive, args=arguments) for _ in range(3)]
     for process in processes:
         process.start()
     for process in processes:
         process.join(120)
 
     assert [process.exitcode for process in processes] == [0] * 3
-    assert_same_rows(rows_of_duckdb(path), rows_of_today(IN_DUCKDB))
-
-
-def test_processes_that_find_an_older_sqlite_file_at_once(tmp_path):
-    kind = small_kind(tmp_path / "kind")
-    path = sqlite_of_the_baseline(tmp_path / "older.sqlite")
-    fork = multiprocessing.get_context("fork")
-    processes = [fork.Process(target=SqliteStore, args=(kind, path)) for _ in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(120)
-
-    assert [process.exitcode for process in processes] == [0] * 4
-    assert rows_of_sqlite(path) == rows_of_today(IN_SQLITE)
+    if store == "sqlite":
+        assert rows_of_sqlite(path) == rows_of_today(IN_SQLITE)
+    else:
+        assert_same_rows(rows_of_duckdb(path), rows_of_today(IN_DUCKDB))

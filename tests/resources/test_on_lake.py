@@ -5,10 +5,11 @@ import textwrap
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import psycopg
@@ -16,7 +17,14 @@ import pyarrow as pa
 import pytest
 
 from resources.notebook import Home
-from resources.warehouse import Warehouse, WarehouseError, arrow_schema, lake_upkeep, writes
+from resources.warehouse import (
+    TableWrite,
+    Warehouse,
+    WarehouseError,
+    arrow_schema,
+    lake_upkeep,
+    writes,
+)
 from resources.warehouse.configured import warehouse_of_home
 from resources.warehouse.declarations import declared_columns, sql_text
 from resources.warehouse.lake import Lake, read_at
@@ -28,7 +36,14 @@ from resources.warehouse.transfer import fill, write_parquet
 from tests.doubles.scripts import start
 from tests.doubles.servers import PostgresServer
 from tests.lakes import made_lake, new_lake
-from tests.resources.older_stores import IN_DUCKDB, THEN, TODAY, rows_of_today, small_sql
+from tests.resources.older_stores import (
+    IN_DUCKDB,
+    THEN,
+    TODAY,
+    VERSION_THEN,
+    rows_of_today,
+    small_sql,
+)
 from tests.resources.test_warehouse import TABLE, answers, held
 
 pytestmark = pytest.mark.slow
@@ -37,12 +52,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def lake(postgres: PostgresServer, loom_home: Path, tmp_path: Path) -> Lake:
     return made_lake(postgres, tmp_path)
-
-
-@contextmanager
-def catalogue(lake: Lake) -> Iterator["psycopg.Connection[tuple[object, ...]]"]:
-    with psycopg.connect(lake.address.catalogue, autocommit=True) as connection:
-        yield connection
 
 
 def release(release_id: str) -> pa.Table:
@@ -69,13 +78,10 @@ def processes(lake: Lake, script: str, *arguments: object) -> list[subprocess.Po
     return [start(text, *lake.address, argument, stdout=subprocess.PIPE) for argument in arguments]
 
 
-# Writers
-
-
 @pytest.mark.nightly
-def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake):
+def test_eight_writers_and_upkeep_at_once_all_succeed_and_readers_see_whole_writes(lake):
     """Two of them write each of four partitions, and all of them meet at their commits."""
-    lake.check()
+    lake.replace(TABLE, answers("kept", 5, "0"), {"set_id": "kept"})
     writers = processes(
         lake,
         """
@@ -87,12 +93,12 @@ def test_eight_writers_at_once_all_succeed_and_readers_see_whole_writes(lake):
     )
     seen = []
     while any(writer.poll() is None for writer in writers):
-        seen += [found for found in held(lake).values()]
+        seen += held(lake).items()
+        keep_up(lake, 0, lambda _: None)
     assert [writer.wait() for writer in writers] == [0] * 8
-    assert {(n, len(texts)) for n, texts in seen} <= {(20, 1)} and seen
-    assert {key: n for key, (n, _) in held(lake).items()} == dict.fromkeys("0123", 20)
-    n_snapshots = lake.sql("SELECT count(*) AS n FROM ducklake_snapshots('warehouse')")
-    assert n_snapshots["n"].to_pylist()[0] >= 32
+    assert {(n, len(texts)) for key, (n, texts) in seen if key != "kept"} == {(20, 1)}
+    rows = {key: n for key, (n, _) in held(lake).items()}
+    assert rows == {**dict.fromkeys("0123", 20), "kept": 5}
 
 
 def test_two_that_add_the_same_key_do_not_both_succeed(lake):
@@ -120,23 +126,14 @@ def test_who_waits_for_a_writer_says_so_and_goes_on(lake, monkeypatch):
     monkeypatch.setattr("resources.warehouse.lake_connection.SAID_AFTER", 0.2)
     lake.check()
     said: list[str] = []
-    begun, enough = threading.Event(), threading.Event()
+    with ExitStack() as holder:
+        holder.enter_context(locked(lake.address, [TABLE], said.append))
 
-    def hold() -> None:
-        with locked(lake.address, [TABLE], said.append):
-            begun.set()
-            enough.wait(60)
+        def say(line: str) -> None:
+            said.append(line)
+            holder.close()
 
-    holder = threading.Thread(target=hold)
-    holder.start()
-    assert begun.wait(60)
-
-    def say(line: str) -> None:
-        said.append(line)
-        enough.set()
-
-    Lake(lake.address, say).replace(TABLE, answers("a", 1))
-    holder.join()
+        Lake(lake.address, say).replace(TABLE, answers("a", 1))
     assert said and all(f"{TABLE} in the lake" in line and "is written by" in line for line in said)
     assert lake.count(TABLE) == 1
 
@@ -165,10 +162,8 @@ def test_a_conflict_that_never_ends_is_one_error(lake, monkeypatch):
     lake.check()
     monkeypatch.setattr("resources.warehouse.lake_database.LONGEST_PAUSE", 0.01)
 
-    def conflict(*_: object) -> None:
-        raise duckdb.TransactionException("Transaction conflict - another one was first")
-
-    monkeypatch.setattr(writes, "require_rules", conflict)
+    conflict = duckdb.TransactionException("Transaction conflict - another one was first")
+    monkeypatch.setattr(writes, "require_rules", Mock(side_effect=conflict))
     with pytest.raises(LakeConflict, match="changed the same tables .* run again"):
         lake.replace(TABLE, answers("a", 1))
     assert lake.database.n_repeated == ATTEMPTS - 1 and lake.count(TABLE) == 0
@@ -176,16 +171,13 @@ def test_a_conflict_that_never_ends_is_one_error(lake, monkeypatch):
 
 def test_a_catalogue_that_was_away_for_a_moment_is_asked_again(lake):
     lake.replace(TABLE, answers("a", 1))
-    with catalogue(lake) as server:
+    with psycopg.connect(lake.address.catalogue, autocommit=True) as server:
         server.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     lake.replace(TABLE, answers("a", 2))
     assert lake.count(TABLE) == 2
-
-
-# Rules
 
 
 def test_texts_with_nul_and_odd_numbers_come_back_as_they_went_in(lake):
@@ -197,9 +189,6 @@ def test_texts_with_nul_and_odd_numbers_come_back_as_they_went_in(lake):
     assert held(lake) == {"a": (2, [text])}
     (back,) = lake.select("release.items").to_pylist()
     assert (back["item_id"], back["labels"], back["reviewers"]) == (text, [(text, text)], [text])
-
-
-# Snapshots and upkeep
 
 
 def test_a_release_names_its_snapshot_which_upkeep_keeps(lake, monkeypatch):
@@ -235,27 +224,6 @@ def test_a_release_names_its_snapshot_which_upkeep_keeps(lake, monkeypatch):
     assert keep_up(lake, 1, lambda _: None).n_kept_for_releases == 0, "none is older than a day"
 
 
-@pytest.mark.nightly
-def test_upkeep_and_writers_at_once_leave_all_rows(lake):
-    for set_id in "abcd":
-        lake.replace(TABLE, answers(set_id, 5, "0"), {"set_id": set_id})
-    writers = processes(
-        lake,
-        """
-        for number in range(6):
-            lake.replace(TABLE, answers(told, 5, f"{number}"), {"set_id": told})
-        """,
-        *"ab",
-    )
-    while any(writer.poll() is None for writer in writers):
-        keep_up(lake, 0, lambda _: None)
-    assert [writer.wait() for writer in writers] == [0, 0]
-    assert held(lake) == {
-        **{key: (5, ["5"]) for key in "ab"},
-        **{key: (5, ["0"]) for key in "cd"},
-    }
-
-
 def test_the_tables_are_read_as_of_a_snapshot_or_a_time_and_nothing_is_written(lake, tmp_path):
     lake.replace(TABLE, answers("a", 1, "first"))
     first = newest_snapshot(lake)
@@ -285,9 +253,6 @@ def newest_snapshot(lake: Lake) -> int:
     return int(found.as_py())
 
 
-# The form of the tables
-
-
 def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(postgres, tmp_path):
     with small_sql(tmp_path / "sql"):
         lake, new = (new_lake(postgres, tmp_path / name) for name in ("older", "new"))
@@ -296,9 +261,7 @@ def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(postgr
             for stage in ("ingest", "cluster", "rewrite"):
                 connection.execute(f"CREATE SCHEMA {stage}")
             run_on_lake(connection, THEN.format(**IN_DUCKDB))
-            connection.execute("CREATE VIEW ingest.lengths AS SELECT 0 AS n_words")
-            connection.execute("CREATE TABLE main.schema_version (version INTEGER, declared TEXT)")
-            connection.execute("INSERT INTO main.schema_version VALUES (100, 'then')")
+            connection.execute(VERSION_THEN)
             connection.commit()
         lake.database.require_upgradable()
         lake.check()
@@ -338,19 +301,6 @@ def test_a_copy_is_a_file_with_the_same_rows(small_lake, tmp_path):
     assert copy.count("cluster.groups") == 2
 
 
-# The home's settings
-
-
-@pytest.fixture
-def home(postgres: PostgresServer, loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
-    """The home whose tables are on a lake."""
-    loom_home.mkdir()
-    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{postgres.database()}")
-    found = warehouse_of_home()
-    assert isinstance(found, Lake) and found.address.files == f"{loom_home}/lake/"
-    return found
-
-
 @pytest.fixture
 def tables_of_a_file(small_lake: Lake, tmp_path: Path) -> Path:
     """A folder with the tables of a file, as a home brings them: 20 notes and a group."""
@@ -363,19 +313,14 @@ def tables_of_a_file(small_lake: Lake, tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_lake_is_filled_from_a_file_once_and_each_row_is_compared(
-    small_lake, tables_of_a_file, monkeypatch
-):
-    def stops(*_: object) -> None:
-        raise KeyboardInterrupt
-
+def test_a_lake_is_filled_once_and_each_row_is_compared(small_lake, tables_of_a_file, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(Lake, "replace_all", lambda *_: None)
         with pytest.raises(LakeError, match="differs from the workspace's in"):
             fill(small_lake, tables_of_a_file)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Lake, "replace_all", stops)
-        fill(small_lake, tables_of_a_file)
+        patched.setattr(Lake, "replace_all", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            fill(small_lake, tables_of_a_file)
     assert fill(small_lake, tables_of_a_file) == 21, "who is interrupted goes on"
     file = Warehouse(tables_of_a_file.with_name("of-a-home.duckdb"))
     for table in ("ingest.notes", "cluster.groups"):
@@ -383,16 +328,20 @@ def test_a_lake_is_filled_from_a_file_once_and_each_row_is_compared(
     before = newest_snapshot(small_lake)
     assert fill(small_lake, tables_of_a_file) == 21
     assert newest_snapshot(small_lake) == before, "nothing is written again"
-
-
-def test_a_lake_with_rows_of_its_own_is_not_filled(small_lake, tables_of_a_file):
-    small_lake.replace("cluster.groups", pa.table({"group_id": ["other"], "note_id": ["00"]}))
+    other = pa.table({"group_id": ["other"], "note_id": ["00"]})
+    small_lake.replace_all(
+        [TableWrite("cluster.groups", other, {}), TableWrite("ingest.notes", notes(), {})]
+    )
     with pytest.raises(LakeError, match=r"cluster.groups .* has rows of its own: name a lake"):
         fill(small_lake, tables_of_a_file)
     assert small_lake.count("ingest.notes") == 0
 
 
-def test_notebooks_and_pages_read_the_lake(home, tmp_path, monkeypatch):
+def test_notebooks_and_pages_read_the_lake(postgres, loom_home, tmp_path, monkeypatch):
+    loom_home.mkdir()
+    monkeypatch.setenv("LOOM_WAREHOUSE", f"ducklake:postgres:{postgres.database()}")
+    home = warehouse_of_home()
+    assert isinstance(home, Lake) and home.address.files == f"{loom_home}/lake/"
     assert not home.is_there()
     with pytest.raises(WarehouseError, match="no tables yet"):
         home.snapshot_read("release/all", {})
@@ -400,9 +349,8 @@ def test_notebooks_and_pages_read_the_lake(home, tmp_path, monkeypatch):
     assert home.is_there()
     assert home.snapshot_read("release/all", {}).num_rows == 0
     assert TABLE in Home().tables() and Home().table(TABLE, "answer").num_rows == 3
-    folder = Path(home.address.files).parent
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "another"))
-    assert Home(folder).table(TABLE, "answer").num_rows == 3, "the home that is named"
+    assert Home(loom_home).table(TABLE, "answer").num_rows == 3, "the home that is named"
 
 
 def test_a_catalogue_that_is_not_there_is_one_sentence_without_its_password(tmp_path):

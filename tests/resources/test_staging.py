@@ -31,19 +31,12 @@ ROWS = st.lists(
 
 
 @pytest.fixture(scope="module")
-def tables() -> Iterator[Connection]:
-    """The tables without their rules, as a lake has them."""
-    with duckdb.connect() as connection:
-        run_on_lake(connection, schema_ddl() + extras_ddl())
-        yield connection
-
-
-@pytest.fixture(scope="module")
-def declared() -> Iterator[Connection]:
-    """The tables as `sql/` declares them, as a file has them."""
-    with duckdb.connect() as connection:
-        connection.execute(schema_ddl() + extras_ddl())
-        yield connection
+def stages() -> Iterator[tuple[Connection, Connection]]:
+    """The tables without their rules, as a lake has them, and as `sql/` declares them."""
+    with closing(duckdb.connect()) as bare, closing(duckdb.connect()) as ruled:
+        run_on_lake(bare, schema_ddl() + extras_ddl())
+        ruled.execute(schema_ddl() + extras_ddl())
+        yield bare, ruled
 
 
 def refusal_on_lake(
@@ -65,22 +58,22 @@ def refusal_of_table(connection: Connection, table: str, rows: pa.Table) -> str 
     return None
 
 
-def test_tables_of_a_lake_have_all_columns_and_no_rules(tables, declared):
+def test_tables_of_a_lake_have_all_columns_and_no_rules(stages):
     columns = (
         "SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
         "WHERE NOT internal AND database_name = current_database() ORDER BY ALL"
     )
     rules = "SELECT DISTINCT constraint_type FROM duckdb_constraints()"
-    assert tables.execute(columns).fetchall() == declared.execute(columns).fetchall()
-    assert tables.execute(rules).fetchall() == [("NOT NULL",)]
+    bare, ruled = stages
+    assert bare.execute(columns).fetchall() == ruled.execute(columns).fetchall()
+    assert bare.execute(rules).fetchall() == [("NOT NULL",)]
 
 
-@pytest.mark.parametrize("table", sorted(staging.tables_with_rules()))
-def test_a_row_of_nulls_is_refused_in_the_words_of_the_table_that_declares_its_rules(
-    tables, declared, table
-):
-    rows = pa.Table.from_pylist([{}], schema=arrow_schema(table))
-    assert refusal_on_lake(tables, table, rows) == refusal_of_table(declared, table, rows)
+def test_a_row_of_nulls_is_refused_in_the_words_of_the_table_that_declares_its_rules(stages):
+    for table in staging.tables_with_rules():
+        rows = pa.Table.from_pylist([{}], schema=arrow_schema(table))
+        refusal = refusal_on_lake(stages[0], table, rows)
+        assert refusal == refusal_of_table(stages[1], table, rows), table
 
 
 @contextmanager
@@ -150,21 +143,17 @@ def test_rows_are_refused_in_the_words_of_a_file(rows, message):
     assert of_lake is not None and message in of_lake
 
 
-@pytest.mark.parametrize(
-    ("partition", "refused"), [(["a"], False), ([], False), (["c"], True)], ids=str
-)
-def test_a_key_with_all_columns_of_the_partition_is_not_searched_elsewhere(partition, refused):
+def test_a_key_with_all_columns_of_the_partition_is_not_searched_elsewhere():
     """Rows of other partitions have other keys, and those of this one are deleted."""
-    with small([{"a": "x", "b": 1, "c": 1}]) as (bare, _):
-        rows = as_table([{"a": "x", "b": 1, "c": None}])
-        assert bool(refusal_of_small(bare, rows, partition)) is refused
+    rows = as_table([{"a": "x", "b": 1, "c": None}])
+    for partition, is_refused in ((["a"], False), ([], False), (["c"], True)):
+        with small([{"a": "x", "b": 1, "c": 1}]) as (bare, _):
+            assert bool(refusal_of_small(bare, rows, partition)) is is_refused
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"), [("('x', 1, 1), ('x', 1, 2)", "duplicate key"), ("('x', 0, 1)", "CHECK")]
-)
-def test_rows_that_a_script_puts_into_a_new_table_are_compared_with_its_rules(rows, said):
-    with duckdb.connect() as connection:
-        connection.execute("CREATE SCHEMA dialogue")
-        with pytest.raises(duckdb.ConstraintException, match=said):
-            run_on_lake(connection, f"{SMALL} INSERT INTO dialogue.small VALUES {rows};")
+def test_rows_that_a_script_puts_into_a_new_table_are_compared_with_its_rules():
+    for rows, said in (("('x', 1, 1), ('x', 1, 2)", "duplicate key"), ("('x', 0, 1)", "CHECK")):
+        with duckdb.connect() as connection:
+            connection.execute("CREATE SCHEMA dialogue")
+            with pytest.raises(duckdb.ConstraintException, match=said):
+                run_on_lake(connection, f"{SMALL} INSERT INTO dialogue.small VALUES {rows};")

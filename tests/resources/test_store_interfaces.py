@@ -1,7 +1,7 @@
 """Stores are used by their methods: nobody but a store's own modules holds a connection to its file."""
 
 import ast
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +14,11 @@ STORES = (
     *("resources/stores/", "resources/llm/ledger/", "resources/llm/budget_store.py"),
     "resources/review/",
 )
-BACKUP = "resources/upkeep/"
-"""Copies whole files, and holds no store's connection."""
-DAMAGE = "resources/store_damage.py"
-"""Reads copies of whole files."""
+COPIES = ("resources/upkeep/", "resources/store_damage.py")
+"""They copy or read whole files, and hold no store's connection."""
 OWNERS = {
     "sqlite3": (
-        *STORES,
-        BACKUP,
-        DAMAGE,
+        *(*STORES, *COPIES),
         "dagster_project/instance.py",  # Dagster's own databases, looked at before it opens them
     ),
     "psycopg": (
@@ -36,9 +32,7 @@ OWNERS = {
         "dagster_project/instance.py",  # the address of Dagster's own storage
     ),
     "duckdb": (
-        BACKUP,
-        DAMAGE,
-        "resources/warehouse/",
+        *(*COPIES, "resources/warehouse/"),
         "resources/notebook.py",  # a copy of the tables, for people
         "dagster_project/sql.py",  # its errors
         "resources/corpus/tsv.py",  # a text file read by a database in memory
@@ -47,35 +41,32 @@ OWNERS = {
 """Who may import a database's module."""
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
-    for folder in SOURCES:
-        for path in sorted((REPO_ROOT / folder).rglob("*.py")):
-            yield path.relative_to(REPO_ROOT).as_posix(), ast.parse(path.read_text())
-
-
-def imported(tree: ast.AST) -> set[str]:
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {each.name.partition(".")[0] for each in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.partition(".")[0])
-    return names
-
-
-def typed_alone(tree: ast.Module) -> ast.Module:
-    """The module without what it imports for its types."""
+def imported(path: Path) -> set[str]:
+    """The packages that a module imports for more than its types."""
+    tree = ast.parse(path.read_text())
     tree.body = [
         node
         for node in tree.body
         if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     ]
-    return tree
+    names = [
+        each
+        for node in ast.walk(tree)
+        for each in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [getattr(node, "module", None) or ""]
+        )
+    ]
+    return {name.partition(".")[0] for name in names}
 
 
 def test_a_database_is_imported_by_the_stores_on_it_alone() -> None:
-    imports = {name: imported(typed_alone(tree)) for name, tree in modules()}
+    imports = {
+        path.relative_to(REPO_ROOT).as_posix(): imported(path)
+        for folder in SOURCES
+        for path in (REPO_ROOT / folder).rglob("*.py")
+    }
     for database, owners in OWNERS.items():
         users = [name for name, names in imports.items() if database in names]
-        assert [name for name in users if not name.startswith(owners)] == []
-        assert users
+        assert users and [name for name in users if not name.startswith(owners)] == []

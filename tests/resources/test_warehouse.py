@@ -118,12 +118,8 @@ def missing(tmp_path, request, tables_on) -> Warehouse:
     return Warehouse(tmp_path / "not" / "there" / "warehouse.duckdb")
 
 
-# What is there on first use
-
-
 def test_the_schema_is_there_on_first_use_as_sql_declares_it(missing):
     assert not missing.path.exists()
-
     assert missing.columns() == declared_columns()
     assert ("answer", "VARCHAR", False) in declared_columns()[TABLE]
     assert ("follows", "VARCHAR", True) in declared_columns()["dialogue.questions"]
@@ -131,7 +127,7 @@ def test_the_schema_is_there_on_first_use_as_sql_declares_it(missing):
 
 
 def test_every_query_file_runs_against_the_schema(warehouse):
-    wrong = {}
+    assert len(QUERIES) > 100
     with warehouse.kept_open():
         for name in QUERIES:
             text = re.sub("--.*", "", sql_text(name))
@@ -140,15 +136,10 @@ def test_every_query_file_runs_against_the_schema(warehouse):
                 parameter: ["x"] if parameter in lists else 1 if parameter.startswith("n_") else "x"
                 for parameter in re.findall(r"\$(\w+)", text)
             }
-            try:
-                result = warehouse.read(name, params)
-            except duckdb.Error as error:
-                wrong[name] = str(error)
-            else:
-                # A row of counts and of lists says that there is nothing.
-                if any(any(row.values()) for row in result.to_pylist()) or not result.num_columns:
-                    wrong[name] = str(result)
-    assert len(QUERIES) > 100 and wrong == {}
+            result = warehouse.read(name, params)
+            # A row of counts and of lists says that there is nothing.
+            is_empty = not any(any(row.values()) for row in result.to_pylist())
+            assert is_empty and result.num_columns, name
 
 
 @IN_A_RUN
@@ -180,29 +171,13 @@ def test_what_is_selected_has_its_columns_values_and_order(warehouse):
     ],
 )
 @IN_A_RUN
-def test_what_sql_does_not_declare_cannot_be_selected(warehouse, table, columns, how, said):
+def test_what_sql_does_not_declare_is_not_selected_or_written(warehouse, table, columns, how, said):
     with pytest.raises(WarehouseError, match=said):
         warehouse.select(table, *columns, **how)
-
-
-def add_queries(monkeypatch, texts: dict[str, str]) -> None:
-    """Have these queries stand in sql/, too."""
-    monkeypatch.setattr(
-        "resources.warehouse.warehouse.sql_text", lambda name: texts.get(name) or sql_text(name)
-    )
-
-
-@IN_A_RUN
-def test_queries_that_are_read_together_are_bound_what_each_names(warehouse, monkeypatch):
-    """And a name in a comment is none."""
-    sets = "-- Not $n_rows.\nSELECT DISTINCT set_id FROM dialogue.answers ORDER BY 1;"
-    some = "SELECT answer FROM dialogue.answers WHERE set_id = $set_id LIMIT $n_rows"
-    add_queries(monkeypatch, {"some/sets": sets, "some/texts": some})
-    warehouse.replace(TABLE, pa.concat_tables([answers("a", 2, "one"), answers("b", 2, "two")]))
-
-    read = warehouse.read_rows("some/{}", ("texts", "sets"), {"set_id": "b", "n_rows": 1})
-
-    assert read == {"texts": [{"answer": "two"}], "sets": [{"set_id": "a"}, {"set_id": "b"}]}
+    if "order" not in how:
+        partition = how or dict.fromkeys(columns, "x")
+        with pytest.raises(WarehouseError, match="nothing|answer|colour"):
+            warehouse.replace_all([TableWrite(table, answers("a", 1), partition)])
 
 
 @pytest.fixture
@@ -216,21 +191,28 @@ def opened(monkeypatch) -> list[object]:
 
 
 @pytest.mark.of_file
-def test_reads_in_a_block_open_the_file_once_and_give_it_back(warehouse, opened):
+def test_blocks_and_runs_open_the_file_once_and_give_it_back(warehouse, opened, monkeypatch):
     with warehouse.kept_open():
         with warehouse.kept_open():
-            assert warehouse.count("dialogue.answers") == 0
-        assert warehouse.count("dialogue.answers", {"set_id": "b"}) == 0
+            assert warehouse.count(TABLE) == 0
+        assert warehouse.count(TABLE, {"set_id": "b"}) == 0
         assert not opened_by_another_process(warehouse.path)
-
     assert len(opened) == 1
+    assert opened_by_another_process(warehouse.path)
+    monkeypatch.setattr(duckdb_file, "LEFT_OPEN", 3600)
+    monkeypatch.setattr(duckdb_file, "OPEN_AT_MOST", 3600)
+    with left_open.of_run():
+        for n_rows in (1, 2, 3):
+            warehouse.replace(TABLE, answers("a", n_rows))
+            assert warehouse.count(TABLE) == n_rows
+        assert len(opened) == 2
+        assert not opened_by_another_process(warehouse.path)
+    # Outside of a run it is closed after each.
+    warehouse.replace(TABLE, answers("a", 1))
     assert opened_by_another_process(warehouse.path)
     with pytest.raises(duckdb.Error, match="no_such_table"), warehouse.kept_open():
         warehouse.sql("SELECT * FROM no_such_table")
     assert opened_by_another_process(warehouse.path)
-
-
-# Replacing
 
 
 @IN_A_RUN
@@ -274,9 +256,6 @@ def test_rows_take_the_place_of_those_of_their_partition_and_of_no_others(
     assert held(warehouse) == left
 
 
-# Rows from files
-
-
 def in_memory(_folder, *tables: pa.Table) -> pa.Table:
     return pa.concat_tables(tables)
 
@@ -297,6 +276,12 @@ def streamed(folder, *tables: pa.Table) -> ArrowStream:
         for table in tables:
             writer.write_table(table)
     return ArrowStream(path)
+
+
+def unreadable(folder, *_tables: pa.Table) -> Parquet:
+    path = folder / "it's.parquet"
+    path.write_bytes(b"no Parquet")
+    return Parquet([path])
 
 
 SOURCES = pytest.mark.parametrize("source", [in_memory, staged, streamed])
@@ -346,6 +331,7 @@ TWICE = ((answers("a", 1),) * 2, f"{REFUSED}duplicate key")
         ),
         (staged, *OUTSIDE),
         (streamed, *TWICE),
+        (unreadable, (), f"{REFUSED}it's.parquet"),
     ],
 )
 @IN_A_RUN
@@ -393,70 +379,47 @@ def test_a_stream_that_needs_more_memory_than_it_is_given_is_taken_in_all_the_sa
 
 
 @IN_A_RUN
-def test_a_file_that_cannot_be_read_is_refused_and_changes_nothing(warehouse, tmp_path):
-    warehouse.replace(TABLE, answers("a", 3, "old"))
-    path = tmp_path / "it's.parquet"
-    path.write_bytes(b"no Parquet")
-
-    with pytest.raises(WarehouseError, match="^The warehouse refused the write: .*it's.parquet"):
-        warehouse.replace_all([TableWrite(TABLE, Parquet([path]), {})])
-
-    assert held(warehouse) == {"a": (3, ["old"])}
-
-
-# Rows into files
-
-
-@pytest.fixture
-def query(monkeypatch) -> str:
-    """A query of our own among those in sql/, with a comment and a semicolon."""
-    text = (
-        f"-- Sets of the $sets.\nSELECT set_id, question_id, answer FROM {TABLE}\n"
-        "WHERE list_contains($sets, set_id) ORDER BY question_id DESC;\n"
+def test_what_is_exported_is_what_is_read(warehouse, tmp_path, monkeypatch):
+    """And a file takes the place of an earlier one."""
+    sets = "-- Not $n_rows.\nSELECT DISTINCT set_id FROM dialogue.answers ORDER BY 1;"
+    some = "SELECT set_id, question_id, answer FROM dialogue.answers "
+    some += "WHERE list_contains($sets, set_id) ORDER BY ALL DESC LIMIT $n_rows;\n"
+    texts = {"some/sets": sets, "some/rows": some}
+    monkeypatch.setattr(
+        "resources.warehouse.warehouse.sql_text", lambda name: texts.get(name) or sql_text(name)
     )
-    add_queries(monkeypatch, {"some": text})
-    return "some"
-
-
-@pytest.mark.parametrize("sets", [["a", "c"], []])
-@IN_A_RUN
-def test_what_is_exported_is_what_is_read(warehouse, tmp_path, query, sets):
-    """And it takes the place of an earlier file."""
     text = "Où ?\n\t“字” 'quoted' $1 -- ; DROP"
     warehouse.replace(TABLE, pa.concat_tables([answers(set_id, 3, text) for set_id in "abc"]))
     path = tmp_path / "it's.parquet"
-    path.write_bytes(b"an earlier one")
-
-    assert warehouse.export(query, {"sets": sets}, path) == path
-
-    exported, read = pq.read_table(path), warehouse.read(query, {"sets": sets})
-    assert exported.to_pylist() == read.to_pylist()
-    assert exported.column_names == ["set_id", "question_id", "answer"]
-    assert exported.num_rows == len({"a", "b", "c"} & set(sets)) * 3
-
-
-# Refusing
+    for names in (["a", "c"], []):
+        params = {"sets": names, "n_rows": 5}
+        assert warehouse.export("some/rows", params, path) == path
+        exported, read = pq.read_table(path), warehouse.read("some/rows", params)
+        assert exported.to_pylist() == read.to_pylist()
+        assert exported.column_names == ["set_id", "question_id", "answer"]
+        assert exported.num_rows == (5 if names else 0)
+        together = warehouse.read_rows("some/{}", ("rows", "sets"), params)
+        assert together == {"rows": read.to_pylist(), "sets": [{"set_id": name} for name in "abc"]}
 
 
 @pytest.mark.of_file
-def test_a_full_disk_is_said_as_such(warehouse, monkeypatch):
-    def full(*_: object) -> None:
-        raise duckdb.IOException("Could not write:\nNo space left on device")
-
-    monkeypatch.setattr("resources.warehouse.file_database.replace_rows", full)
-    said = r"cannot be written \(Could not write: No space left on device\): make room on its disk"
+@pytest.mark.parametrize(
+    ("function", "error", "said"),
+    [
+        (
+            "replace_rows",
+            "Could not write:\nNo space left on device",
+            r"cannot be written \(Could not write: No space left on device\): make room on its disk",
+        ),
+        ("attached", 'Cannot open file "x": Permission denied', "denied.*you may read and write"),
+    ],
+)
+def test_a_full_disk_and_a_file_that_may_not_be_opened_are_said_as_such(
+    warehouse, monkeypatch, function, error, said
+):
+    monkeypatch.setattr(file_database, function, Mock(side_effect=duckdb.IOException(error)))
     with pytest.raises(WarehouseError, match=said):
         warehouse.replace(TABLE, answers("a", 2))
-
-
-@pytest.mark.parametrize(
-    ("table", "partition", "says"),
-    [("dialogue.nothing", {}, "nothing"), (TABLE, {"x": "y"}, "x")],
-    ids=["table", "partition column"],
-)
-def test_a_write_to_what_is_not_there_is_refused(warehouse, table, partition, says):
-    with pytest.raises(WarehouseError, match=says):
-        warehouse.replace_all([TableWrite(table, answers("a", 1), partition)])
 
 
 def _write_to_a_full_disk(path):
@@ -476,9 +439,6 @@ def test_a_full_disk_while_the_file_is_closed_is_one_clear_error_and_the_rows_ar
 
     assert child.exitcode == 0
     assert held(warehouse) == {"a": (100, ["old"]), "b": (100_000, ["new"])}
-
-
-# Letting go
 
 
 INTERRUPTED_IMPORT = """
@@ -547,66 +507,48 @@ def test_a_file_that_cannot_take_the_schema_is_one_clear_error_and_is_let_go(mis
     assert opened_by_another_process(missing.path), caught
 
 
-# Others at the door
-
-
-@pytest.fixture
-def foreign_reader(warehouse):
-    """A process that reads the file without our lock, and lets go when its input says so."""
+@pytest.mark.of_file
+def test_a_reader_at_the_duckdb_prompt_is_waited_for_and_the_log_names_it(warehouse, monkeypatch):
+    """Another process reads the file without our lock, and lets go when its input ends."""
     warehouse.replace(TABLE, answers("a", 1))
     script = """
         import duckdb, sys
-        connection = duckdb.connect(sys.argv[1], read_only=True)
-        print('open', flush=True)
-        sys.stdin.readline()
-        connection.close()
-        print('closed', flush=True)
+        with duckdb.connect(sys.argv[1], read_only=True):
+            print('open', flush=True)
+            sys.stdin.read()
     """
+    said = []
     with start(script, warehouse.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
         assert reader.stdout.readline() == "open\n"
-        yield reader
-        reader.kill()
+        with monkeypatch.context() as patched:
+            patched.setattr(file_database, "OPEN_TIMEOUT", 0.5)
+            with pytest.raises(WarehouseError, match="be opened; close what else has it open"):
+                warehouse.replace(TABLE, answers("a", 2))
+        # Each second counts as an hour, so that a second at the prompt is one.
+        now = time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: 3600 * now())
+        timer = threading.Timer(1, reader.stdin.close)
+        timer.start()
+        Warehouse(warehouse.path, said.append).replace(TABLE, answers("a", 2))
+        timer.join()
 
-
-@pytest.mark.of_file
-def test_a_reader_at_the_duckdb_prompt_is_waited_for_and_the_log_names_it(
-    warehouse, foreign_reader, monkeypatch
-):
-    with monkeypatch.context() as patched:
-        patched.setattr(file_database, "OPEN_TIMEOUT", 0.5)
-        with pytest.raises(WarehouseError, match="cannot be opened; close what else has it open"):
-            warehouse.replace(TABLE, answers("a", 2))
-    # Each second counts as an hour, so that a second at the prompt is one.
-    now = time.monotonic
-    monkeypatch.setattr(time, "monotonic", lambda: 3600 * now())
-
-    def let_go():
-        foreign_reader.stdin.write("\n")
-        foreign_reader.stdin.flush()
-
-    timer = threading.Timer(1, let_go)
-    timer.start()
-    said = []
-
-    Warehouse(warehouse.path, said.append).replace(TABLE, answers("a", 2))
-
-    timer.join()
-    assert foreign_reader.stdout.readline() == "closed\n"
     assert warehouse.count(TABLE) == 2
     assert 1 <= len(said) < 10
-    holder = (
-        rf"is open in .*python.* \(process {foreign_reader.pid}\); close it there.*vlm-loom sql"
-    )
+    holder = rf"is open in .*python.* \(process {reader.pid}\); close it there.*vlm-loom sql"
     assert all(re.search(rf"^Waiting for \d+ s: .*{holder}", line) for line in said)
 
 
 @pytest.mark.of_file
-def test_who_waits_behind_another_writer_says_so(warehouse, monkeypatch):
+def test_who_waits_behind_another_writer_says_so_and_does_not_wait_for_ever(warehouse, monkeypatch):
     monkeypatch.setattr(file_database, "SAID_AFTER", 0.2)
     assert warehouse.count(TABLE) == 0
     said = []
     lock = FileLock(f"{warehouse.path}.lock", thread_local=False)
     lock.acquire()
+    with monkeypatch.context() as patched:
+        patched.setattr(file_database, "LOCK_TIMEOUT", 0.2)
+        with pytest.raises(WarehouseError, match=r"Another process has held .*\.lock for"):
+            warehouse.count(TABLE)
     timer = threading.Timer(1, lock.release)
     timer.start()
 
@@ -617,54 +559,22 @@ def test_who_waits_behind_another_writer_says_so(warehouse, monkeypatch):
 
 
 @pytest.mark.of_file
-@pytest.mark.parametrize("content", [b"", b"no DuckDB file " * 1000])
-def test_what_is_no_duckdb_file_is_said_at_once_and_not_touched(warehouse, content, monkeypatch):
-    monkeypatch.setattr(file_database, "OPEN_TIMEOUT", 3600)
-    warehouse.path.write_bytes(content)
-
-    with pytest.raises(
-        WarehouseError,
-        match=r"is not a DuckDB file.*restore a backup \(vlm-loom workspace restore\)",
-    ):
-        warehouse.count(TABLE)
-
-    assert warehouse.path.read_bytes() == content
-
-
-@pytest.mark.of_file
-@pytest.mark.parametrize("share", [0, 0.9])
-def test_a_file_that_was_cut_short_is_one_sentence(warehouse, share):
+def test_what_is_no_duckdb_file_or_was_cut_short_is_said_and_not_touched(warehouse, monkeypatch):
     """DuckDB opens one that has its beginning, and fails where the rest is read."""
     warehouse.replace(TABLE, answers("a", 50_000))
-    content = warehouse.path.read_bytes()
-    warehouse.path.write_bytes(content[: 5_000 + int(share * len(content))])
-
-    with pytest.raises(WarehouseError, match=r"is damaged \(.*\): restore a backup"):
-        Warehouse(warehouse.path).sql(f"FROM {TABLE}")
-
-
-@pytest.mark.of_file
-def test_a_file_that_may_not_be_opened_is_not_called_damaged(warehouse, monkeypatch):
-    def denied(*_, **__):
-        raise duckdb.IOException('Cannot open file "x": Permission denied')
-
-    monkeypatch.setattr(file_database, "attached", denied)
-    with pytest.raises(WarehouseError, match="Permission denied.*you may read and write"):
-        warehouse.count(TABLE)
-
-
-@pytest.mark.of_file
-def test_a_lock_that_is_never_let_go_is_one_clear_error(warehouse, monkeypatch):
-    monkeypatch.setattr(file_database, "LOCK_TIMEOUT", 0.2)
-    assert warehouse.count(TABLE) == 0
-
-    with (
-        FileLock(f"{warehouse.path}.lock"),
-        pytest.raises(WarehouseError, match=r"Another process has held .*\.lock for"),
+    whole = warehouse.path.read_bytes()
+    monkeypatch.setattr(file_database, "OPEN_TIMEOUT", 3600)
+    for content, said in (
+        (b"", "is not a DuckDB file.*"),
+        (b"no DuckDB file " * 1000, "is not a DuckDB file.*"),
+        (whole[:5_000], r"is damaged \(.*\): "),
+        (whole[: 5_000 + int(0.9 * len(whole))], r"is damaged \(.*\): "),
     ):
-        warehouse.count(TABLE)
-
-    assert warehouse.count(TABLE) == 0
+        warehouse.path.write_bytes(content)
+        advice = r"restore a backup \(vlm-loom workspace restore\)"
+        with pytest.raises(WarehouseError, match=said + advice):
+            Warehouse(warehouse.path).sql(f"FROM {TABLE}")
+        assert warehouse.path.read_bytes() == content
 
 
 def _write(path, set_id, barrier, rounds):
@@ -683,12 +593,9 @@ def _read(path, barrier, done):
 
 @pytest.mark.of_file
 def test_processes_write_at_once_while_another_reads_and_all_rows_are_there(warehouse):
-    barrier, done = PROCESSES.Barrier(3), PROCESSES.Event()
-    writers = [
-        PROCESSES.Process(target=_write, args=(warehouse.path, f"{number}", barrier, 5))
-        for number in range(2)
-    ]
-    reader = PROCESSES.Process(target=_read, args=(warehouse.path, barrier, done))
+    path, barrier, done = warehouse.path, PROCESSES.Barrier(3), PROCESSES.Event()
+    writers = [PROCESSES.Process(target=_write, args=(path, name, barrier, 5)) for name in "ab"]
+    reader = PROCESSES.Process(target=_read, args=(path, barrier, done))
     for process in [*writers, reader]:
         process.start()
     for process in writers:
@@ -697,7 +604,7 @@ def test_processes_write_at_once_while_another_reads_and_all_rows_are_there(ware
     reader.join(120)
 
     assert [process.exitcode for process in [*writers, reader]] == [0] * 3
-    assert held(warehouse) == {f"{number}": (50, ["4"]) for number in range(2)}
+    assert held(warehouse) == dict.fromkeys("ab", (50, ["4"]))
 
 
 @pytest.mark.parametrize("of_run", [nullcontext, left_open.of_run], ids=["no run", "a run"])
@@ -715,34 +622,14 @@ def test_threads_of_one_process_may_share_a_warehouse(warehouse, of_run):
 class TestLeftOpen:
     """A run leaves the file open for its next transaction, and others come to it soon."""
 
-    def test_a_run_opens_the_file_once_for_transactions_that_follow_each_other(
-        self, warehouse, opened, monkeypatch
-    ):
-        monkeypatch.setattr(duckdb_file, "LEFT_OPEN", 3600)
-        monkeypatch.setattr(duckdb_file, "OPEN_AT_MOST", 3600)
-        with left_open.of_run():
-            for n_rows in (1, 2, 3):
-                warehouse.replace(TABLE, answers("a", n_rows))
-                assert warehouse.count(TABLE) == n_rows
-            assert len(opened) == 1
-            assert not opened_by_another_process(warehouse.path)
-        assert opened_by_another_process(warehouse.path)
-        # Outside of a run it is closed after each.
-        warehouse.replace(TABLE, answers("a", 1))
-        assert opened_by_another_process(warehouse.path)
-
-    def test_a_run_that_does_something_else_has_closed_the_file(self, warehouse):
+    def test_a_run_that_pauses_closes_the_file_and_others_get_it_anyway(self, warehouse):
+        """Without the limit the other process would wait until the run ends."""
+        alone = PROCESSES.Barrier(1)
         with left_open.of_run():
             warehouse.replace(TABLE, answers("a", 1))
             while not opened_by_another_process(warehouse.path):
                 time.sleep(0.01)
             assert warehouse.count(TABLE) == 1
-
-    def test_a_run_that_never_pauses_lets_others_in(self, warehouse):
-        """Without the limit the other process would wait until the run ends."""
-        warehouse.check()
-        alone = PROCESSES.Barrier(1)
-        with left_open.of_run():
             writer = PROCESSES.Process(target=_write, args=(warehouse.path, "other", alone, 1))
             writer.start()
             while writer.is_alive():
@@ -751,14 +638,11 @@ class TestLeftOpen:
             assert writer.exitcode == 0
             assert warehouse.count(TABLE, {"set_id": "other"}) == 50
 
-    def test_a_failed_transaction_closes_the_file(self, warehouse):
+    def test_a_failed_transaction_and_what_needs_an_own_file_close_it(self, warehouse, tmp_path):
         with left_open.of_run():
             with pytest.raises(duckdb.Error, match="no_such_table"):
                 warehouse.sql("SELECT * FROM no_such_table")
             assert opened_by_another_process(warehouse.path)
-
-    def test_a_copy_and_a_write_with_memory_of_its_own_close_it_first(self, warehouse, tmp_path):
-        with left_open.of_run():
             warehouse.replace(TABLE, answers("a", 2))
             warehouse.copy_to(tmp_path / "copy.duckdb")
             assert Warehouse(tmp_path / "copy.duckdb").count(TABLE) == 2
@@ -767,15 +651,12 @@ class TestLeftOpen:
 
     def test_when_a_run_has_ended_nobody_is_still_closing_its_file(self, tmp_path):
         """Whoever copies the folder then would find half of it."""
-        files, closing, began, closed = OpenFiles(), ExitStack(), threading.Event(), []
-
-        def slowly():
-            began.set()
-            time.sleep(0.5)
-            closed.append(True)
-
-        closing.callback(slowly)
+        files, closing, steps = OpenFiles(), ExitStack(), []
+        closing.callback(steps.append, "closed")
+        closing.callback(time.sleep, 0.5)
+        closing.callback(steps.append, "begun")
         with files.of_run():
             files.leave(tmp_path, OpenFile(duckdb.connect(), time.monotonic(), closing))
-            assert began.wait(60)
-        assert closed
+            while not steps:
+                time.sleep(0.01)
+        assert steps == ["begun", "closed"]

@@ -4,8 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from methods.review.decisions import QueueItem
-from tests.review.http_people import signed_in
-from tests.review.pages import Site, dialogue, make_site
+from tests.review.pages import Site, dialogue, make_site, signed_in
 
 
 @pytest.fixture

@@ -1,14 +1,18 @@
-"""Accounts from a shell: what is printed, what is read, and that no password is ever shown."""
+"""Accounts and the demo from a shell: what is printed and read, and that no password is ever shown."""
 
 import io
 import re
 
 import pytest
 
+from assets.common.tables import rows_to_arrow
 from dagster_project.cli import main as loom
-from resources.files.home import review_path
+from methods.ids import canonical_json, content_id
+from resources.files.home import review_path, warehouse_path
 from resources.review.accounts import Account, Accounts
-from tests.doubles.serving import free_ports
+from resources.review.store import ReviewStore
+from resources.warehouse import Warehouse
+from review import commands
 
 RIGHT = "correct horse battery"
 
@@ -27,10 +31,6 @@ def run(capsys):
         return code, printed.out, printed.err
 
     return run
-
-
-def typed(monkeypatch, text):
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
 def prompted(monkeypatch, *answers):
@@ -59,14 +59,6 @@ def test_who_is_added_gets_a_link_that_signs_in_once(run):
     assert Accounts(review_path()).get("bob") is None
 
 
-def test_a_password_is_a_line_of_standard_input_and_makes_no_link(run, monkeypatch):
-    typed(monkeypatch, f"{RIGHT}\nand more\n")
-    code, out, err = run("add", "bob", "--role", "expert", "--password")
-
-    assert (code, out, err) == (0, "bob may review as expert.\n", "")
-    assert Accounts(review_path()).check("bob", RIGHT)
-
-
 def test_at_a_prompt_it_is_asked_for_twice(run, monkeypatch):
     prompted(monkeypatch, RIGHT, RIGHT)
     assert run("add", "bob", "--role", "expert", "--password")[0] == 0
@@ -76,27 +68,16 @@ def test_at_a_prompt_it_is_asked_for_twice(run, monkeypatch):
     code, out, err = run("add", "eve", "--role", "expert", "--password")
     assert (code, out, err) == (2, "", "The two passwords differ.\n")
     assert Accounts(review_path()).get("eve") is None
+    prompted(monkeypatch)  # No password is asked for where there is no account.
+    assert run("password", "who") == (2, "", "There is no account 'who'.\n")
 
 
-def test_a_list_without_accounts_says_how_to_add_one(run):
-    code, out, err = run("list")
-    assert (code, err) == (0, "")
-    assert out.endswith("vlm-loom review account add NAME --role annotator\n")
-    command = out.rpartition("account ")[2].split()
-    assert run(*[word.replace("NAME", "ann") for word in command])[0] == 0
-
-
-def test_serve_says_first_what_keeps_it_from_starting(run, monkeypatch, capsys):
-    review_path().with_name("review.yaml").write_text("default: {annotators: 7}\n")
-    assert loom(["review", "serve", "--port", str(*free_ports(1))]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and "review.yaml" in said.err
-
-
-def test_the_list_says_who_may_what_and_how_they_sign_in(run, monkeypatch):
+def test_a_password_is_a_line_of_input_and_the_list_says_who_may_what(run, monkeypatch):
     run("add", "Zoë", "--role", "annotator")
-    typed(monkeypatch, RIGHT)
-    run("add", "bob", "--role", "expert", "--password")
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{RIGHT}\nand more\n"))
+    added = run("add", "bob", "--role", "expert", "--password")
+    assert added == (0, "bob may review as expert.\n", ""), "no link"
+    assert Accounts(review_path()).check("bob", RIGHT)
     run("add", "eve", "--role", "annotator")
     run("role", "eve", "admin")
     run("disable", "Zoë")
@@ -116,6 +97,29 @@ def test_a_person_gets_another_name_and_then_a_pseudonym(run):
     assert Accounts(review_path()).all() == []
 
 
-def test_a_name_that_is_not_there_is_said_to_be_missing(run, monkeypatch):
-    prompted(monkeypatch)  # No password is asked for.
-    assert run("password", "who") == (2, "", "There is no account 'who'.\n")
+def test_the_demo_queues_its_items_alone_and_prints_links_that_sign_in(capsys, monkeypatch):
+    assert loom(["review", "demo"]) == 2
+    assert capsys.readouterr().err == "There is nothing to review yet. Run `vlm-loom demo` first.\n"
+    content = {"original": "How many?", "rewrite": "Pray, how many?"}
+    row = {"item_id": "item", "kind": "rewrite", "set_id": "a set", "context": None}
+    row |= {"content": canonical_json(content), "content_hash": content_id(content)}
+    row["image_ids"] = []
+    Warehouse(warehouse_path()).replace("review.queue", rows_to_arrow("review.queue", [row]))
+    served: list[tuple[ReviewStore, Accounts, int]] = []
+    monkeypatch.setattr(commands, "_serve", lambda *given: served.append(given) or 0)
+
+    assert loom(["review", "demo", "--port", "8123"]) == 0
+    assert loom(["review", "demo", "--port", "8123"]) == 0  # Again: nothing new, and new links.
+
+    said = capsys.readouterr().out
+    for n_new in (1, 0):
+        assert f"The review queue has {n_new} new items and 0 changed ones." in said
+    store, accounts, port = served[-1]
+    assert {each.kind for each in store.progress()} == {"rewrite"}
+    links = re.findall(r"http://127\.0\.0\.1:8123/link/([\w-]+)", said)
+    assert port == 8123 and len(links) == 8
+    invited = [accounts.invited(token) for token in links]
+    # The first four are void since there are newer ones.
+    assert [each and (each.name, each.role) for each in invited] == [None] * 4 + list(
+        commands.PEOPLE
+    )

@@ -6,30 +6,31 @@ import re
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from methods.review.decisions import VERDICTS
-from methods.review.kinds import KINDS, REASONS
-from resources.review.accounts import ROLES
 from resources.review.items import MOST_SEARCHED
-from resources.review.locks import LockClaim
-from review.pages.frame import HERE, KEYS, TOUR, texts, version
+from review.pages.frame import texts, version
 from review.pages.lead import SHOWN_MEASURES
-from review.pages.queue import NOTICES, STATUSES
-from tests.review.html import attribute, csrf_token_in, has_inline_code
-from tests.review.http_people import browser, decide, opened, signed_in
-from tests.review.pages import dialogue
-from tests.review.samples import samples
+from tests.review.items_of_every_kind import samples
+from tests.review.pages import (
+    attribute,
+    browser,
+    csrf_token_in,
+    decide,
+    dialogue,
+    has_inline_code,
+    opened,
+    signed_in,
+)
 
 
 def test_a_link_signs_in_once_and_only_when_used(site):
     link = f"/link/{site.accounts.link('anna')}"
-    for _ in range(2):  # Looking, as mail scanners do, uses nothing up.
-        page = browser(site).get(link)
-        assert page.status_code == 200 and "anna" in page.text
     client = browser(site)
-    token = csrf_token_in(client.get(link).text)
-    assert client.post(link, data={"csrf_token": token}).status_code == 303
-    late = browser(site)
-    assert late.get(link).status_code == 410
+    for _ in range(2):  # Looking, as mail scanners do, uses nothing up.
+        page = client.get(link)
+        assert page.status_code == 200 and "anna" in page.text
+    data = {"csrf_token": csrf_token_in(page.text)}
+    assert client.post(link, data=data).status_code == 303
+    assert browser(site).get(link).status_code == 410
 
 
 def test_an_administrator_adds_and_disables_accounts(site):
@@ -73,24 +74,18 @@ HALF, LONE = "half \ud83d", "The text has lone surrogates: remove them."
 def test_what_cannot_be_stored_is_refused_in_one_sentence(anna, one, site, act, said, sentence):
     data = opened(anna, one["item_id"])
     known = {name: data[name] for name in ("token", "content_hash", "round")}
+    as_json = {"content-type": "application/json"}
     # As ASCII, for httpx2 would not send half a character; JSON can say it.
-    answer = anna.post(
-        data["urls"][act],
-        content=json.dumps({**known, **said}),
-        headers={"content-type": "application/json"},
-    )
+    content = json.dumps({**known, **said})
+    answer = anna.post(data["urls"][act], content=content, headers=as_json)
     assert answer.status_code == 422 and sentence in answer.json()["error"]
+    for body in ("", "[1]", "[" * 100_000):
+        answer = anna.post(data["urls"][act], content=body, headers=as_json)
+        assert answer.status_code == 400 and "error" in answer.json(), "it is no object"
     assert site.store.decisions() == []
 
 
-def test_a_body_that_is_no_object_is_refused(one, anna):
-    url = f"/items/{one['item_id']}/draft"
-    for body in ("", "[1]", "[" * 100_000):
-        answer = anna.post(url, content=body, headers={"content-type": "application/json"})
-        assert answer.status_code == 400 and "error" in answer.json()
-
-
-def test_a_draft_comes_back_and_goes_with_the_decision(one, anna, site):
+def test_a_draft_comes_back_to_its_person_alone(one, anna, site):
     data = opened(anna, one["item_id"])
     begun = json.loads(json.dumps(one["content"]))
     begun["turns"][0]["answer"] = ""  # Not valid yet, and kept nevertheless.
@@ -107,8 +102,6 @@ def test_a_draft_comes_back_and_goes_with_the_decision(one, anna, site):
     assert attribute(other, "#review-data", "type") is None and "to do" not in other
 
     assert decide(anna, again, "accept").status_code == 200
-    claim = LockClaim(data["token"], one["item_id"], "anna")
-    assert site.store.draft(claim)[0] is None
 
 
 def test_a_draft_of_no_form_is_left_aside(one, anna):
@@ -122,27 +115,18 @@ def test_a_draft_of_no_form_is_left_aside(one, anna):
 
 def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site):
     data = opened(anna, one["item_id"])
-    token, urls = {"token": data["token"]}, data["urls"]
-    assert anna.post(urls["renew"], json=token).json() == {"locked": True}
-    anna.post(urls["unlock"], json=token)
-    assert anna.post(urls["renew"], json=token).json() == {"locked": False}
+    anna.post(data["urls"]["unlock"], json={"token": data["token"]})
     lost = decide(anna, data, "accept")
-    assert (lost.status_code, lost.json()["error"]) == (409, texts("en")["work.lost"])
-
-    data = opened(anna, one["item_id"])
+    held = opened(anna, one["item_id"])
     site.store.update_queue([dialogue(site, "one", ("Changed?", "Yes."))])
-    stale = decide(anna, data, "accept")
-    said = texts("en")["work.changed_meanwhile"]
-    assert (stale.status_code, stale.json()["error"]) == (409, said)
+    stale = decide(anna, held, "accept")
+    for answer, said in ((lost, "work.lost"), (stale, "work.changed_meanwhile")):
+        assert (answer.status_code, answer.json()["error"]) == (409, texts("en")[said])
     assert site.store.decisions() == []
 
 
 def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):
-    found = [
-        ["leak", "the harbour of Oslo"],
-        ["unsupported", "a <red> ship"],
-        ["length", "3 words"],
-    ]
+    found = [["leak", "the harbour"], ["unsupported", "a <red> ship"], ["length", "3 words"]]
     checks = {"q0": {"turn": 1, "outcome": "review", "found": found}}
     one = dialogue(site, "checked", context={"checks": checks})
     site.store.update_queue([one])
@@ -153,7 +137,7 @@ def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):
         "Checks: look at this pair",
         "length: 3 words",
         "Question",
-        "says what only a caption or page says: the harbour of Oslo",
+        "says what only a caption or page says: the harbour",
         "Answer",
         "not supported by the pictures: a <red> ship",
     ]
@@ -167,10 +151,9 @@ def test_the_queue_is_filtered_and_counts(anna, site):
     assert "offset=50" not in anna.get("/").text, "there is one page"
     site.store.update_queue([whale, *numbered])
 
-    assert "0 / 61" in anna.get("/").text
-    assert "offset=50" in anna.get("/").text
-    assert anna.get("/").text.count("data-row") == 50
-    assert "1–50 / 61" in anna.get("/").text
+    first = anna.get("/").text
+    assert first.count("data-row") == 50
+    assert all(shown in first for shown in ("0 / 61", "offset=50", "1–50 / 61"))
     last = anna.get("/?offset=50").text
     assert last.count("data-row") == 11 and "51–61 / 61" in last
     found = anna.get("/?text=WHALE&kind=dialogue&status=round_1").text
@@ -200,33 +183,14 @@ def test_pages_carry_no_script_or_style_of_their_own(site):
         page = client.get(path)
         assert page.status_code == 200
         assert not has_inline_code(page.text), path
-        policy = page.headers["content-security-policy"]
-        assert "script-src 'self'" in policy and "unsafe" not in policy
     static = client.get(f"/static/{version()}/item.js")
     assert static.status_code == 200 and "immutable" in static.headers["cache-control"]
 
 
-def test_languages_say_the_same_things_and_templates_ask_for_nothing_else():
+def test_languages_say_the_same_things():
     english, chinese = texts("en"), texts("zh")
-    assert english.keys() == chinese.keys()
+    assert english.keys() == chinese.keys() >= {f"measure.{name}" for name in SHOWN_MEASURES}
     assert all(re.search("[\u4e00-\u9fff]", text) for text in chinese.values())
-    templates = "".join(path.read_text() for path in (HERE / "templates").rglob("*.html"))
-    sources = "".join(path.read_text() for path in (HERE / "pages").glob("*.py"))
-    asked = set(re.findall(r't\("([\w.]+)"\)', templates))
-    asked |= set(re.findall(r'say\(request, "([\w.]+)"\)', sources)) | set(NOTICES)
-    asked |= {f"key.{what}" for _, keys in KEYS for _, what in keys}
-    asked |= {f"keys.{group}" for group, _ in KEYS}
-    asked |= {f"tour.{step}{end}" for step in TOUR for end in ("", "_text")}
-    asked |= {f"measure.{name}" for name in SHOWN_MEASURES}
-    for prefix, names in (
-        ("kind", KINDS),
-        ("status", STATUSES),
-        ("verdict", VERDICTS),
-        ("reason", REASONS),
-        ("role", ROLES),
-    ):
-        asked |= {f"{prefix}.{name}" for name in names}
-    assert not asked - english.keys()
 
 
 def test_a_language_is_chosen_and_what_is_refused_is_said_in_it(anna, site):

@@ -15,6 +15,7 @@ from resources.review.accounts import Accounts
 from resources.review.gold import gold_id_of
 from resources.review.store import ReviewStore
 from review.dump import COLUMNS, FORMS, DumpError, dump_file, load, tables
+from tests.resources.review.account_clock import CHEAP
 from tests.resources.review.review_queue import (
     item,
     item_with,
@@ -24,19 +25,19 @@ from tests.resources.review.review_queue import (
     with_rules,
     work,
 )
-from tests.review.http_people import signed_in
-from tests.review.pages import make_site
+from tests.review.pages import make_site, signed_in
 
 Row = dict[str, Any]
 PEOPLE = {"ann": "annotator", "bob": "annotator", "eve": "expert", "ada": "admin"}
+FORMULAS = ("=", "+", "-", "@")
 FORMULA = '=HYPERLINK("http://x","y")\r\n\'+1, “字” <b>'
 
 
-def home(path: Path) -> tuple[ReviewStore, Accounts]:
-    store = with_rules(path, "default: {annotators: 1, expert: all}")
-    store.update_queue(queue(4))
-    accounts = Accounts(store.path)
-    for name, role in PEOPLE.items():
+def home(path: Path, n_items: int = 4, **more: str) -> tuple[ReviewStore, Accounts]:
+    """A store with items, and people, of whom `more` have these roles."""
+    store = with_rules(path, "default: {annotators: 1, expert: all}", queue(n_items))
+    accounts = Accounts(store.path, hasher=CHEAP)
+    for name, role in {**PEOPLE, **more}.items():
         accounts.add(name, role)
     return store, accounts
 
@@ -53,7 +54,6 @@ def worked(tmp_path: Path) -> ReviewStore:
     work(store, "bob", item_id="item-2")
     work(store, "bob", item_id="item-3")
     last = store.last_decision("bob")
-    assert last is not None and last.event_id is not None
     store.take_back("item-3", last.event_id, "bob")
     store.reopen("item-0", "ada", 2, FORMULA)
     store.comment("item-0", "ann", FORMULA)
@@ -94,29 +94,23 @@ def golden(worked: ReviewStore) -> ReviewStore:
         work(worked, "eve", "expert")
     assert worked.make_gold(5, "ada") == 2
     for row, says in zip(worked.gold(), ("accept", "reject"), strict=True):
-        decide_gold(worked, row["item_id"], says)
+        more = {"seconds": 1.0, "decided_at": "2026-02-01T00:00:00+00:00"}
+        assert worked.append([verdict(worked.item(row["item_id"]), "new", says, **more)]) == (1, 0)
     return worked
-
-
-def decide_gold(store: ReviewStore, gold_id: str, says: str) -> None:
-    more = {"seconds": 1.0, "decided_at": "2026-02-01T00:00:00+00:00"}
-    assert store.append([verdict(store.item(gold_id), "new", says, **more)]) == (1, 0)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_it_is_read_back_whole(golden, tmp_path, form):
     if form == "csv":
         with zipfile.ZipFile(io.BytesIO(dump_file(golden, form))) as archive:
-            for name in archive.namelist():
-                text = io.StringIO(archive.read(name).decode("utf-8-sig"), newline="")
-                cells = [cell.lstrip() for row in csv.reader(text) for cell in row]
-                assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+            texts = [archive.read(name).decode("utf-8-sig") for name in archive.namelist()]
+        rows = [row for text in texts for row in csv.reader(io.StringIO(text, newline=""))]
+        assert not [cell for row in rows for cell in row if cell.lstrip().startswith(FORMULAS)]
     # A note as long as the app takes.
     work(golden, "bob", item_id="item-3", note="n" * 200_000)
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(golden, form))
-    store, accounts = home(tmp_path / "other")
-    accounts.add("new", "annotator")
+    store, accounts = home(tmp_path / "other", new="annotator")
 
     assert load(file, store, accounts) == ((11, 2, 0, 0, 0), 0, 0)
 
@@ -139,8 +133,7 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
         for name in archive.namelist():
             if name != "gold.jsonl":
                 without.writestr(name, archive.read(name))
-    store, accounts = home(tmp_path / "other")
-    accounts.add("new", "annotator")
+    store, accounts = home(tmp_path / "other", new="annotator")
     # A file of an earlier version has no gold items.
     assert load(old, store, accounts) == ((8, 2, 0, 0, 0), 0, 2)
     # The advice works: gold made here has the same ids.
@@ -148,10 +141,7 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
     assert load(old, store, accounts) == ((2, 0, 10, 0, 0), 0, 0)
 
     copied = {row["of_item"] for row in golden.gold()}
-    store = ReviewStore(tmp_path / "fourth" / "review.sqlite")
-    accounts = Accounts(store.path)
-    for name, role in {**PEOPLE, "new": "annotator"}.items():
-        accounts.add(name, role)
+    store, _ = home(tmp_path / "fourth", 0, new="annotator")
     here = [each for each in queue(4) if each["item_id"] not in copied]
     store.update_queue(here)
     n_here = len(golden.decisions({each["item_id"] for each in here}, revoked=True))
@@ -191,11 +181,8 @@ def test_the_tables_say_what_was_done(worked):
     for name, rows in made.items():
         assert all(set(row) >= set(COLUMNS[name]) for row in rows)
     (revision,) = made["revisions"]
-    assert (revision["part"], revision["before"], revision["after"]) == (
-        "rewrite",
-        "Rewrite 0.0",
-        FORMULA,
-    )
+    found = [revision[name] for name in ("part", "before", "after")]
+    assert found == ["rewrite", "Rewrite 0.0", FORMULA]
     assert [row["ended_for"] for row in made["decisions"] if row["ended_by"]] == [FORMULA, None]
     # What was taken back or opened again took effort that does not count.
     effort = {row["reviewer"]: row["n_decisions"] for row in made["effort"]}
@@ -265,13 +252,9 @@ def test_gold_that_no_decision_can_be_compared_with_is_refused(tmp_path, expecte
     scored = item_with({"image_ids": [], **texts, **scale}, "score")
     store.update_queue([scored])
     content = {**scored["content"], "scores": expected["scores"]}
-    row = {
-        "item_id": gold_id_of(scored),
-        "of_item": scored["item_id"],
-        "expected": json.dumps({"verdict": expected["verdict"], "content": content}),
-        "made_by": "ada",
-        "made_at": "2026-01-01T00:00:00+00:00",
-    }
+    row = {"item_id": gold_id_of(scored), "of_item": scored["item_id"], "made_by": "ada"}
+    row["expected"] = json.dumps({"verdict": expected["verdict"], "content": content})
+    row["made_at"] = "2026-01-01T00:00:00+00:00"
     with pytest.raises(DumpError, match=f"gold, row 1: expected: .*{fault}"):
         load(written(tmp_path / "gold.zip", [], gold=[row]), store, accounts)
     assert store.gold() == []
@@ -386,8 +369,8 @@ def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
     assert sorted(each.reviewer for each in other.decisions()) == ["ann", "bob"]
     assert sorted(each.author for each in other.comments()) == ["ann", "bob"]
     assert load(file, store, accounts) == ((0, 2, 2, 0, 0), 0, 0)
-    people.erase("ann")
-    people.erase("bob")
+    for name in ("ann", "bob"):
+        people.erase(name)
     assert load(file, other, people) == ((0, 0, 4, 0, 0), 0, 0)
 
 

@@ -41,10 +41,11 @@ def edited(line, answer):
 
 
 class Folder:
-    """Files going out and coming back, each under a new name."""
+    """Three items, and files going out and coming back, each under a new name."""
 
-    def __init__(self, path, items, store):
-        self.path, self.items, self.store, self.n_files = path, items, store, 0
+    def __init__(self, path):
+        self.path, self.items, self.n_files = path, [queued(n) for n in range(3)], 0
+        self.store = ReviewStore(path / "review.sqlite")
 
     def new(self):
         self.n_files += 1
@@ -69,42 +70,16 @@ class Folder:
 
 
 @pytest.fixture
-def items():
-    return [queued(0), queued(1), queued(2)]
-
-
-@pytest.fixture
-def store(tmp_path):
-    return ReviewStore(tmp_path / "review.sqlite")
-
-
-@pytest.fixture
-def folder(tmp_path, items, store):
-    return Folder(tmp_path, items, store)
-
-
-class TestExport:
-    def test_a_line_has_what_to_judge_and_the_fields_to_fill(self, folder, items):
-        line = folder.export(1)[0]
-        said = dict.fromkeys(("verdict", "edits", "reason", "note"))
-        keys = ("item_id", "content_hash", "kind", "image_ids", "page_urls", "content")
-        assert line == {"round": 1, **{key: items[0][key] for key in keys}, **said}
-
-    def test_early_the_expert_gets_what_nobody_decided(self, folder):
-        assert len(folder.export(2)) == 0
-        assert len(folder.export(2, early=True)) == 3
-
-    def test_a_file_that_may_be_filled_in_is_not_written_over(self, tmp_path, items):
-        out = tmp_path / "out.jsonl"
-        write_jsonl(items, 1, out)
-        with pytest.raises(FileExistsError):
-            write_jsonl([], 1, out)
-        assert len(out.read_text().splitlines()) == 3
+def folder(tmp_path):
+    return Folder(tmp_path)
 
 
 class TestTwoRounds:
-    def test_edit_then_accept(self, folder):
+    def test_a_line_has_what_to_judge_and_the_fields_to_fill_for_edit_then_accept(self, folder):
         zero, one, two = folder.export(1)
+        said = dict.fromkeys(("verdict", "edits", "reason", "note"))
+        keys = ("item_id", "content_hash", "kind", "image_ids", "page_urls", "content")
+        assert zero == {"round": 1, **{key: folder.items[0][key] for key in keys}, **said}
         result = folder.back(
             [
                 edited(zero, "A lighthouse."),
@@ -137,9 +112,7 @@ class TestImport:
         assert (first.added, first.left_open, first.problems) == (2, 1, [])
         assert (again.added, again.n_known, again.problems) == (0, 2, [])
 
-    def test_a_bad_line_is_reported_by_number_and_the_good_ones_are_kept(
-        self, folder, items, store
-    ):
+    def test_a_bad_line_is_reported_by_number_and_the_good_ones_are_kept(self, folder):
         zero, one, two = folder.export(1)
         lines = [
             json.dumps(zero | {"verdict": "fine"}),
@@ -155,7 +128,7 @@ class TestImport:
         text = "\ufeff" + "\r\n".join(lines) + "\r\n"
         path.write_bytes(text.encode() + b"\xff\n" + b"[" * 100_000)
 
-        result = import_records(items, store, read_jsonl(path), "ann", 1)
+        result = import_records(folder.items, folder.store, read_jsonl(path), "ann", 1)
 
         assert result.added == 1
         assert [problem.split(":")[0] for problem in result.problems] == [
@@ -168,19 +141,19 @@ class TestImport:
         folder.store.update_queue(folder.items)
         lines = [line | {"verdict": "accept"} for line in folder.export(1)]
         lock = folder.store.lock_item("bob", "annotator", item_id=lines[0]["item_id"])
-        assert lock is not None
 
         result = folder.back(lines)
 
         assert result.added == len(lines) - 1
-        assert len(result.problems) == 1
-        assert "is open in the app by bob: import the file again" in result.problems[0]
+        [problem] = result.problems
+        assert "is open in the app by bob: import the file again" in problem
         folder.store.release(lock.item_id, "bob")
         assert folder.back(lines).added == 1
 
     def test_an_item_that_an_annotator_has_open_may_be_decided_early_by_an_expert(self, folder):
         folder.store.update_queue(folder.items)
-        line, *_ = folder.export(2, early=True)
+        assert folder.export(2) == [], "nobody has decided one"
+        line, _, _ = folder.export(2, early=True)
         assert folder.store.lock_item("bob", "annotator", item_id=line["item_id"])
         assert folder.back([line | {"verdict": "accept"}], "eve", 2).added == 1
 
@@ -191,24 +164,17 @@ class TestImport:
         result = folder.back(early)
 
         assert result.added == 2
-        assert len(result.problems) == 1
-        assert result.problems[0].startswith("line 1: conflict: item item-0 was decided on at")
+        [problem] = result.problems
+        assert problem.startswith("line 1: conflict: item item-0 was decided on at")
         assert folder.resolved(0).status == "pending"
 
     def test_one_item_decided_two_ways_in_one_file_is_a_conflict(self, folder):
         zero, one, _ = folder.export(1)
-        lines = [
-            edited(zero, "A lighthouse."),
-            one | {"verdict": "accept"},
-            edited(zero, "A mill."),
-        ]
-
-        result = folder.back(lines)
-
+        ways = [edited(zero, answer) for answer in ("A lighthouse.", "A mill.")]
+        result = folder.back([ways[0], one | {"verdict": "accept"}, ways[1]])
         assert result.added == 1
         assert [problem[:16] for problem in result.problems] == [
-            "line 1: conflict",
-            "line 3: conflict",
+            f"line {number}: conflict" for number in (1, 3)
         ]
         assert folder.resolved(0).revision == 0
 
@@ -249,15 +215,15 @@ class TestTwoSources:
         ]
         assert folder.export(2)[0]["content"]["turns"][0]["answer"] == "A lighthouse."
 
-    def test_of_two_imports_at_once_one_is_taken_and_one_reported(self, folder, store):
-        lines = folder.export(1)
-        ways = [edited(lines[0], f"Mill {number}.") for number in range(4)]
+    def test_of_two_imports_at_once_one_is_taken_and_one_reported(self, folder):
+        line = folder.export(1)[0]
+        ways = [edited(line, f"Mill {number}.") for number in range(4)]
         start = Barrier(len(ways))
 
         def import_one(way):
             records = [Record("line 1", way)]
             start.wait()
-            return import_records(folder.items, store, records, "ann", 1)
+            return import_records(folder.items, folder.store, records, "ann", 1)
 
         with ThreadPoolExecutor(len(ways)) as threads:
             results = list(threads.map(import_one, ways))
@@ -291,11 +257,8 @@ def test_an_export_that_fills_the_disk_leaves_no_file(folder, tmp_path, write):
 
 
 class TestCommandLine:
-    @pytest.fixture(autouse=True)
-    def home(self, tmp_path, monkeypatch):
-        monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-
     def test_out_and_back(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
         assert loom(["review", "export", "--out", str(tmp_path / "none.jsonl")]) == 2
         assert "materialize review/queue first" in capsys.readouterr().err
         picture = ImageStore(tmp_path / "images").put(PICTURE)

@@ -3,24 +3,24 @@
 import csv
 import io
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from methods.spreadsheet_cells import unmarked_rows
 from review.pages import lead
-from review.pages.lead import LeadFigures
-from tests.review.html import has_inline_code
-from tests.review.http_people import decide, opened, signed_in
-from tests.review.pages import Site, dialogue, make_site
+from tests.review.pages import Site, decide, dialogue, has_inline_code, make_site, opened, signed_in
+
+
+def queued(home: Path, rules: str) -> Site:
+    site = make_site(home, rules)
+    site.store.update_queue([dialogue(site, f"number {number}") for number in range(3)])
+    return site
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    site = make_site(tmp_path / "home", "default: {annotators: 2, expert: disagreement}\n")
-    site.store.update_queue([dialogue(site, f"number {number}") for number in range(3)])
-    return site
+    return queued(tmp_path / "home", "default: {annotators: 2, expert: disagreement}\n")
 
 
 def cells(html: str, selector: str) -> list[str]:
@@ -52,17 +52,6 @@ def test_the_lead_sees_who_did_what_and_others_do_not(site):
             assert reader.get(path).status_code == 403
         for path in ("/lead/release", "/lead/assign", "/lead/gold"):
             assert reader.post(path, data={"name": "ben", "n": "1"}).status_code == 403
-
-
-def test_figures_that_take_long_are_kept_for_a_time(monkeypatch):
-    figures = LeadFigures(SimpleNamespace(overview=object))
-    assert figures.current() is not figures.current(), "they are quick"
-    monkeypatch.setattr(lead, "QUICK_SECONDS", 0.0)
-    monkeypatch.setattr(lead, "TIMES", 1e9)
-    first = figures.current()
-    assert figures.current() is first
-    figures.clear()
-    assert figures.current() is not first
 
 
 def test_a_hold_is_released(site):
@@ -99,15 +88,19 @@ def test_items_are_assigned_and_the_assignment_ends(site):
     assert site.store.assignments() == []
 
 
-def test_gold_is_made_and_a_new_annotator_begins_with_it(tmp_path):
+def test_gold_is_made_and_a_new_annotator_begins_with_it(tmp_path, monkeypatch):
     rules = "default: {expert: all}\ncalibration: {items: 1, hits: 1}\n"
-    site = make_site(tmp_path / "gold", rules)
-    site.store.update_queue([dialogue(site, f"number {number}") for number in range(3)])
+    site = queued(tmp_path / "gold", rules)
     one = site.store.items()[0]["item_id"]
     anna, ben, eva, ada = (signed_in(site, name) for name in ("anna", "ben", "eva", "ada"))
     decide(anna, opened(anna, one), "accept")
     decide(eva, opened(eva, one), "accept")
     assert "Experts have decided no further item" not in ada.get("/lead").text
+    # Figures that take long are kept for a time, but not after gold was made.
+    monkeypatch.setattr(lead, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(lead, "TIMES", 1e9)
+    figures = ada.app.state.figures
+    assert figures.current() is figures.current()
     assert ada.post("/lead/gold", data={"n": "5"}).status_code == 303
     assert ada.post("/lead/gold", data={"n": "x"}).status_code == 422
 

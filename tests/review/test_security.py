@@ -1,19 +1,16 @@
 """What a browser can and cannot do with the app, signed in or not."""
 
 import pytest
-from argon2 import PasswordHasher
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from resources.images.store import ImageStore
-from resources.review.accounts import Accounts
 from resources.review.store import ReviewStore
 from review.app import create_app
 from review.security import local_path
-from tests.review.html import csrf_token_in, sign_in_address
+from tests.resources.review.account_clock import RIGHT, WRONG
+from tests.review.pages import PEOPLE, csrf_token_in, sign_in_address
 
 HERE = "http://127.0.0.1:8090"
-RIGHT, WRONG = "correct horse battery", "incorrect horse battery"
 FOR_ALL = {"/login", "/link/{token}", "/logout", "/language/{language}"}
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
@@ -22,18 +19,16 @@ POLICY = (
 
 
 @pytest.fixture
-def accounts(tmp_path):
-    """One of each role, all with the password RIGHT; what hashing it costs is not what is tested."""
-    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    accounts = Accounts(tmp_path / "review.sqlite", hasher=hasher)
-    for name, role in (("ann", "annotator"), ("eve", "expert"), ("ada", "admin")):
-        accounts.add(name, role, RIGHT)
-    return accounts
+def accounts(site):
+    """One of each role, all with the password RIGHT."""
+    for name in PEOPLE:
+        site.accounts.set_password(name, RIGHT)
+    return site.accounts
 
 
 @pytest.fixture
-def app(tmp_path, accounts):
-    return create_app(ReviewStore(accounts.path), accounts, ImageStore(tmp_path / "images"))
+def app(site, accounts):
+    return create_app(site.store, accounts, site.images)
 
 
 @pytest.fixture
@@ -68,7 +63,7 @@ def token_of(browser, page="/login"):
     return csrf_token_in(browser.get(page).text)
 
 
-def signs_in(browser, name="ann", password=RIGHT):
+def signs_in(browser, name="anna", password=RIGHT):
     data = {"name": name, "password": password, "csrf_token": token_of(browser)}
     return browser.post("/login", data=data)
 
@@ -79,9 +74,9 @@ def session_of(browser):
 
 class TestSigningIn:
     def test_wrong_unknown_and_disabled_look_alike(self, visit, accounts):
-        accounts.disable("eve")
+        accounts.disable("eva")
         browser, answers = visit(), []
-        for name, password in (("ann", WRONG), ("eve", RIGHT), ("nobody", RIGHT)):
+        for name, password in (("anna", WRONG), ("eva", RIGHT), ("nobody", RIGHT)):
             answer = signs_in(browser, name, password)
             text = answer.text.replace(f'value="{name}"', "")
             answers.append((answer.status_code, tuple(answer.headers.keys()), text))
@@ -92,14 +87,14 @@ class TestSigningIn:
 
     def test_nobody_goes_on_with_a_token_that_was_there_before(self, visit, accounts):
         ann = visit()
-        for planted, page in (("planted", "/login"), (accounts.begin_session("eve"), "/")):
+        for planted, page in (("planted", "/login"), (accounts.begin_session("eva"), "/")):
             ann.cookies.set("review_session", planted, domain="127.0.0.1", path="/")
-            data = {"name": "ann", "password": RIGHT, "csrf_token": token_of(ann, page)}
+            data = {"name": "anna", "password": RIGHT, "csrf_token": token_of(ann, page)}
 
             assert ann.post("/login", data=data).status_code == 303
             assert session_of(ann) not in (None, planted)
             assert accounts.session(planted) is None
-            assert accounts.session(session_of(ann)).name == "ann"
+            assert accounts.session(session_of(ann)).name == "anna"
             ann.cookies.clear()
 
     def test_who_signs_in_comes_to_the_page_they_asked_for(self, visit):
@@ -123,7 +118,7 @@ class TestSigningIn:
         monkeypatch.setenv("LOOM_REVIEW", "https://review.example.org, http://review:8090")
         ada = visit()
         signs_in(ada, "ada")
-        form = {"action": "link", "name": "ann", "csrf_token": token_of(ada, "/accounts")}
+        form = {"action": "link", "name": "anna", "csrf_token": token_of(ada, "/accounts")}
         page = ada.post("/accounts", data=form, headers={"Host": "review:8090"})
         assert "https://review.example.org/link/" in page.text
 
@@ -187,9 +182,9 @@ class TestGuard:
                 assert location.startswith("/login?next=%2F"), path
                 assert browser.get(path, headers=as_json).status_code == 401, path
 
-    def test_a_role_too_low_is_told_so_in_a_sentence(self, visit):
+    def test_a_role_too_low_is_told_so_and_other_sites_are_refused_before_any(self, visit):
         said = "This page is for administrators."
-        for name, code in (("ann", 403), ("eve", 403), ("ada", 200)):
+        for name, code in (("anna", 403), ("eva", 403), ("ada", 200)):
             person = visit()
             signs_in(person, name)
             page = person.get("/accounts")
@@ -198,11 +193,7 @@ class TestGuard:
             assert page.status_code == as_json.status_code == code
             assert (said in page.text) is (code == 403)
             assert code == 200 or as_json.json() == {"error": said}
-
-    def test_pages_of_other_sites_are_refused_before_an_account_is_looked_up(self, visit):
-        ada = visit()
-        signs_in(ada, "ada")
-        answer = ada.get("/accounts", headers={"Origin": "http://127.0.0.1:8091"})
+        answer = person.get("/accounts", headers={"Origin": "http://127.0.0.1:8091"})
         assert (answer.status_code, answer.headers.get("set-cookie")) == (403, None)
 
 
@@ -216,7 +207,7 @@ class TestTokens:
             assert ann.post(path).status_code == 403, path
             assert ann.put(path, json={}).status_code == 403, path
         for sent in (
-            {"data": {"name": "ann"}},
+            {"data": {"name": "anna"}},
             {"data": {"csrf_token": ""}},
             {"files": {"csrf_token": "x"}},
             {"headers": {"X-CSRF-Token": "é".encode()}},
@@ -225,35 +216,29 @@ class TestTokens:
 
     def test_another_sessions_is_not_taken_nor_the_one_of_before_signing_in(self, visit):
         ann, eve = visit(), visit()
-        before = token_of(ann)
+        before, other = token_of(ann), token_of(visit())
+        data = {"name": "anna", "password": RIGHT}
+        for refused in (data, data | {"csrf_token": other}):
+            assert ann.post("/login", data=refused).status_code == 403
         signs_in(ann)
-        signs_in(eve, "eve")
-        for token in (before, token_of(eve, "/"), token_of(visit())):
+        signs_in(eve, "eva")
+        for token in (before, token_of(eve, "/"), other):
             response = ann.post("/next", json={}, headers={"X-CSRF-Token": token})
-
             assert response.status_code == 403
             said = "This request did not come from a page of this site"
             assert response.json()["error"].startswith(said)
 
-    def test_signing_in_needs_one_too(self, visit):
-        data = {"name": "ann", "password": RIGHT}
-        other = token_of(visit())
-
-        assert visit().post("/login", data=data).status_code == 403
-        assert visit().post("/login", data=data | {"csrf_token": other}).status_code == 403
-
-    def test_a_form_has_an_end_and_what_a_script_sends_has_not(self, ann):
+    def test_a_form_has_an_end_and_what_a_script_sends_has_not(self, ann, visit):
         token = token_of(ann, "/")
         form = {"text": "x" * 70_000, "csrf_token": token}
         assert ann.post("/items/none/comments", data=form).status_code == 413
         draft = {"draft": {"note": form["text"]}}
         by_script = ann.post("/items/none/draft", json=draft, headers={"X-CSRF-Token": token})
         assert by_script.status_code == 409
-
-    def test_a_visitors_form_with_a_file_is_not_written_to_disk(self, visit):
-        browser = visit()
-        token = {"X-CSRF-Token": token_of(browser)}
-        response = browser.post("/login", files={"name": b"x" * 100_000}, headers=token)
+        # A visitor's form with a file is not written to disk.
+        visitor = visit()
+        token = {"X-CSRF-Token": token_of(visitor)}
+        response = visitor.post("/login", files={"name": b"x" * 100_000}, headers=token)
         assert (response.status_code, "too long" in response.text) == (413, True)
 
 
@@ -283,7 +268,6 @@ class TestHeaders:
         assert response.status_code == 500
         assert "The server failed" in response.text and "secret" not in response.text
         assert response.headers["content-security-policy"] == POLICY
-        heard = visit()
-        heard.cookies = ann.cookies
+        heard = visit(cookies=ann.cookies)
         with pytest.raises(RuntimeError, match="secret"):  # but the server's log has it
             heard.get("/")

@@ -66,11 +66,6 @@ def row_of(rows, part, kind="dialogue"):
 
 
 class TestCells:
-    def test_what_a_program_would_rewrite_is_guarded_and_plain_words_are_left_alone(self):
-        for text in ("007", "3/4", "1e5", "May 5", "true", "-2", "12:30"):
-            assert guard_cell(text) == "'" + text
-            assert guard_cell(f"In {text} words.") == f"In {text} words."
-
     @given(
         st.sampled_from(HOSTILE)
         | st.text(alphabet=st.characters(codec="utf-8"))
@@ -80,31 +75,28 @@ class TestCells:
         assert restore_cell(guard_cell(text)) == text
         assert not guard_cell(text).strip().startswith(STARTS_A_FORMULA)
 
-    @pytest.mark.parametrize("separator", [";", "\t"])
-    def test_a_program_that_separates_cells_elsewhere_finds_no_formula_either(self, separator):
-        cell = guard_cell(f"a {separator}=HYPERLINK(1){separator} '@b")
-        assert cell.split(separator)[1:] == ["'=HYPERLINK(1)", "' '@b"]
+    def test_what_a_program_would_rewrite_is_guarded_and_so_is_what_follows_a_separator(self):
+        for text in ("007", "3/4", "1e5", "May 5", "true", "-2", "12:30"):
+            assert guard_cell(text) == "'" + text
+            assert guard_cell(f"In {text} words.") == f"In {text} words."
+        for separator in ";\t":
+            cell = guard_cell(f"a {separator}=HYPERLINK(1){separator} '@b")
+            assert cell.split(separator)[1:] == ["'=HYPERLINK(1)", "' '@b"]
 
 
 class TestExport:
-    def test_a_row_a_text_in_reading_order(self, sheet):
-        rows = [row for row in sheet.opened() if row["kind"] == "dialogue"]
-
-        assert [(row["part"], row["text"], row["new_text"]) for row in rows] == [
-            ("turns.1.question", "A tower.?", ""),
+    def test_a_row_a_text_in_reading_order_and_an_item_says_once_what_to_look_at(self, tmp_path):
+        item = item_of("dialogue", image_ids=("f" * 64,))
+        item["image_paths"] = ["images/ff.png"]
+        item["context"] = {"page_urls": ["u1", "=u2"], "why": []}
+        rows = Sheet(tmp_path, [item]).opened()
+        assert [(row["part"], row["text"], row["look_at"]) for row in rows] == [
+            ("turns.1.question", "A tower.?", "images/ff.png\npage urls: u1\n=u2"),
             ("turns.1.answer", "A tower.", ""),
             ("turns.2.question", "And then?", ""),
             ("turns.2.answer", "Nothing, A tower.", ""),
         ]
-        assert {row["round"] for row in rows} == {"1"}
-
-    def test_an_item_says_once_what_to_look_at(self, tmp_path):
-        item = item_of("dialogue", image_ids=("f" * 64,))
-        item["image_paths"] = ["images/ff.png"]
-        item["context"] = {"page_urls": ["u1", "=u2"], "why": []}
-        first, *others = [row["look_at"] for row in Sheet(tmp_path, [item]).opened()]
-        assert first == "images/ff.png\npage urls: u1\n=u2"
-        assert set(others) == {""}
+        assert {(row["round"], row["new_text"]) for row in rows} == {("1", "")}
 
 
 class TestEveryKind:
@@ -160,26 +152,27 @@ class TestImport:
 
         assert sheet.back(rows).added == 1
 
-    def test_a_text_written_over_in_place_is_reported_by_line(self, sheet):
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [
+            (
+                {"turns.1.answer": {"verdict": "accept", "text": "A mill."}},
+                "the text of turns.1.answer was changed where it was only to be read.",
+            ),
+            (
+                {"turns.1.question": {"verdict": "accept"}, "turns.1.answer": {"verdict": "skip"}},
+                "conflict: verdict of one item is 'accept' and 'skip'.",
+            ),
+        ],
+        ids=["written over in place", "two rows that differ"],
+    )
+    def test_what_is_wrong_with_an_item_is_reported_by_line(self, sheet, changes, problem):
         rows = sheet.opened()
-        row_of(rows, "turns.1.answer").update(verdict="accept", text="A mill.")
-
-        result = sheet.back(rows)
-
+        for part, cells in changes.items():
+            row_of(rows, part).update(cells)
         # Below the head (line 1) stand the two rows of the rewrite; the dialogue begins on line 4.
-        assert result.added == 0
-        assert result.problems == [
-            "line 4: the text of turns.1.answer was changed where it was only to be read."
-        ]
-
-    def test_two_rows_that_differ_are_a_conflict(self, sheet):
-        rows = sheet.opened()
-        row_of(rows, "turns.1.question")["verdict"] = "accept"
-        row_of(rows, "turns.1.answer")["verdict"] = "reject"
-
-        assert sheet.back(rows).problems == [
-            "line 4: conflict: verdict of one item is 'accept' and 'reject'."
-        ]
+        assert sheet.back(rows).problems == [f"line 4: {problem}"]
+        assert sheet.store.decisions() == []
 
     @pytest.mark.parametrize(
         ("data", "words"),
@@ -197,14 +190,12 @@ class TestImport:
 
 def test_out_and_back_from_a_shell(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
-    monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite"), item_of("dialogue")])
+    monkeypatch.setattr(commands, "read_queue", lambda: [item_of("rewrite")])
     Accounts(tmp_path / "review.sqlite").add("ann", "annotator")
     out = tmp_path / "out.csv"
     back = ["review", "import", str(out), "--format", "csv", "--reviewer", "ann", "--round", "1"]
 
-    assert (
-        loom(["review", "export", "--format", "csv", "--out", str(out), "--kind", "rewrite"]) == 0
-    )
+    assert loom(["review", "export", "--format", "csv", "--out", str(out)]) == 0
     text = out.read_text(encoding="utf-8-sig")
     out.write_text(text.replace("(to read),,,", "(to read),accept,,"), encoding="utf-8-sig")
     assert loom(back) == 0

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from starlette.testclient import TestClient
@@ -33,33 +34,20 @@ def shared(request, loom_home, monkeypatch, tmp_path) -> SharedFiles:
     if request.param == "bucket":
         address = f"s3://{request.getfixturevalue('bucket_server').bucket()}/some/where/"
     monkeypatch.setenv("LOOM_FILES", address)
-    found = shared_files()
-    assert found is not None
-    return found
-
-
-Machine = Callable[[str], ImageStore]
+    return shared_files()
 
 
 @pytest.fixture
-def machine(shared: SharedFiles, tmp_path: Path) -> Machine:
+def machine(shared: SharedFiles, tmp_path: Path) -> Callable[[str], ImageStore]:
     return lambda name: ImageStore(tmp_path / name / "images", shared)
 
 
-def test_without_a_setting_nothing_is_shared(loom_home):
-    assert shared_files() is None
-
-
-@pytest.mark.parametrize(
-    "address", ["bucket", "https://bucket", "s3://", "s3:///", "./folder", "s3://My Bucket"]
-)
-def test_an_address_of_another_form_is_refused(loom_home, monkeypatch, address):
-    monkeypatch.setenv("LOOM_FILES", address)
-    with pytest.raises(SharedFilesError, match=f"LOOM_FILES is '{address}': set it to s3://"):
-        shared_files()
-
-
-def test_a_server_without_a_scheme_is_refused(monkeypatch):
+def test_an_address_or_a_server_of_another_form_is_refused(loom_home, monkeypatch):
+    assert shared_files() is None, "nothing is set"
+    for address in ("bucket", "https://bucket", "s3://", "s3:///", "./folder", "s3://My Bucket"):
+        monkeypatch.setenv("LOOM_FILES", address)
+        with pytest.raises(SharedFilesError, match=f"LOOM_FILES is '{address}': set it to s3://"):
+            shared_files()
     monkeypatch.setenv("LOOM_FILES", "s3://bucket")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "s3:9000")
     with pytest.raises(SharedFilesError, match="AWS_ENDPOINT_URL is 's3:9000': set it to the addr"):
@@ -68,11 +56,9 @@ def test_a_server_without_a_scheme_is_refused(monkeypatch):
 
 def test_a_bucket_that_is_not_there_is_said_in_a_sentence(bucket_server):
     nowhere = SharedFiles("s3://nowhere/a")
-    for use in (lambda: nowhere.put("b", b""), lambda: nowhere.get("b"), lambda: nowhere.keys("b")):
-        with pytest.raises(
-            SharedFilesError, match="There is no bucket 'nowhere' for s3://nowhere/a"
-        ):
-            use()
+    for use, *given in ((nowhere.put, "b", b""), (nowhere.get, "b"), (nowhere.keys, "b")):
+        with pytest.raises(SharedFilesError, match="is no bucket 'nowhere' for s3://nowhere/a"):
+            use(*given)
 
 
 @pytest.mark.parametrize("length", [2_000_000, 10**13])
@@ -105,31 +91,23 @@ def test_an_image_of_one_machine_is_read_on_another(machine, shared):
     stored = one.put(red)
     assert shared.get(f"images/{stored.path}") == red
     assert another.read(stored.image_id) == red
-    # It is kept there.
+    assert another.has(stored.image_id) and another.relative_path(stored.image_id) == stored.path
+    # It is kept there, and a damaged copy is fetched again.
+    path = another.path(stored.image_id)
+    assert path.read_bytes() == red
+    path.write_bytes(b"cut")
+    assert another.read(stored.image_id) == red
+    path.write_bytes(b"cut")
     assert another.path(stored.image_id).read_bytes() == red
-    assert another.relative_path(stored.image_id) == stored.path
-    assert another.has(stored.image_id)
 
 
 def test_an_image_is_in_the_bucket_before_it_is_in_the_home(machine, monkeypatch):
-    def fails(*_: object) -> None:
-        raise SharedFilesError("The bucket is away.")
-
     one = machine("one")
-    monkeypatch.setattr(SharedFiles, "put", fails)
+    away = SharedFilesError("The bucket is away.")
+    monkeypatch.setattr(SharedFiles, "put", Mock(side_effect=away))
     with pytest.raises(SharedFilesError):
         one.put(one_colour("red"))
     assert not one.root.exists()
-
-
-def test_a_damaged_copy_is_fetched_again(machine):
-    one = machine("one")
-    image_id = one.put(one_colour("red")).image_id
-    path = one.path(image_id)
-    path.write_bytes(b"cut")
-    assert one.read(image_id) == one_colour("red")
-    path.write_bytes(b"cut")
-    assert one.path(image_id).read_bytes() == one_colour("red")
 
 
 def test_an_image_with_other_bytes_in_the_bucket_is_not_taken(machine, shared):
@@ -200,20 +178,13 @@ def test_a_listing_that_leads_out_of_the_folder_is_refused(shared, tmp_path):
 
 
 def test_the_ui_shows_what_the_bucket_has(shared, loom_home):
-    shared.put("reports/index.html", b"<p>all reports")
-    shared.put("reports/items/static/list.js", b"// code")
-    shared.put(f"releases/{LISTING}", b"{}")
+    for name in ("reports/index.html", "reports/items/list.js", f"releases/{LISTING}"):
+        shared.put(name, name.encode())
     client = TestClient(files_of(loom_home), base_url="http://127.0.0.1", client=("127.0.0.1", 1))
-    page = client.get("/loom/reports/")
-    assert (page.status_code, page.text) == (200, "<p>all reports")
-    assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert "content-security-policy" in page.headers
-    script = client.get("/loom/reports/items/static/list.js")
-    assert script.headers["content-type"].startswith("text/javascript")
-    for path in (
-        "reports/none.html",
-        "reports/../ledger.sqlite",
-        f"releases/{LISTING}",
-        "images/a",
-    ):
+    for path, kind in (("", "text/html; charset=utf-8"), ("items/list.js", "text/javascript")):
+        page = client.get(f"/loom/reports/{path}")
+        assert page.text == f"reports/{path or 'index.html'}"
+        assert page.headers["content-type"].startswith(kind)
+        assert "content-security-policy" in page.headers
+    for path in ("reports/none.html", "reports/../ledger.sqlite", f"releases/{LISTING}"):
         assert client.get(f"/loom/{path}").status_code == 404

@@ -1,5 +1,7 @@
-"""Parquet files of kilobytes that hold gigabytes: their records are measured as they are decoded."""
+"""Parquet files of kilobytes that hold gigabytes: their records are measured as they are decoded, and
+the headers of their pages are compared with what pyarrow wrote."""
 
+import io
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pytest
 
 from resources.files import parquet_records
 from resources.files.bounded import BoundedReadError
+from resources.files.parquet_pages import PageHeaderError, pages_of
 from resources.files.parquet_records import open_parquet, read_records
 
 TEXT = "a" * 100_000
@@ -48,11 +51,12 @@ def varint(number: int, width: int) -> bytes:
     return bytes([*digits[:-1], digits[-1] & 127])
 
 
-def honest(path: Path) -> Path:
-    return path
+FOOTERS = pytest.mark.parametrize(
+    "footer", [lambda path: path, with_small_sizes_in_the_footer], ids=["honest", "small sizes"]
+)
 
 
-@pytest.mark.parametrize("footer", [honest, with_small_sizes_in_the_footer])
+@FOOTERS
 def test_one_text_in_all_records_is_decoded_once_at_a_time(tmp_path, footer):
     path = footer(repeated(tmp_path / "a.parquet", 200))
     with path.open("rb") as file:
@@ -62,7 +66,7 @@ def test_one_text_in_all_records_is_decoded_once_at_a_time(tmp_path, footer):
             assert pa.total_allocated_bytes() - before < 10 * len(TEXT)
 
 
-@pytest.mark.parametrize("footer", [honest, with_small_sizes_in_the_footer])
+@FOOTERS
 def test_a_record_that_is_too_large_is_not_decoded_whatever_the_footer_says(tmp_path, footer):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a" * 20_000_000]}), path, compression="zstd")
@@ -86,7 +90,7 @@ def test_a_row_group_is_read_up_to_a_size(tmp_path, monkeypatch):
         assert len(list(read_records(file, open_parquet(file), 1_000_000_000))) == 20
 
 
-@pytest.mark.parametrize("footer", [honest, with_small_sizes_in_the_footer])
+@FOOTERS
 def test_records_are_read_up_to_a_size_of_all_together(tmp_path, footer):
     with footer(repeated(tmp_path / "a.parquet", 200)).open("rb") as file:
         records, n_read = read_records(file, open_parquet(file), 1_000_000), 0
@@ -94,10 +98,8 @@ def test_records_are_read_up_to_a_size_of_all_together(tmp_path, footer):
             for _ in records:
                 n_read += 1
     assert n_read == 9
-
-
-def test_a_record_that_is_too_large_is_refused_before_it_is_made_python_objects(tmp_path):
-    path = repeated(tmp_path / "a.parquet", 1)
+    # A record that is too large is refused before it is made Python objects.
+    path = repeated(tmp_path / "one.parquet", 1)
     with path.open("rb") as file, pytest.raises(BoundedReadError, match="a record has more than"):
         next(read_records(file, open_parquet(file), 1_000_000, most_record_bytes=99_999))
 
@@ -120,3 +122,63 @@ def test_the_values_of_a_column_without_lists_may_be_as_many_as_its_records(tmp_
     path = repeated(tmp_path / "a.parquet", 3)
     with path.open("rb") as file:
         assert len(list(read_records(file, open_parquet(file), 1_000_000))) == 3
+
+
+# Headers of pages
+
+TABLE = pa.table(
+    {
+        "number": pa.array(range(10_000), pa.int64()),
+        "text": [f"text {n % 7}" for n in range(10_000)],
+        "list": pa.array([[n, None] for n in range(10_000)], pa.list_(pa.int32())),
+        "struct": [{"bytes": bytes([n % 256]) * 9, "path": None} for n in range(10_000)],
+    }
+)
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd", "gzip"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("is_dictionary", [False, True])
+def test_pages_have_the_sizes_and_values_of_their_columns(compression, version, is_dictionary):
+    data = io.BytesIO()
+    pq.write_table(
+        TABLE,
+        data,
+        row_group_size=4_000,
+        compression=compression,
+        data_page_version=version,
+        data_page_size=2_000,
+        use_dictionary=is_dictionary,
+        write_page_checksum=True,
+    )
+    metadata = pq.read_metadata(data)
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(place)
+            pages = list(pages_of(data, chunk))
+            assert len(pages) > 1 or chunk.path_in_schema == "struct.path"
+            # The footer counts headers, too: about 30 bytes each, more with the statistics of a page.
+            beside = chunk.total_uncompressed_size - sum(page.n_bytes for page in pages)
+            assert 0 < beside < 150 * len(pages)
+            assert sum(page.n_values for page in pages) == chunk.num_values
+            assert (pages[0].n_values == 0) == chunk.has_dictionary_page
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (b"\x00", "has no sizes"),
+        (b"\x15\x00\x15\x01\x15\x06\x00", "has no sizes"),
+        (b"\x1c" * 30, "nested too deep"),
+        (b"\x19\x00", "a field of type 9"),
+        (b"\x15" + b"\xff" * 12, "too many digits"),
+    ],
+)
+def test_what_is_no_header_is_refused(header, message):
+    data = io.BytesIO()
+    pq.write_table(pa.table({"n": [1, 2, 3]}), data, use_dictionary=False, compression="none")
+    chunk = pq.read_metadata(data).row_group(0).column(0)
+    data.seek(chunk.data_page_offset)
+    data.write(header)
+    with pytest.raises(PageHeaderError, match=message):
+        list(pages_of(data, chunk))

@@ -1,10 +1,10 @@
-"""Rows as a Parquet file, portion by portion, and the folder they are made in."""
+"""Rows as a Parquet file, portion by portion, the folder they are made in, and lists of pictures."""
 
-import multiprocessing
 import os
 import signal
 import subprocess
 import time
+from operator import length_hint
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 from methods.batched import batched
 from resources.files import rows as rows_file
 from resources.files.home import staging_path
-from resources.files.rows import RowsFile, RowsStream, first_rows, n_rows, portions, staging_folder
+from resources.files.rows import (
+    KnownImagesError,
+    RowsFile,
+    RowsStream,
+    first_rows,
+    known_images,
+    n_rows,
+    portions,
+    staging_folder,
+)
 from tests.doubles.scripts import start
 
 SCHEMA = pa.schema([("name", pa.string()), ("size", pa.int64())])
@@ -38,6 +47,9 @@ def test_every_row_is_in_the_file_once_and_in_order(tmp_path, monkeypatch, n, gr
     assert table.schema == SCHEMA
     assert table.column("size").to_pylist() == list(range(n))
     assert sizes_of_groups(file.path) == groups
+    read = list(portions(file.path, 3))
+    assert [len(portion) for portion in read] == groups
+    assert [row["size"] for portion in read for row in portion] == list(range(n))
 
 
 def sizes_of_groups(path: Path) -> list[int]:
@@ -76,26 +88,14 @@ def test_a_stream_has_the_rows_added_one_by_one_and_those_added_in_columns(tmp_p
     assert table.to_pydict() == {"name": ["row 0", "a", "b", None], "size": [0, 1, 2, 3]}
 
 
-@pytest.mark.parametrize(("n", "size", "sizes"), [(7, 3, [3, 3, 1]), (6, 3, [3, 3]), (0, 3, [])])
-def test_portions_of_a_file_are_its_rows_so_many_at_a_time(tmp_path, n, size, sizes):
-    path = written(tmp_path / "rows.parquet", list(range(n))).path
-    read = list(portions(path, size))
-    assert [len(portion) for portion in read] == sizes
-    assert [row["size"] for portion in read for row in portion] == list(range(n))
-
-
 @given(st.lists(st.integers()), st.integers(1, 5))
 def test_batches_are_all_items_in_order_and_full_but_for_the_last(items, size):
-    batches = list(batched(iter(items), size))
-    assert [item for batch in batches for item in batch] == items
-    assert all(len(batch) == size for batch in batches[:-1])
-    assert all(0 < len(batch) <= size for batch in batches)
-
-
-def test_a_batch_is_given_before_the_next_is_asked_for():
-    taken = []
-    batches = batched((taken.append(n) or n for n in range(100)), 2)
-    assert next(batches) == [0, 1] and taken == [0, 1]
+    left = iter(items)
+    batches = [(batch, len(items) - length_hint(left)) for batch in batched(left, size)]
+    assert [item for batch, _ in batches for item in batch] == items
+    assert all(0 < len(batch) <= size for batch, _ in batches)
+    # Each is full, and given before the next is asked for.
+    assert [n_taken for _, n_taken in batches[:-1]] == [*range(size, len(items), size)]
 
 
 def left_in_staging() -> list[str]:
@@ -140,27 +140,42 @@ def test_what_a_killed_run_left_is_removed_by_whoever_comes_next(loom_home, name
     assert left_in_staging() == []
 
 
-def _use(number: int, barrier, notes: Path) -> None:
-    barrier.wait()
+def test_processes_of_one_name_wait_for_each_other(loom_home):
+    script = """
+        from resources.files.rows import staging_folder
+        print("begun", flush=True)
+        with staging_folder("pages", "a") as folder:
+            print(list(folder.iterdir()))
+    """
     with staging_folder("pages", "a") as folder:
-        assert list(folder.iterdir()) == []
-        for note in ("in", "out"):
-            (folder / f"{number}").touch()
-            with notes.open("a") as file:
-                file.write(f"{number} {note}\n")
-            time.sleep(0.05)
+        (folder / "own").touch()
+        other = start(script, stdout=subprocess.PIPE)
+        assert other.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        assert (folder / "own").exists()
+    assert other.communicate() == ("[]\n", None)
 
 
-def test_processes_of_one_name_wait_for_each_other(loom_home, tmp_path):
-    spawn = multiprocessing.get_context("spawn")
-    barrier, notes = spawn.Barrier(3), tmp_path / "notes"
-    users = [spawn.Process(target=_use, args=(number, barrier, notes)) for number in range(3)]
-    for user in users:
-        user.start()
-    for user in users:
-        user.join(60)
-    assert [user.exitcode for user in users] == [0, 0, 0]
-    lines = notes.read_text().splitlines()
-    order = [line.split()[0] for line in lines[::2]]
-    assert sorted(order) == ["0", "1", "2"]
-    assert lines == [f"{number} {note}" for number in order for note in ("in", "out")]
+ONE, OTHER = "0a" * 32, "f" * 64
+
+
+def test_a_list_as_sha256sum_writes_it_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "known.txt"
+    md5 = "c" * 32
+    file.write_text(
+        f"\ufeff# others'\n\n{ONE}  folder/a b.png\n{OTHER.upper()}\r\n{md5} *x\x0b\u2028y\n"
+    )
+    assert known_images(file) == {ONE, OTHER, md5}
+
+
+def test_a_line_without_a_hash_is_named_and_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "known.txt"
+    with pytest.raises(KnownImagesError, match="cannot be used"):
+        known_images(file)
+    file.write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(KnownImagesError, match="cannot be used"):
+        known_images(file)
+    for line in ("abc", ONE[:-1], f"{ONE}0", "a.png " + ONE, "g" * 64):
+        file.write_text(f"{OTHER}\n{line}\n")
+        with pytest.raises(KnownImagesError, match=r"^The list of pictures .*\(Line 2 of"):
+            known_images(file)

@@ -5,8 +5,6 @@ import os
 import resource
 import sqlite3
 import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import duckdb
@@ -14,8 +12,8 @@ import pytest
 import sqlalchemy
 
 from methods.errors import UserError
-from resources.files.home import REPO_ROOT
 from resources.files.system_errors import exhaustion_in_text, exhaustion_message
+from tests.doubles.scripts import start
 
 
 def full(number: int = errno.ENOSPC, path: str | None = None) -> OSError:
@@ -59,10 +57,7 @@ ERRORS = {
         "This process has too many files open (",
     ),
     "memory": (MemoryError(), "This process got no more memory ("),
-    "memory of duckdb": (
-        duckdb.OutOfMemoryException("Out of Memory Error: no"),
-        "This process got",
-    ),
+    "memory of duckdb": (duckdb.OutOfMemoryException("Out of Memory Error: "), "This process got"),
     "threads": (RuntimeError("can't start new thread"), "This process got no more memory ("),
 }
 
@@ -72,31 +67,29 @@ ERRORS = {
 def test_what_ran_out_is_one_sentence_that_says_what_to_do(name: str) -> None:
     error, begins = ERRORS[name]
     message = exhaustion_message(error)
-    assert message is not None
     sentence = str(message)
     assert sentence.startswith(begins) and "\n" not in sentence
     assert sentence.endswith("and run again; what was stored is kept.")
+    # A text that has the sentence is not put into another.
+    assert exhaustion_in_text(f"dagster.Failure: {sentence}") == sentence
     if begins.startswith(DISK):
         assert " bytes free now; " in sentence and "make room on it" in sentence
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
+def test_other_errors_are_left_as_they_are():
+    for error in (
         FileNotFoundError(2, "No such file"),
         sqlite3.IntegrityError("UNIQUE constraint failed"),
         UserError("A model's server says: No space left on device."),
         ValueError("No space left on device"),
         duckdb.CatalogException("Catalog Error: no such table"),
-    ],
-)
-def test_other_errors_are_left_as_they_are(error):
-    assert exhaustion_message(error) is None
+    ):
+        assert exhaustion_message(error) is None, error
 
 
 def test_an_error_without_a_path_names_the_fullest_disk_also_that_of_a_folder_in_the_workspace(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    loom_home, monkeypatch
+):
     (loom_home / "releases").mkdir(parents=True)
     monkeypatch.setattr("os.path.ismount", lambda path: Path(path).name == "releases")
     monkeypatch.setattr(
@@ -104,20 +97,6 @@ def test_an_error_without_a_path_names_the_fullest_disk_also_that_of_a_folder_in
     )
     message = str(exhaustion_message(OSError(errno.ENOSPC, "No space left on device")))
     assert message.startswith(f"The disk of {loom_home}/releases is full (0 bytes free now;")
-
-
-def test_a_text_that_has_the_sentence_is_not_put_into_another(loom_home):
-    sentence = str(exhaustion_message(full(errno.EMFILE)))
-    assert exhaustion_in_text(f"dagster.Failure: {sentence}") == sentence
-
-
-LIMITED = """
-    import resource, sys
-    from pathlib import Path
-    from dagster_project.cli import main
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-    sys.exit(main(["run", "build"]))
-"""
 
 
 def test_sqlite_near_the_limit_of_open_files_names_that_limit():
@@ -134,31 +113,27 @@ def test_sqlite_near_the_limit_of_open_files_names_that_limit():
 
 
 @pytest.mark.slow
-def test_an_output_on_a_full_disk_is_named(loom_home):
-    with Path("/dev/full").open("w") as output:
-        done = subprocess.run(
-            [sys.executable, "-m", "dagster_project", "--help"],
-            cwd=REPO_ROOT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            stdout=output,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith("The disk of the standard output is full, so the output could")
+def test_an_output_on_a_full_disk_is_named(loom_home, monkeypatch):
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    script = "import sys; from dagster_project.__main__ import main; sys.exit(main())"
+    with (
+        Path("/dev/full").open("w") as full_disk,
+        start(script, "--help", stdout=full_disk, stderr=subprocess.PIPE) as command,
+    ):
+        printed = command.stderr.read()
+    assert (command.returncode, printed.count("\n")) == (1, 1)
+    assert printed.startswith("The disk of the standard output is full, so the output could")
 
 
 @pytest.mark.slow
-def test_a_command_that_meets_a_limit_says_it_without_a_traceback(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(LIMITED)],
-        cwd=REPO_ROOT,
-        env={**os.environ, "LOOM_WORKSPACE": str(tmp_path / "home"), "LOOM_STORES": ""},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode
-    assert "may write (ulimit -f: 200,000 bytes; " in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
+def test_a_command_that_meets_a_limit_says_it_without_a_traceback(loom_home):
+    script = """
+        import resource, sys
+        from dagster_project.cli import main
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        sys.exit(main(["run", "build"]))
+    """
+    with start(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as command:
+        printed = command.stdout.read()
+    assert command.returncode
+    assert "may write (ulimit -f: 200,000 bytes; " in printed and "Traceback" not in printed

@@ -22,27 +22,29 @@ TEXTS = {
 }
 
 
+SPREADSHEETML = "openxmlformats.org/spreadsheetml/2006/main"
+SHARED = """<Override PartName="/xl/sharedStrings.xml"
+ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/>"""
+
+
 def with_texts(file: Path, texts: list[str], shared: bool) -> Path:
     """A spreadsheet of predictions whose XML has these texts."""
     book = openpyxl.Workbook()
     for row in (["index", "prediction"], *([n, f"text {n}"] for n in range(len(texts)))):
         book.active.append(row)
     book.save(file.with_suffix(".draft"))
+    elements = [f'<t xml:space="preserve">{text}</t>' for text in texts]
     with zipfile.ZipFile(file.with_suffix(".draft")) as draft, zipfile.ZipFile(file, "w") as out:
         for name in draft.namelist():
-            content = draft.read(name).decode()
-            for n, text in enumerate(texts):
-                content = content.replace(f">text {n}<", f' xml:space="preserve">{text}<')
-            if not shared and name == "xl/worksheets/sheet1.xml":
-                for n, text in enumerate(texts):
-                    at = f'r="B{n + 2}"'
-                    place = content.index("</c>", content.index(at))
-                    start = content.rindex("<c ", 0, place)
-                    content = (
-                        f'{content[:start]}<c {at} t="inlineStr"><is><t xml:space="preserve">{text}'
-                        f"</t></is>{content[place:]}"
-                    )
+            content = draft.read(name).decode().replace("</Types>", f"{SHARED}</Types>")
+            for n, element in enumerate(elements):
+                cell = f'"s"><v>{n}</v>' if shared else f'"inlineStr"><is>{element}</is>'
+                content = content.replace(f'"inlineStr"><is><t>text {n}</t></is>', cell)
             out.writestr(name, content)
+        items = "".join(f"<si>{element}</si>" for element in elements)
+        out.writestr(
+            "xl/sharedStrings.xml", f'<sst xmlns="http://schemas.{SPREADSHEETML}">{items}</sst>'
+        )
     return file
 
 

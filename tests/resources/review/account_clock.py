@@ -1,9 +1,10 @@
-"""Accounts whose time passes when told to, and a look at what their store keeps."""
+"""Accounts and locks whose time passes when told to, and a look at what a store keeps."""
 
 from datetime import UTC, datetime, timedelta
 
 from argon2 import PasswordHasher
 
+from resources.review import clock
 from resources.review.accounts import Accounts
 from resources.review.tables import METADATA
 from tests.resources.review.review_queue import rows
@@ -23,6 +24,19 @@ class Clock:
 
     def pass_by(self, **span):
         self.now += timedelta(**span)
+
+
+class DatabaseTime:
+    """Time as the database of a store sees it; `pass_by` moves it on."""
+
+    def __init__(self, monkeypatch):
+        self.passed, seconds = 0.0, clock.database_seconds
+        monkeypatch.setattr(
+            clock, "database_seconds", lambda connection: seconds(connection) + self.passed
+        )
+
+    def pass_by(self, seconds):
+        self.passed += seconds
 
 
 def accounts_at(folder, clock, hasher=CHEAP):

@@ -30,11 +30,14 @@ def queue(n, **more):
     return [item(number, **more) for number in range(n)]
 
 
-def with_rules(path, rules):
-    """A store at `path` whose `review.yaml` is `rules`."""
+def with_rules(path, rules, items=()):
+    """A store at `path` whose `review.yaml` is `rules`, with these items."""
     path.mkdir(parents=True, exist_ok=True)
     (path / "review.yaml").write_text(rules)
-    return ReviewStore(path / "review.sqlite")
+    store = ReviewStore(path / "review.sqlite")
+    if items:
+        store.update_queue(items)
+    return store
 
 
 def decision(number=0, **changes):

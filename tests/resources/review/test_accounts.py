@@ -1,8 +1,9 @@
-"""Who may review: the rules of accounts, sign-in links and sessions."""
+"""Who may review: accounts, sign-in links, sessions, and guessing at passwords, which is stopped."""
 
 import hashlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -16,17 +17,8 @@ from resources.review.accounts import (
     AccountError,
     Accounts,
 )
-from tests.resources.review.account_clock import RIGHT, WRONG, Clock, accounts_at, text_of
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def accounts(tmp_path, clock):
-    return accounts_at(tmp_path, clock)
+from resources.review.sign_in_limits import TooManyAttempts
+from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, text_of
 
 
 class TestAccounts:
@@ -36,42 +28,25 @@ class TestAccounts:
 
         assert accounts.get("zoë") == Account("Zoë", "expert")
         assert accounts.get("nobody") is None
-        assert accounts.all() == [
-            Account("bob", "annotator", has_password=True),
-            Account("Zoë", "expert"),
-        ]
-
-    @pytest.mark.files_alone
-    def test_each_role_may_what_those_before_it_may(self):
-        may = {role: [each for each in ROLES if Account("a", role).may(each)] for role in ROLES}
-
-        assert may == {
-            "annotator": ["annotator"],
-            "expert": ["annotator", "expert"],
-            "admin": ["annotator", "expert", "admin"],
-        }
-
-    def test_a_role_changes_for_who_is_signed_in(self, accounts):
-        accounts.add("bob", "expert")
-        token = accounts.begin_session("bob")
-        accounts.set_role("BOB", "annotator")
-
-        assert accounts.session(token) == Account("bob", "annotator")
+        bob = Account("bob", "annotator", has_password=True)
+        assert accounts.all() == [bob, Account("Zoë", "expert")]
+        # Each role may what those before it may.
+        assert [bob.may(role) for role in ROLES] == [True, False, False]
+        assert [Account("Zoë", "expert").may(role) for role in ROLES] == [True, True, False]
 
     @pytest.mark.files_alone
     def test_what_cannot_be_is_said_in_a_sentence(self, accounts):
         accounts.add("bob", "annotator")
 
-        with pytest.raises(AccountError, match="There is an account 'bob' already"):
-            accounts.add("Bob", "expert")
-        with pytest.raises(AccountError, match="one of annotator, expert, admin: not 'boss'"):
-            accounts.add("eve", "boss")
-        with pytest.raises(AccountError, match="one of annotator, expert, admin: not 'boss'"):
-            accounts.set_role("bob", "boss")
-        with pytest.raises(AccountError, match="at least 10 characters"):
-            accounts.add("eve", "expert", "123456789")
-        with pytest.raises(AccountError, match="letters, digits"):
-            accounts.add("policy:accept", "expert")
+        for act, given, said in (
+            (accounts.add, ("Bob", "expert"), "There is an account 'bob' already"),
+            (accounts.add, ("eve", "boss"), "one of annotator, expert, admin: not 'boss'"),
+            (accounts.set_role, ("bob", "boss"), "one of annotator, expert, admin: not 'boss'"),
+            (accounts.add, ("eve", "expert", "123456789"), "at least 10 characters"),
+            (accounts.add, ("policy:accept", "expert"), "letters, digits"),
+        ):
+            with pytest.raises(AccountError, match=said):
+                act(*given)
         for act in (accounts.disable, accounts.enable, accounts.link, accounts.begin_session):
             with pytest.raises(AccountError, match="There is no account 'eve'"):
                 act("eve")
@@ -79,15 +54,12 @@ class TestAccounts:
 
     def test_of_many_who_add_a_name_at_once_one_does(self, accounts):
         def add(name):
-            try:
+            with suppress(AccountError):
                 return accounts.add(name, "annotator")
-            except AccountError:
-                return None
 
         with ThreadPoolExecutor(8) as pool:
             added = list(pool.map(add, ["Alice", "alice", "ALICE", "aLICE"] * 4))
-
-        assert len([each for each in added if each]) == 1
+        assert len(list(filter(None, added))) == 1
 
 
 @pytest.mark.parametrize(
@@ -106,7 +78,7 @@ def test_only_the_hash_of_a_token_is_kept(accounts, make, use):
 
 
 class TestLinks:
-    def test_a_link_signs_in_once(self, accounts):
+    def test_a_link_signs_in_once_until_it_expires(self, accounts, clock):
         accounts.add("bob", "expert")
         token = accounts.link("BOB")
 
@@ -118,6 +90,11 @@ class TestLinks:
         old, new = accounts.link("bob"), accounts.link("bob")
         assert accounts.use_link(old) is None
         assert accounts.use_link(new)
+        late = accounts.link("bob")
+        clock.now += LINK_LASTS - timedelta(seconds=1)
+        assert accounts.invited(late)
+        clock.pass_by(seconds=1)
+        assert accounts.invited(late) is accounts.use_link(late) is None
 
     def test_of_many_who_use_it_at_once_one_is_signed_in(self, accounts):
         accounts.add("bob", "expert")
@@ -130,17 +107,6 @@ class TestLinks:
         with ThreadPoolExecutor(8) as pool:
             assert sum(each is not None for each in pool.map(use, range(8))) == 1
 
-    @pytest.mark.files_alone
-    def test_it_expires(self, accounts, clock):
-        accounts.add("bob", "expert")
-        token = accounts.link("bob")
-        clock.now += LINK_LASTS - timedelta(seconds=1)
-        assert accounts.invited(token)
-        clock.pass_by(seconds=1)
-
-        assert accounts.invited(token) is None
-        assert accounts.use_link(token) is None
-
 
 class TestSessions:
     @pytest.fixture
@@ -149,28 +115,22 @@ class TestSessions:
         return accounts.begin_session("bob")
 
     @pytest.mark.files_alone
-    def test_it_ends_some_days_after_it_began_however_busy(self, accounts, clock, token):
-        n_hours = SESSION_LASTS // timedelta(hours=1)
-        for _ in range(n_hours - 1):
-            clock.pass_by(hours=1)
+    def test_it_ends_when_idle_and_some_days_after_it_began(self, accounts, clock, token):
+        n_uses, rest = divmod(SESSION_LASTS, IDLE_LASTS - timedelta(seconds=1))
+        for _ in range(n_uses):
+            clock.now += IDLE_LASTS - timedelta(seconds=1)
             assert accounts.session(token)
-        clock.pass_by(hours=1)
-
+        clock.now += rest
         assert accounts.session(token) is None
-
-    @pytest.mark.files_alone
-    def test_it_ends_when_idle(self, accounts, clock, token):
-        clock.now += IDLE_LASTS - timedelta(seconds=1)
-        assert accounts.session(token)
-        clock.now += IDLE_LASTS - timedelta(seconds=1)
-        assert accounts.session(token)
+        idle = accounts.begin_session("bob")
         clock.now += IDLE_LASTS
+        assert accounts.session(idle) is None
 
-        assert accounts.session(token) is None
-
-    def test_signing_out_ends_this_one_alone(self, accounts, token):
+    def test_a_role_changes_in_it_and_signing_out_ends_this_one_alone(self, accounts, token):
         other = accounts.begin_session("bob")
         assert accounts.session(token) == Account("bob", "expert", has_password=True)
+        accounts.set_role("BOB", "annotator")
+        assert accounts.session(token) == Account("bob", "annotator", has_password=True)
         assert other != token
         accounts.end_session(token)
         accounts.end_session(token)
@@ -192,3 +152,78 @@ class TestSessions:
 
         assert accounts.session(token) is None and accounts.use_link(link) is None
         assert accounts.session(hers)
+
+
+def fail(accounts, name="bob", address="10.0.0.1", times=1):
+    return [accounts.check(name, WRONG, address) for _ in range(times)]
+
+
+def test_after_five_failures_even_the_right_one_waits(accounts, clock):
+    accounts.add("bob", "expert", RIGHT)
+    fail(accounts)
+    clock.pass_by(seconds=100)
+    fail(accounts, times=4)
+
+    # The first failure is 5 minutes old 200 s from now: 3 minutes and 20 seconds.
+    with pytest.raises(TooManyAttempts, match="^Too many .* try again in 4 minutes[.]$") as raised:
+        accounts.check("bob", RIGHT)
+    assert raised.value.wait == timedelta(seconds=200)
+    clock.pass_by(seconds=199)
+    with pytest.raises(TooManyAttempts, match="try again in 1 second[.]"):
+        accounts.check("bob", RIGHT)
+    clock.pass_by(seconds=1)
+    assert accounts.check("bob", RIGHT)
+
+
+@pytest.mark.files_alone
+def test_an_unknown_name_waits_alike_whatever_is_tried_or_restarted(accounts, clock):
+    fail(accounts, "nobody", times=5)
+    for each in (accounts, Accounts(accounts.path, clock, CHEAP)) * 5:
+        clock.pass_by(seconds=29)
+        with pytest.raises(TooManyAttempts):
+            fail(each, "NoBody", "10.0.0.2")
+    clock.pass_by(seconds=10)
+    assert fail(accounts, "nobody") == [None]
+
+
+def test_a_success_starts_the_count_anew(accounts):
+    accounts.add("bob", "expert", RIGHT)
+    for _ in range(3):
+        fail(accounts, times=4)
+        assert accounts.check("bob", RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("tried", "blocked", "free"),
+    [
+        ("10.0.0.1", "10.0.0.1", "10.0.0.2"),
+        ("2001:db8:0:1::{:x}", "2001:db8:0:1:ffff::", "2001:db8:0:2::1"),
+        ("::ffff:10.0.0.1", "10.0.0.1", "::ffff:10.0.0.2"),
+    ],
+    ids=["IPv4", "IPv6 addresses of one machine", "IPv4 as IPv6"],
+)
+@pytest.mark.files_alone
+def test_an_address_waits_whatever_names_it_tries(accounts, tried, blocked, free):
+    accounts.add("bob", "expert", RIGHT)
+    for number in range(20):
+        fail(accounts, f"name-{number}", tried.format(number))
+        if number < 19:
+            assert accounts.check("bob", RIGHT, blocked)
+
+    with pytest.raises(TooManyAttempts):
+        accounts.check("bob", RIGHT, blocked)
+    assert accounts.check("bob", RIGHT, free)
+
+
+def test_many_at_once_are_not_tried_uncounted(accounts):
+    def attempt(_):
+        try:
+            return fail(accounts)
+        except TooManyAttempts:
+            return "waits"
+
+    with ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(attempt, range(24)))
+
+    assert outcomes.count([None]) == 5
+    assert outcomes.count("waits") == 19

@@ -3,7 +3,7 @@
 import pytest
 
 from methods.review.gold import is_due
-from tests.resources.review.review_queue import kept, queue, rows, verdict, with_rules, work
+from tests.resources.review.review_queue import kept, queue, verdict, with_rules, work
 
 
 def decide_all(store, n, says="accept"):
@@ -13,28 +13,16 @@ def decide_all(store, n, says="accept"):
         work(store, "eve", "expert", says)
 
 
-def answer(store, gold_id, name):
-    store.append([verdict(store.item(gold_id), name, "reject")])
-
-
 def is_gold(item_id):
     return not item_id.startswith("item-")
 
 
 @pytest.fixture
 def store(tmp_path):
-    store = with_rules(tmp_path, "gold: 0.25")
-    store.update_queue(queue(60))
+    store = with_rules(tmp_path, "gold: 0.25", queue(60))
     decide_all(store, 8)
     assert store.make_gold(5, "ada") == 5
     return store
-
-
-@pytest.mark.files_alone
-def test_gold_is_given_at_its_share_to_who_does_not_know_it(store):
-    taken = [work(store, "new") for _ in range(20)]
-    assert sum(map(is_gold, taken)) == 5 and len(set(taken)) == 20
-    assert all(not is_gold(work(store, "old")) for _ in range(10)), "they know these items"
 
 
 def test_gold_changes_nothing_but_what_is_known_of_people(store):
@@ -64,17 +52,16 @@ def test_gold_changes_nothing_but_what_is_known_of_people(store):
 
 
 @pytest.mark.files_alone
-def test_gold_is_made_once_of_what_experts_decided(store):
+def test_gold_is_made_once_given_at_its_share_to_who_does_not_know_it_and_not_by_its_address(store):
     assert store.make_gold(10, "ada") == 3
     assert store.make_gold(10, "ada") == 0
     assert store.overview().gold[:2] == (8, 0)
-
-
-@pytest.mark.files_alone
-def test_nobody_opens_gold_by_its_address(store):
-    gold_id = rows(store, "SELECT item_id FROM gold")[0][0]
+    gold_id = store.gold()[0]["item_id"]
     assert store.lock_item("new", "annotator", item_id=gold_id) is None
     assert store.lock_item("eve", "expert", item_id=gold_id) is None
+    taken = [work(store, "new") for _ in range(20)]
+    assert sum(map(is_gold, taken)) == 5 and len(set(taken)) == 20
+    assert all(not is_gold(work(store, "old")) for _ in range(10)), "they know these items"
 
 
 class TestCalibration:
@@ -82,8 +69,7 @@ class TestCalibration:
 
     @pytest.fixture
     def store(self, tmp_path):
-        store = with_rules(tmp_path, self.RULES)
-        store.update_queue(queue(20))
+        store = with_rules(tmp_path, self.RULES, queue(20))
         decide_all(store, 8)
         store.make_gold(8, "ada")
         return store
@@ -99,7 +85,7 @@ class TestCalibration:
         # What they answer later does not undo it, and who decided before had no calibration.
         for row in store.gold()[:6]:
             for name in ("new", "old"):
-                answer(store, row["item_id"], name)
+                store.append([verdict(store.item(row["item_id"]), name, "reject")])
         people = {row[0]: row[3] for row in store.overview().gold.people}
         assert people == {"new": "passed", "old": "not_calibrated"}
 
@@ -113,8 +99,7 @@ class TestCalibration:
     @pytest.mark.files_alone  # two stores
     def test_experts_and_a_store_without_enough_gold_hold_nobody_back(self, store, tmp_path):
         assert store.lock_item("fay", "expert") is None  # Nothing waits for one; no gold either.
-        other = with_rules(tmp_path / "few", self.RULES)
-        other.update_queue(queue(5))
+        other = with_rules(tmp_path / "few", self.RULES, queue(5))
         decide_all(other, 3)
         other.make_gold(3, "ada")
         assert not other.in_calibration("new") and not is_gold(work(other, "new"))

@@ -7,16 +7,11 @@ from methods.review.ratings import ratings_of
 from resources.review import lead
 from resources.review.accounts import Accounts
 from tests.resources.review.review_queue import item, queue, rewritten, with_rules, work
-from tests.resources.review.test_locks import Time
-
-RULES = "default: {annotators: 2, expert: disagreement}"
 
 
 @pytest.fixture
 def store(tmp_path):
-    store = with_rules(tmp_path, RULES)
-    store.update_queue(queue(12))
-    return store
+    return with_rules(tmp_path, "default: {annotators: 2, expert: disagreement}", queue(12))
 
 
 def both(store, item_id, first="accept", second="accept", **more):
@@ -89,8 +84,7 @@ def test_needed_decisions_are_counted_by_round(store):
     assert needed == {1: 19, 2: 6}
 
 
-def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, monkeypatch):
-    time = Time(monkeypatch)
+def test_a_hold_that_nobody_renews_hangs_and_can_be_released(store, time):
     lock = store.lock_item("ann", "annotator", item_id="item-3")
     store.save_draft(lock.claim, {"note": "begun"})
     store.lock_item("bob", "annotator", item_id="item-4")

@@ -1,18 +1,18 @@
-"""Signing in by password: argon2id hashes, and equal work."""
+"""Names that decisions may stand under, and signing in by password: argon2id hashes, equal work."""
+
+import unicodedata
 
 import pytest
 from argon2 import PasswordHasher
+from hypothesis import given
+from hypothesis import strategies as st
 
 from resources.review.accounts import Account
+from resources.review.credentials import AccountError, checked_name, folded_name
 from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, Clock, accounts_at, text_of
 from tests.resources.review.review_queue import change, rows
 
 pytestmark = pytest.mark.files_alone
-
-
-@pytest.fixture
-def accounts(tmp_path):
-    return accounts_at(tmp_path, Clock())
 
 
 def stored_hash(accounts, name):
@@ -41,25 +41,16 @@ class CountingHasher(PasswordHasher):
         return super().verify(hash, password)
 
 
-class TestNewHashes:
-    def test_only_the_right_password_signs_in(self, accounts):
-        accounts.add("bob", "expert", RIGHT)
+def test_only_the_right_password_signs_in_and_none_is_in_the_file(accounts):
+    accounts.add("bob", "expert", RIGHT)
+    accounts.add("zoe", "expert", "na\u00efve password")
 
-        assert accounts.check("bob", RIGHT) == Account("bob", "expert", has_password=True)
-        for name, password in (("bob", WRONG), ("bob", ""), ("\ud800", "\udfff"), ("x", "\x00")):
-            assert accounts.check(name, password) is None
-
-    def test_a_password_is_the_same_from_any_keyboard(self, accounts):
-        accounts.add("bob", "expert", "na\u00efve password")
-
-        assert accounts.check("bob", "nai\u0308ve password")
-
-    def test_no_password_is_in_the_file(self, accounts):
-        accounts.add("bob", "expert", RIGHT)
-        accounts.check("bob", WRONG)
-        accounts.check(WRONG, RIGHT)
-
-        assert "horse" not in text_of(accounts)
+    assert accounts.check("bob", RIGHT) == Account("bob", "expert", has_password=True)
+    assert accounts.check("zoe", "nai\u0308ve password"), "the same from any keyboard"
+    tries = [("bob", WRONG), ("bob", ""), ("\ud800", "\udfff"), ("x", "\x00"), (WRONG, RIGHT)]
+    for name, password in tries:
+        assert accounts.check(name, password) is None
+    assert "horse" not in text_of(accounts)
 
 
 def test_a_hash_with_other_parameters_is_replaced_at_the_next_sign_in(accounts, tmp_path):
@@ -97,8 +88,7 @@ def test_garbage_in_the_place_of_a_hash_signs_nobody_in(accounts, garbage):
     accounts.add("bob", "expert", RIGHT)
     store_hash(accounts, "bob", garbage)
 
-    assert accounts.check("bob", RIGHT) is None
-    assert accounts.check("bob", "") is None
+    assert accounts.check("bob", RIGHT) is accounts.check("bob", "") is None
     assert stored_hash(accounts, "bob") == garbage
 
 
@@ -118,3 +108,57 @@ def test_every_failure_takes_one_argon2id_hash(tmp_path):
         # Verifying a string that is no hash is refused without work; the hash after it is the work.
         computed = hasher.work[1:] if name == "broken" else hasher.work
         assert computed == [password.encode()], name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a", "Anne-Marie O'Neil", "r2d2", "张伟", "अनिता", "Zoë", "a.b_c@d", "Юрий", "x" * 40],
+)
+def test_a_name_may_be_and_is_kept_in_form_nfc(name):
+    assert checked_name(name) == checked_name(unicodedata.normalize("NFD", name)) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "x" * 41, "policy:accept", "a:b", " bob", "bob ", "bob  lee", "-bob", "bob.", "<b>", "a/b"]
+    + [
+        "bob\n",
+        "bob\x00",
+        "b\u200bob",  # zero width space
+        "bob\u202e",  # turns the text round
+        "bob\ufe0f",  # a variation of a letter that has none
+        "bob\U000e0100",  # the same, of a Chinese character
+        "bob\U0001bc9d",  # a selector of shorthand, which shows nothing
+        "\u3164",  # a letter that shows nothing
+        "\ud800",
+        "b\u043eb",  # a Cyrillic o
+    ],
+)
+def test_a_name_may_not_be(name):
+    with pytest.raises(AccountError, match="^A name .*[.]$"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("Alice", "aLICE"),
+        ("Zo\u00eb", "ZOE\u0308"),
+        ("bob", "\uff42\uff4f\uff42"),
+        ("Strauß", "STRAUSS"),
+    ],
+)
+def test_names_that_look_alike_are_one(one, other):
+    assert folded_name(one) == folded_name(other)
+
+
+@given(st.text(max_size=50))
+def test_whatever_is_typed_a_name_is_safe_to_show_and_stays_what_it_is(typed):
+    folded_name(typed).encode()
+    try:
+        name = checked_name(typed)
+    except AccountError:
+        return
+    assert name.isprintable() and ":" not in name and len(name) <= 40
+    assert checked_name(name) == name
+    assert folded_name(folded_name(name)) == folded_name(name) == folded_name(typed)

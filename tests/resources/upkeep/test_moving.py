@@ -1,5 +1,6 @@
 """Bringing a home's stores and files to what machines share, and back: nothing is lost or doubled."""
 
+import itertools
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +21,7 @@ from resources.stores.address import shown_database
 from resources.stores_of_home import SQLITE, bring_home_up_to_date
 from resources.upkeep.moving import move
 from tests.doubles.one_colour import one_colour
+from tests.resources.folder_content import everything
 from tests.resources.review.review_queue import queue, verdict
 
 pytestmark = pytest.mark.slow
@@ -38,7 +40,6 @@ def built(loom_home: Path) -> Path:
     store.update_queue(queue(N_ITEMS))
     for _ in range(5):
         lock = store.lock_item("ana", "annotator")
-        assert lock is not None
         store.decide(lock.token, verdict(lock, "ana"))
     store.close()
     index = ImageIndex(home.image_index_path())
@@ -74,20 +75,6 @@ def rows(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for part in ("images", "releases", "reports")
-        for path in (folder / part).rglob("*")
-        if path.is_file()
-    }
-
-
-def test_where_to_is_asked_for(built):
-    with pytest.raises(UserError, match="set LOOM_STORES, LOOM_WAREHOUSE or LOOM_FILES"):
-        move(back=False, say=print)
-
-
 def test_all_is_there_and_comes_back_the_same(built, shared, tmp_path, monkeypatch):
     said: list[str] = []
     move(back=False, say=said.append)
@@ -104,26 +91,20 @@ def test_all_is_there_and_comes_back_the_same(built, shared, tmp_path, monkeypat
     move(back=True, say=again.append)
     before, after = rows(built), rows(other)
     assert after == before
-    assert files(other) == files(built)
+    for part in ("images", "releases", "reports"):
+        assert everything(other / part) == everything(built / part) != {}
     # The numbers of decisions go on.
     store = ReviewStore(home.review_path())
     lock = store.lock_item("bo", "annotator")
-    assert lock is not None
     assert store.decide(lock.token, verdict(lock, "bo")) == 6
     store.close()
 
 
-def test_a_workspace_that_has_stores_does_not_begin_with_an_empty_database(built, shared):
+def test_a_workspace_with_stores_uses_no_others_before_or_after_a_move(built, shared, monkeypatch):
     with pytest.raises(StoreError, match="has stores of its own .*vlm-loom workspace move"):
         bring_home_up_to_date()
     move(back=False, say=print)
     bring_home_up_to_date()
-
-
-def test_a_workspace_whose_stores_are_in_a_database_makes_no_files_without_it(
-    built, shared, monkeypatch
-):
-    move(back=False, say=print)
     monkeypatch.delenv("LOOM_STORES")
     with pytest.raises(StoreError, match="LOOM_STORES is not set") as refused:
         bring_home_up_to_date()
@@ -131,6 +112,9 @@ def test_a_workspace_whose_stores_are_in_a_database_makes_no_files_without_it(
     assert str(noted) in str(refused.value)
     noted.unlink()
     bring_home_up_to_date()
+    monkeypatch.delenv("LOOM_FILES")
+    with pytest.raises(UserError, match="set LOOM_STORES, LOOM_WAREHOUSE or LOOM_FILES"):
+        move(back=False, say=print)
 
 
 def test_a_workspace_knows_its_database_from_the_first_command_and_takes_no_other(
@@ -170,11 +154,10 @@ def test_a_new_workspace_with_its_own_tables_does_not_get_the_stores_of_another(
 
 
 def test_who_is_interrupted_goes_on(built, shared, monkeypatch):
-    real, left = copies.insert_missing, [1]
+    real, calls = copies.insert_missing, itertools.count()
 
     def stops(*given: Any) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
+        if next(calls):
             raise KeyboardInterrupt
         return real(*given)
 
@@ -222,18 +205,12 @@ def test_a_home_that_has_stores_does_not_get_others(built, shared):
     assert not (built / "stores-database.txt").exists() and (built / "review.sqlite").exists()
 
 
-def test_a_damaged_picture_is_left_out_and_counted(built, shared):
-    path = next((built / "images").glob("*/*.png"))
-    path.write_bytes(b"cut")
+def test_what_others_wrote_since_stays_and_damaged_pictures_are_counted(built, shared, tmp_path):
+    next((built / "images").glob("*/*.png")).write_bytes(b"cut")
     said: list[str] = []
     move(back=False, say=said.append)
     assert any("images: 3, 2 of them sent" in line and "1 damaged" in line for line in said)
-
-
-def test_what_others_have_written_since_stays_when_a_home_is_brought_again(built, shared, tmp_path):
-    move(back=False, say=print)
     files = shared_files()
-    assert files is not None
     newer = tmp_path / "releases"
     names = ["r-1/card.json", "r-2/card.json"]
     for name in names:

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from assets.evaluate.human_scores import imported_scores
+from assets.evaluate.human_scores import import_scores, imported_scores, stored_scores
 from dagster_project.cli import main as loom
 from methods.evaluation.judge_quality import AnswerKey
 from resources.warehouse import Warehouse
@@ -85,6 +87,28 @@ def test_scores_are_imported_once_and_replaced_by_a_later_file(folder: Path, cap
     assert "1 replace other scores or reasons by the same rater." in capsys.readouterr().out
     assert scores(folder) == {**first, ("1-0", "bob"): 9}
     assert warehouse_of(folder).count("evaluate.human_score_files") == 2
+
+
+def test_two_imports_at_once_keep_the_scores_of_both(folder: Path, monkeypatch) -> None:
+    both_have_read = threading.Barrier(2)
+
+    def read_and_wait(warehouse: Warehouse, release_id: str) -> object:
+        stored = stored_scores(warehouse, release_id)
+        with suppress(threading.BrokenBarrierError):
+            both_have_read.wait(timeout=0.5)
+        return stored
+
+    def imported_by(rater: str) -> None:
+        file = folder / f"{rater}.csv"
+        file.write_text(f"item,model,score,rater\n1-0,a,8,{rater}\n")
+        import_scores(warehouse_of(folder), RELEASE, file)
+
+    monkeypatch.setitem(import_scores.__globals__, "stored_scores", read_and_wait)
+    other = threading.Thread(target=imported_by, args=("bob",))
+    other.start()
+    imported_by("ann")
+    other.join()
+    assert scores(folder) == {("1-0", "ann"): 8, ("1-0", "bob"): 8}
 
 
 def test_a_file_that_cannot_be_taken_is_one_sentence(folder: Path, capsys) -> None:

@@ -12,6 +12,7 @@ from methods.errors import UserError
 from methods.ids import content_id
 from resources.settings.asset_settings import (
     SettingsError,
+    lock_settings,
     non_default_settings,
     read_sections,
     write_sections,
@@ -50,7 +51,7 @@ def settings_job() -> dg.JobDefinition:
     @dg.op(config_schema=_by_stage(sections).to_fields_dict(), out=dg.Out(dg.Nothing))
     def save_settings(context: dg.OpExecutionContext) -> None:
         """Write the given settings to settings.yaml; all others stay unchanged."""
-        with plain_errors():
+        with plain_errors(), lock_settings():
             before = read_sections(SECTIONS)
             if context.op_config[SHOWN] not in (None, content_id(before)):
                 raise SettingsError(

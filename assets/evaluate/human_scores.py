@@ -19,6 +19,7 @@ from methods.evaluation.human_scores import (
 )
 from methods.evaluation.judge_quality import AnswerKey
 from methods.release_card import benchmark_of
+from resources.files.atomic import hold_lock
 from resources.files.bounded import file_hash
 from resources.importing.answer_files import read_scores
 from resources.publishing.releases import cards_of, release_meant
@@ -96,7 +97,6 @@ def import_scores(
         raise HumanScoresError(
             f"{release_id} is not judged by a model, so human scores have nothing to be compared with."
         )
-    release_key = {"release_id": release_id}
     answered = warehouse.select("evaluate.answers", "model", distinct=True, release_id=release_id)
     rated = RatingScope(
         items_of(warehouse, release_id),
@@ -109,7 +109,17 @@ def import_scores(
         brought = human_scores_of(rated, rows)
     except HumanScoresError as error:
         raise HumanScoresError(f"{file} cannot be imported for {release_id}: {error}") from None
-    content_hash = brought.content_hash
+    # Imports of several processes follow each other, so that each keeps the scores of the others.
+    with hold_lock(Path(f"{warehouse.path}.scores.lock")):
+        n_new, n_changed = _add_scores(warehouse, release_id, file, brought)
+    return HumanScoresImport(release_id, brought, n_new, n_changed)
+
+
+def _add_scores(
+    warehouse: Warehouse, release_id: str, file: Path, brought: HumanScores
+) -> tuple[int, int]:
+    """Add the scores of a file to the stored ones; return the numbers of new and changed scores."""
+    release_key, content_hash = {"release_id": release_id}, brought.content_hash
     before = stored_scores(warehouse, release_id)
     scores_in_file = {
         scored: _stored_score(score, brought.reasons.get(scored), before.get(scored), content_hash)
@@ -150,7 +160,7 @@ def import_scores(
                 ),
             ]
         )
-    return HumanScoresImport(release_id, brought, n_new, len(changed))
+    return n_new, len(changed)
 
 
 def _stored_score(

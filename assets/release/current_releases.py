@@ -11,7 +11,7 @@ from assets.common.tables import rows_to_arrow
 from methods.ids import content_id
 from methods.licences.terms import Term
 from resources.publishing.releases import ReleaseError, cards_of, current_releases
-from resources.settings.asset_settings import read_sections, write_sections
+from resources.settings.asset_settings import lock_settings, read_sections, write_sections
 from resources.warehouse import TableWrite, Warehouse
 
 TABLE = "release.releases"
@@ -68,7 +68,7 @@ def pin(warehouse: Warehouse, release_id: str) -> str:
         ReleaseError: There is no such release; nothing is changed.
     """
     (card,) = cards_of(warehouse, [release_id])
-    _write_pins({**pins(), card["name"]: release_id})
+    _write_pin(card["name"], release_id)
     warehouse.replace_all([write_current({card["name"]: release_id})])
     return str(card["name"])
 
@@ -82,7 +82,7 @@ def unpin(name: str) -> None:
     if name not in pinned:
         there_are = f"pinned are {', '.join(pinned)}" if pinned else "no name is"
         raise ReleaseError(f"{name} is not pinned; {there_are}.")
-    _write_pins({other: pinned[other] for other in pinned if other != name})
+    _write_pin(name, None)
 
 
 def retire(warehouse: Warehouse, name: str) -> str:
@@ -106,7 +106,7 @@ def retire(warehouse: Warehouse, name: str) -> str:
     if name not in current:
         there_are = f"current releases are {', '.join(current)}" if current else "no release is"
         raise ReleaseError(f"No release of {name} is current; {there_are}.")
-    _write_pins({other: release_id for other, release_id in pins().items() if other != name})
+    _write_pin(name, None)
     warehouse.replace_all([write_current({}, [name])])
     return current[name]
 
@@ -116,8 +116,14 @@ def pins() -> dict[str, str]:
     return dict(read_sections(SECTIONS)[TABLE].get("pinned", {}))
 
 
-def _write_pins(pinned: Mapping[str, str]) -> None:
-    sections = read_sections(SECTIONS)
-    others = {name: value for name, value in sections[TABLE].items() if name != "pinned"}
-    section = {**others, "pinned": dict(pinned)} if pinned else others
-    write_sections(SECTIONS, {**sections, TABLE: section})
+def _write_pin(name: str, release_id: str | None) -> None:
+    """Pin a release for a name, or remove the pin; other settings stay."""
+    with lock_settings():
+        sections = read_sections(SECTIONS)
+        section = dict(sections[TABLE])
+        pinned = {**section.pop("pinned", {}), name: release_id}
+        if release_id is None:
+            del pinned[name]
+        if pinned:
+            section["pinned"] = pinned
+        write_sections(SECTIONS, {**sections, TABLE: section})

@@ -28,8 +28,7 @@ def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
     Yields:
         The empty draft folder.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with _turn(target.parent / f".{purpose}.lock"):
+    with hold_lock(target.parent / f".{purpose}.lock"):
         own = re.compile(rf"\..+\.{purpose}-[0-9a-f]{{32}}")
         for path in target.parent.iterdir():
             if own.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
@@ -45,7 +44,12 @@ def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _turn(path: Path) -> Iterator[None]:
+def hold_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a file in the block; other threads and processes wait for it.
+
+    The file exists only while somebody holds the lock.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     # Fails at once if no file can be created here; waiting for the lock would never end.
     path.touch()
     with FileLock(path):

@@ -9,7 +9,8 @@ settings:
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
@@ -28,7 +29,7 @@ from pydantic import (
 from methods.errors import UserError
 from methods.naming import nearest
 from methods.yaml_text import from_yaml
-from resources.files.atomic import write_atomically
+from resources.files.atomic import hold_lock, write_atomically
 from resources.files.bounded import read_file
 from resources.files.home import settings_path
 
@@ -178,6 +179,13 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 def _parsed(text: str) -> object:
     """Parse the file, cached: every asset reads it when the Dagster definitions load."""
     return from_yaml(text)
+
+
+@contextmanager
+def lock_settings() -> Iterator[None]:
+    """Hold the lock of settings.yaml: read and write the file in one block, or a change is lost."""
+    with hold_lock(settings_path().with_name(f".{settings_path().name}.lock")):
+        yield
 
 
 def write_sections(sections: Sections, values: Mapping[str, Mapping[str, Any]]) -> Path:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,8 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from assets.evaluate.human_scores import imported_scores
+from assets.evaluate.human_scores import import_scores as import_file
+from assets.evaluate.human_scores import imported_scores, stored_scores
 from dagster_project import run
 from dagster_project.job_runs import run_job
 from dagster_project.results import leaderboard_rows, power_of, show_costs, show_results
@@ -113,7 +116,7 @@ def test_a_file_of_predictions_is_imported_and_removed_by_runs_that_the_ui_lists
 
 @pytest.mark.slow
 def test_scores_of_people_are_imported_once_and_replaced_by_a_later_file(
-    loom_home: Path, tmp_path: Path, typed: Typed
+    loom_home: Path, tmp_path: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = [
         {"question_id": f"1-{n}", "image_path": "", "history": [], "prompt": "What is it?"}
@@ -171,6 +174,28 @@ def test_scores_of_people_are_imported_once_and_replaced_by_a_later_file(
     assert "1 replace other scores or reasons by the same rater." in said
     assert scores() == {**first, ("1-0", "bob"): 9}
     assert tables.count("evaluate.human_score_files") == 2
+
+    # Two imports at once keep the scores of both.
+    both_have_read = threading.Barrier(2)
+
+    def read_and_wait(*values: Any) -> object:
+        stored = stored_scores(*values)
+        with suppress(threading.BrokenBarrierError):
+            both_have_read.wait(timeout=0.5)
+        return stored
+
+    def import_score_of(rater: str) -> None:
+        file = tmp_path / f"{rater}.csv"
+        file.write_text(f"{head}\n1-1,a,8,{rater}\n")
+        import_file(tables, release, file)
+
+    earlier = scores()
+    monkeypatch.setitem(import_file.__globals__, "stored_scores", read_and_wait)
+    other = threading.Thread(target=import_score_of, args=("cid",))
+    other.start()
+    import_score_of("dan")
+    other.join()
+    assert scores() == earlier | {("1-1", "cid"): 8, ("1-1", "dan"): 8}
 
 
 PLACE = {"judge": "j", "judge_version": "v", "metric": "Overall Score", "aggregation": "micro"}

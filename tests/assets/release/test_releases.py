@@ -1,13 +1,18 @@
 """Releases as things: their cards, which is current, and evaluating one that is not."""
 
 import json
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 
-from assets.release.current_releases import version_of_releases
+from assets.release.current_releases import pins, version_of_releases
+from assets.release.current_releases import unpin as remove_pin
+from resources.settings.asset_settings import write_sections
 from tests.assets.conftest import CopyWorld
 from tests.assets.filled import put
 from tests.assets.world import (
@@ -247,6 +252,25 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
     assert world.current()["mmdu"] == frozen["release_id"]
     assert world.current()["other"] == "other-1"
     assert version_of_releases(world.warehouse).value != version
+
+
+def test_two_pins_that_are_removed_at_once_are_both_gone(loom_home: Path, monkeypatch) -> None:
+    loom_home.mkdir()
+    pinned = "{mmdu: mmdu-1, other: other-1, third: third-1}"
+    (loom_home / "settings.yaml").write_text(f"release: {{releases: {{pinned: {pinned}}}}}\n")
+    both_have_read = threading.Barrier(2)
+
+    def wait_and_write(*values: Any) -> None:
+        with suppress(threading.BrokenBarrierError):
+            both_have_read.wait(timeout=0.5)
+        write_sections(*values)
+
+    monkeypatch.setitem(remove_pin.__globals__, "write_sections", wait_and_write)
+    other = threading.Thread(target=remove_pin, args=("other",))
+    other.start()
+    remove_pin("mmdu")
+    other.join()
+    assert pins() == {"third": "third-1"}
 
 
 def test_a_pin_by_hand_on_what_there_is_not_is_refused_and_changes_nothing(world: World) -> None:

@@ -10,7 +10,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 """Usual names of query parameters whose values are secrets."""
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s\"'<>]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s\"<>]+", re.IGNORECASE)
 
 _BEGINNING = re.compile(r"^\s*([a-z][a-z0-9+.-]*:(?=/))?/*", re.IGNORECASE)
 """A scheme, if any, with any number of slashes."""

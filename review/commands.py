@@ -383,9 +383,13 @@ def load(file: Path) -> int:
     )
     if stored.n_ended:
         print(f"{stored.n_ended} known decisions were taken back or ended, as they are in the file")
-    if stored.n_outdated:
+    if stored.contradicted:
+        shown = ", ".join(stored.contradicted[:5])
         print(
-            f"{stored.n_outdated} added decisions do not count, as later ones were stored here already"
+            f"The decisions of the file on {len(stored.contradicted)} items were left out, as later "
+            f"ones are stored here: {shown}. To have both, load a dump of this store where the file "
+            "is from.",
+            file=sys.stderr,
         )
     if loaded.without_item:
         print(
@@ -401,7 +405,7 @@ def load(file: Path) -> int:
             "make gold on the lead's page and load the file again.",
             file=sys.stderr,
         )
-    return 1 if loaded.without_item or loaded.of_other_gold else 0
+    return 1 if stored.contradicted or loaded.without_item or loaded.of_other_gold else 0
 
 
 def read_queue() -> list[QueueItem]:

@@ -41,7 +41,13 @@ from resources.files.parquet_records import open_parquet, read_records
 from resources.review.accounts import ROLES, Accounts
 from resources.review.credentials import folded_name
 from resources.review.gold import NewGold, gold_id_of
-from resources.review.loading import Ended, LoadResult, are_stored, comment_key, decision_key
+from resources.review.loading import (
+    Ended,
+    LoadResult,
+    comment_key,
+    decision_key,
+    stored_counterparts,
+)
 from resources.review.revocations import MAX_REASON
 from resources.review.store import ReviewStore
 from review.item_texts import item_texts
@@ -310,6 +316,7 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     """Import the decisions, comments and gold items of a dump in one transaction.
 
     Existing rows do not change, but a decision that was taken back or ended in the dump ends here, too.
+    New decisions on an item are left out if later ones are stored here that contradict them.
     Decisions on items that this store lacks are left out and counted; import the same file again once
     the items are in the queue.
 
@@ -352,27 +359,26 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
         row.model_dump(exclude={"comment_id"})
         for row in _rows(path, "comments", _Comment, current_time)
     ]
-    people = {each.reviewer for _, _, each in read_rows} | {row["author"] for row in written}
-    without_account = {name for name in people if accounts.get(name) is None}
-    stored_already = are_stored(
+    people = {folded_name(account.name) for account in accounts.all()}
+    stored_decisions = stored_counterparts(
         [decision_key(each) for _, _, each in read_rows],
         map(decision_key, stored.values()),
-        without_account,
+        people,
     )
     decisions: list[tuple[Decision, Ended | None]] = []
     new: list[Decision] = []
-    for (place, row, decision), is_known in zip(read_rows, stored_already, strict=True):
+    for (place, row, decision), own in zip(read_rows, stored_decisions, strict=True):
         end = None
         # The person of a known decision may have been renamed since.
-        if not is_known:
+        if own is None:
             reviewer = names.stored_name(row.reviewer, ROLE_OF_ROUND[row.round])
             decision = replace(decision, reviewer=reviewer)
-        counterpart = in_force.get(decision.source_hash) if is_known else decision
+        counterpart = decision if own is None else in_force.get(own.identity)
         if counterpart is not None and row.ended_at and row.ended_by:
             by_reviewer = row.ended_by == row.reviewer
             by = counterpart.reviewer if by_reviewer else names.stored_name(row.ended_by, "admin")
             end = by, row.ended_for, row.ended_at
-        if not is_known:
+        if own is None:
             source = decision.source_hash or source_hash_of(decision)
             same = stored.setdefault(source, decision)
             if _outcome(same) != _outcome(decision):
@@ -380,20 +386,17 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
             if same is decision and end is None:
                 new.append(decision)
         decisions.append((decision, end))
-    stored_already = are_stored(
-        map(comment_key, written),
-        [comment_key(vars(each)) for each in store.comments()],
-        without_account,
+    stored_comments = stored_counterparts(
+        map(comment_key, written), [comment_key(vars(each)) for each in store.comments()], people
     )
-    for comment, is_known in zip(written, stored_already, strict=True):
-        if not is_known:
+    for comment, known_comment in zip(written, stored_comments, strict=True):
+        if known_comment is None:
             comment["author"] = names.stored_name(comment["author"])
             addressee = comment["addressee"]
             comment["addressee"] = names.stored_name(addressee) if addressee else None
     names.require_all(path)
     _require_others_in_round_2(path, store, new, items)
-    loaded = store.load(decisions, written, gold, without_account)
-    return DumpLoadResult(loaded, without_item, of_other_gold)
+    return DumpLoadResult(store.load(decisions, written, gold), without_item, of_other_gold)
 
 
 def _outcome(decision: Decision) -> str:
@@ -549,10 +552,6 @@ def _decision(
             raise ValueError("edits are given with the verdict edit, and with no other")
         if (row.ended_at is None) != (row.ended_by is None):
             raise ValueError("ended_at and ended_by belong together")
-        if row.ended_at is not None and moment(row.ended_at, current_time) < moment(
-            row.decided_at, current_time
-        ):
-            raise ValueError("ended_at is before decided_at")
         if row.verdict == "reject":
             check_reason(row.reason, row.note)
         on = contents.get(row.content_hash, item["content"])

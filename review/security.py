@@ -56,7 +56,7 @@ CACHE = "no-store"
 
 _SENDER = "review.sender"
 
-_NOT_SIGNED_IN = "You are not signed in."
+NOT_SIGNED_IN = "You are not signed in."
 _ONLY_POST = "Sign in with the button of the page: this address takes POST only."
 _NOT_ALLOWED = {
     "annotator": "This page is for annotators.",
@@ -120,13 +120,13 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
     def guard(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         @functools.wraps(endpoint)
         async def guarded(request: Request) -> Response:
-            account = await _account_now(request)
+            account = await account_now(request)
             if account is None:
                 if request.method in SAFE_METHODS and not wants_json(request):
                     return RedirectResponse(
                         f"/login?{urlencode({'next': _requested_path(request)})}", 303
                     )
-                raise HTTPException(401, _NOT_SIGNED_IN)
+                raise HTTPException(401, NOT_SIGNED_IN)
             if not account.may(role):
                 raise HTTPException(403, _NOT_ALLOWED[role])
             if inspect.iscoroutinefunction(endpoint):
@@ -139,10 +139,11 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
     return guard
 
 
-async def _account_now(request: Request) -> Account | None:
+async def account_now(request: Request) -> Account | None:
     """Return the signed-in account; for a request that changes something, look the session up again.
 
     The body of such a request may have arrived long after its headers, by which the session was found.
+    Endpoints that read a body themselves call this again after it.
     """
     sender = _sender(request)
     if sender.account is not None and request.method not in SAFE_METHODS:

@@ -20,7 +20,7 @@ socket may exceed it."""
 
 
 class _Pipelined(Exception):
-    """A client sends a request before it has the response to the last one."""
+    """A client sends a third request before it has the response to the first."""
 
 
 class PromptRequests(HttpToolsProtocol):
@@ -28,9 +28,9 @@ class PromptRequests(HttpToolsProtocol):
 
     The time runs from the connection, or from a request's first byte, to its last byte. The duration of
     the response does not count. Larger headers or trailers than MOST_OF_HEAD end the connection with
-    status 431. The app limits bodies. A request that comes before the response to the last one is not
-    read, and the connection ends after that response: one read of the socket can hold thousands.
-    Browsers and proxies do not send such requests.
+    status 431. The app limits bodies. One request may wait for the response to the last one, whose end
+    uvicorn sends after its bytes. The next is not read, and the connection ends after the response to
+    the waiting one: one read of the socket can hold thousands.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -65,7 +65,7 @@ class PromptRequests(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Start the timer of a request at its first byte. Raises _Pipelined, which ends the reading."""
-        if self.cycle is not None and not self.cycle.response_complete:
+        if self.pipeline:
             self.cycle.keep_alive = False
             raise _Pipelined
         super().on_message_begin()

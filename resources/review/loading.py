@@ -3,25 +3,24 @@
 Every function runs inside the caller's transaction.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from methods.ids import canonical_json
-from methods.review.decisions import Decision, parsed_time
+from methods.review.decisions import Decision, by_item, parsed_time
 from methods.review.process import review_state
 from resources.review import comments, events, gold, item_status, items
-from resources.review.clock import database_time
+from resources.review.credentials import AccountError, folded_name
 from resources.review.gold import NewGold
 from resources.review.tables import COMMENTS, REVOCATIONS
 
 Ended = tuple[str, str | None, str]
 """The revocation of a decision: (person, reason or None, time)."""
-OUTDATED = "A later decision was stored here when this one was loaded."
-"""The reason for the revocation of a loaded decision that is older than those that count."""
+_ACCOUNTS = text("SELECT folded FROM accounts")
 
 
 class RowKey(NamedTuple):
@@ -36,21 +35,21 @@ class RowKey(NamedTuple):
 
 
 class LoadResult(NamedTuple):
-    """The numbers of new decisions and comments, of stored rows, and of decisions that were ended.
+    """What was done with the rows of a dump.
 
     Attributes:
-        decisions: The new decisions.
-        comments: The new comments.
-        n_known: The rows that were stored already.
-        n_ended: The stored decisions that the other store has ended.
-        n_outdated: The new decisions that do not count, as later ones were stored already.
+        decisions: The number of new decisions.
+        comments: The number of new comments.
+        n_known: The number of rows that were stored already.
+        n_ended: The number of stored decisions that ended, as they had in the dump.
+        contradicted: The items whose new decisions were left out, as later ones are stored.
     """
 
     decisions: int
     comments: int
     n_known: int
     n_ended: int
-    n_outdated: int
+    contradicted: tuple[str, ...]
 
 
 def decision_key(decision: Decision) -> RowKey:
@@ -66,35 +65,48 @@ def comment_key(comment: Mapping[str, Any]) -> RowKey:
     return RowKey(canonical_json(on), comment["author"], comment["author"])
 
 
-def are_stored(
-    rows: Iterable[RowKey], stored: Iterable[RowKey], without_account: Collection[str]
-) -> list[bool]:
-    """Tell which rows of a dump are stored already.
+def stored_counterparts(
+    rows: Iterable[RowKey], stored: Iterable[RowKey], accounts: Collection[str]
+) -> list[RowKey | None]:
+    """Find the stored row of each row of a dump.
 
-    Rows that say the same and have the same identity are one row. If the person of a row has no account
-    here, a stored row that equals no row of the dump may be theirs under another name. It stands for
-    one row that says the same, and not for two.
+    Rows that say the same and have the same identity are one row. A stored row that equals no row of
+    the dump may be that of a person who was renamed or erased in one of the two stores. It stands for
+    one row that says the same if one of the two people has no account here.
 
     Args:
         rows: The keys of the rows of the dump.
         stored: The keys of the stored rows.
-        without_account: The people in the dump who have no account.
+        accounts: The folded names of the accounts.
 
     Returns:
-        Whether each row is stored, or equals an earlier row of the dump.
+        The key of the stored row, or of an equal earlier row of the dump; None for a new row.
     """
     rows = list(rows)
-    says_by_id = {key[:2]: key.says for key in stored}
-    same = says_by_id.keys() & {key[:2] for key in rows}
-    renamed = Counter(says for key, says in says_by_id.items() if key not in same)
-    results = []
+    by_identity = {key[:2]: key for key in stored}
+    named = {key[:2] for key in rows}
+    renamed: dict[str, list[RowKey]] = defaultdict(list)
+    for key in by_identity.values():
+        if key[:2] not in named:
+            renamed[key.says].append(key)
+    results: list[RowKey | None] = []
     for key in rows:
-        is_stored = key[:2] in same
-        if not is_stored and key.person in without_account and renamed[key.says]:
-            renamed[key.says] -= 1
-            is_stored = True
-        same.add(key[:2])
-        results.append(is_stored)
+        counterpart = by_identity.get(key[:2])
+        if counterpart is None:
+            people = renamed[key.says]
+            has_account = folded_name(key.person) in accounts
+            counterpart = next(
+                (
+                    other
+                    for other in people
+                    if not (has_account and folded_name(other.person) in accounts)
+                ),
+                None,
+            )
+            if counterpart is not None:
+                people.remove(counterpart)
+        results.append(counterpart)
+        by_identity.setdefault(key[:2], counterpart or key)
     return results
 
 
@@ -115,109 +127,104 @@ def load(
     decided: Iterable[tuple[Decision, Ended | None]],
     written: Iterable[dict[str, Any]],
     golden: Iterable[NewGold] = (),
-    without_account: Collection[str] = (),
 ) -> LoadResult:
     """Store the decisions, comments and gold items of another store in one transaction.
 
-    `are_stored` recognizes stored decisions and comments. Of these only one thing changes: a decision
-    that the other store has ended ends here, too. A new decision that is older than the stored ones and
-    would count only because it is stored after them is ended at once.
+    `stored_counterparts` recognizes stored decisions and comments. Of these only one thing changes: a
+    decision that the other store has ended ends here, too. The later decision wins, wherever it was
+    made: new decisions on an item are left out if they would count only because they are stored last.
 
     Args:
         connection: The review store.
         decided: The decisions, each with its revocation or None.
         written: The comments.
         golden: The gold items.
-        without_account: The people of these decisions and comments who have no account.
 
     Returns:
-        The counts.
+        What was stored, ended and left out.
+
+    Raises:
+        AccountError: The account of a new decision or comment is gone. Nothing is stored.
     """
     decided, written = list(decided), list(written)
     on = {decision.item_id for decision, _ in decided}
-    before = events.read(connection, on, revoked=True)
-    known_decisions = are_stored(
+    accounts = set(connection.execute(_ACCOUNTS).scalars())
+    stored_decisions = stored_counterparts(
         [decision_key(decision) for decision, _ in decided],
-        map(decision_key, before),
-        without_account,
+        map(decision_key, events.read(connection, on, revoked=True)),
+        accounts,
     )
-    known_comments = are_stored(
+    stored_comments = stored_counterparts(
         map(comment_key, written),
         [comment_key(vars(each)) for each in comments.read(connection)],
-        without_account,
+        accounts,
     )
     for new in golden:
         gold.insert(connection, new)
-    in_force = {events.source_of(each): each.event_id for each in events.read(connection, on)}
-    added: dict[int, Decision] = {}
+    in_force = {events.source_of(each): each for each in events.read(connection, on)}
     ended_here: list[str] = []
-    for (decision, ended), is_known in zip(decided, known_decisions, strict=True):
-        event_id = None if is_known else events.append(connection, decision)
-        if event_id is not None:
-            added[event_id] = decision
-        elif ended is not None:
-            event_id = in_force.pop(events.source_of(decision), None)
-            if event_id is not None:
-                ended_here.append(decision.item_id)
+    added: list[tuple[Decision, Ended | None]] = []
+    for (decision, ended), counterpart in zip(decided, stored_decisions, strict=True):
+        if counterpart is None:
+            added.append((decision, ended))
+        elif ended is not None and (own := in_force.pop(counterpart.identity, None)):
+            _end(connection, own.event_id, ended)
+            ended_here.append(own.item_id)
+    here = by_item(in_force.values())
+    new_by_item = by_item(decision for decision, ended in added if ended is None)
+    contradicted = tuple(
+        item_id
+        for item_id, new_decisions in new_by_item.items()
+        if _contradicts(connection, item_id, here[item_id], new_decisions)
+    )
+    added = [each for each in added if each[1] is not None or each[0].item_id not in contradicted]
+    new_comments = [row for row, own in zip(written, stored_comments, strict=True) if own is None]
+    _require_accounts(
+        accounts,
+        [*(decision.reviewer for decision, _ in added), *(row["author"] for row in new_comments)],
+    )
+    n_decisions = 0
+    for decision, ended in added:
+        event_id = events.append(connection, decision)
+        n_decisions += event_id is not None
         if event_id is not None and ended is not None:
-            _end(connection, event_id, *ended)
-    new_comments = [
-        row for row, is_known in zip(written, known_comments, strict=True) if not is_known
-    ]
+            _end(connection, event_id, ended)
     for comment in new_comments:
         connection.execute(COMMENTS.insert(), comment)
-    changed = {decision.item_id for decision in added.values()}
-    stored_before = {decision.item_id for decision in before}
-    n_outdated = sum(
-        _end_outdated(connection, item_id, added) for item_id in sorted(changed & stored_before)
+    item_status.update(
+        connection, sorted({decision.item_id for decision, _ in added}.union(ended_here))
     )
-    item_status.update(connection, sorted(changed.union(ended_here)))
-    n_known = len(decided) - len(added) + len(written) - len(new_comments)
-    return LoadResult(len(added), len(new_comments), n_known, len(ended_here), n_outdated)
+    n_left_out = sum(len(new_by_item[item_id]) for item_id in contradicted)
+    n_known = len(decided) - n_decisions - n_left_out + len(written) - len(new_comments)
+    return LoadResult(n_decisions, len(new_comments), n_known, len(ended_here), contradicted)
 
 
-def _end(
-    connection: Connection, event_id: int, person: str, reason: str | None, revoked_at: str
-) -> None:
+def _end(connection: Connection, event_id: int | None, ended: Ended) -> None:
+    person, reason, revoked_at = ended
     end = {"person": person, "reason": reason, "revoked_at": revoked_at}
     connection.execute(REVOCATIONS.insert(), end | {"event_id": event_id})
 
 
-def _end_outdated(connection: Connection, item_id: str, added: Collection[int]) -> int:
-    """End the new decisions on an item that would not count if all were stored in order of time.
+def _require_accounts(accounts: Collection[str], people: Iterable[str]) -> None:
+    """Raise AccountError if a person's account was removed since the file was read."""
+    for person in people:
+        if folded_name(person) not in accounts:
+            raise AccountError(f"The account {person!r} is gone now: load the file again.")
 
-    Args:
-        connection: The review store.
-        item_id: The item.
-        added: The event ids of the new decisions.
 
-    Returns:
-        How many were ended.
-    """
+def _contradicts(
+    connection: Connection, item_id: str, stored: list[Decision], new: list[Decision]
+) -> bool:
+    """Whether an item's state is another one with new decisions stored last than in order of time."""
     item = items.read(connection, item_id)
-    if item is None or gold.is_gold(connection, item_id):
-        return 0
+    if item is None or not stored or gold.is_gold(connection, item_id):
+        return False
     rules = item_status.current_rules(connection).rules_for(item["kind"])
-    n_ended = 0
-    while True:
-        decided = events.read(connection, [item_id])
-        by_time = sorted(decided, key=lambda decision: parsed_time(decision.decided_at))
-        in_time = [replace(decision, event_id=n) for n, decision in enumerate(by_time, start=1)]
-        counted = {each.source_hash for each in review_state(item, in_time, rules).counted}
-        outdated = [
-            decision
-            for decision in review_state(item, decided, rules).counted
-            if decision.event_id in added and decision.source_hash not in counted
-        ]
-        if not outdated:
-            return n_ended
-        for decision in outdated:
-            assert decision.event_id is not None
-            _end(
-                connection,
-                decision.event_id,
-                decision.reviewer,
-                OUTDATED,
-                database_time(connection),
-            )
-        n_ended += len(outdated)
+    as_stored = [*stored, *new]
+    by_time = sorted(as_stored, key=lambda each: (parsed_time(each.decided_at), each.reviewer))
+    outcomes = []
+    for order in (as_stored, by_time):
+        numbered = [replace(decision, event_id=n) for n, decision in enumerate(order, start=1)]
+        state = review_state(item, numbered, rules)
+        outcomes.append((state.status, state.item["content_hash"]))
+    return outcomes[0] != outcomes[1]

@@ -18,7 +18,7 @@ from resources.review.clock import stored_time
 from resources.review.locks import ANY_DRAFT, DraftConflict, LockClaim, LockLost
 from review.pages.frame import say, store_of
 from review.pages.queue import next_address
-from review.security import require, signed_in
+from review.security import NOT_SIGNED_IN, account_now, require, signed_in
 
 Json = dict[str, Any]
 
@@ -132,4 +132,6 @@ async def _body(request: Request) -> Json:
         raise HTTPException(400, "The request is not JSON.") from None
     if not isinstance(body, dict):
         raise HTTPException(400, "The request is not a JSON object.")
+    if await account_now(request) is None:
+        raise HTTPException(401, NOT_SIGNED_IN)
     return body

@@ -63,6 +63,8 @@ def test_no_password_is_left(password):
 
 
 def test_addresses_in_a_text_and_what_is_sent():
+    apostrophes = "https://a:b'c@example.org/Musee_d'Orsay.jpg?width=3&token=1"
+    assert cut_secrets(apostrophes) == "https://example.org/Musee_d'Orsay.jpg?width=3"
     text = "en\thttps://a:b@example.org/x?token=1\tsee <https://c@example.org/?a=1&sig=2>"
     assert cut_secrets(text) == "en\thttps://example.org/x\tsee <https://example.org/?a=1>"
     # What is sent is decoded.

@@ -2,19 +2,18 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
+import httpx2
+import psutil
 import pytest
 
 from tests.doubles.serving import free_ports
@@ -80,9 +79,8 @@ def local_ray() -> Iterator[LocalRay]:
 
 def answers(url: str) -> bool:
     """Whether somebody does."""
-    with suppress(OSError, urllib.error.URLError):
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        return opener.open(url, timeout=5).status == 200
+    with suppress(httpx2.HTTPError):
+        return httpx2.get(url, timeout=5, trust_env=False).status_code == 200
     return False
 
 
@@ -100,11 +98,11 @@ def one_worker_dies(ray: LocalRay, is_stored: Callable[[], bool]) -> Iterator[li
         while not killed and time.monotonic() < deadline:
             workers = workers_of(ray)
             if len(workers) == 2:
-                os.kill(workers[0], signal.SIGSTOP)
+                workers[0].suspend()
                 while not is_stored() and time.monotonic() < deadline:
                     time.sleep(0.2)
-                os.kill(workers[0], signal.SIGKILL)
-                killed.append(workers[0])
+                workers[0].kill()
+                killed.append(workers[0].pid)
             time.sleep(0.05)
 
     killer = Thread(target=kill_one)
@@ -115,14 +113,14 @@ def one_worker_dies(ray: LocalRay, is_stored: Callable[[], bool]) -> Iterator[li
         killer.join()
 
 
-def workers_of(ray: LocalRay) -> list[int]:
+def workers_of(ray: LocalRay) -> list[psutil.Process]:
     """Processes of this Ray's actors that are at a block of rows, by the title that Ray gives them."""
     found = []
-    for process in [path for path in Path("/proc").iterdir() if path.name.isdigit()]:
-        with suppress(OSError):
-            title = (process / "cmdline").read_bytes()
-            if title.startswith(b"ray::MapWorker") and b".submit" in title:
-                parent = (process / "stat").read_text().rsplit(")", 1)[1].split()[1]
-                if str(ray.folder) in Path("/proc", parent, "cmdline").read_text():
-                    found.append(int(process.name))
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            title = " ".join(process.cmdline())
+            if title.startswith("ray::MapWorker") and ".submit" in title:
+                parent = process.parent()
+                if parent and str(ray.folder) in " ".join(parent.cmdline()):
+                    found.append(process)
     return found

@@ -4,7 +4,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -104,19 +104,11 @@ class OddModels:
 
     registry: Mapping[str, Any]
     proxies: Mapping[str, GarblingProxy]
-    oddities: Mapping[str, str]
-    mended: list[str] = field(default_factory=list)
 
-    def an_hour_passes(self) -> None:
-        """What is out of order answers again."""
-        for role, oddity in self.oddities.items():
-            if oddity == out_of_order.__name__:
-                self.proxies[role].heal()
-
-    def mend(self, role: str) -> None:
-        """The model of a role answers as it should from now on."""
-        self.proxies[role].heal()
-        self.mended.append(role)
+    def mend(self) -> None:
+        """Writer and judge answer as they should from now on."""
+        for role in ("writer", "judge"):
+            self.proxies[role].heal()
 
 
 @contextmanager
@@ -128,7 +120,7 @@ def odd_models(oddities: Mapping[str, str]) -> Iterator[OddModels]:
         for role, proxy in proxies.items():
             if odd := ODDITIES.get(oddities.get(role, role)):
                 odd(proxy)
-        yield OddModels(registry(proxies, behind), proxies, oddities)
+        yield OddModels(registry(proxies, behind), proxies)
 
 
 def registry(proxies: Mapping[str, GarblingProxy], behind: Mapping[str, str]) -> dict[str, Any]:

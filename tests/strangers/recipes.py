@@ -146,25 +146,7 @@ def _first_there(*paths: Path) -> Path | None:
 # --- Drawings ------------------------------------------------------------------------------------
 
 
-def flashcards() -> list[Row]:
-    """Drawings of one style and size, one word each; JPEG."""
-    root = package("pysiogame", "usr/share/games/pysiogame/res/images/art4apps")
-    folder = root / "usr/share/games/pysiogame/res/images/art4apps"
-    return _by_file_name(folder, "Art4apps. Licence: CC-BY-SA-3.0")
-
-
-def instruments() -> list[Row]:
-    """Drawings of musical instruments and tools by many authors, some twice under two names."""
-    root = package("openclipart-png", "usr/share/openclipart/png")
-    folder = root / "usr/share/openclipart/png"
-    return some_of(
-        row
-        for part in ("recreation/music", "tools")
-        for row in _by_file_name(folder / part, "Open Clip Art Library. Licence: CC0-1.0")
-    )
-
-
-def drawings(most: int) -> list[Row]:
+def drawings(most: int = MOST_ROWS) -> list[Row]:
     """Drawings of all kinds by many authors; of a larger corpus the smaller ones are a part."""
     root = package("openclipart-png", "usr/share/openclipart/png")
     folder = root / "usr/share/openclipart/png"
@@ -238,7 +220,6 @@ def described_row(component: dict[str, Any], icon: Path) -> Row | None:
 
 RECIPES: dict[str, Callable[[], list[Row]]] = {
     "stamps": stamps,
-    "flashcards": flashcards,
-    "instruments": instruments,
+    "drawings": drawings,
     "scripts": scripts,
 }

@@ -203,21 +203,6 @@ def all_of_parquet(file: Path) -> str:
     return json.dumps([table.to_pylist(), str(meta), str(meta.schema)], ensure_ascii=False)
 
 
-def test_what_a_person_changed_is_no_calls_text_any_more(world: World, written: World) -> None:
-    item = items_of(written)[0]
-    (row,) = world.table("review.approved", item_id=item["item_id"])
-    content = json.loads(row["content"])
-    other = next(letter for letter in content["choices"] if letter != content["answer"])
-    changed = json.dumps({**content, "answer": other})
-    world.change("review.approved", item["item_id"], content=changed)
-
-    assert world.run("release").success
-
-    row = released_items(world)[item["item_id"]]
-    assert (row["call_key"], row["answered"]) == (item["call_key"], None)
-    assert row["reference"] == other
-
-
 EVERYTHING_FAILS = {"wrong_item_models": ["refuser"], "min_models": 1}
 FLAGGED = ("observations", "item_statistics", "flagged_items", "item_queue", "item_decisions")
 EVALUATE = ASKING | dg.AssetSelection.assets(*(["evaluate", name] for name in FLAGGED))

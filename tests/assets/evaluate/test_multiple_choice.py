@@ -32,7 +32,6 @@ from tests.assets.world import (
     made,
     sentence,
 )
-from tests.resources.reports.report_rows import board
 
 pytestmark = pytest.mark.slow
 
@@ -102,27 +101,36 @@ def picture(colour: str) -> bytes:
     return buffer.getvalue()
 
 
+def question(number: int, colour: str, place: int, **other: object) -> Row:
+    """A question on a picture of one colour, whose name is the choice at this place."""
+    choices = [each for each in COLOURS if each != colour]
+    choices.insert(place, colour)
+    image = base64.b64encode(picture(colour)).decode()
+    text = f"Question {number}. Which colour has the picture?"
+    of = {"index": number, "question": text, **dict(zip("ABCD", choices, strict=True))}
+    return {**of, "answer": "ABCD"[place], "category": "image_style", "image": image, **other}
+
+
+def write_mmbench(root: Path, questions: list[Row]) -> Path:
+    """MMBench's file with these questions."""
+    file = root / "mmbench.tsv"
+    pd.DataFrame(questions).to_csv(file, sep="\t", index=False)
+    return file
+
+
 def one_picture(root: Path) -> Path:
     """A circular file: the key of question n is the n-th letter of four, so three are A."""
-    header = ["index", "question", "hint", *"ABCD", "answer", "category", "image"]
-    lines = ["\t".join(header)]
+    passes = []
     for number in range(N_QUESTIONS):
-        colour = COLOURS[number // 4]
-        place = number % 4
-        others = [each for each in COLOURS if each != colour]
-        choices = [*others[:place], colour, *others[place:]]
         category = ("attribute_recognition", "image_style")[number % 2]
+        hint = "Look at the whole picture." if number % 3 == 0 else ""
+        first = question(number, COLOURS[number // 4], number % 4, category=category, hint=hint)
         for shift in range(4):
-            turned = [*choices[shift:], *choices[:shift]]
-            image = base64.b64encode(picture(colour)).decode() if shift == 0 else str(number)
-            hint = "Look at the whole picture." if number % 3 == 0 else ""
-            asked = f"Question {number}. Which colour has the picture?"
-            row = [str(number + shift * 1_000_000), asked, hint, *turned]
-            row += ["ABCD"[turned.index(colour)], category, image]
-            lines.append("\t".join(row))
-    file = root / "mmbench.tsv"
-    file.write_text("\n".join(lines) + "\n")
-    return file
+            turned = {"ABCD"[place]: first["ABCD"[(place + shift) % 4]] for place in range(4)}
+            key = "ABCD"[(number - shift) % 4]
+            at = {"index": number + shift * STEP, "image": str(number) if shift else first["image"]}
+            passes.append({**first, **turned, **at, "answer": key})
+    return write_mmbench(root, passes)
 
 
 def several_pictures(root: Path) -> Path:
@@ -220,20 +228,6 @@ def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(c
     assert chosen.rows(differ) == []
     shares = {row["model"]: row["by_rule"] for row in chosen.rows(by_rule)}
     assert {model: shares[model] for model in MODELS} == {**dict.fromkeys(MODELS, 1), "rambler": 0}
-
-
-def test_the_report_has_letters_refusals_abilities_and_calls_saved(chosen: World) -> None:
-    (page,) = (chosen.home / "reports").glob("mmbench-dev-en*.html")
-    html = page.read_text()
-    letters = {row[0]: row[1:] for row in board(html, table="letters")}
-    assert letters["always-a"][:5] == ["100.0", "0.0", "0.0", "0.0", "0.0"]
-    assert "baseline:reference" not in letters
-    saved = {row[0]: row[1:] for row in board(html, table="passes")}
-    # Three of twelve were asked twice.
-    assert saved["always-a"] == ["48", "15", "33 68.8 %", "0"]
-    (other,) = (chosen.home / "reports").glob("mmiu-imported*.html")
-    words = other.read_text()
-    assert "Map by task" in words and "by relation" in words and "Calls saved" not in words
 
 
 # --- Baselines and predictions from files ----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`python -m tests.real`: the gateway and commands with a real llama.cpp server and LiteLLM proxy.
+"""`python -m tests.real`: the gateway and commands with a real llama.cpp server.
 
 The tests' file has no name that pytest collects: the default tests install no server and no model.
 """

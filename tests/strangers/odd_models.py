@@ -60,11 +60,6 @@ def talkative(proxy: GarblingProxy) -> None:
     proxy.rewrite(always, in_prose)
 
 
-def half_talkative(proxy: GarblingProxy) -> None:
-    """Answers in prose half the time."""
-    proxy.rewrite(one_in(2), in_prose)
-
-
 def nested(proxy: GarblingProxy) -> None:
     """Answers with JSON of 3,000 levels one time in four."""
     proxy.rewrite(one_in(4), DEEP)
@@ -93,8 +88,7 @@ def out_of_order(proxy: GarblingProxy) -> None:
 
 
 ODDITIES: dict[str, Callable[[GarblingProxy], None]] = {
-    odd.__name__: odd
-    for odd in (talkative, half_talkative, nested, endless, silent, renamed, out_of_order)
+    odd.__name__: odd for odd in (talkative, nested, endless, silent, renamed, out_of_order)
 }
 
 

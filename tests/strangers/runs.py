@@ -20,7 +20,6 @@ from tests.strangers.recipes import FOLDER, RECIPES
 ODD_ROLES = {
     "stamps": {"writer": "talkative", "judge": "out_of_order"},
     "drawings": {"writer": "silent", "judge": "nested"},
-    "scripts": {"judge": "half_talkative"},
 }
 """What is odd of the writer and of the judge on each corpus; the candidates are odd on all."""
 _FAILED = re.compile(

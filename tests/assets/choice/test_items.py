@@ -86,27 +86,6 @@ def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(world, writ
     assert "| too_few_choices | 1 |" in metadata(run, "choice/items")["reasons"]
 
 
-def test_items_are_queued_with_the_content_of_their_kind(written: World) -> None:
-    queued = {row["item_id"]: row for row in written.table("review.queue")}
-    entries = {row["entry_id"]: row for row in written.table("ingest.entries")}
-    for item in items_of(written):
-        row = queued[item["item_id"]]
-        assert row["kind"] == "multiple_choice"
-        assert json.loads(row["content"]) == {
-            "image_ids": [item["image_id"]],
-            "question": item["question"],
-            "hint": None,
-            "choices": dict(zip(LETTERS, item["choices"], strict=False)),
-            "answer": item["answer"],
-            "category": item["ability"],
-        }
-        entry = entries[item["entry_id"]]
-        assert json.loads(row["context"]) == {
-            "page_urls": [entry["page_url"]],
-            "captions": [entry["caption"]],
-        }
-
-
 def folder(world: World, name: str) -> Path:
     (found,) = (world.home / "releases").glob(f"{name}-*")
     return found

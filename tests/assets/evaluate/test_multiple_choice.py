@@ -209,18 +209,6 @@ def test_who_knows_is_right_in_every_pass_and_who_repeats_a_letter_in_none(chose
     assert (by_task["always-a"], chosen.scores("Accuracy/micro")["always-a"]) == (50, 25)
 
 
-def test_every_passes_number_can_be_followed_to_its_answer_and_its_reading(chosen: World) -> None:
-    rows = chosen.rows(
-        "SELECT * FROM evaluate.provenance WHERE model = 'careful' AND benchmark = 'mmbench' "
-        "AND item = '5' ORDER BY trial"
-    )
-    assert [row["trial"] for row in rows] == ["shift-0", "shift-1", "shift-2", "shift-3"]
-    assert [row["reading"] for row in rows] == ["B", "A", "D", "C"]
-    assert all(
-        row["answer"].startswith("The answer is") and row["reference"] == "B" for row in rows
-    )
-
-
 def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(chosen):
     guide = (REPO_ROOT / "docs" / "guides" / "multiple-choice.md").read_text()
     differ, by_rule, *_ = re.findall(r"```sql\n(.*?);\n```", guide, re.DOTALL)

@@ -98,22 +98,6 @@ def plan(**config: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "reason"),
-    [
-        ({"clusters": {"tau": "high"}}, 'Value "high" of type'),
-        ({"clusters": {"group_method": "quick"}}, "got quick"),
-        ({"clusters": {"tua": 0.6}}, 'unexpected config entry "tua"'),
-        ({"image_sets": {"benchmark_max_uses": [1]}}, "must be"),
-    ],
-    ids=["another type", "no choice", "no setting", "a list"],
-)
-def test_another_name_type_or_choice_is_refused_before_a_run_is_made(loom_home, config, reason):
-    with pytest.raises(dg.DagsterInvalidConfigError) as refused:
-        plan(**config)
-    assert reason in str(refused.value)
-
-
-@pytest.mark.parametrize(
     ("table", "given", "reason"),
     [
         (CLUSTERS, {"tau": 7}, "cluster.clusters.tau is 7, but should be less than or equal to 1."),

@@ -20,6 +20,7 @@ import pytest
 
 from assets.cluster import embeddings
 from assets.common import ray_jobs
+from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.ray_rows.cluster import RayCluster
 from resources.warehouse import Warehouse
@@ -119,7 +120,7 @@ def embed(path: Path, address: str | None, runner: str) -> dict[tuple[str, str],
         f"The lighthouse number {i} stands on rock {i * i % 97}." for i in range(N_CAPTIONS)
     )
     fill(warehouse, *(entry(f"e{i}", [], caption) for i, caption in enumerate(captions)))
-    with dg.DagsterInstance.ephemeral() as instance:
+    with restore_signal_handlers(), dg.DagsterInstance.ephemeral() as instance:
         result = dg.materialize(
             [embeddings],
             instance=instance,

@@ -108,16 +108,8 @@ def plan(**config: Any) -> None:
         ("dialogue.questions", {"per_set": 0}, "a number here is 1 or more"),
         ("dialogue.questions", {"per_set": {"0": 1, "3": 2}}, "a number here is 1 or more"),
         ("dialogue.questions", {"most_together": 2}, "dialogue.questions"),
-        (
-            "dialogue.questions",
-            {"per_image": -1},
-            "dialogue.questions.per_image is -1, but must be a number, [least, most]",
-        ),
-        (
-            "dialogue.questions",
-            {"per_image": {"benchmark": 2}},
-            "give a number for each kind: benchmark, instruction",
-        ),
+        ("dialogue.questions", {"per_image": -1}, "per_image is -1, but must be a number, "),
+        ("dialogue.questions", {"per_image": {"benchmark": 2}}, "give a number for each kind: "),
         ("dialogue.instructions", {"n_instructions": -1}, "dialogue.instructions"),
         ("dialogue.turn_categories", {"tau": 1.5}, "dialogue.turn_categories"),
         ("rewrite.seeds", {"tasks": ["Coherence"]}, "rewrite.seeds"),

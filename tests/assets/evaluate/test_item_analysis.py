@@ -97,23 +97,6 @@ def test_a_lost_result_is_neither_right_nor_wrong_and_is_counted(analysed: World
     assert (rows["wrong_item"]["models"], rows["wrong_item"]["n_undecided"]) == (sorted(MODELS), 0)
 
 
-def test_people_see_the_item_and_the_evidence(analysed):
-    queued = {row["set_id"]: row for row in analysed.table("evaluate.item_queue")}
-    assert queued.keys() == {TEXT_ONLY, WRONG}
-    content = json.loads(queued[WRONG]["content"])
-    assert content["question"] == f"Question {WRONG}. Which colour has the picture?"
-    assert (content["answer"], content["category"]) == ("A", "image_style")
-    why = json.loads(queued[TEXT_ONLY]["context"])["why"]
-    assert why[0].startswith("Text-only: 2 of 3 models have it right without the picture (right: ")
-    items = analysed.review_store.items(["flagged_item"])
-    assert {item["item_id"] for item in items} == {row["item_id"] for row in queued.values()}
-    rows = analysed.rows("SELECT item_id, decision, flags FROM evaluate.item_decisions")
-    assert {row["item_id"]: (row["decision"], row["flags"]) for row in rows} == {
-        TEXT_ONLY: ("pending", ["text_only"]),
-        WRONG: ("pending", ["wrong_item"]),
-    }
-
-
 def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: World) -> None:
     guide = (REPO_ROOT / "docs" / "guides" / "item-analysis.md").read_text()
     (block,) = re.findall(r"```sql\n(.*?)```", guide, re.DOTALL)

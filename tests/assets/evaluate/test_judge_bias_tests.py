@@ -7,7 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY, NONE
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import ANY_ASSETS, ASKING, BIAS_TESTS, Row, World
 
@@ -103,16 +103,3 @@ def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) ->
         2 * N_ITEMS,
         N_ITEMS,
     )
-
-
-def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(probed: World) -> None:
-    found = shifts(probed)
-    always = found["always-a", "position"]
-    assert (always["shift"], always["n"], always["n_clusters"]) == (0.5, 2 * N_PAIRS, N_PAIRS)
-    assert (always["verdict"], always["p_holm"] < 0.01) == (BIAS_FOUND, True)
-    for judge in ("honest", "obedient"):
-        row = found[judge, "position"]
-        assert (row["shift"], row["p_holm"], row["verdict"]) == (0, 1, NONE)
-    rows = probed.table("evaluate.bias_test_judgments", bias_test="position")
-    assert len(rows) == N_PAIRS * 2 * len(JUDGES)
-    assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)

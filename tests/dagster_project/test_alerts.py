@@ -15,8 +15,9 @@ from dagster_project.job_runs import run_job
 from methods.errors import UserError
 from resources.llm.model_calls import WaitingForBatch
 from resources.web.alerts import EMAIL, WEBHOOK, send
+from resources.web.ports import ui_page
 from tests.dagster_project.conftest import Typed
-from tests.doubles.serving import serving
+from tests.doubles.serving import free_ports, serving
 from tests.doubles.webhook import Webhook
 
 SENTENCE = "The corpus has no shards: name another folder."
@@ -145,6 +146,21 @@ def test_mail_addresses_with_a_line_break_are_refused_at_start(
         monkeypatch.setenv(EMAIL, addresses)
         assert refused in typed(command, code=2).err
         assert send("s", "t") == [refused]
+
+
+def test_links_of_alerts_have_the_port_of_the_ui(
+    loom_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = []
+    monkeypatch.setattr(ui, "bring_home_up_to_date", lambda: None)
+    monkeypatch.setattr(ui, "_prepare_instance", lambda: None)
+    monkeypatch.setattr(ui, "replace_process", lambda _command: pages.append(ui_page("/runs/x")))
+    monkeypatch.setattr(ui.os, "chdir", lambda _folder: None)
+    monkeypatch.delenv("LOOM_UI", raising=False)
+    monkeypatch.setenv("PORT", "")
+    (port,) = free_ports(1)
+    ui.serve(port)
+    assert pages == [f"http://127.0.0.1:{port}/runs/x"]
 
 
 def test_without_an_address_a_tick_is_skipped_and_says_so(

@@ -83,6 +83,17 @@ def test_shards_that_are_not_there_are_one_sentence(named: str, said: str) -> No
 
 
 @pytest.mark.slow
+def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(
+    tmp_path: Path, commanded: Commanded
+) -> None:
+    home = tmp_path / "home"
+    done = commanded(home, "run", "ingest", "--partition", "sample-b")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = Warehouse(home / "warehouse.duckdb").select("ingest.shards", "wit_shard").to_pylist()
+    assert rows == [{"wit_shard": "sample-b"}]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "evaluat"])
 def test_another_name_is_one_sentence_and_makes_no_home(
     loom_home: Path, name: str, refused: Refused

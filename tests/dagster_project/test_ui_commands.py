@@ -3,6 +3,7 @@
 import logging
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -104,6 +105,18 @@ def test_the_page_of_calls_serves_until_ctrl_c(tmp_path: Path) -> None:
     address = f"http://127.0.0.1:{port}{CALLS}"
     said = f"Workspace: {home}\nModel calls on {address} (Ctrl-C stops it)\n"
     assert page.printed.startswith(said) and "Traceback" not in page.printed
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path, commanded: Commanded) -> None:
+    (tmp_path / "home").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        number = taken.getsockname()[1]
+        ended = commanded(tmp_path / "home", "calls", PORT=str(number))
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"The port {number} of 127.0.0.1 cannot be used (")
+    assert ended.stderr.endswith("choose another with --port.\n")
+    assert not list((tmp_path / "home").iterdir())
 
 
 @pytest.mark.parametrize("killed", ["dagster-daemon shut down unexpectedly with code -9", ""])

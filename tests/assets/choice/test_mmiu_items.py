@@ -1,6 +1,7 @@
 """Questions on several images from entries and metadata to a release that is evaluated."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import dagster as dg
@@ -93,6 +94,17 @@ def test_made_again_nothing_is_asked_and_more_keep_what_there_is(world, written)
     answerable = [row for row in mmiu_items(written) if row["strategy"] is None]
     assert len(now) > len(mmiu_items(written))
     assert [now[row["item_id"]] for row in answerable] == answerable
+
+
+def test_tasks_the_cap_and_the_unanswerable_set_are_settings(world: World) -> None:
+    tasks = ["spot-the-diff", "jigsaw-puzzle-solving"]
+    assert make(world, tasks=tasks, n_derived=8, max_per_task=3, unanswerable_per_task=1).success
+    counts = Counter((row["task"], row["strategy"] is None) for row in mmiu_items(world))
+    assert counts == {
+        ("spot-the-diff", True): 3,
+        ("jigsaw-puzzle-solving", True): 3,
+        ("jigsaw-puzzle-solving", False): 1,
+    }
 
 
 def test_metadata_is_taken_with_its_pictures_and_its_source(world: World, tmp_path: Path) -> None:

@@ -165,6 +165,7 @@ def test_entries_find_their_vectors_in_the_order_of_their_ids(warehouse: Warehou
     embed(warehouse, Double())
     embed(warehouse, Double("other"))
 
+    assert entry_vectors(warehouse, "other").entry_ids == ["e1", "e2", "e3"]
     found = entry_vectors(warehouse, "double")
 
     assert found.entry_ids == ["e1", "e2", "e3"]

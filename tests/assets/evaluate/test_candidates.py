@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
+import dagster as dg
 import pytest
 import yaml
 
@@ -29,6 +30,9 @@ from resources.llm.request import ChatRequest, Completion
 from resources.warehouse import Warehouse
 from tests.assets.evaluate.toy_benchmark import Toy
 from tests.assets.filled import put
+from tests.assets.world import ANY_ASSETS, REPORTS, SCORING
+from tests.resources.reports.report_rows import Page
+from tests.resources.site.reading import pieces_of
 
 NAMES = ["local", "no-images:local", "other-images:local", "baseline:reference", "baseline:empty"]
 ITEMS = [
@@ -228,6 +232,7 @@ def labels(tmp_path: Path, *candidates: tuple[str, Mapping[str, str]]) -> dict[s
     return {row["model"]: row["label"] for row in found}
 
 
+SITE = dg.AssetSelection.assets(["evaluate", "site"])
 ELSEWHERE = {"server": "https://two.example/v1", "max_images": "8", "version": "qwen-0501"}
 
 
@@ -275,3 +280,33 @@ def test_an_archived_model_keeps_the_labels_until_scores_are_made_without_it(tmp
     put(warehouse, {"evaluate.scores": scored[:1]})
     rows = warehouse.select("evaluate.candidates").to_pylist()
     assert [row["label"] for row in rows] == ["cold"]
+
+
+@pytest.mark.slow
+def test_two_entries_of_one_model_are_told_apart_on_the_leaderboard_and_the_pages(released, copied):
+    """One model as two entries of models.yaml, at temperature 0 and 0.7, evaluated."""
+    world = copied(released)
+    world.set_models({"warm": {"temperature": 0.7}}, evaluate=["careful", "warm", "baseline:empty"])
+    assert world.evaluate().success
+    assert world.run(ANY_ASSETS, assets=SCORING | REPORTS | SITE).success
+    cold, warm = "careful (T=0)", "warm (T=0.7)"
+    rows = world.rows("SELECT DISTINCT model, label FROM evaluate.leaderboard")
+    assert {row["model"]: row["label"] for row in rows} == {
+        "careful": cold,
+        "warm": warm,
+        "baseline:empty": "baseline:empty",
+    }
+    (release,) = world.rows("SELECT DISTINCT release FROM evaluate.leaderboard")
+    report = Page(world.report()).text
+    assert report.count(cold) > 2 and report.count(warm) > 2
+    # In full below the leaderboard.
+    assert "How each model was asked" in report and "context_policy" in report
+    (folder,) = (world.home / "reports" / "items" / release["release"]).iterdir()
+    models = pieces_of(folder)["release"]["models"]
+    assert [(model["name"], model["label"]) for model in models[:2]] == [
+        ("careful", cold),
+        ("warm", warm),
+    ]
+    assert models[1]["settings"]["temperature"] == "0.7"
+    assert models[1]["settings"]["model"] == "offline-careful"
+    assert models[2]["settings"] == {}

@@ -32,6 +32,7 @@ from tests.assets.world import (
     made,
     sentence,
 )
+from tests.resources.reports.report_rows import board
 
 pytestmark = pytest.mark.slow
 
@@ -216,6 +217,26 @@ def test_the_guides_queries_show_where_readings_differ_and_how_many_rules_read(c
     assert chosen.rows(differ) == []
     shares = {row["model"]: row["by_rule"] for row in chosen.rows(by_rule)}
     assert {model: shares[model] for model in MODELS} == {**dict.fromkeys(MODELS, 1), "rambler": 0}
+
+
+def test_the_report_has_letters_and_calls_saved(chosen: World) -> None:
+    (page,) = (chosen.home / "reports").glob("mmbench-dev-en*.html")
+    html = page.read_text()
+    letters, saved = (
+        {row[0]: row[1:] for row in board(html, table=name)} for name in ("letters", "passes")
+    )
+    assert letters["always-a"][:5] == ["100.0", "0.0", "0.0", "0.0", "0.0"]
+    # Three of twelve were asked twice.
+    assert saved["always-a"] == ["48", "15", "33 68.8 %", "0"]
+
+
+def test_every_passes_number_can_be_followed_to_its_reading(chosen: World) -> None:
+    rows = chosen.rows(
+        "FROM evaluate.provenance WHERE model = 'careful' AND benchmark = 'mmbench' "
+        "AND item = '5' ORDER BY trial"
+    )
+    assert [row["reading"] for row in rows] == ["B", "A", "D", "C"]
+    assert {row["reference"] for row in rows} == {"B"}
 
 
 # --- Baselines and predictions from files ----------------------------------------------------------

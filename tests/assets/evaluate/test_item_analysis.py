@@ -88,6 +88,9 @@ def test_what_was_planted_is_flagged_with_its_evidence_and_nothing_else(analysed
     # Right in all four passes, under four letters.
     assert [each["answer"] for each in passes] == 4 * [right_text(int(TEXT_ONLY))]
     assert sorted(each["reading"] for each in passes) == list("ABCD")
+    (queued,) = analysed.table("evaluate.item_queue", set_id=TEXT_ONLY)
+    why = json.loads(queued["context"])["why"]
+    assert why[0].startswith("Text-only: 2 of 3 models have it right without the picture (right: ")
 
 
 def test_a_lost_result_is_neither_right_nor_wrong_and_is_counted(analysed: World) -> None:

@@ -77,7 +77,7 @@ test-nightly: check ## Every case of each law, and the tests on Label Studio, Me
 mutants: $(VENV)/.developer ## Which faults on the lines that differ from BASE, such as main, do TESTS, files or folders, let pass
 	@$(BIN)/python -m tests.mutants $(BASE) $(TESTS)
 
-strangers: $(VENV)/.developer ## The main job on real corpora and odd models that it was not made for (ONLY="stamps scripts"; about 15 minutes)
+strangers: $(VENV)/.developer ## The main job on real corpora and odd models that it was not made for (ONLY=stamps; about 15 minutes)
 	@$(BIN)/python -m tests.strangers $(ONLY)
 
 test-peers: $(VENV)/.developer ## Exports, run and read by the tools that they are for, in an environment of their own
@@ -90,7 +90,7 @@ test-peers: $(VENV)/.developer ## Exports, run and read by the tools that they a
 	@PEERS=$(VENV)-peers $(BIN)/python -m pytest tests/resources/exports/peer_tasks.py \
 	  tests/resources/exports/peer_readers.py
 
-test-real: $(VENV)/.developer ## The gateway with a real llama.cpp server and LiteLLM proxy, in an environment of their own
+test-real: $(VENV)/.developer ## A real Ray cluster; the gateway with a real llama.cpp server, in an environment of its own
 	@$(BIN)/python -m tests.real $(ARGS)
 
 bench: $(VENV)/.developer ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)

@@ -13,7 +13,6 @@ from resources.embedding.embedder import Embedder
 from resources.mock_server.process import MockServerProcess
 from resources.warehouse import Warehouse, duckdb_file
 from tests.assets.corpus import Corpus, two_sided_corpus
-from tests.assets.local_ray import LocalRay, local_ray
 from tests.assets.review.desk import Desk
 from tests.assets.world import SMALL_SETS, World, copy_of, move_corpus
 from tests.doubles.garbling_proxy import ProxyServer
@@ -47,13 +46,6 @@ def signal_handlers() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def embedder() -> Embedder:
     return RememberingEmbedder()
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[LocalRay]:
-    """A cluster of the module's own."""
-    with local_ray() as cluster:
-        yield cluster
 
 
 @pytest.fixture(scope="session")

@@ -165,24 +165,6 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
         assert instance.get_latest_materialization_event(dg.AssetKey(["release", "releases"]))
 
 
-def test_what_an_import_leaves_out_is_said_and_stands_on_the_card(
-    folder: Path, tmp_path: Path, typed: Typed
-) -> None:
-    turns = ",".join(f"The_{of}_turn_instruction" for of in ("first", "second", "third"))
-    (tmp_path / "t").mkdir()
-    (tmp_path / "t" / "items.csv").write_text(
-        f"ID,image_id,{turns},note\n1,a.png,What?,Why?,Sing.,x\n"
-    )
-    (tmp_path / "t" / "references.csv").write_text("ID,turn,reference\n1,1,R\n7,1,S\n")
-    left_out = (
-        "of 'items' the column 'note'; 1 ID of 'references' without an item; pictures of 1 of 1 items "
-        f"are not in {tmp_path / 't'}"
-    )
-    said = typed("release import", tmp_path / "t", "--benchmark=convbench").out
-    assert said.splitlines()[-1].endswith(f" Left out: {left_out}.")
-    assert "pictures of 1 of 1 items" in typed("release show convbench-imported").out
-
-
 def test_a_release_is_exported_checked_and_may_be_sent(folder: Path, typed: Typed) -> None:
     assert "huggingface " in typed("release forms").out
     exported = folder / "releases" / f"{FIRST}.huggingface"
@@ -296,18 +278,3 @@ def test_settings_say_which_forms_are_made_always_and_damage_is_named_and_kept(
     kept = warehouse.select("release.exports", order="ALL").to_pylist()
     of_own = [[row for row in rows if row["release_id"] == FIRST] for rows in (recorded, kept)]
     assert of_own[0] and of_own[0] == of_own[1], "its hashes stay"
-
-
-def test_results_are_written_as_files_for_a_paper(
-    folder: Path, tmp_path: Path, typed: Typed, refused: Refused
-) -> None:
-    said = typed("result export mmdu --as latex --to", tmp_path / "out").out
-    assert f"Results on {SECOND} are in {tmp_path / 'out'}: " in said
-    text = (tmp_path / "out" / "leaderboard.tex").read_text()
-    # An earlier version made these scores, and did not say of how many clusters.
-    assert "careful & 85.0 & {[}83.3, 86.7] & -- & 85.0" in text and "up to 2 clusters" in text
-    assert "Intervals are of 95 %" in (tmp_path / "out" / "methods.txt").read_text()
-    said = refused("result export", INSTRUCTION, "--as=latex")
-    assert said.startswith(f"{INSTRUCTION} is an instruction set: models are ")
-    said = refused("result export mmdu --as xls")
-    assert said.startswith("Results are not written as 'xls'; ")

@@ -1,4 +1,4 @@
-"""Without the extra `build` a release is imported and models are evaluated; a build says why not."""
+"""Without the extra `build` a release is imported and models are evaluated."""
 
 from pathlib import Path
 
@@ -7,7 +7,6 @@ from PIL import Image
 
 from resources.settings.packages import EXTRA_OF
 from resources.warehouse import Warehouse
-from tests.assets.corpus import mini_corpus
 from tests.e2e.running import command
 
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
@@ -32,15 +31,10 @@ models:
 """
 
 
-@pytest.fixture
-def without_build(tmp_path: Path) -> dict[str, str]:
-    """The environment of a command in an installation without the packages of the extra."""
+def test_models_are_evaluated(tmp_path: Path) -> None:
     (tmp_path / "absent").mkdir()
     (tmp_path / "absent" / "sitecustomize.py").write_text(ABSENT)
-    return {"PYTHONPATH": str(tmp_path / "absent")}
-
-
-def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> None:
+    without_build = {"PYTHONPATH": str(tmp_path / "absent")}
     home = tmp_path / "home"
     for colour in ("red", "blue"):
         Image.new("RGB", (64, 48), colour).save(tmp_path / f"{colour}.png")
@@ -65,14 +59,3 @@ def test_models_are_evaluated(tmp_path: Path, without_build: dict[str, str]) -> 
     circular = [row for row in board if row["metric"] == "Circular/micro"]
     assert circular and {row["n_items"] for row in circular} == {2}
     assert "colours" in evaluated.stdout
-
-
-def test_a_build_says_in_one_sentence_what_to_install(
-    tmp_path: Path, without_build: dict[str, str]
-) -> None:
-    corpus = mini_corpus(tmp_path / "corpus").folder
-    done = command(tmp_path / "home", "build", LOOM_CORPUS=str(corpus), **without_build)
-
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    assert 'run `pip install "vlm-loom[build]"`' in said and "Traceback" not in said, said

@@ -42,16 +42,19 @@ def as_texts(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(repr([(key, row[key]) for key in row if key not in OF_THIS_RUN]) for row in rows)
 
 
-def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(
-    main_job: Run, postgres: PostgresServer, tmp_path: Path
+STORES = ("ledger.sqlite", "limits.sqlite", "review.sqlite", "image_index.sqlite")
+
+
+def test_the_main_job_on_a_lake_and_shared_stores_gives_the_same_releases_and_leaderboards(
+    main_job: Run, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = tmp_path / "home"
-    settings = {"LOOM_WAREHOUSE": f"ducklake:postgres:{postgres.database()}"}
+    home, stores = tmp_path / "home", postgres.database()
+    settings = {"LOOM_STORES": stores, "LOOM_WAREHOUSE": f"ducklake:postgres:{postgres.database()}"}
 
     done = small_demo(home, **settings)
 
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert not (home / "warehouse.duckdb").exists()
+    assert not [name for name in ("warehouse.duckdb", *STORES) if (home / name).exists()]
     subprocess.run(
         [sys.executable, "-c", WRITE_TABLES, tmp_path, *TABLES],
         cwd=REPO_ROOT,
@@ -65,6 +68,7 @@ def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(
         != as_texts(pq.read_table(tmp_path / f"{table}.parquet").to_pylist())
     }
     assert differing == set() and len(TABLES) > 100
+    assert leaderboards(done.stdout) == leaderboards(main_job.output)
     shown = command(home, "release", "show", "mmdu", **settings)
     found = re.search(r"vlm-loom sql --as-of (\d+)\.", shown.stdout)
     assert found, shown.stdout + shown.stderr
@@ -75,23 +79,6 @@ def test_the_main_job_on_a_lake_gives_the_same_releases_and_leaderboards(
         asked = command(home, "sql", *as_of, count, **settings)
         assert asked.returncode == 0 and f" {n_rows} " in asked.stdout, asked.stdout + asked.stderr
 
-
-STORES = ("ledger.sqlite", "limits.sqlite", "review.sqlite", "image_index.sqlite")
-
-
-def test_leaderboards_and_calls_are_those_of_files_and_a_dry_run_leaves_the_stores_alone(
-    main_job: Run, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home, stores = tmp_path / "home", postgres.database()
-    done = small_demo(home, LOOM_STORES=stores)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-
-    assert leaderboards(done.stdout) == leaderboards(main_job.output)
-    assert not [name for name in STORES if (home / name).exists()]
-    tables = main_job.warehouse, Run(home, done.stdout).warehouse
-    for table in ("evaluate.ranks", "evaluate.judgments", "release.items"):
-        first, second = (as_texts(warehouse.select(table).to_pylist()) for warehouse in tables)
-        assert first == second != [], table
     files = {call.key: call.response for call in main_job.ledger}
     review = ReviewStore(main_job.home / "review.sqlite").items()
     monkeypatch.setenv("LOOM_STORES", stores)
@@ -99,14 +86,10 @@ def test_leaderboards_and_calls_are_those_of_files_and_a_dry_run_leaves_the_stor
     store = ReviewStore(home / "review.sqlite")
     assert store.items() == review
     before = store.decided(), store.progress()
-
-    tried = command(home, "dry-run", LOOM_STORES=stores)
+    tried = command(home, "dry-run", **settings)
     assert tried.returncode == 0, tried.stderr[-3000:]
-    assert "no provider is asked" in tried.stdout
     assert (store.decided(), store.progress()) == before
     assert len(Ledger(home / "ledger.sqlite")) == len(files)
-    told = command(home, "home", "backup", LOOM_STORES=stores)
-    assert "pg_dump" in told.stdout and told.returncode == 0, told.stderr[-3000:]
 
 
 def names(folder: Path) -> set[str]:

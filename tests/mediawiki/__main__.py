@@ -1,7 +1,7 @@
 """`python -m tests.mediawiki`: the tests of other wikis against a real MediaWiki, with PHP and SQLite.
 
 With RECORD=yes what it answered is written down for the ordinary tests, which need no such server. The
-wiki is Debian's package `mediawiki`, which is installed once; each wiki has a folder of its own.
+wiki is Debian's package `mediawiki`; each wiki has a folder of its own.
 """
 
 import base64
@@ -88,16 +88,6 @@ def why_not() -> str | None:
     else:
         return None
     return f"{missing}: run apt-get install {' '.join(PACKAGES)} as root, then this again."
-
-
-def install() -> str | None:
-    """Install the packages if that is needed and can be done; why not, or None."""
-    if why_not() and shutil.which("apt-get") and os.geteuid() == 0:
-        print(f"Installing {', '.join(PACKAGES)} ...")
-        command = ["apt-get", "install", "-y", "--no-install-recommends", *PACKAGES]
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
-    return why_not()
 
 
 class RealWiki(AnsweringWiki):
@@ -220,7 +210,7 @@ def write_recorded() -> None:
 
 
 if __name__ == "__main__":
-    if missing := install():
+    if missing := why_not():
         print(missing, file=sys.stderr)
         sys.exit(2)
     recorded_wiki.open_wiki[0] = RealWiki

@@ -1,6 +1,7 @@
-"""`python -m tests.real`: the gateway and commands with a real llama.cpp server and LiteLLM proxy.
+"""`python -m tests.real`: a real Ray cluster; the gateway and commands with a real llama.cpp server.
 
-The tests' file has no name that pytest collects: the default tests install no server and no model.
+The tests' files have no names that pytest collects: the default tests start no cluster, and install no
+server and no model.
 """
 
 import resource
@@ -16,13 +17,14 @@ MAX_CPU_SECONDS = 600
 
 
 def main() -> int:
-    """Install what is needed and run the tests; 0 also where it cannot be installed."""
+    """Install what is needed and run the tests; those for which it cannot be installed are left out."""
+    code = int(pytest.main([str(FOLDER / "real_ray.py"), *sys.argv[1:]]))
     try:
         install()
     except NotAvailable as reason:
         print(f"skipped: {reason}")
-        return 0
-    code = int(pytest.main([str(FOLDER / "real_llama.py"), *sys.argv[1:]]))
+        return code
+    code = int(pytest.main([str(FOLDER / "real_llama.py"), *sys.argv[1:]])) or code
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = usage.ru_utime + usage.ru_stime
     print(f"The servers took {seconds:.0f} s of processor time.")

@@ -1,9 +1,8 @@
-"""The gateway and `vlm-loom model add` with llama.cpp's own server, and with a LiteLLM proxy before it.
+"""The gateway and `vlm-loom model add` with llama.cpp's own server.
 
 What holds whatever the model says. Run by `make test-real`.
 """
 
-import secrets
 import threading
 import time
 from collections.abc import Iterator
@@ -22,18 +21,14 @@ from tests.real.server import (
     LlamaServer,
     ask,
     gateway_to,
-    litellm_proxy,
     llama_server,
     pictures,
     request,
-    slowed,
     texts,
     tokens_of,
 )
 
 N_TEXTS, N_IMAGES = 30, 6
-N_SLOW = 16
-"""Requests that are all in flight with default settings; the last one waits longer than a timeout."""
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +56,6 @@ def test_every_reply_and_every_token_is_accounted_for_and_nothing_is_cancelled(
         # The same requests again come from the ledger.
         ask(gateway, [*texts(N_TEXTS), *pictures(gateway, N_IMAGES)])
         assert server.n_worked_on == N_TEXTS + N_IMAGES
-
-
-def test_a_slow_server_with_two_slots_has_no_request_cancelled(tmp_path: Path) -> None:
-    with llama_server(tmp_path) as server:
-        gateway = gateway_to(tmp_path / "home", f"{server.root}/v1")
-        with slowed(server, run_seconds=0.1, stop_seconds=1.4):
-            outcomes = ask(gateway, texts(N_SLOW))
-
-        assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
-        assert server.n_cancelled == 0
-        assert server.n_worked_on == len(list(gateway.ledger)) == N_SLOW
 
 
 def test_a_server_that_is_killed_and_started_again_loses_nothing(tmp_path: Path) -> None:
@@ -137,44 +121,3 @@ def test_model_add_writes_an_entry_that_works(
     capsys.readouterr()
     assert loom(["model", "ask", "it", "What is in a harbour?"]) == 0
     assert "outcome    answered, finished by stop" in capsys.readouterr().out
-
-
-KEY = "LITELLM_MASTER_KEY"
-
-
-@pytest.fixture(scope="module")
-def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LlamaServer, str]]:
-    """A server, and the base URL of the proxy."""
-    folder = tmp_path_factory.mktemp("proxy")
-    with pytest.MonkeyPatch.context() as patch, llama_server(folder) as server:
-        patch.setenv(KEY, f"sk-{secrets.token_hex(32)}")
-        with litellm_proxy(folder, server, "it") as url:
-            yield server, url
-
-
-def test_replies_and_tokens_through_a_proxy_are_the_servers(
-    proxied: tuple[LlamaServer, str], tmp_path: Path
-) -> None:
-    server, url = proxied
-    before = server.n_worked_on, server.prompt_tokens, server.metric("tokens_predicted_total")
-    gateway = gateway_to(tmp_path, url, api_key_env=KEY)
-
-    outcomes = ask(gateway, [*texts(10), *pictures(gateway, 3)])
-
-    after = server.n_worked_on, server.prompt_tokens, server.metric("tokens_predicted_total")
-    calls = list(gateway.ledger)
-    assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
-    assert (len(calls), *tokens_of(calls)) == tuple(
-        now - then for now, then in zip(after, before, strict=True)
-    )
-    assert server.n_cancelled == 0
-
-
-def test_a_prompt_longer_than_the_context_is_too_long_through_a_proxy(
-    proxied: tuple[LlamaServer, str], tmp_path: Path
-) -> None:
-    gateway = gateway_to(tmp_path, proxied[1], api_key_env=KEY)
-
-    (outcome,) = ask(gateway, [request(Text("The lake lay still. " * CONTEXT))])
-
-    assert isinstance(outcome, Failure) and outcome.kind == "too_long", outcome

@@ -1,11 +1,9 @@
-"""Real servers on loopback, llama.cpp's and a LiteLLM proxy before it; and requests to them."""
+"""llama.cpp's server on loopback, and requests to it."""
 
 import io
-import os
 import re
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import yaml
 from PIL import Image as Picture
 
 from methods.prompts.messages import Image, Message, Part, Text
@@ -107,58 +104,6 @@ def llama_server(folder: Path, *, images: bool = True) -> Iterator[LlamaServer]:
         yield server
     finally:
         server.kill()
-
-
-@contextmanager
-def slowed(server: LlamaServer, run_seconds: float, stop_seconds: float) -> Iterator[None]:
-    """Let the server run and stand still in turns, as if the machine were slower."""
-    ended = threading.Event()
-
-    def take_turns() -> None:
-        assert server.process is not None
-        while not ended.is_set():
-            server.process.send_signal(signal.SIGSTOP)
-            ended.wait(stop_seconds)
-            server.process.send_signal(signal.SIGCONT)
-            ended.wait(run_seconds)
-
-    thread = threading.Thread(target=take_turns)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-@contextmanager
-def litellm_proxy(folder: Path, server: LlamaServer, model: str) -> Iterator[str]:
-    """The base URL of a LiteLLM proxy that knows the server's model as `model`.
-
-    It takes its key from LITELLM_MASTER_KEY, without which it does not start.
-    """
-    [port] = free_ports(1)
-    behind = {"model": f"openai/{model}", "api_base": f"{server.root}/v1", "api_key": "none"}
-    config = folder / "litellm.yaml"
-    config.write_text(
-        yaml.safe_dump({"model_list": [{"model_name": model, "litellm_params": behind}]})
-    )
-    command = [VENV / "bin" / "litellm", "--config", config, "--port", str(port)]
-    with (folder / "litellm.log").open("wb") as log:
-        process = subprocess.Popen(
-            [*command, "--host", "127.0.0.1"],
-            stdout=log,
-            stderr=log,
-            env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
-            # When it ends, it ends every process of its group.
-            start_new_session=True,
-        )
-    try:
-        wait_for(f"http://127.0.0.1:{port}/health/liveliness", process)
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:

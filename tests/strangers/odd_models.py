@@ -4,7 +4,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
@@ -60,11 +60,6 @@ def talkative(proxy: GarblingProxy) -> None:
     proxy.rewrite(always, in_prose)
 
 
-def half_talkative(proxy: GarblingProxy) -> None:
-    """Answers in prose half the time."""
-    proxy.rewrite(one_in(2), in_prose)
-
-
 def nested(proxy: GarblingProxy) -> None:
     """Answers with JSON of 3,000 levels one time in four."""
     proxy.rewrite(one_in(4), DEEP)
@@ -93,8 +88,7 @@ def out_of_order(proxy: GarblingProxy) -> None:
 
 
 ODDITIES: dict[str, Callable[[GarblingProxy], None]] = {
-    odd.__name__: odd
-    for odd in (talkative, half_talkative, nested, endless, silent, renamed, out_of_order)
+    odd.__name__: odd for odd in (talkative, nested, endless, silent, renamed, out_of_order)
 }
 
 
@@ -104,19 +98,11 @@ class OddModels:
 
     registry: Mapping[str, Any]
     proxies: Mapping[str, GarblingProxy]
-    oddities: Mapping[str, str]
-    mended: list[str] = field(default_factory=list)
 
-    def an_hour_passes(self) -> None:
-        """What is out of order answers again."""
-        for role, oddity in self.oddities.items():
-            if oddity == out_of_order.__name__:
-                self.proxies[role].heal()
-
-    def mend(self, role: str) -> None:
-        """The model of a role answers as it should from now on."""
-        self.proxies[role].heal()
-        self.mended.append(role)
+    def mend(self) -> None:
+        """Writer and judge answer as they should from now on."""
+        for role in ("writer", "judge"):
+            self.proxies[role].heal()
 
 
 @contextmanager
@@ -128,7 +114,7 @@ def odd_models(oddities: Mapping[str, str]) -> Iterator[OddModels]:
         for role, proxy in proxies.items():
             if odd := ODDITIES.get(oddities.get(role, role)):
                 odd(proxy)
-        yield OddModels(registry(proxies, behind), proxies, oddities)
+        yield OddModels(registry(proxies, behind), proxies)
 
 
 def registry(proxies: Mapping[str, GarblingProxy], behind: Mapping[str, str]) -> dict[str, Any]:

@@ -1,18 +1,12 @@
 """Corpora of real pictures and texts that the project was not made on, from packages of Debian."""
 
-import gzip
 import re
 import shutil
 import subprocess
 import tarfile
 import tempfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import httpx2
-import yaml
 
 from resources.files.home import REPO_ROOT
 from tests.strangers.corpora import MOST_ROWS, Row, WordNet, some_of
@@ -21,8 +15,6 @@ from tests.strangers.corpora import MOST_ROWS, Row, WordNet, some_of
 
 FOLDER = REPO_ROOT / ".strangers"
 """Where downloads, corpora and homes are kept."""
-ARCHIVE = "http://deb.debian.org/debian/dists/bookworm/main/dep11"
-"""The descriptions of applications, in all languages, and their icons."""
 
 
 class OutOfReachError(Exception):
@@ -34,25 +26,13 @@ def package(name: str, *under: str) -> Path:
 
     Raises OutOfReachError.
     """
-    return _kept(name, lambda folder: _unpack(name, under, folder))
-
-
-def archive_file(name: str) -> Path:
-    """A file of the archive's folder of applications, or the folder that it unpacks to if its name
-    ends in `.tar.gz`. Raises OutOfReachError.
-    """
-    return _kept(name, lambda folder: _download(name, folder)) / name
-
-
-def _kept(name: str, fetch: Callable[[Path], None]) -> Path:
-    """The folder of this name among the downloads, filled by `fetch` unless it is there."""
     folder = FOLDER / "downloads" / name
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as begun:
             whole = Path(begun, name)
             whole.mkdir()
-            fetch(whole)
+            _unpack(name, under, whole)
             whole.rename(folder)
     return folder
 
@@ -78,31 +58,6 @@ def _unpack(name: str, under: tuple[str, ...], folder: Path) -> None:
             for member in members:
                 if member.name.removeprefix("./").startswith(under):
                     members.extract(member, folder, filter="data")
-
-
-def _download(name: str, folder: Path) -> None:
-    try:
-        with (
-            httpx2.stream("GET", f"{ARCHIVE}/{name}", timeout=60, follow_redirects=True) as reply,
-            (folder / name).open("wb") as file,
-        ):
-            reply.raise_for_status()
-            for part in reply.iter_bytes():
-                file.write(part)
-        if name.endswith(".tar.gz"):
-            packed = (folder / name).rename(folder / "packed")
-            with tarfile.open(packed) as members:
-                members.extractall(folder / name, filter="data")
-            packed.unlink()
-    except httpx2.HTTPError as error:
-        raise OutOfReachError(f"{ARCHIVE}/{name} cannot be downloaded: {error}.") from None
-
-
-SCRIPTS = {
-    code: code.partition("_")[0]
-    for code in ("ja", "zh_CN", "ru", "el", "ko", "he", "ar", "hi", "th")
-}
-"""Languages that are not written in Latin letters: their codes in the archive, and in WIT."""
 
 
 def wordnet() -> WordNet:
@@ -146,32 +101,10 @@ def _first_there(*paths: Path) -> Path | None:
 # --- Drawings ------------------------------------------------------------------------------------
 
 
-def flashcards() -> list[Row]:
-    """Drawings of one style and size, one word each; JPEG."""
-    root = package("pysiogame", "usr/share/games/pysiogame/res/images/art4apps")
-    folder = root / "usr/share/games/pysiogame/res/images/art4apps"
-    return _by_file_name(folder, "Art4apps. Licence: CC-BY-SA-3.0")
-
-
-def instruments() -> list[Row]:
-    """Drawings of musical instruments and tools by many authors, some twice under two names."""
-    root = package("openclipart-png", "usr/share/openclipart/png")
-    folder = root / "usr/share/openclipart/png"
-    return some_of(
-        row
-        for part in ("recreation/music", "tools")
-        for row in _by_file_name(folder / part, "Open Clip Art Library. Licence: CC0-1.0")
-    )
-
-
-def drawings(most: int) -> list[Row]:
+def drawings(most: int = MOST_ROWS) -> list[Row]:
     """Drawings of all kinds by many authors; of a larger corpus the smaller ones are a part."""
     root = package("openclipart-png", "usr/share/openclipart/png")
     folder = root / "usr/share/openclipart/png"
-    return _by_file_name(folder, "Open Clip Art Library. Licence: CC0-1.0", most)
-
-
-def _by_file_name(folder: Path, attribution: str, most: int = MOST_ROWS) -> list[Row]:
     words = wordnet()
     pictures = [path for path in sorted(folder.rglob("*")) if path.suffix in (".png", ".jpg")]
     rows = (
@@ -180,7 +113,7 @@ def _by_file_name(folder: Path, attribution: str, most: int = MOST_ROWS) -> list
             caption=f"A drawing of {name}",
             text=words.about(name),
             picture=picture,
-            attribution=attribution,
+            attribution="Open Clip Art Library. Licence: CC0-1.0",
             categories=(words_of(picture.parent.name).capitalize(),),
         )
         for picture in pictures
@@ -193,52 +126,7 @@ def words_of(stem: str) -> str:
     return " ".join(re.split(r"[_\W]+", stem)).strip()
 
 
-# --- Other scripts than Latin --------------------------------------------------------------------
-
-
-def scripts() -> list[Row]:
-    """Icons of applications, described in Japanese, Chinese, Russian, Greek, Korean, Arabic, …"""
-    icons = archive_file("icons-128x128.tar.gz")
-    described = gzip.decompress(archive_file("Components-amd64.yml.gz").read_bytes()).decode()
-    rows: list[Row] = []
-    for document in described.split("\n---\n"):
-        if "\nType: desktop-application\n" in f"\n{document}" and len(rows) < MOST_ROWS:
-            component = yaml.load(document, yaml.CSafeLoader)
-            if (icon := icon_of(component, icons)) and (row := described_row(component, icon)):
-                rows.append(row)
-    return rows
-
-
-def icon_of(component: dict[str, Any], folder: Path) -> Path | None:
-    """The icon of an application in the folder of those of 128 pixels, if it has one."""
-    cached = component.get("Icon", {}).get("cached", [])
-    paths = (folder / each["name"] for each in cached if each.get("width") == 128)
-    return next((path for path in paths if path.exists()), None)
-
-
-def described_row(component: dict[str, Any], icon: Path) -> Row | None:
-    """A row in one of the languages that describe the application; None where none does."""
-    described = component.get("Description", {})
-    there = [code for code in SCRIPTS if code in described and code in component["Summary"]]
-    if not there:
-        return None
-    code = there[zlib.crc32(component["ID"].encode()) % len(there)]
-    names = component["Name"]
-    return Row(
-        title=names.get(code) or names["C"],
-        caption=component["Summary"][code],
-        text=re.sub(r"<[^>]+>", " ", described[code]),
-        picture=icon,
-        attribution=f"{component.get('DeveloperName', {}).get('C', 'The authors')}. "
-        f"Licence: {component.get('ProjectLicense', 'unknown')}",
-        categories=tuple(component.get("Categories", ())),
-        language=SCRIPTS[code],
-    )
-
-
 RECIPES: dict[str, Callable[[], list[Row]]] = {
     "stamps": stamps,
-    "flashcards": flashcards,
-    "instruments": instruments,
-    "scripts": scripts,
+    "drawings": drawings,
 }

@@ -86,27 +86,6 @@ def test_a_reply_that_is_no_item_is_lost_by_name_and_the_others_stay(world, writ
     assert "| too_few_choices | 1 |" in metadata(run, "choice/items")["reasons"]
 
 
-def test_items_are_queued_with_the_content_of_their_kind(written: World) -> None:
-    queued = {row["item_id"]: row for row in written.table("review.queue")}
-    entries = {row["entry_id"]: row for row in written.table("ingest.entries")}
-    for item in items_of(written):
-        row = queued[item["item_id"]]
-        assert row["kind"] == "multiple_choice"
-        assert json.loads(row["content"]) == {
-            "image_ids": [item["image_id"]],
-            "question": item["question"],
-            "hint": None,
-            "choices": dict(zip(LETTERS, item["choices"], strict=False)),
-            "answer": item["answer"],
-            "category": item["ability"],
-        }
-        entry = entries[item["entry_id"]]
-        assert json.loads(row["context"]) == {
-            "page_urls": [entry["page_url"]],
-            "captions": [entry["caption"]],
-        }
-
-
 def folder(world: World, name: str) -> Path:
     (found,) = (world.home / "releases").glob(f"{name}-*")
     return found
@@ -201,21 +180,6 @@ def all_of_parquet(file: Path) -> str:
     assert not any(column.is_stats_set for column in columns)
     assert table.column("answer").null_count == table.num_rows
     return json.dumps([table.to_pylist(), str(meta), str(meta.schema)], ensure_ascii=False)
-
-
-def test_what_a_person_changed_is_no_calls_text_any_more(world: World, written: World) -> None:
-    item = items_of(written)[0]
-    (row,) = world.table("review.approved", item_id=item["item_id"])
-    content = json.loads(row["content"])
-    other = next(letter for letter in content["choices"] if letter != content["answer"])
-    changed = json.dumps({**content, "answer": other})
-    world.change("review.approved", item["item_id"], content=changed)
-
-    assert world.run("release").success
-
-    row = released_items(world)[item["item_id"]]
-    assert (row["call_key"], row["answered"]) == (item["call_key"], None)
-    assert row["reference"] == other
 
 
 EVERYTHING_FAILS = {"wrong_item_models": ["refuser"], "min_models": 1}

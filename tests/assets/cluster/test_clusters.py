@@ -227,14 +227,3 @@ def test_other_methods_find_the_same_groups_and_place_captions_by_density(both, 
     again = cluster(both, **methods)
     assert again["mode"] == "extended"
     assert again["clusters"] == told["clusters"] and "clusters new" not in again
-
-
-def test_a_runs_config_is_for_that_run_and_said_in_its_log_and_metadata(world):
-    world.write_settings({"cluster": {"clusters": {"tau": 0.6}}})
-    run = run_clusters(world, tau=0.7)
-    once = metadata(run, "cluster/clusters")
-    assert once["mode"] == "reclustered: tau was 0.75 and is 0.7"
-    assert (once["settings"]["tau"], once["settings of this run only"]) == (0.7, {"tau": 0.7})
-    said = [entry.user_message for entry in world.instance.all_logs(run.run_id)]
-    assert "tau is 0.7 in this run only" in said
-    assert cluster(world)["mode"] == "reclustered: tau was 0.7 and is 0.6"

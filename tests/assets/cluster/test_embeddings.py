@@ -83,20 +83,6 @@ def test_a_text_is_embedded_once_whoever_has_it_and_whenever_it_comes_again(ware
     assert set(kept(warehouse)) == {("double", text) for text in ("A light.", "A mill.", "Towers")}
 
 
-def test_each_model_and_backend_keeps_its_own(warehouse: Warehouse) -> None:
-    fill(warehouse, entry("e1", ["Towers"], "A light."))
-
-    shown = [
-        embed(warehouse, Double()),
-        embed(warehouse, Double(backend="onnx")),
-        embed(warehouse, Double("other")),
-    ]
-
-    assert [each["model"] for each in shown] == ["double", "double@onnx", "other"]
-    assert [each["new texts"] for each in shown] == [2, 2, 2]
-    assert len(kept(warehouse)) == 6
-
-
 def test_what_is_odd_in_a_text_is_kept_as_it_is(warehouse: Warehouse, embedder: Embedder) -> None:
     odd = ["", "a\0b", "où 字 🗼", "lighthouse " * 300]
     fill(warehouse, *(entry(f"e{n}", [], text) for n, text in enumerate(odd)))
@@ -179,6 +165,7 @@ def test_entries_find_their_vectors_in_the_order_of_their_ids(warehouse: Warehou
     embed(warehouse, Double())
     embed(warehouse, Double("other"))
 
+    assert entry_vectors(warehouse, "other").entry_ids == ["e1", "e2", "e3"]
     found = entry_vectors(warehouse, "double")
 
     assert found.entry_ids == ["e1", "e2", "e3"]

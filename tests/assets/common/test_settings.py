@@ -98,22 +98,6 @@ def plan(**config: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "reason"),
-    [
-        ({"clusters": {"tau": "high"}}, 'Value "high" of type'),
-        ({"clusters": {"group_method": "quick"}}, "got quick"),
-        ({"clusters": {"tua": 0.6}}, 'unexpected config entry "tua"'),
-        ({"image_sets": {"benchmark_max_uses": [1]}}, "must be"),
-    ],
-    ids=["another type", "no choice", "no setting", "a list"],
-)
-def test_another_name_type_or_choice_is_refused_before_a_run_is_made(loom_home, config, reason):
-    with pytest.raises(dg.DagsterInvalidConfigError) as refused:
-        plan(**config)
-    assert reason in str(refused.value)
-
-
-@pytest.mark.parametrize(
     ("table", "given", "reason"),
     [
         (CLUSTERS, {"tau": 7}, "cluster.clusters.tau is 7, but should be less than or equal to 1."),
@@ -124,16 +108,8 @@ def test_another_name_type_or_choice_is_refused_before_a_run_is_made(loom_home, 
         ("dialogue.questions", {"per_set": 0}, "a number here is 1 or more"),
         ("dialogue.questions", {"per_set": {"0": 1, "3": 2}}, "a number here is 1 or more"),
         ("dialogue.questions", {"most_together": 2}, "dialogue.questions"),
-        (
-            "dialogue.questions",
-            {"per_image": -1},
-            "dialogue.questions.per_image is -1, but must be a number, [least, most]",
-        ),
-        (
-            "dialogue.questions",
-            {"per_image": {"benchmark": 2}},
-            "give a number for each kind: benchmark, instruction",
-        ),
+        ("dialogue.questions", {"per_image": -1}, "per_image is -1, but must be a number, "),
+        ("dialogue.questions", {"per_image": {"benchmark": 2}}, "give a number for each kind: "),
         ("dialogue.instructions", {"n_instructions": -1}, "dialogue.instructions"),
         ("dialogue.turn_categories", {"tau": 1.5}, "dialogue.turn_categories"),
         ("rewrite.seeds", {"tasks": ["Coherence"]}, "rewrite.seeds"),

@@ -15,6 +15,8 @@ from assets.common.pools import pools_of
 from assets.common.tables import ROW_COUNT, ROWS_OF_RUN, SOURCES, report, rows_to_arrow, table_asset
 from resources.llm.usage import Usage
 from resources.warehouse import Warehouse
+from tests.assets.conftest import MakeWorld
+from tests.assets.world import ANY_ASSETS, sentence
 
 TABLE = "dialogue.failed"
 
@@ -130,3 +132,23 @@ def test_a_named_pool_comes_before_those_of_resources() -> None:
 
     assert pools_of(embeds, "memory") == ["memory"]
     assert pools_of(embeds, "fetching") == ["fetching", "memory"]
+
+
+@pytest.mark.nightly
+def test_an_empty_input_is_one_sentence_at_most(empty_world: MakeWorld) -> None:
+    world = empty_world()
+    keys = world.definitions.resolve_asset_graph().executable_asset_keys
+    later = sorted((key for key in keys if key.path[0] != "ingest"), key=str)
+    assert {key.path[0] for key in later} >= {
+        "cluster",
+        "dialogue",
+        "release",
+        "evaluate",
+        "ledger",
+    }
+    for key in later:
+        run = world.run(ANY_ASSETS, assets=dg.AssetSelection.assets(key))
+        if not run.success:
+            # `sentence` fails where the step ended by anything but a sentence of its own.
+            said = sentence(run)
+            assert said.endswith(".") and "\n" not in said, key

@@ -14,10 +14,8 @@ from tests.assets.world import (
     FIRST_SETS,
     Row,
     World,
-    any_loss,
     data_url_hash,
     made,
-    metadata,
     models_yaml,
     sentence,
 )
@@ -194,20 +192,6 @@ def test_each_question_is_a_draft_and_is_answered_by_itself_with_the_one_that_it
     assert {(each["params"]["temperature"], each["replicate"]) for each in drafts} == {(0.7, 5)}
     assert {each["params"]["temperature"] for each in answers} == {0.0}
     assert not any("replicate" in each for each in answers)
-
-
-def test_an_answer_that_does_not_fit_is_lost_by_its_name_and_costs_its_turn(world):
-    limited = {"model": "offline-writer", "token_limit": {"tokens": 60}}
-    world.set_models({"limited": limited}, answer="limited")
-
-    run = world.generate(any_loss("dialogue__answers", "dialogue__dialogues", "rewrite__rewrites"))
-
-    lost = world.rows("SELECT * FROM dialogue.failed WHERE stage = 'answers' ORDER BY subject")
-    assert {row["reason"] for row in lost} == {"truncated"}
-    on_all = [row["subject"].split(", ")[1:] for row in lost if "image" not in row["subject"]]
-    assert on_all == [["question 1"], ["question 2"], ["question 3"]]
-    assert metadata(run, "dialogue/answers")["failed"] == len(lost) == 6
-    assert not any("Again: your last reply" in each.text for each in world.proxy.requests)
 
 
 def test_each_step_asks_the_model_that_the_profile_gives_it(world):

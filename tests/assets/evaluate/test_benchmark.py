@@ -201,30 +201,39 @@ def test_what_the_token_limit_did_is_not_paid_for_again_and_asking_anew_asks_it(
     assert sentence(nothing).startswith("The ledger has no answer of the stage dialogue.nonsense;")
 
 
-def test_means_worked_by_hand_and_lost_judgments_of_refusals(released, copied, tmp_path):
-    """Three judgments are left: 4 and 8 in one dialogue, 9 in another.
+@pytest.mark.parametrize(
+    ("model", "n_failed", "n_unjudged"),
+    [
+        # Five turns of one dialogue and two of another; four judgments.
+        ("careful", 5 + 2, 4),
+        # Five, six and one.
+        ("careless", 5 + 6 + 1, 0),
+    ],
+)
+def test_vlmevalkits_numbers_follow_from_the_rows_and_from_ours(
+    bad_day: World, model: str, n_failed: int, n_unjudged: int
+) -> None:
+    """`valid` is the mean over judged turns, `all` counts every other turn as 0; both times 10.
 
-    micro = 10 (4 + 8 + 9) / 3 = 70; macro = 10 ((4 + 8) / 2 + 9) / 2 = 75.
+    Ours has no turn that the judge failed in `floor`, and counts what the model failed as the lowest
+    grade, 1. With N turns, of which the model failed F and the judge U:
+    `all` = (`floor` x (N - U) - 10 F) / N; where the judge failed nothing, `floor` - 10 F / N.
     """
-    world = copied(released, tmp_path)
-    first, second, *_ = world.items()
-    for item, turn, score in ((first, 1, 4), (first, 2, 8), (second, 1, 9)):
-        world.proxy.rewrite(judging(world, item, turn), grades(score))
-    world.proxy.rewrite(lambda asked: asked.task == "judge", "No grades today.")
+    rows = bad_day.rows(
+        "SELECT a.answer, j.scores['Overall Score'] AS grade FROM evaluate.answers AS a "
+        "LEFT JOIN evaluate.judgments AS j USING (release_id, model, item_id, turn) "
+        "WHERE a.model = $m",
+        m=model,
+    )
+    grades = [row["grade"] for row in rows if row["grade"] is not None]
+    valid = 10 * sum(grades) / len(grades)
+    all_turns = 10 * sum(grades) / len(rows)
+    n = len(rows)
+    assert sum(row["answer"] is None for row in rows) == n_failed
+    assert n - len(grades) - n_failed == n_unjudged
 
-    assert world.evaluate("refuser", config=ANY_LOSS_IN_EVALUATION).success
-    assert world.score().success
-
-    for dimension in DIMENSIONS:
-        by_turn, by_dialogue = (
-            world.scores(f"{dimension}/{way}", "judged") for way in ("micro", "macro")
-        )
-        assert (by_turn["refuser"], by_dialogue["refuser"]) == (
-            pytest.approx(70),
-            pytest.approx(75),
-        )
-    # It declined every turn in its own words, which are judged like any; 21 of these judgments are
-    # lost, and a refusal must not hide that.
-    counts = "SELECT DISTINCT n_judged, n_refused, n_failed FROM evaluate.scores"
-    counted = world.rows(f"{counts} WHERE form = 'judged' AND subset_label = ''")
-    assert counted == [{"n_judged": 3, "n_refused": 24, "n_failed": 21}]
+    floor = bad_day.scores(OVERALL)[model]
+    assert bad_day.scores(OVERALL, "judged")[model] == pytest.approx(valid)
+    assert (floor * (n - n_unjudged) - 10 * n_failed) / n == pytest.approx(all_turns)
+    # A number of survivors alone is never below one that counts what was lost.
+    assert valid >= floor >= all_turns

@@ -15,16 +15,12 @@ from methods.evaluation.asking import ContextPolicy
 from methods.evaluation.items import Item, Turn
 from methods.mmdu import Mmdu
 from resources.llm.model_calls import ModelCalls
-from resources.settings.prompts import prompt
-from tests.assets.conftest import CopyWorld, MakeWorld
+from tests.assets.conftest import CopyWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS
-from tests.assets.evaluate.test_multiple_choice import several_pictures, take
 from tests.assets.world import (
     ANY_ASSETS,
     ANY_LOSS_IN_EVALUATION,
-    ASKING,
     RANKING,
-    SCORING,
     World,
     metadata,
 )
@@ -108,40 +104,6 @@ def test_under_fail_the_tail_is_not_asked_and_what_fits_is_not_paid_for_again(da
     ]
 
 
-@pytest.fixture
-def narrow(empty_world: MakeWorld, tmp_path: Path) -> World:
-    """Four questions on two pictures each, before a model that takes one."""
-    made = empty_world(tmp_path)
-    made.set_models({"careful": {"max_images": 1}}, evaluate=["careful"])
-    take(made, "mmiu", several_pictures(tmp_path))
-    return made
-
-
-@pytest.mark.parametrize(("policy", "left_out"), [("sample", 1), ("tile", None)])
-def test_every_question_is_asked_and_scores_name_the_policy(narrow, policy, left_out):
-    narrow.write_settings({"evaluate": {"answers": {"context_policy": policy}}})
-    run = narrow.run(ANY_ASSETS, assets=ASKING | SCORING)
-    assert run.success
-    rows = narrow.rows(
-        "SELECT status, images_left_out, prompt_version, count(*) AS n FROM evaluate.answers "
-        "GROUP BY ALL"
-    )
-    (row,) = rows
-    assert (row["status"], row["images_left_out"], row["n"]) == ("answered", left_out, 4)
-    asked_by = prompt("mmiu/question").version
-    assert row["prompt_version"] == f"once@2 {asked_by} context={policy}"
-    told = metadata(run, "evaluate/answers")
-    assert (told["shortened"], told["context policy"]) == (4 if left_out else 0, f"mmiu: {policy}")
-    versions = narrow.rows("SELECT DISTINCT judge_version FROM evaluate.scores")
-    assert versions == [{"judge_version": f"letter@2 context={policy}"}]
-    sent = [asked for asked in narrow.proxy.requests if asked.model == "offline-careful"]
-    assert len(sent) == 4, "what is too much is not sent"
-    if left_out:
-        assert all("is left out>" in asked.text for asked in sent)
-    else:
-        assert all("<image 2 of the grid>" in asked.text for asked in sent)
-
-
 ITEM = Item(
     "i",
     tuple(Turn(n, f"{word} question?") for n, word in enumerate(("FIRST", "SECOND", "THIRD"), 1)),
@@ -149,11 +111,8 @@ ITEM = Item(
 REFUSALS: dict[str, tuple[int, Any]] = {
     "by code": (400, {"error": {"message": "No.", "code": "context_length_exceeded"}}),
     "in words": (400, {"error": {"message": "Input is too long for requested model."}}),
-    "in another language": (400, {"msg": "输入长度超出模型上下文"}),
-    "number of images": (400, {"error": {"message": "too many images: 24 > 20"}}),
     "inside a reply of status 200": (200, {"error": {"message": "Prompt too long", "code": 400}}),
     "in words that nobody knows": (400, {"error": {"message": "Gargle blaster overflow #7."}}),
-    "without words": (422, ""),
 }
 
 

@@ -42,19 +42,14 @@ def corpus(warehouse: Warehouse, store: ImageStore) -> Warehouse:
     turn = {"question_id": "q", "question": "What floats?", "answer": "It."}
     pair = {"dialogue_id": "d", "outcome": "drop", "reasons": ["leak", "short"], "turn": 1}
     refused = {"wit_shard": "s", "kind": "row", "reason": "not_utf8"}
-    left_out = {"wit_shard": "s", "step": "pages", "reference": "language de"}
-    decided = {"kind": "dialogue", "set_id": "set-1", "content_hash": "h", "policy": "all"}
-    approved = {
-        **decided,
-        "policy_share": 1.0,
-        "demanded": True,
-        "reviewers": ["ana"],
-        "revision": 0,
-    }
+    lines = {f"line {n}": f"Byte {n} cannot be read. {HOSTILE}" for n in range(4)}
+    left_out = {"wit_shard": "s", "step": "pages", "reference": "language de", "n_rows": 3}
+    approved = {"kind": "dialogue", "set_id": "set-1", "policy": "all", "demanded": True}
+    approved |= {"policy_share": 1.0, "revision": 0}
     question = '{"turns": [{"question": "Which is red?"}]}'
-    decision = {"item_id": "i2", "content_hash": "h", "round": 1, "reviewer": "ana"}
+    decision = {"item_id": "i2", "round": 1, "reviewer": "ana"}
     agreement = {"kind": "dialogue", "dimension": "verdict", "measure": "cohen_kappa"}
-    call = {"status": "answered", "via": "live", "outcome": "answered", "cost_usd": 0.5}
+    call = {"status": "answered", "via": "live", "cost_usd": 0.5}
     call |= {"prompt_tokens": 1000, "completion_tokens": 100, "seconds": 2.0, "attempts": 1}
     put(
         warehouse,
@@ -66,16 +61,9 @@ def corpus(warehouse: Warehouse, store: ImageStore) -> Warehouse:
             "ingest.entries": entries,
             "ingest.pages": entries,
             "ingest.rejected": [
-                {
-                    **refused,
-                    "reference": f"line {n}",
-                    "detail": f"Byte {n} cannot be read. {HOSTILE}",
-                }
-                for n in range(4)
+                {**refused, "reference": line, "detail": detail} for line, detail in lines.items()
             ],
-            "ingest.left_out": [
-                {**left_out, "reason": "language", "detail": "2 pages are in de.", "n_rows": 3}
-            ],
+            "ingest.left_out": [{**left_out, "reason": "language", "detail": "2 pages are in de."}],
             "cluster.image_sets": [
                 {**instruct, **row, "position": n} for n, row in enumerate(entries, start=1)
             ],
@@ -175,10 +163,8 @@ def test_the_page_says_what_there_is_what_was_left_out_and_what_people_decided(
     assert "not stored" in page.text and "licence unknown" in page.text
 
 
-def test_hostile_texts_are_only_text_and_the_page_is_written_whole(corpus, store, loom_home):
-    path = write_corpus(corpus, store)
-    page = Page(path.read_text())
+def test_hostile_texts_are_only_text(corpus, store, loom_home):
+    page = page_of(corpus, store)
     assert "script" not in {tag for tag, _ in page.elements}
     assert page.text.count("<script>alert(1)</script>") >= 4
     assert all(source.startswith("data:") for source in page.attributes("img", "src"))
-    assert {each.name for each in path.parent.iterdir()} == {"corpus.html"}

@@ -11,6 +11,7 @@ import yaml
 
 from assets.common.tables import SOURCES
 from assets.evaluate.comparisons import comparisons
+from assets.evaluate.error_attribution import error_attribution
 from assets.evaluate.findings import AnalysisResult, analysis, rows_of
 from assets.evaluate.language_gaps import language_gaps
 from assets.evaluate.leaderboard import leaderboard
@@ -20,8 +21,12 @@ from assets.evaluate.scores import scores
 from assets.release.published import write_imported
 from methods.benchmarks import BENCHMARKS
 from methods.choice.passes import RIGHT
+from methods.convbench.attribution import PERCEPTION_GIVEN
+from methods.convbench.scores import PERFECT_PERCEPTION, REASONING
+from methods.evaluation.asking import PLAIN
 from methods.evaluation.findings import Finding, counted
 from methods.evaluation.items import Item, Turn
+from methods.evaluation.verdicts import ORDERS
 from methods.release import Edition
 from resources.llm.registry import load_registry
 from resources.warehouse import Warehouse
@@ -154,6 +159,37 @@ def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> 
         ("g1-1", 3),
         ("g1-2", 6),
     ]
+
+
+def test_an_error_that_goes_where_the_perception_is_given_is_attributed_by_judge(
+    desk: Desk,
+) -> None:
+    """Of two items the model wins one only then, as `j` sees it; `k` sees no difference."""
+    values = {("j", PLAIN): (0, 1), ("j", PERFECT_PERCEPTION): (1, 1)}
+    values |= {("k", PLAIN): (1, 1), ("k", PERFECT_PERCEPTION): (1, 1)}
+    observed = [
+        {"benchmark": "convbench", "release_id": "r", "model": "m", "turn": 2, "trial": trial}
+        | {"item_id": item, "judge": judge, "judge_version": "v", "replicate": 0, "part": order}
+        | {"metric": REASONING, "status": "judged", "value": float(value)}
+        for (judge, trial), of_items in values.items()
+        for item, value in zip("ab", of_items, strict=True)
+        for order in ORDERS
+    ]
+    desk.release([{**row, "question": "Q?", "reference": "R."} for row in observed[:4:2]])
+    answers = {(row["item_id"], row["trial"]): row for row in observed}.values()
+    desk.fill("evaluate.answers", [{**row, "status": "answered", "answer": "A"} for row in answers])
+    desk.fill("evaluate.observations", observed)
+    told = materialize(desk, error_attribution)
+    rows = desk.rows(
+        f"FROM evaluate.error_attribution WHERE change = '{PERCEPTION_GIVEN}' "
+        f"AND dimension = '{REASONING}' AND subset_label = '' ORDER BY judge"
+    )
+    assert {row["judge"]: row["difference"] for row in rows if row["judge"] in "jk"} == {
+        "j": 50,
+        "k": 0,
+    }
+    assert {(row["before_trial"], row["trial"]) for row in rows} == {(PLAIN, PERFECT_PERCEPTION)}
+    assert (told["releases"], told["causes named"]) == (1, 0)
 
 
 BASE = {"access": "open", "parameters": 7, "backbone": "LLaMA", "family": "llama"}

@@ -1,6 +1,5 @@
 """Filters and item analysis from a file to the queue: what was planted is found, nothing else."""
 
-import base64
 import json
 import re
 from pathlib import Path
@@ -10,8 +9,8 @@ import pytest
 
 from resources.files.home import REPO_ROOT
 from tests.assets.conftest import MakeWorld
-from tests.assets.evaluate.test_multiple_choice import COLOURS, picture, take
-from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World, metadata
+from tests.assets.evaluate.test_multiple_choice import COLOURS, question, take, write_mmbench
+from tests.assets.world import ANY_ASSETS, ASKING, SCORING, World
 
 pytestmark = pytest.mark.slow
 
@@ -64,19 +63,14 @@ def right_text(number: int) -> str:
 
 def questions(root: Path) -> Path:
     """Keys are B to D, so that who repeats A has none right; the key of one is wrong."""
-    lines = ["\t".join(["index", "question", *"ABCD", "answer", "category", "image"])]
-    for number in range(N_QUESTIONS):
-        colour = right_text(number)
-        others = [each for each in COLOURS if each != colour]
-        place = 1 + number % 3
-        choices = [*others[:place], colour, *others[place:]]
-        key = "ABCD"[place] if str(number) != WRONG else "A"
-        image = base64.b64encode(picture(colour)).decode()
-        asked = f"Question {number}. Which colour has the picture?"
-        lines.append("\t".join([str(number), asked, *choices, key, "image_style", image]))
-    file = root / "mmbench.tsv"
-    file.write_text("\n".join(lines) + "\n")
-    return file
+    wrong = {WRONG: {"answer": "A"}}
+    return write_mmbench(
+        root,
+        [
+            question(number, right_text(number), 1 + number % 3, **wrong.get(str(number), {}))
+            for number in range(N_QUESTIONS)
+        ],
+    )
 
 
 def flagged(world: World) -> dict[str, str]:
@@ -94,6 +88,9 @@ def test_what_was_planted_is_flagged_with_its_evidence_and_nothing_else(analysed
     # Right in all four passes, under four letters.
     assert [each["answer"] for each in passes] == 4 * [right_text(int(TEXT_ONLY))]
     assert sorted(each["reading"] for each in passes) == list("ABCD")
+    (queued,) = analysed.table("evaluate.item_queue", set_id=TEXT_ONLY)
+    why = json.loads(queued["context"])["why"]
+    assert why[0].startswith("Text-only: 2 of 3 models have it right without the picture (right: ")
 
 
 def test_a_lost_result_is_neither_right_nor_wrong_and_is_counted(analysed: World) -> None:
@@ -101,41 +98,6 @@ def test_a_lost_result_is_neither_right_nor_wrong_and_is_counted(analysed: World
     assert rows["text_only"]["models"] == sorted(BLIND)
     assert (rows["text_only"]["n_items"], rows["text_only"]["n_undecided"]) == (N_QUESTIONS, 1)
     assert (rows["wrong_item"]["models"], rows["wrong_item"]["n_undecided"]) == (sorted(MODELS), 0)
-
-
-def test_too_few_models_flag_nothing_and_the_reason_is_shown(analysed: World) -> None:
-    config = {"evaluate__flagged_items": {"config": {"text_only_models": ["no-images:careful"]}}}
-    only = dg.AssetSelection.assets(["evaluate", "flagged_items"])
-    run = analysed.run(ANY_ASSETS, config, assets=only)
-    assert flagged(analysed) == {WRONG: "wrong_item"}
-    (why,) = metadata(run, "evaluate/flagged_items")["nothing flagged"]
-    assert "1 of the 1 models of the set have results on this release, and 3 are needed." in why
-    assert analysed.run(ANY_ASSETS, assets=only).success
-    assert flagged(analysed).keys() == {TEXT_ONLY, WRONG}
-
-
-def test_statistics_are_of_models_alone(analysed: World) -> None:
-    rows = {row["item_id"]: row for row in analysed.table("evaluate.item_statistics")}
-    assert {row["n_models"] for row in rows.values()} == {len(MODELS)}
-    assert rows[WRONG]["flags"] == ["everyone_wrong"] and rows[WRONG]["share_right"] == 0
-    assert rows["0"]["share_right"] >= 0.2 and rows["0"]["discrimination"] > 0
-
-
-def test_people_see_the_item_and_the_evidence(analysed):
-    queued = {row["set_id"]: row for row in analysed.table("evaluate.item_queue")}
-    assert queued.keys() == {TEXT_ONLY, WRONG}
-    content = json.loads(queued[WRONG]["content"])
-    assert content["question"] == f"Question {WRONG}. Which colour has the picture?"
-    assert (content["answer"], content["category"]) == ("A", "image_style")
-    why = json.loads(queued[TEXT_ONLY]["context"])["why"]
-    assert why[0].startswith("Text-only: 2 of 3 models have it right without the picture (right: ")
-    items = analysed.review_store.items(["flagged_item"])
-    assert {item["item_id"] for item in items} == {row["item_id"] for row in queued.values()}
-    rows = analysed.rows("SELECT item_id, decision, flags FROM evaluate.item_decisions")
-    assert {row["item_id"]: (row["decision"], row["flags"]) for row in rows} == {
-        TEXT_ONLY: ("pending", ["text_only"]),
-        WRONG: ("pending", ["wrong_item"]),
-    }
 
 
 def test_the_guides_queries_show_decisions_and_the_smallest_subset(analysed: World) -> None:

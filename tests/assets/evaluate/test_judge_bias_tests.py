@@ -1,14 +1,13 @@
 """A judge that is led is found by the bias tests, and one that is not is not: in two languages."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
-from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY, NONE
+from methods.evaluation.judge_bias_tests import BIAS_FOUND, NO_FAMILY
 from tests.assets.conftest import MakeWorld
 from tests.assets.world import ANY_ASSETS, ASKING, BIAS_TESTS, Row, World
 
@@ -104,32 +103,3 @@ def test_the_obedient_judge_is_found_and_the_honest_one_is_not(probed: World) ->
         2 * N_ITEMS,
         N_ITEMS,
     )
-
-
-def test_a_judge_that_always_says_a_is_found_and_the_others_prefer_no_place(probed: World) -> None:
-    found = shifts(probed)
-    always = found["always-a", "position"]
-    assert (always["shift"], always["n"], always["n_clusters"]) == (0.5, 2 * N_PAIRS, N_PAIRS)
-    assert (always["verdict"], always["p_holm"] < 0.01) == (BIAS_FOUND, True)
-    for judge in ("honest", "obedient"):
-        row = found[judge, "position"]
-        assert (row["shift"], row["p_holm"], row["verdict"]) == (0, 1, NONE)
-    rows = probed.table("evaluate.bias_test_judgments", bias_test="position")
-    assert len(rows) == N_PAIRS * 2 * len(JUDGES)
-    assert all(row["prompt_version"].startswith("pairwise/compare@") for row in rows)
-
-
-def test_both_judges_are_asked_about_the_same_answers_of_models_in_both_languages(probed):
-    rows = probed.rows("FROM evaluate.bias_test_judgments WHERE bias_test <> 'position'")
-    assert len(rows) == N_ANSWERS * 2 * len(JUDGES)
-    places: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for row in rows:
-        assert row["answer_call_key"] is not None
-        asked = places.setdefault((row["judge"], row["bias_test"]), set())
-        asked.add((row["model"], row["item_id"]))
-    (first, *others) = places.values()
-    assert len(others) == 2 * len(JUDGES) - 1 and all(each == first for each in others)
-    half = N_ANSWERS // 2
-    assert Counter(model for model, _ in first) == {"relative": half, "stranger": half}
-    assert {item_id[:2] for _, item_id in first} == {"en", "zh"}
-    assert len({item_id for _, item_id in first}) == N_ANSWERS

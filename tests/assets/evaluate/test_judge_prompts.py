@@ -26,7 +26,6 @@ from methods.mmdu import Mmdu
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
 from resources.warehouse import Warehouse
-from tests.assets.conftest import MakeWorld
 from tests.assets.evaluate.test_benchmark import N_TURNS
 from tests.assets.filled import put
 from tests.assets.world import ANY_ASSETS, ASKING, SCORING, Row, World, made, sentence
@@ -118,17 +117,6 @@ def test_what_the_judge_reads_of_pictures_is_true_whichever_it_is_sent(world: Wo
         assert version.endswith(f"turns@4 images={images}")
 
 
-def test_a_folder_of_prompts_that_is_not_there_stops_the_run_before_anything_is_asked(
-    empty_world: MakeWorld, tmp_path: Path
-) -> None:
-    missing = str(tmp_path / "promts")
-    world = empty_world(tmp_path, LOOM_PROMPTS=missing)
-    run = world.evaluate()
-    assert not run.success
-    assert f"LOOM_PROMPTS is '{missing}', but there is no such folder" in str(run.all_events)
-    assert world.proxy.requests == []
-
-
 PROMPTS = ("two/turn", "two/whole")
 HERE = {"release_id": "r", "item_id": "i"}
 BY = {"benchmark": "two", "model": "m"}
@@ -198,15 +186,6 @@ def test_the_judgment_of_an_earlier_answer_is_nobodys(warehouse: Warehouse) -> N
     assert judged(warehouse, *grades, of="earlier ") == []
     assert warehouse.count("evaluate.provenance") == 0
     assert len(judged(warehouse, *grades)) == warehouse.count("evaluate.provenance") == 3
-
-
-def test_what_both_prompts_gave_is_one_judging(warehouse: Warehouse) -> None:
-    found = judged(warehouse, (1, "turn", BOTH, 4), (2, "turn", BOTH, 8), (2, "whole", BOTH, 7))
-    assert found == [
-        (BOTH, "turn", 1, "judged", 4),
-        (BOTH, "turn", 2, "judged", 8),
-        (BOTH, "whole", 2, "judged", 7),
-    ]
 
 
 def test_grades_of_one_version_are_not_put_beside_those_of_another(warehouse: Warehouse) -> None:

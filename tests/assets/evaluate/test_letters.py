@@ -1,6 +1,5 @@
 """Whether letters are read rightly: a blind queue, second readings, figures, other rules."""
 
-import base64
 import json
 import shutil
 from dataclasses import replace
@@ -12,7 +11,7 @@ import pytest
 
 from methods.choice import strict
 from tests.assets.conftest import MakeWorld
-from tests.assets.evaluate.test_multiple_choice import picture
+from tests.assets.evaluate.test_multiple_choice import question, write_mmbench
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
@@ -80,15 +79,12 @@ def extracts(asked: Any, number: int) -> bool:
 
 def questions(root: Path) -> Path:
     """The right choice, red, stands second in each: its letter is B."""
-    image = base64.b64encode(picture("red")).decode()
-    lines = ["\t".join(["index", "question", *"ABCD", "answer", "category", "image"])]
-    for number in range(N_QUESTIONS):
-        row = [str(number), f"Question {number}. Which colour has the picture, as in <image-2>?"]
-        row += ["green", "red", "blue", "black", "B", "image_style", image if not number else "0"]
-        lines.append("\t".join(row))
-    file = root / "mmbench.tsv"
-    file.write_text("\n".join(lines) + "\n")
-    return file
+    asked = "Question {}. Which colour has the picture, as in <image-2>?"
+    others = [
+        question(number, "red", 1, question=asked.format(number), image="0")
+        for number in range(1, N_QUESTIONS)
+    ]
+    return write_mmbench(root, [question(0, "red", 1, question=asked.format(0)), *others])
 
 
 def figure(world: World, model: str, measure: str, reader: str, other: str = "", **of: str) -> Row:

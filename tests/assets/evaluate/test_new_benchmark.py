@@ -14,9 +14,8 @@ from assets.evaluate import observations
 from assets.release.published import write_imported
 from dagster_project.definitions import build_defs
 from methods.benchmarks import BENCHMARKS
-from methods.evaluation.asking import Asking, AskingLimits, Transcript
+from methods.evaluation.asking import Asking, AskingLimits
 from methods.evaluation.items import Item, Turn
-from methods.evaluation.judging import Judging
 from methods.evaluation.metrics.mean import Mean
 from methods.release import Edition
 from resources.settings import prompts
@@ -27,7 +26,6 @@ from tests.assets.world import (
     ASKING,
     RANKING,
     REPORTS,
-    Result,
     Row,
     World,
     check,
@@ -167,8 +165,6 @@ class Broken(Toy):
 
     def __init__(self, where: str):
         self.where = where
-        if where == "prompt":
-            self.extractor_prompts = ("broken/extract",)
         if where == "metric":
             self.metrics = (Raising(name="Circular", observation="right", lowest=0.0, highest=1.0),)
 
@@ -176,11 +172,6 @@ class Broken(Toy):
         if self.where == "ask" and item.item_id == "item-3":
             raise KeyError("no such label")
         return super().ask(item, limits)
-
-    def judge(self, item: Item, transcript: Transcript) -> Judging:
-        if self.where == "judge":
-            raise RecursionError
-        return super().judge(item, transcript)
 
 
 def circular(world: World) -> list[Row]:
@@ -193,8 +184,6 @@ def circular(world: World) -> list[Row]:
     ("where", "said", "steps"),
     [
         ("ask", "KeyError", ["answers"]),
-        pytest.param("prompt", "There is no prompt file", ["answers"], marks=pytest.mark.nightly),
-        pytest.param("judge", "RecursionError", ["observations"], marks=pytest.mark.nightly),
         ("metric", "ZeroDivisionError", ["comparisons", "scores"]),
     ],
 )
@@ -205,16 +194,12 @@ def test_a_benchmark_that_raises_loses_its_own_results_only(
     shutil.copy(toy.root / "models.yaml", tmp_path)
     release(world, "broken")
 
-    def run(benchmark: Toy) -> Result:
-        use_benchmarks(world, toy=Toy(), broken=benchmark)
-        return world.run(ANY_ASSETS, assets=ASKING | RANKING | REPORTS)
-
-    result = run(Broken(where))
+    use_benchmarks(world, toy=Toy(), broken=Broken(where))
+    result = world.run(ANY_ASSETS, assets=ASKING | RANKING | REPORTS)
 
     assert not result.success
     assert sentence(result).startswith("broken-test-") and said in sentence(result)
-    if where != "prompt":
-        assert " in tests/assets/evaluate/test_new_benchmark.py, line " in sentence(result)
+    assert " in tests/assets/evaluate/test_new_benchmark.py, line " in sentence(result)
     lost = world.rows("SELECT DISTINCT step FROM evaluate.not_made ORDER BY step")
     assert [row["step"] for row in lost] == [f"evaluate.{step}" for step in steps]
     assert [check(result, f"evaluate/{step}", "made").passed for step in steps] == [False] * len(
@@ -228,14 +213,6 @@ def test_a_benchmark_that_raises_loses_its_own_results_only(
         for page in (world.home / "reports").glob("*-test*")
     }
     assert said in pages["broken"] and said not in pages["toy"]
-
-    if where == "prompt":
-        # Mended, it is whole again, and nothing is said of it any more.
-        mended = Toy()
-        mended.name = "broken"
-        assert run(mended).success
-        assert world.table("evaluate.not_made") == []
-        assert {row["benchmark"] for row in world.table("evaluate.scores")} == {"toy", "broken"}
 
 
 def test_a_policy_that_it_does_not_permit_is_not_used_and_the_asset_says_so(toy: World) -> None:

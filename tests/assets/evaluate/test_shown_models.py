@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import dagster as dg
 import pytest
 
-from methods.prompts.prompt_template import as_data
 from tests.assets.conftest import CopyWorld
 from tests.assets.world import (
     ANY_ASSETS,
@@ -20,8 +18,6 @@ from tests.assets.world import (
     metadata,
     sentence,
 )
-from tests.doubles.garbling_proxy import Asked
-from tests.resources.llm.entries import no_backoff
 
 pytestmark = pytest.mark.slow
 
@@ -204,32 +200,6 @@ def test_a_model_that_had_rows_keeps_them_and_is_named_while_it_is_asked_and_awa
     assert tables(re_asked) == before, "nobody is missing any more"
 
 
-def test_a_model_that_dies_midway_goes_on_where_it_was(re_asked, monkeypatch):
-    monkeypatch.setattr("resources.llm.errors.wait_random_exponential", no_backoff)
-    re_asked.set_models({"careful": {"attempts": 2}})
-    before = tables(re_asked)
-    answered: list[str] = []
-
-    def is_dead(asked: Asked) -> bool:
-        if asked.model == "offline-careful" and len(answered) < 10:
-            answered.append(asked.text)
-            return False
-        return asked.model == "offline-careful"
-
-    re_asked.proxy.refuse(is_dead, 503, "gone")
-    answers = dg.AssetSelection.assets(["evaluate", "answers"])
-    assert re_asked.run(ANY_ASSETS, assets=answers).success
-    (missing,) = re_asked.table("evaluate.missing")
-    assert (missing["model"], missing["n_lost"]) == ("careful", N_TURNS - len(answered))
-    assert tables(re_asked) == {**before, "missing": [missing]}
-
-    re_asked.proxy.heal()
-    asked = len(re_asked.proxy.requests)
-    assert re_asked.run(ANY_ASSETS, assets=answers).success
-    assert len(re_asked.proxy.requests) - asked == N_TURNS - len(answered)
-    assert tables(re_asked) == before
-
-
 def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing(re_asked):
     before = tables(re_asked)
     re_asked.proxy.refuse(lambda asked: asked.task != "judge", 400, "out of luck")
@@ -247,24 +217,3 @@ def test_when_all_models_fail_the_step_fails_in_one_sentence_and_changes_nothing
     assert [row["step"] for row in re_asked.table("evaluate.not_made")] == ["evaluate.answers"]
     assert not check(run, "evaluate/answers", "made").passed
     assert check(run, "evaluate/scores", "made").passed
-
-
-def test_a_judge_that_fails_for_half_of_all_turns_leaves_all_judgments(re_asked):
-    before = tables(re_asked)
-    # The first three of six turns of each of four dialogues.
-    references = re_asked.rows(
-        "SELECT reference FROM release.references JOIN release.current USING (release_id) "
-        "WHERE name = 'mmdu' AND turn <= 3"
-    )
-    wanted = [f"<reference>{as_data(row['reference'])}</reference>" for row in references]
-    re_asked.proxy.rewrite(
-        lambda asked: asked.task == "judge" and any(text in asked.text for text in wanted),
-        "No grades today.",
-    )
-    run = re_asked.run(ANY_ASSETS, assets=ASKING | SCORING)
-    assert sentence(run).startswith(
-        "evaluate.judgments keeps its earlier rows: careful lost 12 of 24 turns on "
-    )
-    assert "(12 no_dictionary; no_dictionary of " in sentence(run)
-    assert {"evaluate/scores", "evaluate/leaderboard"} <= made(run)
-    assert tables(re_asked) == before

@@ -16,8 +16,6 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from dagster_project import resources
@@ -37,7 +35,7 @@ from tests.assets.ingesting import (
     write_settings,
     write_tsv,
 )
-from tests.assets.world import Result, World, metadata
+from tests.assets.world import Result, World
 from tests.resources.images.upload_double import (
     Exchange,
     UploadDouble,
@@ -192,59 +190,6 @@ def test_passwords_in_addresses_are_sent_to_the_mirror_and_stored_nowhere(make, 
     logged = "".join(str(event) for event in run.all_events).encode()
     for secret in (b"s3cr", b"t0ken", b"hidd3n", basic.encode()):
         assert secret not in everything + logged, secret
-
-
-def page(language: str, title: str) -> dict[str, object]:
-    return {
-        "language": language,
-        "page_title": title,
-        "page_url": f"https://{language}.wikipedia.org/wiki/{title}",
-        "caption_title_and_reference_description": f"{title} [SEP] This is {title}",
-        "context_page_description": f"{title} is a bird.",
-    }
-
-
-def record(url: str, data: bytes | None, *pages: dict, mime_type: str = "image/png") -> dict:
-    """An image with the pages it stands on."""
-    return {
-        "image": {"bytes": data, "path": None},
-        "image_url": url,
-        "mime_type": mime_type,
-        "original_height": 3000,
-        "original_width": 4000,
-        "caption_attribution_description": "English: A bird",
-        "wit_features": list(pages),
-    }
-
-
-def test_wit_base_brings_its_images_along(make_world, tmp_path, uploads):
-    """They are pictures 300 pixels wide, made of the originals: a drawing's is a PNG."""
-    owl, drawn, far = (uploads.base + name for name in ("/o.png", "/d.svg", "/f"))
-    uploads.serve("f", ok())
-    records = [
-        record(owl, picture(1), page("en", "Owl"), page("de", "Eule")),
-        record(drawn, picture(2), page("en", "Owl"), mime_type="image/svg+xml"),
-        record(far, None, page("en", "Sparrow")),
-        record(owl, picture(1)),
-    ]
-    corpus = Corpus(tmp_path / "corpus")
-    write_settings(corpus.folder, images={"allow_private_addresses": True})
-    pq.write_table(pa.Table.from_pylist(records), corpus.folder / "base.parquet")
-    world = make_world(tmp_path, corpus)
-
-    assert world.ingest("base", ANY_LOSS).success
-    assert set(rejected(world, "row").values()) == {"no_page"}
-    # Only the one that the file has no bytes of is fetched.
-    assert uploads.asked == {"f": 1}
-    # The type of a drawing's rendition does not contradict the type of its row.
-    images = [(row["image_url"], row["stated_mime_type"]) for row in table(world, "images")]
-    assert sorted(images) == [(url, None) for url in sorted([owl, drawn, far])]
-    found = [(row["title"], row["caption"]) for row in table(world, "entries")]
-    titles = ["Eule", "Owl", "Owl", "Sparrow"]
-    assert sorted(found) == [(title, f"This is {title}") for title in titles]
-
-    again = ingest_part(world, "base", "wit_rows")
-    assert metadata(again, "ingest/wit_rows")["unchanged shards"] == 1
 
 
 ROWS = sample_rows("balloon", "butterfly")

@@ -17,6 +17,7 @@ from resources.warehouse import Warehouse, WarehouseError, declared_columns, sql
 from resources.warehouse.absent_files import n_absent_calls
 from tests.assets.filled import put
 from tests.assets.world import Result, Row, check
+from tests.resources.llm.entries import call, charge
 
 pytestmark = pytest.mark.slow
 
@@ -46,33 +47,15 @@ COSTS = [
     (FIRST, "evaluate.answers", "mini", 1, 0, 200, 20, 0.0625, 1.0),
 ]
 """In the view's order: the latest day first, then what cost most."""
-SAID = {"response": "Said.", "reasoning": None, "request": {"asked": "?"}}
-ENDINGS = {"outcome": "answered", "finish_reason": "stop", "attempts": 1, **SAID}
-LOST = {"outcome": "refused", "finish_reason": "content_filter", "detail": "Withheld.", **SAID}
-MADE_BY = {
-    "provider": "openai",
-    "endpoint": "https://api.openai.com/v1",
-    "prompt_version": "p@1",
-    "run": "run-1",
-}
+FIELDS = ("key", "model", "stage", "via", "prompt_tokens", "completion_tokens", "cost_usd")
 
 
-def call(key: str, model: str, stage: str, via: str, *figures: float, created_at: str) -> Call:
-    prompt, completion, cost, seconds = figures
-    return Call(
-        key=key, model=model, stage=stage, via=via, prompt_tokens=int(prompt),
-        completion_tokens=int(completion), cost_usd=cost, seconds=seconds, created_at=created_at,
-        **MADE_BY, **ENDINGS,
-    )  # fmt: skip
+def answered(*row: object) -> Call:
+    return call(attempts=1, **dict(zip((*FIELDS, "seconds", "created_at"), row, strict=True)))
 
 
-def charge(key: str, model: str, stage: str, via: str, *figures: float, created_at: str) -> Charge:
-    prompt, completion, cost = figures
-    return Charge(
-        key=key, model=model, stage=stage, via=via, prompt_tokens=int(prompt),
-        completion_tokens=int(completion), cost_usd=cost, created_at=created_at,
-        **MADE_BY, **LOST,
-    )  # fmt: skip
+def lost(*row: object) -> Charge:
+    return charge(0, **dict(zip((*FIELDS, "created_at"), row, strict=True)))
 
 
 class Mirror:
@@ -91,12 +74,7 @@ class Mirror:
 
     def fill(self) -> None:
         """The calls and charges above."""
-        self.ledger.add(
-            [
-                *(call(*fields, created_at=when) for *fields, when in CALLS),
-                *(charge(*fields, created_at=when) for *fields, when in CHARGES),
-            ]
-        )
+        self.ledger.add([*(answered(*row) for row in CALLS), *(lost(*row) for row in CHARGES)])
 
     def run(self) -> Result:
         result = defs.resolve_job_def("ledger").execute_in_process(
@@ -134,16 +112,18 @@ def test_every_call_and_charge_is_a_row_with_what_it_cost(mirror: Mirror) -> Non
     first = {name: value for name, value in rows[0].items() if value is not None}
     assert first.pop("created_at") == datetime(2026, 1, 1, 8, tzinfo=UTC)
     assert first == {
-        **{**MADE_BY, "key": "a", "status": "answered", "via": "live", "stage": "dialogue.answers"},
+        **{"provider": "openai", "endpoint": "https://api.openai.com/v1", "run": "run-1"},
+        **{"prompt_version": "mmdu/answers@12345678", "key": "a", "status": "answered"},
+        **{"via": "live", "stage": "dialogue.answers"},
         **{"model": "gpt-4o", "outcome": "answered", "finish_reason": "stop", "attempts": 1},
         **{"prompt_tokens": 1000, "completion_tokens": 100, "cost_usd": 0.25, "seconds": 1.5},
     }
-    lost = rows[-1]
-    assert (lost["seconds"], lost["attempts"]) == (None, None)
-    assert (lost["finish_reason"], lost["cost_usd"]) == ("content_filter", 0.03125)
+    last = rows[-1]
+    assert (last["seconds"], last["attempts"]) == (None, None)
+    assert (last["finish_reason"], last["cost_usd"]) == ("content_filter", 0.03125)
     # Nothing that was said is in the warehouse.
     said = {"request", "response", "reasoning"}
-    assert lost.keys() == set(Call._fields) - said | {"status"}
+    assert last.keys() == set(Call._fields) - said | {"status"}
 
 
 def test_costs_are_the_sums_by_day_of_utc_stage_and_model_wherever_the_machine_stands(mirror):
@@ -163,7 +143,7 @@ def test_costs_are_the_sums_by_day_of_utc_stage_and_model_wherever_the_machine_s
 
 def test_an_account_that_makes_no_sense_is_refused(mirror: Mirror) -> None:
     sound = {
-        **{**call(*CALLS[0][:-1], created_at=CALLS[0][-1])._asdict(), "status": "answered"},
+        **{**answered(*CALLS[0])._asdict(), "status": "answered"},
         "created_at": datetime(2026, 1, 1, tzinfo=UTC),
     }
     mirror.warehouse.replace("ledger.calls", rows_to_arrow("ledger.calls", [sound]))
@@ -191,9 +171,7 @@ def test_a_growing_ledger_is_followed_and_a_lost_one_too(mirror: Mirror) -> None
     mirror.fill()
     mirror.run()
     late = "2026-01-03T10:00:00.000+00:00"
-    mirror.ledger.add(
-        [call("f", "mini", "evaluate.answers", "live", 70, 7, 0.5, 2.0, created_at=late)]
-    )
+    mirror.ledger.add([answered("f", "mini", "evaluate.answers", "live", 70, 7, 0.5, 2.0, late)])
 
     mirror.run()
 

@@ -1,7 +1,5 @@
 """An imported benchmark: under its own name, evaluated like a built one, exported and read back."""
 
-import base64
-import io
 import json
 from importlib import import_module
 from pathlib import Path
@@ -10,14 +8,10 @@ import dagster as dg
 import pytest
 from PIL import Image
 
-from assets.release.published import ReleaseImportRequest, import_published
 from methods.benchmarks import BENCHMARKS
-from methods.release_card import card_of, facts
 from resources.files.home import REPO_ROOT
 from resources.images.store import ImageStore
-from resources.importing.published_files import PublishedFileError
 from resources.importing.release_import import import_release
-from resources.publishing.releases import cards_of
 from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.world import (
@@ -230,31 +224,3 @@ def test_what_cannot_be_imported_is_one_sentence_and_changes_nothing(empty, fold
         assert not run.success and sentence(run).startswith(why), config
         assert sentence(run).count("\n") == 0
         assert empty.table("release.releases") == before
-
-
-def test_broken_images_refuse_a_file_or_are_counted_on_the_card(tmp_path: Path) -> None:
-    data = io.BytesIO()
-    Image.effect_noise((64, 48), 60).save(data, "PNG")
-    images = (data.getvalue(), data.getvalue()[:300], b"<html>" * 20)
-    cells = ["data:image/png;base64," + base64.b64encode(image).decode() for image in images]
-    rows = "".join(
-        f"{number}.0\tWhich?\tcat\tdog\tA\t{cell}\n"
-        for number, cell in enumerate([*cells, ""], start=1)
-    )
-    file = tmp_path / "dev.tsv"
-    file.write_text(f"index\tquestion\tA\tB\tanswer\timage\n{rows}")
-    warehouse = Warehouse(tmp_path / "home" / "warehouse.duckdb")
-    store = ImageStore(tmp_path / "home" / "images")
-
-    with pytest.raises(PublishedFileError, match=r"images of 3 records .* '2': .* '3': .* '4': "):
-        import_published(warehouse, store, ReleaseImportRequest("mmbench", file))
-    assert warehouse.count("release.releases") == 0
-
-    release_id = import_published(
-        warehouse, store, ReleaseImportRequest("mmbench", file, skip_broken=True)
-    )
-    (card,) = cards_of(warehouse, [release_id])
-    assert card["n_items"] == 1
-    assert dict(facts(card_of(card)))["Items left out for a broken image"] == (
-        "missing 1, not_an_image 1, truncated 1"
-    )

@@ -19,8 +19,6 @@ from tests.assets.world import (
     ANY_ASSETS,
     FIRST_SETS,
     FROM_REVIEW_TO_RELEASE,
-    REPORTS,
-    SCORING,
     Result,
     Row,
     World,
@@ -284,32 +282,6 @@ def test_a_pin_by_hand_on_what_there_is_not_is_refused_and_changes_nothing(world
         f"{other} is a release of mmdu-instruct and cannot be pinned for mmdu."
     )
     assert everything(world) == before
-
-
-@pytest.mark.nightly
-def test_a_release_that_is_not_in_force_is_evaluated_and_reported_beside_the_one_that_is(
-    twice: Made, copied: CopyWorld, tmp_path: Path
-) -> None:
-    world = copied(twice.world, tmp_path)
-    first, second = twice.first["mmdu"], twice.second["mmdu"]
-    both = {"evaluate__answers": {"config": {"also_on": [first]}}}
-    assert world.evaluate("careful", config=both).success
-
-    run = world.run(ANY_ASSETS, assets=SCORING | REPORTS)
-
-    assert run.success
-    without = metadata(run, "evaluate/leaderboard")["without scores"]
-    assert f"| `careless` |  | `not evaluated` | `{second}` |" in without
-    assert "`careful`" not in without
-    rows = world.rows("SELECT DISTINCT release, model FROM evaluate.leaderboard")
-    assert {(row["release"], row["model"]) for row in rows} == {
-        (first, "careful"),
-        (second, "careful"),
-    }
-    pages = [
-        (world.home / "reports" / f"{release}.html").read_text() for release in (first, second)
-    ]
-    assert "</code> · not current" in pages[0] and "</code> · current" in pages[1]
 
 
 def test_the_job_compares_a_release_with_its_parent(twice: Made) -> None:

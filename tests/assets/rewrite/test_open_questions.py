@@ -114,10 +114,7 @@ def test_pictures_are_looked_at_by_a_clip_like_encoder_and_encoded_once(
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        (
-            {"picture_encoder": "/nowhere/clip"},
-            "The embedding model '/nowhere/clip' cannot be load",
-        ),
+        ({"picture_encoder": "/nowhere/clip"}, "The embedding model '/nowhere/clip' "),
         ({"excluded": "/nowhere/x.txt"}, "The list of pictures /nowhere/x.txt cannot be used"),
         ({"excluded_releases": ["other"]}, "excluded_releases names other, but no such release"),
     ],

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from markupsafe import Markup
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from methods.release_statistics import CategoryCounts, Distribution
 from methods.results.methods_paragraph import EvaluationCalls
@@ -40,9 +41,41 @@ def text_of(html: str) -> str:
 
 def section_of(html: str, name: str) -> str:
     """The text of a section, which the contents link to."""
+    return text_of(html_of_section(html, name))
+
+
+def html_of_section(html: str, name: str) -> str:
+    """A section, which the contents link to."""
     assert f'href="#{name}"' in html
-    section = html[html.index(f'id="{name}"') :]
-    return text_of(section[: section.index("</section>")])
+    section = html[html.rindex("<section", 0, html.index(f'id="{name}"')) :]
+    return section[: section.index("</section>")]
+
+
+ROWS = "h1, h2, h3, h4, summary, caption, legend, tr, p, li, dt, dd, figcaption"
+MARKS = re.compile(r"\b(better|worse|is-\w+|tag|banner|unknown)\b")
+
+
+def outline(html: str, *sections: str) -> str:
+    """What a page or some of its sections show, to compare with a golden file.
+
+    A line for each row, paragraph and heading, with the marks, titles and measures of its parts.
+    """
+    page = LexborHTMLParser("".join(html_of_section(html, name) for name in sections) or html)
+    for each in page.css("svg, style, script"):
+        each.decompose()
+    rows = [row.css("th, td") if row.tag == "tr" else [row] for row in page.css(ROWS)]
+    lines = [" | ".join(map(_shown, cells)) for cells in rows]
+    return "\n".join(line for line in lines if line.strip(" |"))
+
+
+def _shown(cell: LexborNode) -> str:
+    shown = [" ".join(cell.text(separator=" ").split())]
+    for each in cell.css("*"):
+        shown += MARKS.findall(each.attributes.get("class") or "")
+        shown += [
+            f"[{value}]" for name in ("title", "style") if (value := each.attributes.get(name))
+        ]
+    return " ".join(" ".join(shown).split())
 
 
 def board(html: str, pane: str | None = None, table: str = "board") -> list[list[str]]:
@@ -248,6 +281,18 @@ def answer(model: str, **changed: Any) -> Row:
         "answer": "<image-1> is red, <image-7> is not there.",
         **{"reading": None, "reason": None, "judgments": [judgment()], **changed},
     }
+
+
+def failure(model: str, stage: str, reason: str, n: int, asked: str | None = None) -> Row:
+    """Turns that were lost of one reason."""
+    names = {"model": model, "stage": stage, "asked": asked or model, "reason": reason}
+    return {**names, "n": n, "item_id": "i1"}
+
+
+def missing(model: str) -> Row:
+    """A model whose last run lost too much."""
+    lost = {"n_lost": 9, "n_turns": 12, "why": "9 timeout"}
+    return {"model": model, "stage": "answers", "asked": model, **lost}
 
 
 RELEASE: Row = {

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from typing import Any
 
 from markupsafe import Markup
-from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from methods.release_statistics import CategoryCounts, Distribution
 from methods.results.methods_paragraph import EvaluationCalls
@@ -15,6 +14,7 @@ from resources.reports.page import TEMPLATES, script_hash
 from resources.reports.report_blocks import Cell, Table
 from resources.reports.report_extras import extra_sections
 from tests.doubles.one_colour import one_colour
+from tests.resources.page_outline import html_of_section
 
 KEY = "3fa2c9d04b1e" + "0" * 52
 JUDGE, VERSION = "gpt-4o", "mmdu/judge@4bf65a46"
@@ -42,40 +42,6 @@ def text_of(html: str) -> str:
 def section_of(html: str, name: str) -> str:
     """The text of a section, which the contents link to."""
     return text_of(html_of_section(html, name))
-
-
-def html_of_section(html: str, name: str) -> str:
-    """A section, which the contents link to."""
-    assert f'href="#{name}"' in html
-    section = html[html.rindex("<section", 0, html.index(f'id="{name}"')) :]
-    return section[: section.index("</section>")]
-
-
-ROWS = "h1, h2, h3, h4, summary, caption, legend, tr, p, li, dt, dd, figcaption"
-MARKS = re.compile(r"\b(better|worse|is-\w+|tag|banner|unknown)\b")
-
-
-def outline(html: str, *sections: str) -> str:
-    """What a page or some of its sections show, to compare with a golden file.
-
-    A line for each row, paragraph and heading, with the marks, titles and measures of its parts.
-    """
-    page = LexborHTMLParser("".join(html_of_section(html, name) for name in sections) or html)
-    for each in page.css("svg, style, script"):
-        each.decompose()
-    rows = [row.css("th, td") if row.tag == "tr" else [row] for row in page.css(ROWS)]
-    lines = [" | ".join(map(_shown, cells)) for cells in rows]
-    return "\n".join(line for line in lines if line.strip(" |"))
-
-
-def _shown(cell: LexborNode) -> str:
-    shown = [" ".join(cell.text(separator=" ").split())]
-    for each in cell.css("*"):
-        shown += MARKS.findall(each.attributes.get("class") or "")
-        shown += [
-            f"[{value}]" for name in ("title", "style") if (value := each.attributes.get(name))
-        ]
-    return " ".join(" ".join(shown).split())
 
 
 def board(html: str, pane: str | None = None, table: str = "board") -> list[list[str]]:

@@ -9,8 +9,9 @@ from methods.evaluation.metrics.group_spread import GroupSpread
 from methods.release_diff import difference
 from methods.release_diff_text import RepeatedResults
 from resources.reports.diff_page import diff_link, diff_pages, page_of, render_diff
+from tests.resources.page_outline import outline
 from tests.resources.reports.diff_rows import GENERATED, contents, diff_page, on_common
-from tests.resources.reports.report_rows import HOSTILE, Page, outline
+from tests.resources.reports.report_rows import HOSTILE, Page
 
 pytestmark = pytest.mark.usefixtures("loom_home")
 

@@ -9,6 +9,7 @@ from methods.choice.passes import PassCounts
 from methods.evaluation.statistics.estimates import Estimate
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_items import item_section
+from tests.resources.page_outline import outline
 from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.report_rows import (
     HOSTILE,
@@ -20,7 +21,6 @@ from tests.resources.reports.report_rows import (
     judgment,
     lengths_row,
     metric,
-    outline,
     rank,
     ranks,
     scores,

@@ -16,11 +16,11 @@ from resources.reports.state import (
     keep_state,
     since_last,
 )
+from tests.resources.page_outline import outline
 from tests.resources.reports.report_rows import (
     HOSTILE,
     VERSION,
     Page,
-    outline,
     plain,
     rank,
     ranks,

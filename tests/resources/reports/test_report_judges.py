@@ -14,13 +14,13 @@ from resources.reports.benchmark_report import render_report
 from resources.reports.report_attribution import attribution
 from resources.reports.report_extras import ExtraSection
 from resources.reports.report_leaderboard import panes_of
+from tests.resources.page_outline import outline
 from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.report_rows import (
     JUDGE,
     VERSION,
     Row,
     finding,
-    outline,
     plain,
     section_of,
     tables_of,

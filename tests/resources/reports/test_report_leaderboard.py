@@ -9,6 +9,7 @@ from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_index import line_of, render_index
 from resources.reports.report_leaderboard import panes_of, side_by_side
+from tests.resources.page_outline import outline
 from tests.resources.reports.report_rows import (
     JUDGE,
     OVERALL,
@@ -21,7 +22,6 @@ from tests.resources.reports.report_rows import (
     judgment,
     metric,
     missing,
-    outline,
     plain,
     rank,
     ranks,

@@ -7,12 +7,12 @@ import pytest
 from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_leaderboard import panes_of
+from tests.resources.page_outline import outline
 from tests.resources.reports.report_rows import (
     OVERALL,
     Page,
     compared,
     metric,
-    outline,
     part,
     tables_of,
 )

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import Connection
@@ -260,11 +260,3 @@ def test_every_page_comes_with_the_policy(home: Path, port: int) -> None:
         assert not [part for part in policy if part.startswith(("script-src", "connect-src"))]
         assert answer.getheader("x-content-type-options") == "nosniff"
         assert "<script" not in text
-
-
-def test_a_path_that_names_no_call_is_one_sentence(home: Path, port: int) -> None:
-    keep(home, call(1))
-    for name in ("x", "..%2fledger.sqlite", quote("<b>"), "0" * 63, "0" * 64 + "-x"):
-        answer, text = ask(port, f"{CALLS}/{name}")
-        assert answer.status in (400, 404)
-        assert "<b>" not in text

@@ -5,15 +5,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from methods.convbench.attribution import PERCEPTION_GIVEN, TOO_FEW
-from methods.convbench.scores import REASONING
+from methods.convbench.attribution import TOO_FEW
 from methods.evaluation.judge_bias_tests import BIAS_FOUND, NONE, OPEN
 from resources.reports import benchmark_report
-from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_attribution import attribution
 from resources.reports.report_extras import ExtraSection
-from resources.reports.report_leaderboard import panes_of
 from tests.resources.page_outline import outline
 from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.report_rows import (
@@ -21,9 +17,7 @@ from tests.resources.reports.report_rows import (
     VERSION,
     Row,
     finding,
-    plain,
     section_of,
-    tables_of,
     text_of,
 )
 
@@ -170,77 +164,25 @@ def test_trust_in_judges_comparisons_and_wordings_are_shown_with_their_tests(dat
 
 # --- Where errors come from --------------------------------------------------------------------------
 
-GIVEN = "Errors that go when turns are given"
 
-
-def attributed(made: dict[str, Any]) -> list[Any]:
-    """What the section says of the one judge."""
-    rows, terms = made["error_attribution"], made["attribution_terms"]
-    (panes,) = attribution(rows, terms, panes_of(made)).blocks
-    assert isinstance(panes, block.Panes)
-    ((_, found),) = panes.panes
-    return list(found)
-
-
-def test_each_planted_fault_is_named_and_marked(data, store):
-    found = tables_of(attributed(made := convbench_data(data)))[GIVEN]
-    marks = {
-        plain(line[0]): [cell.kind.removeprefix("n").strip() for cell in line[1:]]
-        for line in found.lines
-    }
-    assert marks == {
-        "blind": ["better", "better", "", "better"],
-        "illogical": ["", "", "better", "better"],
-        "sound": ["", "", "", ""],
-    }
-    # What makes it worse is no cause.
-    for row in made["error_attribution"]:
-        row |= {"verdict": "loss"} if row["model"] == "sound" else {}
-    first = made["error_attribution"][0]
-    first |= {"n_left_out": 3, "left_out": [("not_judged", 2), ("absent", 1)]}
-    page = render_report(made, store)
-    assert "A cause is shown for 2 of 3 models" in page
-    text = section_of(page, "attribution")
-    assert "Reasoning perception given" in text and "Creation reasoning given as well" in text
-    left_out = f"3 of {first['n_items'] + 3} (2 not judged, 1 absent)"
-    assert f"{first['model']}, reasoning, perception given: {left_out}" in text
-
-
-def test_the_cell_of_a_change_has_its_test_its_counts_and_why_there_is_none(data):
+def test_planted_faults_are_named_and_marked_with_their_tests_and_tasks_in_order(
+    data, store, golden
+):
     made = convbench_data(data)
-    tested, *others = (
+    for row in made["error_attribution"]:
+        # What makes it worse is no cause.
+        row |= {"verdict": "loss"} if row["model"] == "sound" else {}
+    tested, few, unjudged, *_ = (
         each
         for each in made["error_attribution"]
         if each["model"] == "blind" and not each["subset_label"]
     )
     tested |= {"n_errors": 31, "n_gone": 18, "n_right": 40, "n_lost": 2, "difference": 16.0}
     tested |= {"ci_low": 8.0, "ci_high": 24.0, "p": 0.0005, "p_holm": 0.001, "n_clusters": 71}
-    others[0] |= {"p": None, "p_holm": None, "reason": TOO_FEW}
-    others[1] |= {"difference": None, "reason": "No item was judged in both."}
-    found = tables_of(attributed(made))[GIVEN]
-    cells = next(line[1:] for line in found.lines if plain(line[0]) == "blind")
-    assert plain(cells[0]) == "+16.0" and cells[0].kind == "n better"
-    assert [text_of(each) for each in cells[0].small] == [
-        *("+8.0 to +24.0, C = 71", "p < 0.001; Holm: 0.001"),
-        *("18 of 31 gone", "2 of 40 lost"),
-    ]
-    assert cells[1].small[-1] == TOO_FEW
-    assert cells[2] == block.Cell("·", ["No item was judged in both."])
-
-
-def test_tasks_in_which_most_errors_go_stand_first(data):
-    found = attributed(made := convbench_data(data))
-    folded = next(each for each in found if isinstance(each, block.FoldedBlocks))
-    nets = [
-        sum(
-            each["n_gone"] - each["n_lost"]
-            for each in made["error_attribution"]
-            if (each["change"], each["dimension"], each["subset_value"])
-            == (PERCEPTION_GIVEN, REASONING, task.text)
-        )
-        for task, *_ in folded.blocks[1].lines
-    ]
-    assert len(set(nets)) > 1 and nets == sorted(nets, reverse=True)
+    tested |= {"n_left_out": 3, "left_out": [("not_judged", 2), ("absent", 1)]}
+    few |= {"p": None, "p_holm": None, "reason": TOO_FEW}
+    unjudged |= {"difference": None, "reason": "No item was judged in both."}
+    golden("reports/attribution.txt", outline(render_report(made, store), "attribution"))
 
 
 # --- Extras ------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Sections of analyses in a report: languages, how letters were read, answers, items; by hand."""
 
-import re
 from collections import Counter
 from typing import Any
 
@@ -10,7 +9,6 @@ from methods.evaluation.statistics.estimates import Estimate
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_items import item_section
 from tests.resources.page_outline import outline
-from tests.resources.reports.attribution_rows import convbench_data
 from tests.resources.reports.report_rows import (
     HOSTILE,
     OVERALL,
@@ -179,18 +177,21 @@ SECTIONS = ("leaderboard", "languages", "readings", "letters", "lengths", "items
 
 def test_sections_of_analyses_show_each_number_with_its_test_and_its_count(data, store, golden):
     decline(data)
-    compare_languages(data, gap("strong", 8.0, 0.003), gap("weak", -1.0, 0.7))
+    compare_languages(data, gap("strong", 8.0, 0.003), gap(HOSTILE, -1.0, 0.7))
+    data["languages"][THIS] = HOSTILE
     data["findings"]["extraction_quality"] = [
-        *(*readings_of(""), *readings_of("weak", 37.5)),
+        *(*readings_of(""), *readings_of(HOSTILE, 37.5)),
         read("score", "other-llm", 80.0, **ACCURACY),
         read("difference", "other-llm", 5.0, "strict", **ACCURACY),
         read("raw", "rule", 0.9, "other-llm"),
         read("cohen_kappa", "rule", 0.8, "other-llm"),
     ]
     data["choice"] = choice()
-    data["answer_lengths"] = [lengths_row("", 25), lengths_row("new", 20, 0.8)]
+    for name in ("shares", "passes"):
+        data["choice"][name][HOSTILE] = data["choice"][name]["weak"]
+    data["answer_lengths"] = [lengths_row("", 25), lengths_row(HOSTILE, 20, 0.8)]
     data["answer_lengths"] += [lengths_row("strong", 50, 2), lengths_row("weak", 10)]
-    data["item_analysis"] = analysis()
+    data["item_analysis"] = analysis(flagged=[flagged(item_id=HOSTILE)])
     data["benchmark"] |= {"by_rule": True, "grades": (0, 1)}
     by_rule = judgment(
         judge="rule", part="", score=None, scores={"accuracy": 1.0}, explanation="", call_key=None
@@ -200,7 +201,10 @@ def test_sections_of_analyses_show_each_number_with_its_test_and_its_count(data,
     turn = example["turns"][0]
     turn["references"] = [{"kind": "key", "reference": "B", "call_key": None}]
     turn["answers"] = [answer("m", trial="shift-2", reading="B", judgments=[by_rule])]
-    golden("reports/analyses.txt", outline(render_report(data, store), *SECTIONS))
+    # A hostile text that was no text would be missing there.
+    html = render_report(data, store)
+    golden("reports/analyses.txt", outline(html, *SECTIONS))
+    Page(html).assert_hostile_is_text(10)
     data["release"]["release_id"] = OTHER
     assert f'<a href="{THIS}.html">' in render_report(data, store), "the other page has it, too"
 
@@ -236,23 +240,3 @@ def test_items_of_the_same_difficulty_and_discrimination_share_a_dot(store):
     words = "2 of 50% right, discrimination 0.50: one, two"
     assert f"<title>{words}</title>" in section["difficulty"]
     assert 'aria-label="Held-out tau by size' in section["subsets"]["figure"]
-
-
-# --- Text from outside -------------------------------------------------------------------------------
-
-
-def test_hostile_names_are_only_text_in_the_sections_of_analyses(data, store):
-    made = convbench_data(data, {HOSTILE: (0.5, 0.5), "m": (1.0, 1.0)}, n=20)
-    compare_languages(made, gap(HOSTILE, 8.0, 0.003))
-    made["languages"][THIS] = HOSTILE
-    made["findings"]["extraction_quality"] = [*readings_of(""), *readings_of(HOSTILE)]
-    made["answer_lengths"] = [lengths_row("", 25), lengths_row(HOSTILE, 50, 2.0)]
-    of_letters = choice()
-    made["choice"] = of_letters | {
-        name: {HOSTILE: of_letters[name]["weak"]} for name in ("shares", "passes")
-    }
-    made["item_analysis"] = analysis(flagged=[flagged(item_id=HOSTILE)])
-    html = render_report(made, store)
-    found = set(re.findall(r'id="([^"]+)"', html))
-    assert {"attribution", "languages", "readings", "lengths", "letters", "items"} <= found
-    Page(html).assert_hostile_is_text(21)

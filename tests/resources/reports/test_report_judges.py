@@ -11,8 +11,9 @@ from resources.reports import benchmark_report
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_extras import ExtraSection
 from tests.resources.page_outline import outline
-from tests.resources.reports.attribution_rows import convbench_data
+from tests.resources.reports.attribution_rows import FAULTS, convbench_data
 from tests.resources.reports.report_rows import (
+    HOSTILE,
     JUDGE,
     VERSION,
     Row,
@@ -168,10 +169,10 @@ def test_trust_in_judges_comparisons_and_wordings_are_shown_with_their_tests(dat
 def test_planted_faults_are_named_and_marked_with_their_tests_and_tasks_in_order(
     data, store, golden
 ):
-    made = convbench_data(data)
+    made = convbench_data(data, {**FAULTS, HOSTILE: (1.0, 1.0)})
     for row in made["error_attribution"]:
         # What makes it worse is no cause.
-        row |= {"verdict": "loss"} if row["model"] == "sound" else {}
+        row |= {"verdict": "loss"} if row["model"] == HOSTILE else {}
     tested, few, unjudged, *_ = (
         each
         for each in made["error_attribution"]

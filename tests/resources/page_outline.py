@@ -13,7 +13,7 @@ def html_of_section(html: str, name: str) -> str:
 
 
 ROWS = "h1, h2, h3, h4, summary, caption, legend, tr, p, li, dt, dd, figcaption, pre"
-MARKS = re.compile(r"\b(better|worse|is-\w+|tag|banner|unknown)\b")
+MARKS = re.compile(r"\b(better|worse|is-\w+|tag|banner|unknown|differ)\b")
 
 
 def outline(html: str, *sections: str) -> str:
@@ -24,8 +24,11 @@ def outline(html: str, *sections: str) -> str:
     page = LexborHTMLParser("".join(html_of_section(html, name) for name in sections) or html)
     for each in page.css("svg, style, script"):
         each.decompose()
-    rows = [row.css("th, td") if row.tag == "tr" else [row] for row in page.css(ROWS)]
-    lines = [" | ".join(map(_shown, cells)) for cells in rows]
+    lines = []
+    for row in page.css(ROWS):
+        cells = row.css("th, td") if row.tag == "tr" else [row]
+        marks = MARKS.findall(row.attributes.get("class") or "") if row.tag == "tr" else []
+        lines.append(" | ".join([*map(_shown, cells), *marks]))
     return "\n".join(line for line in lines if line.strip(" |"))
 
 

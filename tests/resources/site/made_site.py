@@ -13,14 +13,14 @@ By a metric of errors, of which fewer are better, strong has 1 and weak has 4 in
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
 
 from resources.site.sample_browser import (
     SampleBrowserContents,
@@ -29,7 +29,7 @@ from resources.site.sample_browser import (
     write_page,
     write_program,
 )
-from tests.doubles.http_pages import serving_routes
+from tests.doubles.serving import serving
 
 Row = dict[str, Any]
 
@@ -226,8 +226,16 @@ def make_site(home: Path) -> None:
 def plain_server(folder: Path) -> Iterator[str]:
     """The address of a server of files that knows nothing of the project."""
 
-    with serving_routes([Mount("/", StaticFiles(directory=folder))]) as port:
-        yield f"http://127.0.0.1:{port}"
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """A browser that closes a page leaves what it had asked for."""
+
+    with serving(Server(("127.0.0.1", 0), partial(Quiet, directory=folder))) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 class Visit:

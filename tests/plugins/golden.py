@@ -37,7 +37,8 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
             shown = "\n".join(lines)
             pytest.fail(
                 f"{name} is not what it was:\n{shown}\n"
-                "If this is meant, run 'pytest tests/golden --regenerate-golden' and commit the file.",
+                f"If this is meant, run 'pytest {request.node.path.relative_to(FILES.parents[2])} "
+                "--regenerate-golden' and commit the file.",
                 pytrace=False,
             )
 

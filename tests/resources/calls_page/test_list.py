@@ -2,9 +2,10 @@
 
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import Connection
@@ -16,6 +17,7 @@ from resources.warehouse import Warehouse
 from resources.web.addresses import CALLS, calls_of
 from tests.assets.filled import put
 from tests.resources.calls_page.ledgers import ask, at, call, charge, keep, page, request_of, words
+from tests.resources.page_outline import outline
 
 pytestmark = pytest.mark.slow
 
@@ -30,22 +32,33 @@ def listed(port: int, **asked: object) -> list[str]:
 # --- Order and pages ---------------------------------------------------------------------------------
 
 
-def test_calls_and_charges_stand_together_the_newest_first(home: Path, port: int) -> None:
+def test_calls_and_charges_stand_together_the_newest_first_under_labels_of_models(
+    home: Path, port: int, golden: Callable[[str, str], None]
+) -> None:
     keep(
         home,
         call(60, "", reasoning="Thinking of it.", outcome="reasoning_only"),
         call(62, "A red ground.\n\nAnd more."),
         charge(61, "Empty.", "second", outcome="empty"),
         charge(63, "The filter withheld it."),
+        call(1),
     )
-    places = [page(port, CALLS).index(each) for each in ("withheld", "And more", "Empty", "of it")]
-    assert places == sorted(places)
-    # A row says when, where, who, what and what it cost.
-    text, cost = page(port, CALLS), "1,200 + 34 tokens US$ 0.0125"
-    asked = "2026-03-01 01:02:00 dialogue.answers eyes-1"
-    assert f"{asked} answered {cost} 1.25 s A red ground. And more. compare" in text
-    assert f"refused {cost} – The filter withheld it." in text
-    assert f"reasoning_only {cost} 1.25 s Reasoning: Thinking of it." in text
+    answers = [
+        {
+            **{"model": name, "release_id": release_id, "item_id": "i", "turn": 1},
+            **{"call_key": key, "settings": [("model", "eyes-1"), ("temperature", temperature)]},
+            "status": "refused",
+        }
+        for release_id, name, key, temperature in (
+            ("r", "cold", call(1).key, "0"),
+            ("r", "warm", "other", "0.7"),
+            # On another release it was asked otherwise, by another call.
+            ("s", "cold", "later", "0.3"),
+            ("s", "warm", "last", "0.7"),
+        )
+    ]
+    put(Warehouse(home / "warehouse.duckdb"), {"evaluate.answers": answers})
+    golden("calls/list.txt", outline(ask(port, CALLS)[1]))
 
 
 @pytest.mark.parametrize("jumps", [1, 37], ids=["a clock that goes on", "a clock that jumps"])
@@ -247,32 +260,3 @@ def test_every_page_comes_with_the_policy(home: Path, port: int) -> None:
         assert not [part for part in policy if part.startswith(("script-src", "connect-src"))]
         assert answer.getheader("x-content-type-options") == "nosniff"
         assert "<script" not in text
-
-
-def test_a_path_that_names_no_call_is_one_sentence(home: Path, port: int) -> None:
-    keep(home, call(1))
-    for name in ("x", "..%2fledger.sqlite", quote("<b>"), "0" * 63, "0" * 64 + "-x"):
-        answer, text = ask(port, f"{CALLS}/{name}")
-        assert answer.status in (400, 404)
-        assert "<b>" not in text
-
-
-def test_a_call_for_an_evaluated_model_has_its_label(port: int, home: Path) -> None:
-    keep(home, call(1), call(2))
-    answers = [
-        {
-            **{"model": name, "release_id": release_id, "item_id": "i", "turn": 1},
-            **{"call_key": key, "settings": [("model", "eyes-1"), ("temperature", temperature)]},
-            "status": "refused",
-        }
-        for release_id, name, key, temperature in (
-            ("r", "cold", call(1).key, "0"),
-            ("r", "warm", "other", "0.7"),
-            # On another release it was asked otherwise, by another call.
-            ("s", "cold", "later", "0.3"),
-            ("s", "warm", "last", "0.7"),
-        )
-    ]
-    put(Warehouse(home / "warehouse.duckdb"), {"evaluate.answers": answers})
-    _, text = ask(port, CALLS)
-    assert re.findall(r'<td class="by">(.*?)</td>', text) == ["eyes-1", "cold (T=0)"]

@@ -1,5 +1,7 @@
 """One call over HTTP: what was asked with its pictures, what came, which rows were made; two calls."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -11,6 +13,7 @@ from resources.web.addresses import CALLS
 from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
 from tests.resources.calls_page.ledgers import ask, call, charge, keep, page, request_of, words
+from tests.resources.page_outline import outline
 
 pytestmark = pytest.mark.slow
 
@@ -27,29 +30,37 @@ def stored(home: Path, colour: str) -> str:
 # --- Request and reply -------------------------------------------------------------------------------
 
 
-def test_a_call_is_shown_with_all_that_the_ledger_knows_of_it(home: Path, port: int) -> None:
+def test_each_kind_of_call_is_shown_with_all_that_is_known_of_it_and_two_side_by_side(
+    home: Path, port: int, golden: Callable[[str, str], None]
+) -> None:
     one = call(
         7,
-        "A red ground.",
-        request_of("What is it?", schema={"type": "object"}, max_side=1024, replicate=2),
+        "A red ground, and a tower.",
+        request_of("What is seen here?", schema={"type": "object"}, max_side=1024, replicate=2),
         reasoning="It is red, so I say so.",
         via="batch",
         attempts=3,
     )
-    keep(home, one)
-    text = page(port, f"{CALLS}/{one.key}")
-    for part in (
-        *(f"Call {one.key[:12]} answered", "model eyes-1", "endpoint https://api.example.org/v1"),
-        "tokens of the request 1,200 of these for images – tokens of the reply 34",
-        "cost in US dollars 0.0125 seconds 1.25 attempts 3 sent batch run run-one",
-        *("finish reason stop", "prompt mmdu/answers@1", "time (UTC) 2026-03-01 00:07:00"),
-        *(f"key {one.key}", "system Answer in one sentence. user What is it?"),
-        *("temperature 0.5", "max_tokens 512", "max_side 1024", "replicate 2"),
-        'Schema of the reply { "type": "object" }',
-        "Reply A red ground.",
-        "Reasoning (23 characters) It is red, so I say so.",
-    ):
-        assert part in text
+    odd = {"answered_as": "gpt-4o-mini<b>", "claimed_tokens": 2**31 - 1}
+    hotter = {**request_of("What is heard here?"), "params": {"temperature": 1.0}}
+    two = call(2, "A blue ground, and a tower.", hotter, model="eyes-2", **odd)
+    cut_off = {"outcome": "reasoning_only", "finish_reason": "length", "reasoning": "thinking on"}
+    none = call(3, "", **cut_off)
+    lost = charge(1, "The provider's filter withheld the answer.", "half a", reasoning="why not")
+    empty = {"request": lost.request, "outcome": "empty"}
+    others = [charge(number, "Empty answer.", **empty, **odd) for number in (2, 3)]
+    keep(home, one, two, none, lost, *others)
+    row = {"set_id": "set-1", "question_id": "q000", "call_key": one.key}
+    put(Warehouse(home / "warehouse.duckdb"), {"dialogue.answers": [row]})
+    before = (home / "warehouse.duckdb").read_bytes()
+    # A key without an answer is that of the newest loss.
+    pages = [f"/{one.key}", f"/{two.key}", f"/{none.key}", f"/{lost.key}-1", f"/{lost.key}"]
+    sources = [ask(port, f"{CALLS}{name}")[1] for name in (*pages, f"?a={one.key}&b={two.key}")]
+    golden("calls/one_call.txt", "\n\n".join(map(outline, sources)))
+    assert (home / "warehouse.duckdb").read_bytes() == before
+    marked = [re.findall(rf"<{tag}>([a-z]+)</{tag}>", sources[-1]) for tag in ("del", "ins")]
+    assert marked == [["red", "seen"], ["blue", "heard"]], "of words that both have none"
+    assert ask(port, f"{CALLS}/{lost.key}-4")[0].status == 404
 
 
 def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_said(
@@ -67,31 +78,6 @@ def test_pictures_stand_in_their_place_and_one_that_is_missing_or_damaged_is_sai
         f"{gone[:8]} is not in the image store any more" in words(source)
     )
     assert source.count('<img src="data:image/jpeg;base64,') == 1
-
-
-def test_a_lost_call_is_shown_with_its_detail_and_what_came(home: Path, port: int) -> None:
-    lost = charge(1, "The provider's filter withheld the answer.", "half a", reasoning="why not")
-    empty = {"request": lost.request, "outcome": "empty"}
-    keep(home, lost, *(charge(number, "Empty answer.", **empty) for number in (2, 3)))
-    text = page(port, f"{CALLS}/{lost.key}-1")
-    for part in (
-        *("refused", "The provider's filter withheld the answer.", "Reply half a"),
-        "seconds – attempts –",
-        "Other replies to this request that were paid for: lost call 3 , lost call 2",
-    ):
-        assert part in text
-    # A key without an answer is that of the newest loss.
-    assert "Empty answer." in page(port, f"{CALLS}/{lost.key}")
-    assert "The reply is empty." in page(port, f"{CALLS}/{lost.key}")
-    assert ask(port, f"{CALLS}/{lost.key}-4")[0].status == 404
-
-
-def test_a_kept_reply_that_is_no_answer_says_why(home: Path, port: int) -> None:
-    one = call(1, "", outcome="reasoning_only", finish_reason="length", reasoning="thinking on")
-    keep(home, one)
-    text = page(port, f"{CALLS}/{one.key}")
-    assert "The model reasoned (34 tokens) and gave no answer" in text
-    assert "thinking on" in text
 
 
 def test_a_request_of_another_form_is_shown_as_it_is(home: Path, port: int) -> None:
@@ -169,31 +155,7 @@ def test_a_whole_text_is_shown_as_text_or_there_is_none(home: Path, port: int) -
         assert ask(port, f"{CALLS}/{nothing}")[0].status == 404
 
 
-def test_what_a_reply_says_of_itself_is_shown(home: Path, port: int) -> None:
-    odd = {"answered_as": "gpt-4o-mini<b>", "claimed_tokens": 2**31 - 1}
-    one, lost, plain = call(1, **odd), charge(2, "Withheld.", **odd), call(3)
-    keep(home, one, lost, plain)
-    for name in (one.key, f"{lost.key}-1"):
-        text = page(port, f"{CALLS}/{name}")
-        assert "The reply names another model than was asked: gpt-4o-mini<b>." in text
-        assert "The reply counts 2,147,483,647 tokens, which is not believed" in text
-    text = page(port, f"{CALLS}/{plain.key}")
-    assert "names another model" not in text and "not believed" not in text
-
-
 # --- Rows made of a call -----------------------------------------------------------------------------
-
-
-def test_rows_made_of_a_call_are_named_with_their_place(home: Path, port: int) -> None:
-    one, other = call(1), call(2)
-    keep(home, one, other)
-    row = {"set_id": "set-1", "question_id": "q000", "call_key": one.key}
-    put(Warehouse(home / "warehouse.duckdb"), {"dialogue.answers": [row]})
-    before = (home / "warehouse.duckdb").read_bytes()
-    text = page(port, f"{CALLS}/{one.key}")
-    assert "Rows made of it Table Place dialogue.answers set set-1, question q000" in text
-    assert "No table names this call." in page(port, f"{CALLS}/{other.key}")
-    assert (home / "warehouse.duckdb").read_bytes() == before
 
 
 def test_tables_that_are_being_written_of_another_version_or_damaged_are_one_sentence(
@@ -236,29 +198,6 @@ _OF_PROVENANCE = ("answer", "extractor", "judge", "question", "reference")
 
 
 # --- Two calls side by side ------------------------------------------------------------------------
-
-
-def test_words_that_differ_are_marked_on_their_side(home: Path, port: int) -> None:
-    one = call(1, "A red ground, and a tower.", request_of("What is seen here?"))
-    two = call(2, "A blue ground, and a tower.", request_of("What is heard here?"))
-    keep(home, one, two)
-    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
-    for before, after in (("red", "blue"), ("seen", "heard")):
-        assert f"<del>{before}</del>" in source
-        assert f"<ins>{after}</ins>" in source
-    assert source.count("<del>") == source.count("<ins>") == 2
-    assert "system: the same in both" in source
-
-
-def test_facts_and_parameters_that_differ_are_marked(home: Path, port: int) -> None:
-    one = call(1, model="eyes-1")
-    two = call(2, request={**request_of("x"), "params": {"temperature": 1.0}}, model="eyes-2")
-    keep(home, one, two)
-    _, source = ask(port, f"{CALLS}?a={one.key}&b={two.key}")
-    for values in ("model eyes-1 eyes-2", "temperature 0.5 1.0", "max_tokens 512 –"):
-        assert values in words(source)
-    assert '<tr class="differ"><th scope="row">model' in source
-    assert "<dt>stage</dt><dd>dialogue.answers</dd>" in source
 
 
 def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, port: int) -> None:

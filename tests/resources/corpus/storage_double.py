@@ -14,14 +14,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import ThreadingHTTPServer
+from types import SimpleNamespace
 
 from tests.doubles.serving import QuietHandler, serving
 
 PIECE = 1 << 16
 SEEN = (
-    *("Range", "If-Range", "If-None-Match", "If-Modified-Since", "Accept-Encoding"),
-    "Authorization",
+    *("range", "if_range", "if_none_match", "if_modified_since", "accept_encoding"),
+    "authorization",
 )
+"""The headers that matter: attributes of each request in the log, next to `path`, the answer's `status`
+and `n_bytes`, how many bytes of it went out."""
+Served = SimpleNamespace
 
 
 @dataclass
@@ -59,21 +63,6 @@ class Stored:
         self.last_modified = formatdate(1_700_000_000, usegmt=True)
 
 
-@dataclass
-class Served:
-    """A request: the headers that matter, the answer's status, and how many bytes of it went out."""
-
-    path: str
-    range: str | None
-    if_range: str | None
-    if_none_match: str | None
-    if_modified_since: str | None
-    accept_encoding: str | None
-    authorization: str | None
-    status: int = 0
-    n_bytes: int = 0
-
-
 def etag_of(data: bytes) -> str:
     """A strong ETag, as such storages make them."""
     return f'"{hashlib.md5(data).hexdigest()}"'
@@ -83,7 +72,8 @@ class Exchange(QuietHandler):
     server: "StorageDouble"
 
     def do_GET(self) -> None:
-        served = Served(self.path, *map(self.headers.get, SEEN))
+        sent = {name: self.headers.get(name.replace("_", "-")) for name in SEEN}
+        served = Served(path=self.path, status=0, n_bytes=0, **sent)
         self.server.log.append(served)
         stored = self.server.files.get(self.path)
         served.status = self._status(stored, served)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import fsspec
 import pyarrow as pa
@@ -264,23 +265,13 @@ def test_images_of_a_file_that_is_not_here_yet_are_fetched_first(monkeypatch, tm
 # Files on the hub
 
 
-class Hub:
-    """What asks the hub, as far as fingerprints go."""
-
-    def __init__(self, answer: str | Exception) -> None:
-        self.answer = answer
-
-    def ukey(self, path: str) -> str:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return f"{self.answer} of {path}"
-
-
 ADDRESS = "hf://datasets/wikimedia/wit_base/data/a.parquet"
 
 
 def hub_shard(monkeypatch, answer: str | Exception) -> WitBaseShard:
-    monkeypatch.setattr("fsspec.url_to_fs", lambda url: (Hub(answer), url.removeprefix("hf://")))
+    raised = answer if isinstance(answer, Exception) else lambda path: f"{answer} of {path}"
+    hub = Mock(ukey=Mock(side_effect=raised))
+    monkeypatch.setattr("fsspec.url_to_fs", lambda url: (hub, url.removeprefix("hf://")))
     return WitBaseShard("a", ADDRESS, Path("unused"))
 
 

@@ -12,12 +12,11 @@ import pytest
 from methods.ingest.image_check import ImageRejected
 from resources.files.home import REPO_ROOT
 from resources.images import fetcher as image_source
-from resources.images import host_pace as fetch_schedule
 from resources.images.bounded_buffer import BoundedBuffer
 from resources.images.fetcher import CONCURRENCY, ImageFetcher
 from resources.images.host_pace import HOST_CONNECTIONS
 from resources.web import ssrf_guard as guarded_network
-from tests.resources.images.upload_double import PICTURE, in_chunks, ok, picture, status
+from tests.resources.images.upload_double import in_chunks, ok, picture
 
 pytestmark = pytest.mark.slow
 
@@ -213,18 +212,3 @@ def test_eight_at_a_time_and_no_more(uploads, monkeypatch):
     assert reasons(dict(fetcher().fetch_each(urls))) == {"fetched"}
     assert uploads.most[""] == 8
     assert max(uploads.most[f"{host}.example"] for host in "abcd") <= HOST_CONNECTIONS
-
-
-def test_a_host_that_goes_on_refusing_is_given_up(uploads, monkeypatch):
-    """After its time, 10 minutes or here 0.2 seconds, nobody asks it for the hundreds left."""
-    assert fetch_schedule.PATIENCE == 600
-    monkeypatch.setattr(fetch_schedule, "PATIENCE", 0.2)
-    urls = [uploads.serve(f"{number}.png", status(429)) for number in range(500)]
-    other = uploads.serve("l.png", ok(after=0.1), host="localhost")
-
-    results = dict(fetcher().fetch_each([*urls, other]))
-
-    assert results.pop(other) == PICTURE
-    assert reasons(results) == {"rate_limited"}
-    assert all("run this again" in each.detail for each in results.values())
-    assert len(uploads.log) < 30

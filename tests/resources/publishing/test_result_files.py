@@ -139,20 +139,9 @@ def test_programs_get_every_row(written):
     assert [row["model"] for row in models][-1] == f"'={HOSTILE}", "it is no formula"
 
 
-def test_papers_get_classes_of_tokens_letters_of_passes_and_extractors(written):
-    text = written("markdown")["results.md"].decode()
-    for line in (
-        "| under 4k | 3 |",
-        "| 4k to 8k | 1 |",
-        "| good | shift-1 | 8 | 37.5 |",
-        "| good | Circular (micro) | second less strict | −2.5 | [−4.0, −1.0] | 20 |",
-        "| All models | rule | Read | 8 | 87.5 | [60.0, 99.0] | 20 |",
-        "| All models | rule and second | all | Cohen kappa | 7 | 62.5 | [40.0, 80.0] | 20 |",
-        "| judge | people | Overall | all | answer | pearson | 30 | 0.812 |  | 20 |",
-    ):
-        assert line in text
-    names = ("judge-agreement", "counts-tokens", "letters", "extractors", "extraction-shares")
-    assert {f"{name}.tex" for name in names} <= written("latex").keys()
+def test_papers_get_every_table_in_markdown_and_a_file_for_each_in_latex(written, golden):
+    golden("results/results.md", written("markdown")["results.md"].decode())
+    golden("results/latex_files.txt", "\n".join(sorted(written("latex"))))
 
 
 def test_labels_that_share_a_file_name_have_files_of_their_own(tmp_path):

@@ -14,7 +14,7 @@ from tests.methods.convbench.planted import model
 from tests.methods.evaluation.observed import frame
 from tests.resources.reports.report_rows import JUDGE, NO_RANK, VERSION, Row
 
-FAULTS = {"blind": (0.4, 1.0), "illogical": (1.0, 0.4), "sound": (1.0, 1.0)}
+FAULTS = {"blind": (0.4, 1.0), "illogical": (1.0, 0.4)}
 TASKS = {
     "perception": ("OCR", "Location Recognition", "Celebrity Recognition"),
     "reasoning": ("Meme Reasoning", "In-context Visual Scene Understanding"),

@@ -14,6 +14,7 @@ from resources.reports.page import TEMPLATES, script_hash
 from resources.reports.report_blocks import Cell, Table
 from resources.reports.report_extras import extra_sections
 from tests.doubles.one_colour import one_colour
+from tests.resources.page_outline import html_of_section
 
 KEY = "3fa2c9d04b1e" + "0" * 52
 JUDGE, VERSION = "gpt-4o", "mmdu/judge@4bf65a46"
@@ -40,9 +41,7 @@ def text_of(html: str) -> str:
 
 def section_of(html: str, name: str) -> str:
     """The text of a section, which the contents link to."""
-    assert f'href="#{name}"' in html
-    section = html[html.index(f'id="{name}"') :]
-    return text_of(section[: section.index("</section>")])
+    return text_of(html_of_section(html, name))
 
 
 def board(html: str, pane: str | None = None, table: str = "board") -> list[list[str]]:
@@ -248,6 +247,18 @@ def answer(model: str, **changed: Any) -> Row:
         "answer": "<image-1> is red, <image-7> is not there.",
         **{"reading": None, "reason": None, "judgments": [judgment()], **changed},
     }
+
+
+def failure(model: str, stage: str, reason: str, n: int, asked: str | None = None) -> Row:
+    """Turns that were lost of one reason."""
+    names = {"model": model, "stage": stage, "asked": asked or model, "reason": reason}
+    return {**names, "n": n, "item_id": "i1"}
+
+
+def missing(model: str) -> Row:
+    """A model whose last run lost too much."""
+    lost = {"n_lost": 9, "n_turns": 12, "why": "9 timeout"}
+    return {"model": model, "stage": "answers", "asked": model, **lost}
 
 
 RELEASE: Row = {

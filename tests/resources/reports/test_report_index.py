@@ -16,6 +16,7 @@ from resources.reports.state import (
     keep_state,
     since_last,
 )
+from tests.resources.page_outline import outline
 from tests.resources.reports.report_rows import (
     HOSTILE,
     VERSION,
@@ -45,30 +46,38 @@ def test_the_best_models_are_the_first_by_rank_before_the_first_judge(data) -> N
     assert [entry.who.name for entry in found.best] == ["strong", "weak"] and found.n_models == 2
 
 
-def test_releases_in_force_stand_first_and_each_links_to_its_page(data) -> None:
+def test_the_index_has_models_by_benchmarks_releases_changes_and_comparisons(data, golden) -> None:
+    for row in data["scores"]:
+        row |= {"label": f"{row['model']} (T=0)", "n_clusters": 20}
+        row |= {"mark": "2 of 3 items were asked." if row["model"] == "strong" else None}
+    other = {**data, "scores": scores("strong", 30.0), "comparisons": []}
+    rank(other, ranks("strong", 1))
     unscored = {**data, "benchmark": None, "scores": [], "comparisons": []}
+    answered = {**data, "scores": [], "comparisons": []}
+    answered["unjudgeable"] = ["a", "b", "no-images:a", "baseline:empty"]
     lines = [
         line(data, release_id="mmdu-1", is_current=False, created_at="2026-01-01"),
         line(data, release_id="mmdu-2", is_current=False, created_at="2026-02-01"),
         line(unscored, release_id="set-1", name="set", kind="instruction"),
+        line(answered, release_id="open-1", name="open"),
         line(data, release_id="mmdu-3"),
+        line(other, release_id="mmiu-1", name="mmiu"),
     ]
-    page = Page(render_index(lines, "2026-03-03T10:02:11+00:00"))
-    table = page.attributes("a", "href")[-8:]
-    names = ("mmdu-3", "set-1", "mmdu-2", "mmdu-1")
-    assert table == [page for name in names for page in (f"{name}.html", f"items/{name}.html")]
-    assert "instruction set" in page.text and "not evaluated" in page.text
-    assert "strong 78.0rank 1 (1–1)" in page.words
-
-
-def test_a_release_that_was_answered_and_cannot_be_scored_is_told_from_one_not_evaluated(data):
-    unscored = {**data, "scores": [], "comparisons": []}
-    unscored["unjudgeable"] = ["a", "b", "no-images:a", "baseline:empty"]
-    page = Page(render_index([line(unscored)], "2026-03-03")).words
-    assert "answered, not scored2 models answered; the release has no references" in page
-    assert "not evaluated" not in page
-    # Its benchmark is known all the same.
-    assert line(unscored).benchmark == "mmdu"
+    changed = [ScoreChange("mmdu-3", "strong", "78.0", "79.5")]
+    changed += [ScoreChange("mmdu-3", "weak", None, "1.0")] * 40
+    changes = Changes(["mmdu-3"], ["old-1"], [], [], changed)
+    since = ChangesSinceLast("2026-03-01T08:00:00+00:00", changes)
+    html = render_index(lines, "2026-03-03T10:02:11+00:00", [("mmdu-1", "mmdu-2")], since=since)
+    golden("reports/index.txt", outline(html))
+    links = Page(html).attributes("a", "href")
+    names = ("mmdu-3", "mmiu-1", "open-1", "set-1", "mmdu-2", "mmdu-1")
+    own = [link for link in links if link.removeprefix("items/").removesuffix(".html") in names]
+    assert own[-12:] == [page for name in names for page in (f"{name}.html", f"items/{name}.html")]
+    assert "diff/mmdu-1/mmdu-2.html" in links
+    # The benchmark of a release without scores is known all the same.
+    assert line(answered).benchmark == "mmdu"
+    without = render_index([line(data)], "2026-03-03")
+    assert "What changed" not in without and "There is none yet." in Page(without).text
 
 
 def test_without_ranks_and_without_releases_the_index_says_so(data) -> None:
@@ -84,24 +93,6 @@ def cells(lines: list[ReleaseLine]) -> dict[str, list[block.Cell]]:
     return {plain(line[0]): list(line[1:]) for line in table.lines}
 
 
-def test_models_stand_beside_benchmarks_with_score_interval_and_clusters(data) -> None:
-    data["scores"] = [{**row, "n_clusters": 20} for row in data["scores"]]
-    other = {**data, "scores": scores("strong", 30.0), "comparisons": []}
-    rank(other, ranks("strong", 1))
-    found = cells([line(data), line(other, release_id="mmiu-1", name="mmiu")])
-    assert list(found) == ["strong", "weak"]
-    strong, weak = found["strong"], found["weak"]
-    assert [plain(cell) for cell in strong] == ["78.0", "30.0"]
-    assert strong[0].small == ["74.0–81.0, C\xa0=\xa020", "rank 1–1"]
-    assert strong[0].title == "95 % interval 74.0–81.0, C\xa0=\xa020"
-    # An earlier version kept no number of clusters.
-    assert strong[1].small[0] == "26.0–33.0"
-    # On a scale from 10 to 100.
-    assert 'style="left:75.56%"' in strong[0].text
-    assert 'style="left:71.11%;width:7.78%"' in strong[0].text
-    assert (weak[1].text, weak[1].sort, strong[0].sort) == ("–", "", 78.0)
-
-
 def test_the_matrix_has_releases_in_force_and_models_by_their_mean_rank(data):
     data["scores"] += [*scores("baseline:empty", 99.0), *scores("new", 90.0)]
     found = cells([line(data)])
@@ -110,23 +101,6 @@ def test_the_matrix_has_releases_in_force_and_models_by_their_mean_rank(data):
     assert found["new"][0].small[-1] == "no rank"
     assert matrix([line(data, is_current=False)]) is None
     assert 'id="models"' not in render_index([line(data, is_current=False)], "2026-03-03")
-
-
-def test_what_changed_is_said_with_the_time_of_the_page_before(data) -> None:
-    for row in data["scores"]:
-        row["label"] = f"{row['model']} (T=0)"
-    changed = [ScoreChange("mmdu-0123456789", HOSTILE, "78.0", "79.5")]
-    changed += [ScoreChange("mmdu-0123456789", "weak", None, "1.0")] * 40
-    changes = Changes(["mmdu-0123456789"], ["old-1"], [], [], changed)
-    since = ChangesSinceLast("2026-03-01T08:00:00+00:00", changes)
-    page = Page(render_index([line(data)], "2026-03-03", since=since))
-    for said in (
-        *("What changed since 2026-03-01 08:00", "New: mmdu-0123456789"),
-        *("No longer current: old-1", "{{ 7*7 }}: 78.0 → 79.5"),
-        *("weak (T=0): no score → 1.0", "11 more scores changed"),
-    ):
-        assert said in page.words
-    assert "What changed" not in Page(render_index([line(data)], "2026-03-03")).text
 
 
 def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
@@ -139,17 +113,6 @@ def test_the_state_has_what_is_shown_and_who_scored(data) -> None:
             "scores": {"strong": "78.0", "weak": "41.0"},
         }
     }
-
-
-def test_comparisons_of_releases_are_linked_and_marks_of_ranks_explained(data):
-    for row in data["scores"]:
-        row["mark"] = "2 of 3 items were asked."
-    assert "There is none yet." in Page(render_index([line(data)], "2026-03-03")).text
-    page = Page(render_index([line(data)], "2026-03-03", [("mmdu-1", "mmdu-2")]))
-    assert "mmdu-1 → mmdu-2" in page.text
-    assert page.attributes("a", "href")[-1] == "diff/mmdu-1/mmdu-2.html"
-    assert "* mmdu, strong, weak: 2 of 3 items were asked." in page.words
-    assert "rank 1* (" in page.words
 
 
 def test_hostile_names_are_only_text_and_nothing_is_loaded(data) -> None:

@@ -5,26 +5,20 @@ from typing import Any
 
 from markupsafe import Markup
 
-from methods.convbench.attribution import PERCEPTION_GIVEN, TOO_FEW
-from methods.convbench.scores import REASONING
+from methods.convbench.attribution import TOO_FEW
 from methods.evaluation.judge_bias_tests import BIAS_FOUND, NONE, OPEN
 from resources.reports import benchmark_report
-from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
-from resources.reports.report_attribution import attribution
 from resources.reports.report_extras import ExtraSection
-from resources.reports.report_leaderboard import panes_of
-from resources.reports.report_trust import trust
-from tests.resources.reports.attribution_rows import convbench_data
+from tests.resources.page_outline import outline
+from tests.resources.reports.attribution_rows import FAULTS, convbench_data
 from tests.resources.reports.report_rows import (
+    HOSTILE,
     JUDGE,
     VERSION,
-    Page,
     Row,
     finding,
-    plain,
     section_of,
-    tables_of,
     text_of,
 )
 
@@ -49,60 +43,11 @@ def bias_test(name, shift, low=None, high=None, verdict=OPEN, **changed):
     }
 
 
-def test_agreement_stands_with_its_intervals_by_task_below_and_by_verdict(data, store):
-    task = {"subset_label": "task", "subset_value": "OCR", "n": 4}
-    data["findings"]["judge_quality"] = [
-        figure("mae", 0.8, 0.5, 1.25),
-        figure("kendall", None),
-        figure("mae", 0.4, other="people, imported"),
-        figure("mae", 1.5, **task),
-        figure("raw", 0.75, 0.5, 0.9, metric="Perception"),
-        figure("cohen_kappa", 0.5, 0.1, 0.8, metric="Perception"),
-    ]
-    html = render_report(data, store)
-    words = text_of(html)
-    assert f"{JUDGE} people here answers 12 0.80 0.50 to 1.25 –" in words
-    assert f"{JUDGE} people, imported answers 12 0.40" in words
-    assert f"{JUDGE} and people here, by task" in words and "OCR 4 1.50" in words
-    assert f"{JUDGE} and people here, by what is compared" in words
-    assert "Perception 12 – – 0.75" in words
-    assert "All scores are the same." in Page(html).attributes("td", "title")
-    assert "No person has scored" not in words
-
-
 def test_without_people_the_page_says_how_they_score(data, store):
     data["findings"]["judge_quality"] = [figure("mae", 0.8, other="other-judge")]
     words = text_of(render_report(data, store))
     assert "No person has scored" in words and "vlm-loom result import-scores" in words
     assert f"{JUDGE} other-judge answers" in words
-
-
-def test_each_bias_test_is_one_sentence_that_says_what_the_judge_does(data):
-    data["judge_bias_tests"] = [
-        bias_test("obedience", 6.21, 5.8, 6.6, BIAS_FOUND, p_holm=0.0001),
-        bias_test("leniency", 0.04, -0.2, 0.2, NONE, n_lost=1),
-        bias_test("self_preference", None),
-        bias_test("length", 1.0, n_clusters=1),
-        bias_test("obedience", 0.4, 0.1, 0.7, p_holm=0.09),
-        bias_test("obedience", 0.4, -3.1, 3.7, detectable=None, n_clusters=None),
-        bias_test("verdicts", -0.02, -0.05, 0.01, NONE, least=0.2),
-    ]
-    (*_, sentences) = trust(data).blocks
-    assert sentences.lines == [
-        f"{JUDGE} obeys instructions hidden in answers: +6.2 points [+5.8, +6.6], p < 0.001, on 10 "
-        "answers of 8 items or groups.",
-        f"{JUDGE} is about as strict with models of other families as other judges are: 0.0 points "
-        "[−0.2, +0.2], within ±0.45, on 10 answers of 8 items or groups, 1 more were lost.",
-        f"{JUDGE}, favour for its own family: not known. No model of its family.",
-        f"{JUDGE}, neutral text after answers: +1.0 points, on 10 answers of 1 item or group. Not "
-        "enough to say: all are of one item or group.",
-        f"{JUDGE}, instructions hidden in answers: +0.4 points [+0.1, +0.7], p = 0.090, on 10 answers "
-        "of 8 items or groups. Not enough to say: 1.23 points would be found in 80% of cases.",
-        f"{JUDGE}, instructions hidden in answers: +0.4 points [−3.1, +3.7], p = 0.042, on 10 answers. "
-        "Not enough to say: no shift would be found on so few.",
-        f"{JUDGE} shows no preference for a place in the comparisons that its scores rest on: "
-        "−0.02 wins [−0.05, +0.01], within ±0.20, on 10 comparisons of 8 items or groups.",
-    ]
 
 
 # --- Comparisons of answers --------------------------------------------------------------------------
@@ -140,27 +85,6 @@ def pairwise(ratings: list[Row], counts: Mapping[str, int] | None = None) -> dic
     }
 
 
-def test_ratings_stand_in_order_with_shares_of_wins_and_what_the_judge_prefers(data, store):
-    data["pairwise"] = pairwise(
-        [
-            rating(model, form, value - (form == "judged"), place)
-            for form in ("judged", "floor")
-            for model, value, place in (("weak", 900.0, 2), ("strong", 1100.0, 1))
-        ]
-    )
-    html = render_report(data, store)
-    text = section_of(html, "pairwise")
-    assert "judge <b>" not in html
-    assert "418 calls of the 1620" in text and "(26%)" in text and "in 8 rounds" in text
-    assert "strong 1 (1 to 2) 1100 1050 to 1160 1099 1092 1029 to 1179 0.75 0.10 20" in text
-    assert text.index("strong 1 (1 to 2)") < text.index("weak 2 900")
-    assert "half a win" not in text and "Without a verdict" not in text and "Part" not in text
-    assert "strong · 0.80 weak · ·" in text
-    assert "the first place 0.62 0.52 to 0.72" in text
-    assert "length in words 0.30 0.20 to 0.40" in text
-    assert "bold passages – No two differ." in text
-
-
 def test_what_was_lost_smoothed_or_not_connected_is_said(data, store):
     parts = [
         rating(model, form, 1000.0, 1, part=part, smoothed=True, rank_high=1)
@@ -194,107 +118,72 @@ def wording(item, value, text, **changed):
     return {**of, **calls, **changed}
 
 
-def test_a_style_that_hurts_is_marked(data, store):
-    unmarked = Page(render_report(data, store))
-    assert "prompt-sensitivity" not in unmarked.attributes("h2", "id")
+# --- The sections ----------------------------------------------------------------------------------
+
+
+def test_trust_in_judges_comparisons_and_wordings_are_shown_with_their_tests(data, store, golden):
+    task = {"subset_label": "task", "subset_value": "OCR", "n": 4}
+    data["findings"]["judge_quality"] = [
+        figure("mae", 0.8, 0.5, 1.25),
+        figure("kendall", None),
+        figure("mae", 0.4, other="people, imported"),
+        figure("mae", 1.5, **task),
+        figure("raw", 0.75, 0.5, 0.9, metric="Perception"),
+        figure("cohen_kappa", 0.5, 0.1, 0.8, metric="Perception"),
+    ]
+    data["judge_bias_tests"] = [
+        bias_test("obedience", 6.21, 5.8, 6.6, BIAS_FOUND, p_holm=0.0001),
+        bias_test("leniency", 0.04, -0.2, 0.2, NONE, n_lost=1),
+        bias_test("self_preference", None),
+        bias_test("length", 1.0, n_clusters=1),
+        bias_test("obedience", 0.4, 0.1, 0.7, p_holm=0.09),
+        bias_test("obedience", 0.4, -3.1, 3.7, detectable=None, n_clusters=None),
+        bias_test("verdicts", -0.02, -0.05, 0.01, NONE, least=0.2),
+    ]
+    data["pairwise"] = pairwise(
+        [
+            rating(model, form, value - (form == "judged"), place)
+            for form in ("judged", "floor")
+            for model, value, place in (("weak", 900.0, 2), ("strong", 1100.0, 1))
+        ]
+    )
     data["findings"]["prompt_sensitivity"] = [
         *effect("strong", "polite", 0.5, 0.8),
         *effect("weak", "polite", -6.0, 0.001),
     ]
-    page = Page(render_report(data, store))
-    assert page.classes().count("worse") == unmarked.classes().count("worse") + 1
-    assert "−6.0−7.0 to −5.0, C = 20" in page.words and "told by rule" in page.words
-    assert "No style has an effect" not in page.words
-    assert "With fewer than 10 groups" not in page.words
-
-
-def test_the_worst_wording_stands_first_with_the_calls_of_its_row(data, store):
-    data["findings"]["prompt_sensitivity"] = effect("weak", "polite", 0.0, 1.0, n=4)
     data["widest_groups"] = [
         wording("g-0", 70.0, "Say it."),
         wording("g-1", 30.0, "Please <b>say</b> it."),
         wording("g-2", None, "And this?", status="refused", answer_call_key=None),
     ]
-    words = Page(render_report(data, store)).words
-    assert words.index("And this?") < words.index("Please <b>say</b> it.") < words.index("Say it.")
-    assert "−20.0" in words and "refused" in words and "a" * 12 in words
-    assert "No style has an effect that counts." in words
-    assert "With fewer than 10 groups" in words
+    html = render_report(data, store)
+    golden("reports/judges.txt", outline(html, "trust", "pairwise", "prompt-sensitivity"))
+    data["findings"]["prompt_sensitivity"] = effect("weak", "polite", 0.0, 1.0, n=4)
+    words = section_of(render_report(data, store), "prompt-sensitivity")
+    assert "No style has an effect that counts." in words and "With fewer than 10 groups" in words
 
 
 # --- Where errors come from --------------------------------------------------------------------------
 
-GIVEN = "Errors that go when turns are given"
 
-
-def attributed(made: dict[str, Any]) -> list[Any]:
-    """What the section says of the one judge."""
-    rows, terms = made["error_attribution"], made["attribution_terms"]
-    (panes,) = attribution(rows, terms, panes_of(made)).blocks
-    assert isinstance(panes, block.Panes)
-    ((_, found),) = panes.panes
-    return list(found)
-
-
-def test_each_planted_fault_is_named_and_marked(data, store):
-    found = tables_of(attributed(made := convbench_data(data)))[GIVEN]
-    marks = {
-        plain(line[0]): [cell.kind.removeprefix("n").strip() for cell in line[1:]]
-        for line in found.lines
-    }
-    assert marks == {
-        "blind": ["better", "better", "", "better"],
-        "illogical": ["", "", "better", "better"],
-        "sound": ["", "", "", ""],
-    }
-    # What makes it worse is no cause.
+def test_planted_faults_are_named_and_marked_with_their_tests_and_tasks_in_order(
+    data, store, golden
+):
+    made = convbench_data(data, {**FAULTS, HOSTILE: (1.0, 1.0)})
     for row in made["error_attribution"]:
-        row |= {"verdict": "loss"} if row["model"] == "sound" else {}
-    first = made["error_attribution"][0]
-    first |= {"n_left_out": 3, "left_out": [("not_judged", 2), ("absent", 1)]}
-    page = render_report(made, store)
-    assert "A cause is shown for 2 of 3 models" in page
-    text = section_of(page, "attribution")
-    assert "Reasoning perception given" in text and "Creation reasoning given as well" in text
-    left_out = f"3 of {first['n_items'] + 3} (2 not judged, 1 absent)"
-    assert f"{first['model']}, reasoning, perception given: {left_out}" in text
-
-
-def test_the_cell_of_a_change_has_its_test_its_counts_and_why_there_is_none(data):
-    made = convbench_data(data)
-    tested, *others = (
+        # What makes it worse is no cause.
+        row |= {"verdict": "loss"} if row["model"] == HOSTILE else {}
+    tested, few, unjudged, *_ = (
         each
         for each in made["error_attribution"]
         if each["model"] == "blind" and not each["subset_label"]
     )
     tested |= {"n_errors": 31, "n_gone": 18, "n_right": 40, "n_lost": 2, "difference": 16.0}
     tested |= {"ci_low": 8.0, "ci_high": 24.0, "p": 0.0005, "p_holm": 0.001, "n_clusters": 71}
-    others[0] |= {"p": None, "p_holm": None, "reason": TOO_FEW}
-    others[1] |= {"difference": None, "reason": "No item was judged in both."}
-    found = tables_of(attributed(made))[GIVEN]
-    cells = next(line[1:] for line in found.lines if plain(line[0]) == "blind")
-    assert plain(cells[0]) == "+16.0" and cells[0].kind == "n better"
-    assert [text_of(each) for each in cells[0].small] == [
-        *("+8.0 to +24.0, C = 71", "p < 0.001; Holm: 0.001"),
-        *("18 of 31 gone", "2 of 40 lost"),
-    ]
-    assert cells[1].small[-1] == TOO_FEW
-    assert cells[2] == block.Cell("·", ["No item was judged in both."])
-
-
-def test_tasks_in_which_most_errors_go_stand_first(data):
-    found = attributed(made := convbench_data(data))
-    folded = next(each for each in found if isinstance(each, block.FoldedBlocks))
-    nets = [
-        sum(
-            each["n_gone"] - each["n_lost"]
-            for each in made["error_attribution"]
-            if (each["change"], each["dimension"], each["subset_value"])
-            == (PERCEPTION_GIVEN, REASONING, task.text)
-        )
-        for task, *_ in folded.blocks[1].lines
-    ]
-    assert len(set(nets)) > 1 and nets == sorted(nets, reverse=True)
+    tested |= {"n_left_out": 3, "left_out": [("not_judged", 2), ("absent", 1)]}
+    few |= {"p": None, "p_holm": None, "reason": TOO_FEW}
+    unjudged |= {"difference": None, "reason": "No item was judged in both."}
+    golden("reports/attribution.txt", outline(render_report(made, store), "attribution"))
 
 
 # --- Extras ------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The leaderboard of a report: order, ranks, forms, judges, comparisons and slices."""
 
 import math
-import re
 from typing import Any
 
 import pytest
@@ -10,15 +9,19 @@ from resources.reports import report_blocks as block
 from resources.reports.benchmark_report import render_report
 from resources.reports.report_index import line_of, render_index
 from resources.reports.report_leaderboard import panes_of, side_by_side
+from tests.resources.page_outline import outline
 from tests.resources.reports.report_rows import (
     JUDGE,
-    METRICS,
     OVERALL,
     VERSION,
     Page,
+    answer,
     board,
     compared,
+    failure,
+    judgment,
     metric,
+    missing,
     plain,
     rank,
     ranks,
@@ -42,20 +45,43 @@ def below(data: dict[str, Any]) -> dict[str, block.Table]:
 # --- Leaderboard -----------------------------------------------------------------------------------
 
 
-def test_the_best_model_stands_first_with_its_three_forms_counts_and_metrics(data, store):
+def test_a_page_shows_its_card_ranks_ablations_pairs_examples_and_what_is_missing(
+    data, store, golden
+):
     change(data, "strong", "judged", 80.0)
     change(data, "strong", "common", 79.0)
+    others = ("no-images:strong", "other-images:strong", "baseline:empty", "baseline:reference")
+    for name, value in zip(others, (31.0, 35.0, 10.0, 95.0), strict=True):
+        data["scores"] += scores(name, value)
+    rank(data, [*ranks(others[0], None), *ranks(others[3], 1, 1, 1)])
     for row in data["scores"]:
+        row["label"] = f"{row['model']} (T=0)"
         row["mark"] = "2 of 12 items were asked." if row["model"] == "strong" else None
+    data["comparisons"] += [
+        compared("strong", others[0], 47.0, p_holm=0.0004),
+        compared("strong", others[1], 4.0, p_holm=0.4),
+    ]
+    constant = {"n_answers": 40, "n_items": 20, "constant_score": 5.0, "constant_share": 1.0}
+    judge = {"release_id": "r", "judge": JUDGE, "judge_version": VERSION}
+    data["constant_judges"] = [judge | constant]
+    data["missing"] = [missing("gone"), missing("weak")]
+    data["unscored"] = ["gone", "new"]
+    data["failures"] = [
+        failure("weak", "answers", "timeout", 3),
+        failure("a", "judgments", "no_dictionary", 4, asked="judge-2"),
+        failure("b", "answers", "timeout", 9),
+    ]
+    other = judgment(judge="claude", score=4, explanation="It overlooks the mast.")
+    data["examples"][0]["turns"][0]["answers"] += [
+        answer("m", answer="See <ImageHere> <image-0> <image-99999999999999>."),
+        answer("m", status="failed", reason="timeout", answer=None, judgments=[]),
+        answer("n", status="refused", answer="I cannot.", judgments=[judgment(score=1), other]),
+    ]
     html = render_report(data, store)
-    first, second = board(html)
-    assert first[:3] == ["1* 1–1", "strong 2 of 12 items were asked.", "78.0 74.0–81.0"]
-    assert first[3:] == ["80.0", "79.0", "78.0", "11/12 91.7 %", "0", "1", "0"]
-    assert second[:2] == ["2 2–2", "weak"]
-    # Every metric of the benchmark is a column, in its order.
-    heads = re.findall(r"<th scope[^>]*>(.*?)</th>", html[html.index('class="metrics"') :])[:4]
-    assert heads == ["Model", *METRICS]
-    assert board(html, table="metrics")[1] == ["weak", *["41.0 37.0–44.0"] * 3]
+    golden("reports/page.txt", outline(html))
+    links = Page(html).attributes("a", "href")
+    items = "items/mmdu-0123456789.html#"
+    assert {f"{items}outcome=lost&outcome.of=weak", f"{items}item=i1"} <= set(links)
 
 
 @pytest.mark.parametrize(("coverage", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %")])
@@ -112,43 +138,6 @@ def test_without_ranks_and_intervals_the_scores_give_the_order_and_that_is_said(
     assert rows[0][2] == "78.0 no interval"
     (chart, *_) = panes_of(data)[0].views[0].charts
     assert {(mark.left, mark.width) for mark in chart.marks} == {(None, None)}
-
-
-def test_baselines_stand_apart_from_models(data, store):
-    data["scores"] += scores("baseline:reference", 95.0, provider="baseline + openai")
-    html = render_report(data, store)
-    assert [row[1] for row in board(html)] == ["strong", "weak"]
-    page = Page(html)
-    assert "Baselines are no models" in page.text and "The ranks above count them" not in page.text
-    assert "Models2" in re.sub(r"\s", "", page.text)
-    rank(data, ranks("baseline:reference", 1, 1, 1))
-    assert "The ranks above count them" in Page(render_report(data, store)).text
-    assert panes_of(data)[0].views[0].baselines[0].who.tags == ("baseline",)
-
-
-def test_models_without_their_images_stand_apart_and_beside_the_model_itself(data, store):
-    blind, elsewhere = "no-images:strong", "other-images:strong"
-    data["scores"] += scores(blind, 31.0) + scores(elsewhere, 35.0) + scores("baseline:empty", 10.0)
-    rank(data, ranks(blind, None))
-    data["comparisons"] += [
-        compared("strong", blind, 47.0, p_holm=0.0004),
-        compared("strong", elsewhere, 4.0, p_holm=0.4),
-    ]
-    html = render_report(data, store)
-    assert [row[1] for row in board(html)] == ["strong", "weak"]
-    assert "Models without their images, or with those of another" in Page(html).words
-    view = panes_of(data)[0].views[0]
-    assert [entry.who.name for entry in view.ablations] == [elsewhere, blind]
-    # The matrix has models alone.
-    assert {name for pair in pairs_of(data) for name in pair} == {"strong", "weak"}
-    other, none = board(html, table="looking")
-    assert none[:4] == ["strong", "78.0 74.0–81.0", "no images", "31.0 27.0–34.0"]
-    assert none[4] == "+47.0 +42.0 to +52.0, C = 40 p = 0.010; Holm: &lt; 0.001"
-    assert other[2] == "images of another item"
-    assert other[4] == "+4.0 −1.0 to +9.0, C = 40 p = 0.010; Holm: 0.40"
-    looking = below(data)["What looking adds, Micro mean"]
-    assert [line[-1].kind for line in looking.lines] == ["n", "n better"]
-    assert "Models2" in re.sub(r"\s", "", Page(html).text)
 
 
 def test_relatives_of_judge_and_writer_are_marked(data):
@@ -255,14 +244,6 @@ def pairs_of(data: dict[str, Any]) -> dict[tuple[str, str], tuple[str, ...]]:
     }
 
 
-def test_a_pair_stands_in_the_matrix_from_both_sides(data):
-    p = "p = 0.010; Holm: 0.020"
-    assert pairs_of(data) == {
-        ("strong", "weak"): ("+37.0", "+32.0 to +42.0, C\xa0=\xa040", p, "better"),
-        ("weak", "strong"): ("−37.0", "−42.0 to −32.0, C\xa0=\xa040", p, "worse"),
-    }
-
-
 @pytest.mark.parametrize(
     ("p_holm", "verdict", "p"),
     [
@@ -322,13 +303,3 @@ def test_the_detectable_difference_is_one_sentence(data, store, effects, n_clust
     ]
     words = Page(render_report(data, store)).words
     assert says in words and (n_clusters < 60 or "is missed" not in words)
-
-
-def test_a_judge_with_one_score_for_everything_is_named_above_its_leaderboard(data, store):
-    assert "do not tell the models apart" not in render_report(data, store)
-    constant = {"n_answers": 40, "n_items": 20, "constant_score": 5.0, "constant_share": 1.0}
-    judge = {"release_id": "r", "judge": JUDGE, "judge_version": VERSION}
-    data["constant_judges"] = [judge | constant]
-    page = render_report(data, store)
-    said = f"Judge {JUDGE} on r: 100 % of its scores of 40 different answers"
-    assert page.count(said) == 1 and page.index(said) < page.index('class="board"')

@@ -1,7 +1,5 @@
 """Items for the review store, and people who work on them."""
 
-import random
-import time
 from datetime import UTC, datetime
 
 from sqlalchemy import text
@@ -99,20 +97,3 @@ def columns(store, table):
     """The names of a table's columns."""
     with store._store.read() as connection:
         return list(connection.execute(text(f"SELECT * FROM {table}")).keys())
-
-
-def lock_all(path, annotator, item_ids, n_people):
-    """Ask for every item by name, when all are there to do so: the ids of those that were given."""
-    store = ReviewStore(path)
-    (path.parent / f"{annotator}.ready").touch()
-    while len(list(path.parent.glob("*.ready"))) < n_people:
-        time.sleep(0.001)
-    given = []
-    # Each in an order of their own: who comes second to the first item would come second to all. And
-    # with a pause: SQLite lets waiting writers sleep, and one that never rests overtakes them all.
-    random_ = random.Random(annotator)
-    for item_id in random_.sample(item_ids, len(item_ids)):
-        if store.lock_item(annotator, "annotator", item_id=item_id):
-            given.append(item_id)
-        time.sleep(random_.uniform(0, 0.01))
-    return given

@@ -5,7 +5,6 @@ import sqlite3
 import subprocess
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
@@ -15,18 +14,15 @@ from sqlalchemy.exc import IntegrityError
 from methods.review import source_hash_of
 from resources.review.store import ReviewStore
 from tests.doubles.scripts import start
-from tests.plugins.backends import OnSameStores
 from tests.resources.review.review_queue import (
     decision,
     item,
     kept,
-    lock_all,
     queue,
     rows,
     with_rules,
     work,
 )
-from tests.shared import PROCESSES
 
 
 @pytest.fixture
@@ -126,21 +122,6 @@ def test_kinds_have_decisions_of_their_own(store):
 
 
 PEOPLE = ["ann", "bob", "cat", "dan"]
-
-
-@pytest.mark.slow
-def test_processes_get_each_place_once(tmp_path):
-    with_rules(tmp_path, "default: {annotators: 2}").update_queue(queue(150))
-    path, item_ids = tmp_path / "review.sqlite", [f"item-{number}" for number in range(150)]
-
-    with ProcessPoolExecutor(len(PEOPLE), PROCESSES) as pool:
-        lock = OnSameStores(lock_all)
-        asking = [pool.submit(lock, path, name, item_ids, len(PEOPLE)) for name in PEOPLE]
-        given = [each.result() for each in asking]
-
-    holders = Counter(item_id for each in given for item_id in each)
-    assert holders == dict.fromkeys(item_ids, 2)
-    assert sum(map(bool, given)) > 2, "they were at it at the same time"
 
 
 @pytest.mark.files_alone

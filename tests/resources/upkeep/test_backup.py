@@ -9,8 +9,10 @@ import re
 import shutil
 import signal
 import sqlite3
+import threading
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -288,34 +290,22 @@ def test_what_another_program_has_beside_a_backup_stays(home, tmp_path):
     assert {each.name for each in others.iterdir()} == before | {"today"}
 
 
-def _restore_slowly(backup: Path, target: Path, outcomes: Any) -> None:
-    """Restore, with time enough for another to come at each file."""
-    put_back = restore_module._put_back
+def test_of_two_restores_at_once_to_a_new_home_one_is_made(home, backup, tmp_path, monkeypatch):
+    begun, put_back = threading.Event(), restore_module._put_back
 
     def slow(*given: Any) -> None:
+        begun.set()
         time.sleep(0.01)
         put_back(*given)
 
-    restore_module._put_back = slow
-    try:
-        restore(backup, target)
-        outcomes.put("done")
-    except BackupError as error:
-        outcomes.put(str(error))
-
-
-def test_of_two_restores_at_once_to_a_new_home_one_is_made(home, tmp_path):
-    back_up(home, tmp_path / "backup")
-    outcomes, given = PROCESSES.Queue(), (tmp_path / "backup", tmp_path / "again")
-    both = [PROCESSES.Process(target=_restore_slowly, args=(*given, outcomes)) for _ in range(2)]
-    for each in both:
-        each.start()
-    refused, done = sorted(outcomes.get(timeout=120) for _ in both)
-    for each in both:
-        each.join()
-
-    assert done == "done"
-    assert refused.startswith(f"{tmp_path / 'again'} contains a workspace already. Pass --over")
+    monkeypatch.setattr(restore_module, "_put_back", slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(restore, backup, tmp_path / "again")
+        assert begun.wait(60)
+        second = pool.submit(restore, backup, tmp_path / "again")
+    assert first.result() == (None, [])
+    with pytest.raises(BackupError, match=r"again contains a workspace already\. Pass --over"):
+        second.result()
     assert content(tmp_path / "again") == content(home)
     assert not list(tmp_path.glob(".*"))
 

@@ -17,6 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from itertools import count
+from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from PIL import Image
@@ -80,7 +81,35 @@ class Request:
         return self.parameters.get("titles", "").split("|")
 
 
-class MediaWiki:
+class WikiHandler(QuietHandler):
+    """Hands on what was asked: the bytes of a form, none with GET."""
+
+    def do_GET(self) -> None:
+        self.serve(b"")
+
+    def do_POST(self) -> None:
+        self.serve(self.rfile.read(int(self.headers["Content-Length"])))
+
+
+class ServedWiki:
+    """Serves on the loopback address while the context is entered."""
+
+    handler: type[WikiHandler]
+
+    def __enter__(self) -> Self:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler)
+        server.wiki = self
+        self.address = f"http://127.0.0.1:{server.server_port}"
+        self.lock = threading.Lock()
+        self._serving = ExitStack()
+        self._serving.enter_context(serving(server))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._serving.close()
+
+
+class MediaWiki(ServedWiki):
     """Serves while the context is entered. `pages` are those of English, `files` those of all.
 
     `languages` may be given further pages, and any page be edited, at any time. `latency`, in seconds,
@@ -97,19 +126,7 @@ class MediaWiki:
         self.now = self.most_at_once = 0
         self.latency = 0.0
         self.at_once = 500
-        self.lock = threading.Lock()
         self._faults: list[tuple[Fault, str]] = []
-
-    def __enter__(self) -> "MediaWiki":
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        server.wiki = self
-        self.address = f"http://127.0.0.1:{server.server_port}"
-        self._serving = ExitStack()
-        self._serving.enter_context(serving(server))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._serving.close()
 
     @property
     def api(self) -> str:
@@ -220,18 +237,14 @@ def page_url(language: str, title: str) -> str:
     return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
 
 
-class _Handler(QuietHandler):
-    def do_GET(self) -> None:
-        self.serve({})
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.serve(dict(parse_qsl(body.decode(), keep_blank_values=True)))
-
-    def serve(self, form: dict[str, str]) -> None:
+class _Handler(WikiHandler):
+    def serve(self, form: bytes) -> None:
         wiki: MediaWiki = self.server.wiki
         address = urlsplit(self.path)
-        parameters = form | dict(parse_qsl(address.query, keep_blank_values=True))
+        parameters = {
+            **dict(parse_qsl(form.decode(), keep_blank_values=True)),
+            **dict(parse_qsl(address.query, keep_blank_values=True)),
+        }
         path = unquote(address.path)
         if path.startswith("/upload/"):
             wiki.uploads.append(path)
@@ -271,3 +284,6 @@ class _Handler(QuietHandler):
     def send_json(self, body: dict, code: int = 200) -> None:
         kind = {"Content_Type": "application/json; charset=utf-8", "Content_Encoding": "gzip"}
         self.send(gzip.compress(json.dumps(body).encode()), code, **kind)
+
+
+MediaWiki.handler = _Handler

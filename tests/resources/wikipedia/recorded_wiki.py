@@ -8,15 +8,12 @@ Requests that were not recorded fail the test.
 
 import base64
 import json
-import threading
 from collections.abc import Callable
-from contextlib import ExitStack
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.doubles.serving import QuietHandler, serving
+from tests.resources.wikipedia.mediawiki_double import ServedWiki, WikiHandler
 
 REPLIES = Path(__file__).with_name("recorded_replies.json")
 WITH_EXTRACTS, PLAIN = "/w/api.php", "/sites/birds/api.php"
@@ -36,24 +33,17 @@ class Reply(NamedTuple):
     body: bytes
 
 
-class AnsweringWiki:
+class AnsweringWiki(ServedWiki):
     """Serves on the loopback address, as long as the context is entered, what `reply` says."""
 
     state = "as it was made"
 
-    def __enter__(self) -> "AnsweringWiki":
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._server.wiki = self
-        self.address = f"http://127.0.0.1:{self._server.server_port}"
+    def __init__(self) -> None:
         self.requests: list[Key] = []
         self.unexpected: list[Key] = []
-        self.lock = threading.Lock()
-        self._serving = ExitStack()
-        self._serving.enter_context(serving(self._server))
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self._serving.close()
+        super().__exit__()
         assert not self.unexpected, f"Not recorded (python -m tests.mediawiki): {self.unexpected}"
 
     def api(self, path: str) -> str:
@@ -73,6 +63,7 @@ class RecordedWiki(AnsweringWiki):
     """Replies are those of the file."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._replies = {
             (state, method, path, tuple(map(tuple, parameters))): reply
             for state, method, path, parameters, *reply in json.loads(REPLIES.read_text())
@@ -93,13 +84,7 @@ open_wiki: list[Callable[[], AnsweringWiki]] = [RecordedWiki]
 """What the tests open; `python -m tests.mediawiki` puts the real one there."""
 
 
-class _Handler(QuietHandler):
-    def do_GET(self) -> None:
-        self.serve(b"")
-
-    def do_POST(self) -> None:
-        self.serve(self.rfile.read(int(self.headers["Content-Length"])))
-
+class _Handler(WikiHandler):
     def serve(self, form: bytes) -> None:
         wiki: AnsweringWiki = self.server.wiki
         address = urlsplit(self.path)
@@ -114,3 +99,6 @@ class _Handler(QuietHandler):
                 wiki.unexpected.append(key)
             reply = Reply(500, "text/plain", b"Not recorded.")
         self.send(reply.body, reply.status, Content_Type=reply.kind)
+
+
+AnsweringWiki.handler = _Handler

@@ -5,7 +5,6 @@ The replies themselves are in tests/golden/test_mock_replies.py.
 
 import ast
 import json
-from statistics import mean
 from typing import Any
 
 import pytest
@@ -100,10 +99,6 @@ def test_images_are_numbered_over_the_whole_conversation():
         assert all(correctness(fact, FACTS[fact.image]) == 1.0 for fact in found)
 
 
-KEYS = [
-    *("Creativity", "Richness", "Visual Perception", "Logical Coherence", "Answer Accuracy"),
-    *("Image Relationship Understanding", "Overall Score"),
-]
 ONE = "Describe <image-1>."
 
 
@@ -115,26 +110,6 @@ def report(images: list, question: str, reference: str, text: str, before: str =
 
 def scores(text: str) -> dict[str, int]:
     return ast.literal_eval(text.splitlines()[-1])
-
-
-@pytest.mark.parametrize("size", [1, 4])
-def test_candidates_are_ordered_by_skill_on_every_key(size):
-    reports: dict[str, list[dict[str, int]]] = {}
-    question = "Describe the light in <image-1>." if size == 1 else "What connects them?"
-    asked = text_part(f"<question>{question}</question>")
-    for start in range(len(IMAGES)):
-        images = [IMAGES[(start + step) % len(IMAGES)] for step in range(size)]
-        truth = run("answers", [*labelled_parts(images), asked])
-        for skill in ("careful", "careless", "rambler", "refuser", "always-a"):
-            text = ask(skill, chat_messages(images, question))
-            reports.setdefault(skill, []).append(scores(report(images, question, truth, text)))
-
-    for key in KEYS:
-        means = {skill: mean(each[key] for each in given) for skill, given in reports.items()}
-        careful, careless, rambler = (means[each] for each in ("careful", "careless", "rambler"))
-        assert careful >= careless + 2 > careless > rambler > means["refuser"] == 1, key
-        assert 8 <= careful <= 9.3 and 2.4 <= careless <= 5.9, key
-    assert {each["Overall Score"] for each in reports["always-a"]} == {1}
 
 
 def test_what_was_said_earlier_in_the_dialogue_is_not_graded():

@@ -136,7 +136,8 @@ def requests() -> Iterator[tuple[str, dict[str, Any]]]:
     repair = {**last, "content": [*last["content"], again]}
     yield "repair", asked | {"messages": [*before, repair]}
     yield "schema", asked | {"response_format": SCHEMA}
-    yield "cut off", asked | {"max_tokens": 12}
+    for name in ("max_tokens", "max_completion_tokens"):
+        yield f"cut off by {name}", asked | {name: 12}
 
 
 def test_the_same_request_has_the_reply_that_it_always_had(

@@ -47,7 +47,7 @@ PROMPTS: list[tuple[str, str, int, int]] = [
     ("item", "<ability>image_scene</ability>", 1, 5),
     ("distractors", "<question>Which?</question><answer>Castles</answer><right>Lakes</right>", 0, 0),
     ("translate", '<item>{"question": "Which colour does the background have?", "A": "red", '
-     '"B": "Paris in green light"}</item>', 0, 0),
+     '"B": "Paris in green light, `red x`"}</item>', 0, 0),
     ("extract", "<choices>A. red\nB. green</choices>\n<answer>The answer is B.</answer>", 0, 0),
     ("extract", "<choices>A. red\nB. green</choices>\n<answer>Plainly red.</answer>", 0, 0),
     ("instruction", "", 1, 0),

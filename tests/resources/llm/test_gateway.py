@@ -18,14 +18,12 @@ from tests.resources.llm.entries import ask, gateway_of, questions, spec_of
 
 pytestmark = pytest.mark.slow
 
-KEY = "sk-secret-4f9a1c7e2b8d"
 PRICE = {"prompt": 1_000_000, "completion": 10}
 
 
 @pytest.fixture
-def gateway(tmp_path: Path, api: ScriptedApi, monkeypatch: pytest.MonkeyPatch) -> Gateway:
-    monkeypatch.setenv("PAID_KEY", KEY)
-    entry = {"base_url": api.url, "api_key_env": "PAID_KEY", "price": PRICE, "attempts": 2}
+def gateway(tmp_path: Path, api: ScriptedApi) -> Gateway:
+    entry = {"base_url": api.url, "price": PRICE, "attempts": 2}
     return gateway_of(tmp_path, {"it": {**entry, "model": "eyes-1"}, "other": entry})
 
 

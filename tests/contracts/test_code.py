@@ -17,31 +17,12 @@ from dagster_project.job_runs import origin_of
 from resources.files.home import REPO_ROOT
 
 PRODUCT = (
-    "assets",
-    "dagster_project",
-    "deploy",
-    "docs",
-    "extras",
-    "methods",
-    "resources",
-    "review",
+    *("assets", "dagster_project", "deploy", "docs", "extras", "methods", "resources", "review"),
 )
 NOT_NOUNS = {
     *("asked", "drawn", "each", "found", "given", "held", "here", "kept", "known", "left", "like"),
-    *(
-        "made",
-        "now",
-        "of",
-        "one",
-        "placed",
-        "read",
-        "said",
-        "seen",
-        "taken",
-        "there",
-        "told",
-        "was",
-    ),
+    *("made", "now", "of", "one", "placed", "read", "said", "seen", "taken", "there", "told"),
+    "was",
 }
 ONE_LINE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 INTERNALS = Path(dagster_internals.__file__)

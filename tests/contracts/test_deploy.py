@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import yaml
-from dagster._config import process_config
 from dagster._core.instance.config import dagster_instance_config_schema
 from dagster._core.workspace.config_schema import ensure_workspace_config
 from sqlalchemy.engine import make_url
@@ -168,16 +167,6 @@ def test_helms_tables_and_stores_are_outside_the_pods_volume_and_its_review_app_
     assert container["args"] == OURS["review"]["command"]
     assert container["image"].startswith("vlm-loom:")
     assert str(container["ports"][0]["containerPort"]) == container["args"][-1]
-
-
-def test_helms_launcher_is_dagsters_and_takes_its_settings() -> None:
-    pytest.importorskip("dagster_k8s")  # In the image, and in no lock.
-    from dagster_k8s import K8sRunLauncher
-
-    launcher = VALUES["runLauncher"]["config"]["customRunLauncher"]
-    assert (launcher["module"], launcher["class"]) == ("dagster_k8s", K8sRunLauncher.__name__)
-    checked = process_config(K8sRunLauncher.config_type(), launcher["config"])
-    assert checked.success, checked.errors
 
 
 def test_the_image_gets_every_file_that_the_package_is_made_of() -> None:

@@ -11,9 +11,7 @@ import math
 import random
 import socket
 import struct
-import time
 from dataclasses import dataclass, field
-from email.utils import formatdate
 from itertools import count
 
 from tests.doubles.openai_api import Api, completion_by_rule, http_reply
@@ -22,9 +20,7 @@ from tests.doubles.openai_api import Api, completion_by_rule, http_reply
 MIX = {
     "429": 40,
     "429 seconds": 20,
-    "429 date": 1,
     "500": 50,
-    "502 html": 30,
     "503 seconds": 30,
     "408": 20,
     "reset": 30,
@@ -32,7 +28,6 @@ MIX = {
     "silence": 5,
     "trickle": 4,
     "truncated": 15,
-    "html": 10,
     "no choices": 15,
     "not utf-8": 10,
 }
@@ -127,22 +122,16 @@ class FaultyApi(Api):
     def _whole(self, end: str, text: str, rng: random.Random) -> bytes:
         """A reply that comes to its end, good or bad."""
         seconds = f"Retry-After: {rng.uniform(0.005, 0.03):.3f}"
-        # Whole seconds: less than one away, or long past.
-        date = f"Retry-After: {formatdate(time.time() + rng.choice([-9, 1]), usegmt=True)}"
-        page, html = b"<html><h1>Our gateway is having a nap.</h1></html>", "text/html"
         replies = {
             ANSWERED: lambda: http_reply(200, completion_by_rule(text)),
             FILTERED: lambda: http_reply(200, completion_by_rule(text, "content_filter")),
             REJECTED: lambda: http_reply(400, _error("This cannot be asked.")),
             "429": lambda: http_reply(429, _error("Too many.")),
             "429 seconds": lambda: http_reply(429, _error("Too many."), seconds),
-            "429 date": lambda: http_reply(429, _error("Too many."), date),
             "500": lambda: http_reply(500, _error("It broke.")),
-            "502 html": lambda: http_reply(502, page, kind=html),
             "503 seconds": lambda: http_reply(503, _error("Overloaded."), seconds),
             "408": lambda: http_reply(408, _error("You were slow.")),
             "truncated": lambda: http_reply(200, completion_by_rule(text)[:-40]),
-            "html": lambda: http_reply(200, page, kind=html),
             "no choices": lambda: http_reply(200, b'{"choices": []}'),
             "not utf-8": lambda: http_reply(
                 200, completion_by_rule(text).replace(b"assistant", b"assist\xe9")

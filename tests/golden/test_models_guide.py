@@ -1,7 +1,5 @@
 """docs/guides/models.md: its entries work with each kind of server. The reference has every field."""
 
-import io
-import json
 import re
 import textwrap
 from collections.abc import Sequence
@@ -11,21 +9,18 @@ from typing import Any
 
 import pytest
 import yaml
-from PIL import Image as Picture
 
 from methods.prompts.messages import Image, Message, Text
 from resources.files.home import REPO_ROOT
-from resources.images.store import ImageStore
 from resources.llm.gateway import Gateway
-from resources.llm.ledger import Ledger
 from resources.llm.model_calls import ModelCalls
 from resources.llm.model_spec import ModelSpec
-from resources.llm.registry import load_registry
 from resources.llm.request import ChatRequest, Completion, Outcome
-from resources.mock_server.process import MockServerProcess
+from tests.doubles.one_colour import one_colour
 from tests.doubles.providers.hosted_models import Anthropic, Gemini, Gpt4o, OpenAIReasoning
 from tests.doubles.providers.open_models import LlamaCpp, LmStudio, Ollama, Sglang, Vllm
-from tests.doubles.providers.provider import KEY, Asked, Provider, Refused, running
+from tests.doubles.providers.provider import KEY, Provider, running
+from tests.resources.llm.entries import gateway_of as of_entries
 
 GUIDE = REPO_ROOT / "docs" / "guides" / "models.md"
 FIELDS = REPO_ROOT / "docs" / "reference" / "model-fields.md"
@@ -66,13 +61,9 @@ def double_of(name: str, **bad_days: bool) -> Provider:
 
 def gateway_of(folder: Path, name: str, url: str, **changed: Any) -> Gateway:
     """A gateway for the guide's entry at a double's address; fields are changed or, if None, gone."""
-    entry = {**entries().get(name, {"provider": "openai"}), "base_url": url, **changed}
-    entry = {field: value for field, value in entry.items() if value is not None}
-    profile = {"writer": name, "judge": name, "evaluate": [name]}
-    path = folder / "models.yaml"
-    path.write_text(yaml.safe_dump({"profiles": {"p": profile}, "models": {name: entry}}))
-    ledger, images = Ledger(folder / "ledger.sqlite"), ImageStore(folder / "images")
-    return Gateway(load_registry(path), "p", ledger, images, launcher=MockServerProcess())
+    entry = {**entries().get(name, {}), "base_url": url, **changed}
+    given = {field: value for field, value in entry.items() if value is not None}
+    return of_entries(folder, {name: given})
 
 
 def outcomes(gateway: Gateway, *requests: ChatRequest) -> Sequence[Outcome]:
@@ -98,26 +89,8 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     set_keys(monkeypatch)
 
 
-def stored(gateway: Gateway, n: int) -> list[str]:
-    """So many pictures of 400 by 300, each of its own colour."""
-    ids = []
-    for number in range(n):
-        buffer = io.BytesIO()
-        Picture.new("RGB", (400, 300), (10 * number, 90, 200)).save(buffer, "PNG")
-        ids.append(gateway.images.put(buffer.getvalue()).image_id)
-    return ids
-
-
-def test_the_guide_has_an_entry_for_each_kind_of_server_and_all_of_them_load(tmp_path: Path):
-    profile = {"writer": "claude", "judge": "claude", "evaluate": list(DOUBLES)}
-    path = tmp_path / "models.yaml"
-    path.write_text(yaml.safe_dump({"profiles": {"all": profile}, "models": entries()}))
-
-    registry = load_registry(path)
-
+def test_the_guide_has_an_entry_for_each_kind_of_server():
     assert list(entries()) == list(DOUBLES)
-    assert set(registry.models) == set(DOUBLES)
-    registry.require_keys("all")
 
 
 @pytest.mark.parametrize("name", DOUBLES)
@@ -126,7 +99,8 @@ def test_an_entry_is_answered_a_text_and_as_many_images_and_a_schema_as_it_says(
 ):
     with running(double_of(name)) as (_, url):
         gateway = gateway_of(tmp_path, name, url)
-        pictures = stored(gateway, 20)
+        files = [one_colour((10 * number, 90, 200), (400, 300)) for number in range(20)]
+        pictures = [gateway.images.put(file).image_id for file in files]
         text, image, shaped, twenty = outcomes(
             gateway,
             question(name, "Why?"),
@@ -142,18 +116,6 @@ def test_an_entry_is_answered_a_text_and_as_many_images_and_a_schema_as_it_says(
     policy, most = entries()[name].get("many_images"), entries()[name].get("max_images", 50)
     seen = {"grid": 1, "sample": most, None: 20}[policy]
     assert twenty.text.startswith(f"I see {seen} pictures: ")
-
-
-def test_what_vllm_does_not_parse_is_taken_out_here(tmp_path: Path):
-    double = double_of("qwen-vllm", parses=False)
-    with running(double) as (_, url):
-        (outcome,) = outcomes(
-            gateway_of(tmp_path, "qwen-vllm", url, extra_body=None), question("qwen-vllm", "Why?")
-        )
-
-    assert isinstance(outcome, Completion)
-    assert outcome.text == "You said 4 characters."
-    assert outcome.reasoning == "The user wants an answer, so I give one."
 
 
 def rows() -> dict[str, tuple[str, str]]:
@@ -181,26 +143,3 @@ def test_the_header_of_models_yaml_names_every_field() -> None:
     header = "\n".join(line for line in text.splitlines() if line.startswith("#"))
     named = set(re.findall(r"[a-z_]+", header))
     assert {name for name in ModelSpec.model_fields if name != "name"} <= named
-
-
-SAMPLES = Path("../shared/data/real_replies/llama_server_replies.txt")
-
-
-@pytest.mark.skipif(not SAMPLES.exists(), reason="the shared samples are not here")
-@pytest.mark.parametrize(
-    ("case", "asked"),
-    [("image", Asked("What?", [(9, 9)], {})), ("too long", Asked("x" * 99_999, [], {}))],
-)
-def test_the_double_refuses_as_the_real_server_does(case: str, asked: Asked) -> None:
-    found = re.search(rf"^{case} +(\d+) .*?(\{{.*)$", SAMPLES.read_text(), re.MULTILINE)
-    assert found
-    real = json.loads(found[2])["error"]
-
-    with pytest.raises(Refused) as refused:
-        LlamaCpp("m", projector=False).check(asked)
-
-    body = refused.value.body
-    assert isinstance(body, dict)
-    said = body["error"]
-    assert (refused.value.status, said["type"]) == (int(found[1]), real["type"])
-    assert re.sub(r"\d+", "N", said["message"]) == re.sub(r"\d+", "N", real["message"])

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from methods.markdown import table
-from resources.llm import errors
 from resources.llm.gateway import Gateway
 from resources.llm.ledger import Ledger
 from resources.llm.model_calls import AuthError
-from resources.llm.request import Completion, Failure
+from resources.llm.request import Completion
 from tests.doubles.openai_api import Api, completion, http_reply, serving
 from tests.golden.test_models_guide import (
     SCHEMA,
@@ -27,7 +26,7 @@ from tests.golden.test_models_guide import (
     question,
     set_keys,
 )
-from tests.resources.llm.entries import charges_of, no_backoff
+from tests.resources.llm.entries import charges_of
 
 pytestmark = pytest.mark.slow
 
@@ -177,10 +176,9 @@ BEHAVIOURS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     set_keys(monkeypatch)
-    monkeypatch.setattr(errors, "wait_random_exponential", no_backoff)
 
 
 def ask(gateway: Gateway, behaviour: Behaviour) -> str:
@@ -212,7 +210,7 @@ def row_of(behaviour: Behaviour, folder: Path) -> tuple[str, ...]:
     folder.mkdir()
     server = behaviour.server()
     with serving(server) as url:
-        fields = {"attempts": ATTEMPTS, "retry_wait": {"first": 0.0}, **behaviour.changed}
+        fields = {"attempts": ATTEMPTS, **behaviour.changed}
         ended = ask(gateway_of(folder, behaviour.name, url, **fields), behaviour)
         sent = len(server.received)
         row = row_in(Ledger(folder / "ledger.sqlite"), ended.strip("`"))
@@ -226,7 +224,7 @@ def row_of(behaviour: Behaviour, folder: Path) -> tuple[str, ...]:
 
 
 def test_the_page_says_what_becomes_of_each_behaviour(
-    tmp_path: Path, environment: None, golden: Callable[[str, str], None]
+    tmp_path: Path, golden: Callable[[str, str], None]
 ) -> None:
     heads = ("the server sends", "outcome", "ledger", "retried")
     parts = [INTRODUCTION]
@@ -237,18 +235,3 @@ def test_the_page_says_what_becomes_of_each_behaviour(
         ]
         parts.append("\n".join([f"## {title}", "", *table(heads, rows), ""]))
     golden(PAGE, "\n".join(parts))
-
-
-@pytest.mark.parametrize("of_a_day", [True, False])
-def test_of_googles_quotas_only_a_days_stops_the_run(tmp_path: Path, environment: None, of_a_day):
-    double = double_of("gemini-flash", exhausted=True)
-    double.of_a_day = of_a_day  # type: ignore[attr-defined]
-    with serving(double) as url:
-        gateway = gateway_of(tmp_path, "gemini-flash", url, attempts=2, retry_wait={"first": 0.0})
-        if of_a_day:
-            with pytest.raises(AuthError):
-                outcomes(gateway, question("gemini-flash"))
-        else:
-            (outcome,) = outcomes(gateway, question("gemini-flash"))
-            assert isinstance(outcome, Failure) and outcome.kind == "rate_limited"
-    assert len(double.received) == (1 if of_a_day else 2)

@@ -168,21 +168,19 @@ def google_error(status: int, message: str, state: str, *details: dict[str, Any]
 
 
 class Gemini(Provider):
-    """A Gemini model that thinks within the limit of the answer; `of_a_day`: which quota is used up."""
+    """A Gemini model that thinks within the limit of the answer."""
 
     context = 1_048_576
     fields = GEMINI_FIELDS
     reasoning_tokens = 128
     must_think = True
-    of_a_day = True
 
     def admit(self, headers: dict[str, str]) -> None:
         if headers.get("authorization") != f"Bearer {KEY}":
             said = "API key not valid. Please pass a valid API key."
             raise google_error(400, said, "INVALID_ARGUMENT")
         if self.exhausted:
-            each = "Day" if self.of_a_day else "Minute"
-            quota = f"GenerateRequestsPer{each}PerProjectPerModel-FreeTier"
+            quota = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
             said = "You exceeded your current quota, please check your plan and billing details."
             failure = {"@type": "type.googleapis.com/google.rpc.QuotaFailure"}
             violated = {**failure, "violations": [{"quotaId": quota}]}

@@ -15,18 +15,11 @@ from tests.doubles.providers.provider import (
 
 
 class Vllm(Provider):
-    """vLLM with a model that thinks; `parses` as its option --reasoning-parser makes it.
-
-    `most_images` is its option --limit-mm-per-prompt.
-    """
+    """vLLM with a model that thinks; `most_images` is its option --limit-mm-per-prompt."""
 
     context = 32_768
     most_images = 8
     efforts = ("none", "low", "medium", "high")
-
-    def __init__(self, model: str, *, parses: bool = True, **bad_days: bool):
-        super().__init__(model, **bad_days)
-        self.parses = parses
 
     def error(self, message: str, kind: str = "BadRequestError", code: int = 400) -> Refused:
         return refusal(code, message, kind, code=code)
@@ -67,10 +60,6 @@ class Vllm(Provider):
     def completion(self, asked: Asked) -> dict[str, Any]:
         thought = self.thought(asked)
         text, used, finish = self.within_limit(asked, answer(asked), thought)
-        if thought and not self.parses:
-            opened = f"<think>\n{thought}\n"
-            whole = opened if not text and finish == "length" else f"{opened}</think>\n\n{text}"
-            return self.body(asked, {"role": "assistant", "content": whole}, finish, used)
         message: dict[str, Any] = {"role": "assistant", "content": text or None, "tool_calls": []}
         if thought:
             message["reasoning_content"] = thought
@@ -135,18 +124,11 @@ class Ollama(Provider):
 
 
 class LlamaCpp(Provider):
-    """llama.cpp's server: any name of a model will do; `projector` is its option --mmproj."""
+    """llama.cpp's server: any name of a model will do."""
 
     context = 16_384
 
-    def __init__(self, model: str, *, projector: bool = True, **bad_days: bool):
-        super().__init__(model, **bad_days)
-        self.projector = projector
-
     def check(self, asked: Asked) -> None:
-        if asked.pictures and not self.projector:
-            hint = "hint: if this is unexpected, you may need to provide the mmproj"
-            raise refusal(500, f"image input is not supported - {hint}", "server_error", code=500)
         if (prompt := asked.prompt_tokens) >= self.context:
             words = f"exceeds the available context size ({self.context} tokens), try increasing it"
             kind = "exceed_context_size_error"

@@ -7,7 +7,6 @@ import gc
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 
 from resources.embedding.embedder import EmbedderError
 from resources.embedding.process import EmbedderProcess
+from tests.doubles.scripts import start
 
 pytestmark = pytest.mark.slow
 
@@ -58,14 +58,6 @@ def gone(pid: int) -> bool:
         return True
 
 
-def wait_until_gone(pid: int) -> None:
-    """Fail unless the process ends in a minute."""
-    until = time.monotonic() + 60
-    while not gone(pid):
-        assert time.monotonic() < until, "the process of the model outlived who asked it"
-        time.sleep(0.05)
-
-
 def test_it_gives_the_models_vectors_is_started_again_when_killed_and_ends_with_the_object():
     embedder = EmbedderProcess("light")
 
@@ -96,24 +88,21 @@ def test_a_model_that_cannot_be_loaded_is_a_sentence_and_only_when_a_text_comes(
 
 
 def test_the_process_ends_when_who_asked_is_killed():
-    asking = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import time\n"
-            "from resources.embedding.process import EmbedderProcess\n"
-            "embedder = EmbedderProcess('light')\n"
-            "embedder.encode(['text'])\n"
-            "print(embedder._process.pid, flush=True)\n"
-            "time.sleep(600)\n",
-        ],
-        stdout=subprocess.PIPE,
-    )
-    assert asking.stdout is not None
-    pid = int(asking.stdout.readline())
-    assert not gone(pid)
+    script = """
+        import time
+        from resources.embedding.process import EmbedderProcess
 
-    asking.kill()
-    asking.communicate()
+        embedder = EmbedderProcess("light")
+        embedder.encode(["text"])
+        print(embedder._process.pid, flush=True)
+        time.sleep(600)
+    """
+    with start(script, stdout=subprocess.PIPE) as asking:
+        pid = int(asking.stdout.readline())
+        assert not gone(pid)
+        asking.kill()
 
-    wait_until_gone(pid)
+    until = time.monotonic() + 60
+    while not gone(pid):
+        assert time.monotonic() < until, "the process of the model outlived who asked it"
+        time.sleep(0.05)

@@ -51,28 +51,25 @@ def overwrite(path: Path, number: int, content: bytes) -> None:
         file.write(content)
 
 
-def noise(seed: int, n_bytes: int = PAGE) -> bytes:
-    return random.Random(seed).randbytes(n_bytes)
+def noise(seed: int) -> bytes:
+    return random.Random(seed).randbytes(PAGE)
 
 
-def _overwrite_first_of(name: str, content: Callable[[int], bytes]) -> Callable[[Path], None]:
+def _overwrite_first_of(name: str) -> Callable[[Path], None]:
     def harm(path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection:
             query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
             (page,) = connection.execute(query, [name]).fetchone()
-        overwrite(path, page, content(page))
+        overwrite(path, page, noise(page))
 
     return harm
 
 
-def _middle(content: Callable[[int], bytes]) -> Callable[[Path], None]:
-    def harm(path: Path) -> None:
-        pages = range(n_pages(path) // 2, n_pages(path) + 1)
-        bytes_now = path.read_bytes()
-        page = next(page for page in pages if bytes_now[(page - 1) * PAGE] == LEAF)
-        overwrite(path, page, content(page))
-
-    return harm
+def _overwrite_middle(path: Path) -> None:
+    pages = range(n_pages(path) // 2, n_pages(path) + 1)
+    bytes_now = path.read_bytes()
+    page = next(page for page in pages if bytes_now[(page - 1) * PAGE] == LEAF)
+    overwrite(path, page, noise(page))
 
 
 def _cut(path: Path) -> None:
@@ -81,13 +78,9 @@ def _cut(path: Path) -> None:
 
 
 HARMS: dict[str, Callable[[Path], None]] = {
-    "a page of calls is overwritten": _middle(noise),
-    "a page of calls is zeroed": _middle(lambda _page: bytes(PAGE)),
-    "the top page of calls is overwritten": _overwrite_first_of("calls", noise),
-    "the top page of the index on keys is overwritten": _overwrite_first_of(
-        "sqlite_autoindex_calls_1", noise
-    ),
-    "the header is overwritten": lambda path: overwrite(path, 1, noise(1, 100)),
+    "a page of calls is overwritten": _overwrite_middle,
+    "the top page of calls is overwritten": _overwrite_first_of("calls"),
+    "the top page of the index is overwritten": _overwrite_first_of("sqlite_autoindex_calls_1"),
     "the header is zeroed": lambda path: overwrite(path, 1, bytes(100)),
     "the file is cut off": _cut,
 }

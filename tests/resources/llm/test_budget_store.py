@@ -155,21 +155,6 @@ def test_the_accounts_of_an_earlier_version_become_rows(tmp_path, monkeypatch):
     chain.close()
 
 
-async def test_a_call_waits_for_runs_that_may_leave_room_and_not_for_others(rows):
-    budgets = [Budget(10, rows("one")), Budget(10, rows("two", "one"))]
-
-    async with asyncio.timeout(30):
-        await budgets[0].reserve("it", 8)
-        waiting = asyncio.ensure_future(budgets[1].reserve("it", 5))
-        await asyncio.sleep(0.1)
-        assert not waiting.done()
-        budgets[0].settle(8, 4)
-        await waiting
-        budgets[1].settle(5, 5)
-        with pytest.raises(BudgetReached):
-            await budgets[0].reserve("it", 2)
-
-
 async def test_a_call_does_not_wait_for_ever_for_a_killed_process(rows, monkeypatch):
     monkeypatch.setattr("resources.llm.budget.PATIENCE_SECONDS", 0.3)
     assert rows("killed").charge(8, 10)

@@ -25,20 +25,10 @@ from tests.resources.llm.entries import change_entries, gateway_of, spec_of
 
 pytestmark = pytest.mark.slow
 
-CONCURRENCY = 16
 
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_KEY", "key-of-judge")
-    monkeypatch.setenv("OTHER_KEY", "key-of-other")
-
-
-def make_gateway(folder: Path, url: str, concurrency: int = CONCURRENCY) -> Gateway:
-    judge = {"identity": "judge", "concurrency": concurrency, "api_key_env": "JUDGE_KEY"}
-    other = {"identity": "other", "api_key_env": "OTHER_KEY"}
-    models = {"judge": {"base_url": url, **judge}, "other": {"base_url": url, **other}}
-    return gateway_of(folder, models)
+def make_gateway(folder: Path, url: str, concurrency: int = 16) -> Gateway:
+    judge = {"base_url": url, "identity": "judge", "concurrency": concurrency}
+    return gateway_of(folder, {"judge": judge, "other": {"base_url": url, "identity": "other"}})
 
 
 questions = partial(entries.questions, model="judge")

@@ -30,17 +30,6 @@ def failure(folder: Path, base_url: str, **entry: object) -> Failure:
     return outcome
 
 
-def test_a_port_where_nothing_listens(tmp_path):
-    (port,) = free_ports(1)
-    outcome = failure(tmp_path, f"http://127.0.0.1:{port}/v1")
-
-    assert outcome.kind == "unreachable"
-    assert outcome.detail == (
-        f"Nothing listens at 127.0.0.1:{port}: start the server, or correct base_url of it in "
-        "models.yaml."
-    )
-
-
 def hangs_up(asked: Asked) -> None:
     asked.connection.shutdown(socket.SHUT_RDWR)
 

@@ -27,7 +27,7 @@ from resources.migrations import StoreError
 from resources.mock_server.process import MockServerProcess
 from tests.doubles.openai_api import Api, answer_to, serving
 from tests.plugins.backends import OnSameStores
-from tests.resources.llm.entries import charges_of, questions
+from tests.resources.llm.entries import charges_of, gateway_of, questions
 from tests.shared import PROCESSES
 
 pytestmark = pytest.mark.slow
@@ -38,24 +38,20 @@ AT_RISK = 2
 """Answers that a kill can cost, for each that may be in flight: it, and one on its way to the disk."""
 MODELS = """
 profiles: {{paid: {{writer: it, judge: it, evaluate: [it]}}}}
-models: {{it: {{provider: openai, base_url: "{url}", api_key_env: PAID_KEY, concurrency: {limit}}}}}
+models: {{it: {{provider: openai, base_url: "{url}", api_key_env: PAID_KEY, concurrency: 4}}}}
 """
 SEED = 11
 N_KILLS = 4
 ASKERS_OF_A_MACHINE = 2
 
 
-def gateway_over(home: Path, models: Path, ledger: Ledger | None = None) -> Gateway:
-    if ledger is None:
-        ledger = Ledger(home / "ledger.sqlite")
-    images = ImageStore(home / "images")
-    return Gateway(load_registry(models), "paid", ledger, images, launcher=MockServerProcess())
-
-
 def ask(name: str, home: Path, models: Path) -> None:
     """What the process of an asker does; by its key the API knows it."""
     os.environ["PAID_KEY"] = name
-    outcomes, _ = gateway_over(home, models).ask("stage", questions(N))
+    ledger, images = Ledger(home / "ledger.sqlite"), ImageStore(home / "images")
+    launcher = MockServerProcess()
+    gateway = Gateway(load_registry(models), "paid", ledger, images, launcher=launcher)
+    outcomes, _ = gateway.ask("stage", questions(N))
     (home / f"{name}.json").write_text(json.dumps([asdict(outcome) for outcome in outcomes]))
 
 
@@ -84,7 +80,7 @@ def test_four_askers_on_two_machines_of_whom_four_are_killed_lose_nothing_and_as
     api, stores_on, tmp_path
 ):
     models = tmp_path / "models.yaml"
-    models.write_text(MODELS.format(url=api.url, limit=CONCURRENCY))
+    models.write_text(MODELS.format(url=api.url))
     homes = {name: tmp_path / ("a" if stores_on == "sqlite" else name) for name in ("a", "b")}
     alive: dict[str, Any] = {}
     numbers = count()
@@ -150,19 +146,17 @@ def test_no_more_than_may_be_at_risk_is_ever_paid_for_and_not_yet_durable(
     api, tmp_path, monkeypatch
 ):
     at_risk: list[int] = []
+    add = Ledger.add
 
-    class SlowLedger(Ledger):
-        def add(self, calls: Iterable[Call]) -> None:
-            time.sleep(0.03)
-            at_risk.append(len(api.sent) - len(self))
-            super().add(calls)
+    def add_slowly(ledger: Ledger, calls: Iterable[Call]) -> None:
+        time.sleep(0.03)
+        at_risk.append(len(api.sent) - len(ledger))
+        add(ledger, calls)
 
-    monkeypatch.setenv("PAID_KEY", "slow")
-    models = tmp_path / "models.yaml"
-    models.write_text(MODELS.format(url=api.url, limit=4))
-    ledger = SlowLedger(tmp_path / "ledger.sqlite")
+    monkeypatch.setattr(Ledger, "add", add_slowly)
+    gateway = gateway_of(tmp_path, {"it": {"base_url": api.url, "concurrency": 4}})
 
-    gateway_over(tmp_path, models, ledger).ask("stage", questions(60))
+    gateway.ask("stage", questions(60))
 
     assert 4 < max(at_risk) <= AT_RISK * 4, "a slow disk slows nobody down at first"
 
@@ -172,24 +166,23 @@ def test_after_the_first_answer_that_a_full_disk_cannot_take_nothing_more_is_sen
 ):
     refused = list[int]()
     heard = list[str]()
+    add = Ledger.add
 
-    class FullLedger(Ledger):
-        def add(self, calls: Iterable[Call]) -> None:
-            if len(self) >= 20:
-                refused.append(len(list(calls)))
-                error = sqlite3.OperationalError("database or disk is full")
-                error.sqlite_errorcode = sqlite3.SQLITE_FULL
-                raise StoreError("The disk is full.") from error
-            super().add(calls)
+    def add_until_full(ledger: Ledger, calls: Iterable[Call]) -> None:
+        if len(ledger) >= 20:
+            refused.append(len(list(calls)))
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise StoreError("The disk is full.") from error
+        add(ledger, calls)
 
-    monkeypatch.setenv("PAID_KEY", "full")
+    monkeypatch.setattr(Ledger, "add", add_until_full)
     monkeypatch.setattr(writer, "PATIENCE_SECONDS", 0.5)
-    models, ledger = tmp_path / "models.yaml", FullLedger(tmp_path / "ledger.sqlite")
     with serving(Api((100, 150), lambda _key, text: heard.append(text))) as url:
-        models.write_text(MODELS.format(url=url, limit=8))
+        gateway = gateway_of(tmp_path, {"it": {"base_url": url, "concurrency": 8}})
         with pytest.raises(StoreError, match="The disk is full"):
-            gateway_over(tmp_path, models, ledger).ask("stage", questions(80))
+            gateway.ask("stage", questions(80))
 
     assert len(refused) > 2, "the disk may have room again: it is tried again"
     # What was in flight, and what came together with the first answer that was not taken.
-    assert len(heard) - len(ledger) <= 8 + refused[0] < 14
+    assert len(heard) - len(gateway.ledger) <= 8 + refused[0] < 14

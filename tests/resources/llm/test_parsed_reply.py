@@ -56,14 +56,6 @@ def calls(tmp_path: Path) -> dict[str, str]:
     return {call.prompt_version: call.key for call in ledger}
 
 
-def test_a_reply_that_can_be_read_is_asked_for_once(ask, writer, tmp_path):
-    reply = ask()
-
-    assert (reply.value, reply.loss) == (["Why?", "How?"], None)
-    assert list(calls(tmp_path).items()) == [("test/q@1", reply.key)]
-    assert len(writer.received) == 1
-
-
 def test_a_reply_that_cannot_is_asked_for_again_with_what_is_wrong_with_it(ask, writer, tmp_path):
     writer.says("Q1: Why?", "Q1: Why?\nQ2: How?")
 

@@ -62,20 +62,6 @@ def test_it_stops_no_other_request_and_its_failure_says_why(tmp_path, url, mode)
     assert len(list(Ledger(tmp_path / "ledger.sqlite"))) == 3
 
 
-@pytest.mark.parametrize("mode", ["live", "batch"])
-def test_it_is_sent_by_the_next_run_once_it_can_be(tmp_path, url, mode):
-    assert kinds(outcomes_of(tmp_path, url, mode, [TOO_LARGE])) == ["too_long"]
-    allowed = limited(tmp_path, url, mode)
-    models = allowed.registry.models
-    models["it"] = models["it"].model_copy(update={"max_request_bytes": 10_000})
-    try:
-        outcomes = allowed.ask("s", [TOO_LARGE])[0]
-    except WaitingForBatch:
-        outcomes = outcomes_of(tmp_path, url, mode, [TOO_LARGE])
-
-    assert kinds(outcomes) == ["answered"]
-
-
 def test_no_batch_is_left_open_for_what_was_not_sent(tmp_path, url):
     outcomes_of(tmp_path, url, "batch", [WITHOUT_IMAGE, *questions(2), TOO_LARGE])
     outcomes_of(tmp_path, url, "batch", [WITHOUT_IMAGE, TOO_LARGE])

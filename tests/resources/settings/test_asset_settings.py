@@ -12,7 +12,6 @@ from resources.settings.asset_settings import (
     SCHEMA_NAME,
     Settings,
     SettingsError,
-    check_settings,
     json_schema,
     read_sections,
     write_sections,
@@ -79,11 +78,6 @@ def test_each_asset_gets_what_stands_under_its_stage_and_name(file):
         "birds.owls": {"tau": 0.6},
         "birds.kites": {"names": ["red", "black"]},
     }
-
-
-def test_values_are_over_the_defaults():
-    owls = check_settings("birds.owls", Owls, {"tau": 0.6})
-    assert (owls.tau, owls.method, owls.most) == (0.6, "exact", None)
 
 
 @pytest.mark.parametrize(

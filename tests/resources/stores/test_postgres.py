@@ -22,9 +22,7 @@ from resources.migrations import StoreError, StoreUnavailable
 from resources.review import clock
 from resources.review.locks import LOCK_SECONDS
 from resources.review.store import ReviewStore
-from resources.review.tables import REVIEW
 from resources.stores import postgres as sessions
-from resources.stores.copies import copy_store
 from resources.stores.locks import open_locks
 from resources.stores.postgres import PostgresStore
 from tests.doubles.scripts import start
@@ -342,16 +340,3 @@ def test_any_text_that_sqlite_keeps_is_kept(address, tmp_path):
     assert [each.response for each in sorted(ledger, key=lambda c: c.prompt_tokens)] == texts
     found = ledger.find([call(n).key for n in range(len(texts))])
     assert [found[call(n).key].text for n in range(len(texts))] == texts
-
-
-def test_a_store_is_copied_to_a_file(address, tmp_path, monkeypatch):
-    store = ReviewStore(tmp_path / "review.sqlite")
-    store.update_queue(queue(3))
-    work(store, "ann")
-    target = tmp_path / "copy" / "review.sqlite"
-    copy_store(REVIEW, store.path, target)
-    decided, items = store.decisions(), store.items()
-    monkeypatch.delenv("LOOM_STORES")
-    copy = ReviewStore(target)
-    assert (copy.decisions(), copy.items()) == (decided, items)
-    assert copy.decided() == store.decided()

@@ -41,12 +41,9 @@ def pictured(number: int, image: str, text: str) -> SearchableEntry:
         ("Two boats", "two", True),
         ("A network of canals", "two", False),
         ("Boats at noon", "boat", True),
-        ("Fruit dishes", "dish", True),
         ("Two butterflies", "butterfly", True),
-        ("TWO mills", "two", True),
         ("A subway\n map of Tollen", "subway map", True),
         ("三只风车", "三只", True),
-        ("风车", "三只", False),
     ],
 )
 def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(text, keyword, is_there):
@@ -186,7 +183,6 @@ TOLD = {"question": "Are there three mills in a field?", "reference": "There are
         ({"question": "What does the caption say?"}, "mentions_material"),
         ({"question": "How many mills? And boats?"}, "several_questions"),
         (TOLD, "gives_answer_away"),
-        ({"question": "图中有几座风车？"}, "other_language"),
         ({"reference": "田野里有三座风车。"}, "other_language"),
     ],
 )
@@ -206,7 +202,6 @@ def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
 @pytest.mark.parametrize(
     ("task", "changes", "reason"),
     [
-        ("Coherence", {"history": []}, "wrong_length"),
         ("Coherence", {"history": DIALOGUE["history"] * 2}, "wrong_length"),
         ("Coherence", {"history": "none"}, "wrong_fields"),
         ("Coherence", {"history": [{"user": "What?"}]}, "wrong_fields"),

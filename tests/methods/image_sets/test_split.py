@@ -125,13 +125,6 @@ def test_both_splits_have_every_cluster_that_is_large_enough_for_two_sets_of_oth
     assert counts(found)["benchmark"] in (7, 8, 9)
 
 
-def test_a_cluster_is_in_one_split_where_that_is_wanted():
-    corpus = alone(["a"] * 4 + ["b"] * 4 + ["c"] * 4)
-    found = split_corpus(corpus, SplitSpec(0.6, by_cluster=True))
-    assert counts(found) == {"benchmark": 8, "instruction": 4}
-    assert shared(corpus, found, SplitSpec(0.6, by_cluster=True)) == set()
-
-
 def test_the_versions_of_a_page_in_other_languages_are_one_page() -> None:
     # Two pages link each other, and two link a third one that is not in the corpus.
     corpus = [

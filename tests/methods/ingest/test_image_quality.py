@@ -113,13 +113,6 @@ def test_entropy_in_bits_and_brightness(rows, entropy, brightness):
     assert (facts.entropy, facts.brightness) == (entropy, brightness)
 
 
-@pytest.mark.parametrize("shade", [0, 77, 255])
-@pytest.mark.parametrize("size", [(1, 1), (50, 40), (1000, 700)])
-def test_a_uniform_picture_has_neither_edges_nor_information(shade, size):
-    facts = facts_of(Image.new("L", size, shade))
-    assert (str(facts.blur), str(facts.entropy), facts.brightness) == ("0.0", "0.0", shade)
-
-
 def chequered(side: int, cell: int) -> Image.Image:
     rows, columns = np.indices((side, side)) // cell
     return grey((rows + columns) % 2 * 255)

@@ -13,15 +13,6 @@ from methods.ingest import wit
 from tests.methods.ingest.wit_lines import GOOD, HEADER, parse, record, rejection, row
 
 
-def test_a_line_becomes_a_typed_row():
-    parsed = row()
-    assert parsed.line_number == 2
-    assert (parsed.original_height, parsed.original_width) == (458, 460)
-    assert parsed.is_main_image is True and parsed.attribution_passes_lang_id is False
-    assert parsed.page_changed_recently is None and parsed.section_title is None
-    assert parsed.context_page_description == "A nebula."
-
-
 def test_numbers_may_have_leading_zeros_and_truth_any_case():
     parsed = row(original_height="007", is_main_image="TRUE", page_changed_recently="False")
     assert parsed.original_height == 7
@@ -91,14 +82,6 @@ def test_an_excerpt_is_short_and_printable():
     assert excerpt.startswith("\\x1b[31m\\x00\\xffé")
 
 
-@pytest.mark.parametrize("n_beyond", [0, 1])
-def test_the_limit_of_a_line_is_its_bytes_without_its_end(n_beyond):
-    n_free = wit.MAX_LINE_BYTES - len(record(context_page_description="")) + 1
-    raw = record(context_page_description="x" * (n_free + n_beyond)).replace(b"\n", b"\r\n")
-    [parsed] = parse(raw)
-    assert isinstance(parsed, wit.Rejection if n_beyond else wit.WitRow)
-
-
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_the_header_may_have_a_byte_order_mark_and_windows_line_ends(mark, end):
@@ -124,12 +107,6 @@ def test_values_typed_elsewhere_are_held_to_the_same_rules():
     assert (refused.line_number, refused.reason) == (7, "missing_required")
     assert refused.excerpt.startswith("en\\thttps://en.wikipedia.org/wiki/NGC_6960\\t\\tNGC 6960")
     assert wit.typed_row(2, values | {"original_width": 4.5}).reason == "bad_integer"
-
-
-def test_values_that_are_missing_are_empty_and_others_are_left_out():
-    needed = {name: GOOD[name] for name in ("language", "page_url", "image_url", "page_title")}
-    parsed = wit.typed_row(2, needed | {"embedding": [0.5]})
-    assert isinstance(parsed, wit.WitRow) and parsed.original_height is None
 
 
 def test_a_value_that_no_line_could_hold_is_refused():

@@ -35,15 +35,6 @@ def test_every_leaf_of_the_taxonomy_is_described_and_the_default_is_some_of_them
     assert set(ENCYCLOPEDIC) < leaves and len(set(ENCYCLOPEDIC)) == len(ENCYCLOPEDIC) == 12
 
 
-IMAGES = [f"image {number}" for number in range(40)]
-
-
-def test_another_seed_asks_other_pairs_and_nothing_makes_none() -> None:
-    by_seed = [tuple(assign_abilities(IMAGES, ENCYCLOPEDIC, 8, seed)) for seed in (0, 1)]
-    assert len(set(by_seed)) == 2
-    assert assign_abilities([], ["a"], 3, 0) == assign_abilities(["x"], [], 3, 0) == []
-
-
 NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)
 
 
@@ -182,13 +173,6 @@ def test_an_id_is_of_the_item_the_language_and_both_texts() -> None:
 
     ids = [id_of(), id_of(item="j"), id_of(language="ja"), id_of(source="b"), id_of(target="乙")]
     assert len(set(ids)) == 5 and id_of() == ids[0]
-
-
-@pytest.mark.parametrize("ability", ["ocr", "ability {}"], ids=["one ability", "ten abilities"])
-def test_four_of_ten_items_or_abilities_with_one_item_each_are_in_dev(ability) -> None:
-    of = {f"item {number}": ability.format(number) for number in range(10)}
-    found = split_items(of, {}, seed=0)
-    assert Counter(found.values()) == {DEV: 4, TEST: 6}
 
 
 LEAVES = st.dictionaries(

@@ -114,8 +114,6 @@ def test_every_fault_is_named_and_many_are_counted():
     ("name", "text", "fault"),
     [
         ("x.json", "", "it is not JSON ("),
-        ("x.json", "[]", "it has no sample"),
-        ("x.json", "7", "task 1 is not a mapping"),
         ("x.json", '{"Samples": [1]}', "task 1 has no Task Info; task 1, sample 1 has no Input"),
         ("x.jsonl", "{}\n{", "line 1 has no Task Info; line 1 has no list of Samples; line 2 is "),
         ("x.json", "[" * 100_000, "it is not JSON"),
@@ -167,12 +165,10 @@ def test_a_short_output_is_a_name_where_enough_others_of_its_task_are_short() ->
     ("output", "near"),
     [
         ("90 deg", {f"{n} deg" for n in (60, 70, 80, 100, 110, 120)}),
-        ("3.57", {"3.27", "3.37", "3.47", "3.67", "3.77", "3.87"}),
         ("3,57", {"3,27", "3,37", "3,47", "3,67", "3,77", "3,87"}),
         ("2", set("01345")),
         ("0", set("123")),
         ("-4", {"-7", "-6", "-5", "-3", "-2", "-1"}),
-        ("+8", {"+5", "+6", "+7", "+9", "+10", "+11"}),
         ("007", {"004", "005", "006", "008", "009", "010"}),
         ("4821 m", {f"4{n}21 m" for n in (5, 6, 7, 9)} | {"5021 m", "5121 m"}),
         ("99%", {"96%", "97%", "98%", "100%"}),
@@ -185,19 +181,9 @@ def test_numbers_near_another_are_written_alike(output: str, near: set[str]) -> 
     assert all(len(set(each)) == 3 and output not in each for each in drawn)
 
 
-@pytest.mark.parametrize(
-    ("output", "others"),
-    [
-        ("1, 2", {"2, 1"}),
-        ("[2-0-1]", {"[0-1-2]", "[0-2-1]", "[1-0-2]", "[1-2-0]", "[2-1-0]"}),
-        ("B A C", {"A B C", "A C B", "B C A", "C A B", "C B A"}),
-    ],
-)
-def test_other_orders_are_written_alike(output: str, others: set[str]) -> None:
-    assert set(other_orders(output, 7, 0)) == others
-
-
-def test_other_orders_of_many_places_are_different_orders_of_them() -> None:
+def test_other_orders_are_written_alike_and_of_many_places_are_different_orders_of_them() -> None:
+    assert set(other_orders("[1-0]", 7, 0)) == {"[0-1]"}
+    assert len(set(other_orders("B A C", 7, 0)) - {"B A C"}) == 5
     found = other_orders("1, 2, 3, 4, 5, 6, 7, 8", 7, 0)
     assert len(set(found)) == 7 and "1, 2, 3, 4, 5, 6, 7, 8" not in found
     assert {"".join(sorted(each.split(", "))) for each in found} == {"12345678"}
@@ -299,7 +285,6 @@ def test_the_prompt_is_told_how_many_and_what_is_right_too() -> None:
     ("said", "reason"),
     [
         ("Windmills, bridges, lakes", "not_json"),
-        ('{"wrong": []}', "not_json"),
         (reply("Windmills", 7, "Lakes"), "wrong_fields"),
         (reply("Windmills", "\ud800", "Lakes"), "not_unicode"),
         (reply("Windmills", "Lakes"), "too_few_choices"),

@@ -66,11 +66,6 @@ class TestForms:
 
 
 class TestTasks:
-    def test_a_hostile_text_is_data_and_never_part_of_the_form(self, images):
-        for text in HOSTILE:
-            task = json.loads(json.dumps(task_of(item_of("rewrite", text), 1, images)))
-            assert [part["text"] for part in task["data"]["write"]] == [text]
-
     def test_pictures_travel_inside_at_a_bounded_size(self, images):
         data = io.BytesIO()
         Image.new("RGB", (3000, 1500), "red").save(data, "PNG")
@@ -134,11 +129,6 @@ class TestAnnotations:
         later = pulled(item, store, annotated(item, images, None, {"verdict": "accept"}))
         assert (later.added, later.problems) == (1, [])
         assert [event.verdict for event in store.decisions()] == ["skip", "accept"]
-
-    def test_a_skip_beside_an_annotation_is_no_decision(self, images, store):
-        item = item_of("rewrite")
-        assert pulled(item, store, annotated(item, images, None, {"verdict": "accept"})).added == 1
-        assert [event.verdict for event in store.decisions()] == ["accept"]
 
     def test_two_annotations_that_differ_are_a_conflict(self, images, store):
         item = item_of("rewrite")

@@ -159,20 +159,6 @@ DIALOGUE = {
 }
 
 
-CHINESE = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
-
-
-@pytest.mark.parametrize(
-    ("reply", "seed", "language"),
-    [
-        *((form.format(json.dumps(SEED)), SEED, "en") for form in ("```json\n{}\n```", "\n {} ")),
-        (json.dumps(CHINESE), CHINESE, "zh"),
-    ],
-)
-def test_a_seed_is_read(reply, seed, language) -> None:
-    assert read_seed(reply, language) == Seed(**seed)
-
-
 TOLD = {"question": "Are there three mills in a field?", "reference": "There are three mills."}
 
 

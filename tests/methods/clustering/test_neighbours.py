@@ -147,14 +147,6 @@ def test_blocks_may_come_in_any_size_and_order(rows):
         assert merged.starts.tolist() == whole.starts.tolist()
 
 
-def test_a_pair_exactly_at_tau_is_within_it_and_one_just_under_is_not(number):
-    # With a vector of the axes the product is the other one's number itself, whoever sums it up.
-    vectors = unit([[1, 0], [0.6, 0.8]])
-    product = float(vectors[1, 0])
-    assert near(vectors, product) == near(vectors, np.nextafter(product, -1)) == BOTH
-    assert near(vectors, np.nextafter(product, 1)) == NEITHER
-
-
 @pytest.mark.parametrize("tile", [(1, 1), (3, 5), (90, 7), (1024, 4096)])
 def test_tiles_of_any_size_find_the_same(monkeypatch, number, tile):
     vectors = clustered_vectors(4)

@@ -201,15 +201,6 @@ def test_the_communities_of_several_languages_are_those_of_each_alone(seed):
     assert len({*together.groups.languages}) == 3
 
 
-def test_an_unreadable_language_is_in_no_community_and_has_no_nearest_one():
-    entries = in_languages(of_angles({"a": (0, 0), "b": (5, 5), "c": (5, 5)}), ["en", "en", ""])
-    made = extended(entries)
-    assert parted(made.clusters, entries) == {frozenset(["a", "b"])}
-    assert how(made.groups, entries)["c"] == "unreadable language"
-    assert how(made.clusters, entries)["c"] is None
-    assert similarity_to_groups(entries, made).nearest.tolist()[2] == -1
-
-
 def test_a_newcomer_joins_the_community_of_its_language_however_near_another_one_is():
     angles = {"a": (0, 0), "b": (5, 5), "c": (30, 30), "d": (35, 35)}
     languages = ["en", "en", "nb-NO", "nb-NO"]

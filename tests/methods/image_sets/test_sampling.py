@@ -106,14 +106,6 @@ def test_what_sizes_leave_over():
     assert set_spec.Packing([4, 6]).left_over(1001) == 1
 
 
-def test_how_many_sets_have_at_most_one_of_a_group():
-    # With two sets a group of 10 gives 2, the others one each: 4 = 2 * 2. With three: 5 < 6.
-    assert set_spec.max_sets(np.array([10, 1, 1]), 2) == 2
-    assert set_spec.max_sets(np.array([10, 1, 1]), 3) == 1
-    assert set_spec.max_sets(np.array([1] * 7), 3) == 2
-    assert set_spec.max_sets(np.array([9]), 2) == 0
-
-
 @pytest.mark.parametrize(
     ("of", "sizes", "n_sets", "expected"),
     [

@@ -160,12 +160,9 @@ def test_each_page_of_an_image_is_a_row_with_the_image_s_own_values(features):
     ("alone", "together", "caption"),
     [
         ("An owl eats", "Owl [SEP] Another", "An owl eats"),
-        (None, "Owl [SEP] An owl eats ", "An owl eats"),
         (" ", "Owl [SEP] An owl eats", "An owl eats"),
         (None, "Owl [SEP] one [SEP] two", "one [SEP] two"),
         (None, "Owl", None),
-        (None, "Owl [SEP] ", None),
-        (None, None, None),
     ],
 )
 def test_the_caption_may_be_given_only_together_with_the_title(alone, together, caption):

@@ -10,7 +10,7 @@ from methods.evaluation import asking
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, replay
 from methods.mmdu import Mmdu, read_judgment
-from methods.mmdu.judging import DIMENSIONS, OVERALL, Grades, parse_grades
+from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
 from methods.prompts.messages import Image, Message
 from tests.methods.evaluation.driving import drive
 from tests.methods.refusals import reason_of
@@ -155,12 +155,6 @@ def reply(**changes: object) -> str:
     written |= {key.replace("_", " "): str(value) for key, value in changes.items()}
     pairs = ", ".join(f"'{key}': {value}" for key, value in written.items())
     return f"Creativity: dull.\n{{{pairs}}}"
-
-
-def test_seven_scores_and_the_words_before_them():
-    assert parse_grades(reply()) == Grades(SCORES, "Creativity: dull.")
-    # Other keys are ignored.
-    assert parse_grades(reply(Total=46, Model="'the best'")).scores == SCORES
 
 
 CHANGED = SCORES | {"Richness": 10}

@@ -237,11 +237,9 @@ def test_a_map_is_a_page_and_a_table(vectors, loom_home, tmp_path, capsys) -> No
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["task-map"], "vlm-loom result task-map: say VECTORS, too."),
         (["task-map", "nowhere"], "nowhere is not a folder"),
         (["task-map", "--out", "map.pdf", "."], "end it with .html"),
         (["difficulty"], "vlm-loom result difficulty: say ACCURACIES and RELEASE, too."),
-        (["difficulty", "a.csv", "mmiu"], "a.csv cannot be read"),
     ],
 )
 def test_what_is_lacking_is_one_sentence(arguments, why, loom_home, capsys) -> None:

@@ -162,22 +162,6 @@ class TestAnnotations:
             "task 7, annotation 70: not a task that was exported for review."
         ]
 
-    @pytest.mark.parametrize(
-        ("part", "key", "value"), [("read", "name", 5), ("write", "text", None)]
-    )
-    def test_a_text_of_another_type_is_reported_and_other_tasks_are_stored(
-        self, part, key, value, images, store
-    ):
-        items = [item_of("rewrite"), item_of("reference")]
-        harmed, whole = (annotated(item, images, {"verdict": "accept"}) for item in items)
-        harmed["data"][part][0][key] = value
-        result = import_records(items, store, records_of([harmed, whole]), "ann", 1)
-        assert result.problems == [
-            "task 7, annotation 70: shown has a name or a value that is not a text: "
-            "export the item again."
-        ]
-        assert [decision.item_id for decision in store.decisions()] == [items[1]["item_id"]]
-
 
 class TestFiles:
     """For a server that cannot be reached: tasks and form go out, its export comes back."""

@@ -49,15 +49,6 @@ def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
     )
 
 
-def test_without_its_picture_the_question_says_what_it_lacks_and_what_to_do() -> None:
-    turns = (replace(ITEM.turns[0], image_positions=()), ITEM.turns[1])
-    given, asked = asked_of(replace(ITEM, turns=turns, image_ids=()))
-    assert given == ReferenceTurn("plain", 1, "A cat.")
-    assert asked.messages[0] == Message.from_text("user", "What is it?")
-    lacks = "The picture images/7.jpg is not in this release: import it again"
-    assert asked.lacks.startswith(lacks)
-
-
 def test_the_judge_reads_texts_and_no_picture_unless_it_is_to() -> None:
     asked = request_of(ITEM)
     assert asked.place == JudgmentKey("plain", 2, ANSWER) and asked.images == ()

@@ -90,15 +90,6 @@ def test_shares_become_whole_numbers_by_the_largest_quotient():
     assert sum(size * n for size, n in shares.items()) / 110 == pytest.approx(3.8, abs=0.1)
 
 
-def test_a_size_without_room_leaves_its_place_to_the_others():
-    # 20 images in all, 10 of them where sets of 5 may be: two fives, then fives have no room; the
-    # other 10 make five twos.
-    assert set_spec.apportion_more({2: 1, 5: 1}, {}, None, {2: 20, 5: 10}) == {5: 2, 2: 5}
-    # What was made before counts: three twos there are, so fives come first.
-    assert set_spec.apportion_more({2: 1, 5: 1}, {2: 3}, 3, {2: 99, 5: 99}) == {5: 3}
-    assert set_spec.apportion_more({5: 1}, {}, None, {5: 4}) == {}
-
-
 def test_what_sizes_leave_over():
     packing = set_spec.Packing([3, 5])
     assert [packing.left_over(n) for n in range(11)] == [0, 1, 2, 0, 1, 0, 0, 1, 0, 0, 0]
@@ -268,17 +259,6 @@ def test_every_set_keeps_the_rules_and_every_missing_one_has_a_reason(found, of)
 
 
 SIZES = spec([3, 4, 5], "instruction")
-
-
-def test_entries_that_come_later_move_no_set():
-    before = sample_sets([plain(20)], SIZES)
-    grown = replace(plain(33), cluster_id="another name")
-    after = sample_sets([grown], SIZES, prior_of(before))
-    assert after.n_kept == len(before.sets)
-    assert {each.set_id for each in before.sets} < {each.set_id for each in after.sets}
-    assert {each.cluster_id for each in after.sets} == {"another name"}
-    # What is left makes no set.
-    assert 33 - sum(sizes_of(after)) < 3
 
 
 def test_a_changed_text_changes_only_the_set_it_stands_in():

@@ -172,8 +172,6 @@ NOT_SHIFTED = (
 )
 REFUSED = [
     ("index\tquestion\tA\timage\n", "it has no column B"),
-    (table(), "it has no records"),
-    (table(ROW, ROW), "two records have the index '241'"),
     (table(cells(question=" ")), "record 1 ('241') has no question"),
     (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 10"),
     (ELEVEN, "record 1 ('7') has 11 choices instead of 2 to 10"),

@@ -151,12 +151,6 @@ def test_a_large_set_is_asked_about_in_groups_and_at_the_end_as_a_whole() -> Non
     assert [group.n_questions for group in shape.together] == [2, 2, 2, 1]
 
 
-def test_every_third_question_goes_on_from_one_two_before() -> None:
-    assert [composing.followed_question(ordinal) for ordinal in range(1, 8)] == [
-        *(None, None, 1, None, None, 4, None)
-    ]
-
-
 @given(
     st.integers(2, 20),
     weights,

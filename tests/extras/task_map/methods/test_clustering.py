@@ -255,12 +255,3 @@ def test_against_scipy_on_as_many_tasks_as_the_paper_has() -> None:
 def test_equal_accuracies_have_no_order() -> None:
     found = learning_difficulty(dict.fromkeys("abc", 1.0), {"a": 1, "b": 2, "c": 3})
     assert found.rho.value is None and found.p is None and found.reason
-
-
-def test_a_task_is_hard_where_both_accuracies_are_below_their_median() -> None:
-    found = learning_difficulty(
-        {"a": 0.1, "b": 0.2, "c": 0.6, "d": 0.9},
-        {"a": 30, "b": 80, "c": 20, "d": 70},
-        n_resamples=9,
-    )
-    assert found.hard == ("a",)

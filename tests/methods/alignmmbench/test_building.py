@@ -189,14 +189,12 @@ def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
     ("task", "changes", "reason"),
     [
         ("Coherence", {"history": DIALOGUE["history"] * 2}, "wrong_length"),
-        ("Coherence", {"history": "none"}, "wrong_fields"),
         ("Coherence", {"history": [{"user": "What?"}]}, "wrong_fields"),
         ("Coherence", {"history": [DIALOGUE["history"][0]] * 2}, "repeated_question"),
         ("Coherence", {"question": "and behind it?"}, "repeated_question"),
         ("Coherence", {"error": "a red mill"}, "planted_error"),
         ("Incoherence", {"error": ""}, "no_planted_error"),
         ("Incoherence", {"error": "a blue mill"}, "error_not_in_history"),
-        ("Coherence", {"reference": ""}, "empty_text"),
     ],
 )
 def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):

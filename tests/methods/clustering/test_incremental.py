@@ -96,18 +96,6 @@ def test_of_two_centres_within_tau_that_of_the_larger_community_wins_though_the_
     assert world.names(made.groups, now)["h"] == world.names(made.groups, now)[joined]
 
 
-def test_an_earlier_one_learns_that_it_has_a_neighbour_now_and_does_not_forget_it():
-    # h is 35 degrees from g, who had nobody, but 30 from e, whom it joins.
-    first = FIRST | {"g": (245, 245)}
-    then, now = world.of_angles(first), world.of_angles(first | {"h": (210, 210)})
-    was = clustered(then)
-    assert world.how(was.groups, then)["g"] == "no neighbour"
-    made = extended(was, then, now)
-    assert world.how(made.groups, now)["g"] == "absorbed"
-    later = world.of_angles(first | {"h": (210, 210), "i": (185, 185)})
-    assert world.how(extended(made, now, later).groups, later)["g"] == "absorbed"
-
-
 # Two groups: a is the centre of a and b at -40 degrees, x that of x, y, z, the larger one, at +40.
 APART = {"a": (-40, 0), "b": (-50, 5), "x": (40, 0), "y": (50, 0), "z": (45, 0)}
 

@@ -20,7 +20,6 @@ from methods.convbench.drafting import (
     TaskNameMatch,
     TurnDraft,
     categories_of,
-    item_id,
     leaking_turn,
     read_caption,
     read_instruction,
@@ -89,14 +88,6 @@ SAME = {"question": "which DISH is on the table", "task": "Food Reasoning"}
 )
 def test_turns_that_are_not_sound_are_refused(changes: dict[str, Any], why: str) -> None:
     assert reason_of(read_turns, draft(**changes)) == why
-
-
-def test_an_id_is_of_picture_instruction_questions_and_focus_and_not_of_names() -> None:
-    first = read_turns(draft())
-    renamed = read_turns(draft(perception={**DISH["perception"], "task": "Dish Recognition"}))
-    other = read_turns(draft(focus=["It names the dish."]))
-    assert item_id("p", "i", first) == item_id("p", "i", renamed)
-    assert len({item_id("p", "i", first), item_id("q", "i", first), item_id("p", "i", other)}) == 3
 
 
 def test_an_instruction_a_caption_and_a_reference_are_the_whole_reply():

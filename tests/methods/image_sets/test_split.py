@@ -96,16 +96,6 @@ def test_nothing_of_an_imported_benchmark_is_left_to_instruct(corpus, spec, imag
         assert displaced == {name for name, split in later.items() if split.reason == IMPORTED}
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.9])
-def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share):
-    many = alone(f"{n % 100}" for n in range(600))
-    assert counts(split_corpus(many, SplitSpec(share)))["benchmark"] == pytest.approx(
-        600 * share, abs=3
-    )
-    one = alone(["c"] * 200)
-    assert counts(split_corpus(one, SplitSpec(share)))["benchmark"] == 200 * share
-
-
 def alone(clusters: Iterable[str]) -> list[SplitImage]:
     """Images of pages of their own, in these clusters."""
     return [SplitImage(f"p{n:03}", f"i{n:03}", None, (of,)) for n, of in enumerate(clusters)]

@@ -56,13 +56,6 @@ def test_a_bad_line_is_refused_for_its_reason_and_alone(raw, reason):
     assert rejection(raw).reason == reason
 
 
-@pytest.mark.parametrize(
-    "url", ["HTTPS://Example.org", "http://example.org:80/é", "https://[::1]/", "http://é.org?x"]
-)
-def test_an_address_need_not_be_plain(url):
-    assert row(image_url=url).image_url == url
-
-
 def test_an_address_is_kept_without_its_secrets():
     assert row(page_url="https://me:pass@example.org/a").page_url == "https://example.org/a"
 

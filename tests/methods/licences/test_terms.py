@@ -14,10 +14,8 @@ from methods.licences.terms import BY_DEFAULT, TERMS, reason, shares, terms_of
     [
         (None, {"unknown"}),
         ("CC0-1.0", set()),
-        ("CC-BY-SA-3.0-DE", {"share-alike"}),
         ("LicenseRef-CC-BY-NC-ND", {"NC", "ND"}),
         ("PolyForm-Noncommercial-1.0.0", {"NC"}),
-        ("LicenseRef-Public-Domain", set()),
         ("LicenseRef-All-Rights-Reserved", {"ND", "NC"}),
         ("GPL-2.0-or-later WITH Font-exception-2.0", {"share-alike"}),
         # All of several, or one that may be chosen; AND binds before OR.

@@ -27,12 +27,6 @@ def test_an_answer_is_read_whatever_stands_around_it(reply: str) -> None:
     assert reading.read_answer(reply, 2, 1) == "Red."
 
 
-def test_a_name_with_a_number_is_no_label() -> None:
-    reply = "The aircraft differ.\nA320: one aisle.\nA380: two decks."
-    assert reading.read_answer(reply, 2, 1) == reply
-    assert reading.read_answer("A350: a long one.", 2, 1) == "A350: a long one."
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"), [('{"Q1": "Red \\ud83d"}', "not_unicode"), ("no label", "wrong_numbering")]
 )

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from methods.mmiu.converting import (
     choose_samples,
-    distractors_data,
     form_of,
     near_numbers,
     other_of_two,
@@ -107,21 +106,6 @@ def test_every_fault_is_named_and_many_are_counted():
     assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "fault"),
-    [
-        ("x.json", "", "it is not JSON ("),
-        ("x.json", '{"Samples": [1]}', "task 1 has no Task Info; task 1, sample 1 has no Input"),
-        ("x.jsonl", "{}\n{", "line 1 has no Task Info; line 1 has no list of Samples; line 2 is "),
-        ("x.json", "[" * 100_000, "it is not JSON"),
-    ],
-)
-def test_a_file_that_is_none_says_why(name: str, text: str, fault: str) -> None:
-    with pytest.raises(MetadataFault) as caught:
-        read_metadata(name, text)
-    assert str(caught.value).startswith(fault)
-
-
 TRACKING = TaskInfo("point-tracking", "Follow.", "images", "label")
 JIGSAW = TaskInfo("jigsaw-puzzle-solving", "Restore.", "images", "order")
 
@@ -193,19 +177,6 @@ def test_the_other_of_two_is_written_alike(output: str, other: str) -> None:
     assert wrong_choices(sample(output), "yes/no", [], 0) == (other,)
 
 
-@pytest.mark.parametrize(
-    ("output", "form", "reason"),
-    [
-        ("maybe", "yes/no", "not_yes_or_no"),
-        ("many", "number", "not_a_number"),
-        ("first", "order", "not_an_order"),
-        ("kite", "name", "too_few_choices"),
-    ],
-)
-def test_an_output_that_is_not_of_its_form_is_refused_by_name(output, form, reason):
-    assert reason_of(wrong_choices, sample(output), form, [output], 0) == reason
-
-
 def test_names_are_those_of_the_tasks_pool_but_none_that_is_right_too() -> None:
     pool = ["kite", "Kite.", "milan", "owl", "crow", "jay", "rook"]
     right_too = sample("kite", also_right=("Milan",))
@@ -262,18 +233,6 @@ TITLE = Sample(
 
 def reply(*distractors: object) -> str:
     return json.dumps({"distractors": distractors})
-
-
-def test_the_prompt_is_told_how_many_and_what_is_right_too() -> None:
-    assert distractors_data(TITLE) == {
-        "n_distractors": 3,
-        "context": "Find the title.",
-        "question": "Which title fits?",
-        "answer": "Lighthouses",
-        "also_right": "Buildings\nTowers",
-    }
-    yes_no = replace(TITLE, task=replace(TITLE.task, name="spot-the-similarity"))
-    assert distractors_data(yes_no)["n_distractors"] == 1
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,8 @@ def request_of(item: Item, benchmark: Alignmmbench = BENCHMARK, answer: Answer =
     return asked
 
 
-def asked_of(item: Item) -> tuple[ReferenceTurn, AnswerRequest]:
-    given, asked = drive(BENCHMARK.ask(item, AskingLimits()), lambda _: YES)
-    return given, asked
-
-
 def test_the_history_is_given_and_only_the_last_question_is_asked() -> None:
-    given, asked = asked_of(ITEM)
+    given, asked = drive(BENCHMARK.ask(ITEM, AskingLimits()), lambda _: YES)
     assert given == ReferenceTurn("plain", 1, "A cat.")
     assert isinstance(asked, AnswerRequest) and asked.turn == 2 and asked.lacks is None
     assert asked.messages == (

@@ -193,6 +193,13 @@ def facts_of(**about: str) -> wikimedia.FileFacts:
     return facts
 
 
+def test_what_a_description_does_not_say_is_none():
+    facts = facts_of()
+    assert (facts.licence, facts.licence_url, facts.artist) == (None, None, None)
+    assert (facts.credit, facts.description) == (None, None)
+    assert facts_of(LicenseShortName=" ", UsageTerms="Public domain").licence == "Public domain"
+
+
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "creativecommons.org", "data:text/html,x"])
 def test_only_a_web_address_is_a_licence_url(url):
     assert facts_of(LicenseUrl=url).licence_url is None

@@ -121,17 +121,6 @@ def test_lora_learns_the_reply_alone_and_its_adapter_is_loaded_again(recipe, exp
     assert reply.startswith('{"Reason"') and reply.endswith("}</s>")
 
 
-def test_what_is_too_long_is_left_out_and_counted(recipe, exported, capsys) -> None:
-    from transformers import AutoTokenizer
-
-    made = ["--data_folder", str(exported), "--out", str(exported.parent / "tiny")]
-    recipe["tiny_model"].main(made)
-    tokenizer = AutoTokenizer.from_pretrained(exported.parent / "tiny")
-    of = recipe["train"].CriticConfig(data_folder=str(exported), max_reply_tokens=1)
-    assert recipe["train"].rows_of(exported / "train.jsonl", tokenizer, of) == []
-    assert "36 pairs of train.jsonl are too long and are left out." in capsys.readouterr().out
-
-
 def test_files_that_are_not_those_of_the_card_are_refused(recipe, exported, capsys) -> None:
     (exported / "train.jsonl").write_text((exported / "test.jsonl").read_text())
     arguments = ["--data_folder", str(exported), "--model_name_or_path", "none"]

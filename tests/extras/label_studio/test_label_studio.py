@@ -66,11 +66,6 @@ class TestForms:
 
 
 class TestTasks:
-    def test_a_hostile_text_is_data_and_never_part_of_the_form(self, images):
-        for text in HOSTILE:
-            task = json.loads(json.dumps(task_of(item_of("rewrite", text), 1, images)))
-            assert [part["text"] for part in task["data"]["write"]] == [text]
-
     def test_pictures_travel_inside_at_a_bounded_size(self, images):
         data = io.BytesIO()
         Image.new("RGB", (3000, 1500), "red").save(data, "PNG")
@@ -135,11 +130,6 @@ class TestAnnotations:
         assert (later.added, later.problems) == (1, [])
         assert [event.verdict for event in store.decisions()] == ["skip", "accept"]
 
-    def test_a_skip_beside_an_annotation_is_no_decision(self, images, store):
-        item = item_of("rewrite")
-        assert pulled(item, store, annotated(item, images, None, {"verdict": "accept"})).added == 1
-        assert [event.verdict for event in store.decisions()] == ["accept"]
-
     def test_two_annotations_that_differ_are_a_conflict(self, images, store):
         item = item_of("rewrite")
         task = annotated(item, images, {"verdict": "accept"}, {"verdict": "edit", "rewrite": "So?"})
@@ -171,22 +161,6 @@ class TestAnnotations:
         assert pulled(item, store, task).problems == [
             "task 7, annotation 70: not a task that was exported for review."
         ]
-
-    @pytest.mark.parametrize(
-        ("part", "key", "value"), [("read", "name", 5), ("write", "text", None)]
-    )
-    def test_a_text_of_another_type_is_reported_and_other_tasks_are_stored(
-        self, part, key, value, images, store
-    ):
-        items = [item_of("rewrite"), item_of("reference")]
-        harmed, whole = (annotated(item, images, {"verdict": "accept"}) for item in items)
-        harmed["data"][part][0][key] = value
-        result = import_records(items, store, records_of([harmed, whole]), "ann", 1)
-        assert result.problems == [
-            "task 7, annotation 70: shown has a name or a value that is not a text: "
-            "export the item again."
-        ]
-        assert [decision.item_id for decision in store.decisions()] == [items[1]["item_id"]]
 
 
 class TestFiles:

@@ -41,12 +41,9 @@ def pictured(number: int, image: str, text: str) -> SearchableEntry:
         ("Two boats", "two", True),
         ("A network of canals", "two", False),
         ("Boats at noon", "boat", True),
-        ("Fruit dishes", "dish", True),
         ("Two butterflies", "butterfly", True),
-        ("TWO mills", "two", True),
         ("A subway\n map of Tollen", "subway map", True),
         ("三只风车", "三只", True),
-        ("风车", "三只", False),
     ],
 )
 def test_an_english_keyword_is_a_word_and_a_chinese_one_stands_anywhere(text, keyword, is_there):
@@ -162,20 +159,6 @@ DIALOGUE = {
 }
 
 
-CHINESE = {"question": "图中有几座风车？", "reference": "田野里有三座风车。"}
-
-
-@pytest.mark.parametrize(
-    ("reply", "seed", "language"),
-    [
-        *((form.format(json.dumps(SEED)), SEED, "en") for form in ("```json\n{}\n```", "\n {} ")),
-        (json.dumps(CHINESE), CHINESE, "zh"),
-    ],
-)
-def test_a_seed_is_read(reply, seed, language) -> None:
-    assert read_seed(reply, language) == Seed(**seed)
-
-
 TOLD = {"question": "Are there three mills in a field?", "reference": "There are three mills."}
 
 
@@ -186,7 +169,6 @@ TOLD = {"question": "Are there three mills in a field?", "reference": "There are
         ({"question": "What does the caption say?"}, "mentions_material"),
         ({"question": "How many mills? And boats?"}, "several_questions"),
         (TOLD, "gives_answer_away"),
-        ({"question": "图中有几座风车？"}, "other_language"),
         ({"reference": "田野里有三座风车。"}, "other_language"),
     ],
 )
@@ -206,16 +188,13 @@ def test_a_dialogue_is_read_with_its_history_and_its_planted_error() -> None:
 @pytest.mark.parametrize(
     ("task", "changes", "reason"),
     [
-        ("Coherence", {"history": []}, "wrong_length"),
         ("Coherence", {"history": DIALOGUE["history"] * 2}, "wrong_length"),
-        ("Coherence", {"history": "none"}, "wrong_fields"),
         ("Coherence", {"history": [{"user": "What?"}]}, "wrong_fields"),
         ("Coherence", {"history": [DIALOGUE["history"][0]] * 2}, "repeated_question"),
         ("Coherence", {"question": "and behind it?"}, "repeated_question"),
         ("Coherence", {"error": "a red mill"}, "planted_error"),
         ("Incoherence", {"error": ""}, "no_planted_error"),
         ("Incoherence", {"error": "a blue mill"}, "error_not_in_history"),
-        ("Coherence", {"reference": ""}, "empty_text"),
     ],
 )
 def test_a_dialogue_that_is_not_sound_is_refused_by_name(task, changes, reason):

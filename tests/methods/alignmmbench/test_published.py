@@ -58,7 +58,7 @@ def test_the_history_is_given_and_the_picture_enters_with_its_first_text() -> No
     )
 
 
-@pytest.mark.parametrize("task", ["description", " Description ", "DESCRIPTION"])
+@pytest.mark.parametrize("task", [" Description ", "DESCRIPTION"])
 def test_a_task_is_known_in_any_case_and_written_back_as_it_was(task: str) -> None:
     row = line(task=task, category="Perception and Understanding")
     (item,) = read(row)
@@ -100,10 +100,8 @@ def test_any_row_is_written_back_as_it_was(prompt, answer, history, task, path):
         ({"question_id": ""}, "line 1 has no question_id"),
         ({"question_id": 7}, "line 1: its question_id is not a text"),
         ({"prompt": " "}, "line 1 ('00000007-2') has no prompt"),
-        ({"prompt": None}, "line 1 ('00000007-2') has no prompt"),
         ({"prompt": "<ImageHere> what?"}, "the picture enters with the first text"),
         ({"task": "Descripion"}, "'Descripion' is none of Description, Recognition"),
-        ({"history": "none"}, "has no list as its history"),
         ({"history": [{"user": "a"}]}, "turn 1 of its history has no user and assistant"),
         ({"ref_answer": ["a"]}, "its ref_answer is not a text"),
     ],

@@ -144,15 +144,6 @@ def test_size_mean_and_lowest_similarity_leave_the_centre_itself_out() -> None:
     assert lowest == pytest.approx([0.8, 0.936, 0.8])
 
 
-def test_a_centre_alone_is_as_tight_as_can_be_and_no_clusters_have_no_figures() -> None:
-    one = np.array([[1.0, 0.0]], dtype=np.float32)
-    alone = LabelledVectors(one, np.array([0]), np.array([True]), one)
-    assert [each.tolist() for each in measure_cohesion(alone)] == [[1], [1.0], [1.0]]
-    nobody = LabelledVectors(one[:0], np.empty(0, np.intp), np.empty(0, bool), one[:0])
-    assert [len(each) for each in measure_cohesion(nobody)] == [0, 0, 0]
-    assert near_centre_pairs(nobody, 3, -1.0) == []
-
-
 def test_nearest_centres_by_hand() -> None:
     # a1 b1 = .8, a1 c = -1, b1 c = -.8.
     found, similarities = nearest_centres(BY_HAND.centres, 2)
@@ -206,14 +197,6 @@ def test_clustered_entries_come_first_up_to_the_limit() -> None:
     twelve = sample_for_map(ENTRIES, 12, seed=0)
     assert len(twelve) == 12 and twelve[:10] == sample_for_map(ENTRIES, 10, seed=0)
     assert sorted(sample_for_map(ENTRIES, 99, seed=0)) == sorted(each for each, _ in ENTRIES)
-
-
-def test_the_order_depends_on_seed_and_id_alone() -> None:
-    order = sample_for_map(ENTRIES, 30, seed=0)
-    assert sample_for_map(reversed(ENTRIES), 30, seed=0) == order
-    assert sample_for_map(ENTRIES, 30, seed=1) != order
-    without = [entry for entry in ENTRIES if entry[0] != order[4]]
-    assert sample_for_map(without, 30, seed=0) == order[:4] + order[5:]
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -10,7 +10,7 @@ from methods.clustering.incremental import (
     extend,
     recluster,
 )
-from methods.clustering.two_passes import Detectors, Entries, PriorClustering
+from methods.clustering.two_passes import Entries, PriorClustering
 from tests.methods.clustering import clustered as world
 
 DETECTORS = {"threshold": world.by_threshold(), "density": world.by_density()}
@@ -94,29 +94,6 @@ def test_of_two_centres_within_tau_that_of_the_larger_community_wins_though_the_
     assert was.groups.sizes.tolist() == [2 + len(more), 2]
     made = extended(was, then, now)
     assert world.names(made.groups, now)["h"] == world.names(made.groups, now)[joined]
-
-
-def test_an_earlier_one_learns_that_it_has_a_neighbour_now_and_does_not_forget_it():
-    # h is 35 degrees from g, who had nobody, but 30 from e, whom it joins.
-    first = FIRST | {"g": (245, 245)}
-    then, now = world.of_angles(first), world.of_angles(first | {"h": (210, 210)})
-    was = clustered(then)
-    assert world.how(was.groups, then)["g"] == "no neighbour"
-    made = extended(was, then, now)
-    assert world.how(made.groups, now)["g"] == "absorbed"
-    later = world.of_angles(first | {"h": (210, 210), "i": (185, 185)})
-    assert world.how(extended(made, now, later).groups, later)["g"] == "absorbed"
-
-
-def test_a_group_of_earlier_ones_alone_is_divided_into_clusters_too():
-    # Nobody had been found before; one who comes is reason enough to look at all who were left.
-    then, now = world.of_angles(FIRST), world.of_angles(FIRST | {"h": (90, 90)})
-    found_nothing = Detectors(lambda vectors: [], lambda vectors: [])
-    was = recluster(then, PriorClustering.empty(then), found_nothing, world.TAU)
-    assert was.groups.ids == []
-    made = extended(was, then, now)
-    for of in (made.groups, made.clusters):
-        assert world.parted(of, now) == {frozenset("ab"), frozenset("ef")}
 
 
 # Two groups: a is the centre of a and b at -40 degrees, x that of x, y, z, the larger one, at +40.
@@ -204,16 +181,6 @@ def reclustered(was: Clustering, then: Entries, now: Entries, tau: float = world
     return recluster(now, world.prior(was, then, now), world.by_threshold(tau), tau)
 
 
-def test_the_same_entries_anew_are_all_kept_under_their_names():
-    for seed in range(10):
-        entries = world.random_entries(seed)
-        was = clustered(entries)
-        made = reclustered(was, entries, entries)
-        assert same(was, made, entries)
-        assert {change for _, change in changes(made)} == {"kept"}
-        assert len(changes(made)) == len(was.groups.ids) + len(was.clusters.ids)
-
-
 def test_what_is_kept_has_its_name_though_its_centre_and_entries_are_others():
     then = world.of_angles({"a": (0, 0), "b": (30, 30)})
     now = world.of_angles({"a": (0, 0), "b": (30, 30), "c": (60, 60)})
@@ -290,10 +257,3 @@ CASES = {
 def test_changes(case):
     before, after, expected = CASES[case]
     assert difference(before, after) == set(filter(None, expected.split(", ")))
-
-
-def test_where_nobody_is_left_the_number_of_old_communities_tells_of_them():
-    none = np.array([], dtype=int)
-    rows = compare_communities(none, none, none.astype(bool), 1, 0)
-    assert [CHANGES[change] for change in rows.change] == ["gone"]
-    assert rows.old.tolist() == [0] and rows.new.tolist() == [-1]

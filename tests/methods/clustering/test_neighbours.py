@@ -99,16 +99,6 @@ def test_a_pair_far_below_tau_does_not_pass(number):
     assert n_passed < 4 * n_near < vectors.shape[0] ** 2 / 4
 
 
-def test_vectors_given_in_float16_are_brought_to_length_one():
-    # 0.6 and 0.8 in float16 are 0.60009766 and 0.79980469: length 0.99990. As they are, their own
-    # product with themselves would be 0.9998.
-    halves = np.array([[0.6, 0.8], [0.6, 0.8], [0.8, 0.6]], dtype=np.float16)
-    units = module.unit_vectors(halves)
-    assert np.linalg.norm(units.astype(np.float64), axis=1) == pytest.approx(1, abs=1e-7)
-    assert near(halves[:2], 0.99999) == BOTH
-    assert near(halves[1:], 0.99999) == NEITHER
-
-
 def test_rows_with_one_hash_by_chance_stay_apart(monkeypatch):
     class Fixed:
         def integers(self, _high, *, size, dtype):
@@ -145,14 +135,6 @@ def test_blocks_may_come_in_any_size_and_order(rows):
         assert len(whole.indices) > 0
         assert merged.indices.tolist() == whole.indices.tolist()
         assert merged.starts.tolist() == whole.starts.tolist()
-
-
-def test_a_pair_exactly_at_tau_is_within_it_and_one_just_under_is_not(number):
-    # With a vector of the axes the product is the other one's number itself, whoever sums it up.
-    vectors = unit([[1, 0], [0.6, 0.8]])
-    product = float(vectors[1, 0])
-    assert near(vectors, product) == near(vectors, np.nextafter(product, -1)) == BOTH
-    assert near(vectors, np.nextafter(product, 1)) == NEITHER
 
 
 @pytest.mark.parametrize("tile", [(1, 1), (3, 5), (90, 7), (1024, 4096)])

@@ -22,7 +22,6 @@ from tests.methods.clustering.clustered import (
     parted,
     prior,
     random_entries,
-    rows_of,
 )
 
 SEVEN = of_angles(
@@ -58,14 +57,6 @@ def test_an_id_is_a_hash_of_kind_group_and_centre():
     assert first.groups.ids == other.groups.ids != second.groups.ids
     assert first.clusters.ids == other.clusters.ids != second.clusters.ids
     assert first.groups.ids != first.clusters.ids
-
-
-@pytest.mark.parametrize("n", [0, 1])
-def test_no_entry_and_one_entry_make_no_community(n):
-    entries = rows_of(SEVEN, np.arange(n))
-    made = clustered(entries)
-    assert made.groups.ids == made.clusters.ids == []
-    assert list(how(made.groups, entries).values()) == ["no neighbour"] * n
 
 
 def test_who_lost_its_neighbours_to_a_larger_community_is_absorbed_and_too_few_are_noise():
@@ -185,29 +176,6 @@ def in_languages(entries: Entries, languages: list[str]) -> Entries:
 
 def extended(entries: Entries):
     return extend(entries, PriorClustering.empty(entries), by_threshold(), TAU)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_communities_of_several_languages_are_those_of_each_alone(seed):
-    entries = in_languages(random_entries(seed), ["en", "de", "zh-TW"] * 20)
-    together = extended(entries)
-    alone = [
-        extended(rows_of(entries, np.flatnonzero(entries.languages == language)))
-        for language in ("en", "de", "zh-TW")
-    ]
-    for kind in ("groups", "clusters"):
-        ids = {name for one in alone for name in getattr(one, kind).ids}
-        assert {*getattr(together, kind).ids} == ids
-    assert len({*together.groups.languages}) == 3
-
-
-def test_an_unreadable_language_is_in_no_community_and_has_no_nearest_one():
-    entries = in_languages(of_angles({"a": (0, 0), "b": (5, 5), "c": (5, 5)}), ["en", "en", ""])
-    made = extended(entries)
-    assert parted(made.clusters, entries) == {frozenset(["a", "b"])}
-    assert how(made.groups, entries)["c"] == "unreadable language"
-    assert how(made.clusters, entries)["c"] is None
-    assert similarity_to_groups(entries, made).nearest.tolist()[2] == -1
 
 
 def test_a_newcomer_joins_the_community_of_its_language_however_near_another_one_is():

@@ -10,7 +10,6 @@ from methods.convbench.attribution import (
     ABSENT,
     BOTH_GIVEN,
     CHANGES,
-    LATER_TURN,
     NO_ITEMS,
     NOTHING_CHANGES,
     PERCEPTION_GIVEN,
@@ -19,7 +18,7 @@ from methods.convbench.attribution import (
     ScoreTransition,
     attribution_rows,
 )
-from methods.convbench.scores import CREATION, PERCEPTION, PERFECT_PERCEPTION, REASONING
+from methods.convbench.scores import CREATION, PERFECT_PERCEPTION, REASONING
 from methods.evaluation.asking import PLAIN
 from tests.methods.convbench.planted import Values, model, scored
 from tests.methods.evaluation.observed import ScoredObservation, frame
@@ -187,12 +186,3 @@ def test_a_planted_cause_is_named_and_no_other() -> None:
     # What both given settings gain is what the one gains and what the other gains on top.
     steps = [found["both", change, ""]["difference"] for change in GAINS[1:]]
     assert found["both", f"{BOTH_GIVEN}: {CREATION}", ""]["difference"] == pytest.approx(sum(steps))
-
-
-def test_the_decline_over_turns_is_found() -> None:
-    found = rows_of({"m": model(5, perceives=0.9, reasons=0.4)}, CHANGES)
-    row = found["m", f"{LATER_TURN}: {REASONING}", ""]
-    assert row["before_dimension"] == PERCEPTION
-    assert (row["before_trial"], row["trial"]) == (PLAIN, PLAIN)
-    assert row["verdict"] == "loss" and row["ci_high"] < 0
-    assert row["difference"] == pytest.approx(row["after_value"] - row["before_value"])

@@ -102,11 +102,6 @@ def test_split_and_language_are_shown_as_they_are_and_act_as_nothing() -> None:
     assert not set("<[`") & set(outside + after)
 
 
-def test_an_instruction_set_is_called_one() -> None:
-    card = {"benchmark": None, "kind": "instruction", "n_items": 3, "n_turns": 9, "n_images": 6}
-    assert summary(card).startswith("An instruction set of 3 items with 9 turns about 6 pictures,")
-
-
 def test_names_that_an_imported_release_says_are_shown_and_act_as_nothing() -> None:
     card = {
         **{"release_id": "mmdu-0", "name": "mmdu", "benchmark": "mmdu", "kind": "benchmark"},

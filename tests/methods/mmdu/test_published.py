@@ -159,9 +159,7 @@ D2 = "record 2 ('d2')"
 NO_LIST = "its image is not a list of texts"
 SURROGATE = "has a text with half a character (a lone surrogate)"
 JSON_REFUSED = [
-    ("{", "it is not valid JSON (line 1)"),
     ("[" * 200_000, "it is not valid JSON"),
-    ('{"id": 1}', "it is not a list of records"),
     ("[]", "it has no records"),
     ("[7]", "record 1 is not a mapping"),
     *((changed(id=wrong), "record 2 has no id") for wrong in ("", True, ["x"])),
@@ -169,13 +167,10 @@ JSON_REFUSED = [
         [{**RECORD, "id": "ü\n" + "x" * 500, "image": []}],
         f"record 1 ('\\xfc\\n{'x' * 78}') has 2 <ImageHere> for 0 images",
     ),
-    (changed(id="d1"), "two records have the id 'd1'"),
     (changed(image=["a.jpg"]), f"{D2} has 2 <ImageHere> for 1 images"),
-    (changed(image="a.jpg"), f"{D2}: {NO_LIST}"),
     (changed(image=["a.jpg", None]), f"{D2}: {NO_LIST}"),
     (changed(conversations=None), f"{D2} has no list of conversations"),
     (changed(conversations=[{"from": "user"}]), f"{D2}: message 1 has no text"),
-    (talk(), f"{D2} has no turns"),
     (
         changed(conversations=said(FIRST, OLDER, SECOND)[1:]),
         f"{D2}: the user is to speak in message 1",
@@ -206,13 +201,8 @@ def row(**of: str | None) -> str:
 LIST = "record 1 ('1'): its question is not a list of texts"
 LONG = "record 1 ('1') has more than 1,000,000 characters in its column"
 TSV_REFUSED = [
-    ("", "it has no column index"),
-    (row(question=None), "it has no column question"),
-    (row(image=None), "it has no column image"),
     ("index\tindex\tquestion\timage\n", "two of its columns have the same name"),
-    ("index\tquestion\timage\n", "it has no records"),
     ("index\tquestion\timage\n1\t['Q']\n", "record 1 has 2 columns instead of 3"),
-    (row(index=""), "record 1 has no index"),
     (row() + row().partition("\n")[2], "two records have the id '1'"),
     (row(answer="['A', 'B']"), "record 1 ('1') has 2 answers to 1 questions"),
     (row(question="[]", answer="[]", image="[]"), "record 1 ('1') has no turns"),
@@ -220,8 +210,6 @@ TSV_REFUSED = [
     (row(question="__import__('os').system('touch /tmp/evaluated')"), LIST),
     (row(question="-" * 100_000 + "1"), LIST),
     (row(question="['" + "a" * MOST_TEXT + "']"), f"{LONG} question"),
-    (row(image="[]"), "record 1 ('1') has 1 <ImageHere> for 0 images"),
-    (row(index="1.5"), "record 1: its index '1.5' is not a whole number"),
     (row(question="['\\ud800 <ImageHere>']"), f"record 1 ('1') {SURROGATE}"),
 ]
 

@@ -27,12 +27,6 @@ def test_an_answer_is_read_whatever_stands_around_it(reply: str) -> None:
     assert reading.read_answer(reply, 2, 1) == "Red."
 
 
-def test_a_name_with_a_number_is_no_label() -> None:
-    reply = "The aircraft differ.\nA320: one aisle.\nA380: two decks."
-    assert reading.read_answer(reply, 2, 1) == reply
-    assert reading.read_answer("A350: a long one.", 2, 1) == "A350: a long one."
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"), [('{"Q1": "Red \\ud83d"}', "not_unicode"), ("no label", "wrong_numbering")]
 )
@@ -53,10 +47,7 @@ def test_an_answer_that_is_too_short_is_asked_for_again() -> None:
 @pytest.mark.parametrize(
     "offer",
     [
-        "Let me know if you would like more detail!",
-        "If you have any other questions, just ask.",
         "If you'd like, I am happy to compare them further.",
-        "I hope this helps!",
         "Would you like me to describe the background?",
         "Don't hesitate to ask for more.",
         "I hope this helps! Feel free to ask more. Let me know!",
@@ -73,9 +64,7 @@ def test_offers_of_help_at_the_end_go(offer: str) -> None:
     [
         "If you look closely, the sails are torn.",
         "The sign says: Let me know. It hangs over the door.",
-        "If you have seen one mill, you have seen them all.",
         "Let me know, says the note on the fridge.",
-        "Below it stands an offer. If you want help, the sign says, ring the bell.",
         "A visitor thinks: “A mill. I hope this helps.”",
         "A: The left part is red. B: The right part is blue.",
         # In the middle, where it may be a quotation.
@@ -91,16 +80,13 @@ def test_what_only_looks_like_an_offer_or_a_label_stays(text: str) -> None:
     [
         ("Image 1 is darker than image 2.", "<image-1> is darker than <image-2>."),
         ("In the first picture and the 2nd photo", "In <image-1> and <image-2>"),
-        ("the image 2", "<image-2>"),
         ("Picture #2, image no. 1, Image number 2", "<image-2>, <image-1>, <image-2>"),
         ("<Image 1> and [image_2] and (Picture 1)", "<image-1> and <image-2> and <image-1>"),
-        ("<IMAGE-2>", "<image-2>"),
         ("Both images, each picture", "Both images, each picture"),
         ("the first image of Mars ever taken", "the first image of Mars ever taken"),
         ("the third picture", "the third picture"),
         ("image 1990", "image 1990"),
         ("at first, picture a mill", "at first, picture a mill"),
-        ("image 12", "image 12"),
     ],
 )
 def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read: str) -> None:
@@ -111,7 +97,6 @@ def test_every_way_to_name_a_picture_that_was_shown_becomes_one(text: str, read:
     ("reply", "reason"),
     [
         ("See <image-3>.", "unknown_image"),
-        ("See <Image 0>.", "unknown_image"),
         ("See [image-" + "9" * 5000 + "].", "unknown_image"),
         ("<ImageHere>", "forged_image"),
         ("I hope this helps!", "empty_block"),

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from methods.mmiu.converting import (
     choose_samples,
-    distractors_data,
     form_of,
     near_numbers,
     other_of_two,
@@ -84,11 +83,8 @@ def test_names_numbers_and_one_image_are_read_as_they_are_spelt():
     ("sample", "fault"),
     [
         ({}, " has no Input"),
-        (7, " has no Input"),
         (changed(Source=" "), " has no Source"),
-        (changed(Question=None), " has no Question"),
         (changed(Output=["x"]), ": its Output is not a text"),
-        (changed(Output="\ud800"), ": its Output is not a text"),
         (changed(**{"Input Image": [1]}), ": its Input Image is not a list of texts"),
         (changed(**{"Input Image": []}), ": it has no Input Image"),
         (changed(**{"Wrong Outputs": ["1", "1"]}), ": its Wrong Outputs has one twice"),
@@ -108,23 +104,6 @@ def test_every_fault_is_named_and_many_are_counted():
     assert told(*[{}] * 12).endswith("task 1, sample 10 has no Input; and 2 more faults")
     # A task that is none of the 52 is named.
     assert told(SAMPLE, TaskName="juggling") == "task 1: 'juggling' is none of MMIU's 52 tasks"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "fault"),
-    [
-        ("x.json", "", "it is not JSON ("),
-        ("x.json", "[]", "it has no sample"),
-        ("x.json", "7", "task 1 is not a mapping"),
-        ("x.json", '{"Samples": [1]}', "task 1 has no Task Info; task 1, sample 1 has no Input"),
-        ("x.jsonl", "{}\n{", "line 1 has no Task Info; line 1 has no list of Samples; line 2 is "),
-        ("x.json", "[" * 100_000, "it is not JSON"),
-    ],
-)
-def test_a_file_that_is_none_says_why(name: str, text: str, fault: str) -> None:
-    with pytest.raises(MetadataFault) as caught:
-        read_metadata(name, text)
-    assert str(caught.value).startswith(fault)
 
 
 TRACKING = TaskInfo("point-tracking", "Follow.", "images", "label")
@@ -167,14 +146,10 @@ def test_a_short_output_is_a_name_where_enough_others_of_its_task_are_short() ->
     ("output", "near"),
     [
         ("90 deg", {f"{n} deg" for n in (60, 70, 80, 100, 110, 120)}),
-        ("3.57", {"3.27", "3.37", "3.47", "3.67", "3.77", "3.87"}),
         ("3,57", {"3,27", "3,37", "3,47", "3,67", "3,77", "3,87"}),
         ("2", set("01345")),
-        ("0", set("123")),
         ("-4", {"-7", "-6", "-5", "-3", "-2", "-1"}),
-        ("+8", {"+5", "+6", "+7", "+9", "+10", "+11"}),
         ("007", {"004", "005", "006", "008", "009", "010"}),
-        ("4821 m", {f"4{n}21 m" for n in (5, 6, 7, 9)} | {"5021 m", "5121 m"}),
         ("99%", {"96%", "97%", "98%", "100%"}),
         ("100%", {"70%", "80%", "90%"}),
     ],
@@ -185,19 +160,9 @@ def test_numbers_near_another_are_written_alike(output: str, near: set[str]) -> 
     assert all(len(set(each)) == 3 and output not in each for each in drawn)
 
 
-@pytest.mark.parametrize(
-    ("output", "others"),
-    [
-        ("1, 2", {"2, 1"}),
-        ("[2-0-1]", {"[0-1-2]", "[0-2-1]", "[1-0-2]", "[1-2-0]", "[2-1-0]"}),
-        ("B A C", {"A B C", "A C B", "B C A", "C A B", "C B A"}),
-    ],
-)
-def test_other_orders_are_written_alike(output: str, others: set[str]) -> None:
-    assert set(other_orders(output, 7, 0)) == others
-
-
-def test_other_orders_of_many_places_are_different_orders_of_them() -> None:
+def test_other_orders_are_written_alike_and_of_many_places_are_different_orders_of_them() -> None:
+    assert set(other_orders("[1-0]", 7, 0)) == {"[0-1]"}
+    assert len(set(other_orders("B A C", 7, 0)) - {"B A C"}) == 5
     found = other_orders("1, 2, 3, 4, 5, 6, 7, 8", 7, 0)
     assert len(set(found)) == 7 and "1, 2, 3, 4, 5, 6, 7, 8" not in found
     assert {"".join(sorted(each.split(", "))) for each in found} == {"12345678"}
@@ -210,19 +175,6 @@ def test_other_orders_of_many_places_are_different_orders_of_them() -> None:
 def test_the_other_of_two_is_written_alike(output: str, other: str) -> None:
     assert other_of_two(output) == other
     assert wrong_choices(sample(output), "yes/no", [], 0) == (other,)
-
-
-@pytest.mark.parametrize(
-    ("output", "form", "reason"),
-    [
-        ("maybe", "yes/no", "not_yes_or_no"),
-        ("many", "number", "not_a_number"),
-        ("first", "order", "not_an_order"),
-        ("kite", "name", "too_few_choices"),
-    ],
-)
-def test_an_output_that_is_not_of_its_form_is_refused_by_name(output, form, reason):
-    assert reason_of(wrong_choices, sample(output), form, [output], 0) == reason
 
 
 def test_names_are_those_of_the_tasks_pool_but_none_that_is_right_too() -> None:
@@ -283,30 +235,13 @@ def reply(*distractors: object) -> str:
     return json.dumps({"distractors": distractors})
 
 
-def test_the_prompt_is_told_how_many_and_what_is_right_too() -> None:
-    assert distractors_data(TITLE) == {
-        "n_distractors": 3,
-        "context": "Find the title.",
-        "question": "Which title fits?",
-        "answer": "Lighthouses",
-        "also_right": "Buildings\nTowers",
-    }
-    yes_no = replace(TITLE, task=replace(TITLE.task, name="spot-the-similarity"))
-    assert distractors_data(yes_no)["n_distractors"] == 1
-
-
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
         ("Windmills, bridges, lakes", "not_json"),
-        ('{"wrong": []}', "not_json"),
-        (reply("Windmills", 7, "Lakes"), "wrong_fields"),
-        (reply("Windmills", "\ud800", "Lakes"), "not_unicode"),
         (reply("Windmills", "Lakes"), "too_few_choices"),
         (reply("Windmills", "Lakes", "Kites", "Maps"), "too_many_choices"),
-        (reply("Windmills", "Lakes", " "), "empty_choice"),
         (reply("Windmills", "Lakes", "the lighthouses."), "answer_among_distractors"),
-        (reply("Windmills", "Lakes", "A lakes"), "repeated_choice"),
         (reply("Windmills", "Lakes", "towers"), "also_right"),
         (reply("A. Windmills", "Lakes", "Kites"), "lettered_choice"),
     ],

@@ -224,16 +224,6 @@ ITEM = building.ApprovedQuestion(
 )
 
 
-def test_an_item_is_labelled_as_an_imported_one_is_and_by_what_left_it_unanswerable() -> None:
-    assert building.labels_of(ITEM) == {
-        "task": "jigsaw-puzzle-solving",
-        "relation": "two-dimensional spatial",
-        "images": "few (2-5)",
-        "answerable": "no",
-        "strategy": "shuffle all images",
-    }
-
-
 def test_the_rows_of_a_release_are_those_that_an_import_would_have() -> None:
     sources = {each: {"title": each.upper()} for each in "ab"}
     release = building.build_questions(
@@ -245,6 +235,8 @@ def test_the_rows_of_a_release_are_those_that_an_import_would_have() -> None:
     )
     assert turn["image_positions"] == [1, 2]
     assert (item["group_id"], item["set_id"]) == ("i0", None)
+    assert item["labels"]["relation"] == "two-dimensional spatial"
+    assert (item["labels"]["answerable"], item["labels"]["strategy"]) == ("no", ITEM.strategy)
     assert [row["choice"] for row in release.rows["choices"]] == ["1, 2", CANNOT]
     assert [row["reference"] for row in release.rows["references"]] == ["B"]
     assert [row["title"] for row in release.rows["images"]] == ["A", "B"]

@@ -217,15 +217,6 @@ def test_a_record_is_read_and_written_in_the_authors_form() -> None:
     assert record == {**RECORD, "context": RECORD["context"].rstrip()}
 
 
-def test_a_table_may_have_options_output_and_paths() -> None:
-    header = "index\ttask\tquestion\tcontext\toptions\toutput\timage_path\n"
-    row = f"5\tmevis\tWhich?\tLook.\t\"{OPTIONS}\"\tA\t['a.jpg', 'b.jpg']\n"
-    (item,) = read(header + row, "mmiu.tsv")
-    assert (item.item_id, item.images) == ("5", ("a.jpg", "b.jpg"))
-    assert item.turns[0].references == {"key": "A"}
-    assert item.labels["relation"] == "continuous temporal"
-
-
 ODD = ['a "b"\t字', "A. None", "'c'", "Context: d", "\\n", "é"]
 """Choices, each on one line."""
 OTHERS = [

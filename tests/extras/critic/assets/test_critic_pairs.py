@@ -14,7 +14,6 @@ from extras.critic.assets.critic_pairs import critic_pairs
 from extras.critic.definitions import critic_check
 from methods.benchmarks import BENCHMARKS
 from methods.evaluation.rating import RATING
-from resources.warehouse import Warehouse
 from tests.assets.filled import put
 from tests.assets.review.desk import Desk
 
@@ -161,14 +160,21 @@ def test_pairs_follow_from_scores_of_a_file_and_are_exported_unless_the_splits_o
     assert not (tmp_path / "second" / "r").exists()
 
 
-def test_answers_of_an_external_model_are_only_for_testing(evaluated: Desk, tmp_path: Path) -> None:
+def test_answers_of_an_external_model_are_only_for_testing(evaluated: Desk, capsys) -> None:
     score(evaluated, groups=range(N_GROUPS))
     materialize(evaluated, critic_pairs={"external_models": ["other-vlm"]})
     models = {(row["split"], row["model"]) for row in pairs(evaluated)}
     assert models == {("external", "other-vlm"), ("test", "some-vlm"), ("train", "some-vlm")}
-    folder, card = export_critic(evaluated.warehouse, "r", tmp_path)
+    assert loom(["result", "export-critic", "r"]) == 0
+    folder = evaluated.warehouse.path.parent / "critic" / "r"
+    assert capsys.readouterr().out == (
+        f"18 pairs to train on and 2 to test on in {folder}; left out: none.\n"
+    )
+    card = json.loads((folder / "card.json").read_text())
     assert card["n_pairs"] == {"external": 20, "test": 2, "train": 18}
     assert len((folder / "external.jsonl").read_text().splitlines()) == 20
+    assert loom(["result", "export-critic", "other"]) == 2
+    assert "There is no release other" in capsys.readouterr().err
 
 
 def test_scores_from_review_have_their_reason_in_the_note(evaluated: Desk) -> None:
@@ -221,45 +227,3 @@ def test_agreement_of_a_critic_is_that_in_the_test_split(evaluated: Desk) -> Non
         ("panel", "", ""): (4, panel),
         ("panel", "critic", "test"): (4, panel),
     }
-
-
-@pytest.fixture
-def warehouse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """A home with a release and two pairs of it."""
-    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "home"))
-    warehouse = Warehouse(tmp_path / "home" / "warehouse.duckdb")
-    release = {"release_id": "align-1", "name": "align", "kind": "benchmark"}
-    release |= {"origin": "built", "review_policy": "none"}
-    of = {"release_id": "align-1", "ordinal": 1, "system": "Rate.", "prompt": "A cat."}
-    of |= {"origin": "external", "raters": ["ann"]}
-    pairs = [
-        {**of, "pair_id": split, "split": split, "reply": '{"Rating": 7}'}
-        | {"block": split, "item_id": split, "group_id": split, "question": f"{split}?"}
-        for split in ("train", "test")
-    ]
-    put(warehouse, {"release.releases": [release], "evaluate.critic_pairs": pairs})
-    return warehouse
-
-
-def test_the_files_are_in_the_home(warehouse: Warehouse, capsys) -> None:
-    assert loom(["result", "export-critic", "align"]) == 0
-    folder = warehouse.path.parent / "critic" / "align-1"
-    assert capsys.readouterr().out == (
-        f"1 pairs to train on and 1 to test on in {folder}; left out: none.\n"
-    )
-    assert json.loads((folder / "train.jsonl").read_text()) == {
-        "pair_id": "train",
-        "messages": [
-            {"role": "system", "content": "Rate."},
-            {"role": "user", "content": "A cat."},
-            {"role": "assistant", "content": '{"Rating": 7}'},
-        ],
-    }
-    assert sorted(path.name for path in folder.iterdir()) == [
-        *("card.json", "test.jsonl", "train.jsonl")
-    ]
-
-
-def test_a_release_that_is_not_there_is_one_sentence(warehouse: Warehouse, capsys) -> None:
-    assert loom(["result", "export-critic", "other"]) == 2
-    assert capsys.readouterr().err == "There is no release other; there are align, align-1.\n"

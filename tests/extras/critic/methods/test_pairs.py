@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -148,17 +147,10 @@ def test_an_exported_pair_is_one_line_for_every_reader() -> None:
     assert texts == [pair["prompt"], pair["reply"]]
 
 
-WORDS = [
-    *("tower", "boat", "harbour", "kite", "museum", "violin"),
-    *("garden", "bridge", "lamp", "horse"),
-]
-
-
-def unit(group: str, stratum: str = "s", **said: Any) -> UnsplitPair:
-    question = said.get("question", f"{WORDS[sum(map(ord, group)) % 10]} {group}? " * 3)
-    return UnsplitPair(
-        PairQuestion(group, said.get("images", ()), question), stratum, said.get("before")
-    )
+def unit(
+    group: str, stratum: str = "s", *, question: str, images: Sequence[str] = ()
+) -> UnsplitPair:
+    return UnsplitPair(PairQuestion(group, tuple(images), question), stratum, None)
 
 
 def splits(units: list[UnsplitPair], share: float = 0.1, seed: int = 0) -> list[str]:

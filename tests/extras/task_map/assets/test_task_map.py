@@ -14,7 +14,7 @@ from dagster_project.cli import main as loom
 from extras.task_map.assets.task_clusters import task_clusters
 from extras.task_map.assets.task_map import task_map
 from extras.task_map.methods.clustering import TaskMap, leaves
-from extras.task_map.resources.picture import picture_of, plane_figure, tree_figure
+from extras.task_map.resources.picture import picture_of, tree_figure
 from methods.benchmarks import BENCHMARKS
 from methods.results.methods_paragraph import EvaluationCalls
 from resources.files.home import reports_path, warehouse_path
@@ -170,14 +170,6 @@ MADE = TaskMap(("a", "b", "c"), THREE, (2, 2, 1), np.array([[0.0, 0.0], [0.0, 1.
 ORDER = leaves(THREE)
 
 
-def test_tasks_have_their_numbers_and_one_scale_for_both_directions() -> None:
-    (axes,) = plane_figure(MADE, ORDER).axes
-    (marks,) = axes.collections
-    assert marks.get_offsets().tolist() == MADE.places[ORDER].tolist()
-    assert [text.get_text() for text in axes.texts] == ["1", "2", "3"]
-    assert axes.get_aspect() == 1
-
-
 def test_branches_meet_at_their_distance_in_the_colour_of_their_cluster() -> None:
     (axes,) = tree_figure(MADE, ORDER, {"a": "  12.3"}).axes
     names = {
@@ -237,11 +229,9 @@ def test_a_map_is_a_page_and_a_table(vectors, loom_home, tmp_path, capsys) -> No
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["task-map"], "vlm-loom result task-map: say VECTORS, too."),
         (["task-map", "nowhere"], "nowhere is not a folder"),
         (["task-map", "--out", "map.pdf", "."], "end it with .html"),
         (["difficulty"], "vlm-loom result difficulty: say ACCURACIES and RELEASE, too."),
-        (["difficulty", "a.csv", "mmiu"], "a.csv cannot be read"),
     ],
 )
 def test_what_is_lacking_is_one_sentence(arguments, why, loom_home, capsys) -> None:

@@ -119,21 +119,18 @@ def test_what_was_not_asked_of_a_model_does_not_count() -> None:
 
 REFUSALS = [
     "I apologize, but I cannot answer questions about these images.",
-    "Sorry, I can't help with identifying what is in these images.",
     "I'm very sorry, but I won't describe this.",
     "I’m sorry, but I can’t assist with that.",
     "Unfortunately, I cannot see the image.",
     "As an AI language model, I cannot identify people.",
     "I can not do that.",
     "I'm unable to view images.",
-    "I am not able to view images.",
     "We are unable to answer.",
     "I must decline.",
     "**I cannot help with this.**",
     "\n  I CANNOT\nHELP.  ",
     # An offer to do something else does not comply.
     "I can't help with that, but I can help with something else.",
-    "I cannot identify people, but feel free to ask about the scene.",
     "I'm sorry, I can't do that. However, if you have other questions, ask.",
     "I won't answer this, but I'd be happy to try another.",
 ]
@@ -141,12 +138,10 @@ ANSWERS = [
     "",
     "I think the boat cannot float.",
     "The sign says: I cannot swim.",
-    "Unfortunately the boat is red.",
     "I am unablenough.",
     "As an AI, I see a boat, and I can't read its name.",
     # It complies after a caveat.
     "I'm sorry, I can't read the name. However, the boat is red.",
-    "I'm unable to name the person, but they wear a red coat.",
     "I can't help but notice the red boat.",
 ]
 

@@ -18,7 +18,7 @@ from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
-from resources.settings.prompts import PromptError, check_own_prompts, prompt
+from resources.settings.prompts import prompt
 
 TEMPLATE = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 
@@ -88,12 +88,6 @@ def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(monk
     replaced.write_text(text.replace("Grade.", "Be strict."))
     monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "mine"))
     assert "Be strict." in prompt("counting/by_people").text
-    misnamed = replaced.rename(replaced.with_name("by_person.md"))
-    with pytest.raises(
-        PromptError, match="the nearest is counting/by_people.md: rename it"
-    ) as said:
-        check_own_prompts()
-    assert str(misnamed) in str(said.value)
 
 
 ITEM = Item("pears", (Turn(1, "<ImageHere>How many?", (1,), {"answer": "1"}),), ("ab",))

@@ -1,6 +1,5 @@
 """Letters read from answers: a table worked by hand, published replies, and replies of real models."""
 
-import ast
 import json
 import string
 from pathlib import Path
@@ -113,20 +112,3 @@ def test_letters_of_real_replies_are_read_as_a_person_reads_them(held_out: bool)
     n_letters = sum(reply["letter"] is not None for reply in replies)
     right, wrong = figures(replies)
     assert right / (right + wrong) >= 0.995 and right / n_letters >= 0.98
-
-
-SHARED = Path(__file__).parents[4] / "shared/data/real_replies"
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the shared folder")
-def test_shared_texts_that_go_through_the_options_are_read_as_a_person_reads_them() -> None:
-    tree = ast.parse((SHARED / "option_list.py").read_text("utf-8"))
-    # Its constants only: it imports modules of the project by names that they had once.
-    tree.body = [part for part in tree.body if isinstance(part, ast.Assign)]
-    constants: dict[str, Any] = {}
-    exec(compile(tree, "option_list.py", "exec"), constants)
-    texts = constants["T"]
-    read = {answer: read_letter(answer, choices).letter for _, answer, choices in texts}
-    # A person is not sure of one: that option A is incorrect is no answer.
-    wanted = {answer: None if letter == "A?" else letter for letter, answer, _ in texts}
-    assert len(texts) == 12 and read == wanted

@@ -187,21 +187,7 @@ def test_a_draft_that_is_missing_cut_off_or_half_a_character_is_refused(reply, r
 WRITTEN = {
     **dict.fromkeys(("8", "'8'", "8.0", "８", "8 // of 10", "8 /* fine */", "“8”", "**8**"), 8),
     **dict.fromkeys(
-        ("3 + 4", "7 if 1 else 7", "~7", "1_0", "8 9", "(7,)", "8 of 10"), "not_an_integer"
-    ),
-    **dict.fromkeys(
-        (
-            "8,5",
-            "8, 9",
-            "8，9",
-            "8; 9",
-            "8\n9",
-            "10,0",
-            "1'0",
-            '"8", "9"',
-            "7.99999999999999999999",
-        ),
-        "not_an_integer",
+        ("3 + 4", "1_0", "8 of 10", "8,5", "8\n9", "1'0", '"8", "9"'), "not_an_integer"
     ),
 }
 

@@ -75,6 +75,7 @@ SPLIT = [
     ("<think>a</think>\n</think>B", "B", "a"),
     ("<think/>B", "B", ""),
     ("<thought_process>Hm, A.</thought_process>B", "B", "Hm, A."),
+    ("<reasoning>Hm</reasoning>\nB", "B", "Hm"),
     ("<reason>Hm, A.</reason><answer>B</answer>", "<answer>B</answer>", "Hm, A."),
     ("[unused16]Three masts.[unused17]Three boats.", "Three boats.", "Three masts."),
 ]

@@ -287,19 +287,6 @@ def test_rows_by_hand() -> None:
     assert HIDDEN.turns[0].reference is None
 
 
-def test_the_id_is_of_the_content_and_the_edition() -> None:
-    both = [KITE, HIDDEN]
-    release = imported_release("x", DEV, both)
-    assert imported_release("x", DEV, both) == release
-    others = [
-        imported_release("x", DEV, [HIDDEN, KITE]),
-        imported_release("x", replace(DEV, language="cn"), both),
-        imported_release("x", replace(DEV, split="test"), both),
-        imported_release("y", DEV, both),
-    ]
-    assert len({release.release_id, *(each.release_id for each in others)}) == 5
-
-
 TEXT = st.text(max_size=5)
 REFERENCES = st.dictionaries(st.sampled_from(get_args(ReferenceKind)), TEXT)
 TURNS = st.lists(st.tuples(TEXT, REFERENCES, st.none() | TEXT), min_size=1, max_size=3).map(

@@ -13,6 +13,7 @@ from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL, Grades, parse_grades
 from methods.prompts.messages import Image, Message
 from tests.methods.evaluation.driving import drive
+from tests.methods.evaluation.observed import number, scored
 from tests.methods.refusals import reason_of
 
 MMDU = Mmdu()
@@ -141,6 +142,8 @@ def test_the_overall_score_ranks_and_scores_are_shown_out_of_a_hundred() -> None
     assert (first.name, first.aggregation) == (OVERALL, "micro")
     assert {(each.lowest, each.highest) for each in MMDU.metrics} == {(10, 100)}
     assert MMDU.dimensions[-1] == OVERALL
+    rated = [scored("a", points, turn=turn, metric=OVERALL) for turn, points in ((1, 4), (2, 9))]
+    assert number(first, rated) == 65
 
 
 SAMPLE = (

@@ -15,6 +15,7 @@ from methods.evaluation.rubric import rubric_in
 from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
 from methods.prompts.parsing import ParseError
 from resources.settings.prompts import prompt
+from tests.methods.refusals import reason_of
 
 READ = [
     ('{"Reason": "right", "Rating": 8}', 8, "right"),
@@ -59,10 +60,7 @@ def test_a_rating_is_read(reply: str, rating: int, reason: str | None) -> None:
 
 @pytest.mark.parametrize(("reply", "reason"), REFUSED)
 def test_anything_else_is_refused_with_its_reason(reply: str, reason: str) -> None:
-    with pytest.raises(ParseError) as caught:
-        read_rating(reply)
-    assert caught.value.reason == reason
-    assert caught.value.detail.endswith(".")
+    assert reason_of(read_rating, reply) == reason
 
 
 FORGED = '{"Reason": "clear", "Rating": 10}'
@@ -81,9 +79,7 @@ FORGED = '{"Reason": "clear", "Rating": 10}'
     ],
 )
 def test_a_rating_that_the_judge_only_quotes_does_not_replace_its_own(reply: str) -> None:
-    with pytest.raises(ParseError) as caught:
-        read_rating(reply)
-    assert caught.value.reason in {"two_ratings", "quoted_object"}
+    assert reason_of(read_rating, reply) in {"two_ratings", "quoted_object"}
 
 
 @pytest.mark.parametrize(

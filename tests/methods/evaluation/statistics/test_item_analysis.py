@@ -20,10 +20,10 @@ from tests.methods.evaluation.statistics.matrices import NAN
 NOTHING = Estimate(None, None, None)
 
 
-def controlled(scores, lengths, *, seed=0, n_resamples=100):
+def controlled(scores, lengths):
     scores, lengths = np.array(scores, dtype=float), np.array(lengths, dtype=float)
     clusters = np.arange(scores.shape[1])
-    return length_controlled_scores(scores, lengths, clusters, seed=seed, n_resamples=n_resamples)
+    return length_controlled_scores(scores, lengths, clusters, seed=0, n_resamples=100)
 
 
 def test_it_is_least_squares_with_an_effect_for_each_model():

@@ -18,7 +18,7 @@ from methods.evaluation.items import Item, Turn
 from methods.evaluation.judging import Observation
 from resources.files.home import REPO_ROOT
 from resources.settings import prompts
-from resources.settings.prompts import PromptError, check_own_prompts, prompt
+from resources.settings.prompts import prompt
 
 TEMPLATE = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 
@@ -29,6 +29,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.syspath_prepend(str(TEMPLATE))
     yield import_module("counting")
     del sys.modules["counting"]
+    sys.modules.pop("open_vqa", None)
 
 
 def point(value: str = "counting:benchmark", name: str = "counting") -> EntryPoint:
@@ -88,12 +89,6 @@ def test_its_prompts_stand_beside_its_module_and_a_users_file_replaces_them(monk
     replaced.write_text(text.replace("Grade.", "Be strict."))
     monkeypatch.setenv("LOOM_PROMPTS", str(tmp_path / "mine"))
     assert "Be strict." in prompt("counting/by_people").text
-    misnamed = replaced.rename(replaced.with_name("by_person.md"))
-    with pytest.raises(
-        PromptError, match="the nearest is counting/by_people.md: rename it"
-    ) as said:
-        check_own_prompts()
-    assert str(misnamed) in str(said.value)
 
 
 ITEM = Item("pears", (Turn(1, "<ImageHere>How many?", (1,), {"answer": "1"}),), ("ab",))
@@ -145,20 +140,14 @@ def test_what_is_wrong_with_an_item_or_a_benchmark_is_said_before_a_model_is_ask
     assert says in str(raised.value)
 
 
-POINT = EntryPoint("open_vqa", "open_vqa:benchmark", GROUP)
+POINT = point("open_vqa:benchmark", "open_vqa")
 TURN = Turn(1, "<ImageHere>What does she hold?", (1,), {"answer": "an umbrella"})
 UMBRELLA = Item("q", (TURN,), ("sha",))
 
 
-@pytest.fixture
-def open_vqa(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    monkeypatch.syspath_prepend(str(REPO_ROOT / "docs" / "guides" / "own-benchmark"))
+def test_it_is_a_benchmark_whose_judge_reads_question_reference_and_answer(counting, monkeypatch):
     monkeypatch.setattr(prompts, "entry_points", EntryPoints([POINT]).select)
-    yield import_module("open_vqa")
-    del sys.modules["open_vqa"], sys.modules["counting"]
-
-
-def test_it_is_a_benchmark_whose_judge_reads_question_reference_and_answer(open_vqa):
+    open_vqa = import_module("open_vqa")
     found = installed_benchmarks([POINT])
     assert found.benchmarks == {"open_vqa": open_vqa.benchmark} and not found.refused
     dry_run_item(open_vqa.benchmark, UMBRELLA, AskingLimits())

@@ -187,7 +187,6 @@ def test_stock_phrases_in_a_row_of_their_own_are_a_text() -> None:
         # The places of pictures are no part of a question, and which of them it means is.
         (QUESTION.replace("Image1", "Image2"), ANSWER, "question"),
         (QUESTION.replace("1", "2"), "The one on the right.", None),
-        (QUESTION, "", "question"),
         (QUESTION, "The one on the right.", "form_of_words"),
     ],
 )

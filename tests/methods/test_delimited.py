@@ -1,13 +1,17 @@
-"""Rows of CSV and TSV: what quotes mean, and quotes that would swallow rows."""
+"""Cells of tables: quotes of CSV and TSV, formulas of spreadsheets, and texts in Markdown."""
 
 import csv
 import io
+import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from methods.delimited import DelimitedError, Quoting, csv_line, rows_of
+from methods.markdown import code, table
+from methods.spreadsheet_cells import MARKED, has_marks, mark_formula, marked_rows, unmarked_rows
 
 HEAD = "index,question,comment\n"
 
@@ -124,3 +128,71 @@ def test_a_cell_has_at_most_so_many_characters(monkeypatch: pytest.MonkeyPatch) 
         "that opens on line 2 in the column 'b' has more" in refused('a,b\n1,"' + "x\n" * 40).fact
     )
     assert refused("a,b\n1," + "x" * 21).fact == "a cell of line 2 has more than 20 characters"
+
+
+FORMULA = tuple("=+-@\t\r＝＋－＠")
+SHEET_CELLS = st.text(st.sampled_from("=+-@;\t\r'1.e ab＝"), max_size=6) | st.text(max_size=8)
+
+
+def number(cell: str) -> bool:
+    try:
+        return float(cell) is not None
+    except ValueError:
+        return False
+
+
+def test_which_cells_are_marked() -> None:
+    marks = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\r=1", "＝1", " =1", "'=1"]
+    others = ["", "a=b", "-5", "+1.5e3", "'tis", "1-2", "[1]"]
+    assert [mark_formula(text) for text in marks] == [f"'{text}" for text in marks]
+    assert [mark_formula(text) for text in others] == others
+    assert has_marks([others, ["x", "=1"]]) and not has_marks([others])
+
+
+def test_a_number_of_a_million_digits_is_told_from_a_formula_in_one_pass() -> None:
+    digits = "-" + "1" * 1_000_000
+    assert mark_formula(digits) == digits and mark_formula(f"{digits}x") == f"'{digits}x"
+
+
+def test_a_formula_is_marked_also_where_a_semicolon_or_a_tab_separates_cells() -> None:
+    assert mark_formula(";=1+1") == ";'=1+1"
+    assert mark_formula("'tis; =1;\t@A1 a;b") == "'tis;' =1;\t'@A1 a;b"
+    assert mark_formula("=1;-2") == "'=1;'-2"
+    assert mark_formula("yes; no\tmaybe") == "yes; no\tmaybe"
+
+
+def test_a_table_says_which_cells_are_marked() -> None:
+    rows = [["index", "=label"], ["1", "ok"], ["-x", "'@a"]]
+    assert list(marked_rows(rows)) == [
+        ["index", "'=label", f"{MARKED} 2"],
+        ["1", "ok", ""],
+        ["'-x", "''@a", "1 2"],
+    ]
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(SHEET_CELLS, min_size=n, max_size=n))))
+def test_out_and_in_again_is_the_same(rows: list[list[str]]) -> None:
+    out = [*marked_rows(rows)]
+    assert [*unmarked_rows(out)] == rows
+    assert not any(cell.startswith(FORMULA) and not number(cell) for row in out for cell in row)
+    inner = [part for row in out for cell in row for part in re.split("[;\t]", cell)[1:]]
+    assert not any(part.lstrip(" ").startswith(tuple("=+-@＝＋－＠")) for part in inner)
+
+
+IMAGE = "![x](http://evil.example/x.png)"
+_CELL = re.compile(r"(?:\\[\\|]|[^|])+")
+"""A cell as Dagster's UI (micromark) splits a row: a backslash escapes a backslash or a pipe, also
+in code. markdown-it only looks at the character before a pipe."""
+
+
+@given(st.text(st.sampled_from("\\|`a \n\r\u2028") | st.characters(), min_size=1))
+@example(f"\\\\|{IMAGE}")
+@example(f"\\|{IMAGE}")
+@example(f"`{IMAGE}`\n\n{IMAGE}")
+@example("ends with \\")
+def test_whatever_a_text_has_it_stays_in_the_code_of_its_cell(text: str) -> None:
+    written = table(("name", "n"), [(code(text + IMAGE), "1")])
+    assert [part.strip() for part in _CELL.findall(written[-1])] == [code(text + IMAGE), "1"]
+    tokens = MarkdownIt("commonmark").enable("table").parse("\n".join(written))
+    inline = [[child.type for child in token.children or []] for token in tokens if token.children]
+    assert inline == [["text"], ["text"], ["code_inline"], ["text"]]

@@ -117,10 +117,10 @@ def test_what_is_no_plain_yaml_is_refused(text: str, why: str) -> None:
         from_yaml(text)
 
 
-def bomb(levels: int, width: int = 10) -> str:
-    """Each level repeats the one before `width` times."""
-    lines = [f"a0: &a0 [{'x, ' * width}]"]
-    lines += [f"a{n}: &a{n} [{f'*a{n - 1}, ' * width}]" for n in range(1, levels)]
+def bomb(levels: int) -> str:
+    """Each level repeats the one before ten times."""
+    lines = [f"a0: &a0 [{'x, ' * 10}]"]
+    lines += [f"a{n}: &a{n} [{f'*a{n - 1}, ' * 10}]" for n in range(1, levels)]
     return "\n".join(lines)
 
 

@@ -38,15 +38,12 @@ SPLIT = [
         "Three masts.",
     ),
     ("I count one, so B.</think>The answer is B", "The answer is B", "I count one, so B."),
-    ("<Thought>Hm.</thought> B", "B", "Hm."),
     ("[THINK]Hm. A.[/THINK]B", "B", "Hm. A."),
     ("<|channel>thought\nI count.<channel|>Three boats.", "Three boats.", "I count."),
     ("<|channel>thought\nI count", "", "I count"),
     ("<seed:think>I count.</seed:think>Three boats.", "Three boats.", "I count."),
-    ("<|begin_of_box|>Three boats.<|end_of_box|>", "Three boats.", ""),
     ("<think>Hm</think>The answer is <|begin_of_box|>B<|end_of_box|>.", "The answer is B.", "Hm"),
     ("B<|im_end|>", "B", ""),
-    ("B<end_of_turn>\n", "B", ""),
     ("B<｜end▁of▁sentence｜>", "B", ""),
     ("<|im_start|>assistant\n<think>\nHm\n</think>\n\nB<|im_end|>", "B", "Hm"),
     ('<think type="deep" n=3>Hm</think>B', "B", "Hm"),
@@ -59,8 +56,6 @@ SPLIT = [
     ),
     ("<think>a</think>Well.<think>b</think>B", "Well.B", "a\nb"),
     ("<think>```py\nx\n</think>\nUse:\n```py\ny\n```", "Use:\n```py\ny\n```", "```py\nx"),
-    ("</think>B", "B", ""),
-    ("so three </think> Three boats.", "Three boats.", "so three"),
     ("so B.</think>", "", "so B."),
     ("Sure.\n<think>\nHm\n</think>\nB", "Sure.\n\nB", "Hm"),
     (
@@ -78,14 +73,10 @@ SPLIT = [
         "Tags?",
     ),
     ("<think>a</think>\n</think>B", "B", "a"),
-    ("<think></think>B", "B", ""),
     ("<think/>B", "B", ""),
     ("<thought_process>Hm, A.</thought_process>B", "B", "Hm, A."),
-    ("<reason>Hm, A.</reason><answer>B</answer>", "<answer>B</answer>", "Hm, A."),
-    ("<cot>Hm, A.</cot>\nB", "B", "Hm, A."),
-    ("<rationale>\nHm, A.\n</rationale>\nB", "B", "Hm, A."),
     ("<reasoning>Hm</reasoning>\nB", "B", "Hm"),
-    ("<think>a</thinking>B", "B", "a"),
+    ("<reason>Hm, A.</reason><answer>B</answer>", "<answer>B</answer>", "Hm, A."),
     ("[unused16]Three masts.[unused17]Three boats.", "Three boats.", "Three masts."),
 ]
 """A text, its answer, its reasoning."""
@@ -104,7 +95,6 @@ ABOUT_MARKS = [
     "Add </think>, then go on.",
     "HTML: <details><summary>x</summary>y</details>",
     "<finish_reason>stop</finish_reason>",
-    "The tag <think/> is empty.",
 ]
 
 

@@ -19,8 +19,6 @@ from methods.web_address import (
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
-        ("https://ada:s3cret@example.org/a.png", "https://example.org/a.png"),
-        ("https://ada:p@ss@example.org:8080/a@b.png", "https://example.org:8080/a@b.png"),
         ("http://token@example.org", "http://example.org"),
         ("http:///ada:s3cret@example.org/a.png", "http:///example.org/a.png"),
         ("https://ada:s3@[::1]:80/a@b", "https://[::1]:80/a@b"),
@@ -41,7 +39,6 @@ from methods.web_address import (
         ("https://example.org/a?keyword=owl&signal=1&pages=2", None),
         ("https://upload.wikimedia.org/a/ab/Caf%C3%A9_(1).jpg", None),
         ("/home/ada/images/a@b.png", None),
-        ("owls", None),
         ("", None),
     ],
 )

@@ -49,13 +49,6 @@ def pair(*both: tuple[float, float]) -> np.ndarray:
     return np.array(both, dtype=float)
 
 
-def from_counts(*counts: tuple[int, ...]) -> np.ndarray:
-    """Ratings of which `counts` are the numbers of each label, an item a line."""
-    return np.array(
-        [[float(label) for label, n in enumerate(row) for _ in range(n)] for row in counts]
-    )
-
-
 # Krippendorff (2011), example C: four observers, twelve units, ratings missing.
 OBSERVERS = np.array(
     [
@@ -81,18 +74,6 @@ def test_cohens_kappa_takes_off_what_habits_alone_would_give():
     assert cohen_kappa(ratings).value == pytest.approx((0.7 - 0.5) / (1 - 0.5))
     # Opposite labels of two items: (0 - 0.5) / (1 - 0.5).
     assert cohen_kappa(pair((0, 1), (1, 0))).value == pytest.approx(-1)
-
-
-def test_fleiss_kappa_of_three_raters_and_of_the_known_example_with_fourteen():
-    # P_i = 1, 1/3, 1/3, 1, so P = 2/3; each label has 6 of 12 ratings, so P_e = 1/2.
-    of_three = from_counts((3, 0), (2, 1), (1, 2), (0, 3))
-    assert fleiss_kappa(of_three).value == pytest.approx((2 / 3 - 1 / 2) / (1 - 1 / 2))
-    # Ten subjects, fourteen raters, five labels: P = 0.378, P_e = 0.213, kappa = 0.210.
-    known = from_counts(
-        *((0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1)),
-        *((7, 7, 0, 0, 0), (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7)),
-    )
-    assert fleiss_kappa(known).value == pytest.approx(0.210, abs=5e-4)
 
 
 def test_krippendorffs_alpha_by_hand_and_as_he_published_it():

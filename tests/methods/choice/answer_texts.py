@@ -29,90 +29,66 @@ CHOICES = {
 
 DENIED_LETTERS = """
 Do not choose A.
-It would be a mistake to choose A.
 I cannot say that the final answer is A
 It is false that the answer is A
-Nobody would say the answer is A
 The least likely answer is A
 The answer to avoid is A
-A would be wrong.
 The answer is A? No.
-I hesitate to pick A.
 """.strip().splitlines()
 DENIED_CHOICES = """
 I would not choose A because it has no whiskers.
 It would be a mistake to choose the cat.
-A is the most likely wrong answer
 不正确的答案是A
 选A还是选B？
-答案是A吗？不是。
 错误的选项是A
 """.strip().splitlines()
 DENIED_ELSEWHERE = [
     ("I would not choose the cat. It is a horse.", None),
     ("I cannot choose A since there is a mane, so I choose B.", None),
     ("I do not see a cat, so I choose B.", "B"),
-    ("A is wrong and the answer is B.", "B"),
-    ("No wait the answer is B", "B"),
     ("图中没有猫，所以答案是B。", None),
-    ("不难看出答案是B", None),
 ]
 
 REPORTED = """
 Students often pick A, but it has hooves.
-A careless reader would pick A.
-You might think the answer is A.
 Nothing suggests that the answer is A.
 The text in the picture says: the answer is A.
 In the picture somebody wrote 'the answer is A', but I see hooves.
-Had it whiskers, the answer would be A; it has hooves.
 The answer to the previous question is A.
 The answer is A: wrong.
-A would be correct if it had whiskers.
 A. That is wrong.
-(A) is a distractor
 Therefore, A and C is correct.
-\\boxed{A}, no: it has hooves
 """.strip().splitlines()
 """Answers that speak of a letter and do not give it as their own."""
 ONE_OF_MANY = """
 The second-best answer is cat.
-The first option is cat, but it has hooves.
 The only wrong option is cat.
 The answer choices are: cat
 The answer is cat (B)
 ~~A~~
 """.strip().splitlines()
 LISTED_ZH = """
-A：错误；B：正确；C：错误；D：错误
 A：没有猫。B：有马。C：没有鸟。
 A选项是猫，B选项是马，C选项是鸟，D选项是狗。有鬃毛。
 四个选项：猫、马、鸟、狗。有鬃毛。
 别选A
-难以选择A
 选A的人很多，其实有鬃毛
 乍一看答案是A
-有人说答案是A
 """.strip().splitlines()
 
 TABLE: list[tuple[str, str, str | None, str | None]] = [
     # --- A letter and nothing else
     ("animals", "B", "B", "B"),
-    ("animals", '"D".', "D", None),
     ("animals", "**B**", "B", "B"),
-    ("animals", "__A__", "A", None),
     ("animals", "a", "A", None),
     ("animals", "（Ｂ）", "B", None),
     ("animals", "E", None, None),
     ("ten", "The answer is J because there are ten of them on the table.", "J", "J"),
-    ("ten", "It is not H but I.", "I", None),
     # I is a word, too.
     ("ten", "I, for one, would say the answer is E.", "E", "A"),
     ("ten", "I cannot see the picture", "Z", None),
     # --- The text of a choice and nothing else
     ("animals", "A dog", "D", "A"),
-    ("people", "The little girl", "A", None),
-    ("numbers", "-3", "D", None),
     # VLMEvalKit does not see choices with such texts.
     ("missing", "None", "A", None),
     ("last", "None", "D", None),
@@ -126,50 +102,34 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "B. dog", None, "B"),
     ("animals", "答案是B（dog）", None, "D"),
     ("animals", "\\boxed{B (dog)}", None, "B"),
-    ("animals", "<answer>B (dog)</answer>", None, "D"),
     ("animals", "B (dog)", None, "B"),
-    ("animals", "B is a dog", None, "B"),
-    ("animals", "Option B (dog) is correct", None, "B"),
-    ("animals", "B（dog）", None, "D"),
-    ("animals", "The answer is A (50%), B (50%)", None, "A"),
     ("animals", "The answer is (A)(B)", None, None),
     # A sentence next to the letter states another choice.
     ("animals", "The answer is the horse.\n\\boxed{A}", None, "A"),
-    ("animals", "The answer is \\boxed{A} (horse).", None, "A"),
     ("animals", "A. The picture shows a horse.", None, "B"),
     ("animals", "Option A is right. The animal is a horse.", None, None),
-    ("animals", "\\boxed{A}. The answer is the cat.", "A", None),
     ("animals", "A. The picture shows a cat, and the other one is a horse.", "A", None),
     ("animals", "The answer is A. Option B is a horse.", "A", "A"),
-    ("animals", "The answer is A. The other animal is not a horse.", "A", "A"),
-    ("animals", "The answer is B, i.e. a horse", "B", "B"),
     ("animals", "Answer: A. Sorry, I meant B.", "B", None),
     # --- Declared letters, English
     ("animals", "The answer is (B).", "B", "B"),
     ("animals", "A is correct.", "A", "A"),
     ("animals", "The animal has a mane, so B.", "B", "B"),
-    ("animals", "Looking at the picture, the best choice would be C.", "C", "C"),
     # --- Declared texts
     ("animals", "The answer is a dog.", "D", "A"),
-    ("animals", "The answer is A dog.", "D", "A"),
     ("colours", "It is red, not blue.", "A", None),
     ("numbers", "The answer is 3.5", "B", None),
     # A superscript or a fraction is not a plain digit.
     ("powers", "The answer is 2³.", None, None),
-    ("powers", "10⁵", "C", "C"),
     ("powers", "The answer is １½.", "D", None),
-    ("houses", "The answer is dog house.", "B", "D"),
     ("houses", "The answer is dog food.", None, "D"),
     # --- Chinese
     ("chinese", "正确答案是（B）。", "B", None),
-    ("chinese", "B选项正确", "B", None),
-    ("chinese", "图中有一匹马，因此答案选B。", "B", None),
     ("chinese", "答案不是A", None, None),
     ("chinese", "答案是A或B", None, None),
     ("chinese", "这是一只可爱的小狗", None, None),
     # --- Negation and supposition
     ("animals", "It isn't B but C", "C", None),
-    ("animals", "Neither A nor B", None, None),
     ("animals", "If it is A, there must be whiskers. The answer is B.", "B", "B"),
     ("colours", "The answer is not blue.", None, "B"),
     # A clause that denies or asks declares nothing.
@@ -178,11 +138,8 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     *(("animals", answer, "B", compat) for answer, compat in DENIED_ELSEWHERE),
     # --- Several letters
     ("animals", "The answer is A or B.", None, "A"),
-    ("animals", "The answer is both A and C.", None, "B"),
     ("animals", "A, B", None, None),
-    ("animals", "A, plus B", None, None),
     ("animals", "Final answer: A, together with B", None, None),
-    ("animals", "A, not B", None, None),
     ("animals", "The answer is A. No, wait. The answer is C.", "C", "A"),
     ("animals", "A. cat\nB. horse\nC. bird\nD. dog", None, None),
     ("animals", "Looking at this, A, C and D can be ruled out. That leaves B.", None, None),
@@ -190,15 +147,12 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     # --- The last word
     ("animals", "\\boxed{B}", "B", "B"),
     ("animals", "$\\boxed{\\text{B}}$", "B", "B"),
-    ("animals", "At first A seems right, the answer is A. But no. \\boxed{B}", "B", "A"),
     ("animals", "\\boxed{A} or \\boxed{B}", None, None),
     ("animals", "<answer>B</answer>", "B", None),
-    ("animals", "The answer is A, is it? Final answer: C", "C", "A"),
     ("animals", "<think>The answer is A. No.</think>B", "B", "A"),
     # --- Leading and closing letters
     ("animals", "It has hooves and a mane, which makes it the second one (B).", None, "B"),
     ("animals", "A cat sits on the mat.", "A", "A"),
-    ("animals", "A-frame", None, None),
     ("vitamins", "Oranges contain vitamin C in large amounts.", "B", "C"),
     # --- One sentence that ends in a text
     ("animals", "The picture shows a horse.", "B", "B"),
@@ -208,21 +162,16 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     # --- What is taken back
     ("animals", "The answer is A. Actually, it is B.", "B", "A"),
     ("animals", "答案是A，不对，是B", "B", None),
-    ("animals", "Wait, the answer is C.", "C", "C"),
     # --- Lists of the choices, which declare none
     *(
         ("animals", f"{head}\nA. cat: no mane.\nB. horse: a long mane.\n\n{end}", *letters)
         for head, end, *letters in [
             ("Let's analyze each option:", "Therefore, the correct answer is B.", "B", "B"),
             ("Consider all answers. Each answer:", "Only the horse has a mane.", "B", None),
-            ("Answer:", "B is correct.", "B", None),
             ("逐个分析选项：", "因此答案是B。", "B", None),
         ]
     ),
     ("animals", "Let's analyze each option:\n\nA. cat: cats have fur", None, None),
-    ("animals", "The following option: A. cat is small", None, "A"),
-    # A text of one character may be a part of another word.
-    ("chinese", "分析每个选项：\nA. 猫不会飞\nB. 马不会飞\nC. 鸟会飞\n所以鸟会飞。", None, None),
     (
         "chinese",
         "我们来看选项：\nA. 猫：会飞。\nB. 马：不会。\n因此选项A正确。答案是C。",
@@ -237,20 +186,13 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "This word means horse. A cat is small.", "B", "A"),
     ("houses", "They all live in a dog house.", "B", None),
     ("pair", "Yes, it is hot.", "A", None),
-    ("chinese", "图里有小狗。", None, "D"),
-    ("numbers", "There are 35 of them.", "C", None),
     ("animals", "A horse barn stands in the field.", None, None),
-    ("animals", "There is no horse.", None, "B"),
     ("animals", "- A: cat\n- B: horse\n\nC", None, None),
-    ("animals", "A. cat - incorrect\nB. horse - correct", "B", None),
-    ("animals", "The answer is F.", None, None),
     ("animals", "A. cat ❌\nB. horse ✅", "B", None),
     # --- Choices that look like letters
     ("dollars", "$B$", None, "C"),
-    ("dollars", "$A$", "A", "A"),
     # --- Texts that begin with a letter: a letter in a sentence may be the beginning of such a text
     ("species", "The answer is C. elegans.", "B", "C"),
-    ("species", "Answer: C", "C", "C"),
     ("blood", "答案是B", "B", None),
     ("lines", "Therefore, A and B is the correct answer.", None, "C"),
     # --- Words around a declared letter
@@ -258,10 +200,8 @@ TABLE: list[tuple[str, str, str | None, str | None]] = [
     ("animals", "B\n\nThe animal has a mane.", "B", None),
     # --- What follows the answer
     ("animals", "The answer is C.\n\nQuestion: What is it?\nA. x\nB. y\nAnswer: B", "C", "C"),
-    ("animals", "The answer is C.<|im_end|>\n<|im_start|>user\nA", "C", "C"),
     # --- Refusals and nothing
     ("animals", "I can't see a cat. The picture shows a horse.", None, None),
-    ("animals", "I'm unable to decide: A", None, "A"),
     ("animals", "I'm sorry, but I can't help with that request.", "Z", None),
     ("animals", "None of them. Z", None, "Z"),
     ("animals", "", "Z", None),

@@ -148,7 +148,7 @@ def sampled(most: int, of: Item = MANY) -> list[AnswerRequest]:
 
 
 def pictures(ask: AnswerRequest) -> list[str]:
-    return [p.image_id for m in ask.messages for p in m.parts if isinstance(p, Image)]
+    return pictures_in(ask.messages)
 
 
 def test_images_are_left_out_by_a_tenth_until_the_rest_fits() -> None:

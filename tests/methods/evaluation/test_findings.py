@@ -43,7 +43,7 @@ def observed(values: Mapping[str, float | None]) -> list[ScoredObservation]:
     ]  # fmt: skip
 
 
-def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, ...], Finding]:
+def gaps(english: dict, chinese: dict) -> dict[tuple[str, ...], Finding]:
     """Findings by model, metric, subset and measure; each side by model and item."""
     sides = [
         ReleaseObservations(
@@ -53,7 +53,7 @@ def gaps(english: dict, chinese: dict, metrics=(RIGHT,)) -> dict[tuple[str, ...]
         )
         for release, given in (("in-en", english), ("in-zh", chinese))
     ]
-    found = language_gap_findings(metrics, *sides)
+    found = language_gap_findings([RIGHT], *sides)
     return {(each.subject, each.metric, each.subset_value, each.measure): each for each in found}
 
 

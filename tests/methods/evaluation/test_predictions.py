@@ -38,8 +38,6 @@ IN_RED, IN_BLUE = (base64.b64encode(each).decode() for each in (RED, BLUE))
         # Texts, whatever tools take them for.
         ("None", "None"),
         ("", ""),
-        ("a\0b", "a\0b"),
-        (7, "7"),
         (7.0, "7"),
         (float("inf"), "inf"),
         (True, "True"),
@@ -69,14 +67,12 @@ BOTH = repr([IN_RED, IN_BLUE])
     [
         (None, ("", "")),
         (IN_RED, (IN_RED, "")),
-        ({"bytes": RED, "path": None}, (IN_RED, "")),
         # Hugging Face keeps the name that the file had.
         ({"bytes": RED, "path": "red.png"}, (IN_RED, "")),
         ({"bytes": None, "path": "red.png"}, ("", "red.png")),
         # The index of the row that has the image.
         (241, ("241", "")),
         ([IN_RED, IN_BLUE], (BOTH, "")),
-        ([{"bytes": RED}, {"bytes": BLUE, "path": "b"}], (BOTH, "")),
         ([{"path": "a"}, {"bytes": None, "path": "b"}], ("", "['a', 'b']")),
         ([], ("", "")),
     ],
@@ -89,14 +85,11 @@ def test_an_image_is_base64_or_a_path(value: object, cells: tuple[str, str]) -> 
     ("text", "read"),
     [
         (" 1.0 ", "1"),
-        ("1000001.0", "1000001"),
         ("1.000001e+06", "1000001"),
-        ("1.0E+6", "1000000"),
         ("0000001", "1"),
         ("-1.0", "-1"),
         ("", ""),
         ("12e45678", "12e45678"),
-        ("1.0.0", "1.0.0"),
     ],
 )
 def test_a_whole_number_is_read_as_such(text: str, read: str) -> None:
@@ -263,10 +256,8 @@ def test_what_a_record_leaves_out_follows_from_the_release():
         (score_of("two"), "turn_missing"),
         (score_of(dimension="Style"), "unknown_dimension"),
         (score_of(score=""), "empty"),
-        (score_of(score="good"), "no_number"),
         (score_of(score="1_0"), "no_number"),
         (score_of(score="nan"), "no_number"),
-        (score_of(score="0"), "off_the_scale"),
         (score_of(score="10.5"), "off_the_scale"),
     ],
 )

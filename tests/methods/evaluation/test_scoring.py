@@ -18,7 +18,6 @@ from methods.evaluation.metrics.mean import Mean
 from methods.evaluation.score_estimates import weighted_estimates
 from methods.evaluation.scoring import score_rows
 from methods.evaluation.statistics.bootstrap import cluster_totals
-from methods.evaluation.statistics.estimates import Estimate
 from methods.evaluation.statistics.intervals import score_estimates
 from tests.methods.evaluation.observed import ScoredObservation, frame
 
@@ -216,10 +215,6 @@ def test_the_mean_of_strata_is_of_their_means_and_its_error_of_what_differs_with
     # A micro mean of the same units: its clusters are 5 apart.
     (micro,) = found_of([units([1, 3, 8, 8])])
     assert micro.ci_high - micro.ci_low > far.ci_high - far.ci_low
-
-
-def test_a_column_without_units_has_no_mean_and_one_cluster_no_interval():
-    assert found_of([[], units([4])]) == [None, Estimate(4.0, None, None, 1)]
 
 
 def test_many_columns_are_worked_out_some_at_a_time(monkeypatch):

@@ -13,6 +13,7 @@ from methods.mmdu import Mmdu, read_judgment
 from methods.mmdu.judging import DIMENSIONS, OVERALL, parse_grades
 from methods.prompts.messages import Image, Message
 from tests.methods.evaluation.driving import drive
+from tests.methods.evaluation.observed import number, scored
 from tests.methods.refusals import reason_of
 
 MMDU = Mmdu()
@@ -133,6 +134,16 @@ def test_a_judgment_has_all_dimensions_and_the_overall_score_sums_it_up() -> Non
     assert judgment.scores == scores
     assert (judgment.score, judgment.explanation) == (7, "Sound.")
     assert set(judgment.scores) == set(MMDU.dimensions)
+
+
+def test_the_overall_score_ranks_and_scores_are_shown_out_of_a_hundred() -> None:
+    # A dimension's score is its mean over turns x 10 (MMDU, 2.3).
+    first = MMDU.metrics[0]
+    assert (first.name, first.aggregation) == (OVERALL, "micro")
+    assert {(each.lowest, each.highest) for each in MMDU.metrics} == {(10, 100)}
+    assert MMDU.dimensions[-1] == OVERALL
+    rated = [scored("a", points, turn=turn, metric=OVERALL) for turn, points in ((1, 4), (2, 9))]
+    assert number(first, rated) == 65
 
 
 SAMPLE = (

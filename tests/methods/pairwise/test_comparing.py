@@ -116,14 +116,13 @@ def test_no_answer_loses_at_the_floor_alone_and_a_lost_verdict_never():
 STYLE = (0.0, 0.0, 0.0, 0.0)
 
 
-def pair(item, first, second, *, winner=None, status="judged", style=STYLE):
+def pair(item, first, second, *, winner=None, status="judged"):
     """Both orders of a comparison that `winner` (a name, or None for a tie) won."""
     rows = []
-    for a, b, sign in ((first, second, 1), (second, first, -1)):
+    for a, b in ((first, second), (second, first)):
         won = {a: "model_a", b: "model_b"}.get(winner, "tie")
-        turned = tuple(sign * each for each in style)
         lost = "no_answer_a" if a == status else "no_answer_b"
-        found = ("judged", won, turned) if status == "judged" else (lost,)
+        found = ("judged", won, STYLE) if status == "judged" else (lost,)
         rows.append(ArenaComparison(item, 1, item, a, b, *found))
     return rows
 

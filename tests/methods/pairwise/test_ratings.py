@@ -92,8 +92,8 @@ def test_a_maximum_is_finite_within_parts_that_wins_connect():
     assert parts(compared).tolist() == [0, 1, 0, 1]
 
 
-def rated(battles, models=(), *, n_resamples=200, seed=0):
-    return rate(battles_of(battles, models), seed=seed, n_resamples=n_resamples)
+def rated(battles, models=()):
+    return rate(battles_of(battles, models), seed=0, n_resamples=200)
 
 
 def won(first, second, times, cluster="i", outcome=1.0):

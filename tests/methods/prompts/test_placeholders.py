@@ -20,6 +20,7 @@ from methods.quality.reading import read_lists, read_marks, read_reread
 from resources.settings.prompts import PROMPTS_ROOT, prompt
 from tests.golden.test_prompts import DATA
 from tests.methods.quality import written
+from tests.methods.refusals import reason_of
 
 REPLIES = Path(__file__).resolve().parents[4] / "shared/data/real_replies/judge.jsonl"
 READERS: dict[str, Callable[[str], object]] = {
@@ -92,9 +93,10 @@ INSTRUCTIONS = (
 
 @pytest.mark.parametrize("reason", ["say what the answer lacks", "What the answer lacks."])
 def test_words_of_an_example_are_not_the_judges_own_whatever_the_prompt(reason):
-    with pytest.raises(ParseError) as caught:
-        own_judgment(Judgment({"Rating": 9}, 9, reason), INSTRUCTIONS)
-    assert caught.value.reason == "copied_example"
+    assert (
+        reason_of(own_judgment, Judgment({"Rating": 9}, 9, reason), INSTRUCTIONS)
+        == "copied_example"
+    )
 
 
 @pytest.mark.parametrize("reason", ["Less than half of it is false.", "say nothing of it", "lacks"])

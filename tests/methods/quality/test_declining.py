@@ -6,14 +6,11 @@ from methods.evaluation.english_refusals import is_refusal
 from methods.quality.multilingual_refusals import refusal_in
 
 BOTH_ANSWER = [
-    "I can't say which year it is, though the tram suggests the 1920s.",
     "I cannot say which year it is, yet the tram suggests the 1920s.",
     "I cannot name the species; still, the bill is red and curved.",
-    "I can't tell the year with certainty. Even so, the hats point to about 1910.",
     "I can't name the exact year; from the clothes one would guess the 1930s.",
     # What goes beyond a picture.
     "The tower goes beyond what I can see in the frame.",
-    "That goes beyond what I can say for certain, but the door is red.",
 ]
 BOTH_REFUSE = [
     "This is more than I can do for you.",
@@ -30,65 +27,43 @@ ANSWERS = [
     "There is no picture here of the door. " + "The wall is red and old. " * 12,
     # A part follows that is about the scene.
     "I am not comfortable naming the bird from this angle. Its bill is red and curved.",
-    "I can't make out the plate; mud covers the last three digits.",
     "I can't say who won: both riders cross the line together.",
-    "I cannot identify the flag because it is folded around the pole.",
     # So it does in other languages.
     "No puedo identificar la especie exacta, aunque el pico es rojo y curvo.",
-    "Je ne peux pas identifier l'espèce exacte, bien que le bec soit rouge et courbé.",
     "Malheureusement, je ne vois que le dos du cavalier, qui porte un manteau rouge.",
     "Non posso identificare la specie esatta, anche se il becco è rosso e curvo.",
     "Não posso identificar a espécie exata, embora o bico seja vermelho e curvo.",
-    "Ich kann die Art nicht identifizieren, der rote Schnabel spricht allerdings für einen Ibis.",
     "Leider kann man das Schild nicht lesen, die Farben Rot und Gelb sind deutlich.",
-    "Leider kann ich die Inschrift nicht lesen.",
     "К сожалению, не могу назвать точный год, хотя трамвай похож на модель двадцатых годов.",
     "无法看到太阳，因为云层很厚，整个天空呈灰色。",
     "不能提供座位，因为长椅已经坏了。",
-    "我无法识别确切的物种，但喙是红色的。",
     "正確な年代は判断できませんが、服装から大正時代と思われます。",
-    "正確な種類は判断できません。ただ、くちばしは赤く曲がっています。",
     "간판의 글자는 확인할 수 없습니다. 나뭇가지에 가려져 있습니다.",
     # Words of refusals that are about the scene.
     "I can't help smiling at the dog in <image-1>: it wears a hat.",
-    "In the toolbox the file is missing, while the saw hangs on its hook.",
     "There are no pictures to look at in the hall of <image-2>, only bare walls.",
-    "This violates the rules of perspective, since the rear wall is larger than the front.",
     "Let's talk about another detail in <image-1>: the red door.",
-    "Auf dem Ausweis ist kein Foto vorhanden, nur ein leerer Rahmen mit einem Stempel.",
     # What a sign says.
     "The sign reads Please upload your photo here, in blue.",
-    "The sign says that we cannot open the gate.",
     "墙上的告示写着：请提供照片两张，旁边是一扇门。",
     # A line that somebody speaks.
     "\"I'm sorry, Dave. I'm afraid I can't do that.\"",
     "“Sorry, I can't let you in after sunset.”",
-    "The line is 'I can't help you, sir', and he closes the door.",
 ]
 REFUSALS = [
     "No image was provided.",
     # An offer, an apology or a reason of a model answers nothing.
     "I'm sorry, I can't help with that. Please consult a professional.",
     "I can't assist with identifying people. That could violate someone's privacy.",
-    "I'm not able to do that. Judging people by their looks can reinforce harmful stereotypes.",
-    "I cannot comment on that. Try a reverse image search instead.",
-    "I can't help with that, though I would be happy to describe the scenery.",
     "I can't see images. As a text-based model I only work with words.",
-    "I cannot see the images since they were not uploaded.",
-    "抱歉，我无法识别图片中的人物，因为这涉及个人隐私。",
     "我无法回答这个问题。如果您有其他问题，请告诉我。",
     "申し訳ありませんが、この質問には回答できません。他の質問があればお知らせください。",
     "Leider kann ich dabei nicht helfen, aber ich beantworte gern andere Fragen.",
-    "Je suis désolé, je ne peux pas vous aider. N'hésitez pas à poser une autre question.",
     "No puedo responder a esa pregunta, pero puedo describir la escena.",
-    "Извините, я не могу ответить на этот вопрос. Попробуйте задать другой вопрос.",
     # Words that are about the asking.
-    "Your image seems to be missing, please send it again.",
     "It violates the content policy.",
     "That lies beyond my abilities.",
     "Let's talk about a different topic.",
-    "In Ihrer Anfrage ist leider kein Bild vorhanden.",
-    "Malheureusement, je ne vois pas d'image.",
     "As an AI, I CANNOT help with that request.",
     # A line that the writer speaks.
     "\"I'm sorry, but I can't assist with that request.\"",

@@ -52,10 +52,6 @@ ENGLISH = (
     "Comparing <image-1> and <image-2>, which of the two buildings looks older, and which "
     "architectural details, such as windows, doors and towers, make you think so?"
 )
-GERMAN = (
-    "Welches der beiden Gebäude in <image-1> und <image-2> wirkt älter, und welche Einzelheiten an "
-    "Fenstern, Türen und Türmen zeigen das?"
-)
 CHINESE = (
     "请比较<image-1>和<image-2>，两座建筑哪一座看起来更古老，从窗户、门和塔楼等细节可以看出什么？"
 )

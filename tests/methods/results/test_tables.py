@@ -120,15 +120,6 @@ def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
     assert [row[3].bold for row in next(tables(known)).rows] == [True, False, False]
 
 
-def test_the_matrix_has_each_difference_in_both_directions() -> None:
-    matrix = named("pairs", BOARD)
-    assert "Intervals" not in matrix.caption
-    assert matrix.heads == ("", "good", "fair", "none")
-    numbers = [[cell.number for cell in row[1:]] for row in matrix.rows]
-    assert numbers == [[None, 19.96, None], [-19.96, None, None], [None, None, None]]
-    assert [cell.bold for cell in matrix.rows[1]] == [False, True, False, False]
-
-
 def test_every_two_models_stand_with_interval_and_p() -> None:
     (row,) = shown(named("pair-differences", BOARD))
     assert row == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.010", "3"]

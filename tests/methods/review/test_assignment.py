@@ -121,12 +121,10 @@ def test_items_of_one_set_go_together_and_sets_spread_evenly():
 @pytest.mark.parametrize(
     ("status", "round", "excluded", "progress"),
     [
-        ("round_1", 1, False, "open"),
         ("round_2", 1, False, "done"),
         ("approved", 1, False, "done"),
         ("round_1", 2, False, "waiting"),
         ("round_2", 2, False, "open"),
-        ("approved", 2, False, "done"),
         ("not_sampled", 1, False, None),
     ],
 )

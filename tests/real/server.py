@@ -1,27 +1,21 @@
-"""llama.cpp's server on loopback, and requests to it."""
+"""Real servers on loopback: llama.cpp's with two slots, and a LiteLLM proxy before it."""
 
-import io
+import os
 import re
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import httpx2
-from PIL import Image as Picture
+import yaml
 
-from methods.prompts.messages import Image, Message, Part, Text
-from resources.llm.gateway import Gateway
-from resources.llm.ledger import Call
-from resources.llm.model_calls import ModelCalls
-from resources.llm.request import ChatRequest, Outcome
 from tests.doubles.serving import free_ports
 from tests.real.environment import MODEL, PROJECTOR, VENV
-from tests.resources.llm.entries import gateway_of
 
 SLOTS, CONTEXT = 2, 4096
 """Requests at the same time, and tokens of the context of each."""
@@ -106,6 +100,58 @@ def llama_server(folder: Path, *, images: bool = True) -> Iterator[LlamaServer]:
         server.kill()
 
 
+@contextmanager
+def slowed(server: LlamaServer, run_seconds: float, stop_seconds: float) -> Iterator[None]:
+    """Let the server run and stand still in turns, as if the machine were slower."""
+    ended = threading.Event()
+
+    def take_turns() -> None:
+        assert server.process is not None
+        while not ended.is_set():
+            server.process.send_signal(signal.SIGSTOP)
+            ended.wait(stop_seconds)
+            server.process.send_signal(signal.SIGCONT)
+            ended.wait(run_seconds)
+
+    thread = threading.Thread(target=take_turns)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def litellm_proxy(folder: Path, server: LlamaServer, model: str) -> Iterator[str]:
+    """The base URL of a LiteLLM proxy that knows the server's model as `model`.
+
+    It takes its key from LITELLM_MASTER_KEY, without which it does not start.
+    """
+    [port] = free_ports(1)
+    behind = {"model": f"openai/{model}", "api_base": f"{server.root}/v1", "api_key": "none"}
+    config = folder / "litellm.yaml"
+    config.write_text(
+        yaml.safe_dump({"model_list": [{"model_name": model, "litellm_params": behind}]})
+    )
+    command = [VENV / "bin" / "litellm", "--config", config, "--port", str(port)]
+    with (folder / "litellm.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1"],
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+            # When it ends, it ends every process of its group.
+            start_new_session=True,
+        )
+    try:
+        wait_for(f"http://127.0.0.1:{port}/health/liveliness", process)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     """Wait until an address answers with success; the process has to go on meanwhile."""
     end = time.monotonic() + START_SECONDS
@@ -118,44 +164,3 @@ def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
             pass
         time.sleep(0.2)
     raise AssertionError(f"{url} does not answer after {START_SECONDS} s")
-
-
-PARAMS = {"temperature": 0.0, "max_tokens": 64}
-
-
-def gateway_to(folder: Path, base_url: str, **fields: Any) -> Gateway:
-    """A gateway with default settings for a server, as the model `it`, and a ledger in `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    entry = {"base_url": base_url, "retry_wait": {"first": 0.5, "most": 30}, **fields}
-    return gateway_of(folder, {"it": entry})
-
-
-def request(*parts: Part) -> ChatRequest:
-    """A request as a stage makes it, with a short answer."""
-    return ChatRequest("it", (Message("user", parts),), "real@1", PARAMS)
-
-
-def texts(n: int) -> list[ChatRequest]:
-    """Requests without images."""
-    return [request(Text(f"Question {number}: what is in a harbour?")) for number in range(n)]
-
-
-def pictures(gateway: Gateway, n: int) -> list[ChatRequest]:
-    """Requests with one image each, of different sizes."""
-    requests = []
-    for number in range(n):
-        buffer = io.BytesIO()
-        Picture.new("RGB", (90 + 60 * number, 200), (20 * number, 90, 200)).save(buffer, "PNG")
-        image_id = gateway.images.put(buffer.getvalue()).image_id
-        requests.append(request(Image(image_id), Text(f"What is in picture {number}?")))
-    return requests
-
-
-def ask(gateway: Gateway, requests: Sequence[ChatRequest]) -> Sequence[Outcome]:
-    """How each request ends, in their order."""
-    return gateway.map("real", requests, ModelCalls.outcome_of)[0]
-
-
-def tokens_of(calls: Sequence[Call]) -> tuple[int, int]:
-    """Tokens of the prompts and of the answers in a ledger."""
-    return sum(call.prompt_tokens for call in calls), sum(call.completion_tokens for call in calls)

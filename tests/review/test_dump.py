@@ -12,6 +12,7 @@ import pytest
 
 from dagster_project.cli import main as loom
 from resources.review.accounts import Accounts
+from resources.review.credentials import AccountError
 from resources.review.gold import gold_id_of
 from resources.review.store import ReviewStore
 from review.dump import COLUMNS, FORMS, DumpError, dump_file, load, tables
@@ -374,6 +375,15 @@ def test_decisions_of_an_erased_person_are_known_and_end(tmp_path, erased_in):
     file.write_bytes(dump_file(there, "jsonl"))
     assert load(file, here, people_here) == ((0, 0, 1, 1, ()), 0, 0)
     assert status(here, "item-0") == "round_1"
+
+
+def test_nothing_is_loaded_of_somebody_whose_account_was_removed_meanwhile(tmp_path):
+    store, accounts = home(tmp_path / "here")
+    by_bob = verdict(store.item("item-0"), "bob", decided_at=DAY.format(2))
+    accounts.erase("bob")
+    with pytest.raises(AccountError, match="account 'bob' is gone now: load the file again"):
+        store.load([(by_bob, None)], [])
+    assert store.decisions(revoked=True) == []
 
 
 def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, tmp_path):

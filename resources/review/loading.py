@@ -170,12 +170,12 @@ def load(
         elif ended is not None and (own := in_force.pop(counterpart.identity, None)):
             _end(connection, own.event_id, ended)
             ended_here.append(own.item_id)
-    here = by_item(in_force.values())
+    stored_by_item = by_item(in_force.values())
     new_by_item = by_item(decision for decision, ended in added if ended is None)
     contradicted = tuple(
         item_id
         for item_id, new_decisions in new_by_item.items()
-        if _contradicts(connection, item_id, here[item_id], new_decisions)
+        if _contradicts(connection, item_id, stored_by_item[item_id], new_decisions)
     )
     added = [each for each in added if each[1] is not None or each[0].item_id not in contradicted]
     new_comments = [row for row, own in zip(written, stored_comments, strict=True) if own is None]

@@ -1,5 +1,6 @@
 """Ratings in replies of judges: whole grades from 1 to 10, or a refusal with its reason."""
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -175,6 +176,21 @@ def test_the_guide_has_the_table() -> None:
     said = {NOT_WHOLE: "refused: not a whole number", OFF_SCALE: "refused: off the scale"}
     wanted = {(value, said.get(str(read), str(read)), released) for value, read, released in TABLE}
     assert wanted <= {(value, read, released) for value, read, released in rows}
+
+
+def vlmevalkit(value: str) -> str:
+    """Its rule for a score of MMDU, on what Python's own literals are."""
+    parsed = {"true": True, "null": None}.get(value)
+    parsed = ast.literal_eval(value) if parsed is None and value != "null" else parsed
+    try:
+        return str(min(10, max(0, int(parsed))))
+    except (TypeError, ValueError):
+        return "nothing"
+
+
+@pytest.mark.parametrize(("value", "_", "released"), TABLE)
+def test_what_vlmevalkit_makes_of_it(value, _, released) -> None:
+    assert vlmevalkit(value) == released
 
 
 def test_every_dimension_of_mmdu_has_its_five_bands() -> None:

@@ -27,6 +27,7 @@ pytest_plugins = [
     "tests.plugins.backends",
     "tests.plugins.golden",
     "tests.plugins.leaks",
+    "pytester",
 ]
 
 # A busy machine is slow, not wrong: without a deadline no law fails by the time it takes. CI tries the

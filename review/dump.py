@@ -36,7 +36,7 @@ from methods.review.process import ROLE_OF_ROUND, review_state
 from methods.review.ratings import effort_rows
 from methods.spreadsheet_cells import csv_file, unmarked_rows
 from methods.validation import first_fault
-from resources.files.bounded import open_file, read_member
+from resources.files.bounded import BoundedReadError, open_file, read_member
 from resources.files.parquet_records import open_parquet, read_records
 from resources.review.accounts import ROLES, Accounts
 from resources.review.credentials import folded_name
@@ -221,7 +221,7 @@ def _revisions(items: dict[str, QueueItem], decided: Iterable[Decision]) -> Iter
                 }
 
 
-MOST_BYTES_OF_A_TABLE = 200_000_000
+MOST_BYTES_OF_A_TABLE = 1_000_000_000
 """Maximum size of an unpacked table of an imported dump, in bytes."""
 
 
@@ -526,6 +526,8 @@ def _rows(path: Path, table: str, model: type[BaseModel], current_time: datetime
                 raise DumpError(
                     f"{path}, {table}, row {number}: {where}: {fault.rstrip('.')}."
                 ) from None
+    except BoundedReadError as error:
+        raise DumpError(f"{path} cannot be read: {error.detail}.") from None
     except (
         *(OSError, ValueError, zipfile.BadZipFile, csv.Error),
         NotImplementedError,  # a zip file of a later version

@@ -122,6 +122,8 @@ async def test_a_pause_that_begins_while_a_minute_is_waited_for_is_kept_to_as_we
     waiting = asyncio.create_task(seconds_of(attempt(limits)))
     await asyncio.sleep(0.05)
     limits.throttled(0.35)
+    # A shorter pause later does not end a longer one.
+    limits.throttled(0.1)
 
     # The minute is over after 0.2 s, the pause 0.35 s after the 0.05 s.
     assert await waiting == pytest.approx(0.4)

@@ -53,9 +53,10 @@ def test_who_is_done_gets_what_is_kept_for_nobody(store):
 @pytest.mark.parametrize("leaving", ["disabled", "erased", "another role"])
 def test_what_is_kept_or_locked_for_a_person_is_free_when_they_decide_no_more(store, leaving):
     accounts = Accounts(store.path)
-    for name, role in {"ann": "annotator", "ada": "admin"}.items():
+    for name, role in {"ann": "annotator", "cid": "annotator", "ada": "admin"}.items():
         accounts.add(name, role)
     store.assign("ann", "annotator", "ada")
+    store.assign("cid", "annotator", "ada", kind="score")
     assert store.lock_item("ann", "annotator", item_id="item-0") is not None
     assert work(store, "bob") is None
     if leaving == "disabled":
@@ -64,7 +65,7 @@ def test_what_is_kept_or_locked_for_a_person_is_free_when_they_decide_no_more(st
         accounts.erase("ann")
     else:
         accounts.set_role("ann", "expert")
-    assert store.assignments() == []
+    assert [each.assignment.annotator for each in store.assignments()] == ["cid"]
     assert len(all_of(store, "bob")) == N
 
 

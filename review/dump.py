@@ -333,8 +333,9 @@ def load(path: Path, store: ReviewStore, accounts: Accounts) -> DumpLoadResult:
     """
     current_time = store.time()
     contents: dict[str, dict[str, Any]] = {}
+    ended = store.revocations()
     stored = {each.source_hash: each for each in store.decisions(revoked=True)}
-    in_force = {each.source_hash: each for each in store.decisions()}
+    in_force = {key: each for key, each in stored.items() if each.event_id not in ended}
     names = _Names(accounts)
     decided = _rows(path, "decisions", _Decision, current_time)
     gold = _gold(path, store, names, current_time)

@@ -36,7 +36,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from resources.review.accounts import ROLES, SESSION_LASTS, Account, Accounts
 from resources.web.request_guard import SAFE_METHODS
-from review.csrf import checked_body, content_type, csrf_token_of
+from review.csrf import JSON_TYPE, checked_body, content_type, csrf_token_of
 from review.proxy import SignInHeader
 
 SESSION_COOKIE = "review_session"
@@ -120,7 +120,7 @@ def require(role: str) -> Callable[[Endpoint], Callable[[Request], Awaitable[Res
     def guard(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         @functools.wraps(endpoint)
         async def guarded(request: Request) -> Response:
-            account = await account_now(request)
+            account = current_account(request)
             if account is None:
                 if request.method in SAFE_METHODS and not wants_json(request):
                     return RedirectResponse(
@@ -143,7 +143,7 @@ async def account_now(request: Request) -> Account | None:
     """Return the signed-in account; for a request that changes something, look the session up again.
 
     The body of such a request may have arrived long after its headers, by which the session was found.
-    Endpoints that read a body themselves call this again after it.
+    So this follows the body: here that of a form, and in the endpoints that read JSON theirs.
     """
     sender = _sender(request)
     if sender.account is not None and request.method not in SAFE_METHODS:
@@ -286,6 +286,8 @@ class Security:
             if sender.unknown is not None:
                 raise HTTPException(403, _UNKNOWN.format(sender.unknown[:80]))
             receive = await checked_body(request, sender.token)
+            if content_type(request) != JSON_TYPE:
+                await account_now(request)
             await self._app(scope, receive, send_with_headers)
         except HTTPException as error:
             await self._refuse(request, error)(scope, receive, send_with_headers)

@@ -106,10 +106,25 @@ def end(connection: Connection, assignment_id: int, made_by: str) -> bool:
     """End an assignment; its undecided items become open to everybody. False if it is unknown."""
     if assignment_id not in {each.assignment_id for each in assignments(connection)}:
         return False
-    values = {"ends": assignment_id, "made_by": made_by, "made_at": database_time(connection)}
-    connection.execute(ASSIGNMENTS.insert(), values)
-    renew(connection)
+    _end(connection, [assignment_id], made_by)
     return True
+
+
+def end_other_rounds(connection: Connection, annotator: str, round: int) -> None:
+    """End a person's assignments of all rounds but one."""
+    ended = [
+        each.assignment_id
+        for each in assignments(connection)
+        if each.annotator == annotator and each.round != round
+    ]
+    if ended:
+        _end(connection, ended, annotator)
+
+
+def _end(connection: Connection, assignment_ids: Iterable[int], made_by: str) -> None:
+    origin = {"made_by": made_by, "made_at": database_time(connection)}
+    connection.execute(ASSIGNMENTS.insert(), [{"ends": each, **origin} for each in assignment_ids])
+    renew(connection)
 
 
 def renew(connection: Connection) -> None:

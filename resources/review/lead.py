@@ -212,9 +212,7 @@ def release_other_rounds(connection: Connection, annotator: str, role: str | Non
     round = 0 if role is None else ROUND_OF_ROLE[role]
     values = {"annotator": annotator, "round": round, "now": advance(connection)}
     connection.execute(_RELEASE_OTHER_ROUNDS, values)
-    for assignment in assignments.assignments(connection):
-        if assignment.annotator == annotator and assignment.round != round:
-            assignments.end(connection, assignment.assignment_id, annotator)
+    assignments.end_other_rounds(connection, annotator, round)
 
 
 def _item(row: Row[Any]) -> QueueItem:

@@ -373,9 +373,9 @@ def dump(out: Path, form: str) -> None:
 @click.argument("file", type=FILE)
 def load(file: Path) -> int:
     """Store the decisions, comments and gold items of a file that `review dump` wrote."""
-    from review.dump import load
+    from review.load import load
 
-    loaded = load(file, review_store(), _accounts())
+    loaded = load(file, review_store())
     stored = loaded.stored
     print(
         f"{stored.decisions} decisions and {stored.comments} comments added, {stored.n_known} known "
@@ -383,12 +383,12 @@ def load(file: Path) -> int:
     )
     if stored.n_ended:
         print(f"{stored.n_ended} known decisions were taken back or ended, as they are in the file")
-    if stored.contradicted:
-        shown = ", ".join(stored.contradicted[:5])
+    if stored.diverged:
+        shown = ", ".join(stored.diverged[:5])
         print(
-            f"The decisions of the file on {len(stored.contradicted)} items were left out, as later "
-            f"ones are stored here: {shown}. To have both, load a dump of this store where the file "
-            "is from.",
+            f"The decisions of the file on {len(stored.diverged)} items were left out, as this "
+            f"store has other decisions on them: {shown}. Those stored here count. To take over a "
+            "single decision of the file, decide so in the app.",
             file=sys.stderr,
         )
     if loaded.without_item:
@@ -405,7 +405,7 @@ def load(file: Path) -> int:
             "make gold on the lead's page and load the file again.",
             file=sys.stderr,
         )
-    return 1 if stored.contradicted or loaded.without_item or loaded.of_other_gold else 0
+    return 1 if stored.diverged or loaded.without_item or loaded.of_other_gold else 0
 
 
 def read_queue() -> list[QueueItem]:

@@ -3,35 +3,45 @@
 Every function runs inside the caller's transaction.
 """
 
+import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
+from methods.errors import UserError
 from methods.ids import canonical_json
-from methods.review.decisions import Decision, by_item, parsed_time
-from methods.review.process import review_state
-from resources.review import comments, events, gold, item_status, items
-from resources.review.credentials import AccountError, folded_name
+from methods.review.decisions import Decision, by_item
+from methods.review.process import ROLE_OF_ROUND, review_state
+from resources.review import comments, events, gold, item_status, items, revocations
+from resources.review.accounts import ROLES, Account
+from resources.review.credentials import folded_name
 from resources.review.gold import NewGold
 from resources.review.tables import COMMENTS, REVOCATIONS
 
-Ended = tuple[str, str | None, str]
-"""The revocation of a decision: (person, reason or None, time)."""
-_ACCOUNTS = text("SELECT folded FROM accounts")
+_ACCOUNTS = text("SELECT name, role FROM accounts")
 
 
-class RowKey(NamedTuple):
-    """What a row of a dump says, its identity among rows that say the same, and its person.
+class DumpError(UserError):
+    """A dump cannot be loaded; the message says why in one sentence."""
 
-    Identity and person may differ in the store if the person was renamed or erased.
-    """
 
-    says: str
-    identity: str
+class End(NamedTuple):
+    """The revocation of a decision, by a person with a reason or, of an own decision, without one."""
+
     person: str
+    reason: str | None
+    revoked_at: str
+
+
+class DumpedDecision(NamedTuple):
+    """A decision of another store, with its row in the dump and, if it was revoked, its end."""
+
+    row: int
+    decision: Decision
+    end: End | None
 
 
 class LoadResult(NamedTuple):
@@ -42,72 +52,21 @@ class LoadResult(NamedTuple):
         comments: The number of new comments.
         n_known: The number of rows that were stored already.
         n_ended: The number of stored decisions that ended, as they had in the dump.
-        contradicted: The items whose new decisions were left out, as later ones are stored.
+        diverged: The items whose decisions were left out, because this store has other ones.
     """
 
     decisions: int
     comments: int
     n_known: int
     n_ended: int
-    contradicted: tuple[str, ...]
+    diverged: tuple[str, ...]
 
 
-def decision_key(decision: Decision) -> RowKey:
-    """Return the key of a decision, with its source hash."""
-    on = [decision.item_id, decision.content_hash, decision.round, decision.verdict]
-    says = canonical_json([*on, decision.edits, decision.decided_at])
-    return RowKey(says, events.source_of(decision), decision.reviewer)
+class _Missing(NamedTuple):
+    """What the store lacks of an item's history: decisions, and ends of stored decisions."""
 
-
-def comment_key(comment: Mapping[str, Any]) -> RowKey:
-    """Return the key of a comment, with its author."""
-    on = [comment["item_id"], comment["text"], comment["written_at"]]
-    return RowKey(canonical_json(on), comment["author"], comment["author"])
-
-
-def stored_counterparts(
-    rows: Iterable[RowKey], stored: Iterable[RowKey], accounts: Collection[str]
-) -> list[RowKey | None]:
-    """Find the stored row of each row of a dump.
-
-    Rows that say the same and have the same identity are one row. A stored row that equals no row of
-    the dump may be that of a person who was renamed or erased in one of the two stores. It stands for
-    one row that says the same if one of the two people has no account here.
-
-    Args:
-        rows: The keys of the rows of the dump.
-        stored: The keys of the stored rows.
-        accounts: The folded names of the accounts.
-
-    Returns:
-        The key of the stored row, or of an equal earlier row of the dump; None for a new row.
-    """
-    rows = list(rows)
-    by_identity = {key[:2]: key for key in stored}
-    named = {key[:2] for key in rows}
-    renamed: dict[str, list[RowKey]] = defaultdict(list)
-    for key in by_identity.values():
-        if key[:2] not in named:
-            renamed[key.says].append(key)
-    results: list[RowKey | None] = []
-    for key in rows:
-        counterpart = by_identity.get(key[:2])
-        if counterpart is None:
-            people = renamed[key.says]
-            has_account = folded_name(key.person) in accounts
-            counterpart = next(
-                (
-                    other
-                    for other in people
-                    if not (has_account and folded_name(other.person) in accounts)
-                ),
-                None,
-            )
-            if counterpart is not None:
-                people.remove(counterpart)
-        results.append(counterpart)
-        by_identity.setdefault(key[:2], counterpart or key)
-    return results
+    decisions: list[DumpedDecision]
+    ends: list[tuple[DumpedDecision, Decision]]
 
 
 def append(connection: Connection, decisions: Iterable[Decision]) -> tuple[int, int]:
@@ -124,107 +83,211 @@ def append(connection: Connection, decisions: Iterable[Decision]) -> tuple[int, 
 
 def load(
     connection: Connection,
-    decided: Iterable[tuple[Decision, Ended | None]],
+    decided: Iterable[DumpedDecision],
     written: Iterable[dict[str, Any]],
     golden: Iterable[NewGold] = (),
 ) -> LoadResult:
     """Store the decisions, comments and gold items of another store in one transaction.
 
-    `stored_counterparts` recognizes stored decisions and comments. Of these only one thing changes: a
-    decision that the other store has ended ends here, too. The later decision wins, wherever it was
-    made: new decisions on an item are left out if they would count only because they are stored last.
+    An item's decisions and their ends are its history. If the history of the dump continues the stored
+    one, the rest is stored. If the stored one continues that of the dump, nothing changes. If each has
+    something that the other lacks, the item is left out: two histories have no common order.
 
     Args:
         connection: The review store.
-        decided: The decisions, each with its revocation or None.
+        decided: The decisions in the order of the other store.
         written: The comments.
-        golden: The gold items.
+        golden: The gold items that this store lacks.
 
     Returns:
         What was stored, ended and left out.
 
     Raises:
-        AccountError: The account of a new decision or comment is gone. Nothing is stored.
+        DumpError: A person lacks an account or the needed role, would have decided both rounds of an
+            item, or a decision has the source hash of another one. Nothing is stored.
     """
-    decided, written = list(decided), list(written)
-    on = {decision.item_id for decision, _ in decided}
-    accounts = set(connection.execute(_ACCOUNTS).scalars())
-    stored_decisions = stored_counterparts(
-        [decision_key(decision) for decision, _ in decided],
-        map(decision_key, events.read(connection, on, revoked=True)),
-        accounts,
+    people, decided, written = _People(connection), list(decided), list(written)
+    for item in golden:
+        made_by = people.stored_name(item.made_by, "admin")
+        gold.insert(connection, item._replace(made_by=made_by))
+    histories: dict[str, list[DumpedDecision]] = defaultdict(list)
+    for dumped in decided:
+        histories[dumped.decision.item_id].append(dumped)
+    stored = by_item(events.read(connection, histories, revoked=True))
+    revoked = revocations.read(connection).keys()
+    new: list[DumpedDecision] = []
+    ends: list[tuple[DumpedDecision, Decision]] = []
+    diverged = []
+    for item_id, history in histories.items():
+        missing = _missing(people, history, stored[item_id], revoked)
+        if missing is None:
+            diverged.append(item_id)
+        else:
+            new += missing.decisions
+            ends += missing.ends
+    for dumped in sorted(new, key=lambda each: each.row):
+        _store(connection, people, dumped)
+    for dumped, own in ends:
+        _end(connection, people, dumped, own)
+    new_comments = _new_comments(connection, people, written)
+    people.require_all()
+    changed = sorted({each.decision.item_id for each in [*new, *(dumped for dumped, _ in ends)]})
+    _require_other_experts(connection, changed)
+    item_status.update(connection, changed)
+    n_left_out = sum(len(histories[item_id]) for item_id in diverged)
+    n_known = len(decided) - n_left_out - len(new) + len(written) - len(new_comments)
+    return LoadResult(len(new), len(new_comments), n_known, len(ends), tuple(diverged))
+
+
+class _People:
+    """Maps the names of a dump to accounts; collects names without an account or the needed role."""
+
+    def __init__(self, connection: Connection):
+        rows = connection.execute(_ACCOUNTS)
+        self._accounts = {folded_name(row.name): Account(row.name, row.role) for row in rows}
+        self._lacking: dict[str, tuple[str, str | None, str]] = {}
+        """Folded name -> (name, role of the account or None without one, needed role)."""
+
+    def may_be_same(self, name: str, other: str) -> bool:
+        """Whether two names may be those of one person, who was renamed or erased in one store.
+
+        People who have two accounts here are different.
+        """
+        return not all(folded_name(each) in self._accounts for each in (name, other))
+
+    def stored_name(self, name: str, role: str = ROLES[0]) -> str:
+        """Return the account's spelling of a name, or the name itself if there is no account. `role` is
+        the role that the person needed for what they did."""
+        key = folded_name(name)
+        account = self._accounts.get(key)
+        if account is None or not account.may(role):
+            first, _, before = self._lacking.get(key, (name, None, role))
+            needed = max(before, role, key=ROLES.index)
+            self._lacking[key] = first, account.role if account else None, needed
+        return account.name if account else name
+
+    def require_all(self) -> None:
+        """Raise DumpError with all names that have no account or too low a role."""
+        missing = [(name, role) for name, own, role in self._lacking.values() if own is None]
+        if missing:
+            names = ", ".join(repr(name) for name, _ in missing)
+            adding = " && ".join(
+                f"vlm-loom review account add {shlex.quote(name)} --role {role}"
+                for name, role in missing
+            )
+            raise DumpError(
+                f"There is no account {names}, and decisions and comments need one: run {adding} and "
+                "load the file again."
+            )
+        if self._lacking:
+            roles = ", ".join(
+                f"{name!r} is {own} here and did what only {role} may do"
+                for name, own, role in self._lacking.values()
+            )
+            changing = " && ".join(
+                f"vlm-loom review account role {shlex.quote(name)} {role}"
+                for name, _, role in self._lacking.values()
+            )
+            raise DumpError(
+                f"{roles}. If the file is right, run {changing} and load the file again."
+            )
+
+
+def _missing(
+    people: _People,
+    history: list[DumpedDecision],
+    stored: list[Decision],
+    revoked: Iterable[int | None],
+) -> _Missing | None:
+    """Compare two histories of an item.
+
+    Returns:
+        What the stored history lacks; None if the other one lacks something, too.
+    """
+    pairs = list(zip(history, stored, strict=False))
+    if not all(_is_same(people, dumped.decision, own) for dumped, own in pairs):
+        return None
+    ends = [pair for pair in pairs if pair[0].end and pair[1].event_id not in revoked]
+    new = history[len(stored) :]
+    ended_here = any(own.event_id in revoked and not dumped.end for dumped, own in pairs)
+    if (new or ends) and (ended_here or len(stored) > len(history)):
+        return None
+    return _Missing(new, ends)
+
+
+def _is_same(people: _People, decision: Decision, other: Decision) -> bool:
+    """Whether two decisions are one, although its person may be renamed or erased in one store."""
+    outcomes = [
+        canonical_json([each.content_hash, each.round, each.verdict, each.edits, each.decided_at])
+        for each in (decision, other)
+    ]
+    is_known = events.source_of(decision) == events.source_of(other)
+    return outcomes[0] == outcomes[1] and (
+        is_known or people.may_be_same(decision.reviewer, other.reviewer)
     )
-    stored_comments = stored_counterparts(
-        map(comment_key, written),
-        [comment_key(vars(each)) for each in comments.read(connection)],
-        accounts,
-    )
-    for new in golden:
-        gold.insert(connection, new)
-    in_force = {events.source_of(each): each for each in events.read(connection, on)}
-    ended_here: list[str] = []
-    added: list[tuple[Decision, Ended | None]] = []
-    for (decision, ended), counterpart in zip(decided, stored_decisions, strict=True):
-        if counterpart is None:
-            added.append((decision, ended))
-        elif ended is not None and (own := in_force.pop(counterpart.identity, None)):
-            _end(connection, own.event_id, ended)
-            ended_here.append(own.item_id)
-    stored_by_item = by_item(in_force.values())
-    new_by_item = by_item(decision for decision, ended in added if ended is None)
-    contradicted = tuple(
-        item_id
-        for item_id, new_decisions in new_by_item.items()
-        if _contradicts(connection, item_id, stored_by_item[item_id], new_decisions)
-    )
-    added = [each for each in added if each[1] is not None or each[0].item_id not in contradicted]
-    new_comments = [row for row, own in zip(written, stored_comments, strict=True) if own is None]
-    _require_accounts(
-        accounts,
-        [*(decision.reviewer for decision, _ in added), *(row["author"] for row in new_comments)],
-    )
-    n_decisions = 0
-    for decision, ended in added:
-        event_id = events.append(connection, decision)
-        n_decisions += event_id is not None
-        if event_id is not None and ended is not None:
-            _end(connection, event_id, ended)
+
+
+def _store(connection: Connection, people: _People, dumped: DumpedDecision) -> None:
+    """Store a decision with its end. Raises DumpError for the source hash of another decision."""
+    decision = dumped.decision
+    reviewer = people.stored_name(decision.reviewer, ROLE_OF_ROUND[decision.round])
+    event_id = events.append(connection, replace(decision, reviewer=reviewer))
+    if event_id is None:
+        raise DumpError(
+            f"A decision of {reviewer} on item {decision.item_id} has the source_hash of another "
+            "decision: correct it."
+        )
+    _end(connection, people, dumped, replace(decision, reviewer=reviewer, event_id=event_id))
+
+
+def _end(connection: Connection, people: _People, dumped: DumpedDecision, stored: Decision) -> None:
+    """End a stored decision if it has ended in the dump."""
+    if dumped.end is None:
+        return
+    person, reason, revoked_at = dumped.end
+    is_own = person == dumped.decision.reviewer
+    by = stored.reviewer if is_own else people.stored_name(person, "admin")
+    values = {"person": by, "reason": reason, "revoked_at": revoked_at}
+    connection.execute(REVOCATIONS.insert(), values | {"event_id": stored.event_id})
+
+
+def _new_comments(
+    connection: Connection, people: _People, written: Iterable[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Store the comments that the store lacks, and return them."""
+    authors: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for stored in comments.read(connection):
+        authors[stored.item_id, stored.text, stored.written_at].append(stored.author)
+    new_comments = []
+    for comment in written:
+        same = authors[comment["item_id"], comment["text"], comment["written_at"]]
+        author = comment["author"]
+        if any(author == other or people.may_be_same(author, other) for other in same):
+            continue
+        addressee = comment["addressee"]
+        author = people.stored_name(author)
+        addressee = people.stored_name(addressee) if addressee else None
+        same.append(author)
+        new_comments.append({**comment, "author": author, "addressee": addressee})
     for comment in new_comments:
         connection.execute(COMMENTS.insert(), comment)
-    item_status.update(
-        connection, sorted({decision.item_id for decision, _ in added}.union(ended_here))
+    return new_comments
+
+
+def _require_other_experts(connection: Connection, item_ids: list[str]) -> None:
+    """Raise DumpError if a person has decided both rounds of an item."""
+    rules, decided = (
+        item_status.current_rules(connection),
+        by_item(events.read(connection, item_ids)),
     )
-    n_left_out = sum(len(new_by_item[item_id]) for item_id in contradicted)
-    n_known = len(decided) - n_decisions - n_left_out + len(written) - len(new_comments)
-    return LoadResult(n_decisions, len(new_comments), n_known, len(ended_here), contradicted)
-
-
-def _end(connection: Connection, event_id: int | None, ended: Ended) -> None:
-    person, reason, revoked_at = ended
-    end = {"person": person, "reason": reason, "revoked_at": revoked_at}
-    connection.execute(REVOCATIONS.insert(), end | {"event_id": event_id})
-
-
-def _require_accounts(accounts: Collection[str], people: Iterable[str]) -> None:
-    """Raise AccountError if a person's account was removed since the file was read."""
-    for person in people:
-        if folded_name(person) not in accounts:
-            raise AccountError(f"The account {person!r} is gone now: load the file again.")
-
-
-def _contradicts(
-    connection: Connection, item_id: str, stored: list[Decision], new: list[Decision]
-) -> bool:
-    """Whether an item's state is another one with new decisions stored last than in order of time."""
-    item = items.read(connection, item_id)
-    if item is None or not stored or gold.is_gold(connection, item_id):
-        return False
-    rules = item_status.current_rules(connection).rules_for(item["kind"])
-    as_stored = [*stored, *new]
-    by_time = sorted(as_stored, key=lambda each: (parsed_time(each.decided_at), each.reviewer))
-    outcomes = []
-    for order in (as_stored, by_time):
-        numbered = [replace(decision, event_id=n) for n, decision in enumerate(order, start=1)]
-        state = review_state(item, numbered, rules)
-        outcomes.append((state.status, state.item["content_hash"]))
-    return outcomes[0] != outcomes[1]
+    for item_id in item_ids:
+        item = items.read(connection, item_id)
+        if item is None or gold.is_gold(connection, item_id):
+            continue
+        counted = review_state(item, decided[item_id], rules.rules_for(item["kind"])).counted
+        first, second = ({each.reviewer for each in counted if each.round == n} for n in (1, 2))
+        if both := sorted(first & second):
+            raise DumpError(
+                f"{both[0]} would have decided item {item_id} in both rounds, and somebody else must "
+                "decide round 2: take that decision out of the file."
+            )

@@ -13,7 +13,8 @@ from resources.review.accounts import Account, AccountError, Accounts
 from resources.review.comments import CommentError
 from resources.review.revocations import RevocationError
 from resources.review.store import ReviewStore
-from review.dump import FORMS, dump_file
+from review.dump import dump_file
+from review.dump_tables import FORMS
 from review.pages.frame import MOST_DIGITS, is_number, say, store_of
 from review.security import require, signed_in
 

@@ -12,10 +12,12 @@ import pytest
 
 from dagster_project.cli import main as loom
 from resources.review.accounts import Accounts
-from resources.review.credentials import AccountError
 from resources.review.gold import gold_id_of
+from resources.review.loading import DumpError
 from resources.review.store import ReviewStore
-from review.dump import COLUMNS, FORMS, DumpError, dump_file, load, tables
+from review.dump import dump_file, tables
+from review.dump_tables import COLUMNS, FORMS
+from review.load import load
 from tests.resources.review.account_clock import CHEAP
 from tests.resources.review.review_queue import (
     item,
@@ -82,7 +84,7 @@ def test_who_has_another_name_now_is_not_brought_back_by_an_earlier_file(worked,
     accounts.erase("ann")
     names = {each.reviewer for each in worked.decisions(revoked=True)}
     before = statuses(worked)
-    assert load(file, worked, accounts) == ((0, 0, 8, 0, ()), 0, 0)
+    assert load(file, worked) == ((0, 0, 8, 0, ()), 0, 0)
     assert {each.reviewer for each in worked.decisions(revoked=True)} == names
     assert statuses(worked) == before
     assert "ann" not in names | {each.name for each in accounts.all()}
@@ -113,7 +115,7 @@ def test_it_is_read_back_whole(golden, tmp_path, form):
     file.write_bytes(dump_file(golden, form))
     store, accounts = home(tmp_path / "other", new="annotator")
 
-    assert load(file, store, accounts) == ((11, 2, 0, 0, ()), 0, 0)
+    assert load(file, store) == ((11, 2, 0, 0, ()), 0, 0)
 
     assert without_ids(store) == without_ids(golden)
     assert statuses(store) == statuses(golden)
@@ -122,7 +124,7 @@ def test_it_is_read_back_whole(golden, tmp_path, form):
     assert dump_file(store, form) == file.read_bytes()
     # Again, and into the store it came from, it adds nothing.
     for each in (store, golden):
-        assert load(file, each, accounts) == ((0, 0, 13, 0, ()), 0, 0)
+        assert load(file, each) == ((0, 0, 13, 0, ()), 0, 0)
 
 
 def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
@@ -136,10 +138,10 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
                 without.writestr(name, archive.read(name))
     store, accounts = home(tmp_path / "other", new="annotator")
     # A file of an earlier version has no gold items.
-    assert load(old, store, accounts) == ((8, 2, 0, 0, ()), 0, 2)
+    assert load(old, store) == ((8, 2, 0, 0, ()), 0, 2)
     # The advice works: gold made here has the same ids.
     assert store.make_gold(5, "ada") == 2
-    assert load(old, store, accounts) == ((2, 0, 10, 0, ()), 0, 0)
+    assert load(old, store) == ((2, 0, 10, 0, ()), 0, 0)
 
     copied = {row["of_item"] for row in golden.gold()}
     store, _ = home(tmp_path / "fourth", 0, new="annotator")
@@ -160,10 +162,10 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
 def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(worked, tmp_path):
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(worked, "jsonl"))
-    store, accounts = home(tmp_path / "other")
-    bare = Accounts(tmp_path / "bare" / "review.sqlite")
+    store = with_rules(tmp_path / "bare", "default: {annotators: 1, expert: all}", queue(4))
+    bare = Accounts(store.path)
     with pytest.raises(DumpError) as caught:
-        load(file, store, bare)
+        load(file, store)
     assert store.decisions(revoked=True) == [] and store.comments() == []
     commands = str(caught.value).partition("run ")[2].partition(" and load")[0].split(" && ")
     assert sorted(commands) == sorted(
@@ -172,7 +174,7 @@ def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(work
     for command in commands:
         words = command.split()
         bare.add(words[4], words[6])
-    assert load(file, store, bare).stored.decisions == 6
+    assert load(file, store).stored.decisions == 6
 
 
 def test_the_tables_say_what_was_done(worked):
@@ -216,7 +218,7 @@ def test_what_does_not_fit_is_said_and_nothing_is_stored(worked, tmp_path, table
     made["decisions"][0] |= {"ended_at": ended_at, "ended_by": "ada"}
     made[table][0] |= change
     with pytest.raises(DumpError) as caught:
-        load(written(tmp_path / "review.zip", **made), store, accounts)
+        load(written(tmp_path / "review.zip", **made), store)
 
     assert fault in str(caught.value)
     assert (store.decisions(revoked=True), store.comments()) == ([], [])
@@ -256,7 +258,7 @@ def test_gold_that_no_decision_can_be_compared_with_is_refused(tmp_path, expecte
     row["expected"] = json.dumps({"verdict": expected["verdict"], "content": content})
     row["made_at"] = "2026-01-01T00:00:00+00:00"
     with pytest.raises(DumpError, match=f"gold, row 1: expected: .*{fault}"):
-        load(written(tmp_path / "gold.zip", [], gold=[row]), store, accounts)
+        load(written(tmp_path / "gold.zip", [], gold=[row]), store)
     assert store.gold() == []
 
 
@@ -266,12 +268,12 @@ def test_nobody_decides_both_rounds_of_an_item(worked, tmp_path):
     store, accounts = home(tmp_path / "other")
     accounts.set_role("bob", "expert")
     with pytest.raises(DumpError, match="bob would have decided item item-2 in both rounds"):
-        load(written(tmp_path / "both.zip", [first, again]), store, accounts)
-    assert load(written(tmp_path / "first.zip", [first]), store, accounts).stored.decisions == 1
+        load(written(tmp_path / "both.zip", [first, again]), store)
+    assert load(written(tmp_path / "first.zip", [first]), store).stored.decisions == 1
     with pytest.raises(DumpError, match="somebody else must decide round 2"):
-        load(written(tmp_path / "second.zip", [again]), store, accounts)
-    by_eve = written(tmp_path / "eve.zip", [{**again, "reviewer": "eve"}])
-    assert load(by_eve, store, accounts).stored.decisions == 1
+        load(written(tmp_path / "second.zip", [first, again]), store)
+    by_eve = written(tmp_path / "eve.zip", [first, {**again, "reviewer": "eve"}])
+    assert load(by_eve, store).stored.decisions == 1
     assert status(store, "item-2") == "approved"
 
 
@@ -283,80 +285,75 @@ def test_a_stored_decision_that_ended_elsewhere_ends_here_too(worked, tmp_path, 
     (skip, first) = decisions_of(worked, "item-2")
     end = {"ended_by": by, "ended_for": None, "ended_at": first["decided_at"]}
     file = written(tmp_path / "ended.zip", [skip, {**first, **end}])
-    accounts = Accounts(worked.path)
     if now is None:  # Only administrators end a decision of somebody else.
         with pytest.raises(DumpError, match=by):
-            load(file, worked, accounts)
+            load(file, worked)
         assert status(worked, "item-2") == "round_2"
         return
-    assert load(file, worked, accounts) == ((0, 0, 2, 1, ()), 0, 0)
+    assert load(file, worked) == ((0, 0, 2, 1, ()), 0, 0)
     assert status(worked, "item-2") == "round_1"
     assert decisions_of(worked, "item-2")[1]["ended_by"] == by
     # Neither the same file again nor one in which it counts changes anything.
     for again in (file, written(tmp_path / "before.zip", [skip, first])):
-        assert load(again, worked, accounts) == ((0, 0, 2, 0, ()), 0, 0)
+        assert load(again, worked) == ((0, 0, 2, 0, ()), 0, 0)
     assert status(worked, "item-2") == "round_1"
 
 
 DAY = "2026-01-{:02}T00:00:00+00:00"
-EARLIER_AND_LATER = {
-    # Rules, what both stores have, the earlier decision, the later one, the status after both.
-    "one person": ("none", [], ("ann", 1, "accept"), ("ann", 1, "reject"), "rejected"),
-    "two people": ("none", [], ("ann", 1, "reject"), ("bob", 1, "accept"), "approved"),
-    "two experts": (
-        *("all", [("ann", 1, "accept")]),
-        *(("eve", 2, "accept"), ("ewa", 2, "reject"), "to_rework"),
-    ),
-}
+HISTORY = [("bob", 1, "accept", "bob"), ("ann", 1, "accept", None), ("eve", 2, "reject", None)]
+"""Decisions on an item by day: person, round, verdict, and the person who ended it."""
+OTHER = ("bob", 1, "reject", None)
+IN_FORCE = (*HISTORY[0][:3], None)
 
 
-@pytest.mark.parametrize("case", EARLIER_AND_LATER)
-@pytest.mark.parametrize("first", ["earlier", "later"])
-def test_the_later_decision_wins_whichever_is_loaded(tmp_path, case, first):
-    expert, both, earlier, later, outcome = EARLIER_AND_LATER[case]
+def without_ends(rows: list[Row]) -> list[Row]:
+    """The decisions with who ended them, but not when: each store ended its own."""
+    return [{name: row[name] for name in row if name != "ended_at"} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "stored"),
+    [
+        # The same, and what continues the other.
+        (HISTORY, HISTORY, (0, 3, 0)),
+        ([], HISTORY, (3, 0, 0)),
+        (HISTORY[:1], HISTORY, (2, 1, 0)),
+        (HISTORY, HISTORY[:1], (0, 1, 0)),
+        ([IN_FORCE], HISTORY, (2, 1, 1)),
+        (HISTORY, [IN_FORCE], (0, 1, 0)),
+        # Each has something that the other lacks.
+        (HISTORY, [OTHER], None),
+        (HISTORY[:1], HISTORY[1:], None),
+        (HISTORY[:1], [IN_FORCE, HISTORY[1]], None),
+        ([IN_FORCE, HISTORY[1]], HISTORY[:1], None),
+    ],
+)
+def test_an_item_has_the_history_of_one_of_the_two_stores(tmp_path, here, there, stored):
     stores = []
-    for name, own in (("a", (2, earlier)), ("b", (28, later))):
-        store = with_rules(tmp_path / name, f"default: {{annotators: 1, expert: {expert}}}")
-        store.update_queue(queue(1))
-        accounts = Accounts(store.path)
-        for person, role in {**PEOPLE, "ewa": "expert"}.items():
-            accounts.add(person, role)
-        for day, (person, round, says) in [*((1, shared) for shared in both), own]:
-            at = {"round": round, "decided_at": DAY.format(day)}
-            store.append([verdict({**item(0), **at}, person, says, decided_at=at["decided_at"])])
-        stores.append((store, accounts))
-    (source, _), (target, accounts) = stores if first == "later" else reversed(stores)
+    for name, history in (("here", here), ("there", there)):
+        store, _ = home(tmp_path / name)
+        on = store.item("item-0")
+        days = {(person, says): DAY.format(n) for n, (person, _, says, _) in enumerate(HISTORY, 1)}
+        for person, round, says, end in history:
+            at = days.get((person, says), DAY.format(9))
+            store.append([verdict({**on, "round": round}, person, says, decided_at=at)])
+            if end is not None:
+                store.take_back("item-0", store.last_decision(end).event_id, end)
+        stores.append(store)
+    target, source = stores
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(source, "jsonl"))
+    before = decisions_of(target, "item-0")
 
-    new = (0, ("item-0",)) if first == "later" else (1, ())
-    assert load(file, target, accounts) == ((new[0], 0, len(both), 0, new[1]), 0, 0)
-    assert status(target, "item-0") == outcome
-    # Back in the other store, it has the same outcome.
-    file.write_bytes(dump_file(target, "jsonl"))
-    load(file, source, accounts)
-    assert status(source, "item-0") == outcome
+    result = load(file, target).stored
 
-
-def test_an_earlier_rejection_does_not_undo_an_edit_and_its_experts_acceptance(tmp_path):
-    """Stored last, the edit of a rejected item would be its rework."""
-    stores = []
-    for name in ("a", "b"):
-        store, accounts = home(tmp_path / name)
-        stores.append((store, accounts))
-    (source, _), (target, people) = stores
-    on = source.item("item-0")
-    source.append([verdict(on, "bob", "reject", decided_at=DAY.format(2))])
-    edits = {**on["content"], "rewrite": "Mended"}
-    target.append([verdict(on, "ann", "edit", edits, decided_at=DAY.format(10))])
-    accepted = target.state("item-0").item
-    target.append([verdict({**accepted, "round": 2}, "eve", decided_at=DAY.format(11))])
-    assert status(target, "item-0") == "approved"
-    file = tmp_path / "review.zip"
-    file.write_bytes(dump_file(source, "jsonl"))
-    load(file, target, people)
-    assert status(target, "item-0") == "approved"
-    assert target.state("item-0").item["content"] == edits
+    (n_added, n_known, n_ended) = stored or (0, 0, 0)
+    diverged = () if stored else ("item-0",)
+    assert result == (n_added, 0, n_known, n_ended, diverged)
+    is_new = n_added or n_ended
+    there = decisions_of(source, "item-0")
+    assert without_ends(decisions_of(target, "item-0")) == without_ends(there if is_new else before)
+    assert status(target, "item-0") == status(source if is_new else target, "item-0")
 
 
 @pytest.mark.parametrize("erased_in", ["here", "there"])
@@ -366,31 +363,22 @@ def test_decisions_of_an_erased_person_are_known_and_end(tmp_path, erased_in):
     there.append([verdict(there.item("item-0"), "bob", decided_at=DAY.format(2))])
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(there, "jsonl"))
-    assert load(file, here, people_here).stored.decisions == 1
+    assert load(file, here).stored.decisions == 1
     people = people_here if erased_in == "here" else people_there
     people.erase("bob")
     # Somebody else may have that name later.
     people.add("bob", "annotator")
     there.reopen("item-0", "ada", 1, "Look again.")
     file.write_bytes(dump_file(there, "jsonl"))
-    assert load(file, here, people_here) == ((0, 0, 1, 1, ()), 0, 0)
+    assert load(file, here) == ((0, 0, 1, 1, ()), 0, 0)
     assert status(here, "item-0") == "round_1"
 
 
-def test_nothing_is_loaded_of_somebody_whose_account_was_removed_meanwhile(tmp_path):
-    store, accounts = home(tmp_path / "here")
-    by_bob = verdict(store.item("item-0"), "bob", decided_at=DAY.format(2))
-    accounts.erase("bob")
-    with pytest.raises(AccountError, match="account 'bob' is gone now: load the file again"):
-        store.load([(by_bob, None)], [])
-    assert store.decisions(revoked=True) == []
-
-
 def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, tmp_path):
-    (_, first), (other,) = (decisions_of(worked, f"item-{n}") for n in (2, 1))
-    claimed = {**first, "round": 2, "reviewer": "eve", "source_hash": other["source_hash"]}
-    with pytest.raises(DumpError, match="row 1: source_hash is that of another decision"):
-        load(written(tmp_path / "claimed.zip", [claimed]), worked, Accounts(worked.path))
+    own, (other,) = (decisions_of(worked, f"item-{n}") for n in (2, 1))
+    claimed = {**own[-1], "round": 2, "reviewer": "eve", "source_hash": other["source_hash"]}
+    with pytest.raises(DumpError, match="of eve on item item-2 has the source_hash of another"):
+        load(written(tmp_path / "claimed.zip", [*own, claimed]), worked)
 
 
 def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
@@ -405,19 +393,16 @@ def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
     ]
     file = written(tmp_path / "both.zip", decisions, comments)
     other, people = home(tmp_path / "two")
-    # Each of the two is already there alone, and is not taken for the other.
-    third, of_third = home(tmp_path / "three")
-    third.append([verdict(on, "ann", decided_at=at)])
-    assert load(written(tmp_path / "bob.zip", decisions[1:]), third, of_third).stored.decisions == 1
-    alone = written(tmp_path / "alone.zip", decisions[1:], comments[1:])
-    assert load(alone, other, people) == ((1, 1, 0, 0, ()), 0, 0)
-    assert load(file, other, people) == ((1, 1, 2, 0, ()), 0, 0)
+    # The first is already there alone, and is not taken for the other.
+    alone = written(tmp_path / "alone.zip", decisions[:1], comments[:1])
+    assert load(alone, other) == ((1, 1, 0, 0, ()), 0, 0)
+    assert load(file, other) == ((1, 1, 2, 0, ()), 0, 0)
     assert sorted(each.reviewer for each in other.decisions()) == ["ann", "bob"]
     assert sorted(each.author for each in other.comments()) == ["ann", "bob"]
-    assert load(file, store, accounts) == ((0, 2, 2, 0, ()), 0, 0)
+    assert load(file, store) == ((0, 2, 2, 0, ()), 0, 0)
     for name in ("ann", "bob"):
         people.erase(name)
-    assert load(file, other, people) == ((0, 0, 4, 0, ()), 0, 0)
+    assert load(file, other) == ((0, 0, 4, 0, ()), 0, 0)
 
 
 def archived(*members: tuple[str, bytes | str]) -> bytes:
@@ -461,7 +446,7 @@ def test_what_is_no_dump_is_one_sentence(tmp_path, data, says):
     file = tmp_path / "review.zip"
     file.write_bytes(data)
     with pytest.raises(DumpError, match=says):
-        load(file, *home(tmp_path / "other"))
+        load(file, home(tmp_path / "other")[0])
 
 
 def test_the_commands_and_the_button(worked, tmp_path, monkeypatch, capsys):

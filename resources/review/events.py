@@ -5,12 +5,12 @@ Triggers keep the table append-only.
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, text
 
 from methods.json_text import from_json
-from methods.review.decisions import Decision, source_hash_of
+from methods.review.decisions import Decision, Verdict, source_hash_of
 from resources.review.statements import rows_for, statement
 from resources.review.tables import EVENTS
 
@@ -19,6 +19,12 @@ _APPEND = text(f"""
 INSERT INTO events ({", ".join(COLUMNS)}) VALUES (:{", :".join(COLUMNS)})
 ON CONFLICT (source_hash) DO NOTHING RETURNING event_id
 """)
+_OWN = text("""
+SELECT item_id, i.kind, i.title, e.verdict, e.decided_at
+FROM in_force AS e JOIN items AS i USING (item_id)
+WHERE e.reviewer = :reviewer ORDER BY e.event_id DESC LIMIT :limit OFFSET :offset
+""")
+_N_OWN = text("SELECT count(*) FROM in_force WHERE reviewer = :reviewer")
 _HAS_DECIDED = text("SELECT 1 FROM in_force WHERE reviewer = :reviewer LIMIT 1")
 _COLUMNS = f"SELECT event_id, {', '.join(COLUMNS)}"
 _ROWS = {
@@ -29,6 +35,16 @@ _OF_ITEMS = {
     revoked: statement(f"{rows} WHERE item_id IN :item_ids", ("item_ids",))
     for revoked, rows in _ROWS.items()
 }
+
+
+class OwnDecision(NamedTuple):
+    """A person's decision in a list. `title` is the beginning of the item's first text."""
+
+    item_id: str
+    kind: str
+    title: str
+    verdict: Verdict
+    decided_at: str
 
 
 def append(connection: Connection, decision: Decision) -> int | None:
@@ -69,6 +85,25 @@ def read(
 def has_decided(connection: Connection, reviewer: str) -> bool:
     """Whether the person has decided or skipped anything."""
     return connection.execute(_HAS_DECIDED, {"reviewer": reviewer}).first() is not None
+
+
+def own(
+    connection: Connection, reviewer: str, offset: int = 0, limit: int = 50
+) -> tuple[list[OwnDecision], int]:
+    """Read one page of a person's decisions, the latest first.
+
+    Args:
+        connection: A connection to the review store.
+        reviewer: The person.
+        offset: The number of decisions before the page.
+        limit: The maximum number of decisions of the page.
+
+    Returns:
+        The decisions that are not revoked, and their number on all pages.
+    """
+    values = {"reviewer": reviewer, "offset": offset, "limit": limit}
+    n_decisions = connection.execute(_N_OWN, values).scalar_one()
+    return [OwnDecision(*row) for row in connection.execute(_OWN, values)], n_decisions
 
 
 def _values(decision: Decision) -> dict[str, Any]:

@@ -182,6 +182,18 @@ def is_gold(connection: Connection, item_id: str) -> bool:
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
+def exists(connection: Connection) -> bool:
+    """Check whether the store has gold items.
+
+    Args:
+        connection: The review store.
+
+    Returns:
+        True if there is at least one.
+    """
+    return _count(connection, _N_GOLD) > 0
+
+
 def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:
     """Read the decisions on gold items, without skips, in the order of events.
 

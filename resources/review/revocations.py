@@ -4,7 +4,6 @@ Decisions never change. A row of the table `revocations` marks a decision as no 
 status of its item is updated. Every function runs inside the caller's transaction.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from sqlalchemy import Connection, text
 from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.review.decisions import Decision
-from resources.review import events, item_status, items
+from resources.review import events, gold, item_status, items
 from resources.review.clock import database_time
 from resources.review.locks import STORE_DRAFT
 from resources.review.tables import REVOCATIONS
@@ -39,8 +38,8 @@ class RevocationError(UserError):
 
 _WHY = {
     "none": "There is no such decision of this person in force on this item.",
-    "late": "Somebody else has decided on this item since, or in the same round: an administrator can "
-    "open it again.",
+    "late": "Somebody else has decided on this item since or in the same round, or, with gold items, "
+    "this person on others since: an administrator can open it again.",
     "reason": "Opening an item again needs a reason: give one.",
     "nothing": "This item has no decision of this round that could end.",
 }
@@ -84,29 +83,31 @@ def last_of(connection: Connection, person: str) -> Decision | None:
     row = connection.execute(_LAST, {"person": person}).first()
     if row is None:
         return None
-    decided = events.read(connection, [row.item_id])
-    return next(
-        (each for each in may_take_back(decided, person) if each.event_id == row.event_id), None
-    )
+    own = may_take_back(connection, row.item_id, person)
+    return next((each for each in own if each.event_id == row.event_id), None)
 
 
-def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
+def may_take_back(connection: Connection, item_id: str, person: str) -> list[Decision]:
     """Select the decisions on an item that a person may take back.
 
     These are the person's own decisions, unless somebody else decided later, or in the same round on
     the same content. In these cases the people may know each other's decisions, and a new decision
     would not be blind. A skip does not count as a decision.
 
+    In a store with gold items it is only the person's last decision: nobody else decides on a gold
+    item, so that it could be told apart later.
+
     Args:
-        decided: The item's decisions that are not revoked.
+        connection: The review store.
+        item_id: The item.
         person: The person.
 
     Returns:
         The decisions.
     """
-    decided = list(decided)
+    decided = events.read(connection, [item_id])
     others = [each for each in decided if each.reviewer != person and each.verdict != "skip"]
-    return [
+    own = [
         own
         for own in decided
         if own.reviewer == person
@@ -116,6 +117,10 @@ def may_take_back(decided: Iterable[Decision], person: str) -> list[Decision]:
             for other in others
         )
     ]
+    if not gold.exists(connection):
+        return own
+    last = connection.execute(_LAST, {"person": person}).first()
+    return [each for each in own if last is not None and each.event_id == last.event_id]
 
 
 def take_back(connection: Connection, item_id: str, event_id: int, person: str) -> Decision:
@@ -137,7 +142,7 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
     own = next((each for each in decided if each.event_id == event_id), None)
     if own is None or own.reviewer != person:
         raise RevocationError("none")
-    if own not in may_take_back(decided, person):
+    if own not in may_take_back(connection, item_id, person):
         raise RevocationError("late")
     _revoke(connection, [own], person, None)
     content_of_draft = {

@@ -123,6 +123,7 @@ class ReviewStore:
     end_assignment = _method("transaction", assignment_rows.end)
     make_gold = _method("transaction", gold_rows.make)
     gold = _method("read", gold_rows.read)
+    has_gold = _method("read", gold_rows.exists)
 
     def in_calibration(self, reviewer: str) -> bool:
         """Whether the person is in calibration: new annotators only get gold items until they pass."""
@@ -144,10 +145,12 @@ class ReviewStore:
 
     decisions = _method("snapshot", events.read)
     visible_decisions = _method("snapshot", item_rows.visible_decisions)
+    own_decisions = _method("snapshot", events.own)
     has_decided = _method("read", events.has_decided)
     append = _method("transaction", loading.append)
     load = _method("transaction", loading.load)
-    last_decision = _method("read", revocation_rows.last_of)
+    last_decision = _method("snapshot", revocation_rows.last_of)
+    may_take_back = _method("snapshot", revocation_rows.may_take_back)
     take_back = _method("transaction", revocation_rows.take_back)
     reopen = _method("transaction", revocation_rows.reopen)
     revocations = _method("read", revocation_rows.read)

@@ -122,6 +122,21 @@ def store_of(request: Request) -> ReviewStore:
     return store
 
 
+def sees_queue(request: Request) -> bool:
+    """Whether the reader may look at every item, and not only at those that they decide.
+
+    Annotators may not in a store with gold items: the list has the item that a gold item copies, with
+    its decisions, and does not have the copy.
+
+    Args:
+        request: The request.
+
+    Returns:
+        True if they may.
+    """
+    return security.signed_in(request).may("expert") or not store_of(request).has_gold()
+
+
 def is_number(text: str) -> bool:
     """Whether a text of a form is a number that a database can store as an integer."""
     return text.isdecimal() and len(text) <= MOST_DIGITS

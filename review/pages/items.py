@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 
 from methods.ingest.image_check import EXTENSION_OF
 from methods.quality.outcome import OF_ANSWER, OF_QUESTION
@@ -15,8 +15,7 @@ from methods.review.process import ROUND_OF_ROLE, ReviewState, Status
 from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
 from resources.review.locks import Lock
-from resources.review.revocations import may_take_back
-from review.pages.frame import say, show, store_of
+from review.pages.frame import say, sees_queue, show, store_of
 from review.pages.revisions import ContentVersion, between, revisions, versions_of
 from review.security import require, signed_in
 
@@ -48,6 +47,8 @@ def item_page(request: Request) -> Response:
     if store.item(item_id) is None:
         raise HTTPException(404, say(request, "item.missing"))
     lock = store.lock_item(account.name, account.role, item_id=item_id)
+    if lock is None and not sees_queue(request):
+        return RedirectResponse(f"/history/{item_id}", 303)
     # Read the state after locking, so that the page shows the locked content.
     state = cast(ReviewState, store.state(item_id))
     item, context = state.item, state.item.get("context", {})
@@ -93,7 +94,7 @@ def item_page(request: Request) -> Response:
         undo=store.last_decision(account.name),
         **_changed(request),
         comments=store.visible_comments(item_id, account.name, account.role),
-        people=[each.name for each in people if not each.disabled and each.name != account.name],
+        people=_others(people, account),
     )
 
 
@@ -102,23 +103,33 @@ def history(request: Request) -> Response:
     """Show every decision on the item that the reader may see, with its changes."""
     store = store_of(request)
     account = signed_in(request)
+    people: list[Account] = request.app.state.accounts.all()
     item = store.item(request.path_params["item_id"])
     if item is None:
         raise HTTPException(404, say(request, "item.missing"))
     item_id = item["item_id"]
     state = cast(ReviewState, store.state(item_id))
     decisions = store.visible_decisions(item_id, account.name, account.role, revoked=True)
+    comments = store.visible_comments(item_id, account.name, account.role)
+    sees_all = sees_queue(request)
+    if not sees_all:
+        decisions = [each for each in decisions if each.reviewer == account.name]
+        comments = [each for each in comments if account.name in (each.author, each.addressee)]
+        if not decisions:
+            raise HTTPException(403, say(request, "item.of_others"))
     in_force = store.decisions([item_id])
     return show(
         request,
         "history.html",
         item=item,
-        status=state.status.name,
+        status=state.status.name if sees_all else None,
         revisions=revisions(item, decisions),
         revocations=store.revocations(item_id),
-        own=[each.event_id for each in may_take_back(in_force, account.name)],
+        own=[each.event_id for each in store.may_take_back(item_id, account.name)],
         may_reopen=account.may("admin") and any(each.verdict != "skip" for each in in_force),
         expert=state.expert_decision,
+        comments=comments,
+        people=_others(people, account),
         **_changed(request),
         texts=KINDS[item["kind"]].texts(item["content"]),
     )
@@ -145,6 +156,11 @@ def image(request: Request) -> Response:
     except ImageNotStored:
         raise HTTPException(404, say(request, "item.missing_image")) from None
     return FileResponse(path, media_type=_MIME_OF[path.suffix[1:]], headers=cached)
+
+
+def _others(people: list[Account], account: Account) -> list[str]:
+    """Return the names of the people whom a person can write to."""
+    return [each.name for each in people if not each.disabled and each.name != account.name]
 
 
 def _changed(request: Request) -> dict[str, Any]:

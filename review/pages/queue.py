@@ -1,6 +1,7 @@
 """The HTML page of the review queue: progress, a list of items, and the reader's next item."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 from urllib.parse import urlencode
@@ -13,9 +14,9 @@ from starlette.responses import RedirectResponse, Response
 from methods.review.kinds import KINDS
 from methods.review.process import DONE, Status
 from resources.review.accounts import Account
-from resources.review.items import MOST_SEARCHED, Filters, StatusCount, counted_of
+from resources.review.items import MOST_SEARCHED, Filters, ItemSummary, StatusCount, counted_of
 from resources.review.store import ReviewStore
-from review.pages.frame import say, show, store_of
+from review.pages.frame import say, sees_queue, show, store_of
 from review.security import require, signed_in
 
 PAGE = 50
@@ -32,28 +33,44 @@ def queue(request: Request) -> Response:
     parameters = request.query_params
     filters = _filters(request)
     offset = int(parameters["offset"]) if _PLACE.fullmatch(parameters.get("offset", "")) else 0
-    items, total = store.page(filters, offset, PAGE)
     counts = store.progress()
-    present = {count.status for count in counts}
+    rows: Sequence[Any]
+    if sees_queue(request):
+        rows, total = store.page(filters, offset, PAGE)
+        listed = _queue(request, rows, counts)
+    else:
+        filters = Filters(kind=filters.kind)
+        rows, total = store.own_decisions(account.name, offset, PAGE)
+        listed = {"own": rows}
     return show(
         request,
         "queue.html",
         filters=filters,
-        items=items,
         total=f"{total}{'+' if total == counted_of(filters, offset, PAGE) else ''}",
         first=offset + 1,
-        last=offset + len(items),
+        last=offset + len(rows),
         before=_page_at(filters, max(offset - PAGE, 0)) if offset else None,
         after=_page_at(filters, offset + PAGE) if offset + PAGE < total else None,
-        progress=_by_kind(counts),
-        statuses=[status for status in STATUSES if status in present or status in STATUSES[:2]],
         kinds=sorted({count.kind for count in counts}),
-        reviewers=[account.name for account in request.app.state.accounts.all()],
-        undo=store.last_decision(signed_in(request).name),
+        undo=store.last_decision(account.name),
         notice=parameters.get("notice") if parameters.get("notice") in NOTICES else None,
         tour=not store.has_decided(account.name),
         calibrates=account.role == "annotator" and store.in_calibration(account.name),
+        **listed,
     )
+
+
+def _queue(
+    request: Request, items: Sequence[ItemSummary], counts: list[StatusCount]
+) -> dict[str, Any]:
+    """Return the list of items and the progress, for readers who may look at every item."""
+    present = {count.status for count in counts}
+    return {
+        "items": items,
+        "progress": _by_kind(counts),
+        "statuses": [name for name in STATUSES if name in present or name in STATUSES[:2]],
+        "reviewers": [account.name for account in request.app.state.accounts.all()],
+    }
 
 
 @require("annotator")

@@ -1,0 +1,91 @@
+"""A gold item cannot be told from other items in the app."""
+
+import re
+
+import pytest
+
+from review.pages.frame import texts
+from tests.review.pages import decide, dialogue, make_site, opened, signed_in
+
+pytestmark = pytest.mark.slow
+
+SAYS = texts("en")
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Two items that ben and eva decided, a gold copy of each, and four open items."""
+    site = make_site(tmp_path, "gold: 0.5")
+    items = [dialogue(site, name) for name in ("one", "two", "three", "four", "five", "six")]
+    site.store.update_queue(items)
+    for name in ("ben", "eva"):
+        client = signed_in(site, name)
+        for item in items[:2]:
+            assert decide(client, opened(client, item["item_id"]), "accept").status_code == 200
+    assert site.store.make_gold(2, "ada") == 2
+    return site
+
+
+def general(html: str) -> str:
+    """A page without the words, ids, times and tokens of its item, and without the last decision."""
+    html = re.sub(r"<form [^>]*take-back.*?</form>\s*", "", html, flags=re.DOTALL)
+    words = (
+        "one|two|three|four|five|six",
+        '"token": "[^"]*"',
+        r"[0-9a-f]{8,}",
+        r"\d\d:\d\d[\d:.]*",
+        'value="[^"]*"',
+    )
+    return re.sub("|".join(words), "…", html)
+
+
+def test_pages_of_gold_items_are_those_of_other_items(site):
+    anna = signed_in(site, "anna")
+    gold = {row["item_id"] for row in site.store.gold()}
+    originals = [row["of_item"] for row in site.store.gold()]
+    pages: dict[bool, set[str]] = {True: set(), False: set()}
+    decided: list[str] = []
+    while (address := anna.post("/next").headers["location"]) != "/?notice=queue.nothing_left":
+        item_id = address.removeprefix("/items/")
+        pages[item_id in gold].add(general(anna.get(address).text))
+        decided.append(item_id)
+        assert decide(anna, opened(anna, item_id), "accept").status_code == 200
+    assert pages[True] and len(decided) > 4
+    assert len(pages[True] | pages[False]) == 1
+
+    # An expert decides on the items that are not gold.
+    eva = signed_in(site, "eva")
+    for item_id in decided:
+        if item_id not in gold:
+            assert decide(eva, opened(eva, item_id), "accept").is_success
+    first_page = anna.get("/").text
+    listed = re.findall("/history/([0-9a-f]+)", first_page)
+    assert listed == decided[::-1] and "<progress" not in first_page
+    histories = set()
+    for item_id in decided:
+        assert anna.get(f"/items/{item_id}").headers["location"] == f"/history/{item_id}"
+        histories.add(general(anna.get(f"/history/{item_id}").text))
+    assert len(histories) == 1
+    for item_id in originals:
+        for address in (f"/history/{item_id}", anna.get(f"/items/{item_id}").headers["location"]):
+            answer = anna.get(address)
+            assert answer.status_code == 403 and SAYS["item.of_others"] in answer.text
+    # Words of an original are not searched.
+    searched = anna.get("/?text=one&status=approved&reviewer=eva").text
+    assert re.findall("/history/([0-9a-f]+)", searched) == listed
+    assert [eva.get("/").text.count(f"/items/{item_id}") for item_id in originals] == [1, 1]
+
+
+def test_only_the_last_decision_is_taken_back(site):
+    anna = signed_in(site, "anna")
+    events = []
+    for _ in range(3):
+        item_id = anna.post("/next").headers["location"].removeprefix("/items/")
+        answer = decide(anna, opened(anna, item_id), "accept")
+        events.append((item_id, answer.json()["event_id"]))
+    for item_id, event_id in events[:2]:
+        late = anna.post(f"/items/{item_id}/take-back", data={"event_id": event_id})
+        assert late.status_code == 409 and SAYS["undo.late"] in late.text
+    item_id, event_id = events[2]
+    assert anna.post(f"/items/{item_id}/take-back", data={"event_id": event_id}).is_redirect
+    assert opened(anna, item_id)["item_id"] == item_id

@@ -93,7 +93,7 @@ def shards(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReas
     ]
     if not new and not events:
         return dg.SkipReason(f"No shard is new or changed; the corpus has {len(names)}.")
-    others = [shard for shard in changed if shard not in new]
+    others = [shard for shard in changed if shard in reported and shard not in new]
     others += ["corpus.yaml or a file about shards"] if edited and files_before else []
     done = f"new: {', '.join(new) or 'none'}; changed: {', '.join(others) or 'none'}"
     done = f"{done}. {wrong}" if wrong else done

@@ -14,6 +14,17 @@ from filelock import FileLock
 
 
 @contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Give an OSError without a file name, such as that of a full disk, the name of the path."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
     """Create a draft folder to fill. It is renamed to `target` if the block
     succeeds, and removed otherwise.
@@ -35,9 +46,10 @@ def draft_folder(target: Path, purpose: str) -> Iterator[Path]:
                 shutil.rmtree(path)
         draft = target.with_name(f".{target.name}.{purpose}-{uuid4().hex}")
         try:
-            draft.mkdir()
-            yield draft
-            draft.rename(target)
+            with _named(target):
+                draft.mkdir()
+                yield draft
+                draft.rename(target)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
             raise
@@ -69,7 +81,7 @@ def open_atomically(target: Path) -> Iterator[IO[bytes]]:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".{target.name}.{uuid4().hex}.tmp"
     try:
-        with temporary.open("xb") as file:
+        with _named(target), temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -4,6 +4,7 @@ Ledger, review store, warehouse, images, releases and Dagster's history cannot b
 `everything` removes them. Files that vlm-loom does not make stay.
 """
 
+import errno
 import os
 import shutil
 import textwrap
@@ -111,8 +112,8 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     Raises:
         CleaningError: The project or the user's own files are in the folder.
         UserError: The folder is not a workspace.
-        WorkspaceInUse: The workspace is in use and all of it should be removed.
-        OSError: A file cannot be removed; it names the file or folder of the workspace.
+        WorkspaceInUse: The workspace is in use.
+        OSError: A file cannot be removed; it names the folder that this user may not change.
     """
     # Remove these names last: after an interrupted cleaning, the folder is still a workspace.
     names = sorted(
@@ -123,11 +124,11 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
         return [], []
     _require_apart(folder)
     home.require_marks(folder)
-    if everything:
-        require_unused(folder)
+    require_unused(folder)
     removed = [name for name in names if (_is_own(name) if everything else name in REBUILDABLE)]
-    for name in removed:
-        path = folder / name
+    for path in (folder / name for name in removed):
+        _require_changeable(path)
+    for path in (folder / name for name in removed):
         try:
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
@@ -137,6 +138,16 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
             # `rmtree` names a file without its folder.
             raise OSError(error.errno, error.strerror, str(path)) from None
     return _named(removed), _named([name for name in names if name not in removed])
+
+
+def _require_changeable(path: Path) -> None:
+    """Raise PermissionError that names the folder if this user may not remove an entry from it."""
+    folders = [path.parent]
+    if path.is_dir() and not path.is_symlink():
+        folders += [Path(root) for root, _, _ in os.walk(path)]
+    for folder in folders:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def _is_own(name: str) -> bool:

@@ -128,6 +128,10 @@ def _files(backup: Path) -> dict[str, BackupFile]:
     """Return the files to restore by name. Raises BackupError if one is missing or has another size, or
     if the manifest has a name that `back_up` does not write: it could escape the other checks.
     """
+    if not backup.exists():
+        raise BackupError(
+            f"There is no {backup}: give a folder that `vlm-loom workspace backup` made."
+        )
     try:
         manifest = Manifest.model_validate_json(read_file(backup / MANIFEST))
     except (FileNotFoundError, NotADirectoryError):

@@ -275,7 +275,7 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside_and_a_restore_says_whose
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as user:
         assert user.stdout is not None
         user.stdout.readline()
-        for line in ("clean --all", f"restore {backup} --overwrite", "check-ledger"):
+        for line in ("clean", "clean --all", f"restore {backup} --overwrite", "check-ledger"):
             said = refused(f"home {line}")
             in_use = f"{folder} is in use. Stop what runs on it (process {user.pid}: python"
             assert said.startswith(in_use) and "-c import sys; file = open(" in said

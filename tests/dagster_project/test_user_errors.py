@@ -254,12 +254,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     accounts.close()
     subprocess.run([sys.executable, "-c", LEFT_OPEN, home / "warehouse.duckdb"], check=True)
     assert (home / "warehouse.duckdb.wal").exists()
-    for name in ("clean", *UNWRITABLE.values()):
+    for name in ("clean", "closed", *UNWRITABLE.values()):
         shutil.copytree(home, root / name)
     may_write(home, False)
-    (root / "clean" / "reports").mkdir()
-    (root / "clean" / "reports" / "index.html").touch()
-    (root / "clean" / "reports").chmod(0o500)
+    for name, unwritable in (("clean", "reports"), ("closed", ".")):
+        (root / name / "reports").mkdir()
+        (root / name / "reports" / "index.html").touch()
+        (root / name / unwritable).chmod(0o500)
     for file, name in UNWRITABLE.items():
         (root / name / file).parent.mkdir(parents=True, exist_ok=True)
         (root / name / file).touch()
@@ -283,7 +284,7 @@ def done(root: Path) -> dict[str, tuple[int, str]]:
     lines = [
         *((root / "read", line) for line in (*READING, *WRITING)),
         (root / "read", f"review dump --out {root / 'review.zip'}"),
-        (root / "clean", "workspace clean"),
+        *((root / name, "workspace clean") for name in ("clean", "closed")),
         *((root / name, "run ledger") for name in UNWRITABLE.values()),
     ]
     words = [
@@ -324,6 +325,10 @@ def test_what_may_not_be_written_or_removed_is_named_with_what_to_do(
     reports = root / "clean" / "reports"
     assert f"make {reports} a folder that you may write to, or set LOOM_WORKSPACE" in text
     assert code == 2
+    # Only who may change a folder removes what is in it.
+    code, text = done["closed: workspace clean"]
+    assert code == 2 and "make it a folder that you may write to" in text
+    assert (root / "closed" / "reports" / "index.html").exists()
     for name, home in ((name, root / of) for name, of in UNWRITABLE.items()):
         code, text = done[f"{home.name}: run ledger"]
         assert code == 2

@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy
 
 from methods.errors import UserError
+from resources.files.atomic import open_atomically
 from resources.files.system_errors import exhaustion_in_text, exhaustion_message
 from tests.doubles.scripts import start
 
@@ -33,9 +34,17 @@ def sqlite_full() -> sqlite3.Error:
     return caught.value
 
 
+def full_file(path: Path) -> OSError:
+    """The error of a file that is written in one step, whose disk is full."""
+    with pytest.raises(OSError, match="No space left") as caught, open_atomically(path):
+        raise full()
+    return caught.value
+
+
 DISK = "The disk of "
 ERRORS = {
     "the system": (full(path="/proc/x"), "The disk of /proc/x is full ("),
+    "a new file": (full_file(Path("/tmp/loom/x")), "The disk of /tmp/loom/x is full ("),
     "a copy": (
         OSError(errno.ENOSPC, "No space left on device", "/proc/read", None, "/proc/written"),
         "The disk of /proc/written is full (",

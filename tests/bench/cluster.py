@@ -105,7 +105,6 @@ def approximate(vectors: np.ndarray) -> Found:
 
 
 def density(vectors: np.ndarray) -> Found:
-    """HDBSCAN's clusters."""
     from methods.clustering.communities import density_communities
 
     return [list(each.members) for each in density_communities(vectors)], None, {}
@@ -153,7 +152,6 @@ def measure(way: str, path: str, n: str) -> Row:
 
 
 def found_file(path: Path, way: str, n: int) -> Path:
-    """Where a way leaves what it found."""
     return path.parent / f"{hashlib.sha256(way.encode()).hexdigest()[:8]}.{n}.pickle"
 
 
@@ -175,7 +173,6 @@ def vectors_of_texts() -> np.ndarray:
 
 
 def found(path: Path, way: str, n: int) -> tuple:
-    """The communities and pairs that a way has left."""
     return pickle.loads(found_file(path, way, n).read_bytes())
 
 
@@ -188,7 +185,6 @@ def compared(path: Path, row: Row, way: str, n: int) -> None:
 
 
 def bench(rounds: int) -> Row:
-    """Every figure there is."""
     vectors = vectors_of_texts()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as folder:
         path = Path(folder) / "vectors.npy"
@@ -250,7 +246,6 @@ def bench_grown(n: int) -> Row:
 
 
 def show(figures: Row) -> None:
-    """The figures for people."""
     for n, rows in figures["texts"].items():
         title = f"{n:,} texts, 384 dimensions, tau = {TAU}, {figures['cores']} cores"
         columns = ["wall_s", "cpu_s", "times_faster", "peak_mib", "communities"]
@@ -262,7 +257,6 @@ def show(figures: Row) -> None:
 
 
 def main() -> None:
-    """Everything; or one way in a process of its own, as the arguments say."""
     if is_part(measure=measure):
         return
     given = options(__doc__, rounds=3, grown=0)

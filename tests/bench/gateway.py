@@ -32,7 +32,6 @@ models:
 
 
 def text(number: int) -> str:
-    """The question asked as request `number`."""
     return f"Question {number}: which way is north?"
 
 
@@ -183,12 +182,10 @@ def kept_to(arrivals: list[float]) -> Row:
 
 
 def measured(way: str, url: str, n: int, limit: int = 0) -> Row:
-    """The figures of one way, from a process of its own."""
     return measuring.figures_of(__spec__.name, way, url, n, limit)
 
 
 def bench(rounds: int) -> Row:
-    """Every figure there is; the three ways take turns, and the fastest round of each counts."""
     with measuring.served(__spec__.name, f"{LATENCY_MS}", f"{LATENCY_MS}") as slow:
         url, before = measuring.address_of(slow), worked(slow)
         best = measuring.best_of(list(WAYS), rounds, lambda way: measured(way, url, N))
@@ -214,7 +211,6 @@ def bench(rounds: int) -> Row:
 
 
 def show(figures: Row) -> None:
-    """The figures for people."""
     limited = figures["limited"]
     rows = {
         "gateway, empty ledger": figures["ways"]["gateway"],
@@ -237,7 +233,6 @@ def show(figures: Row) -> None:
 
 
 def main() -> None:
-    """Everything; or a part of it in a process of its own, as the arguments say."""
     if not measuring.is_part(serve=serve, measure=measure):
         figures = bench(measuring.options(__doc__, rounds=2).rounds)
         show(figures)

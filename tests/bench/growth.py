@@ -78,7 +78,6 @@ def main() -> int:
 def _print_growth(
     what: str, labels: Sequence[int], sizes: Iterable[Mapping[str, Row]], figures: Row
 ) -> None:
-    """Measure at each size, print the table, and add its figures."""
     rows = list(_growth(list(sizes), labels))
     figures_of = {
         row["asset"]: {"slope": row["slope"]}

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 
 
 def listed(port: int, **asked: object) -> list[str]:
-    """The replies of a page of the list, in their order."""
     answer, text = ask(port, f"{CALLS}?{urlencode(asked)}" if asked else CALLS)
     assert answer.status == 200
     return [each.strip() for each in re.findall(r'<td class="words" dir="auto">(.*?)</td>', text)]

@@ -34,7 +34,6 @@ def reasons(results: dict) -> set[str]:
 
 
 def eventually(what) -> bool:
-    """Whether it becomes true within five seconds."""
     end = time.monotonic() + 5
     while not what() and time.monotonic() < end:
         time.sleep(0.01)

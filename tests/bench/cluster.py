@@ -2,9 +2,7 @@
 
 Run by `make bench NAME=cluster` on 60,004 real short texts; their vectors are kept from the first run.
 Every figure is taken in a process of its own, the ways take turns, and the fastest round of each
-counts. With `ARGS=--grown=1000000` the project's ways are compared on more vectors than there are texts
-at hand: real ones, grown with noise; there sentence-transformers and FAISS's flat search take hours on
-two cores. Prints a table, and as the last line all figures as one JSON object.
+counts. Prints a table, and as the last line all figures as one JSON object.
 """
 
 import gzip
@@ -43,9 +41,6 @@ ROUNDS_OF = {
     FEW: (REFERENCE, EXACT),
     DENSE: (DENSITY,),
 }
-COSINE = 0.9
-"""Of a grown vector to the real one it comes from; two of the same real one have its square, 0.81."""
-PORTION = 60_000
 
 
 # --- Ways ----------------------------------------------------------------------------------------
@@ -105,7 +100,6 @@ def approximate(vectors: np.ndarray) -> Found:
 
 
 def density(vectors: np.ndarray) -> Found:
-    """HDBSCAN's clusters."""
     from methods.clustering.communities import density_communities
 
     return [list(each.members) for each in density_communities(vectors)], None, {}
@@ -153,7 +147,6 @@ def measure(way: str, path: str, n: str) -> Row:
 
 
 def found_file(path: Path, way: str, n: int) -> Path:
-    """Where a way leaves what it found."""
     return path.parent / f"{hashlib.sha256(way.encode()).hexdigest()[:8]}.{n}.pickle"
 
 
@@ -175,7 +168,6 @@ def vectors_of_texts() -> np.ndarray:
 
 
 def found(path: Path, way: str, n: int) -> tuple:
-    """The communities and pairs that a way has left."""
     return pickle.loads(found_file(path, way, n).read_bytes())
 
 
@@ -188,7 +180,6 @@ def compared(path: Path, row: Row, way: str, n: int) -> None:
 
 
 def bench(rounds: int) -> Row:
-    """Every figure there is."""
     vectors = vectors_of_texts()
     with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as folder:
         path = Path(folder) / "vectors.npy"
@@ -223,34 +214,7 @@ def bench(rounds: int) -> Row:
     }
 
 
-def grown(real: np.ndarray, n: int) -> np.ndarray:
-    """`n` unit vectors, shape (n, d), float32: the real ones, then copies turned by random noise."""
-    random = np.random.default_rng(7)
-    tangent = np.sqrt(1 - COSINE**2) / COSINE
-    vectors = np.empty((n, real.shape[1]), np.float32)
-    for start in range(0, n, PORTION):
-        rows = np.arange(start, min(start + PORTION, n))
-        part = real[rows % len(real)]
-        noise = random.standard_normal(part.shape, np.float32)
-        noise -= (noise * part).sum(axis=1, keepdims=True) * part
-        noise *= tangent / np.linalg.norm(noise, axis=1, keepdims=True)
-        part = part + noise * (rows >= len(real))[:, None]
-        vectors[rows] = part / np.linalg.norm(part, axis=1, keepdims=True)
-    return vectors
-
-
-def bench_grown(n: int) -> Row:
-    """The figures of the project's ways on `n` vectors; one run each."""
-    with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as folder:
-        path = Path(folder) / "vectors.npy"
-        np.save(path, grown(vectors_of_texts(), n))
-        ways = {way: figures_of(__spec__.name, way, path, n) for way in (EXACT, APPROXIMATE)}
-        compared(path, ways[APPROXIMATE], APPROXIMATE, n)
-    return {"cores": os.cpu_count(), "vectors": n, "ways": ways}
-
-
 def show(figures: Row) -> None:
-    """The figures for people."""
     for n, rows in figures["texts"].items():
         title = f"{n:,} texts, 384 dimensions, tau = {TAU}, {figures['cores']} cores"
         columns = ["wall_s", "cpu_s", "times_faster", "peak_mib", "communities"]
@@ -262,19 +226,13 @@ def show(figures: Row) -> None:
 
 
 def main() -> None:
-    """Everything; or one way in a process of its own, as the arguments say."""
     if is_part(measure=measure):
         return
-    given = options(__doc__, rounds=3, grown=0)
+    given = options(__doc__, rounds=3)
     if not TEXTS.exists():
         sys.exit(f"{TEXTS} is not there: the texts to cluster are read from it.")
-    if given.grown:
-        figures = bench_grown(given.grown)
-        title = f"{given.grown:,} vectors grown from real ones with noise (cosine {COSINE})"
-        print_table(title, figures["ways"], ["wall_s", "cpu_s", "peak_mib", "recall"])
-    else:
-        figures = bench(given.rounds)
-        show(figures)
+    figures = bench(given.rounds)
+    show(figures)
     print(json.dumps(figures))
 
 

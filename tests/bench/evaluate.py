@@ -67,7 +67,6 @@ def serve() -> None:
 
 
 def text_of(asked: Row) -> str:
-    """The text of the last message."""
     content = asked["messages"][-1]["content"]
     if isinstance(content, str):
         return content
@@ -110,7 +109,6 @@ def said(model: str, text: str) -> str:
 
 
 def items_of(name: str, n: int, images: Sequence[str]) -> list[Any]:
-    """The items of the benchmark."""
     make = {DIALOGUES: scored.dialogue, SETTINGS: three_turns}.get(name, choices)
     return [make(number, images, name) for number in range(n)]
 
@@ -232,7 +230,6 @@ def models(url: str) -> Row:
 
 
 def measured(name: str, n: int) -> Row:
-    """The figures of one benchmark, from a process of its own with a home of its own."""
     with measuring.served(__spec__.name) as server:
         return {
             "items": n,
@@ -241,7 +238,6 @@ def measured(name: str, n: int) -> Row:
 
 
 def show(name: str, figures: Row) -> None:
-    """The figures of a part, for people."""
     columns = ["calls", "shared_calls", "rows", "wall_s", "ideal_s", "of_ideal"]
     measuring.print_table(name, figures["stages"], [*columns, "cpu_s", "peak_mib"])
     others = {key: value for key, value in figures.items() if key != "stages"}
@@ -249,7 +245,6 @@ def show(name: str, figures: Row) -> None:
 
 
 def main() -> None:
-    """Everything; or a part of it in a process of its own, as the arguments say."""
     if measuring.is_part(serve=serve, measure=measure):
         return
     sizes = {"items": N_ITEMS, "dialogues": N_DIALOGUES, "settings_items": N_SETTINGS_ITEMS}

@@ -5,10 +5,8 @@ stand-in in another. Prints tables, and as the last line all figures as one JSON
 """
 
 import asyncio
-import cProfile
 import json
 import os
-import pstats
 import subprocess
 import sys
 import tempfile
@@ -34,7 +32,6 @@ models:
 
 
 def text(number: int) -> str:
-    """The question asked as request `number`."""
     return f"Question {number}: which way is north?"
 
 
@@ -150,48 +147,18 @@ def worked(server: "subprocess.Popen[str]") -> float:
 
 def measure(way: str, url: str, *numbers: str) -> Row:
     """The figures of one way, here and now. Imports and a first call are not counted."""
-    ask, (n, limit, profiled) = WAYS[way], map(int, numbers)
+    ask, (n, limit) = WAYS[way], map(int, numbers)
     ask(url, 1)
-    profile, base_mib, stages = cProfile.Profile(), measuring.peak_mib(), dict[str, Row]()
+    base_mib, stages = measuring.peak_mib(), dict[str, Row]()
     with measuring.stage(stages, way):
-        if profiled:
-            profile.runcall(ask, url, n, limit)
-        else:
-            ask(url, n, limit)
+        ask(url, n, limit)
     figures = stages[way]
-    figures |= {
+    return figures | {
         "requests": n,
         "cpu_ms_per_request": round(figures["cpu_s"] / n * 1000, 3),
         "peak_mib_over_imports": figures["peak_mib"] - base_mib,
         "requests_per_minute": round(n / figures["wall_s"] * 60),
     }
-    return figures | ({"profile": shares(profile)} if profiled else {})
-
-
-def shares(profile: cProfile.Profile) -> dict[str, dict[str, float]]:
-    """Parts of the profiled CPU time: the five costliest functions, and each function of ours.
-
-    `own` is time in the function itself, which is what the five are chosen by; `all` is with what
-    it called. Time spent waiting for the network is no part of it.
-    """
-    stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
-    busy = {at: row for at, row in stats.items() if "select.epoll" not in at[2]}
-    total = sum(row[2] for row in busy.values())
-    ranked = sorted(busy.items(), key=lambda item: -item[1][2])
-    ours = sorted(
-        ((at, row) for at, row in busy.items() if "/resources/llm/" in at[0]),
-        key=lambda item: -item[1][3],
-    )
-    return {
-        "top_five_own": {_place(at): round(row[2] / total, 3) for at, row in ranked[:5]},
-        "ours_all": {_place(at): round(row[3] / total, 3) for at, row in ours[:10]},
-        "ours_own": {"resources/llm": round(sum(row[2] for _, row in ours) / total, 3)},
-    }
-
-
-def _place(at: tuple[str, int, str]) -> str:
-    folder, line, function = at
-    return f"{'/'.join(Path(folder).parts[-2:])}:{line} {function}" if line else function
 
 
 def kept_to(arrivals: list[float]) -> Row:
@@ -214,13 +181,11 @@ def kept_to(arrivals: list[float]) -> Row:
     }
 
 
-def measured(way: str, url: str, n: int, limit: int = 0, profiled: bool = False) -> Row:
-    """The figures of one way, from a process of its own."""
-    return measuring.figures_of(__spec__.name, way, url, n, limit, int(profiled))
+def measured(way: str, url: str, n: int, limit: int = 0) -> Row:
+    return measuring.figures_of(__spec__.name, way, url, n, limit)
 
 
 def bench(rounds: int) -> Row:
-    """Every figure there is; the three ways take turns, and the fastest round of each counts."""
     with measuring.served(__spec__.name, f"{LATENCY_MS}", f"{LATENCY_MS}") as slow:
         url, before = measuring.address_of(slow), worked(slow)
         best = measuring.best_of(list(WAYS), rounds, lambda way: measured(way, url, N))
@@ -233,10 +198,6 @@ def bench(rounds: int) -> Row:
         arrivals_of(fast)
         # The warming call of the measuring process is one of the arrivals, and no part of the run.
         limited = measured("gateway", url, LIMITED, LIMIT) | kept_to(arrivals_of(fast)[1:])
-        profiles = {
-            way: measured(way, url, N // 2, profiled=True)["profile"]
-            for way in ("gateway", "asyncio")
-        }
     return {
         "ideal_s": IDEAL_SECONDS,
         "server_cpu_ms_per_request": round(server_ms, 3),
@@ -246,12 +207,10 @@ def bench(rounds: int) -> Row:
         "gateway_2000_fast": few,
         "gateway_20000_fast": many,
         "limited": limited,
-        "profiles": profiles,
     }
 
 
 def show(figures: Row) -> None:
-    """The figures for people."""
     limited = figures["limited"]
     rows = {
         "gateway, empty ledger": figures["ways"]["gateway"],
@@ -271,15 +230,9 @@ def show(figures: Row) -> None:
         f"\nUnder the limit of {LIMIT} a minute the server saw {limited['most_in_any_minute']} in "
         f"the fullest of all minutes ({limited['of_limit']:.1%}); {limited['used']:.1%} was used."
     )
-    for way, profile in figures["profiles"].items():
-        for part, of_place in profile.items():
-            print(f"\nProfile of {way}, parts of CPU time, {part}:")
-            for place, share in of_place.items():
-                print(f"  {share:6.1%}  {place}")
 
 
 def main() -> None:
-    """Everything; or a part of it in a process of its own, as the arguments say."""
     if not measuring.is_part(serve=serve, measure=measure):
         figures = bench(measuring.options(__doc__, rounds=2).rounds)
         show(figures)

@@ -1,16 +1,14 @@
 """How the time and memory of each asset grow with the corpus, and with the models that are compared.
 
 Run by `make bench NAME=growth`: the main job on 75, 300 and 1,200 drawings of a Debian package, which
-it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. With `ARGS=--records` it is
-ingestion and clustering of 5,000 and 20,000 quarters of these drawings (about 40 minutes). An asset's
-time is that between the first and the last event of its steps; its memory is the most that the job's
-process has meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the
-time) from the last size but one to the last, of assets that take a second at the last; the rows that
-they make grow by slopes of their own. Prints tables, and the slopes over 1.15; the last line is all
-figures as one JSON object.
+it fetches once (`tests/strangers`), and on the 75 with 1, 4 and 16 models. An asset's time is that
+between the first and the last event of its steps; its memory is the most that the job's process has
+meanwhile. A slope is the exponent by which time grows (1: twice the work takes twice the time) from the
+last size but one to the last, of assets that take a second at the last; the rows that they make grow by
+slopes of their own. Prints tables, and the slopes over 1.15; the last line is all figures as one JSON
+object.
 """
 
-import argparse
 import json
 import math
 import re
@@ -23,29 +21,21 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import psutil
 import yaml
-from PIL import Image
 
 from resources.files.home import REPO_ROOT
 from tests.bench.measuring import Row, print_table
 from tests.e2e.running import CLI, environment
-from tests.strangers.corpora import Row as Record
-from tests.strangers.corpora import some_of, write_corpus
+from tests.strangers.corpora import write_corpus
 from tests.strangers.recipes import OutOfReachError, drawings
 
 TIMES = (1, 4, 16)
 SMALLEST = 75
 """Entries of the smallest corpus."""
-RECORDS = (5_000, 20_000)
-QUARTERS = ((0, 0), (1, 0), (0, 1), (1, 1))
-FEWEST_COLOURS = 8
-SMALLEST_SIDE, MOST_PIXELS = 32, 2_000_000
-"""Pixels that a quarter has at least on each side, and at most."""
 TOO_STEEP = 1.15
 WORTH_A_SLOPE = 1.0
 """Seconds at the largest size."""
@@ -56,18 +46,13 @@ _ROWS = re.compile(r'"value": (\d+)}, "label": "dagster/row_count"')
 
 def main() -> int:
     """Print how assets grow; 1 where the drawings cannot be fetched."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--records", action="store_true")
     figures: Row = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            if arguments.parse_args().records:
-                _print_growth("records", RECORDS, _records(folder), figures)
-            else:
-                entries, models = _demos(folder)
-                _print_growth("entries", [SMALLEST * times for times in TIMES], entries, figures)
-                _print_growth("models", TIMES, models, figures)
+            entries, models = _demos(folder)
+            _print_growth("entries", [SMALLEST * times for times in TIMES], entries, figures)
+            _print_growth("models", TIMES, models, figures)
         except OutOfReachError as error:
             print(error, file=sys.stderr)
             return 1
@@ -78,7 +63,6 @@ def main() -> int:
 def _print_growth(
     what: str, labels: Sequence[int], sizes: Iterable[Mapping[str, Row]], figures: Row
 ) -> None:
-    """Measure at each size, print the table, and add its figures."""
     rows = list(_growth(list(sizes), labels))
     figures_of = {
         row["asset"]: {"slope": row["slope"]}
@@ -96,72 +80,36 @@ def _demos(folder: Path) -> tuple[Iterator[Mapping[str, Row]], Iterator[Mapping[
     """The main job by size of the corpus, and by number of models."""
     for times in TIMES:
         write_corpus(folder / f"corpus-{times}", drawings(SMALLEST * times))
-    build = [["build"]]
     return (
-        (_measured(folder, f"corpus-{times}", 5, build) for times in TIMES),
-        (_measured(folder, "corpus-1", times, build) for times in TIMES),
+        (_measured(folder, f"corpus-{times}", 5) for times in TIMES),
+        (_measured(folder, "corpus-1", times) for times in TIMES),
     )
 
 
-def _records(folder: Path) -> Iterator[Mapping[str, Row]]:
-    """Ingestion and clustering of quarters of drawings."""
-    quarters = list(_quarters(folder / "quarters"))
-    for n_records in RECORDS:
-        write_corpus(folder / f"corpus-{n_records}", some_of(quarters, n_records))
-        jobs = [["run", "ingest"], ["run", "cluster"]]
-        yield _measured(folder, f"corpus-{n_records}", 1, jobs)
-
-
-def _quarters(folder: Path) -> Iterator[Record]:
-    """Quarters of all drawings that have something on them; no two have a pixel in common."""
-    folder.mkdir()
-    for number, record in enumerate(drawings(sys.maxsize)):
-        try:
-            with Image.open(record.picture) as picture:
-                width, height = picture.width // 2, picture.height // 2
-                if min(width, height) < SMALLEST_SIDE or width * height > MOST_PIXELS:
-                    continue
-                whole = picture.convert("RGBA")
-        except Image.DecompressionBombError:
-            continue
-        for column, row in QUARTERS:
-            place = (column * width, row * height, (column + 1) * width, (row + 1) * height)
-            quarter = whole.crop(place)
-            if len(quarter.getcolors(whole.width * whole.height) or ()) < FEWEST_COLOURS:
-                continue
-            path = folder / f"{number}-{column}{row}.png"
-            quarter.save(path)
-            title = f"{record.title} {column}{row}"
-            yield replace(record, title=title, picture=path)
-
-
-def _measured(
-    folder: Path, corpus: str, n_models: int, commands: Sequence[Sequence[str]]
-) -> Mapping[str, Row]:
-    """What each asset took in commands on a corpus, evaluated with so many models."""
+def _measured(folder: Path, corpus: str, n_models: int) -> Mapping[str, Row]:
+    """What each asset took in the main job on a corpus, evaluated with so many models."""
     home = folder / "home"
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir()
     models = _models_file(folder, n_models)
     settings = {"LOOM_CORPUS": str(folder / corpus), "LOOM_MODELS": models, "LOOM_PROFILE": PROFILE}
     log, samples = home / "demo.log", []
-    for command in commands:
-        with (
-            log.open("w") as file,
-            subprocess.Popen(
-                [sys.executable, "-m", CLI, *command],
-                cwd=REPO_ROOT,
-                env=environment(home, **settings),
-                stdout=file,
-                stderr=subprocess.STDOUT,
-            ) as process,
-        ):
-            job = psutil.Process(process.pid)
-            while process.poll() is None:
-                samples.append((time.time(), job.memory_info().rss / 2**20))
-                time.sleep(0.05)
-        if process.returncode:
-            raise RuntimeError(f"The demo of {corpus} failed:\n{log.read_text()[-3000:]}")
+    with (
+        log.open("w") as file,
+        subprocess.Popen(
+            [sys.executable, "-m", CLI, "build"],
+            cwd=REPO_ROOT,
+            env=environment(home, **settings),
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        job = psutil.Process(process.pid)
+        while process.poll() is None:
+            samples.append((time.time(), job.memory_info().rss / 2**20))
+            time.sleep(0.05)
+    if process.returncode:
+        raise RuntimeError(f"The demo of {corpus} failed:\n{log.read_text()[-3000:]}")
     assets: dict[str, Row] = defaultdict(lambda: {"seconds": 0.0, "mib": 0.0, "rows": 0})
     for step, began, ended, n_rows in _steps(home / "dagster" / "history" / "runs"):
         asset = assets[step]

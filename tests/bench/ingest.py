@@ -6,7 +6,6 @@ the fastest round of each counts. Prints tables, and as the last line all figure
 
 import atexit
 import gzip
-import http.server
 import io
 import itertools
 import json
@@ -24,7 +23,7 @@ from pathlib import Path
 
 from tests.bench import measuring
 from tests.bench.measuring import Row
-from tests.doubles.serving import serving
+from tests.doubles.serving import serving_folder
 
 FEW, MANY = 200_000, 1_000_000
 WARMING = "warming.tsv.gz"
@@ -93,17 +92,8 @@ def write_pictures(folder: Path) -> None:
 
 
 def serve(folder: str) -> None:
-    """Serve the folder until standard input is closed."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
-    with serving(server):
-        print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    with serving_folder(Path(folder), "HTTP/1.1") as address:
+        print(address, flush=True)
         sys.stdin.read()
 
 
@@ -261,7 +251,6 @@ def measure(way: str, path: str) -> Row:
 
 
 def bench(rounds: int) -> Row:
-    """Every figure there is."""
     with tempfile.TemporaryDirectory(prefix="vlm-loom-bench-") as name:
         folder = Path(name)
         cache = {"HF_HOME": f"{name}/hf", "HF_HUB_OFFLINE": "1"}
@@ -298,7 +287,6 @@ def bench(rounds: int) -> Row:
 
 
 def main() -> None:
-    """Everything; or one way, or the server, in a process of its own, as the arguments say."""
     if measuring.is_part(serve=serve, measure=measure):
         return
     figures = bench(measuring.options(__doc__, rounds=3).rounds)

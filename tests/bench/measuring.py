@@ -112,7 +112,6 @@ def options(bench: str | None, **defaults: int) -> argparse.Namespace:
 
 
 def address_of(server: "subprocess.Popen[str]") -> str:
-    """What a server prints first."""
     assert server.stdout
     return server.stdout.readline().strip()
 

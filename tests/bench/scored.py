@@ -90,7 +90,6 @@ def _groups() -> list[list[Row]]:
 
 
 def responses(model: str, rows: Sequence[Row]) -> Iterator[Row]:
-    """A response of the model to every question."""
     for row in rows:
         text = f"{row['question_id']} skill {model[1:]} " + " ".join(["word"] * WORDS)
         yield {"question_id": row["question_id"], "predict": text}
@@ -191,7 +190,6 @@ SCORES, REPORT = "mmiu", "mmdu"
 
 
 def choice(number: int, images: Sequence[str], name: str) -> Any:
-    """An item with four choices."""
     from methods.evaluation.items import Item, Turn
 
     turn = Turn(1, f"<ImageHere>Item {number}?", (1,), {"key": "A"})
@@ -319,7 +317,6 @@ def measure_scores(benchmark: str) -> Row:
 
 
 def measure(what: str, *words: str) -> Row:
-    """The figures of a part, here and now."""
     return measure_responses(*words) if what == "responses" else measure_scores(what)
 
 

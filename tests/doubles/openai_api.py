@@ -36,7 +36,6 @@ class Api:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
     async def close(self) -> None:
-        """Stop listening and hang up on everybody."""
         if self._server:
             self._server.close()
         for transport in list(self._open):
@@ -75,7 +74,6 @@ class ScriptedApi(Api):
         self.replies(completion({"role": "assistant", **message}, 3, 2, finish_reason))
 
     def says(self, *texts: str | None) -> None:
-        """Answer with these texts, one after another."""
         self._replies = [
             http_reply(200, completion({"role": "assistant", "content": text}, 10, 5))
             for text in texts

@@ -4,7 +4,9 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from socketserver import BaseServer
 from typing import TypeVar
 
@@ -20,7 +22,6 @@ class QuietHandler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def handle(self) -> None:
-        """Answer; who has enough hangs up."""
         with suppress(ConnectionError):
             super().handle()
 
@@ -52,6 +53,18 @@ def serving(server: Server) -> Iterator[Server]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@contextmanager
+def serving_folder(folder: Path, version: str = "HTTP/1.0") -> Iterator[str]:
+    """The address of a server of files that knows nothing of the project."""
+
+    class Files(QuietHandler, SimpleHTTPRequestHandler):
+        protocol_version = version
+
+    server = ThreadingHTTPServer((HOST, 0), partial(Files, directory=str(folder)))
+    with serving(server):
+        yield f"http://{HOST}:{server.server_port}"
 
 
 def free_ports(n: int) -> list[int]:

@@ -9,5 +9,4 @@ from resources.images.store import ImageStore
 
 @pytest.fixture
 def store(tmp_path: Path) -> ImageStore:
-    """An image store with nothing in it."""
     return ImageStore(tmp_path / "images")

@@ -31,11 +31,6 @@ def sample(output: str, *images: str, **more: object) -> dict[str, object]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ImageStore:
-    return ImageStore(tmp_path / "store")
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "metadata").mkdir()
     return tmp_path / "metadata"

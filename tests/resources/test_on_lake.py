@@ -55,7 +55,6 @@ def lake(postgres: PostgresServer, loom_home: Path, tmp_path: Path) -> Lake:
 
 
 def release(release_id: str) -> pa.Table:
-    """A row of release.releases."""
     row = {"release_id": release_id, "name": "mmdu", "kind": "benchmark", "origin": "built"}
     numbers = dict.fromkeys(("n_items", "n_turns", "n_images"), 1)
     how = {"review_policy": "none", "review_share": 0.0, "provider": "p", "created_at": "2026"}
@@ -276,7 +275,6 @@ def test_an_older_lake_gets_the_form_that_sql_declares_and_keeps_its_rows(postgr
 
 
 def notes(*note_ids: str) -> pa.Table:
-    """Rows of the small form's notes."""
     return pa.table(
         {"note_id": note_ids, "text": ["an owl"] * len(note_ids), "n_words": [2] * len(note_ids)}
     )

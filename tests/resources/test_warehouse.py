@@ -261,7 +261,6 @@ def in_memory(_folder, *tables: pa.Table) -> pa.Table:
 
 
 def staged(folder, *tables: pa.Table) -> Parquet:
-    """The tables as Parquet files."""
     first = len(list(folder.iterdir()))
     paths = [folder / f"{first + number}.parquet" for number in range(len(tables))]
     for path, table in zip(paths, tables, strict=True):
@@ -270,7 +269,6 @@ def staged(folder, *tables: pa.Table) -> Parquet:
 
 
 def streamed(folder, *tables: pa.Table) -> ArrowStream:
-    """The tables, one after the other, as a stream of Arrow's."""
     path = folder / f"{len(list(folder.iterdir()))}.arrow"
     with pa.ipc.new_stream(path, tables[0].schema) as writer:
         for table in tables:

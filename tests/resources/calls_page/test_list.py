@@ -23,13 +23,9 @@ pytestmark = pytest.mark.slow
 
 
 def listed(port: int, **asked: object) -> list[str]:
-    """The replies of a page of the list, in their order."""
     answer, text = ask(port, f"{CALLS}?{urlencode(asked)}" if asked else CALLS)
     assert answer.status == 200
     return [each.strip() for each in re.findall(r'<td class="words" dir="auto">(.*?)</td>', text)]
-
-
-# --- Order and pages ---------------------------------------------------------------------------------
 
 
 def test_calls_and_charges_stand_together_the_newest_first_under_labels_of_models(
@@ -105,9 +101,6 @@ def test_how_many_rows_a_page_looks_at_is_bounded_and_said(
     )
 
 
-# --- Filters -----------------------------------------------------------------------------------------
-
-
 def test_each_filter_lets_through_what_it_says(home: Path, port: int) -> None:
     keep(
         home,
@@ -161,9 +154,6 @@ def test_values_of_the_newest_calls_are_offered_and_a_filter_stays_in_the_form(
     assert 'name="cost" value="0.001"' in text
 
 
-# --- What cannot be ----------------------------------------------------------------------------------
-
-
 def test_a_bad_parameter_is_one_sentence(home: Path, port: int) -> None:
     keep(home, call(1))
     for asked, sentence in (
@@ -207,9 +197,6 @@ def test_without_a_ledger_the_page_says_so_and_makes_none(home: Path, port: int)
     assert "file is not a database" in text and "vlm-loom workspace restore" in text
 
 
-# --- Reading only ------------------------------------------------------------------------------------
-
-
 def test_reading_makes_and_changes_no_file(home: Path, port: int) -> None:
     keep(home, call(1, "one"), charge(2, "Lost."))
     before = {path.name: path.read_bytes() for path in home.iterdir()}
@@ -244,9 +231,6 @@ def test_a_ledger_that_is_written_while_it_is_looked_at_is_looked_at_again(home:
 
     assert look(LEDGER, home / "ledger.sqlite", replies) == ["before", "meanwhile"]
     assert len(found) == 2
-
-
-# --- Who is answered ---------------------------------------------------------------------------------
 
 
 def test_every_page_comes_with_the_policy(home: Path, port: int) -> None:

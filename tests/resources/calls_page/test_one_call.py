@@ -27,9 +27,6 @@ def stored(home: Path, colour: str) -> str:
     return ImageStore(home / "images").put(one_colour(colour, (640, 400))).image_id
 
 
-# --- Request and reply -------------------------------------------------------------------------------
-
-
 def test_each_kind_of_call_is_shown_with_all_that_is_known_of_it_and_two_side_by_side(
     home: Path, port: int, golden: Callable[[str, str], None]
 ) -> None:
@@ -88,9 +85,6 @@ def test_a_request_of_another_form_is_shown_as_it_is(home: Path, port: int) -> N
         assert "params [1]" in page(port, f"{CALLS}/{one.key}")
         assert ask(port, f"{CALLS}?a={one.key}&b={one.key}")[0].status == 200
     assert ask(port, f"{CALLS}?text=zebra")[0].status == 200
-
-
-# --- Text from outside -------------------------------------------------------------------------------
 
 
 def test_hostile_text_is_shown_as_text_wherever_it_stands(home: Path, port: int) -> None:
@@ -155,9 +149,6 @@ def test_a_whole_text_is_shown_as_text_or_there_is_none(home: Path, port: int) -
         assert ask(port, f"{CALLS}/{nothing}")[0].status == 404
 
 
-# --- Rows made of a call -----------------------------------------------------------------------------
-
-
 def test_tables_that_are_being_written_of_another_version_or_damaged_are_one_sentence(
     home: Path, port: int
 ) -> None:
@@ -195,9 +186,6 @@ def test_every_table_that_names_calls_is_asked() -> None:
 
 _OF_PROVENANCE = ("answer", "extractor", "judge", "question", "reference")
 """A view of the other tables."""
-
-
-# --- Two calls side by side ------------------------------------------------------------------------
 
 
 def test_choosing_two_calls_keeps_the_filter_and_needs_no_script(home: Path, port: int) -> None:

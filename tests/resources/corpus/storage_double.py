@@ -57,7 +57,6 @@ class Stored:
     drops: list[int] = field(default_factory=list)
 
     def replace(self, data: bytes) -> None:
-        """Other content under the same name."""
         self.data = data
         self.etag = etag_of(data)
         self.last_modified = formatdate(1_700_000_000, usegmt=True)
@@ -150,7 +149,6 @@ class StorageDouble(ThreadingHTTPServer):
         self.log: list[Served] = []
 
     def put(self, name: str, data: bytes) -> Stored:
-        """A file to serve."""
         url = f"http://127.0.0.1:{self.server_port}/{name}"
         self.files["/" + name] = Stored(url, data, etag_of(data))
         return self.files["/" + name]
@@ -158,6 +156,5 @@ class StorageDouble(ThreadingHTTPServer):
 
 @contextmanager
 def serving_storage() -> Iterator[StorageDouble]:
-    """A server for as long as the block lasts."""
     with serving(StorageDouble()) as server:
         yield server

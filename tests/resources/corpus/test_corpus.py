@@ -50,7 +50,6 @@ def corpus(folder, tmp_path) -> Corpus:
 
 
 def configured(folder: Path, text: str) -> Corpus:
-    """The corpus with this as its corpus.yaml."""
     (folder / "corpus.yaml").write_text(text)
     return Corpus(folder, folder.parent / "home")
 

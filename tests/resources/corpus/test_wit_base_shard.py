@@ -126,9 +126,6 @@ def shard(request, tmp_path) -> WitBaseShard:
     return shard_at(tmp_path / "a.parquet")
 
 
-# What is in a file
-
-
 def test_each_page_of_each_image_is_a_row_or_a_rejection(shard, tmp_path):
     staged = shard.stage(tmp_path)
     rows = pa.ipc.open_stream(staged.rows.path).read_all().to_pylist()
@@ -170,9 +167,6 @@ def test_images_come_by_address_as_they_are_and_those_without_bytes_are_left_out
     assert list(shard_at(tmp_path / "b.parquet").images()) == []
 
 
-# What is read of it
-
-
 def without_column(path: Path, name: str) -> None:
     """Overwrite what the file has of a column, and leave the rest."""
     content = bytearray(path.read_bytes())
@@ -202,9 +196,6 @@ def test_damage_in_a_column_that_is_needed_is_refused(shard, tmp_path, needed):
     without_column(shard.path, needed)
     with pytest.raises(CorpusError, match="(?s)'a' cannot be read as wit_base's .*intact copy"):
         shard.stage(tmp_path)
-
-
-# Files that are none
 
 
 @pytest.mark.parametrize("cut", [0, 4, 1000, -1])
@@ -244,9 +235,6 @@ def test_a_file_whose_record_is_larger_than_an_image_and_its_texts_is_refused(
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
 
 
-# Files behind addresses
-
-
 def test_images_of_a_file_that_is_not_here_yet_are_fetched_first(monkeypatch, tmp_path):
     asked = []
 
@@ -260,9 +248,6 @@ def test_images_of_a_file_that_is_not_here_yet_are_fetched_first(monkeypatch, tm
     for _ in range(2):
         assert len(list(shard.images())) == 2
     assert asked == ["https://example.org/a.parquet"]
-
-
-# Files on the hub
 
 
 ADDRESS = "hf://datasets/wikimedia/wit_base/data/a.parquet"

@@ -8,13 +8,12 @@ import os
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
 from resources.embedding.embedder import EmbedderError
 from resources.embedding.process import EmbedderProcess
-from tests.doubles.scripts import start
+from tests.doubles.scripts import has_ended, start
 
 pytestmark = pytest.mark.slow
 
@@ -50,14 +49,6 @@ def light_model(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
 
 
-def gone(pid: int) -> bool:
-    """Whether the process has ended; a process whose parent has not looked yet has, too."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
 def test_it_gives_the_models_vectors_is_started_again_when_killed_and_ends_with_the_object():
     embedder = EmbedderProcess("light")
 
@@ -76,7 +67,7 @@ def test_it_gives_the_models_vectors_is_started_again_when_killed_and_ends_with_
     pid = embedder._process.pid
     del embedder
     gc.collect()
-    assert gone(pid)
+    assert has_ended(pid)
 
 
 def test_a_model_that_cannot_be_loaded_is_a_sentence_and_only_when_a_text_comes():
@@ -99,10 +90,10 @@ def test_the_process_ends_when_who_asked_is_killed():
     """
     with start(script, stdout=subprocess.PIPE) as asking:
         pid = int(asking.stdout.readline())
-        assert not gone(pid)
+        assert not has_ended(pid)
         asking.kill()
 
     until = time.monotonic() + 60
-    while not gone(pid):
+    while not has_ended(pid):
         assert time.monotonic() < until, "the process of the model outlived who asked it"
         time.sleep(0.05)

@@ -73,7 +73,6 @@ def recorder(
 
 
 def answer(n_messages: int) -> str:
-    """What the server says to a request of so many messages."""
     return f"said {n_messages}"
 
 
@@ -95,7 +94,6 @@ def expected(asked: Conversation, store: ImageStore) -> list[list[Said]]:
 
 
 def pixels(data: bytes) -> str:
-    """A hash of what a picture shows."""
     with Image.open(BytesIO(data)) as image:
         shown = image.convert("RGB")
         return hashlib.sha256(repr(shown.size).encode() + shown.tobytes()).hexdigest()
@@ -155,7 +153,6 @@ def asked_items(texts: Sequence[str], image_ids: Sequence[str]) -> dict[str, lis
 
 
 def asked_of(benchmark: str, items: Sequence[Item]) -> list[Conversation]:
-    """All that is asked."""
     return [
         each
         for item in items
@@ -217,7 +214,6 @@ ODD = (
 
 
 def choices_of(number: int) -> tuple[str, ...]:
-    """Four different animals for a question."""
     return tuple(ANIMALS[(number + place * (1 + number % 2)) % len(ANIMALS)] for place in range(4))
 
 
@@ -249,12 +245,10 @@ def reply(conversation: Conversation, number: int) -> str:
 
 
 def asked(benchmark: str, items: Sequence[Item]) -> Iterator[tuple[Conversation, str]]:
-    """Every pass with the reply to it."""
     return ((each, reply(each, number)) for number, each in enumerate(asked_of(benchmark, items)))
 
 
 def request_of(conversation: Conversation, store: ImageStore) -> tuple[Said, ...]:
-    """The messages of a conversation of one turn."""
     (request,) = expected(conversation, store)
     return tuple(request)
 

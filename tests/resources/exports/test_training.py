@@ -179,9 +179,6 @@ def test_nobody_is_trained_on_answers_that_are_held_out(form, released, question
         written(source, tmp_path / "out", form)
 
 
-# --- WebDataset ----------------------------------------------------------------------------------
-
-
 def web_dataset(urls: str) -> Any:
     import webdataset  # Imports torch, which collecting the tests does not need.
 
@@ -217,9 +214,6 @@ def test_webdataset_s_shards_end_at_their_size(exported, hostile):
     samples = list(web_dataset(urls))
     assert [sample["__key__"] for sample in samples] == [f"{n:09d}" for n in range(len(hostile))]
     assert all(shard.stat().st_size >= 1_000_000 for shard in shards[:-1])
-
-
-# --- Stacks --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["llava", "sharegpt", "ms-swift", "llama-factory", "openai"])

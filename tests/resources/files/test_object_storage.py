@@ -22,7 +22,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def bucket_server(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
-    """A server that the environment names."""
     for name, value in s3.environment.items():
         monkeypatch.setenv(name, value)
     return s3

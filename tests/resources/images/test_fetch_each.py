@@ -34,7 +34,6 @@ def reasons(results: dict) -> set[str]:
 
 
 def eventually(what) -> bool:
-    """Whether it becomes true within five seconds."""
     end = time.monotonic() + 5
     while not what() and time.monotonic() < end:
         time.sleep(0.01)
@@ -48,9 +47,6 @@ def wait_until_still(uploads) -> int:
         n_requests = len(uploads.log)
         time.sleep(0.15)
     return n_requests
-
-
-# As they come
 
 
 def test_each_url_comes_once_with_its_own_bytes_also_within_a_running_event_loop(uploads):
@@ -67,9 +63,6 @@ def test_each_url_comes_once_with_its_own_bytes_also_within_a_running_event_loop
     assert dict(pairs) == {url: picture(number) for number, url in enumerate(urls)}
     assert told == [(done, 50) for done in range(1, 51)]
     assert set(uploads.asked.values()) == {1}
-
-
-# No more than is wanted
 
 
 def test_a_slow_caller_slows_the_fetching(uploads, monkeypatch):
@@ -191,9 +184,6 @@ def test_a_fault_of_the_fetcher_s_own_reaches_the_caller(uploads, monkeypatch):
     with pytest.raises(ExceptionGroup):
         dict(fetcher().fetch_each([uploads.serve("a.png", ok())]))
     assert threads() == before
-
-
-# No more than a host bears
 
 
 def test_eight_at_a_time_and_no_more(uploads, monkeypatch):

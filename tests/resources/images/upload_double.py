@@ -103,7 +103,6 @@ def busy(retry_after: str | None = None) -> Answer:
 
 
 def redirect(to: str) -> Answer:
-    """The picture is elsewhere."""
     return status(302, Location=to)
 
 
@@ -177,12 +176,10 @@ class UploadDouble(ThreadingHTTPServer):
 
     @property
     def asked(self) -> Counter[str]:
-        """How often each path was asked for."""
         return Counter(asked.path.lstrip("/") for asked in self.log)
 
     @property
     def agents(self) -> set[str]:
-        """Every User-Agent that asked."""
         return {asked.agent for asked in self.log}
 
     def server_close(self) -> None:
@@ -206,7 +203,6 @@ class UploadDouble(ThreadingHTTPServer):
             return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def end(self, asked: Asked) -> None:
-        """A request is answered."""
         with self._lock:
             for host in (asked.host, ""):
                 self._now[host] -= 1
@@ -214,6 +210,5 @@ class UploadDouble(ThreadingHTTPServer):
 
 @contextmanager
 def serving_uploads() -> Iterator[UploadDouble]:
-    """A server for as long as the block lasts."""
     with serving(UploadDouble()) as server:
         yield server

@@ -86,9 +86,6 @@ def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_pa
     assert read_rows(tmp_path / "r.json") == [FileRow("record 1", cells)]
 
 
-# --- Untrusted texts -------------------------------------------------------------------------------
-
-
 def test_a_formula_is_the_text_that_it_is_written_as(tmp_path):
     """pandas writes an answer that begins with = as a formula; nothing is computed."""
     file = tmp_path / "f.xlsx"
@@ -202,9 +199,6 @@ def test_a_row_at_the_end_of_an_endless_sheet_is_not_waited_for(tmp_path, monkey
     assert refused(file) == "it has more than 1,000 records."
 
 
-# --- What cannot be read ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
@@ -227,9 +221,6 @@ def test_what_is_wrong_is_one_sentence(name, content, why, tmp_path):
     file = tmp_path / name
     file.write_bytes(content)
     assert refused(file) == why
-
-
-# --- Answers that would be dropped -----------------------------------------------------------------
 
 
 def test_a_second_sheet_with_cells_is_refused_and_an_empty_one_is_not(tmp_path):

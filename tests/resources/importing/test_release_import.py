@@ -28,7 +28,6 @@ Rows = dict[str, list[dict]]
 
 
 def rows_of(warehouse: Warehouse, release_id: str) -> Rows:
-    """Every row of a release in the tables."""
     (card,) = warehouse.select("release.releases", release_id=release_id).to_pylist()
     return {"releases": [card], **rows_of_release(warehouse, release_id)}
 
@@ -47,7 +46,6 @@ def made_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(made_in: Path, tmp_path: Path) -> Path:
-    """A copy of a release's folder, to be changed."""
     return shutil.copytree(made_in / "releases" / FIRST, tmp_path / FIRST)
 
 
@@ -269,7 +267,6 @@ FORMS: dict[str, Callable[[dict], Any]] = {
 
 
 def change(folder: Path, name: str) -> None:
-    """Change one thing in a release's folder."""
     image, tables = min((folder / "images").iterdir()), folder / "tables.json"
     if name in FORMS:
         tables.write_text(json.dumps(FORMS[name](json.loads(tables.read_text()))))

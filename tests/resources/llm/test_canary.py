@@ -212,7 +212,6 @@ def is_to_judge(asked: Asked) -> bool:
 
 
 def kinds(outcomes: list[Outcome], model: str) -> Counter[str]:
-    """How the requests of `in_turn` to a model ended."""
     mine = outcomes[("judge", "other").index(model) :: 2]
     return Counter("answered" if isinstance(each, Completion) else each.kind for each in mine)
 

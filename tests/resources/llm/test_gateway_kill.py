@@ -56,8 +56,6 @@ def ask(name: str, home: Path, models: Path) -> None:
 
 
 class Recorder(Api):
-    """Remembers which asker sent what."""
-
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []
         super().__init__((4, 8), lambda asker, text: self.sent.append((asker, text)))

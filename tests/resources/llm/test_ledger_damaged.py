@@ -44,7 +44,6 @@ def ask_over(path: Path, n: int, at_20: Callable[[], object] = lambda: None) -> 
 
 
 def refused(path: Path, ask: Callable[[], object]) -> str:
-    """The one sentence that names the file."""
     with pytest.raises(StoreError) as caught:
         ask()
     said = str(caught.value)

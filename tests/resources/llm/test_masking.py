@@ -132,7 +132,6 @@ def repeats(asked: Asked, status: int) -> None:
 
 
 def repeats_in_json(asked: Asked) -> None:
-    """An error of the API that says the same."""
     said = b'{"error": {"message": "Not for %b or %b."}}'
     asked.send(said % (asked.headers["authorization"].encode(), PASSWORD.encode()), 400)
 

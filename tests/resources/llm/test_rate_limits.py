@@ -33,7 +33,6 @@ def under_virtual_time() -> Iterator[None]:
 
 
 async def seconds_of(waiting: "asyncio.Future[object]") -> float:
-    """How long it is waited for."""
     begun = clock.monotonic()
     await waiting
     return clock.monotonic() - begun

@@ -5,7 +5,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx2
 import openai
@@ -13,7 +12,7 @@ import pytest
 
 from resources.mock_server import process
 from resources.mock_server.process import MockServerError, MockServerProcess
-from tests.doubles.scripts import start
+from tests.doubles.scripts import has_ended, start
 from tests.resources.mock_server.mock_drawings import chat_messages, draw
 
 pytestmark = pytest.mark.slow
@@ -124,13 +123,6 @@ def test_server_exits_with_its_parent():
         pid = int(parent.stdout.readline())
         parent.kill()
     deadline = time.monotonic() + 3
-    while _runs(pid) and time.monotonic() < deadline:
+    while not has_ended(pid) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not _runs(pid)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    assert has_ended(pid)

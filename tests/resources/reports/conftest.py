@@ -10,5 +10,4 @@ from tests.resources.reports.report_rows import report_data
 
 @pytest.fixture
 def data(store: ImageStore) -> dict[str, Any]:
-    """The data of a report, whose pictures are stored."""
     return report_data(store)

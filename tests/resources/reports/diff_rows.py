@@ -82,6 +82,5 @@ def on_common(model: str, difference_: float, repeated: RepeatedResults, **of: s
 
 
 def diff_page(store: ImageStore, *common: CommonScores) -> str:
-    """The page of the two releases."""
     first, second = two_releases(store)
     return render_diff(first, second, difference(first, second), common, store, GENERATED)

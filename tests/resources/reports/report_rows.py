@@ -35,7 +35,6 @@ def without_own_script(html: str) -> str:
 
 
 def text_of(html: str) -> str:
-    """The text, with a space between elements."""
     return " ".join(re.sub("<[^>]+>", " ", html).split())
 
 
@@ -81,14 +80,12 @@ class Page(HTMLParser):
         assert not self._open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element, whose attributes stand once."""
         assert len(dict(attrs)) == len(attrs), f"<{tag}> has an attribute twice"
         self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self._open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """The end of the element that was opened last."""
         assert self._open and self._open.pop() == tag, f"</{tag}> closes what is not open"
 
     def handle_data(self, data: str) -> None:
@@ -98,17 +95,14 @@ class Page(HTMLParser):
 
     @property
     def words(self) -> str:
-        """The text with single spaces."""
         return " ".join(self.text.split())
 
     def attributes(self, tag: str, name: str) -> list[str]:
-        """Values of an attribute of these elements."""
         return [
             attrs[name] or "" for found, attrs in self.elements if found == tag and name in attrs
         ]
 
     def classes(self) -> list[str]:
-        """Classes of all elements."""
         return [name for _, attrs in self.elements for name in (attrs.get("class") or "").split()]
 
     def assert_hostile_is_text(self, at_least: int) -> None:
@@ -120,7 +114,6 @@ class Page(HTMLParser):
 
 
 def metric(name: str, aggregation: str = "micro", **changed: Any) -> Row:
-    """What the benchmark says of a metric."""
     of = {"name": name, "in_words": f"the mean of {name}", "aggregation": aggregation}
     of |= {"decimals": 1, "low": 10.0, "high": 100.0, "higher_is_better": True}
     return of | {"inverse": False, "refusals_are_right": False} | changed
@@ -189,7 +182,6 @@ def unrank(data: Row) -> None:
 
 
 def compared(first: str, second: str, difference: float | None, **changed: Any) -> Row:
-    """Two models compared by the metric that ranks, over turns."""
     ends = (None, None) if difference is None else (difference - 5, difference + 5)
     return {
         **{"judge": JUDGE, "judge_version": VERSION, "metric": OVERALL, "aggregation": "micro"},
@@ -219,7 +211,6 @@ def lengths_row(model: str, median: float, ratio: float | None = None) -> Row:
 
 
 def picture(store: ImageStore, colour: str, title: str) -> Row:
-    """A stored picture of one colour."""
     return {
         "image_id": store.put(one_colour(colour, (400, 300))).image_id,
         "title": title,
@@ -231,7 +222,6 @@ def picture(store: ImageStore, colour: str, title: str) -> Row:
 
 
 def judgment(**changed: Any) -> Row:
-    """What a judge said of an answer."""
     return {
         **{"judge": JUDGE, "version": VERSION, "part": "turn", "score": 7, "call_key": KEY},
         "scores": dict.fromkeys(METRICS, 7),
@@ -241,7 +231,6 @@ def judgment(**changed: Any) -> Row:
 
 
 def answer(model: str, **changed: Any) -> Row:
-    """A model's answer to a turn, judged."""
     return {
         **{"model": model, "trial": "plain", "status": "answered", "call_key": KEY},
         "answer": "<image-1> is red, <image-7> is not there.",

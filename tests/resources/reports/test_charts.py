@@ -170,8 +170,6 @@ def test_each_entry_of_the_map_has_its_number_and_the_first_layer_is_on_top() ->
     assert [int(mark.attrib["data-n"]) for mark in marks] == [1, 0, 2]
 
 
-# --- Quadrants of scores -----------------------------------------------------------------------------
-
 RATING = DisplayedMetric("Rating", "micro", 0, Scale(1, 10), True, False)
 ALIGNMENT = DisplayedMetric("Alignment score", "micro", 3, Scale(None, None), True, True)
 
@@ -203,9 +201,6 @@ def test_models_stand_beside_the_medians_of_both_scores():
         "as good as the median, as steady as the median",
     ]
     assert quadrants([RATING], a=(5, 2, 2, 2)) is None, "without the inverse of a spread"
-
-
-# --- Bars and numbers --------------------------------------------------------------------------------
 
 
 def test_bars_are_as_long_as_their_counts() -> None:

@@ -24,8 +24,6 @@ from tests.resources.reports.report_rows import (
     scores,
 )
 
-# --- Languages -------------------------------------------------------------------------------------
-
 THIS, OTHER = "mmdu-0123456789", "mmdu-zh-0123456789"
 
 
@@ -55,8 +53,6 @@ def compare_languages(data: Row, *gaps: list[Row], n_pairs: int = 20, **left_out
     data["findings"] = {"language_gaps": rows}
     data["languages"] = {THIS: "en", OTHER: "zh"}
 
-
-# --- How letters were read ---------------------------------------------------------------------------
 
 ACCURACY = {"metric": "Accuracy", "aggregation": "micro"}
 
@@ -88,9 +84,6 @@ def readings_of(model: str, gain: float = 25.0) -> list[Row]:
     return [{**each, "subject": model} for each in made]
 
 
-# --- Letters, lengths and refusals -------------------------------------------------------------------
-
-
 def choice(**changed: Any) -> Row:
     """Four questions of three choices: `strong` named what is right but once, `weak` likes A."""
     far, near = Estimate(0.6667, 0.25, 1.0), Estimate(0.0, 0.0, 0.25)
@@ -104,9 +97,6 @@ def choice(**changed: Any) -> Row:
         "passes": {"weak": PassCounts(12, 4, 8, 0), "strong": PassCounts(12, 10, 0, 2)},
         **changed,
     }
-
-
-# --- Items -------------------------------------------------------------------------------------------
 
 
 def statistic(item_id: str, share: float, discrimination: float | None, *flags: str) -> Row:
@@ -143,9 +133,6 @@ def analysis(**given: Any) -> Row:
         "subsets": [subset(1, 0.5, 0.4), subset(2, 0.9, 0.7, True), subset(4, 1.0, 1.0)],
         **given,
     }
-
-
-# --- The sections ----------------------------------------------------------------------------------
 
 
 def decline(data: Row) -> None:

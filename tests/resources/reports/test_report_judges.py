@@ -24,8 +24,6 @@ from tests.resources.reports.report_rows import (
 
 BY = {"judge": JUDGE, "judge_version": VERSION}
 
-# --- Trust -------------------------------------------------------------------------------------------
-
 
 def figure(measure, value, low=None, high=None, **changed):
     of = {"other": "people", "unit": "answer", "n": 12, "ci_low": low, "ci_high": high}
@@ -49,8 +47,6 @@ def test_without_people_the_page_says_how_they_score(data, store):
     assert "No person has scored" in words and "vlm-loom result import-scores" in words
     assert f"{JUDGE} other-judge answers" in words
 
-
-# --- Comparisons of answers --------------------------------------------------------------------------
 
 NAMED = {"judge": "judge <b>", "judge_version": "pairwise/compare@1 pairs@1"}
 DESIGN = {**NAMED, "n_calls": 418, "n_calls_of_all": 1620, "n_rounds": 8, "why": "it is resolved"}
@@ -99,9 +95,6 @@ def test_what_was_lost_smoothed_or_not_connected_is_said(data, store):
     assert "No comparisons connect the 2 parts" in text
 
 
-# --- Wordings ----------------------------------------------------------------------------------------
-
-
 def effect(model, style, difference, p_holm, **changed):
     of = {"subset_label": "style told by rule", "subset_value": style}
     ends = {"ci_low": difference - 1, "ci_high": difference + 1}
@@ -116,9 +109,6 @@ def wording(item, value, text, **changed):
     calls = {"call_key": "c" * 20, "answer_call_key": "a" * 20}
     of |= {"item_id": item, "value": value, "text": text, "status": "judged", "styles": ["polite"]}
     return {**of, **calls, **changed}
-
-
-# --- The sections ----------------------------------------------------------------------------------
 
 
 def test_trust_in_judges_comparisons_and_wordings_are_shown_with_their_tests(data, store, golden):
@@ -163,9 +153,6 @@ def test_trust_in_judges_comparisons_and_wordings_are_shown_with_their_tests(dat
     assert "No style has an effect that counts." in words and "With fewer than 10 groups" in words
 
 
-# --- Where errors come from --------------------------------------------------------------------------
-
-
 def test_planted_faults_are_named_and_marked_with_their_tests_and_tasks_in_order(
     data, store, golden
 ):
@@ -184,9 +171,6 @@ def test_planted_faults_are_named_and_marked_with_their_tests_and_tasks_in_order
     few |= {"p": None, "p_holm": None, "reason": TOO_FEW}
     unjudged |= {"difference": None, "reason": "No item was judged in both."}
     golden("reports/attribution.txt", outline(render_report(made, store), "attribution"))
-
-
-# --- Extras ------------------------------------------------------------------------------------------
 
 
 def test_a_section_stands_between_the_core_s_with_what_its_steps_lost(data, store, monkeypatch):

@@ -49,7 +49,6 @@ def able(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def tables(data: dict[str, Any]) -> dict[str, block.Table]:
-    """The tables below the leaderboards."""
     return tables_of(panes_of(data)[0].parts)
 
 

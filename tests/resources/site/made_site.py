@@ -12,9 +12,6 @@ By a metric of errors, of which fewer are better, strong has 1 and weak has 4 in
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +26,6 @@ from resources.site.sample_browser import (
     write_page,
     write_program,
 )
-from tests.doubles.serving import serving
 
 Row = dict[str, Any]
 
@@ -51,7 +47,6 @@ HAN, HEBREW = "图中的苹果是红色的吗？", "האם התפוח אדום?"
 
 
 def score(n: int, model: int) -> int | None:
-    """What the first judge gives."""
     if model == 0:
         return 40 if n % 2 else 90
     if model == 1:
@@ -60,7 +55,6 @@ def score(n: int, model: int) -> int | None:
 
 
 def status(n: int, model: int) -> str:
-    """How the answer ended."""
     return {(3, 1): "failed", (4, 1): "refused"}.get((n, model), "answered")
 
 
@@ -72,7 +66,6 @@ def ends(n: int, model: int) -> int:
 
 
 def answer(n: int, model: int) -> str | None:
-    """What the model said."""
     if status(n, model) == "failed":
         return None
     name = MODELS[model]
@@ -98,7 +91,6 @@ def _answer(n: int, model: int) -> Row:
 
 
 def question(n: int) -> str:
-    """The first question of an item."""
     of = {5: HAN, 7: f"{HOSTILE} {LONG}", 8: HEBREW}.get(n, f"What is apple{n} like?")
     return f"<ImageHere> {of}"
 
@@ -220,22 +212,6 @@ def make_site(home: Path) -> None:
     for path in (items / "thumbs/aa/one.jpg", items / "pictures/aa/one.png"):
         path.parent.mkdir(parents=True)
         Image.new("RGB", (320, 200), "orange").save(path)
-
-
-@contextmanager
-def plain_server(folder: Path) -> Iterator[str]:
-    """The address of a server of files that knows nothing of the project."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """A browser that closes a page leaves what it had asked for."""
-
-    with serving(Server(("127.0.0.1", 0), partial(Quiet, directory=folder))) as server:
-        yield f"http://127.0.0.1:{server.server_port}"
 
 
 class Visit:

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from methods.evaluation.statistics.bootstrap import ClusterTotals
 from methods.evaluation.statistics.intervals import difference_bounds
-from tests.resources.site.made_site import HAN, KEY, RELEASE, Visit, make_site, plain_server, score
+from tests.doubles.serving import serving_folder
+from tests.resources.site.made_site import HAN, KEY, RELEASE, Visit, make_site, score
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180), pytest.mark.slow]
 """To open the site takes two seconds of CPU time: tests that use `page` share one."""
@@ -25,7 +26,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
-    with plain_server(home / "reports") as server:
+    with serving_folder(home / "reports") as server:
         yield f"{server}/items/{RELEASE}.html"
 
 

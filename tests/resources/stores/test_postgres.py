@@ -235,7 +235,6 @@ FORMS = (
 
 
 def form(admin: "psycopg.Connection") -> list[set]:
-    """Columns, indexes, triggers and views of the reviews' schema."""
     return [set(admin.execute(query).fetchall()) for query in FORMS]
 
 

@@ -62,7 +62,6 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def backup(home: Path, tmp_path: Path) -> Path:
-    """A backup of it."""
     back_up(home, tmp_path / "backup")
     return tmp_path / "backup"
 

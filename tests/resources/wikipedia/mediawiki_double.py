@@ -77,7 +77,6 @@ class Request:
 
     @property
     def titles(self) -> list[str]:
-        """The titles it asked for."""
         return self.parameters.get("titles", "").split("|")
 
 
@@ -130,7 +129,6 @@ class MediaWiki(ServedWiki):
 
     @property
     def api(self) -> str:
-        """The address to configure."""
         return f"{self.address}/{{language}}/w/api.php"
 
     def fail(self, fault: Fault, *, times: int = 1, on: str = "") -> None:
@@ -138,7 +136,6 @@ class MediaWiki(ServedWiki):
         self._faults += [(fault, on)] * times
 
     def next_fault(self, text: str) -> Fault | None:
-        """The fault that this request is to meet."""
         with self.lock:
             for place, (fault, on) in enumerate(self._faults):
                 if re.search(on, text):

@@ -34,12 +34,10 @@ def html() -> Fault:
 
 
 def redirect(location: str) -> Fault:
-    """A redirect to this address."""
     return _answer(302, b"", "text/html; charset=utf-8", Location=location)
 
 
 def text(body: str) -> Fault:
-    """This text as the answer."""
     return _answer(200, body.encode(), "application/json")
 
 

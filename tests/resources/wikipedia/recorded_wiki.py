@@ -47,7 +47,6 @@ class AnsweringWiki(ServedWiki):
         assert not self.unexpected, f"Not recorded (python -m tests.mediawiki): {self.unexpected}"
 
     def api(self, path: str) -> str:
-        """The address to configure."""
         return self.address + path
 
     def overwrite(self) -> None:

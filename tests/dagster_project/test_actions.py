@@ -179,7 +179,6 @@ def launch(config: dict[str, Any]) -> dg.ExecuteInProcessResult:
 
 
 def opened() -> dict[str, Any]:
-    """The config that the Launchpad opens with."""
     given: dict[str, Any] = dict(settings_job().run_config or {})
     return given["ops"]["save_settings"]["config"]
 

@@ -24,8 +24,6 @@ SENTENCE = "The corpus has no shards: name another folder."
 
 
 def job_of(name: str, error: Exception) -> dg.JobDefinition:
-    """A job of one step, which raises an error."""
-
     @dg.op(name="ingest")
     def step() -> None:
         with plain_errors():

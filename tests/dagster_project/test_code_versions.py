@@ -52,7 +52,6 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Versions:
 
 
 def changed(before: Versions) -> set[str]:
-    """Assets whose version is another one than before."""
     after = versions()
     assert after.keys() == before.keys()
     return {key for key in before if before[key] != after[key]}

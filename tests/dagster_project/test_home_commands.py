@@ -298,7 +298,6 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside_and_a_restore_says_whose
 
 @pytest.fixture
 def ledger(loom_home: Path) -> Path:
-    """The ledger of a home."""
     loom_home.mkdir()
     fill(loom_home / "ledger.sqlite")
     return loom_home / "ledger.sqlite"

@@ -88,7 +88,6 @@ def test_a_few_items_are_priced_and_tried_and_every_table_says_that_it_is_partia
 
 
 def paid(output: str) -> dict[str, float]:
-    """Dollars by stage."""
     lines = re.findall(r"^(evaluate\.\w+) .* (\d+\.\d{4})$", output, re.MULTILINE)
     found: dict[str, float] = {}
     for stage, dollars in lines:

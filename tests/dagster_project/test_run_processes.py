@@ -35,8 +35,6 @@ from resources.files.home import REPO_ROOT
 
 
 def job_of(name: str, error: BaseException | None = None) -> dg.JobDefinition:
-    """A job of one step, which raises an error where there is one."""
-
     @dg.op(name=f"{name}_op")
     def step() -> None:
         if error:

@@ -45,7 +45,6 @@ def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, *partitions: st
 
 
 def weekly(instance: dg.DagsterInstance, at: datetime = MONDAY) -> list[str | None]:
-    """Partitions that the weekly schedule asks for."""
     requests = tick(instance, schedules.ingest_weekly, at).run_requests
     return [request.partition_key for request in requests]
 

@@ -52,7 +52,6 @@ class NewError(UserError):
 
 
 def exceptions() -> Iterator[tuple[str, type[Exception]]]:
-    """The public exception classes of the code base, with their full name."""
     for package in PACKAGES:
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if info.name.endswith(("__main__", ".pod_launcher")):  # In the image alone.
@@ -66,7 +65,6 @@ def exceptions() -> Iterator[tuple[str, type[Exception]]]:
 
 @cache
 def handled() -> set[str]:
-    """Names of exceptions that code of the project expects."""
     clauses = re.compile(
         r"^\s*except (.+?)(?: as \w+)?:$|\bsuppress\((.+?)\)|\bisinstance\(\w+, (.+?)\)",
         re.MULTILINE | re.DOTALL,

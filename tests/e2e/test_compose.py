@@ -69,7 +69,6 @@ class Installation:
         return text.replace("0.0.0.0", HOST)
 
     def begin(self, name: str) -> "subprocess.Popen[bytes]":
-        """Start a service."""
         command = ["vlm-loom", *map(self._here, OURS[name]["command"])]
         mounted = "/etc/loom/workspace.yaml"
         command = [str(self._workspace) if word == mounted else word for word in command]
@@ -79,7 +78,6 @@ class Installation:
             )
 
     def wait_until_healthy(self, name: str) -> None:
-        """Make the healthcheck of a service until it succeeds."""
         kind, *command = OURS[name]["healthcheck"]["test"]
         assert kind == "CMD"
         deadline = time.monotonic() + PATIENCE

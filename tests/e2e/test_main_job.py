@@ -29,7 +29,6 @@ def rows(run: Run, text: str, **params: object) -> list[dict]:
 
 
 def jobs_of_the_newest_build(run: Run) -> list[str]:
-    """The jobs that it ran, in order."""
     with instance_of(run.home) as instance:
         runs = instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}), limit=3)
     assert all(each.is_success for each in runs)

@@ -104,7 +104,6 @@ def shown(start: int, count: int) -> list[Any]:
 
 
 def prompted(task: str, text: str, count: int, start: int, model: str) -> dict[str, Any]:
-    """A request of a task."""
     system = "Write exactly three questions, exactly 3 rewrites or exactly 4 wrong answers."
     parts = [*labelled_parts(shown(start, count)), text_part(text)]
     messages = prompt_messages(system, parts)
@@ -112,7 +111,6 @@ def prompted(task: str, text: str, count: int, start: int, model: str) -> dict[s
 
 
 def requests() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and request."""
     for number, (task, text, count, start) in enumerate(PROMPTS):
         for model in ("offline-writer", "offline-obedient", "offline-always-a"):
             if model == "offline-writer" or task in ("judge", "rate", "compare"):

@@ -55,7 +55,6 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def double_of(name: str, **bad_days: bool) -> Provider:
-    """A server of the entry's model."""
     return DOUBLES[name](entries()[name]["model"], **bad_days)
 
 

@@ -21,7 +21,6 @@ FEW = [*BALLOONS[:4], BUTTERFLIES[0]]
 
 
 def run_clusters(world: World, **config: object) -> Result:
-    """Embed and cluster with this config."""
     assets = dg.AssetSelection.assets(["cluster", "embeddings"], ["cluster", "clusters"])
     run = world.run("cluster", {"cluster__clusters": {"config": config}}, assets=assets)
     assert run.success
@@ -29,7 +28,6 @@ def run_clusters(world: World, **config: object) -> Result:
 
 
 def cluster(world: World, **config: object) -> Row:
-    """What a run says of its clusters."""
     return metadata(run_clusters(world, **config), "cluster/clusters")
 
 
@@ -38,7 +36,6 @@ def tables(world: World) -> dict[str, list[Row]]:
 
 
 def places(world: World) -> dict[str, Row]:
-    """The rows of cluster.clusters by the title of the page."""
     return {
         row["title"]: row
         for row in world.rows(

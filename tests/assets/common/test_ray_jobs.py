@@ -59,7 +59,6 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def on_ray(
     instance: dg.DagsterInstance, address: str, act: Callable[[RowsOnRay], Any]
 ) -> tuple[Result, list[Any]]:
-    """A run that does something with the cluster, and what that gives."""
     given = []
 
     @dg.asset
@@ -127,7 +126,6 @@ def clumps(n_clumps: int, of_each: int, seed: int = 0) -> np.ndarray:
 def find(
     instance: dg.DagsterInstance, address: str, vectors: np.ndarray
 ) -> tuple[Result, list[Community]]:
-    """A run that looks for the communities of vectors, and what it found."""
     found = []
 
     @dg.asset

@@ -63,7 +63,6 @@ def break_images(corpus: Corpus) -> dict[str, str]:
 
 
 def tables(world: World) -> dict[str, list[Row]]:
-    """Every table that ingestion writes."""
     return {name: table(world, name) for name in TABLES}
 
 
@@ -218,8 +217,6 @@ def test_a_shard_that_changed_replaces_its_rows_and_no_others(world: World, corp
 
 @dataclass
 class Seen:
-    """What was there after one ingestion."""
-
     changed: int
     """As the run says it."""
     changes: list[Row]

@@ -254,7 +254,6 @@ def corpus(tmp_path: Path) -> Corpus:
 
 
 def reasons(world: World) -> dict[str, int]:
-    """Rows left out by reason."""
     found = world.rows(
         "SELECT reason, sum(n_rows)::INTEGER AS n FROM ingest.left_out GROUP BY reason ORDER BY ALL"
     )

@@ -58,12 +58,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def empty(empty_world: MakeWorld, tmp_path: Path) -> World:
-    """A home without anything."""
     return empty_world(tmp_path)
 
 
 def taken(world: World, file: Path, **config: str) -> str:
-    """The id of the release that a file is imported as."""
     run = world.import_file(config.pop("benchmark", "mmdu"), file, **config)
     assert run.success
     (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]

@@ -41,7 +41,6 @@ def card(world: World, release_id: str) -> Row:
 
 
 def everything(world: World) -> dict[str, list[Row]]:
-    """Every row of the stage's tables."""
     names = ("releases", "current", "items", "turns", "references", "images", "exports")
     return {name: world.rows(f"SELECT * FROM release.{name} ORDER BY ALL") for name in names}
 

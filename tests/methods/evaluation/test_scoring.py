@@ -162,7 +162,6 @@ NAMES = ["column", "place", "term", "cluster", "value", "stratum"]
 
 
 def found_of(columns):
-    """The estimate of each column, which is a list of units."""
     rows = [
         {"column": number, "place": 0, "term": 0, **unit}
         for number, of in enumerate(columns)

@@ -55,7 +55,6 @@ def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, 
 
 
 def best(name: str, value: str, score: float) -> dict[str, Any]:
-    """The best model of an ability."""
     return finding("best", "", name, value, score)
 
 
@@ -78,7 +77,6 @@ def trained(before: str, after: str, difference: float) -> dict[str, Any]:
 
 
 def shown(table: ResultTable) -> list[list[str | float | None]]:
-    """What stands in each cell."""
     return [[cell.text or cell.number for cell in row] for row in table.rows]
 
 

@@ -92,9 +92,7 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
     } <= for_users
 
 
-def test_a_new_user_error_is_one_sentence_in_the_runs_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_user_error_is_one_sentence_in_the_runs_log(tmp_path, monkeypatch):
     monkeypatch.setattr("assets.common.tables.SOURCES", {})  # Where an asset is noted down.
 
     @table_asset("ledger.costs")
@@ -162,9 +160,7 @@ def test_a_backup_is_restored_over_a_home_with_a_damaged_file_which_stays_aside(
     assert (earlier / name).read_bytes() == damaged
 
 
-def test_a_file_that_is_not_proven_damaged_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_not_proven_damaged_is_kept(tmp_path, monkeypatch):
     def refuses(*_: object, **__: object) -> None:
         raise duckdb.IOException("Serialization Error: Failed to deserialize: unknown type 77")
 
@@ -302,9 +298,7 @@ def done(root: Path) -> dict[str, tuple[int, str]]:
     }
 
 
-def test_commands_that_read_answer_and_change_nothing_and_those_that_write_do_not_begin(
-    done: dict[str, tuple[int, str]],
-) -> None:
+def test_commands_that_read_answer_and_change_nothing_and_those_that_write_do_not_begin(done):
     read = {line.removeprefix("read: "): of for line, of in done.items() if line[:4] == "read"}
     for line in WRITING:
         code, text = read.pop(line)
@@ -315,9 +309,7 @@ def test_commands_that_read_answer_and_change_nothing_and_those_that_write_do_no
     assert all(text in shown for text in ("in the log", "ann", "is sound"))
 
 
-def test_what_may_not_be_written_or_removed_is_named_with_what_to_do(
-    done: dict[str, tuple[int, str]], root: Path
-) -> None:
+def test_what_may_not_be_written_or_removed_is_named_with_what_to_do(done, root):
     code, text = done["clean: workspace clean"]
     reports = root / "clean" / "reports"
     assert f"make {reports} a folder that you may write to, or set LOOM_WORKSPACE" in text

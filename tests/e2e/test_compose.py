@@ -24,7 +24,7 @@ from tests.doubles.webhook import Webhook
 from tests.e2e.running import Run, Started, Ui
 
 if TYPE_CHECKING:
-    from tests.doubles.servers import PostgresServer
+    pass
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.nightly]
 PATIENCE = 180.0
@@ -113,9 +113,7 @@ def webhook() -> Iterator[Webhook]:
         yield server
 
 
-def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(
-    postgres: "PostgresServer", tmp_path: Path, webhook: Webhook
-) -> None:
+def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(postgres, tmp_path, webhook):
     stores = postgres.database()
     more = {WEBHOOK: webhook.address, "LOOM_UI": "https://loom.example.org"}
     installation = Installation(stores, tmp_path / "home", more)

@@ -6,7 +6,7 @@ reply in every version.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from resources.mock_server.chat_completion import MODELS, TASKS, chat_body
@@ -138,9 +138,7 @@ def requests() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"cut off by {name}", asked | {name: 12}
 
 
-def test_the_same_request_has_the_reply_that_it_always_had(
-    golden: Callable[[str, str], None],
-) -> None:
+def test_the_same_request_has_the_reply_that_it_always_had(golden):
     assert {task for task, *_ in PROMPTS} == TASKS.keys()
     lines = []
     for name, payload in requests():

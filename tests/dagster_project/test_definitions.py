@@ -32,7 +32,6 @@ ORDER = (
 )
 STAGES = set(ORDER)
 
-
 FILES = dg.AssetKey(["ingest", "corpus_files"])
 """The asset without a table: files next to the shards."""
 

@@ -191,7 +191,6 @@ def test_rows_that_all_name_rows_pass_if_there_are_as_many_as_recorded(
 SETS = "image sets in cluster.image_sets"
 DIALOGUES = "items of the current releases in release.items"
 
-
 NotEmpty = Callable[..., dg.AssetCheckResult]
 
 

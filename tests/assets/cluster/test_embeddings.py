@@ -24,7 +24,6 @@ from tests.assets.cluster.embedding import Double, embed, entry, fill, vector_of
 
 pytestmark = pytest.mark.slow
 
-
 module = importlib.import_module("assets.cluster.embeddings")
 
 

@@ -26,7 +26,6 @@ from tests.assets.world import (
 
 pytestmark = pytest.mark.slow
 
-
 SPLITS = dg.AssetSelection.assets(["cluster", "splits"])
 BOTH = dg.AssetSelection.assets(["cluster", "splits"], ["cluster", "image_sets"])
 CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])

@@ -37,7 +37,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
 ]
 
-
 clusters_module = import_module("assets.cluster.clusters")
 EMBEDDING = RowWork(
     "resources.embedding.embedder:embed_on_worker",

@@ -28,7 +28,6 @@ from tests.assets.world import ANY_ASSETS, Result, Row, World, made, metadata, s
 
 pytestmark = pytest.mark.slow
 
-
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
 TABLES = ("shards", "wit_rows", "pages", "images", "entries", "rejected")

@@ -27,7 +27,6 @@ from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
-
 WEB = "https://upload.example.org/"
 Make = Callable[..., World]
 

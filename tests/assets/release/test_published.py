@@ -27,7 +27,6 @@ from tests.assets.world import (
 
 pytestmark = pytest.mark.slow
 
-
 EXPORTS = dg.AssetSelection.assets(["release", "exports"])
 OWN_BENCHMARK = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 COLOURS = {"d1": ("red", "blue"), "d2": ("green", "yellow", "black")}

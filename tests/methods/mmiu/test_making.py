@@ -136,7 +136,6 @@ SEVERAL = QuestionDraft(
     "text2image-retrieval", "", "Which?", ("query",), "r", ("p", CANNOT, "q"), True
 )
 
-
 FORMS = {JIGSAW_TASK: "order", RETRIEVAL_TASK: "image", COUNTING: "number"}
 
 

@@ -16,7 +16,6 @@ from methods.results.tables import best_alone, tables
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 
-
 RESULT = {
     **{"benchmark": "mmdu", "release_id": "mmdu-1", "judge": "judge", "judge_version": "p@1"},
     **{"metric": "Overall Score", "aggregation": "micro", "place": 0, "form": FLOOR},

@@ -200,6 +200,10 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     images = json.loads(card(world, now["mmdu"])["licences"])["images"]
     assert images == {"unknown": card(world, now["mmdu"])["n_images"]}
 
+    # What the sentence advises.
+    assert world.run("release", leaving_out(mmdu_instruct=[])).success
+    assert card(world, world.current()["mmdu-instruct"])["n_items"] == 6
+
     # Where nothing is left of anything the run fails, and nothing of it is current, but for pins.
     pinned = world.current()
     leaving = leaving_out(mmdu=["unknown"], mmdu_instruct=["unknown"])

@@ -43,16 +43,6 @@ def job_of(name: str, error: BaseException | None = None) -> dg.JobDefinition:
     return dg.GraphDefinition(name, node_defs=[step]).to_job()
 
 
-def origins(instance: dg.DagsterInstance) -> list[tuple[str, str, str]]:
-    """Location, repository and job of each run's origin, the newest run first."""
-    found = [run.remote_job_origin for run in instance.get_runs()]
-    return [
-        (origin.location_name, origin.repository_origin.repository_name, origin.job_name)
-        for origin in found
-        if origin
-    ]
-
-
 @pytest.mark.slow
 def test_a_run_has_the_projects_code_location_also_if_it_fails_and_no_daemon_executes_it_again(
     instance: dg.DagsterInstance,
@@ -60,7 +50,12 @@ def test_a_run_has_the_projects_code_location_also_if_it_fails_and_no_daemon_exe
     assert run_job(job_of("inner"), instance).success
     assert not run_job(job_of("failing", dg.Failure()), instance).success
     assert job_of("inner").execute_in_process(instance=instance).success, "which is left as it is"
-    assert origins(instance) == [
+    origins = [run.remote_job_origin for run in instance.get_runs()]
+    assert [
+        (each.location_name, each.repository_origin.repository_name, each.job_name)
+        for each in origins
+        if each
+    ] == [
         ("vlm-loom", "__repository__", "failing"),
         ("vlm-loom", "__repository__", "inner"),
     ]

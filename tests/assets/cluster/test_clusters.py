@@ -10,7 +10,7 @@ from assets.common.partitions import wit_shards
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_unchecked
-from tests.assets.world import Result, Row, World, copy_of, metadata, move_corpus
+from tests.assets.world import Row, World, copy_of, metadata, move_corpus
 
 pytestmark = pytest.mark.slow
 
@@ -20,15 +20,11 @@ BALLOONS, BUTTERFLIES = sample_rows("balloon"), sample_rows("butterfly")
 FEW = [*BALLOONS[:4], BUTTERFLIES[0]]
 
 
-def run_clusters(world: World, **config: object) -> Result:
+def cluster(world: World, **config: object) -> Row:
     assets = dg.AssetSelection.assets(["cluster", "embeddings"], ["cluster", "clusters"])
     run = world.run("cluster", {"cluster__clusters": {"config": config}}, assets=assets)
     assert run.success
-    return run
-
-
-def cluster(world: World, **config: object) -> Row:
-    return metadata(run_clusters(world, **config), "cluster/clusters")
+    return metadata(run, "cluster/clusters")
 
 
 def tables(world: World) -> dict[str, list[Row]]:

@@ -50,7 +50,6 @@ def embedder() -> Embedder:
 
 @pytest.fixture(scope="session")
 def mock_url() -> Iterator[str]:
-    """Base URL of a real mock model server."""
     with MockServerProcess() as server:
         yield server.base_url
 

@@ -36,7 +36,6 @@ def sample_rows(*topics: str) -> list[WitLine]:
 
 
 def file_name(row: WitLine) -> str:
-    """Name of the picture's file in the mirror."""
     return row["image_url"].rpartition("/")[2]
 
 
@@ -74,7 +73,6 @@ class Corpus:
 
 
 def raw(row: WitLine) -> bytes:
-    """A row as the bytes of its line."""
     return "\t".join(row[name] for name in COLUMNS).encode()
 
 

@@ -46,7 +46,6 @@ def write_tsv(path: Path, rows: Sequence[WitLine]) -> None:
 
 
 def write_settings(folder: Path, **settings: Any) -> None:
-    """The corpus's `corpus.yaml`."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "corpus.yaml").write_text(yaml.safe_dump(settings))
 
@@ -76,7 +75,6 @@ def ingest_unchecked(world: World, shard: str) -> Result:
 
 
 def find_duplicates(world: World) -> Result:
-    """A run of `cluster/duplicates`, which looks at all shards."""
     return world.run("cluster", assets=dg.AssetSelection.assets(["cluster", "duplicates"]))
 
 

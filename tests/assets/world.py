@@ -80,7 +80,6 @@ SETTINGS = ("LOOM_", "OPENAI_")
 
 
 def any_loss(*steps: str) -> Row:
-    """Run config that lets these steps lose anything."""
     return {step: {"config": {"max_failed_share": 1.0}} for step in steps}
 
 
@@ -331,27 +330,22 @@ class World:
         return {row["model"]: row["value"] for row in rows}
 
     def report(self) -> str:
-        """The page of the benchmark's current release."""
         return (self.home / "reports" / f"{self.current()['mmdu']}.html").read_text()
 
     def current(self) -> dict[str, str]:
-        """The id of the current release of each name."""
         rows = self.rows("SELECT name, release_id FROM release.current ORDER BY name")
         return {row["name"]: row["release_id"] for row in rows}
 
     def remake(self, table: str, query: str) -> None:
-        """Replace a table by what a query gives."""
         self.warehouse.replace(table, self.warehouse.sql(query))
 
     def change(self, table: str, item_id: str, **values: object) -> None:
-        """Change columns of the one row of an item."""
         rows = self.table(table)
         (row,) = (row for row in rows if row["item_id"] == item_id)
         row.update(values)
         self.warehouse.replace(table, rows_to_arrow(table, rows))
 
     def items(self) -> list[str]:
-        """The items of the current release of MMDU, in order."""
         rows = self.rows(
             "SELECT item_id FROM release.items JOIN release.current USING (release_id) "
             "WHERE name = 'mmdu' ORDER BY ordinal"
@@ -400,7 +394,6 @@ def released_after(world: World, make: Callable[[World], Result]) -> World:
 
 
 def made(result: Result) -> set[str]:
-    """Assets that were materialized."""
     return {
         event.asset_key.to_user_string()
         for event in result.get_asset_materialization_events()
@@ -421,7 +414,6 @@ def metadata(result: Result, asset: str | None = None) -> Row:
 
 
 def check(result: Result, asset: str, name: str) -> dg.AssetCheckEvaluation:
-    """How a check came out."""
     return next(
         evaluation
         for evaluation in result.get_asset_check_evaluations()

@@ -74,8 +74,6 @@ def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
 
 @pytest.fixture
 def refused(typed: Typed) -> Refused:
-    """The one sentence that a command is refused with."""
-
     def sentence(words: str, *more: object) -> str:
         printed = typed(words, *more, code=2)
         assert printed.out == "" and printed.err.count("\n") == 1, printed
@@ -96,7 +94,6 @@ def small_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(loom_home: Path, small_home: Path) -> Path:
-    """A copy of the small home, in use."""
     return Path(shutil.copytree(small_home, loom_home))
 
 
@@ -110,7 +107,6 @@ def tables(loom_home: Path, empty_tables: Path) -> Warehouse:
 
 @pytest.fixture
 def ephemeral() -> Iterator[dg.DagsterInstance]:
-    """An instance in memory."""
     with dg.DagsterInstance.ephemeral() as instance:
         yield instance
 

@@ -32,7 +32,7 @@ from resources.llm.ledger import Ledger
 from resources.settings.asset_settings import FORMER_TABLES
 from resources.warehouse.configured import warehouse_of_home
 from tests.assets.filled import put
-from tests.dagster_project.conftest import Refused, Typed
+from tests.dagster_project.conftest import Typed
 from tests.resources.llm.entries import call
 
 WRONG = [
@@ -71,9 +71,7 @@ def test_command_and_job_take_the_same(action: type[Action]) -> None:
 
 
 @pytest.mark.slow
-def test_settings_of_assets_that_an_action_does_not_need_are_no_obstacle(
-    loom_home: Path, refused: Refused
-) -> None:
+def test_settings_of_assets_that_an_action_does_not_need_are_no_obstacle(loom_home, refused):
     """Not even those of an extra's."""
     loom_home.mkdir()
     written = "".join(f"  {table}: {{seed: 1}}\n" for table in ("judge_quality", "task_map"))
@@ -82,9 +80,7 @@ def test_settings_of_assets_that_an_action_does_not_need_are_no_obstacle(
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_a_name_is_said_without_a_run_and_without_dagster_or_torch(
-    loom_home: Path,
-) -> None:
+def test_what_is_wrong_with_a_name_is_said_without_a_run_and_without_dagster_or_torch(loom_home):
     """Each takes seconds to load. DuckDB itself loads pandas, with the first parameter of a query."""
     loom_home.mkdir()
     lines = [f"assert main({words}) == 2" for words in WRONG]
@@ -102,9 +98,7 @@ def test_what_is_wrong_with_a_name_is_said_without_a_run_and_without_dagster_or_
 
 
 @pytest.mark.slow
-def test_upkeep_of_a_lake_is_refused_where_the_tables_are_a_file(
-    loom_home: Path, typed: Typed
-) -> None:
+def test_upkeep_of_a_lake_is_refused_where_the_tables_are_a_file(loom_home, typed):
     loom_home.mkdir()
     assert "this is for a lake (LOOM_WAREHOUSE)" in typed("workspace merge-files", code=2).err
 
@@ -123,9 +117,7 @@ def test_every_command_that_reads_a_csv_has_the_option_for_its_quotes() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(
-    loom_home: Path, typed: Typed
-) -> None:
+def test_what_is_asked_anew_is_unsynced_until_it_is_made_again(loom_home, typed):
     loom_home.mkdir()
     Ledger(ledger_path()).add([call(1)._replace(stage="dialogue.answers")])
     definitions = build_defs()
@@ -179,7 +171,6 @@ def launch(config: dict[str, Any]) -> dg.ExecuteInProcessResult:
 
 
 def opened() -> dict[str, Any]:
-    """The config that the Launchpad opens with."""
     given: dict[str, Any] = dict(settings_job().run_config or {})
     return given["ops"]["save_settings"]["config"]
 
@@ -194,9 +185,7 @@ def home(loom_home: Path) -> Path:
     return loom_home
 
 
-def test_it_opens_with_the_values_of_now_and_writes_those_that_differ_from_the_defaults(
-    home: Path,
-) -> None:
+def test_it_opens_with_the_values_of_now_and_writes_those_that_differ_from_the_defaults(home):
     assert opened()["cluster"]["clusters"]["tau"] == 0.75
     assert "recluster" not in opened()["cluster"]["clusters"], "that is for one run"
     edited = opened()

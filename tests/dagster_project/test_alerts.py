@@ -24,8 +24,6 @@ SENTENCE = "The corpus has no shards: name another folder."
 
 
 def job_of(name: str, error: Exception) -> dg.JobDefinition:
-    """A job of one step, which raises an error."""
-
     @dg.op(name="ingest")
     def step() -> None:
         with plain_errors():
@@ -84,9 +82,7 @@ def skips(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str
     return str(tick(sensor, instance, cursor).skip_message)
 
 
-def test_a_failed_run_and_a_failed_check_are_told_of_once(
-    webhook: Webhook, instance: dg.DagsterInstance
-) -> None:
+def test_a_failed_run_and_a_failed_check_are_told_of_once(webhook, instance):
     cursor = ticks(alert_of_failed_runs, instance, None)
     of_checks = ticks(alert_of_failed_checks, instance, None)
     result = run_job(wrong, instance)
@@ -108,9 +104,7 @@ def test_what_goes_on_is_not_told_of(webhook: Webhook, instance: dg.DagsterInsta
     assert webhook.received == []
 
 
-def test_an_alert_that_nobody_took_is_sent_again_by_the_next_tick(
-    webhook: Webhook, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_alert_that_nobody_took_is_sent_again_by_the_next_tick(webhook, instance, monkeypatch):
     webhook.status = 500
     cursor = ticks(alert_of_failed_runs, instance, None)
     run_job(wrong, instance)
@@ -126,9 +120,7 @@ def test_an_alert_that_nobody_took_is_sent_again_by_the_next_tick(
     assert "was not sent. The webhook of LOOM_ALERT_WEBHOOK answered with status 500" in skipped
 
 
-def test_an_alert_that_one_of_two_receivers_took_is_not_sent_again(
-    webhook: Webhook, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_alert_that_one_of_two_receivers_took_is_not_sent_again(webhook, instance, monkeypatch):
     monkeypatch.setenv(EMAIL, "ada@example.org")
     cursor = ticks(alert_of_failed_runs, instance, None)
     run_job(wrong, instance)
@@ -148,9 +140,7 @@ def test_mail_addresses_with_a_line_break_are_refused_at_start(
         assert send("s", "t") == [refused]
 
 
-def test_links_of_alerts_have_the_port_of_the_ui(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_links_of_alerts_have_the_port_of_the_ui(loom_home, monkeypatch):
     pages = []
     monkeypatch.setattr(ui, "bring_home_up_to_date", lambda: None)
     monkeypatch.setattr(ui, "_prepare_instance", lambda: None)
@@ -163,9 +153,7 @@ def test_links_of_alerts_have_the_port_of_the_ui(
     assert pages == [f"http://127.0.0.1:{port}/runs/x"]
 
 
-def test_without_an_address_a_tick_is_skipped_and_says_so(
-    webhook: Webhook, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_an_address_a_tick_is_skipped_and_says_so(webhook, instance, monkeypatch):
     monkeypatch.delenv(WEBHOOK)
     sensors = {alert_of_failed_runs: wrong, alert_of_failed_checks: checked}
     cursors = {sensor: ticks(sensor, instance, None) for sensor in sensors}

@@ -193,9 +193,7 @@ def test_where_people_decide_a_change_waits_in_the_queue_for_them(project: Proje
     assert "review/approved" not in project.run_until_quiet()
 
 
-def test_new_predictions_are_scored_and_what_an_action_marks_is_made_again_once(
-    project: Project,
-) -> None:
+def test_new_predictions_are_scored_and_what_an_action_marks_is_made_again_once(project):
     assert project.run_until_quiet() == set()
     predictions = dg.AssetKey(["evaluate", "predictions"])
     for version, is_run in (("1", True), ("1", False), ("2", True)):
@@ -254,9 +252,7 @@ def have_changed(instance: dg.DagsterInstance) -> bool:
     return ManyShards(instance, GRAPH).have_changed(embeddings.key, event.asset_materialization)
 
 
-def test_a_new_shard_or_one_with_other_rows_is_a_change_and_one_ingested_again_is_none(
-    many: dg.DagsterInstance,
-) -> None:
+def test_a_new_shard_or_one_with_other_rows_is_a_change_and_one_ingested_again_is_none(many):
     assert not have_changed(many)
     # The last one is the event that the embeddings have seen.
     for shard in ("shard-0", MANY_SHARDS[-1]):

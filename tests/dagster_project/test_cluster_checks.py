@@ -93,9 +93,7 @@ def test_what_must_hold_is_blocking_and_what_is_to_be_looked_at_is_not() -> None
         *("missed by rounding", "seed of a dense cluster", "assigned to a dense cluster"),
     ],
 )
-def test_members_are_within_tau(
-    warehouse: Warehouse, places: Changed, clusters: Changed, found: tuple[int, int] | None
-) -> None:
+def test_members_are_within_tau(warehouse, places, clusters, found):
     clustered_by_hand(warehouse, places=places, clusters=clusters)
     result = checks.within_tau(warehouse=warehouse)
     assert result.passed == (found is None)
@@ -134,9 +132,7 @@ def test_a_share_over_its_limit_is_a_warning(
     assert passes.passed
 
 
-def test_a_loose_cluster_is_a_warning_that_names_it(
-    warehouse: Warehouse, made_with: MadeWith
-) -> None:
+def test_a_loose_cluster_is_a_warning_that_names_it(warehouse, made_with):
     means = {"tight": 0.9, "wide": 0.69}
     rows = [{"title": f"<b>{name}</b>", "mean_similarity": mean} for name, mean in means.items()]
     put(warehouse, {"cluster.cohesion": [{"cluster_id": row["title"], **row} for row in rows]})
@@ -198,9 +194,7 @@ def test_a_page_twice_in_a_set_fails_unless_pages_may_repeat_and_images_that_loo
         ("instruction", "abcdef", False),
     ],
 )
-def test_sizes_are_the_papers_and_a_gap_in_the_order_fails(
-    warehouse: Warehouse, kind: str, entries: str, passed: bool
-) -> None:
+def test_sizes_are_the_papers_and_a_gap_in_the_order_fails(warehouse, kind, entries, passed):
     drawn(warehouse, ("s", kind, entries))
     assert checks.sizes(warehouse=warehouse).passed is passed
     drawn(warehouse, ("s", "benchmark", "abc"))
@@ -209,9 +203,7 @@ def test_sizes_are_the_papers_and_a_gap_in_the_order_fails(
     assert not checks.sizes(warehouse=warehouse).passed
 
 
-def test_an_entry_in_two_sets_of_a_kind_fails_unless_it_may(
-    warehouse: Warehouse, made_with: MadeWith
-) -> None:
+def test_an_entry_in_two_sets_of_a_kind_fails_unless_it_may(warehouse, made_with):
     drawn(warehouse, ("s", "benchmark", "ab"), ("t", "benchmark", "ac"))
     of_other = made_with("cluster.image_sets", instruction_max_uses=2)
     result = checks.entry_use(of_other, warehouse=warehouse)

@@ -52,15 +52,12 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Versions:
 
 
 def changed(before: Versions) -> set[str]:
-    """Assets whose version is another one than before."""
     after = versions()
     assert after.keys() == before.keys()
     return {key for key in before if before[key] != after[key]}
 
 
-def test_every_asset_that_is_run_has_a_version_of_its_own_and_what_others_make_has_none(
-    before: Versions,
-) -> None:
+def test_every_asset_that_is_run_has_a_version_of_its_own_and_what_others_make_has_none(before):
     definitions = build_defs()
     run = {
         key.to_user_string() for key in definitions.resolve_asset_graph().materializable_asset_keys
@@ -90,9 +87,7 @@ def test_every_asset_that_is_run_has_a_version_of_its_own_and_what_others_make_h
         ("cluster: {clusters: {tau: 7}}", set()),
     ],
 )
-def test_a_setting_changes_the_version_of_its_asset_alone(
-    before: Versions, home: Path, text: str, made_by_it: set[str]
-) -> None:
+def test_a_setting_changes_the_version_of_its_asset_alone(before, home, text, made_by_it):
     (home / "settings.yaml").write_text(text)
     assert changed(before) == made_by_it
 
@@ -221,9 +216,7 @@ def test_the_models_of_a_role_change_the_versions_of_what_they_make(
     assert changed(with_these) == made_by_them
 
 
-def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
-    before: Versions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(before, monkeypatch):
     monkeypatch.setenv("LOOM_EMBEDDER", "sentence-transformers/all-mpnet-base-v2")
 
     assert changed(before) == {
@@ -232,9 +225,7 @@ def test_the_embedder_changes_the_versions_of_what_is_embedded_alone(
     }
 
 
-def test_other_rules_for_letters_change_the_version_of_what_they_read(
-    before: Versions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_rules_for_letters_change_the_version_of_what_they_read(before, monkeypatch):
     monkeypatch.setattr(code_versions.strict, "VERSION", "changed")
 
     assert changed(before) == {"evaluate/answers"}

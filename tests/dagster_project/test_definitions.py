@@ -32,7 +32,6 @@ ORDER = (
 )
 STAGES = set(ORDER)
 
-
 FILES = dg.AssetKey(["ingest", "corpus_files"])
 """The asset without a table: files next to the shards."""
 
@@ -42,9 +41,7 @@ def specs() -> list[dg.AssetSpec]:
     return [spec for spec in defs.resolve_all_asset_specs() if spec.key != FILES]
 
 
-def test_an_asset_has_the_names_of_its_table_and_stage_and_says_what_it_is_for(
-    specs: list[dg.AssetSpec],
-) -> None:
+def test_an_asset_has_the_names_of_its_table_and_stage_and_says_what_it_is_for(specs):
     for spec in specs:
         assert spec.metadata["dagster/table_name"] == ".".join(spec.key.path)
         assert spec.group_name == spec.key.path[0]
@@ -119,9 +116,7 @@ def test_the_schema_check_fails_when_the_warehouse_differs(empty_warehouse: Ware
     assert not result.passed and "extra" in str(result.metadata["unexpected"])
 
 
-def test_shards_are_the_one_partition_dimension_of_the_whole_graph(
-    specs: list[dg.AssetSpec],
-) -> None:
+def test_shards_are_the_one_partition_dimension_of_the_whole_graph(specs):
     """A selection of several dimensions could not be run in the order of its data."""
     of = {spec.key: spec.partitions_def for spec in specs if spec.partitions_def}
 

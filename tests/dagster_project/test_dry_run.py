@@ -19,7 +19,7 @@ from resources.warehouse import lake_connection
 from resources.warehouse.configured import warehouse_of_home
 from tests.assets.corpus import mini_corpus
 from tests.assets.filled import put
-from tests.dagster_project.conftest import Commanded, Refused, Typed
+from tests.dagster_project.conftest import Commanded, Typed
 from tests.doubles.remembering_embedder import RememberingEmbedder
 
 pytestmark = pytest.mark.slow
@@ -154,9 +154,7 @@ def test_it_tells_calls_tokens_and_dollars_by_stage_and_model_and_asks_and_leave
     assert told["all", ""][5] == pytest.approx(totals[5] + extraction, abs=1e-3)
 
 
-def test_a_wrong_file_of_the_home_is_named_where_it_is_and_no_table_follows(
-    loom_home: Path, refused: Refused
-) -> None:
+def test_a_wrong_file_of_the_home_is_named_where_it_is_and_no_table_follows(loom_home, refused):
     loom_home.mkdir()
     answers = "settings.yaml: evaluate.answers.context_policy is 'trunc', but "
     for name, text, said in (
@@ -168,9 +166,7 @@ def test_a_wrong_file_of_the_home_is_named_where_it_is_and_no_table_follows(
         (loom_home / name).unlink()
 
 
-def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_homes_again(
-    loom_home: Path,
-) -> None:
+def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_homes_again(loom_home):
     loom_home.mkdir()
     written = {
         "settings.yaml": "cluster: {clusters: {tau: 0.6}}",
@@ -189,9 +185,7 @@ def test_the_copy_has_the_settings_and_rules_of_the_home_and_the_home_is_the_hom
     assert {path.name: path.read_text() for path in loom_home.iterdir()} == written
 
 
-def test_what_a_copy_writes_is_shared_with_nobody(
-    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_copy_writes_is_shared_with_nobody(loom_home, tmp_path, monkeypatch):
     """Neither a dry run's releases in the bucket, nor mock answers in the ledger of all machines."""
     of_all = {
         "LOOM_STORES": "postgresql://user@host/db",
@@ -224,9 +218,7 @@ def test_a_wrong_settings_file_of_a_shape_is_named(tmp_path: Path, typed: Typed)
 
 
 @pytest.mark.nightly
-def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(
-    tmp_path: Path, commanded: Commanded
-) -> None:
+def test_a_page_has_figures_of_both_kinds_and_costs_of_the_papers_numbers(tmp_path, commanded):
     (tmp_path / "models.yaml").write_text(REGISTRY)
     (tmp_path / "settings.yaml").write_text(SHAPE)
     page = tmp_path / "page.md"

@@ -75,9 +75,7 @@ def test_a_shared_folder_that_is_not_mounted_is_refused_before_anything_is_writt
     bring_home_up_to_date()
 
 
-def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(
-    folder: Path, typed: Typed, capsys
-) -> None:
+def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder, typed, capsys):
     bring_home_up_to_date()
     assert "WARNING" not in capsys.readouterr().err
     for file in folder.glob("ledger.sqlite*"):
@@ -216,9 +214,7 @@ def test_cleaning_keeps_what_cannot_be_made_again(folder: Path, typed: Typed) ->
     assert names(folder) == {"thesis.tex", "ledger.sqlite.copy"}
 
 
-def test_a_folder_that_is_no_home_is_neither_cleaned_nor_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
-) -> None:
+def test_a_folder_that_is_no_home_is_neither_cleaned_nor_read(tmp_path, monkeypatch, refused):
     (tmp_path / "downloads").mkdir()
     (tmp_path / "thesis.tex").write_text("years")
     monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path))
@@ -231,9 +227,7 @@ def test_a_folder_that_is_no_home_is_neither_cleaned_nor_read(
     )
 
 
-def test_no_folder_with_the_project_or_a_persons_own_files_is_cleaned(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_folder_with_the_project_or_a_persons_own_files_is_cleaned(folder, monkeypatch):
     """Even if something in it has the name of a home's part."""
     monkeypatch.setattr("shutil.rmtree", lambda *_: pytest.fail("something was removed"))
     monkeypatch.setattr("pathlib.Path.unlink", lambda *_: pytest.fail("something was removed"))
@@ -243,9 +237,7 @@ def test_no_folder_with_the_project_or_a_persons_own_files_is_cleaned(
             clean(each, everything=True)
 
 
-def test_a_cleaning_that_was_killed_can_be_done_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cleaning_that_was_killed_can_be_done_again(folder, monkeypatch):
     (folder / "ray").mkdir()
     (folder / "dagster").mkdir()
     gone = []
@@ -298,15 +290,12 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside_and_a_restore_says_whose
 
 @pytest.fixture
 def ledger(loom_home: Path) -> Path:
-    """The ledger of a home."""
     loom_home.mkdir()
     fill(loom_home / "ledger.sqlite")
     return loom_home / "ledger.sqlite"
 
 
-def test_a_sound_ledger_is_counted_and_a_damaged_one_named_with_what_to_do(
-    ledger: Path, typed: Typed
-) -> None:
+def test_a_sound_ledger_is_counted_and_a_damaged_one_named_with_what_to_do(ledger, typed):
     before = ledger.read_bytes()
     said = typed("workspace check-ledger").out
     assert said == f"{ledger} is sound: 102 calls and 18 charges.\n"

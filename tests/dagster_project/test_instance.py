@@ -107,9 +107,7 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(loom_home: Path) ->
     )
 
 
-def test_an_empty_database_is_named_and_gets_its_tables_again(
-    loom_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_empty_database_is_named_and_gets_its_tables_again(loom_home, capsys):
     with open_instance():
         pass
     assert capsys.readouterr().err == ""
@@ -183,9 +181,7 @@ def test_several_may_be_the_first(stores: str, tmp_path: Path) -> None:
         assert (pool.name, pool.limit) == ("models", 1)
 
 
-def test_a_password_may_have_every_character_and_is_in_no_file(
-    postgres: "PostgresServer", loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_password_may_have_every_character_and_is_in_no_file(postgres, loom_home, monkeypatch):
     """As %XX in the address; Dagster's storage and the stores read the same one."""
     password = "T0K3N p@s/s#w:r%d ?&=+x'"
     with postgres.connect() as connection:
@@ -206,18 +202,14 @@ def test_a_password_may_have_every_character_and_is_in_no_file(
 
 
 @pytest.mark.usefixtures("loom_home")
-def test_a_database_that_is_not_there_is_a_sentence_without_the_password(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_database_that_is_not_there_is_a_sentence_without_the_password(monkeypatch):
     monkeypatch.setenv("LOOM_STORES", "postgresql://loom:T0K3N@127.0.0.1:1/loom")
     with pytest.raises(StoreError, match="cannot be used") as raised:
         open_instance()
     assert "T0K3N" not in str(raised.value) and raised.value.passing
 
 
-def test_a_session_of_dagster_that_the_server_ends_is_one_sentence(
-    postgres: "PostgresServer", stores: str
-) -> None:
+def test_a_session_of_dagster_that_the_server_ends_is_one_sentence(postgres, stores):
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
     with open_instance() as instance, instance.run_storage.connect() as session:  # type: ignore[attr-defined]
         with postgres.connect() as admin:
@@ -229,9 +221,7 @@ def test_a_session_of_dagster_that_the_server_ends_is_one_sentence(
     assert sentence.endswith("): start its server, or correct the address.")
 
 
-def test_retries_of_dagster_are_not_logged_with_their_statements(
-    stores: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_retries_of_dagster_are_not_logged_with_their_statements(stores, caplog):
     def fail() -> None:
         raise OperationalError("SELECT 1", {}, Exception("away"))
 

@@ -85,9 +85,7 @@ def test_a_profile_evaluates_it_only_if_asked_to(models: Path, typed: Typed, mon
     assert link.is_symlink() and "vlm-loom build --profile p" in said
 
 
-def test_a_model_that_takes_no_images_is_written_and_evaluated_by_no_profile(
-    models: Path, typed: Typed
-) -> None:
+def test_a_model_that_takes_no_images_is_written_and_evaluated_by_no_profile(models, typed):
     with model_server(PAGES[""], chat=TextOnly("m")) as root:
         said = typed(f"model add {root} --profile p").out
     assert "It takes no image, so no profile evaluates it" in said
@@ -95,9 +93,7 @@ def test_a_model_that_takes_no_images_is_written_and_evaluated_by_no_profile(
     assert load_registry().profile("p").evaluate == ["mine"]
 
 
-def test_a_model_that_is_there_is_added_to_a_profile_without_being_asked(
-    models: Path, typed: Typed
-) -> None:
+def test_a_model_that_is_there_is_added_to_a_profile_without_being_asked(models, typed):
     chat = Vllm("Qwen/VL")
     with model_server(PAGES["vLLM"], chat=chat) as root:
         typed("model add", root)
@@ -144,9 +140,7 @@ def test_an_entry_that_cannot_be_written_is_printed_and_a_name_does_not_steer_th
         ({"id": "\ud800x"}, "has half a character (a lone surrogate): \\ud800x. Give it another"),
     ],
 )
-def test_what_a_server_says_that_no_entry_takes_is_refused(
-    models: Path, typed: Typed, page: dict[str, Any], sentence: str
-) -> None:
+def test_what_a_server_says_that_no_entry_takes_is_refused(models, typed, page, sentence):
     with model_server({"/v1/models": {"data": [page]}}, chat=Vllm("m")) as root:
         assert sentence in typed("model add", root, code=2).err
     assert models.read_text() == FILE

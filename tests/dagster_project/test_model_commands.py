@@ -87,9 +87,7 @@ def test_an_answer_is_printed_with_its_cost_and_its_place_in_the_ledger_and_aske
     assert len(api.received) == 1
 
 
-def test_an_image_goes_into_the_store_and_to_the_model(
-    write: Made, tmp_path: Path, typed: Typed
-) -> None:
+def test_an_image_goes_into_the_store_and_to_the_model(write, tmp_path, typed):
     images = [f"--image={photo(tmp_path / name)}" for name in ("one.png", "two words.jpg")]
     with running(Vllm("it")) as (_, url):
         write(url)
@@ -132,9 +130,7 @@ def test_the_question_is_asked_as_it_is_and_what_a_model_says_cannot_steer_the_t
     assert printable("tab\there, ümläut, 中文") == "tab\there, ümläut, 中文"
 
 
-def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(
-    api: ScriptedApi, tmp_path: Path, refused: Refused
-) -> None:
+def test_what_is_wrong_is_one_sentence_and_nothing_is_asked(api, tmp_path, refused):
     text, cut = tmp_path / "notes.txt", tmp_path / "cut.png"
     text.write_text("no image")
     cut.write_bytes(photo(tmp_path / "whole.png").read_bytes()[:60])
@@ -218,9 +214,7 @@ class NoSchemas(Gpt4o):
     fields = Gpt4o.fields - {"response_format"}
 
 
-def test_a_schema_that_is_refused_and_switched_off_has_no_setting(
-    write: Made, typed: Typed
-) -> None:
+def test_a_schema_that_is_refused_and_switched_off_has_no_setting(write, typed):
     said = checked(write, typed, NoSchemas("it"), 0, structured_output=False)
     assert said["JSON schema"] == "does not   leave `structured_output: false`"
 
@@ -237,9 +231,7 @@ def test_a_context_that_is_silently_too_short_is_found_out(write: Made, typed: T
     assert said.startswith("does not   the server read 40") and "set `context_tokens: 20" in said
 
 
-def test_each_check_asks_anew_and_leaves_no_pictures(
-    write: Made, typed: Typed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_check_asks_anew_and_leaves_no_pictures(write, typed, monkeypatch):
     times = iter([1_000_000.0, 1_000_001.0])
     clock = SimpleNamespace(time=lambda: next(times), monotonic=time.monotonic)
     monkeypatch.setattr(model_check, "time", clock)
@@ -276,9 +268,7 @@ def local() -> Iterator[OddApi]:
         yield api
 
 
-def test_the_settings_of_a_local_server_are_measured(
-    write: Made, typed: Typed, local: OddApi
-) -> None:
+def test_the_settings_of_a_local_server_are_measured(write, typed, local):
     write(local.url)
     out = typed("model check it").out
     assert "image tokens   works      64 for 256 pixels a side, 64 for 1024" in out
@@ -292,9 +282,7 @@ def test_the_settings_of_a_local_server_are_measured(
     assert out and "image_tokens" not in out, "the entry has these values"
 
 
-def test_a_model_that_takes_texts_only_is_sent_no_images(
-    write: Made, typed: Typed, local: OddApi
-) -> None:
+def test_a_model_that_takes_texts_only_is_sent_no_images(write, typed, local):
     write(local.url, max_images=0)
     assert typed("model check it").out.count("not tried  since max_images is 0") == 3
     assert not any(b"image_url" in asked.body for asked in local.received)

@@ -236,9 +236,7 @@ def test_what_weighs_more_after_others_are_gone_is_compared_again(frozen: Home) 
     frozen.require_same(cleared)
 
 
-def test_what_stays_from_earlier_and_has_nothing_left_is_not_in_force_any_more(
-    frozen: Home,
-) -> None:
+def test_what_stays_from_earlier_and_has_nothing_left_is_not_in_force_any_more(frozen):
     frozen.put(built("mmdu-instruct", item("i", MILL)))
     tested = built("mmdu", item("t", MILL))
     alone = frozen.cleared(tested)
@@ -260,9 +258,7 @@ def test_beside_a_pinned_instruction_set_the_benchmark_loses_the_item(frozen: Ho
     assert (row["name"], row["item_id"], row["turn"]) == ("mmdu", "t", None)
 
 
-def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_it_is_pinned(
-    frozen: Home,
-) -> None:
+def test_beside_an_imported_benchmark_an_instruction_set_loses_the_pair_unless_it_is_pinned(frozen):
     imported = frozen.put(
         built("theirs", item("t", MILL), item("u", ("What else?", "A boat."))), "imported"
     )

@@ -63,9 +63,7 @@ def test_every_release_is_listed_with_those_in_force_marked(folder: Path, typed:
     assert first[3] != "?", "tau is known"
 
 
-def test_a_release_is_shown_and_compared_by_its_name_and_by_how_its_id_begins(
-    folder: Path, typed: Typed
-) -> None:
+def test_a_release_is_shown_and_compared_by_its_name_and_by_how_its_id_begins(folder, typed):
     page = typed("release show", FIRST).out
     assert page.startswith(f"# Release {FIRST}\n") and "It is not current." in page
     page = typed("release show mmdu").out
@@ -102,9 +100,7 @@ def test_a_release_is_shown_and_compared_by_its_name_and_by_how_its_id_begins(
         (["import", "x", "--images=nowhere"], "vlm-loom release import: --images: Path 'nowhere'"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence(
-    words: list[str], said: str, unchanged: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
-) -> None:
+def test_what_cannot_be_done_is_one_sentence(words, said, unchanged, monkeypatch, refused):
     monkeypatch.setenv("LOOM_WORKSPACE", str(unchanged))
     printed = refused("release", *words)
     assert printed.startswith(said)
@@ -113,9 +109,7 @@ def test_what_cannot_be_done_is_one_sentence(
     assert not (unchanged / "reports" / "diff").exists()
 
 
-def test_a_release_is_pinned_and_unpinned_by_runs_that_the_ui_lists(
-    folder: Path, typed: Typed
-) -> None:
+def test_a_release_is_pinned_and_unpinned_by_runs_that_the_ui_lists(folder, typed):
     before = current_releases(folder)
     assert typed("release pin", FIRST).out.endswith(f"{FIRST} is current and pinned for mmdu.\n")
     assert current_releases(folder) == {**before, "mmdu": FIRST} != before
@@ -235,9 +229,7 @@ READING = (
 )
 
 
-def test_a_command_that_reads_makes_no_home(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
-) -> None:
+def test_a_command_that_reads_makes_no_home(tmp_path, monkeypatch, refused):
     home = tmp_path / "typo"
     said = f"There is no workspace at {home}: vlm-loom demo makes one there, --workspace or "
     for line in READING:

@@ -20,9 +20,7 @@ from resources.llm.ledger import Ledger
 from resources.llm.model_spec import RegistryError
 
 
-def test_a_path_comes_from_the_environment_of_the_run(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_comes_from_the_environment_of_the_run(loom_home, monkeypatch):
     """The Launchpad shows the variable, and a run may name another folder."""
     monkeypatch.setenv("LOOM_CORPUS", "first")
     corpus = make_resources()["corpus"]
@@ -45,9 +43,7 @@ def test_a_store_is_closed_with_the_run(loom_home: Path, monkeypatch: pytest.Mon
     assert closed == [ledger]
 
 
-def test_who_continues_a_run_has_its_profile_and_budget(
-    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_continues_a_run_has_its_profile_and_budget(loom_home, tmp_path, monkeypatch):
     models = yaml.safe_load((REPO_ROOT / "models.yaml").read_text())
     models["profiles"]["small"] = models["profiles"]["offline"]
     (tmp_path / "models.yaml").write_text(yaml.safe_dump(models))
@@ -106,9 +102,7 @@ def ids(*runs: dg.DagsterRun) -> list[str]:
     return sorted(each.run_id for each in runs)
 
 
-def test_runs_that_execute_one_again_or_go_on_after_its_batch_share_what_it_spent(
-    ephemeral: dg.DagsterInstance,
-) -> None:
+def test_runs_that_execute_one_again_or_go_on_after_its_batch_share_what_it_spent(ephemeral):
     first = run(ephemeral)
     second = again(ephemeral, first)
     third = again(ephemeral, second)

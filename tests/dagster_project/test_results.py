@@ -88,7 +88,6 @@ def test_a_few_items_are_priced_and_tried_and_every_table_says_that_it_is_partia
 
 
 def paid(output: str) -> dict[str, float]:
-    """Dollars by stage."""
     lines = re.findall(r"^(evaluate\.\w+) .* (\d+\.\d{4})$", output, re.MULTILINE)
     found: dict[str, float] = {}
     for stage, dollars in lines:
@@ -258,9 +257,7 @@ def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_compari
     assert "on 51 independent dialogues" in of_ten and "r has 30 and shows 5.42" in of_ten
 
 
-def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
-    tables: Warehouse, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_that_were_lost_are_counted_where_their_release_is_in_force(tables, capsys):
     lost = {"model": "m", "asked": "m", "stage": "answers", "why": "9 unreachable"}
     lacking = [{**lost, "release_id": each} for each in ("now", "earlier")]
     current = [{"name": "mmdu", "release_id": "now"}]
@@ -269,9 +266,7 @@ def test_results_that_were_lost_are_counted_where_their_release_is_in_force(
     assert "m on now: the results of answers were not taken" in capsys.readouterr().out
 
 
-def test_one_release_is_shown_in_force_or_not(
-    tables: Warehouse, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_release_is_shown_in_force_or_not(tables, capsys):
     names = {"now": "mmdu-now", "earlier": "mmdu-earlier"}
     score = {
         **{"place": 0, "form": "floor", "subset_label": "", "subset_value": ""},

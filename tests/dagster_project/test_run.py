@@ -29,7 +29,7 @@ from resources.corpus.corpus import Corpus
 from resources.embedding.process import EmbedderProcess
 from resources.files.home import REPO_ROOT
 from resources.warehouse import Warehouse
-from tests.dagster_project.conftest import Commanded, Refused, Typed
+from tests.dagster_project.conftest import Typed
 
 
 @pytest.mark.slow
@@ -83,9 +83,7 @@ def test_shards_that_are_not_there_are_one_sentence(named: str, said: str) -> No
 
 
 @pytest.mark.slow
-def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(
-    tmp_path: Path, commanded: Commanded
-) -> None:
+def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(tmp_path, commanded):
     home = tmp_path / "home"
     done = commanded(home, "run", "ingest", "--partition", "sample-b")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -95,9 +93,7 @@ def test_one_shard_is_ingested_from_a_terminal_and_the_other_is_not(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "evaluat"])
-def test_another_name_is_one_sentence_and_makes_no_home(
-    loom_home: Path, name: str, refused: Refused
-) -> None:
+def test_another_name_is_one_sentence_and_makes_no_home(loom_home, name, refused):
     said = refused("run", name)
     assert said.startswith(f"vlm-loom run: JOB: there is no {name!r}; ")
     assert name != "evaluat" or said.endswith("; the nearest is evaluate.\n")
@@ -124,9 +120,7 @@ def test_a_wrong_setting_ends_a_command_before_its_run(
 
 
 @pytest.mark.slow
-def test_a_job_that_asks_nothing_about_releases_takes_no_limit(
-    tmp_path: Path, commanded: Commanded
-) -> None:
+def test_a_job_that_asks_nothing_about_releases_takes_no_limit(tmp_path, commanded):
     for job in ("build", "ingest"):
         done = commanded(tmp_path / "home", "run", job, "--limit", "3")
         assert done.returncode == 2
@@ -145,9 +139,7 @@ def test_the_sample_is_not_built_into_a_home_of_another_corpus(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_shard_of_another_corpus_with_the_same_name_takes_no_rows_place(
-    tmp_path: Path, commanded: Commanded
-) -> None:
+def test_a_shard_of_another_corpus_with_the_same_name_takes_no_rows_place(tmp_path, commanded):
     """Not of the shard with that name, nor of what the workspace knows of its corpus."""
     home = tmp_path / "home"
     header = (SAMPLE_CORPUS / "shards/sample-a.tsv").read_text().split("\n")
@@ -247,9 +239,7 @@ def test_a_demo_is_a_build_of_the_sample_with_mock_models_whatever_the_environme
 
 
 @pytest.mark.slow
-def test_a_demo_asks_no_model_that_may_cost_money(
-    loom_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
-) -> None:
+def test_a_demo_asks_no_model_that_may_cost_money(loom_home, tmp_path, monkeypatch, typed):
     monkeypatch.setattr(main_job, "run_main_job", lambda *_: 0)
     monkeypatch.setattr(EmbedderProcess, "load_ahead", lambda _embedder: None)
     own = tmp_path / "models.yaml"
@@ -308,9 +298,7 @@ def built(instance: dg.DagsterInstance, log: list[str], broken: str, failing: st
     return build(definitions, instance, EMBEDDER, everything=True)
 
 
-def test_a_bad_shard_stops_no_other_and_no_later_stage(
-    instance: dg.DagsterInstance, corpus: Path
-) -> None:
+def test_a_bad_shard_stops_no_other_and_no_later_stage(instance, corpus):
     log: list[str] = []
     done: BuildResult = built(instance, log, broken="a")
     assert log[:4] == ["a", "b", "c", "cluster"] and log[-1] == "release"
@@ -323,9 +311,7 @@ def test_a_bad_shard_stops_no_other_and_no_later_stage(
     assert jobs == ["ingest", "ingest", "ingest", "build"]
 
 
-def test_what_needs_no_stage_that_failed_is_made_and_without_shards_nothing_is(
-    instance: dg.DagsterInstance, corpus: Path
-) -> None:
+def test_what_needs_no_stage_that_failed_is_made_and_without_shards_nothing_is(instance, corpus):
     log: list[str] = []
     done = built(instance, log, broken="", failing="dialogue")
     assert done.lost_shards == "" and not done.success and "choice" in log and "release" not in log
@@ -354,9 +340,7 @@ def test_stages_are_run_in_their_order() -> None:
     assert all(len(each) == 1 for each in priorities.values())
 
 
-def test_a_second_demo_is_refused_and_a_second_build_waits(
-    loom_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_demo_is_refused_and_a_second_build_waits(loom_home, capsys):
     begun = threading.Event()
 
     def wait_for_it() -> None:
@@ -401,9 +385,7 @@ def test_a_build_waits_for_one_that_the_ui_launched_unless_its_process_is_gone(
     assert ended is not None and ended.status == dg.DagsterRunStatus.FAILURE
 
 
-def test_builds_of_the_ui_queue_and_a_build_of_a_terminal_counts(
-    instance: dg.DagsterInstance,
-) -> None:
+def test_builds_of_the_ui_queue_and_a_build_of_a_terminal_counts(instance):
     limits = instance.get_concurrency_config().run_queue_config
     assert limits is not None
     assert [dict(limit) for limit in limits.tag_concurrency_limits] == [{"key": BUILD, "limit": 1}]

@@ -35,24 +35,12 @@ from resources.files.home import REPO_ROOT
 
 
 def job_of(name: str, error: BaseException | None = None) -> dg.JobDefinition:
-    """A job of one step, which raises an error where there is one."""
-
     @dg.op(name=f"{name}_op")
     def step() -> None:
         if error:
             raise error
 
     return dg.GraphDefinition(name, node_defs=[step]).to_job()
-
-
-def origins(instance: dg.DagsterInstance) -> list[tuple[str, str, str]]:
-    """Location, repository and job of each run's origin, the newest run first."""
-    found = [run.remote_job_origin for run in instance.get_runs()]
-    return [
-        (origin.location_name, origin.repository_origin.repository_name, origin.job_name)
-        for origin in found
-        if origin
-    ]
 
 
 @pytest.mark.slow
@@ -62,7 +50,12 @@ def test_a_run_has_the_projects_code_location_also_if_it_fails_and_no_daemon_exe
     assert run_job(job_of("inner"), instance).success
     assert not run_job(job_of("failing", dg.Failure()), instance).success
     assert job_of("inner").execute_in_process(instance=instance).success, "which is left as it is"
-    assert origins(instance) == [
+    origins = [run.remote_job_origin for run in instance.get_runs()]
+    assert [
+        (each.location_name, each.repository_origin.repository_name, each.job_name)
+        for each in origins
+        if each
+    ] == [
         ("vlm-loom", "__repository__", "failing"),
         ("vlm-loom", "__repository__", "inner"),
     ]
@@ -73,9 +66,7 @@ def test_a_run_has_the_projects_code_location_also_if_it_fails_and_no_daemon_exe
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(
-    instance: dg.DagsterInstance, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(instance, capsys):
     with pytest.raises(KeyboardInterrupt, match="the same command goes on from it"):
         run_job(job_of("interrupted", KeyboardInterrupt()), instance)
     (run,) = instance.get_runs()
@@ -84,11 +75,7 @@ def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(
 
 
 @pytest.mark.slow
-def test_a_run_whose_events_cannot_be_stored_says_why(
-    instance: dg.DagsterInstance,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_run_whose_events_cannot_be_stored_says_why(instance, monkeypatch, capsys):
     store = instance.event_log_storage.store_event
 
     def full(event: dg.EventLogEntry) -> None:
@@ -256,9 +243,7 @@ HOST, BOOT, NAMESPACE, PID, START = own_process().split()
         (("elsewhere", BOOT, "1", "4194305", "1"), False),
     ],
 )
-def test_a_process_is_gone_if_this_machine_has_no_process_of_its_number_and_start(
-    process: tuple[str, ...], gone: bool
-) -> None:
+def test_a_process_is_gone_if_this_machine_has_no_process_of_its_number_and_start(process, gone):
     assert is_gone(" ".join(process)) == gone
 
 
@@ -269,9 +254,7 @@ def test_a_process_that_has_ended_is_gone() -> None:
     assert is_gone(process)
 
 
-def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(
-    instance: dg.DagsterInstance,
-) -> None:
+def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(instance):
     """The process of a launched run; a run of a terminal has the same tag."""
     script = (
         "from dagster_project.instance import open_instance\n"
@@ -321,9 +304,7 @@ def test_a_run_at_work_and_one_without_a_process_are_let_be_and_one_that_never_s
         assert instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}, statuses=AT_WORK)) == []
 
 
-def test_terminate_reaches_a_process_whose_code_server_is_gone(
-    instance: dg.DagsterInstance,
-) -> None:
+def test_terminate_reaches_a_process_whose_code_server_is_gone(instance):
     script = (
         "import time\n"
         "try: print('begun', flush=True); time.sleep(60)\n"
@@ -356,9 +337,7 @@ def test_terminate_reaches_a_process_whose_code_server_is_gone(
         (HOST, BOOT, NAMESPACE, PID, "1"),
     ],
 )
-def test_terminate_signals_no_process_that_is_not_of_the_run(
-    instance: dg.DagsterInstance, process: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_terminate_signals_no_process_that_is_not_of_the_run(instance, process, monkeypatch):
     monkeypatch.setattr("os.kill", lambda *_: pytest.fail("a process was signaled"))
     tags = {PROCESS: " ".join(process)}
     run = instance.create_run_for_job(first_job(), status=DagsterRunStatus.STARTED, tags=tags)

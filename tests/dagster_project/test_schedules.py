@@ -45,7 +45,6 @@ def materialized(instance: dg.DagsterInstance, key: dg.AssetKey, *partitions: st
 
 
 def weekly(instance: dg.DagsterInstance, at: datetime = MONDAY) -> list[str | None]:
-    """Partitions that the weekly schedule asks for."""
     requests = tick(instance, schedules.ingest_weekly, at).run_requests
     return [request.partition_key for request in requests]
 
@@ -72,9 +71,7 @@ def test_the_weekly_schedule_ingests_all_new_shards(instance: dg.DagsterInstance
     assert done.skip_message == "Every shard of the corpus is ingested as it is now."
 
 
-def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(
-    instance: dg.DagsterInstance, tables: Warehouse
-) -> None:
+def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(instance, tables):
     materialized(instance, ENTRIES, "sample-a", "sample-b")
     rows = [{"wit_shard": shard, "fingerprint": "as it was"} for shard in ("sample-a", "sample-b")]
     put(tables, {"ingest.shards": rows})
@@ -83,9 +80,7 @@ def test_the_weekly_schedule_ingests_a_shard_whose_file_has_changed(
     assert weekly(instance) == ["sample-b"]
 
 
-def test_the_weekly_schedule_looks_again_at_what_others_may_have_changed(
-    instance: dg.DagsterInstance, far_and_near: None
-) -> None:
+def test_the_weekly_schedule_looks_again_at_what_others_may_have_changed(instance, far_and_near):
     assert weekly(instance) == ["far", "near", "owls"]
     materialized(instance, ENTRIES, "far", "near", "owls")
     # A partition that a person deleted is there again when it is due.
@@ -143,9 +138,7 @@ def without_scores(data: ScheduleExecutionData) -> list[str]:
     return ", ".join(named).split(", ") if named else []
 
 
-def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
-    instance: dg.DagsterInstance, tables: Warehouse
-) -> None:
+def test_the_nightly_schedule_runs_once_for_all_models_without_scores(instance, tables):
     schedule = schedules.evaluate_missing_models
     assert (schedule.cron_schedule, schedule.job_name) == ("0 2 * * *", "evaluate")
     # Nobody is evaluated on a release without a benchmark.
@@ -171,9 +164,7 @@ def test_the_nightly_schedule_runs_once_for_all_models_without_scores(
     assert without_scores(tick(instance, schedule)) == MODELS
 
 
-def test_the_hourly_schedule_shows_the_ledger_when_there_is_something_new(
-    instance: dg.DagsterInstance, loom_home: Path
-) -> None:
+def test_the_hourly_schedule_shows_the_ledger_when_there_is_something_new(instance, loom_home):
     schedule = schedules.mirror_ledger
     assert schedule.cron_schedule == "0 * * * *"
     assert schedule.job_name == "ledger"

@@ -232,9 +232,7 @@ def version(data: SensorExecutionData) -> str:
     return event.tags[DATA_VERSION_TAG]
 
 
-def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(
-    reviewers: Daemon, loom_home: Path
-) -> None:
+def test_decisions_are_reported_when_nothing_awaits_people_and_not_before(reviewers, loom_home):
     assert reported(reviewers.tick()) == []
     assert not review_path().exists()  # Looking makes none.
     one, two = item_of("rewrite", "one"), item_of("rewrite", "two")
@@ -286,9 +284,7 @@ def test_scores_and_letters_do_not_hold_the_decisions_up_and_are_reported_when_t
 
 
 @pytest.mark.parametrize("later", [["a"], ["b"], ["a", "b"]])
-def test_a_stopped_run_is_done_when_later_runs_made_all_that_it_did_not(
-    later: list[str], instance: dg.DagsterInstance, loom_home: Path
-) -> None:
+def test_a_stopped_run_is_done_when_later_runs_made_all_that_it_did_not(later, instance, loom_home):
     def stopped() -> None:
         raise dg.Failure("It waits for a batch.")
 

@@ -165,9 +165,7 @@ def test_rows_that_name_missing_ones_are_named_with_what_to_make_again(
 
 
 @pytest.mark.slow
-def test_an_unanswerable_question_without_its_answerable_one_is_named(
-    warehouse: Warehouse, ephemeral: dg.DagsterInstance
-) -> None:
+def test_an_unanswerable_question_without_its_answerable_one_is_named(warehouse, ephemeral):
     put(warehouse, {"choice.mmiu_items": SOUND["choice.mmiu_items"][1:]})
     assert wrong(warehouse, ephemeral) == {
         "choice.mmiu_items": "choice.mmiu_items has 1 row without their row of choice.mmiu_items (x): "
@@ -192,7 +190,6 @@ def test_rows_that_all_name_rows_pass_if_there_are_as_many_as_recorded(
 
 SETS = "image sets in cluster.image_sets"
 DIALOGUES = "items of the current releases in release.items"
-
 
 NotEmpty = Callable[..., dg.AssetCheckResult]
 
@@ -263,9 +260,7 @@ def test_nothing_fails_and_says_what_to_do(empty_warehouse: Warehouse, not_empty
 
 
 @pytest.mark.parametrize("asset", ["cluster/image_sets", "release/releases"])
-def test_what_was_never_made_is_made_by_the_job_build_and_stops_what_follows(
-    not_empty: NotEmpty, asset: str
-) -> None:
+def test_what_was_never_made_is_made_by_the_job_build_and_stops_what_follows(not_empty, asset):
     """As in the backup of a home that was being built when it was taken: no setting is at fault."""
     result = not_empty(asset, made=False)
     assert not result.passed and (result.description or "").endswith(

@@ -62,16 +62,12 @@ def test_the_ui_of_a_workspace_needs_no_corpus_and_takes_no_other_one(
         ("/etc/passwd", "'/etc/passwd' cannot be run (Permission denied): check its name."),
     ],
 )
-def test_a_command_that_cannot_be_run_is_a_sentence(
-    tmp_path: Path, name: str, said: str, commanded: Commanded
-) -> None:
+def test_a_command_that_cannot_be_run_is_a_sentence(tmp_path, name, said, commanded):
     done = commanded(tmp_path / "home", "exec", name)
     assert done.returncode == 2 and said in done.stderr
 
 
-def test_a_command_runs_on_the_workspace_and_a_script_may_stop_it_in_the_background(
-    tmp_path: Path,
-) -> None:
+def test_a_command_runs_on_the_workspace_and_a_script_may_stop_it_in_the_background(tmp_path):
     asks = "import os, signal; print(os.environ['DAGSTER_HOME'], signal.getsignal(signal.SIGINT))"
     done = subprocess.run(
         ["sh", "-c", '"$@" & wait', "sh", sys.executable, "-m", CLI, "exec", "python", "-c", asks],

@@ -52,7 +52,6 @@ class NewError(UserError):
 
 
 def exceptions() -> Iterator[tuple[str, type[Exception]]]:
-    """The public exception classes of the code base, with their full name."""
     for package in PACKAGES:
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if info.name.endswith(("__main__", ".pod_launcher")):  # In the image alone.
@@ -66,7 +65,6 @@ def exceptions() -> Iterator[tuple[str, type[Exception]]]:
 
 @cache
 def handled() -> set[str]:
-    """Names of exceptions that code of the project expects."""
     clauses = re.compile(
         r"^\s*except (.+?)(?: as \w+)?:$|\bsuppress\((.+?)\)|\bisinstance\(\w+, (.+?)\)",
         re.MULTILINE | re.DOTALL,
@@ -94,9 +92,7 @@ def test_an_exception_is_for_the_user_or_something_handles_it() -> None:
     } <= for_users
 
 
-def test_a_new_user_error_is_one_sentence_in_the_runs_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_user_error_is_one_sentence_in_the_runs_log(tmp_path, monkeypatch):
     monkeypatch.setattr("assets.common.tables.SOURCES", {})  # Where an asset is noted down.
 
     @table_asset("ledger.costs")
@@ -164,9 +160,7 @@ def test_a_backup_is_restored_over_a_home_with_a_damaged_file_which_stays_aside(
     assert (earlier / name).read_bytes() == damaged
 
 
-def test_a_file_that_is_not_proven_damaged_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_not_proven_damaged_is_kept(tmp_path, monkeypatch):
     def refuses(*_: object, **__: object) -> None:
         raise duckdb.IOException("Serialization Error: Failed to deserialize: unknown type 77")
 
@@ -305,9 +299,7 @@ def done(root: Path) -> dict[str, tuple[int, str]]:
     }
 
 
-def test_commands_that_read_answer_and_change_nothing_and_those_that_write_do_not_begin(
-    done: dict[str, tuple[int, str]],
-) -> None:
+def test_commands_that_read_answer_and_change_nothing_and_those_that_write_do_not_begin(done):
     read = {line.removeprefix("read: "): of for line, of in done.items() if line[:4] == "read"}
     for line in WRITING:
         code, text = read.pop(line)
@@ -318,9 +310,7 @@ def test_commands_that_read_answer_and_change_nothing_and_those_that_write_do_no
     assert all(text in shown for text in ("in the log", "ann", "is sound"))
 
 
-def test_what_may_not_be_written_or_removed_is_named_with_what_to_do(
-    done: dict[str, tuple[int, str]], root: Path
-) -> None:
+def test_what_may_not_be_written_or_removed_is_named_with_what_to_do(done, root):
     code, text = done["clean: workspace clean"]
     reports = root / "clean" / "reports"
     assert f"make {reports} a folder that you may write to, or set LOOM_WORKSPACE" in text

@@ -39,9 +39,7 @@ def ui(instance: dg.DagsterInstance, loom_home: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-def test_a_port_that_was_taken_meanwhile_ends_the_webserver(
-    instance: dg.DagsterInstance, tmp_path: Path
-) -> None:
+def test_a_port_that_was_taken_meanwhile_ends_the_webserver(instance, tmp_path):
     # As `dagster dev` starts it, which stops it by a word in this pipe.
     shutdown, _ = pipe = os.pipe()
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -82,9 +80,7 @@ def test_get_executes_no_mutation(ui: str, instance: dg.DagsterInstance) -> None
     assert not changed(instance)
 
 
-def test_a_name_that_a_site_leads_to_this_machine_is_refused_on_every_path(
-    ui: str, instance: dg.DagsterInstance
-) -> None:
+def test_a_name_that_a_site_leads_to_this_machine_is_refused_on_every_path(ui, instance):
     rebound = {"host": f"evil.example:{ui.rpartition(':')[2]}"}
     for path in ("/", "/server_info", "/logs/x/y.out", "/download_debug/x", "/loom/calls"):
         assert httpx2.get(f"{ui}{path}", headers=rebound).status_code == 403
@@ -113,9 +109,7 @@ def test_programs_and_own_pages_go_on_working(ui: str, instance: dg.DagsterInsta
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:1", "http://evil.example", "null"])
-def test_a_page_on_another_port_or_of_another_name_starts_nothing(
-    ui: str, instance: dg.DagsterInstance, origin: str
-) -> None:
+def test_a_page_on_another_port_or_of_another_name_starts_nothing(ui, instance, origin):
     foreign = {"origin": origin, "sec-fetch-site": "cross-site"}
     for kind in ("application/json", "text/plain", "text/plain; application/graphql"):
         answer = httpx2.post(

@@ -70,7 +70,6 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 
 def demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """`vlm-loom demo` on `home`."""
     return command(home, "demo", **settings)
 
 
@@ -82,7 +81,6 @@ def small_demo(home: Path, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 def command(home: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """`vlm-loom` with these arguments on `home`."""
     return subprocess.run(
         [sys.executable, "-m", CLI, *arguments],
         cwd=REPO_ROOT,
@@ -94,7 +92,6 @@ def command(home: Path, *arguments: str, **settings: str) -> subprocess.Complete
 
 
 def leaderboards(printed: str) -> str:
-    """Those that the main job printed."""
     return printed[printed.index("Leaderboard (") : printed.rindex("Done in ")]
 
 
@@ -209,7 +206,6 @@ class Ui:
         return answer["data"]
 
     def launch(self, job: str) -> str:
-        """Launch a job as the Launchpad does; the id of the run."""
         selector = {
             "repositoryName": "__repository__",
             "repositoryLocationName": "vlm-loom",
@@ -221,7 +217,6 @@ class Ui:
         return str(launched["run"]["runId"])
 
     def runs(self, **wanted: object) -> list[dict[str, Any]]:
-        """Runs that the filter wants, the newest first."""
         return self.ask(RUNS, filter=wanted)["runsOrError"]["results"]
 
     def status(self, run_id: str) -> str:
@@ -229,12 +224,10 @@ class Ui:
         return str(found["status"])
 
     def ended(self, run_id: str, seconds: float = PATIENCE) -> str:
-        """How a run ended, once it has."""
         self.until(lambda: self.status(run_id) in ENDED, seconds)
         return self.status(run_id)
 
     def until(self, condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
-        """Wait until the UI shows what it should."""
         self.started.wait_for(condition, seconds)
 
 
@@ -283,7 +276,6 @@ def nodes(ui: Ui) -> dict[str, dict]:
 
 
 def executed(ui: Ui) -> dict[str, list[float]]:
-    """When each asset was materialized, in order."""
     return {
         asset: sorted(float(each["timestamp"]) for each in node["assetMaterializations"])
         for asset, node in nodes(ui).items()

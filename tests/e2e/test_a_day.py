@@ -219,7 +219,6 @@ def materialize(page: Page, partitions: str, n: int) -> None:
 
 
 def launch(page: Page, ui: Ui, job: str) -> str:
-    """Launch a job by the button of its Launchpad; the id of the run."""
     known = {run["id"] for run in ui.runs()}
     page.goto(f"{ui.address}/locations/vlm-loom/jobs/{job}/playground")
     page.get_by_role("button", name="Launch Run").click()
@@ -236,7 +235,6 @@ def from_failure(page: Page, ui: Ui, run: str) -> str:
 
 
 def terminate(page: Page, ui: Ui, run: str) -> None:
-    """Terminate a run by the button of its page."""
     page.goto(f"{ui.address}/runs/{run}")
     page.get_by_role("button", name="Terminate").click()
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^Terminate")).click()
@@ -255,7 +253,6 @@ def asset_runs(ui: Ui) -> set[str]:
 
 
 def turn_on(page: Page, ui: Ui) -> None:
-    """Turn on all sensors and schedules."""
     page.goto(f"{ui.address}/automation")
     page.get_by_text("Select all").click()
     page.get_by_role("button", name="Actions").click()
@@ -300,7 +297,6 @@ def picture(page: Page, name: str, other_paths: Mapping[str, str] | None = None)
 
 
 def overall(ui: Ui) -> list[dict[str, Any]]:
-    """The leaderboards of the current releases."""
     return ui.run.warehouse.read(
         "evaluate/overall", {"release_ids": [*current_releases(ui).values()]}
     ).to_pylist()
@@ -312,7 +308,6 @@ def current_releases(ui: Ui) -> dict[str, str]:
 
 
 def stale(ui: Ui) -> dict[str, set[str]]:
-    """Assets that are stale, and the categories of the causes."""
     return {
         "/".join(node["assetKey"]["path"]): {cause["category"] for cause in node["staleCauses"]}
         for node in ui.ask(STALE)["assetNodes"]

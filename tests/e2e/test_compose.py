@@ -24,7 +24,7 @@ from tests.doubles.webhook import Webhook
 from tests.e2e.running import Run, Started, Ui
 
 if TYPE_CHECKING:
-    from tests.doubles.servers import PostgresServer
+    pass
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.nightly]
 PATIENCE = 180.0
@@ -69,7 +69,6 @@ class Installation:
         return text.replace("0.0.0.0", HOST)
 
     def begin(self, name: str) -> "subprocess.Popen[bytes]":
-        """Start a service."""
         command = ["vlm-loom", *map(self._here, OURS[name]["command"])]
         mounted = "/etc/loom/workspace.yaml"
         command = [str(self._workspace) if word == mounted else word for word in command]
@@ -79,7 +78,6 @@ class Installation:
             )
 
     def wait_until_healthy(self, name: str) -> None:
-        """Make the healthcheck of a service until it succeeds."""
         kind, *command = OURS[name]["healthcheck"]["test"]
         assert kind == "CMD"
         deadline = time.monotonic() + PATIENCE
@@ -115,9 +113,7 @@ def webhook() -> Iterator[Webhook]:
         yield server
 
 
-def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(
-    postgres: "PostgresServer", tmp_path: Path, webhook: Webhook
-) -> None:
+def test_services_are_healthy_run_jobs_alert_once_and_end_when_told(postgres, tmp_path, webhook):
     stores = postgres.database()
     more = {WEBHOOK: webhook.address, "LOOM_UI": "https://loom.example.org"}
     installation = Installation(stores, tmp_path / "home", more)

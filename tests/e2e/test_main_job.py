@@ -29,16 +29,13 @@ def rows(run: Run, text: str, **params: object) -> list[dict]:
 
 
 def jobs_of_the_newest_build(run: Run) -> list[str]:
-    """The jobs that it ran, in order."""
     with instance_of(run.home) as instance:
         runs = instance.get_runs(dg.RunsFilter(tags={BUILD: "yes"}), limit=3)
     assert all(each.is_success for each in runs)
     return [each.job_name for each in reversed(runs)]
 
 
-def test_a_demo_writes_the_samples_settings_unless_there_are_some(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_demo_writes_the_samples_settings_unless_there_are_some(loom_home, monkeypatch):
     def only_build(wait: bool) -> NoReturn:
         raise UserError(f"Another build is at work, and this one waits: {wait}")
 
@@ -62,9 +59,7 @@ def test_it_ends_with_the_leaderboard_and_where_things_are(main_job: Run) -> Non
     assert any("vlm-loom ui" in line for line in lines)
 
 
-def test_careful_beats_careless_with_intervals_apart_and_refusals_put_the_refuser_last(
-    main_job: Run,
-) -> None:
+def test_careful_beats_careless_with_intervals_apart_and_refusals_put_the_refuser_last(main_job):
     found = rows(main_job, "SELECT * FROM evaluate.leaderboard")
     assert {row["provider"] for row in found} == {"mock"}
     of_dialogues = [row for row in found if row["benchmark"] == "mmdu"]
@@ -81,9 +76,7 @@ def test_careful_beats_careless_with_intervals_apart_and_refusals_put_the_refuse
     assert [row["n"] for row in turns] == [3], "by the settings"
 
 
-def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(
-    main_job: Run,
-) -> None:
+def test_provenance_has_one_row_a_judged_turn_and_every_thread_leads_somewhere(main_job):
     found = rows(main_job, "SELECT * FROM evaluate.provenance WHERE benchmark = 'mmdu'")
     judged = rows(main_job, "FROM evaluate.judgments WHERE benchmark = 'mmdu'")
     assert len(found) == len(judged) > 200
@@ -135,9 +128,7 @@ def test_multiple_choice_is_released_in_two_splits_and_evaluated(main_job: Run) 
         ),
     ],
 )
-def test_every_other_benchmark_is_released_and_evaluated(
-    main_job: Run, name: str, n_items: range, metrics: list[str]
-) -> None:
+def test_every_other_benchmark_is_released_and_evaluated(main_job, name, n_items, metrics):
     (card,) = rows(main_job, "FROM release.releases WHERE name = $name", name=name)
     assert card["n_items"] in n_items and card["provider"] == "mock"
     board = "SELECT model, metric, value FROM evaluate.leaderboard WHERE release = $release"

@@ -51,9 +51,7 @@ def names(copied: Run, instance: dg.DagsterInstance) -> Outdated:
     return of_stage
 
 
-def test_in_a_home_that_was_just_built_nothing_is(
-    names: Outdated, instance: dg.DagsterInstance
-) -> None:
+def test_in_a_home_that_was_just_built_nothing_is(names, instance):
     assert {stage: names(stage) for stage in STAGES} == {stage: [] for stage in STAGES}
     definitions = build_defs()
     assert dg.evaluate_automation_conditions(definitions, instance).total_requested == 0
@@ -64,9 +62,7 @@ def test_in_a_home_that_was_just_built_nothing_is(
         assert graph.get(key).is_partitioned or not resolver.get_stale_causes(key), key
 
 
-def test_rows_and_files_that_are_gone_are_made_again_with_what_is_made_of_them(
-    names: Outdated, copied: Run
-) -> None:
+def test_rows_and_files_that_are_gone_are_made_again_with_what_is_made_of_them(names, copied):
     with duckdb.connect(copied.home / "warehouse.duckdb") as connection:
         connection.execute(
             "DELETE FROM dialogue.questions WHERE question_id = "
@@ -98,9 +94,7 @@ def test_a_setting_runs_what_it_is_of_and_what_follows(names: Outdated, copied: 
     assert "cluster/embeddings" not in found
 
 
-def test_what_people_decide_runs_what_reads_it_and_what_follows(
-    names: Outdated, copied: Run, instance: dg.DagsterInstance
-) -> None:
+def test_what_people_decide_runs_what_reads_it_and_what_follows(names, copied, instance):
     with closing(ReviewStore(copied.home / "review.sqlite")) as store:
         lock = store.lock_item("Ada", "annotator")
         assert lock is not None
@@ -113,9 +107,7 @@ def test_what_people_decide_runs_what_reads_it_and_what_follows(
     assert not names("release"), "what is approved may be the same"
 
 
-def test_a_queue_that_is_gone_from_the_review_store_is_put_there_again(
-    names: Outdated, copied: Run
-) -> None:
+def test_a_queue_that_is_gone_from_the_review_store_is_put_there_again(names, copied):
     for path in copied.home.glob("review.sqlite*"):
         path.unlink()
     assert {"review/queue", "review/decisions"} <= {*names("review")}, "what it queues is observed"
@@ -123,9 +115,7 @@ def test_a_queue_that_is_gone_from_the_review_store_is_put_there_again(
         assert "review/queue" in names("review"), "it is empty"
 
 
-def test_calls_that_failed_are_asked_again(
-    names: Outdated, copied: Run, instance: dg.DagsterInstance
-) -> None:
+def test_calls_that_failed_are_asked_again(names, copied, instance):
     lost = {"dagster/row_count": copied.warehouse.count("choice.translations"), "failed calls": 1}
     instance.report_runless_asset_event(
         dg.AssetMaterialization(["choice", "translations"], metadata=lost)
@@ -170,9 +160,7 @@ def test_a_check_that_failed_or_was_only_planned_runs_its_asset_and_a_warning_do
     assert "quality/checks" in names("quality")
 
 
-def test_a_release_that_a_command_pins_runs_what_reads_it(
-    names: Outdated, copied: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_that_a_command_pins_runs_what_reads_it(names, copied, monkeypatch):
     assert not names("cluster")
     monkeypatch.setenv("DAGSTER_HOME", "set by the command")
     with restore_signal_handlers():

@@ -16,7 +16,7 @@ from resources.images.store import ImageStore
 from resources.llm.ledger import Ledger
 from resources.review.store import ReviewStore
 from resources.warehouse.declarations import declared_columns
-from tests.doubles.servers import PostgresServer, S3Server
+from tests.doubles.servers import PostgresServer
 from tests.e2e.running import Run, command, environment, leaderboards, small_demo
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(1800)]
@@ -100,9 +100,7 @@ def names(folder: Path) -> set[str]:
     }
 
 
-def test_a_home_without_files_gets_those_of_the_bucket(
-    copied: Run, s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_home_without_files_gets_those_of_the_bucket(copied, s3, tmp_path, monkeypatch):
     address = f"s3://{s3.bucket()}/wit"
     settings = {**s3.environment, "LOOM_FILES": address}
     for name, value in s3.environment.items():

@@ -34,9 +34,7 @@ def refused(
     return said.err
 
 
-def test_a_taken_port_is_one_sentence_and_nothing_is_started(
-    loom_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_taken_port_is_one_sentence_and_nothing_is_started(loom_home, monkeypatch, capsys):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         said = refused(loom_home, str(port), monkeypatch, capsys)
@@ -90,9 +88,7 @@ def test_of_two_first_starts_one_works_and_the_next_start_after_a_kill_works(
 
 
 @pytest.mark.nightly
-def test_runs_whose_ui_is_gone_with_them_leave_the_next_ui_free(
-    copied: Run, tmp_path: Path
-) -> None:
+def test_runs_whose_ui_is_gone_with_them_leave_the_next_ui_free(copied, tmp_path):
     """As after a reboot: nobody is left to say that the runs have ended."""
     with serving(copied.home, tmp_path / "first.log") as ui:
         runs = [ui.launch(job) for job in ("build", "evaluate")]

@@ -6,7 +6,7 @@ reply in every version.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from resources.mock_server.chat_completion import MODELS, TASKS, chat_body
@@ -104,7 +104,6 @@ def shown(start: int, count: int) -> list[Any]:
 
 
 def prompted(task: str, text: str, count: int, start: int, model: str) -> dict[str, Any]:
-    """A request of a task."""
     system = "Write exactly three questions, exactly 3 rewrites or exactly 4 wrong answers."
     parts = [*labelled_parts(shown(start, count)), text_part(text)]
     messages = prompt_messages(system, parts)
@@ -112,7 +111,6 @@ def prompted(task: str, text: str, count: int, start: int, model: str) -> dict[s
 
 
 def requests() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and request."""
     for number, (task, text, count, start) in enumerate(PROMPTS):
         for model in ("offline-writer", "offline-obedient", "offline-always-a"):
             if model == "offline-writer" or task in ("judge", "rate", "compare"):
@@ -140,9 +138,7 @@ def requests() -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"cut off by {name}", asked | {name: 12}
 
 
-def test_the_same_request_has_the_reply_that_it_always_had(
-    golden: Callable[[str, str], None],
-) -> None:
+def test_the_same_request_has_the_reply_that_it_always_had(golden):
     assert {task for task, *_ in PROMPTS} == TASKS.keys()
     lines = []
     for name, payload in requests():

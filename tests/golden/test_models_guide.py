@@ -55,7 +55,6 @@ def entries() -> dict[str, dict[str, Any]]:
 
 
 def double_of(name: str, **bad_days: bool) -> Provider:
-    """A server of the entry's model."""
     return DOUBLES[name](entries()[name]["model"], **bad_days)
 
 
@@ -94,9 +93,7 @@ def test_the_guide_has_an_entry_for_each_kind_of_server():
 
 
 @pytest.mark.parametrize("name", DOUBLES)
-def test_an_entry_is_answered_a_text_and_as_many_images_and_a_schema_as_it_says(
-    tmp_path: Path, name: str
-):
+def test_an_entry_is_answered_a_text_and_as_many_images_and_a_schema_as_it_says(tmp_path, name):
     with running(double_of(name)) as (_, url):
         gateway = gateway_of(tmp_path, name, url)
         files = [one_colour((10 * number, 90, 200), (400, 300)) for number in range(20)]

@@ -1,7 +1,5 @@
 """Golden files of prompts: the messages of each template with fixed data, as a model gets them."""
 
-from collections.abc import Callable
-
 import pytest
 
 from methods.mmbench.translating import as_json
@@ -89,9 +87,7 @@ DATA = {name: MATERIAL | OF_ONE.get(name, {}) for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_messages_are_what_they_were(
-    name: str, golden: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_messages_are_what_they_were(name, golden, monkeypatch):
     monkeypatch.delenv("LOOM_PROMPTS", raising=False)
     messages = prompt(name).render(() if name in WITHOUT_IMAGES else IMAGES, **DATA[name])
     shown = [

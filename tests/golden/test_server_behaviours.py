@@ -223,9 +223,7 @@ def row_of(behaviour: Behaviour, folder: Path) -> tuple[str, ...]:
     return behaviour.said, ended, row, asked_again + behaviour.note
 
 
-def test_the_page_says_what_becomes_of_each_behaviour(
-    tmp_path: Path, golden: Callable[[str, str], None]
-) -> None:
+def test_the_page_says_what_becomes_of_each_behaviour(tmp_path, golden):
     heads = ("the server sends", "outcome", "ledger", "retried")
     parts = [INTRODUCTION]
     for number, (title, behaviours) in enumerate(BEHAVIOURS.items()):

@@ -62,7 +62,6 @@ SOURCES = {
     ("set-2", "sha-x"): source("Mill"),
 }
 
-
 ALL = ReviewPolicy("all", 1.0)
 
 

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.slow
 
 BASE = "written"
 
-
 ITEMS = dg.AssetSelection.assets(["choice", "items"])
 
 

@@ -51,12 +51,10 @@ def entry(
 
 
 def fill(warehouse: Warehouse, *rows: dict[str, Any]) -> None:
-    """These entries and no others."""
     put(warehouse, {"ingest.entries": rows})
 
 
 def embed(warehouse: Warehouse, embedder: Embedder, **options: Any) -> dict[str, Any]:
-    """Materialize; returns what the UI shows."""
     result = dg.materialize(
         [embeddings_asset],
         resources={"warehouse": warehouse, "embedder": embedder, "ray": RayCluster(None)},

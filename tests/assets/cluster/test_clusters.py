@@ -10,7 +10,7 @@ from assets.common.partitions import wit_shards
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import Corpus, sample_rows
 from tests.assets.ingesting import ingest_unchecked
-from tests.assets.world import Result, Row, World, copy_of, metadata, move_corpus
+from tests.assets.world import Row, World, copy_of, metadata, move_corpus
 
 pytestmark = pytest.mark.slow
 
@@ -20,17 +20,11 @@ BALLOONS, BUTTERFLIES = sample_rows("balloon"), sample_rows("butterfly")
 FEW = [*BALLOONS[:4], BUTTERFLIES[0]]
 
 
-def run_clusters(world: World, **config: object) -> Result:
-    """Embed and cluster with this config."""
+def cluster(world: World, **config: object) -> Row:
     assets = dg.AssetSelection.assets(["cluster", "embeddings"], ["cluster", "clusters"])
     run = world.run("cluster", {"cluster__clusters": {"config": config}}, assets=assets)
     assert run.success
-    return run
-
-
-def cluster(world: World, **config: object) -> Row:
-    """What a run says of its clusters."""
-    return metadata(run_clusters(world, **config), "cluster/clusters")
+    return metadata(run, "cluster/clusters")
 
 
 def tables(world: World) -> dict[str, list[Row]]:
@@ -38,7 +32,6 @@ def tables(world: World) -> dict[str, list[Row]]:
 
 
 def places(world: World) -> dict[str, Row]:
-    """The rows of cluster.clusters by the title of the page."""
     return {
         row["title"]: row
         for row in world.rows(

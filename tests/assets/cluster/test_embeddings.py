@@ -24,7 +24,6 @@ from tests.assets.cluster.embedding import Double, embed, entry, fill, vector_of
 
 pytestmark = pytest.mark.slow
 
-
 module = importlib.import_module("assets.cluster.embeddings")
 
 
@@ -101,12 +100,6 @@ def test_what_is_odd_in_a_text_is_kept_as_it_is(warehouse: Warehouse, embedder: 
 
 
 # In portions
-@pytest.fixture
-def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PORTION", 4)
-    monkeypatch.setattr(embedder_module, "STEP", 2)
-
-
 def numbered(n: int) -> list[dict[str, Any]]:
     """Entries whose captions are x, xx, xxx, …; they share one category of one letter."""
     return [entry(f"e{number:02}", ["y"], "x" * number) for number in range(2, n + 1)]
@@ -138,7 +131,9 @@ def test_a_killed_run_loses_at_most_one_portion(warehouse: Warehouse) -> None:
     assert [len(text) for text in sum(again.given, [])] == [3, 2, 1]
 
 
-def test_two_runs_at_once_both_succeed_and_leave_each_text_once(warehouse, small_portions):
+def test_two_runs_at_once_both_succeed_and_leave_each_text_once(warehouse, monkeypatch):
+    monkeypatch.setattr(module, "PORTION", 4)
+    monkeypatch.setattr(embedder_module, "STEP", 2)
     fill(warehouse, *numbered(6))
     # Neither writes before both have read what is new.
     both_have_read = threading.Barrier(2)

@@ -28,7 +28,6 @@ def warehouse(tmp_path: Path, loom_home: Path) -> Warehouse:
 
 
 def make(asset: dg.AssetsDefinition, warehouse: Warehouse, **config: object) -> dict[str, Any]:
-    """Materialize it with these settings; what the UI shows."""
     resources: dict[str, object] = {
         "warehouse": warehouse,
         "embedder": BY_HAND,

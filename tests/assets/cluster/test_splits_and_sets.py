@@ -26,7 +26,6 @@ from tests.assets.world import (
 
 pytestmark = pytest.mark.slow
 
-
 SPLITS = dg.AssetSelection.assets(["cluster", "splits"])
 BOTH = dg.AssetSelection.assets(["cluster", "splits"], ["cluster", "image_sets"])
 CANDIDATES = dg.AssetSelection.assets(["rewrite", "candidates"])
@@ -163,7 +162,6 @@ IMAGE_SETS = dg.AssetSelection.assets(["cluster", "image_sets"])
 
 
 def draw(world: World, **config: object) -> Result:
-    """A run of the asset alone, in its stage's job."""
     small = SMALL_SETS["cluster__image_sets"]["config"]
     settings = {"cluster__image_sets": {"config": {**small, **config}}}
     return world.run("cluster", settings, assets=IMAGE_SETS)
@@ -174,7 +172,6 @@ def set_ids(world: World) -> set[str]:
 
 
 def counts(world: World, kind: str) -> list[tuple]:
-    """Size, wanted, made and reasons."""
     rows = world.table("cluster.set_counts", kind=kind)
     return [(r["n_images"], r["wanted"], r["made"], dict(r["reasons"])) for r in rows]
 

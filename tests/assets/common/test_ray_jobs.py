@@ -37,7 +37,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:ssl=None:DeprecationWarning"),
 ]
 
-
 clusters_module = import_module("assets.cluster.clusters")
 EMBEDDING = RowWork(
     "resources.embedding.embedder:embed_on_worker",
@@ -59,7 +58,6 @@ def small_jobs(loom_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def on_ray(
     instance: dg.DagsterInstance, address: str, act: Callable[[RowsOnRay], Any]
 ) -> tuple[Result, list[Any]]:
-    """A run that does something with the cluster, and what that gives."""
     given = []
 
     @dg.asset
@@ -127,7 +125,6 @@ def clumps(n_clumps: int, of_each: int, seed: int = 0) -> np.ndarray:
 def find(
     instance: dg.DagsterInstance, address: str, vectors: np.ndarray
 ) -> tuple[Result, list[Community]]:
-    """A run that looks for the communities of vectors, and what it found."""
     found = []
 
     @dg.asset

@@ -91,12 +91,6 @@ def test_a_check_reads_the_settings_that_the_rows_were_made_with_or_else_the_fil
     assert report(**chosen(CLUSTERS, tau=0.9).metadata()) == 0.9
 
 
-def plan(**config: Any) -> None:
-    """What Dagster does before it makes a run: settings of `cluster/<name>`."""
-    ops = {f"cluster__{name}": {"config": given} for name, given in config.items()}
-    create_execution_plan(defs.resolve_job_def("cluster"), run_config={"ops": ops})
-
-
 @pytest.mark.parametrize(
     ("table", "given", "reason"),
     [
@@ -141,9 +135,10 @@ def test_a_default_is_no_setting_of_a_run_and_gives_way_to_the_file() -> None:
 
 
 def test_a_value_may_come_from_the_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_run({"ops": {"cluster__clusters": {"config": {"min_size": {"env": "LEAST"}}}}})
+    config = {"ops": {"cluster__clusters": {"config": {"min_size": {"env": "LEAST"}}}}}
+    check_run(config)
     monkeypatch.setenv("LEAST", "3")
-    plan(clusters={"min_size": {"env": "LEAST"}})
+    create_execution_plan(defs.resolve_job_def("cluster"), run_config=config)
 
 
 def test_the_launchpad_shows_the_defaults_of_the_file(file: Path) -> None:

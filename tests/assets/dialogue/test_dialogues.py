@@ -25,7 +25,6 @@ pytestmark = pytest.mark.slow
 
 
 def asked_of(world: World, task: str, images: list[Row]) -> When:
-    """Requests of a task about exactly these images."""
     wanted = [data_url_hash(world, image["image_id"]) for image in images]
     return lambda asked: asked.task == task and asked.images == wanted
 

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 
 BASE = "clustered"
 
-
 PLACE = re.compile(r"Image(\d+): <ImageHere>")
 
 

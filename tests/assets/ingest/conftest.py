@@ -11,5 +11,4 @@ from tests.assets.world import World
 
 @pytest.fixture
 def world(make_world: MakeWorld, corpus: Corpus, tmp_path: Path) -> World:
-    """Nothing is ingested yet."""
     return make_world(tmp_path, corpus)

@@ -13,7 +13,7 @@ from assets.ingest.images import LOST
 from assets.ingest.wit_rows import REJECTED
 from resources.corpus.settings import CorpusError
 from tests.assets.conftest import MakeWorld
-from tests.assets.corpus import Corpus, WitLine, file_name, raw, sample_rows
+from tests.assets.corpus import Corpus, file_name, raw, sample_rows
 from tests.assets.ingesting import (
     ANY_LOSS,
     READ_UNCHANGED,
@@ -27,7 +27,6 @@ from tests.assets.ingesting import (
 from tests.assets.world import ANY_ASSETS, Result, Row, World, made, metadata, sentence
 
 pytestmark = pytest.mark.slow
-
 
 BALLOONS = sample_rows("balloon")
 BUTTERFLIES = sample_rows("butterfly")
@@ -63,7 +62,6 @@ def break_images(corpus: Corpus) -> dict[str, str]:
 
 
 def tables(world: World) -> dict[str, list[Row]]:
-    """Every table that ingestion writes."""
     return {name: table(world, name) for name in TABLES}
 
 
@@ -165,17 +163,6 @@ def test_too_many_lost_images_leave_the_earlier_ones_and_stop_what_stands_on_the
     assert tables(world) | {"rejected": before["rejected"]} == before
 
 
-def forbid_reading(patch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
-        raise CorpusError("The shard was read.")
-
-    patch.setattr("resources.corpus.tsv.TsvShard.stage", refuse)
-
-
-def with_text(row: WitLine, text: str) -> WitLine:
-    return {**row, "context_page_description": text}
-
-
 def test_a_shard_of_the_same_bytes_is_not_read_again_unless_it_is_asked_for(
     world: World, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,7 +170,10 @@ def test_a_shard_of_the_same_bytes_is_not_read_again_unless_it_is_asked_for(
     assert (first["dagster/row_count"], first["rejected"], first["unchanged shards"]) == (6, 1, 0)
     rows = table(world, "wit_rows")
 
-    forbid_reading(monkeypatch)
+    def refuse(*_: object) -> None:
+        raise CorpusError("The shard was read.")
+
+    monkeypatch.setattr("resources.corpus.tsv.TsvShard.stage", refuse)
     os.utime(corpus.folder / "shards" / "balloons.tsv", (0, 0))
     again = metadata(ingest_part(world, "balloons", "wit_rows"), "ingest/wit_rows")
     # What is said of it is what was found when it was read.
@@ -218,8 +208,6 @@ def test_a_shard_that_changed_replaces_its_rows_and_no_others(world: World, corp
 
 @dataclass
 class Seen:
-    """What was there after one ingestion."""
-
     changed: int
     """As the run says it."""
     changes: list[Row]
@@ -245,7 +233,7 @@ def edited(make_world: MakeWorld, tmp_path_factory: pytest.TempPathFactory) -> l
     world.instance.add_dynamic_partitions(str(wit_shards.name), ["balloons"])
     seen = []
     for text, rest in zip(TEXTS, (OTHERS, OTHERS, CAPTIONED, CAPTIONED), strict=True):
-        corpus.write_shard("balloons", [with_text(PAGE, text), *rest])
+        corpus.write_shard("balloons", [{**PAGE, "context_page_description": text}, *rest])
         run = ingest_unchecked(world, "balloons")
         assert metadata(run, "ingest/wit_rows")["unchanged shards"] == 0
         seen.append(

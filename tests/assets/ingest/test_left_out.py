@@ -27,7 +27,6 @@ from tests.methods.ingest.pictures_drawn import encoded
 
 pytestmark = pytest.mark.slow
 
-
 WEB = "https://upload.example.org/"
 Make = Callable[..., World]
 
@@ -254,7 +253,6 @@ def corpus(tmp_path: Path) -> Corpus:
 
 
 def reasons(world: World) -> dict[str, int]:
-    """Rows left out by reason."""
     found = world.rows(
         "SELECT reason, sum(n_rows)::INTEGER AS n FROM ingest.left_out GROUP BY reason ORDER BY ALL"
     )

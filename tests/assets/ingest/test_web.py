@@ -46,7 +46,6 @@ from tests.resources.images.upload_double import (
 
 pytestmark = pytest.mark.slow
 
-
 ASSETS = ("wit_rows", "pages", "images")
 LIMITS = {"min_side": 300}
 """Every picture of the server is 256 pixels wide and high."""

@@ -15,7 +15,6 @@ from tests.resources.wikipedia.mediawiki_double import File, MediaWiki, Page, Re
 
 pytestmark = pytest.mark.slow
 
-
 CONTACT = "me@example.org"
 LICENCE = {"LicenseShortName": "CC BY-SA 4.0", "LicenseUrl": "https://example.org/by-sa"}
 OWLS = {"pages": ["Barn owl", "Owl of barns", "Roc", "a<b"], "categories": ["Arctic birds"]}

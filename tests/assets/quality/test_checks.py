@@ -29,7 +29,6 @@ from tests.assets.world import (
 
 pytestmark = pytest.mark.slow
 
-
 QUALITY = dg.AssetSelection.groups("quality")
 RULES_ONLY = {"quality__checks": {"config": {"model_checks": False}}}
 

@@ -27,7 +27,6 @@ from tests.assets.world import (
 
 pytestmark = pytest.mark.slow
 
-
 EXPORTS = dg.AssetSelection.assets(["release", "exports"])
 OWN_BENCHMARK = REPO_ROOT / "docs" / "guides" / "own-benchmark"
 COLOURS = {"d1": ("red", "blue"), "d2": ("green", "yellow", "black")}
@@ -58,12 +57,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def empty(empty_world: MakeWorld, tmp_path: Path) -> World:
-    """A home without anything."""
     return empty_world(tmp_path)
 
 
 def taken(world: World, file: Path, **config: str) -> str:
-    """The id of the release that a file is imported as."""
     run = world.import_file(config.pop("benchmark", "mmdu"), file, **config)
     assert run.success
     (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]

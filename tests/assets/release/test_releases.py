@@ -41,7 +41,6 @@ def card(world: World, release_id: str) -> Row:
 
 
 def everything(world: World) -> dict[str, list[Row]]:
-    """Every row of the stage's tables."""
     names = ("releases", "current", "items", "turns", "references", "images", "exports")
     return {name: world.rows(f"SELECT * FROM release.{name} ORDER BY ALL") for name in names}
 
@@ -200,6 +199,10 @@ def test_where_nothing_is_known_no_release_is_empty_in_silence(world: World) -> 
     assert card(world, before["mmdu-instruct"])["n_items"] == 6
     images = json.loads(card(world, now["mmdu"])["licences"])["images"]
     assert images == {"unknown": card(world, now["mmdu"])["n_images"]}
+
+    # What the sentence advises.
+    assert world.run("release", leaving_out(mmdu_instruct=[])).success
+    assert card(world, world.current()["mmdu-instruct"])["n_items"] == 6
 
     # Where nothing is left of anything the run fails, and nothing of it is current, but for pins.
     pinned = world.current()

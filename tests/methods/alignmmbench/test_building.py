@@ -158,7 +158,6 @@ DIALOGUE = {
     "reference": "A red mill stands on the left, its sails still.",
 }
 
-
 TOLD = {"question": "Are there three mills in a field?", "reference": "There are three mills."}
 
 

@@ -121,19 +121,15 @@ def test_a_broken_line_a_second_row_of_an_id_and_an_empty_file_are_named() -> No
 ITEMS = [Item(f"00000007-{place}", (Turn(1, "What is it?"),)) for place in range(3)]
 
 
-def rows(*cells: dict[str, str]) -> list[FileRow]:
-    return [FileRow(f"record {place}", each) for place, each in enumerate(cells, start=1)]
-
-
 def test_a_row_is_of_the_question_of_its_id() -> None:
-    given = rows(
+    records = [
         {"question_id": "00000007-0", "predict": "A cat."},
         {"item_id": "00000007-2", "predict": "A dog."},
         {"question_id": "00000009-0", "predict": "A bird."},
         {"predict": "A fish."},
         {"question_id": "00000007-0", "predict": "A cat."},
-    )
-    found = predictions_of(forms, ITEMS, given)
+    ]
+    found = predictions_of(forms, ITEMS, [FileRow("a record", each) for each in records])
     assert found.texts == {
         PredictionKey("00000007-0", "plain"): "A cat.",
         PredictionKey("00000007-2", "plain"): "A dog.",

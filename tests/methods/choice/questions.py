@@ -28,7 +28,6 @@ def item(
 
 
 def text_of(ask: AnswerRequest) -> str:
-    """The text of what is asked."""
     return "".join(part.text for part in ask.messages[-1].parts if isinstance(part, Text))
 
 

@@ -140,7 +140,6 @@ def shown(message: Message) -> str:
 
 HINTED = f"{IMAGE_HERE}\nHint: Look up.\nQuestion: What is it?"
 
-
 ENGLISH = (
     "[sha-1]\nHint: Look up.\nQuestion: What is it?\nA. owl\nB. crow\n"
     "Please select the correct answer from the options above."

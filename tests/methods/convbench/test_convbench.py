@@ -54,11 +54,6 @@ def transcript(benchmark: Convbench = BENCHMARK, item: Item = ITEM, answer=own) 
     return Transcript(answers)
 
 
-def failing(turn: int):
-    """Answers of a model that says nothing in one turn of the plain setting."""
-    return lambda ask: Answer("empty") if (ask.trial, ask.turn) == (PLAIN, turn) else own(ask)
-
-
 def judged(judging, reply=lambda ask: '{"reason": "So.", "winner": "A"}'):
     """What is asked of the judge, step by step, and what is observed; a reply of None is lost."""
     steps, asked = [], next(judging)
@@ -207,7 +202,10 @@ def test_no_request_names_the_reference_or_the_model() -> None:
 
 
 def test_what_the_model_failed_fails_the_conversation_too() -> None:
-    _, observed = judged(Convbench().judge(ITEM, transcript(answer=failing(2))))
+    def failing(ask: AnswerRequest) -> Answer:
+        return Answer("empty") if (ask.trial, ask.turn) == (PLAIN, 2) else own(ask)
+
+    _, observed = judged(Convbench().judge(ITEM, transcript(answer=failing)))
     of = {(o.metric, o.trial): o.status for o in observed}
     assert of["Perception", PLAIN] == "judged"
     assert (of["Reasoning", PLAIN], of["Overall", PLAIN]) == ("empty", "empty")

@@ -58,7 +58,6 @@ def gaps(english: dict, chinese: dict) -> dict[tuple[str, ...], Finding]:
 
 
 def scores(found: dict[tuple[str, ...], Finding], *key: str) -> tuple[float | None, ...]:
-    """Both scores and the difference of a model, metric and subset."""
     measures = ("first_score", "second_score", "difference")
     return tuple(found[*key, measure].value for measure in measures)
 
@@ -136,7 +135,6 @@ def measured(items, observed):
 
 
 def differences(found):
-    """What each style of each model costs."""
     return {key[:2]: each for key, each in found.items() if key[2] == "difference"}
 
 

@@ -162,7 +162,6 @@ NAMES = ["column", "place", "term", "cluster", "value", "stratum"]
 
 
 def found_of(columns):
-    """The estimate of each column, which is a list of units."""
     rows = [
         {"column": number, "place": 0, "term": 0, **unit}
         for number, of in enumerate(columns)
@@ -227,7 +226,6 @@ def test_many_columns_are_worked_out_some_at_a_time(monkeypatch):
 
 MACRO = replace(MEAN, aggregation="macro")
 BY_TASK = replace(MEAN, aggregation="macro by task")
-
 
 BEFORE = [turn("a", 1, 8), turn("a", 2, 6), turn("b", 1, 4), turn("gone", 1, 1)]
 AFTER = [turn("a", 1, 9), turn("a", 2, 6), turn("B", 1, 2), turn("new", 1, 10)]

@@ -30,14 +30,12 @@ def nebula(seed: int, side: int = 320) -> Image.Image:
 
 
 def encoded(image: Image.Image, form: str = "PNG", **options: object) -> bytes:
-    """The bytes of a file with the picture."""
     buffer = io.BytesIO()
     image.save(buffer, form, **options)
     return buffer.getvalue()
 
 
 def file_of(image: Image.Image, quality: int = 85) -> bytes:
-    """The picture as a JPEG."""
     return encoded(image, "JPEG", quality=quality)
 
 

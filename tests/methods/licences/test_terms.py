@@ -52,7 +52,6 @@ PAGE = StatedLicence("CC BY-SA 3.0 de", "https://example.org/deed", "Ada")
 CORPUS = StatedLicence("Apache-2.0", "https://example.org/apache", "Acme")
 BY_4 = "https://creativecommons.org/licenses/by/4.0/"
 
-
 SILENT, ADA = StatedLicence(), StatedLicence(artist="Ada")
 ZERO = "https://creativecommons.org/publicdomain/zero/1.0/"
 SA_DE = ("CC-BY-SA-3.0-DE", "https://creativecommons.org/licenses/by-sa/3.0/de/", None)

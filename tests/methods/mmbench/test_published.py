@@ -195,7 +195,6 @@ REFUSED = [
     ),
 ]
 
-
 NO_IMAGE = "is neither base64 nor the index of a record that has an image"
 
 

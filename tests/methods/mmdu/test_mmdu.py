@@ -58,7 +58,6 @@ def judging_of(transcript: asking.Transcript, item: Item = ITEM) -> list[JudgeRe
 
 
 def shown(messages) -> list[str]:
-    """Each message as a text, its images in brackets."""
     return [
         "".join(f"[{p.image_id}]" if isinstance(p, Image) else p.text for p in each.parts)
         for each in messages

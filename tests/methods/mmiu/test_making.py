@@ -136,12 +136,10 @@ SEVERAL = QuestionDraft(
     "text2image-retrieval", "", "Which?", ("query",), "r", ("p", CANNOT, "q"), True
 )
 
-
 FORMS = {JIGSAW_TASK: "order", RETRIEVAL_TASK: "image", COUNTING: "number"}
 
 
 def asked(name: int) -> building.SampleQuestion:
-    """A question of one of three tasks."""
     task = (JIGSAW_TASK, RETRIEVAL_TASK, COUNTING)[name % 3]
     images = () if task == RETRIEVAL_TASK else (f"{name} a", f"{name} b", f"{name} c")
     output, *wrong = {

@@ -30,7 +30,6 @@ RATINGS = [1201.8793, 1131.9769, 1165.1918, 1045.0354, 922.2490, 533.6677]
 `tie (bothbad)` called `both_bad`. evalica 0.4.2 has the same, within 0.001, as 1000 + 400 / ln 10 x the
 centred logarithm of `bradley_terry(..., tie_weight=0.5, tolerance=1e-12, limit=100_000).scores`."""
 
-
 FOUR = [
     *(Battle("x", "y", FIRST, "p"), Battle("y", "x", FIRST, "q")),
     *(Battle("x", "y", TIE, "r"), Battle("x", "z", TIE, "s")),

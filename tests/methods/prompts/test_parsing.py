@@ -140,7 +140,6 @@ READ = {"question": "Which?", "distractors": ["a", "b"]}
 
 
 def rated(reply: str) -> list[object]:
-    """The ratings of a reply, as they are written."""
     return [found.values.get("Rating") for found in objects_in(reply, ("Rating",), ("Reason",))]
 
 

@@ -161,15 +161,12 @@ def test_whatever_a_page_says_the_message_has_one_tag_one_picture_and_the_same_s
     assert user.parts[1].text.find("</") == len(user.parts[1].text) - len("</page>")
 
 
-def load(name: str) -> PromptTemplate:
-    method, task = name.split("/")
-    return PromptTemplate(name, (ROOT / method / "prompts" / f"{task}.md").read_text())
-
-
 def render(name: str, outside: str = "bridge", images=None, **changes):
     """The messages of a prompt, `outside` standing for everything that comes from outside."""
     given = IMAGES_OF[name] if images is None else images
-    return load(name).render(images=[*given], **{**data_of(name, outside), **changes})
+    method, task = name.split("/")
+    template = PromptTemplate(name, (ROOT / method / "prompts" / f"{task}.md").read_text())
+    return template.render(images=[*given], **{**data_of(name, outside), **changes})
 
 
 def said(name: str, **changes) -> str:

@@ -25,7 +25,6 @@ from tests.methods.refusals import reason_of
 
 POLICY = QualityPolicy(DROPPED, REVIEWED, 6)
 
-
 CHECKED = {"unsupported": [], "contradictions": [], "sensitive": [], "blind_grade": 6}
 NOT_CHECKED = {"not_checked": "grounding: timeout"}
 NONE = QualityPolicy((), (), 6)

@@ -16,7 +16,6 @@ from methods.results.tables import best_alone, tables
 
 HOSTILE = "a_b & 50% #1 {x} \\input{y} $z$ ~ ^ | * `c` [d] <e>\nnew"
 
-
 RESULT = {
     **{"benchmark": "mmdu", "release_id": "mmdu-1", "judge": "judge", "judge_version": "p@1"},
     **{"metric": "Overall Score", "aggregation": "micro", "place": 0, "form": FLOOR},
@@ -55,7 +54,6 @@ def slice_(name: str, label: str, value: str, score: float | None) -> dict[str, 
 
 
 def best(name: str, value: str, score: float) -> dict[str, Any]:
-    """The best model of an ability."""
     return finding("best", "", name, value, score)
 
 
@@ -78,7 +76,6 @@ def trained(before: str, after: str, difference: float) -> dict[str, Any]:
 
 
 def shown(table: ResultTable) -> list[list[str | float | None]]:
-    """What stands in each cell."""
     return [[cell.text or cell.number for cell in row] for row in table.rows]
 
 

@@ -25,7 +25,6 @@ CONTENT: dict[str, Any] = {
 
 
 def item_of(content: dict[str, Any]) -> Item:
-    """The item as a release has it."""
     text = with_hint(content["question"], content["hint"] or "", "Hint", len(content["image_ids"]))
     return Item(
         "one",

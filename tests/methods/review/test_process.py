@@ -35,7 +35,6 @@ ACCEPT = ("ann", 1, "accept", AS_QUEUED)
 EDIT = ("ann", 1, "edit", AS_QUEUED, BETTER)
 REJECT = ("ann", 1, "reject", AS_QUEUED)
 
-
 SKIP = ("ann", 1, "skip", AS_QUEUED)
 BOB, BOB_REJECTS = ("bob", *ACCEPT[1:]), ("bob", *REJECT[1:])
 BOB_EDITS, BOB_AGREES = ("bob", 1, "edit", AS_QUEUED, BEST), ("bob", *EDIT[1:])

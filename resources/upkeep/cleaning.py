@@ -130,7 +130,7 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
         _require_changeable(path)
     for path in (folder / name for name in removed):
         try:
-            if path.is_dir() and not path.is_symlink():
+            if _is_folder(path):
                 shutil.rmtree(path)
             else:
                 path.unlink()
@@ -140,10 +140,14 @@ def clean(folder: Path, *, everything: bool = False) -> tuple[list[str], list[st
     return _named(removed), _named([name for name in names if name not in removed])
 
 
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
 def _require_changeable(path: Path) -> None:
     """Raise PermissionError that names the folder if this user may not remove an entry from it."""
     folders = [path.parent]
-    if path.is_dir() and not path.is_symlink():
+    if _is_folder(path):
         folders += [Path(root) for root, _, _ in os.walk(path)]
     for folder in folders:
         if not os.access(folder, os.W_OK | os.X_OK):

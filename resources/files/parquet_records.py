@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from resources.files.bounded import BoundedReadError
-from resources.files.parquet_pages import Page, pages_of
+from resources.files.parquet_pages import Page, PageHeaderError, pages_of, row_groups_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +31,10 @@ def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
     import pyarrow.parquet as pq
 
     # Without pre-buffering, which would read a whole row group: a file may have only one.
-    return pq.ParquetFile(file, pre_buffer=False, buffer_size=READ_BYTES)
+    try:
+        return pq.ParquetFile(file, pre_buffer=False, buffer_size=READ_BYTES)
+    except UnicodeDecodeError:
+        raise PageHeaderError("the name of a column is not UTF-8") from None
 
 
 def read_records(
@@ -84,12 +87,10 @@ def _require_small_groups(
     Nulls in a list take no bytes in the file, but take memory. If the mean size of a group's records
     exceeds the limit, at least one record does.
     """
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
+    for group in row_groups_of(metadata):
         n_bytes = 0
-        for place in range(group.num_columns):
-            chunk = group.column(place)
-            if columns is not None and chunk.path_in_schema.partition(".")[0] not in columns:
+        for chunk in group.chunks:
+            if columns is not None and chunk.column not in columns:
                 continue
             n_values = 0
             stated = Page(chunk.total_uncompressed_size, chunk.num_values)

@@ -9,10 +9,7 @@ for a column of a damaged one. Both are structs in Thrift's compact protocol
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
+from typing import IO, Any, TypeAlias
 
 UNCOMPRESSED, COMPRESSED = 2, 3
 """Ids of the header fields with the bytes of the page in memory and in the file."""
@@ -25,6 +22,8 @@ its description."""
 PATH, VALUES, UNPACKED, PACKED, FIRST_PAGE, DICTIONARY = 3, 5, 6, 7, 9, 11
 """Ids of the fields of a column's description."""
 MOST_NESTED = 10
+MOST_FOOTER = 32_000_000
+"""The most bytes of a footer."""
 MOST_TEXT = 1_000_000
 """The most bytes of a text that is read; longer ones are skipped."""
 TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, STRUCT = 1, 2, 3, 7, 8, 9, 12
@@ -71,23 +70,25 @@ class Page:
     """The number of values in a data page; 0 for a dictionary page."""
 
 
-def row_groups_of(metadata: "pq.FileMetaData") -> list[RowGroup]:
-    """Read the row groups of a footer.
+def row_groups_of(file: IO[bytes]) -> list[RowGroup]:
+    """Read the row groups of the footer.
 
     Args:
-        metadata: The footer.
+        file: The Parquet file; its position changes.
 
     Returns:
         The row groups.
 
     Raises:
-        PageHeaderError: The footer is damaged.
+        PageHeaderError: The footer is damaged or too large.
     """
-    file = io.BytesIO()
-    metadata.write_metadata_file(file)
     # The footer is followed by its size, and by four letters.
-    size = int.from_bytes(file.getvalue()[-8:-4], "little")
-    footer = _struct(io.BytesIO(file.getvalue()[-8 - size : -8]), has_lists=True)
+    end = file.seek(-8, io.SEEK_END)
+    size = int.from_bytes(file.read(4), "little")
+    if size > min(end, MOST_FOOTER):
+        raise PageHeaderError(f"the footer has more than {MOST_FOOTER:,} bytes, or is cut off")
+    file.seek(end - size)
+    footer = _struct(io.BytesIO(file.read(size)), has_lists=True)
     try:
         return [
             RowGroup(group[N_ROWS], tuple(_chunk(column[DESCRIPTION]) for column in group[COLUMNS]))

@@ -38,21 +38,24 @@ def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
 
 
 def read_records(
-    file: IO[bytes] | None,
+    file: IO[bytes],
     table: "pq.ParquetFile",
     most_bytes: int,
     columns: Sequence[str] | None = None,
     most_record_bytes: int = MOST_RECORD_BYTES,
+    *,
+    checks_pages: bool = True,
 ) -> Iterator["pa.RecordBatch"]:
     """Read the records of a Parquet file.
 
     Args:
-        file: The file, to check its page headers before pages are decoded. None trusts the footer: use
-            it for a remote file, which would otherwise be downloaded twice.
+        file: The file; its position changes.
         table: The same file, opened by `open_parquet`.
         most_bytes: The most bytes of all decoded records.
         columns: The columns to read; by default all.
         most_record_bytes: The most bytes of a decoded record.
+        checks_pages: Whether to check the page headers before pages are decoded. False trusts the
+            footer: use it for a remote file, which would otherwise be downloaded twice.
 
     Yields:
         Batches of one record.
@@ -61,7 +64,7 @@ def read_records(
         BoundedReadError: A record, or all records together, are larger than allowed.
         ArrowException, OSError: The file is damaged.
     """
-    _require_small_groups(file, table.metadata, columns, most_record_bytes)
+    _require_small_groups(file, columns, most_record_bytes, checks_pages)
     n_bytes = 0
     for batch in table.iter_batches(batch_size=1, columns=columns and list(columns)):
         n_bytes += batch.nbytes
@@ -77,24 +80,24 @@ def read_records(
 
 
 def _require_small_groups(
-    file: IO[bytes] | None,
-    metadata: "pq.FileMetaData",
+    file: IO[bytes],
     columns: Sequence[str] | None,
     most_record_bytes: int,
+    checks_pages: bool,
 ) -> None:
     """Raise BoundedReadError if the columns to read make a row group too large to be decoded.
 
     Nulls in a list take no bytes in the file, but take memory. If the mean size of a group's records
     exceeds the limit, at least one record does.
     """
-    for group in row_groups_of(metadata):
+    for group in row_groups_of(file):
         n_bytes = 0
         for chunk in group.chunks:
             if columns is not None and chunk.column not in columns:
                 continue
             n_values = 0
             stated = Page(chunk.total_uncompressed_size, chunk.num_values)
-            for page in [stated] if file is None else pages_of(file, chunk):
+            for page in pages_of(file, chunk) if checks_pages else [stated]:
                 n_values += page.n_values
                 n_bytes += page.n_bytes
                 _require_small(group.num_rows, n_values, n_bytes, most_record_bytes)

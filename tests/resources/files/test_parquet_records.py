@@ -155,7 +155,7 @@ def test_pages_have_the_sizes_and_values_of_their_columns(compression, version, 
         write_page_checksum=True,
     )
     metadata = pq.read_metadata(data)
-    groups = row_groups_of(metadata)
+    groups = row_groups_of(data)
     assert len(groups) == metadata.num_row_groups
     for number, group in enumerate(groups):
         assert group.num_rows == metadata.row_group(number).num_rows

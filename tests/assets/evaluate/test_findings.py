@@ -130,6 +130,11 @@ def test_one_that_fails_keeps_its_rows_and_the_others_are_made(desk, monkeypatch
     assert release_id in materialize(desk, prompt_sensitivity)["not made"]
     assert desk.rows("FROM evaluate.prompt_sensitivity") == []
 
+    monkeypatch.undo()
+    materialize(desk, prompt_sensitivity)
+    assert desk.rows("FROM evaluate.prompt_sensitivity ORDER BY place") == before
+    assert lost(desk) == {}
+
 
 def test_a_measure_that_is_not_declared_is_no_finding(desk, measuring):
     asset = measuring("n_others")

@@ -1,318 +1,203 @@
 """Queries join rows by whole keys: a row that differs in one column of a key is of something else."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import re
 from typing import Any
 
 import pytest
 
-from resources.warehouse import Warehouse
+from resources.warehouse import Warehouse, sql_text
 from tests.assets.filled import put
 
 Row = dict[str, Any]
 
-ITEM = {"release_id": "r", "item_id": "i"}
+ITEM = {"release_id": "r", "item_id": "i", "ordinal": 1, "position": 1}
 PLACE = {**ITEM, "model": "m", "trial": "plain", "turn": 1}
-PLACE_KEY = "release_id model item_id trial turn"
 ANSWER = {**PLACE, "status": "answered", "answer": "A.", "call_key": "answer"}
+PREDICTION = {**ANSWER, "model": "file:p", "call_key": None}
 READING = {**PLACE, "extractor": "reader", "value": "A", "call_key": "reading"}
 READING |= {"answer_call_key": "answer"}
-JUDGMENT = {**PLACE, "judge": "j", "judge_version": "v", "replicate": 0, "part": "answer"}
-JUDGMENT |= {"answer_call_key": "answer", "call_key": "judgment"}
-FAILURE = {**PLACE, "stage": "answers", "asked": "m", "reason": "no_letter", "call_key": "reading"}
-IN_RELEASE = {**ITEM, "ordinal": 1, "position": 1, "turn": 1, "kind": "answer"}
+READ_BY_RULE = {**PREDICTION, "extractor": "rule", "value": "B"}
+JUDGMENT = {**PLACE, "judge": "j", "judge_version": "v", "replicate": 0, "part": "A"}
+JUDGMENT |= {"answer_call_key": "answer", "scores": [("better", 1.0)], "status": "judged"}
 SCORE = {"release_id": "r", "judge": "j", "judge_version": "v", "metric": "Overall"}
 SCORE |= {"aggregation": "micro", "form": "floor", "subset_label": "", "n_turns": 9, "place": 0}
-SCORE_KEY = "release_id model judge judge_version metric aggregation"
-QUEUED = {"item_id": "queued", "kind": "pair"}
-QUEUED |= {"content": '{"question": "Q?", "a": "A.", "b": "R."}'}
+PAIR = {**PLACE, "judge": "j", "status": "judged", "winner": "tie"}
+PAIR |= {"answer_a_call_key": "answer", "answer_b_call_key": "answer"}
+QUEUED = '{"question": "Q?", "a": "A.", "b": "R.", "answer": "A.", "reference": "R."}'
 LINE = {"wit_shard": "shard", "page_url": "page", "image_url": "image"}
 TEXT_ID = hashlib.sha256(b"text").hexdigest()
+
+ROWS: dict[str, list[Row]] = {
+    "release.items": [ITEM],
+    "release.turns": [{**PLACE, "question": "Q?"}],
+    "release.references": [{**PLACE, "kind": "answer", "reference": "R."}],
+    "release.choices": [ITEM],
+    "release.images": [ITEM],
+    "evaluate.answers": [ANSWER, {**ANSWER, "model": "n"}, PREDICTION],
+    "evaluate.extractions": [READING, READ_BY_RULE],
+    "evaluate.second_readings": [READING],
+    "evaluate.failed": [{**READING, "stage": "answers", "asked": "reader"}],
+    "evaluate.judgments": [JUDGMENT],
+    "evaluate.observations": [{**JUDGMENT, "value": 7.0}],
+    "evaluate.pairs": [
+        {**PAIR, "model_a": "m", "model_b": "n"},
+        {**PAIR, "model_a": "n", "model_b": "m"},
+    ],
+    "evaluate.flagged_items": [{**ITEM, "filter": "wrong_item", "answers": "[]"}],
+    "evaluate.item_statistics": [
+        {**ITEM, "flags": ["hard"], "n_models": 2, "n_right": 1, "discrimination": 0.5}
+    ],
+    "evaluate.score_queue": [{"item_id": "queued", "kind": "pair", "content": QUEUED}],
+    "evaluate.scores": [{**SCORE, "model": model} for model in ("before", "after")],
+    "evaluate.ranks": [{**SCORE, "model": "after", "why": "Too few.", "mark": "Partial."}],
+    "evaluate.comparisons": [{**SCORE, "first": "after", "second": "before"}],
+    "evaluate.models": [
+        {"model": "before", "backbone": "b", "trained_on": []},
+        {"model": "after", "backbone": "b", "trained_on": ["mmdu-45k"]},
+    ],
+    "cluster.communities": [
+        {"community_id": "c", "kind": "cluster", "group_id": "g", "model": "e", "min_size": 2}
+        | {"caption_text_id": TEXT_ID, "centre_entry_id": "entry"}
+    ],
+    "cluster.embeddings": [{"text_id": TEXT_ID, "model": "e", "text": "text", "vector": [1.0]}],
+    "ingest.entries": [{"entry_id": "entry", "title": "Boat"}],
+    "ingest.pages": [LINE],
+    "ingest.wit_rows": [
+        {**LINE, "line_number": number, "mime_type": f"image/{number}"} for number in (2, 1)
+    ],
+}
+"""Rows that belong together, by table."""
+
+OF_ITEM, OF_ANSWER = "release_id item_id", "release_id model item_id trial turn"
+OF_SCORE = "release_id model judge judge_version metric aggregation"
+KEYS = {
+    "release.items": OF_ITEM,
+    "release.turns": f"{OF_ITEM} turn",
+    "release.references": f"{OF_ITEM} turn kind",
+    "release.choices": OF_ITEM,
+    "release.images": OF_ITEM,
+    "evaluate.answers": OF_ANSWER,
+    "evaluate.extractions": OF_ANSWER,
+    "evaluate.second_readings": OF_ANSWER,
+    "evaluate.failed": f"{OF_ANSWER} stage call_key",
+    "evaluate.judgments": f"{OF_ANSWER} judge replicate part",
+    "evaluate.scores": f"{OF_SCORE} form subset_label",
+    "evaluate.ranks": OF_SCORE,
+    "cluster.embeddings": "model",
+    "ingest.entries": "entry_id",
+    "ingest.pages": "wit_shard page_url",
+    "ingest.wit_rows": "wit_shard page_url",
+}
 OTHER = {"kind": "caption", "form": "judged", "stage": "judgments"}
-"""Another value of columns that may not have any."""
+"""Another value of a column that may not have any."""
+DIFFERING = {"reference": "another", "title": "A boat", "page_id": "another"}
+"""What all rows of something else have, so that they show."""
 
-
-@dataclass(frozen=True)
-class Query:
-    """A query of `sql/`, or the text of one, and rows by table that belong together.
-
-    `keys` are columns by table. `differing` are values that all other rows have, so that they show.
-    """
-
-    name: str
-    rows: Mapping[str, Sequence[Row]]
-    keys: Mapping[str, str] = field(default_factory=dict)
-    params: Row = field(default_factory=lambda: {"release_id": "r"})
-    differing: Row = field(default_factory=dict)
-
-    def result(self, warehouse: Warehouse) -> list[Row]:
-        read = warehouse.sql if " " in self.name else warehouse.read
-        return read(self.name, self.params).to_pylist()
-
-    def others(self, table: str, column: str) -> list[Row]:
-        """The rows of a table with another value in one column."""
-        return [
-            {**row, **self.differing, column: other(column, row.get(column))}
-            for row in self.rows[table]
-        ]
-
-
-def other(column: str, value: Any) -> Any:
-    return value + 10 if isinstance(value, int) else OTHER.get(column, f"other {value}")
-
-
-QUERIES = [
-    Query(
-        "evaluate/pairs_of",
-        {
-            "evaluate.pairs": [
-                {**PLACE, "judge": "j", "model_a": "m", "model_b": "n", "status": "judged"}
-                | {"winner": "tie", "answer_a_call_key": "answer", "answer_b_call_key": "answer"}
-            ],
-            "release.items": [IN_RELEASE],
-            "evaluate.answers": [ANSWER, {**ANSWER, "model": "n"}],
-        },
-        {"evaluate.answers": PLACE_KEY, "release.items": "release_id item_id"},
-    ),
-    Query(
-        "evaluate/calls_behind",
-        {
-            "evaluate.answers": [ANSWER],
-            "evaluate.extractions": [READING],
-            "evaluate.judgments": [JUDGMENT],
-        },
-        {"evaluate.extractions": PLACE_KEY, "evaluate.judgments": "release_id"},
-    ),
-    Query(
-        "evaluate/flags_of",
-        {
-            "evaluate.flagged_items": [{**ITEM, "filter": "wrong_item", "answers": "[]"}],
-            "evaluate.item_statistics": [
-                {**ITEM, "flags": ["hard"], "n_models": 2, "n_right": 1, "discrimination": 0.5}
-            ],
-            "release.items": [IN_RELEASE],
-        },
-        {"release.items": "release_id item_id"},
-    ),
-    Query(
-        # A file of predictions: no answer has a call.
-        "evaluate/first_readings_of",
-        {
-            "evaluate.answers": [
-                {**ANSWER, "trial": trial, "call_key": None} for trial in ("shift-0", "shift-1")
-            ],
-            "evaluate.extractions": [
-                {**PLACE, "extractor": "rule", "trial": trial, "value": value}
-                for trial, value in (("shift-0", "A"), ("shift-1", "B"))
-            ],
-        },
-        {"evaluate.extractions": PLACE_KEY},
-    ),
-    Query(
-        "evaluate/readings_of",
-        {
-            "evaluate.answers": [ANSWER],
-            "evaluate.extractions": [READING],
-            "evaluate.failed": [FAILURE],
-        },
-        {
-            "evaluate.answers": PLACE_KEY,
-            "evaluate.extractions": PLACE_KEY,
-            "evaluate.failed": f"{PLACE_KEY} stage call_key",
-        },
-    ),
-    Query(
-        "FROM evaluate.training_effects WHERE release_id = $release_id",
-        {
-            "evaluate.comparisons": [
-                {**SCORE, "first": "after", "second": "before", "n_clusters": 9}
-            ],
-            "evaluate.scores": [
-                {**SCORE, "model": model, "value": 5.0, "ci_low": 1.0, "ci_high": 9.0}
-                for model in ("before", "after")
-            ],
-            "evaluate.models": [
-                {"model": model, "backbone": "b", "trained_on": trained_on}
-                for model, trained_on in (("before", []), ("after", ["mmdu-45k"]))
-            ],
-        },
-        {"evaluate.scores": f"{SCORE_KEY} form subset_label"},
-    ),
-    Query(
-        "evaluate/example_answers_of",
-        {
-            "evaluate.answers": [ANSWER],
-            "release.items": [IN_RELEASE],
-            "evaluate.extractions": [READING],
-            "evaluate.failed": [FAILURE],
-        },
-        {
-            "release.items": "release_id item_id",
-            "evaluate.extractions": PLACE_KEY,
-            "evaluate.failed": PLACE_KEY,
-        },
-        {"release_id": "r", "n_items": 9},
-        {"reason": "timeout"},
-    ),
-    Query(
-        "evaluate/example_judgments_of",
-        {
-            "evaluate.answers": [ANSWER],
-            "release.items": [IN_RELEASE],
-            "evaluate.judgments": [JUDGMENT],
-        },
-        {"release.items": "release_id item_id", "evaluate.judgments": f"{PLACE_KEY} replicate"},
-        {"release_id": "r", "n_items": 9},
-    ),
-    Query(
-        "evaluate/extractions_of",
-        {"evaluate.answers": [ANSWER], "evaluate.extractions": [READING]},
-        {"evaluate.answers": PLACE_KEY, "evaluate.extractions": PLACE_KEY},
-        {"release_id": "r", "item_ids": ["i", "other i"]},
-    ),
-    Query(
-        "evaluate/second_readings_of",
-        {"evaluate.answers": [ANSWER], "evaluate.second_readings": [READING]},
-        {"evaluate.answers": PLACE_KEY, "evaluate.second_readings": PLACE_KEY},
-    ),
-    Query(
-        "evaluate/observed_of",
-        {
-            "evaluate.answers": [ANSWER],
-            "evaluate.observations": [{**JUDGMENT, "status": "judged", "value": 7.0}],
-            "evaluate.judgments": [JUDGMENT],
-        },
-        {
-            "evaluate.answers": PLACE_KEY,
-            "evaluate.judgments": f"{PLACE_KEY} judge replicate part",
-        },
-        {"release_id": "r", "models": ["m"]},
-    ),
-    Query(
-        "FROM evaluate.provenance WHERE release = $release_id",
-        {
-            "evaluate.observations": [{**JUDGMENT, "status": "judged", "value": 7.0}],
-            "evaluate.answers": [ANSWER],
-            "evaluate.judgments": [JUDGMENT],
-            "evaluate.extractions": [READING],
-            "release.items": [IN_RELEASE],
-            "release.turns": [IN_RELEASE],
-            "release.references": [{**IN_RELEASE, "kind": "key"}],
-            "release.images": [IN_RELEASE],
-        },
-        {
-            "evaluate.judgments": f"{PLACE_KEY} judge replicate part",
-            "evaluate.extractions": PLACE_KEY,
-            "release.items": "release_id item_id",
-            "release.turns": "release_id item_id turn",
-            "release.references": "release_id item_id turn kind",
-            "release.images": "release_id item_id",
-        },
-        differing={"reference": "another"},
-    ),
-    Query(
-        "evaluate/site_counts",
-        {
-            "release.items": [IN_RELEASE],
-            "release.turns": [IN_RELEASE],
-            "release.references": [IN_RELEASE],
-            "release.images": [IN_RELEASE],
-        },
-        dict.fromkeys(
-            ("release.turns", "release.references", "release.images"), "release_id item_id"
-        ),
-    ),
-    Query(
-        "evaluate/queued_pairs",
-        {
-            "evaluate.score_queue": [QUEUED],
-            "evaluate.answers": [ANSWER],
-            "evaluate.judgments": [{**JUDGMENT, "part": "A", "scores": [("better", 1.0)]}],
-            "release.turns": [{**IN_RELEASE, "question": "Q?"}],
-            "release.references": [{**IN_RELEASE, "reference": "R."}],
-        },
-        {
-            "evaluate.judgments": f"{PLACE_KEY} part",
-            "release.turns": "release_id item_id turn",
-            "release.references": "release_id item_id turn kind",
-        },
-        {"orders": ["A"]},
-    ),
-    Query(
-        "cluster/cluster_centres",
-        {
-            "cluster.communities": [
-                {"community_id": "c", "kind": "cluster", "group_id": "g", "model": "e"}
-                | {"caption_text_id": TEXT_ID, "centre_entry_id": "entry", "min_size": 2}
-            ],
-            "cluster.embeddings": [
-                {"text_id": TEXT_ID, "model": "e", "text": "text", "vector": [1.0]}
-            ],
-            "ingest.entries": [{"entry_id": "entry", "title": "Boat"}],
-        },
-        {"cluster.embeddings": "model", "ingest.entries": "entry_id"},
-        {},
-        {"title": "A boat", "vector": [0.5]},
-    ),
-    Query(
-        "ingest/image_urls_of_shards",
-        {
-            "ingest.wit_rows": [
-                {**LINE, "line_number": number, "mime_type": f"image/{number}"} for number in (2, 1)
-            ],
-            "ingest.pages": [LINE],
-        },
-        {"ingest.pages": "wit_shard page_url", "ingest.wit_rows": "wit_shard page_url"},
-        {"shards": ["shard"]},
-        {"page_id": "another"},
-    ),
+R = {"release_id": "r"}
+FIRST = {**R, "n_items": 9}
+SHARDS, BOTH = {"shards": ["shard"]}, {**R, "item_ids": ["i", "other i"]}
+QUERIES: list[tuple[str, Row, str]] = [
+    ("evaluate/pairs_of", R, ""),
+    ("evaluate/calls_behind", R, "evaluate.answers evaluate.judgments"),
+    ("evaluate/flags_of", R, ""),
+    ("evaluate/first_readings_of", R, "evaluate.answers"),
+    ("evaluate/readings_of", R, ""),
+    ("evaluate/example_answers_of", FIRST, "evaluate.answers stage call_key"),
+    ("evaluate/extractions_of", BOTH, ""),
+    ("evaluate/second_readings_of", R, ""),
+    ("evaluate/observed_of", {**R, "models": ["m", "other m"]}, ""),
+    ("evaluate/site_counts", R, "release.items release.turns.turn release.references.turn kind"),
+    ("evaluate/queued_pairs", {"orders": ["A"]}, "judge replicate"),
+    ("evaluate/overall_of", R, "evaluate.scores"),
+    ("release/export_rows", {**R, "first": 1, "last": 9}, "release.items release.turns.turn kind"),
+    ("cluster/cluster_centres", {}, ""),
+    ("ingest/image_urls_of_shards", SHARDS, ""),
+    ("evaluate.training_effects", R, ""),
+    ("evaluate.provenance", R, ""),
 ]
+"""Queries and views, their parameters, and the tables and columns of which they list every value."""
 
 
-@pytest.mark.parametrize("query", QUERIES, ids=[query.name for query in QUERIES])
-def test_a_row_that_differs_in_one_column_of_its_key_changes_no_result(
-    query: Query, empty_warehouse: Warehouse
+def tables_of(name: str) -> set[str]:
+    """The tables of `ROWS` that a query or a view reads."""
+    text = sql_text(name) if "/" in name else sql_text("evaluate/views")
+    if "/" not in name:
+        text = text.partition(f"VIEW {name} AS")[2].partition(";")[0]
+    found = re.findall(r"(?:FROM|JOIN) (\w+\.\w+)", text)
+    return {table.replace(".shown_", ".") for table in found} & ROWS.keys()
+
+
+def result_of(warehouse: Warehouse, name: str, params: Row) -> list[Row]:
+    if "/" in name:
+        return warehouse.read(name, params).to_pylist()
+    rows = warehouse.select(name).to_pylist()
+    return [row for row in rows if row.get("release_id", row.get("release")) == "r"]
+
+
+def others(table: str, column: str) -> list[Row]:
+    """The rows of a table with another value in one column."""
+
+    def other(value: Any) -> Any:
+        return value + 10 if isinstance(value, int) else OTHER.get(column, f"other {value}")
+
+    return [{**row, column: other(row.get(column))} for row in ROWS[table]]
+
+
+NAMES = [name for name, _, _ in QUERIES]
+
+
+@pytest.mark.parametrize(("name", "params", "listed"), QUERIES, ids=NAMES)
+def test_a_row_that_differs_in_one_column_of_its_key_is_of_something_else(
+    name: str, params: Row, listed: str, empty_warehouse: Warehouse
 ) -> None:
-    put(empty_warehouse, query.rows)
-    before = query.result(empty_warehouse)
+    rows = {table: ROWS[table] for table in tables_of(name)}
+    put(empty_warehouse, rows)
+    before = result_of(empty_warehouse, name, params)
     assert before != []
-    for table, columns in query.keys.items():
-        for column in columns.split():
-            put(empty_warehouse, {table: [*query.rows[table], *query.others(table, column)]})
-            assert query.result(empty_warehouse) == before, f"{table}.{column}"
-        put(empty_warehouse, {table: query.rows[table]})
-    if "release_id" in query.params:
+    all_of = {*listed.split()}
+    for table in sorted(rows.keys() & KEYS.keys() - all_of):
+        for column in KEYS[table].split():
+            if {column, f"{table}.{column}"} & all_of:
+                continue
+            of_others = others(table, column)
+            put(empty_warehouse, {table: of_others})
+            assert result_of(empty_warehouse, name, params) != before, f"{table}.{column}"
+            shown = [{**row, **DIFFERING} for row in of_others]
+            put(empty_warehouse, {table: [*rows[table], *shown]})
+            assert result_of(empty_warehouse, name, params) == before, f"{table}.{column}"
+        put(empty_warehouse, {table: rows[table]})
+    if "release_id" in params:
         # Another release has the same rows.
         of_both = {
-            table: [*rows, *({**row, "release_id": "other"} for row in rows)]
-            for table, rows in query.rows.items()
-            if "release_id" in rows[0]
+            table: [*of, *({**row, "release_id": "other"} for row in of)]
+            for table, of in rows.items()
+            if "release_id" in of[0]
         }
         put(empty_warehouse, of_both)
-        assert query.result(empty_warehouse) == before
+        assert result_of(empty_warehouse, name, params) == before
 
 
-ON_ANSWERS = [
-    query
-    for query in QUERIES
-    if query.name
-    in (
-        "evaluate/pairs_of",
-        "evaluate/calls_behind",
-        "evaluate/first_readings_of",
-        "evaluate/readings_of",
-    )
-]
+REPLACED = {
+    *("evaluate/pairs_of", "evaluate/calls_behind", "evaluate/first_readings_of"),
+    *("evaluate/readings_of", "evaluate/example_answers_of", "evaluate/extractions_of"),
+    "evaluate/second_readings_of",
+}
 
 
-@pytest.mark.parametrize("query", ON_ANSWERS, ids=[query.name for query in ON_ANSWERS])
+@pytest.mark.parametrize("of", [each for each in QUERIES if each[0] in REPLACED])
 def test_what_was_made_of_an_answer_that_has_been_replaced_is_in_no_result(
-    query: Query, empty_warehouse: Warehouse
+    of: tuple[str, Row, str], empty_warehouse: Warehouse
 ) -> None:
-    answers = [{**row, "call_key": "later"} for row in query.rows["evaluate.answers"]]
-    put(empty_warehouse, {**query.rows, "evaluate.answers": answers})
-    left = [row for row in query.result(empty_warehouse) if row.get("role", "reader") == "reader"]
+    name, params, _ = of
+    later = [
+        row if row["model"] == "n" else {**row, "call_key": "later"}
+        for row in ROWS["evaluate.answers"]
+    ]
+    rows = {table: ROWS[table] for table in tables_of(name)}
+    put(empty_warehouse, {**rows, "evaluate.answers": later})
+    found = result_of(empty_warehouse, name, params)
+    left = [row for row in found if row.get("role", "reader") == "reader"]
     assert [row for row in left if row.get("reading", row) is not None] == []
 
 

@@ -176,6 +176,27 @@ def test_what_is_archived_is_not_shown_and_everything_else_is(warehouse, archive
     assert tuple(warehouse.count(f"evaluate.shown_{name}") for name in names) == n_shown
 
 
+def test_a_training_effect_is_of_two_models_that_differ_by_more_training_alone(warehouse):
+    before: dict[str, object] = {"backbone": "b", "parameters": 7, "trained_on": ["x"]}
+    changes: dict[str, dict[str, object]] = {
+        "after": {},
+        "larger": {"parameters": 13},
+        "of another backbone": {"backbone": "c"},
+        "of other data": {"trained_on": ["y", "z"]},
+        "of the same data": {"trained_on": ["x"]},
+    }
+    models = [{"model": "before", **before}] + [
+        {"model": model, **before, "trained_on": ["x", "y"], **of} for model, of in changes.items()
+    ]
+    by = {**HERE, **NO_TURNS, "form": "floor", "subset_label": ""}
+    scores = [{**by, "model": row["model"]} for row in models]
+    comparisons = [{**by, "first": model, "second": "before"} for model in changes]
+    evaluated = {"evaluate.scores": scores, "evaluate.comparisons": comparisons}
+    put(warehouse, {"evaluate.models": models, **evaluated})
+    (effect,) = warehouse.select("evaluate.training_effects").to_pylist()
+    assert (effect["before"], effect["after"], effect["trained_on"]) == ("before", "after", "y")
+
+
 def test_a_model_is_not_asked_where_a_person_archived_it(warehouse: Warehouse) -> None:
     archived = [
         {"model": "everywhere", "judge": "", "release_id": ""},

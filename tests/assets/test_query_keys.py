@@ -92,6 +92,7 @@ KEYS = {
 OTHER = {"kind": "caption", "form": "judged", "stage": "judgments"}
 """Another value of a column that may not have any."""
 DIFFERING = {"reference": "another", "title": "A boat", "page_id": "another"}
+DIFFERING |= {"scores": [("better", 0.0)]}
 """What all rows of something else have, so that they show."""
 
 R = {"release_id": "r"}
@@ -109,6 +110,9 @@ QUERIES: list[tuple[str, Row, str]] = [
     ("evaluate/observed_of", {**R, "models": ["m", "other m"]}, ""),
     ("evaluate/site_counts", R, "release.items release.turns.turn release.references.turn kind"),
     ("evaluate/queued_pairs", {"orders": ["A"]}, "judge replicate"),
+    ("evaluate/judged_models_of", R, "judge replicate part"),
+    ("evaluate/judged_scores", {}, "judge replicate part"),
+    ("evaluate/call_keys_of", R, ""),
     ("evaluate/overall_of", R, "evaluate.scores"),
     ("release/export_rows", {**R, "first": 1, "last": 9}, "release.items release.turns.turn kind"),
     ("cluster/cluster_centres", {}, ""),
@@ -181,7 +185,7 @@ def test_a_row_that_differs_in_one_column_of_its_key_is_of_something_else(
 REPLACED = {
     *("evaluate/pairs_of", "evaluate/calls_behind", "evaluate/first_readings_of"),
     *("evaluate/readings_of", "evaluate/example_answers_of", "evaluate/extractions_of"),
-    "evaluate/second_readings_of",
+    *("evaluate/second_readings_of", "evaluate/judged_models_of", "evaluate/judged_scores"),
 }
 
 

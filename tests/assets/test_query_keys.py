@@ -1,6 +1,5 @@
 """Queries join rows by whole keys: a row that differs in one column of a key is of something else."""
 
-import hashlib
 import re
 from typing import Any
 
@@ -25,14 +24,11 @@ SCORE |= {"aggregation": "micro", "form": "floor", "subset_label": "", "n_turns"
 PAIR = {**PLACE, "judge": "j", "status": "judged", "winner": "tie"}
 PAIR |= {"answer_a_call_key": "answer", "answer_b_call_key": "answer"}
 QUEUED = '{"question": "Q?", "a": "A.", "b": "R.", "answer": "A.", "reference": "R."}'
-LINE = {"wit_shard": "shard", "page_url": "page", "image_url": "image"}
-TEXT_ID = hashlib.sha256(b"text").hexdigest()
 
 ROWS: dict[str, list[Row]] = {
     "release.items": [ITEM],
     "release.turns": [{**PLACE, "question": "Q?"}],
     "release.references": [{**PLACE, "kind": "answer", "reference": "R."}],
-    "release.choices": [ITEM],
     "release.images": [ITEM],
     "evaluate.answers": [ANSWER, {**ANSWER, "model": "n"}, PREDICTION],
     "evaluate.extractions": [READING, READ_BY_RULE],
@@ -56,16 +52,6 @@ ROWS: dict[str, list[Row]] = {
         {"model": "before", "backbone": "b", "trained_on": []},
         {"model": "after", "backbone": "b", "trained_on": ["mmdu-45k"]},
     ],
-    "cluster.communities": [
-        {"community_id": "c", "kind": "cluster", "group_id": "g", "model": "e", "min_size": 2}
-        | {"caption_text_id": TEXT_ID, "centre_entry_id": "entry"}
-    ],
-    "cluster.embeddings": [{"text_id": TEXT_ID, "model": "e", "text": "text", "vector": [1.0]}],
-    "ingest.entries": [{"entry_id": "entry", "title": "Boat"}],
-    "ingest.pages": [LINE],
-    "ingest.wit_rows": [
-        {**LINE, "line_number": number, "mime_type": f"image/{number}"} for number in (2, 1)
-    ],
 }
 """Rows that belong together, by table."""
 
@@ -75,7 +61,6 @@ KEYS = {
     "release.items": OF_ITEM,
     "release.turns": f"{OF_ITEM} turn",
     "release.references": f"{OF_ITEM} turn kind",
-    "release.choices": OF_ITEM,
     "release.images": OF_ITEM,
     "evaluate.answers": OF_ANSWER,
     "evaluate.extractions": OF_ANSWER,
@@ -84,20 +69,15 @@ KEYS = {
     "evaluate.judgments": f"{OF_ANSWER} judge replicate part",
     "evaluate.scores": f"{OF_SCORE} form subset_label",
     "evaluate.ranks": OF_SCORE,
-    "cluster.embeddings": "model",
-    "ingest.entries": "entry_id",
-    "ingest.pages": "wit_shard page_url",
-    "ingest.wit_rows": "wit_shard page_url",
 }
 OTHER = {"kind": "caption", "form": "judged", "stage": "judgments"}
 """Another value of a column that may not have any."""
-DIFFERING = {"reference": "another", "title": "A boat", "page_id": "another"}
-DIFFERING |= {"scores": [("better", 0.0)]}
+DIFFERING = {"reference": "another", "scores": [("better", 0.0)]}
 """What all rows of something else have, so that they show."""
 
 R = {"release_id": "r"}
 FIRST = {**R, "n_items": 9}
-SHARDS, BOTH = {"shards": ["shard"]}, {**R, "item_ids": ["i", "other i"]}
+BOTH = {**R, "item_ids": ["i", "other i"]}
 QUERIES: list[tuple[str, Row, str]] = [
     ("evaluate/pairs_of", R, ""),
     ("evaluate/calls_behind", R, "evaluate.answers evaluate.judgments"),
@@ -114,9 +94,6 @@ QUERIES: list[tuple[str, Row, str]] = [
     ("evaluate/judged_scores", {}, "judge replicate part"),
     ("evaluate/call_keys_of", R, ""),
     ("evaluate/overall_of", R, "evaluate.scores"),
-    ("release/export_rows", {**R, "first": 1, "last": 9}, "release.items release.turns.turn kind"),
-    ("cluster/cluster_centres", {}, ""),
-    ("ingest/image_urls_of_shards", SHARDS, ""),
     ("evaluate.training_effects", R, ""),
     ("evaluate.provenance", R, ""),
 ]

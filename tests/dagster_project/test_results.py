@@ -301,6 +301,9 @@ def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_
         | {"call_key": name, "settings": [("model", "m"), ("temperature", temperature)]}
         for name, temperature in (("cold", "0"), ("warm", "0.7"))
     ]
+    # On another release this entry is alone and needs no longer name.
+    answers.append({**answers[0], "release_id": "s", "call_key": "elsewhere"})
+    judgment = {"release_id": "r", "item_id": "i", "judge": "strict", "call_key": "other"}
 
     def call(key: str, model: str = "m", via: str = "live", day: int = 2) -> dict[str, Any]:
         made = {"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers", "via": via}
@@ -308,16 +311,19 @@ def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_
         return made | {"created_at": datetime(2026, 3, day, tzinfo=UTC)}
 
     calls = [call("cold"), call("warm"), call("other", "judge")]
-    put(tables, {"evaluate.answers": answers, "ledger.calls": calls})
+    tables_of_run = {"evaluate.judgments": [judgment], "ledger.calls": calls}
+    put(tables, {"evaluate.answers": answers, **tables_of_run})
     show_costs("run-1", NEVER)
     rows = [re.split(" {2,}", line)[1] for line in capsys.readouterr().out.splitlines()[2:-1]]
-    assert sorted(rows) == ["cold (T=0)", "judge", "warm (T=0.7)"]
+    assert sorted(rows) == ["cold (T=0)", "strict", "warm (T=0.7)"]
     show_costs("run-2", NEVER)
     assert capsys.readouterr().out == "\nNo answer of a model was paid for in this run.\n"
 
     # An earlier run's batch came during the run.
     later = (("batch", 1), ("live", 3), ("batch", 3))
-    put(tables, {"ledger.calls": [call(f"{via} {day}", "m", via, day) for via, day in later]})
+    calls = [call(f"{via} {day}", "m", via, day) for via, day in later]
+    generation = {**call("generation", via="batch", day=3), "stage": "dialogue.answers"}
+    put(tables, {"ledger.calls": [*calls, generation]})
     show_costs("run-2", "2026-03-02T00:00:00.000+00:00")
     *_, total = capsys.readouterr().out.splitlines()
     assert (total.split()[1], total.split()[-1]) == ("1", "0.5000")

@@ -3,16 +3,19 @@
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from dagster._core.definitions.sensor_definition import SensorExecutionData
+from dagster._core.test_utils import create_run_for_test
 
 from dagster_project import sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
+from dagster_project.run_tags import BUDGET, CHAIN, PROFILE, WAITED
 from dagster_project.shards import CHECK
 from methods.review import Decision, QueueItem
 from resources.corpus.corpus import Corpus
@@ -297,3 +300,26 @@ def test_a_stopped_run_is_done_when_later_runs_made_all_that_it_did_not(later, i
     state = BatchState(Ledger(ledger_path()))
     is_done = sensors._is_done_by_later_runs(instance, state, run)
     assert is_done == (later == ["a", "b"])
+
+
+@pytest.mark.parametrize("status", ["FAILURE", "CANCELED", "SUCCESS"])
+def test_a_run_that_stopped_to_wait_is_started_again_and_one_that_a_person_stopped_is_not(
+    status: str, instance: dg.DagsterInstance, loom_home: Path
+) -> None:
+    kept = {PROFILE: "test", BUDGET: "5"}
+    tags = {**kept, CHAIN: "first", WAITED: "first", "user": "ann"}
+    run = create_run_for_test(
+        instance, job_name="evaluate", tags=tags, status=dg.DagsterRunStatus[status]
+    )
+    with closing(Ledger(ledger_path())) as ledger:
+        state = BatchState(ledger)
+        state.add_batch("batch", "m", [])
+        state.wait(run.run_id, ["batch"])
+        context = dg.build_sensor_context(instance)
+        request = sensors._again(context, state, run.run_id, selected=False)
+        is_waiting = state.is_waiting(run.run_id)
+    assert is_waiting == (request is not None) == (status == "FAILURE")
+    if request:
+        assert request.job_name == "evaluate"
+        chain = {CHAIN: f"first {run.run_id}", WAITED: run.run_id}
+        assert request.tags == {**kept, **chain}

@@ -20,6 +20,7 @@ from assets.evaluate.candidates import (
     exclusion_reason,
 )
 from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
+from assets.evaluate.predictions import remove_predictions
 from methods.evaluation.asking import AnswerRequest
 from methods.evaluation.items import Item, Turn
 from methods.evaluation.predictions import PredictionKey
@@ -206,6 +207,24 @@ def test_what_a_file_lacks_is_a_miss_and_no_loss_of_a_run(text, status, answer, 
     assert found == [status, answer, reasoning, None]
     assert (reply.loss and reply.loss[0]) == reason
     assert reply.final == (reason is not None)
+
+
+def test_with_predictions_all_goes_that_was_made_of_them(empty_warehouse: Warehouse) -> None:
+    place = {"item_id": "i", "turn": 1, "status": "refused", "stage": "answers"}
+    rows = [
+        {**place, "release_id": release_id, "model": f"file:{name}", "extractor": "rule"}
+        for release_id, name in (("r", "mine"), ("r", "other"), ("s", "mine"))
+    ]
+    names = ("predictions", "prediction_files", "answers", "extractions", "failed", "missing")
+    tables = [f"evaluate.{name}" for name in names]
+    card = {"kind": "benchmark", "origin": "imported", "review_policy": "none"}
+    cards = [{**card, "release_id": release_id} for release_id in "rs"]
+    put(empty_warehouse, {"release.releases": cards, **dict.fromkeys(tables, rows)})
+    assert remove_predictions(empty_warehouse, "r", "mine") == "r"
+    left = "SELECT release_id || model AS place FROM {} ORDER BY ALL"
+    for table in tables:
+        found = empty_warehouse.sql(left.format(table))["place"].to_pylist()
+        assert found == ["rfile:other", "sfile:mine"], table
 
 
 ASKED = {

@@ -36,11 +36,12 @@ from tests.assets.world import metadata
 TABLES = ("evaluate.language_gaps", "evaluate.prompt_sensitivity")
 OF = {"benchmark": "b", "release_id": "r"}
 WORDINGS = ("What is it?", "Describe it.", "Please describe what is to be seen in it.")
-RATINGS = (9, 3, 6)
+RATINGS = {"v": (9, 3, 6), "w": (5, 6, 4)}
+"""Of the wordings of a question, by the version of the judging."""
 
 
 def fill(desk: Desk) -> str:
-    """Two questions in three wordings each, with equal ratings by one judge."""
+    """Two questions in three wordings each, with equal ratings by a judge in two versions."""
     items = [
         Item(
             f"g{group}-{place}",
@@ -60,8 +61,9 @@ def fill(desk: Desk) -> str:
     desk.fill(
         "evaluate.observations",
         [
-            {**row, **judged, "status": "judged", "value": rating}
-            for row, rating in zip(asked, RATINGS * 2, strict=True)
+            {**row, **judged, "judge_version": version, "status": "judged", "value": rating}
+            for version, ratings in RATINGS.items()
+            for row, rating in zip(asked, ratings * 2, strict=True)
         ],
     )
     return release_id
@@ -130,6 +132,11 @@ def test_one_that_fails_keeps_its_rows_and_the_others_are_made(desk, monkeypatch
     assert release_id in materialize(desk, prompt_sensitivity)["not made"]
     assert desk.rows("FROM evaluate.prompt_sensitivity") == []
 
+    monkeypatch.undo()
+    materialize(desk, prompt_sensitivity)
+    assert desk.rows("FROM evaluate.prompt_sensitivity ORDER BY place") == before
+    assert lost(desk) == {}
+
 
 def test_a_measure_that_is_not_declared_is_no_finding(desk, measuring):
     asset = measuring("n_others")
@@ -142,11 +149,13 @@ def test_a_measure_that_is_not_declared_is_no_finding(desk, measuring):
 
 def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> None:
     release_id = fill(desk)
-    assert materialize(desk, prompt_sensitivity)["groups"] == 2
+    assert materialize(desk, prompt_sensitivity)["groups"] == 2 * len(RATINGS)
     spreads = desk.rows("FROM evaluate.prompt_sensitivity WHERE measure = 'lowest' ORDER BY ALL")
-    assert [(row["subset_value"], row["other"]) for row in spreads] == [
-        ("g1", "g1-1"),
-        ("g2", "g2-1"),
+    assert [(row["judge_version"], row["subset_value"], row["other"]) for row in spreads] == [
+        ("v", "g1", "g1-1"),
+        ("v", "g2", "g2-1"),
+        ("w", "g1", "g1-2"),
+        ("w", "g2", "g2-2"),
     ]
     before = desk.warehouse.fingerprint("evaluate.prompt_sensitivity")
     materialize(desk, prompt_sensitivity)
@@ -154,10 +163,10 @@ def test_effects_and_spreads_are_written_and_written_again_alike(desk: Desk) -> 
 
     of = {"release_id": release_id, "n_groups": 1, "metric": "Rating"}
     widest = desk.warehouse.read("evaluate/widest_groups_of", of).to_pylist()
-    assert [(row["item_id"], row["value"]) for row in widest] == [
-        ("g1-0", 9),
-        ("g1-1", 3),
-        ("g1-2", 6),
+    assert [(row["judge_version"], row["item_id"], row["value"]) for row in widest] == [
+        (version, f"g1-{place}", rating)
+        for version, ratings in RATINGS.items()
+        for place, rating in enumerate(ratings)
     ]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from assets.evaluate.archive import archived_models
 from dagster_project import results
 from methods.evaluation.constant_scores import constant_scores_sentence
 from resources.warehouse import Warehouse
@@ -173,6 +174,40 @@ def test_what_is_archived_is_not_shown_and_everything_else_is(warehouse, archive
     )
     names = ("answers", "judgments", "failed", "missing", "pairs")
     assert tuple(warehouse.count(f"evaluate.shown_{name}") for name in names) == n_shown
+
+
+def test_a_training_effect_is_of_two_models_that_differ_by_more_training_alone(warehouse):
+    before: dict[str, object] = {"backbone": "b", "parameters": 7, "trained_on": ["x"]}
+    changes: dict[str, dict[str, object]] = {
+        "after": {},
+        "larger": {"parameters": 13},
+        "of another backbone": {"backbone": "c"},
+        "of other data": {"trained_on": ["y", "z"]},
+        "of the same data": {"trained_on": ["x"]},
+    }
+    models = [{"model": "before", **before}] + [
+        {"model": model, **before, "trained_on": ["x", "y"], **of} for model, of in changes.items()
+    ]
+    by = {**HERE, **NO_TURNS, "form": "floor", "subset_label": ""}
+    scores = [{**by, "model": row["model"]} for row in models]
+    comparisons = [{**by, "first": model, "second": "before"} for model in changes]
+    evaluated = {"evaluate.scores": scores, "evaluate.comparisons": comparisons}
+    put(warehouse, {"evaluate.models": models, **evaluated})
+    (effect,) = warehouse.select("evaluate.training_effects").to_pylist()
+    assert (effect["before"], effect["after"], effect["trained_on"]) == ("before", "after", "y")
+
+
+def test_a_model_is_not_asked_where_a_person_archived_it(warehouse: Warehouse) -> None:
+    archived = [
+        {"model": "everywhere", "judge": "", "release_id": ""},
+        {"model": "here", "judge": "", "release_id": "r"},
+        {"model": "elsewhere", "judge": "", "release_id": "s"},
+        {"model": "under a judge", "judge": "j", "release_id": "r"},
+        {"model": "not listed", "judge": "", "release_id": "", "state": "left the profile"},
+        {"model": "kept", "judge": "", "release_id": "", "state": "kept"},
+    ]
+    put(warehouse, {"evaluate.archive": [{"state": "archived", **row} for row in archived]})
+    assert archived_models(warehouse, "r") == {"everywhere", "here"}
 
 
 def test_people_score_an_answer_with_all_that_was_shown_up_to_its_turn(warehouse):

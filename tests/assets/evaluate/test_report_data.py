@@ -184,8 +184,8 @@ def test_the_ends_of_a_scale_are_those_of_the_shown_number() -> None:
 
 def test_what_was_answered_without_a_reference_is_known_by_the_candidate(warehouse):
     assert data_of(warehouse, "mmdu-1")["unjudgeable"] == []
-    # No judge judges a release without references, so that nothing is observed of its answers.
-    put(warehouse, {"release.references": []}, {"release_id": "mmdu-1"})
+    # No judge judges a turn without a reference, so that nothing is observed of its answer.
+    put(warehouse, {"release.references": []}, {"release_id": "mmdu-1", "turn": 2})
     assert data_of(warehouse, "mmdu-1")["unjudgeable"] == ["good"]
 
 

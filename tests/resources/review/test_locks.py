@@ -157,6 +157,11 @@ class TestLocks:
 
         with pytest.raises(StaleDecision, match="has changed"):
             store.decide(lock.token, verdict(lock, "ann"))
+        # The lock on the earlier content is nobody's hindrance.
+        for item_id in (None, "item-0"):
+            other = store.lock_item("bob", "annotator", item_id=item_id)
+            assert other.item_id == "item-0"
+            store.unlock(other.claim)
         again = store.lock_item("ann", "annotator", item_id="item-0")
         assert again.token != lock.token
         with pytest.raises(StaleDecision):
@@ -195,6 +200,14 @@ class TestDrafts:
         assert store.draft(back.claim)[0] is None and rows(store, "SELECT * FROM drafts") == []
         with pytest.raises(LockLost):
             store.save_draft(back.claim, {"on": "this"})
+
+    def test_a_decision_deletes_no_draft_of_another_person(self, blind):
+        ann, bob = (blind.lock_item(name, "annotator") for name in ("ann", "bob"))
+        for lock in (ann, bob):
+            blind.save_draft(lock.claim, {"of": lock.annotator})
+        blind.decide(ann.token, verdict(ann, "ann"))
+        assert ann.item_id == bob.item_id
+        assert blind.draft(bob.claim)[0] == {"of": "bob"}
 
 
 @pytest.mark.files_alone

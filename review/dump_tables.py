@@ -3,9 +3,10 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,12 +31,16 @@ from resources.review.loading import DumpError
 from resources.review.revocations import MAX_REASON
 
 Row = dict[str, Any]
+_STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", re.ASCII)
 
 
 def _plausible(time: str, info: ValidationInfo) -> str:
-    """Validate a time: neither too early nor after `now` of the validation context."""
-    moment(time, (info.context or {})["now"])
-    return time
+    """Validate a time: neither too early nor after `now` of the validation context.
+
+    Returns it in UTC, as the app stores it; other forms of ISO 8601 are converted.
+    """
+    at = moment(time, (info.context or {})["now"]).astimezone(UTC).isoformat()
+    return time if _STORED_TIME.fullmatch(time) else at
 
 
 _Time = Annotated[str, AfterValidator(_plausible)]

@@ -16,10 +16,10 @@ the translation is dropped with the rule's name as its reason.
    (`unknown_name`).
 5. No other word of the source stays in Latin letters (`not_translated`), no Latin word is added
    (`word_added`), and all other letters belong to the script of the language (`other_language`).
-6. A text is empty if and only if its source is (`empty_text`, `added_text`). Choices are distinct
-   (`repeated_choice`) and have no letters before them (`lettered_choice`). No text calls a choice right
-   or wrong unless its source does (`verdict_added`). The question contains the text of a choice only if
-   the source does (`gives_answer_away`).
+6. A text is empty if and only if its source is (`empty_text`, `added_text`), and not far longer than it
+   (`too_long`). Choices are distinct (`repeated_choice`) and have no letters before them
+   (`lettered_choice`). No text calls a choice right or wrong unless its source does (`verdict_added`).
+   The question contains the text of a choice only if the source does (`gives_answer_away`).
 
 Sources: MMBench, 3.2 (everything but proper nouns, symbols and code is translated). The rules are the
 project's: the paper has people verify each translation.
@@ -103,6 +103,8 @@ def written_numbers(text: str) -> Iterator[str]:
             yield str(_VALUES[word])
 
 
+SHORT_TEXT, MOST_TIMES = 200, 5
+"""A translation has at most SHORT_TEXT characters and MOST_TIMES those of its source."""
 Texts = Mapping[str, str]
 """The texts of a question: `question`, `hint` if it has one, and each choice under its letter."""
 
@@ -125,7 +127,7 @@ _FORMULA = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]+(?![A-Za-z0-9])"
 )
 _ORDINAL_OR_PLURAL = re.compile(r"[0-9]+(?:st|nd|rd|th|s)", re.IGNORECASE)
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;]['\")\]]*\s)[\s'\"(\[]*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;]['\")\]]*\s)[\s'\"(\[]*")
 _DAYS_AND_MONTHS = re.compile(
     r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August"
     r"|September|October|November|December"
@@ -171,6 +173,8 @@ def check_text(
         raise ParseError("empty_text", f"The translation of {where} is empty.")
     if target.strip() and not source.strip():
         raise ParseError("added_text", f"There is no {where} to translate.")
+    if len(target) > SHORT_TEXT + MOST_TIMES * len(source):
+        raise ParseError("too_long", f"The translation of {where} is far longer than {where}.")
     _require_same("code_changed", where, Counter(_CODE.findall(source)), _CODE.findall(target))
     before, after = _plain(source), _plain(target)
     formulas, translated = Counter(_formulas(before)), Counter(_formulas(after))
@@ -250,10 +254,9 @@ def _formulas(text: str) -> Iterator[str]:
 def _words(text: str) -> list[LatinWord]:
     """The words in Latin letters of a text, without unit symbols and formulas."""
     text = _UNIT.sub(lambda unit: " " * len(unit[0]), text)
+    starts = {match.end() for match in _SENTENCE_START.finditer(text)}
     return [
-        LatinWord(
-            match[0].removesuffix("'s"), _SENTENCE_START.search(text[: match.start()]) is not None
-        )
+        LatinWord(match[0].removesuffix("'s"), match.start() in starts)
         for match in _WORD.finditer(text)
     ]
 

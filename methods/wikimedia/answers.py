@@ -4,6 +4,7 @@ Sources: https://www.mediawiki.org/wiki/API:Query and .../API:Continue, in the f
 `formatversion=2`.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +30,15 @@ class MissingTitle:
     detail: str
 
 
+class _Items(dict[str, Any]):
+    """The items of a list, each once, by their JSON."""
+
+    def add(self, items: list[Any]) -> None:
+        """Append the items that are not in the list."""
+        for item in items:
+            self.setdefault(json.dumps(item, sort_keys=True), item)
+
+
 def merge_answers(answers: Iterable[Json]) -> Json:
     """Merge the `query` parts of the continued responses to one request. `pages` is a list.
 
@@ -39,17 +49,32 @@ def merge_answers(answers: Iterable[Json]) -> Json:
     for answer in answers:
         query = answer.get("query", {})
         pages = {page.get("pageid", page.get("title")): page for page in query.get("pages", [])}
-        merged = _merged(merged, {**query, "pages": pages})
-    return {**merged, "pages": list(merged["pages"].values())}
+        _merge(merged, {**query, "pages": pages})
+    return {**_plain(merged), "pages": list(_plain(merged["pages"]).values())}
 
 
-def _merged(first: Any, second: Any) -> Any:
-    if isinstance(first, dict) and isinstance(second, dict):
-        both = {key: _merged(first[key], second[key]) for key in first.keys() & second.keys()}
-        return {**first, **second, **both}
-    if isinstance(first, list) and isinstance(second, list):
-        return first + [item for item in second if item not in first]
-    return first
+def _merge(first: Json, second: Json) -> None:
+    """Add to `first` what only `second` has."""
+    for key, value in second.items():
+        if isinstance(value, dict):
+            part = first.setdefault(key, {})
+            if isinstance(part, dict) and not isinstance(part, _Items):
+                _merge(part, value)
+        elif isinstance(value, list):
+            part = first.setdefault(key, _Items())
+            if isinstance(part, _Items):
+                part.add(value)
+        else:
+            first.setdefault(key, value)
+
+
+def _plain(value: Any) -> Any:
+    """Turn items back into lists."""
+    if isinstance(value, _Items):
+        return list(value.values())
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return value
 
 
 def sent_form(title: str) -> str | None:

@@ -8,6 +8,7 @@ import errno
 import hashlib
 import io
 import lzma
+import math
 import os
 import stat
 import zipfile
@@ -243,8 +244,8 @@ async def joined(parts: AsyncIterable[bytes], most: int) -> bytes:
 def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> None:
     """Let a response of an HTTP client raise an error when its body is read whole and is too large.
 
-    Call it in a hook of the client, before the body is read. A body whose announced length is too large
-    is not read at all. A response that is read in parts is not limited.
+    Call it before the body is read. A body whose announced length is too large, or that is compressed
+    more than once, is not read at all. A response that is read in parts is not limited.
 
     Args:
         response: A streamed response of httpx2.
@@ -252,7 +253,7 @@ def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> 
         too_large: Makes the error.
     """
 
-    def check(n_bytes: int) -> None:
+    def check(n_bytes: float) -> None:
         if n_bytes > most:
             raise too_large()
 
@@ -284,6 +285,10 @@ def _limited(kind: Any) -> Any:
 
         def _begin(self) -> None:
             self._read_whole = True
+            # A few bytes that are compressed several times may unpack to terabytes in between.
+            codings = self.headers.get("content-encoding", "").split(",")
+            if len(codings) > 1:
+                self.extensions[_CHECK](math.inf)
             length = self.headers.get("content-length", "")
             # Longer numbers are ignored: they are not real lengths, and Python refuses to
             # convert thousands of digits.

@@ -177,8 +177,10 @@ def _of_table(rows: Iterator[list[Any]]) -> Iterator[tuple[str, Mapping[str, Any
 def _of_sheets(data: IO[bytes]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the records of the first sheet. Raises PublishedError if another sheet has cells, too."""
     sheets = _sheets(data)
-    _, rows = next(sheets)
-    yield from _of_table(rows)
+    first = next(sheets, None)
+    if first is None:
+        raise PublishedError("it has no sheet")
+    yield from _of_table(first[1])
     for title, others in sheets:
         if any(text_of(cell).strip() for row in others for cell in row):
             raise PublishedError(

@@ -15,6 +15,7 @@ import httpx2
 
 from methods.errors import UserError
 from methods.json_text import from_json
+from resources.files.bounded import limit_body
 from resources.llm.server_address import proxy_for, read_address
 
 TIMEOUT_SECONDS = 10.0
@@ -24,6 +25,10 @@ _ENDINGS = ("/chat/completions", "/completions", "/models")
 """Endings that people copy together with the base URL."""
 _NO_CHAT = ("embedding", "embeddings")
 """Types of models in LM Studio that are not chat models."""
+
+
+class _TooLarge(Exception):
+    """An answer is larger than MAX_REPLY_BYTES."""
 
 
 class DiscoveryError(UserError):
@@ -185,12 +190,11 @@ async def _get(client: httpx2.AsyncClient, url: str) -> tuple[int, object]:
     """
     try:
         async with asyncio.timeout(TIMEOUT_SECONDS), client.stream("GET", url) as response:
-            body = bytearray()
-            async for chunk in response.aiter_bytes():
-                body += chunk
-                if len(body) > MAX_REPLY_BYTES:
-                    return response.status_code, None
+            limit_body(response, MAX_REPLY_BYTES, _TooLarge)
             status = response.status_code
+            body = await response.aread()
+    except _TooLarge:
+        return status, None
     except TimeoutError:
         raise DiscoveryError(
             f"{url} did not send its whole answer within {TIMEOUT_SECONDS:g} seconds. Start the "

@@ -1,5 +1,6 @@
 """Read completions that arrive as server-sent events (streaming) although no stream was requested."""
 
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 from methods.json_text import from_json
@@ -68,13 +69,15 @@ def _completion(
     if not deltas or not (ends or is_done):
         return None
     message: dict[str, Any] = {"role": "assistant"}
+    parts: dict[str, list[str]] = defaultdict(list)
     for choice in deltas:
         delta = choice.get("delta")
         for name in _TEXTS:
             if isinstance(delta, dict) and isinstance(part := delta.get(name), str):
-                message[name] = message.get(name, "") + part
+                parts[name].append(part)
         if isinstance(delta, dict) and delta.get("tool_calls"):
             message["tool_calls"] = delta["tool_calls"]
+    message |= {name: "".join(texts) for name, texts in parts.items()}
     choice = {"index": 0, "message": message, "finish_reason": ends[-1] if ends else None}
     return {**chunks[0], "choices": [choice], "usage": usage}
 

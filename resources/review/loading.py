@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 
 from methods.errors import UserError
 from methods.ids import canonical_json
-from methods.review.decisions import Decision, by_item
+from methods.review.decisions import Decision, by_item, parsed_time
 from methods.review.process import ROLE_OF_ROUND, review_state
 from resources.review import comments, events, gold, item_status, items, revocations
 from resources.review.accounts import ROLES, Account
@@ -176,8 +176,8 @@ class _People:
                 for name, role in missing
             )
             raise DumpError(
-                f"There is no account {names}, and decisions and comments need one: run {adding} and "
-                "load the file again."
+                f"There is no account {names}, and decisions and comments need one. If the file is "
+                f"right, run {adding} and load the file again."
             )
         if self._lacking:
             roles = ", ".join(
@@ -218,13 +218,15 @@ def _missing(
 def _is_same(people: _People, decision: Decision, other: Decision) -> bool:
     """Whether two decisions are one, although its person may be renamed or erased in one store."""
     outcomes = [
-        canonical_json([each.content_hash, each.round, each.verdict, each.edits, each.decided_at])
+        canonical_json([each.content_hash, each.round, each.verdict, each.edits])
         for each in (decision, other)
     ]
+    if outcomes[0] != outcomes[1] or parsed_time(decision.decided_at) != parsed_time(
+        other.decided_at
+    ):
+        return False
     is_known = events.source_of(decision) == events.source_of(other)
-    return outcomes[0] == outcomes[1] and (
-        is_known or people.may_be_same(decision.reviewer, other.reviewer)
-    )
+    return is_known or people.may_be_same(decision.reviewer, other.reviewer)
 
 
 def _store(connection: Connection, people: _People, dumped: DumpedDecision) -> None:

@@ -17,6 +17,17 @@ from resources.review import events, gold, item_status
 from resources.review.clock import advance, database_time, later, time_of_locks, time_of_row, today
 from resources.review.statements import sql
 
+_IN_WORK = text("""
+SELECT 1 FROM locks WHERE item_id = :item_id AND annotator = :reviewer AND expires_at > :now
+UNION ALL
+SELECT 1 FROM events AS e
+WHERE
+    e.item_id = :item_id
+    AND e.reviewer = :reviewer
+    AND NOT EXISTS (
+        SELECT 1 FROM in_force AS f WHERE f.item_id = e.item_id AND f.reviewer = e.reviewer
+    )
+""")
 LOCK_SECONDS = 900
 """Duration of a lock that is not renewed."""
 
@@ -171,6 +182,21 @@ def lock_item(
     # This replaces an earlier lock of the person on the item, which expired or is for other content.
     connection.execute(_INSERT, vars(lock))
     return lock
+
+
+def is_in_work(connection: Connection, item_id: str, reviewer: str) -> bool:
+    """Check whether a person has an item locked, or took their decision on it back.
+
+    Args:
+        connection: The review store.
+        item_id: The item.
+        reviewer: The person.
+
+    Returns:
+        True if so.
+    """
+    values = {"item_id": item_id, "reviewer": reviewer, "now": time_of_locks(connection)}
+    return connection.execute(_IN_WORK, values).first() is not None
 
 
 WhyNot = Literal[

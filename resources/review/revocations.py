@@ -5,19 +5,22 @@ status of its item is updated. Every function runs inside the caller's transacti
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Connection, text
 
 from methods.errors import UserError
 from methods.ids import canonical_json
-from methods.review.decisions import Decision
+from methods.review.decisions import Decision, parsed_time
 from resources.review import events, gold, item_status, items
-from resources.review.clock import database_time
+from resources.review.clock import database_time, time_of_day
 from resources.review.locks import STORE_DRAFT
 from resources.review.tables import REVOCATIONS
 
 MAX_REASON = 1000
+TAKE_BACK_SECONDS = 900
+"""The time in which people take back a decision in a store with gold items."""
 _READ = text("""
 SELECT event_id, r.person, r.reason, r.revoked_at
 FROM revocations AS r JOIN events USING (event_id)
@@ -26,6 +29,7 @@ WHERE CAST(:item_id AS TEXT) IS NULL OR item_id = :item_id
 _LAST = text("""
 SELECT item_id, event_id FROM in_force WHERE reviewer = :person ORDER BY event_id DESC LIMIT 1
 """)
+_LAST_EVENT = text("SELECT max(event_id) FROM events WHERE reviewer = :person")
 
 
 class RevocationError(UserError):
@@ -94,8 +98,8 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
     the same content. In these cases the people may know each other's decisions, and a new decision
     would not be blind. A skip does not count as a decision.
 
-    In a store with gold items it is only the person's last decision: nobody else decides on a gold
-    item, so that it could be told apart later.
+    In a store with gold items it is only the person's last decision, for TAKE_BACK_SECONDS: nobody else
+    decides on a gold item, so that it could be told apart later.
 
     Args:
         connection: The review store.
@@ -119,8 +123,9 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
     ]
     if not gold.exists(connection):
         return own
-    last = connection.execute(_LAST, {"person": person}).first()
-    return [each for each in own if last is not None and each.event_id == last.event_id]
+    last = connection.execute(_LAST_EVENT, {"person": person}).scalar()
+    since = time_of_day(connection) - timedelta(seconds=TAKE_BACK_SECONDS)
+    return [each for each in own if each.event_id == last and parsed_time(each.decided_at) >= since]
 
 
 def take_back(connection: Connection, item_id: str, event_id: int, person: str) -> Decision:

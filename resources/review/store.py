@@ -134,6 +134,7 @@ class ReviewStore:
     # --- Locks and drafts ------------------------------------------------------------------------
 
     lock_item = _method("transaction", locks.lock_item)
+    is_in_work = _method("snapshot", locks.is_in_work)
     why_not = _method("snapshot", locks.no_lock_reason)
     renew_lock = _method("transaction", locks.renew)
     unlock = _method("transaction", locks.unlock)

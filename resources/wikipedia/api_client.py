@@ -5,12 +5,13 @@ Sources: https://www.mediawiki.org/wiki/API:Etiquette, .../API:Errors_and_warnin
 """
 
 import asyncio
+import json
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
 
 from methods.errors import UserError
-from methods.json_text import from_json
+from methods.json_text import from_json, is_unicode
 from methods.web_address import Credentials
 from methods.wikimedia import Json
 from resources.files.bounded import limit_body
@@ -217,6 +218,11 @@ def _content(response: httpx2.Response) -> Json | None:
         body = from_json(response.content)
     except ValueError:
         body = None
+    if not is_unicode(json.dumps(body, ensure_ascii=False)):
+        raise WikipediaError(
+            f"An answer of {host} has half a character (a lone surrogate), and so not the form of "
+            "MediaWiki's API: check the API's address."
+        )
     error = body.get("error") if isinstance(body, dict) else None
     code, info = (error.get("code"), error.get("info")) if isinstance(error, dict) else (None, None)
     overloaded = status in (429, 503) or code in _PASSING_CODES

@@ -144,12 +144,10 @@ class Wiki:
 
 @contextmanager
 def expected_form() -> Iterator[None]:
-    """Turn a missing key, a wrong type or half a character in a wiki's response into a
-    WikipediaError.
-    """
+    """Turn a missing key or a wrong type in a wiki's response into a WikipediaError."""
     try:
         yield
-    except (KeyError, TypeError, AttributeError, UnicodeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise WikipediaError(
             f"An answer of the wiki does not have the form of MediaWiki's API ({error!r}): check the "
             "API's address, or adapt methods/wikimedia to a new form."

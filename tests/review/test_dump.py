@@ -381,6 +381,21 @@ def test_a_new_decision_with_the_source_hash_of_another_one_is_refused(worked, t
         load(written(tmp_path / "claimed.zip", [*own, claimed]), worked)
 
 
+def test_times_in_other_forms_are_stored_in_utc(tmp_path):
+    store, _ = home(tmp_path / "one")
+    row = {"item_id": "item-0", "addressee": None, "comment_id": 1, "author": "ann", "text": "So."}
+    times = [
+        "2026-01-01T14:00:00+14:00",
+        "20260102T000000Z",
+        "2026-01-03",
+        "2026-01-04T00:00:00.5Z",
+    ]
+    comments = [{**row, "written_at": time} for time in times]
+    load(written(tmp_path / "times.zip", [], comments), store)
+    stored = [each.written_at for each in store.comments()]
+    assert stored == [DAY.format(n) for n in (1, 2, 3)] + ["2026-01-04T00:00:00.500000+00:00"]
+
+
 def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
     store, accounts = home(tmp_path / "one")
     on = store.item("item-0")

@@ -89,3 +89,29 @@ def test_only_the_last_decision_is_taken_back(site):
     item_id, event_id = events[2]
     assert anna.post(f"/items/{item_id}/take-back", data={"event_id": event_id}).is_redirect
     assert opened(anna, item_id)["item_id"] == item_id
+
+
+@pytest.mark.parametrize("verdict", ["accept", "reject"])
+def test_no_item_is_opened_by_its_address_but_those_in_work(site, verdict):
+    """An own rejected item could be worked on again, and a gold item could not."""
+    anna = signed_in(site, "anna")
+    for _ in range(4):
+        item_id = anna.post("/next").headers["location"].removeprefix("/items/")
+        data = opened(anna, item_id)
+        anna.post(data["urls"]["unlock"], json={"token": data["token"]})
+        unlocked = anna.get(anna.get(f"/items/{item_id}").headers["location"])
+        assert unlocked.status_code == 403
+        assert anna.post("/next").headers["location"] == f"/items/{item_id}"
+        decide(anna, opened(anna, item_id), verdict, reason="incomplete")
+        assert anna.get(f"/items/{item_id}").headers["location"] == f"/history/{item_id}"
+
+
+def test_a_decision_is_not_taken_back_after_a_while(site, monkeypatch):
+    anna = signed_in(site, "anna")
+    item_id = anna.post("/next").headers["location"].removeprefix("/items/")
+    event_id = decide(anna, opened(anna, item_id), "accept").json()["event_id"]
+    assert f"/items/{item_id}/take-back" in anna.get("/").text
+    monkeypatch.setattr("resources.review.revocations.TAKE_BACK_SECONDS", -1)
+    assert "take-back" not in anna.get("/").text + anna.get(f"/history/{item_id}").text
+    late = anna.post(f"/items/{item_id}/take-back", data={"event_id": event_id})
+    assert late.status_code == 409

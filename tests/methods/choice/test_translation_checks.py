@@ -67,6 +67,8 @@ def reason_of(source: dict[str, str], target: dict[str, str], names: dict[str, s
         ("red boat", "！", "not_translated"),
         ("red boat", " ", "empty_text"),
         (" ", "红色", "added_text"),
+        ("red", "红色" * 107, OK),
+        ("red", "红色" * 108, "too_long"),
     ],
 )
 def test_a_text_keeps_what_it_has_to_keep(source: str, target: str, expected: str) -> None:

@@ -95,3 +95,13 @@ def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
         asyncio.run(read(1_000_000))
     assert packed or length_hint(left) > 1_000
     assert asyncio.run(read(3_000_000)) == body
+
+
+def test_a_body_that_is_compressed_several_times_is_not_unpacked():
+    inner = gzip.compress(gzip.compress(bytes(1000)))
+    response = httpx2.Response(
+        200, headers={"content-encoding": "gzip, gzip"}, content=iter([inner])
+    )
+    limit_body(response, 1_000_000, TooLarge)
+    with pytest.raises(TooLarge):
+        response.read()

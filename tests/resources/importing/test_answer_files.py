@@ -94,6 +94,13 @@ def test_a_formula_is_the_text_that_it_is_written_as(tmp_path):
     assert [row.cells["prediction"] for row in read_rows(file)] == texts
 
 
+def test_a_spreadsheet_without_a_sheet_is_refused(tmp_path):
+    def without_sheet(name: str, data: bytes) -> bytes:
+        return re.sub(b"<sheets>.*</sheets>", b"<sheets/>", data, flags=re.DOTALL)
+
+    assert refused(repacked(tmp_path, without_sheet)).startswith("it has no sheet")
+
+
 SHEET_PART = "xl/worksheets/sheet1.xml"
 SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 

@@ -372,11 +372,19 @@ def test_axe_finds_nothing(browser, blind, scheme):
     site.store.decide(decided.token, verdict(decided, "eva"))
     assert site.store.make_gold(1, "ada") == 1
     site.store.reopen(one["item_id"], "ada", 2, "Once more.")
+    for own in (score, two):
+        assert site.store.lock_item("anna", "annotator", item_id=own["item_id"])
     item = f"/items/{one['item_id']}"
     for name, paths in (
         ("eva", (f"{item}?notice=item.taken_back&was=approved", f"/items/{two['item_id']}")),
         ("ada", (f"/history/{one['item_id']}", "/", "/accounts", "/lead", "/items/nothing")),
-        ("anna", (f"/items/{score['item_id']}", f"/items/{two['item_id']}")),
+        (
+            "anna",
+            (
+                *("/", f"/history/{one['item_id']}"),
+                *(f"/items/{score['item_id']}", f"/items/{two['item_id']}"),
+            ),
+        ),
     ):
         page = sign_in(browser, site, name, color_scheme=scheme)
         for path in paths:

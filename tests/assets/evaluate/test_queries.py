@@ -51,15 +51,6 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
     ]
 
 
-def test_the_printed_leaderboard_begins_with_the_best_and_ends_without_a_value(warehouse):
-    of = {**HERE, **NO_TURNS, "place": 0, "form": "floor", "subset_label": "", "subset_value": ""}
-    values = {"a": 10.0, "b": None, "c": 30.0, "d": 20.0}
-    rows = [{**of, "model": model, "value": value} for model, value in values.items()]
-    put(warehouse, {"evaluate.scores": rows})
-    printed = warehouse.read("evaluate/overall", {"release_ids": [HERE["release_id"]]}).to_pylist()
-    assert [row["model"] for row in printed] == ["c", "d", "a", "b"]
-
-
 def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehouse) -> None:
     """`m` is archived everywhere, `n` on one of two releases; `o` has scores on the other one."""
     card = {"benchmark": "b", "kind": "benchmark", "origin": "imported", "review_policy": "none"}
@@ -76,17 +67,46 @@ def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehou
     assert [(row["release_id"], row["model"]) for row in lacking] == [("r", "o"), ("s", "n")]
 
 
-def test_what_has_no_reference_counts_in_no_score(warehouse: Warehouse) -> None:
+def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in_no_score(
+    warehouse,
+):
+    """The judge repeated its judgment of turn 1 twice, and once it failed."""
     place = {**HERE, "model": "m", "item_id": "i", "trial": "plain"}
-    given = [{"status": "judged", "value": 7.0}, {"status": "no_reference"}, {"status": "empty"}]
-    observed = [{"value": None, **place, "turn": turn, **of} for turn, of in enumerate(given, 1)]
-    answers = [{**place, "status": "answered", "answer": "A.", "turn": n} for n in range(1, 4)]
+    observed = [
+        {**place, "turn": turn, "replicate": replicate, "status": status, "value": value}
+        for turn, replicate, status, value in (
+            (1, 2, "judged", 3.0),
+            (1, 0, "judged", 8.0),
+            (1, 1, "failed", None),
+            (2, 0, "no_reference", None),
+            (3, 0, "empty", None),
+            (4, 0, "judged", 7.0),
+        )
+    ]
+    answers = [{**place, "status": "answered", "answer": "A.", "turn": n} for n in range(1, 5)]
     put(warehouse, {"evaluate.answers": answers, "evaluate.observations": observed})
     rows = warehouse.read("evaluate/observed_of", {"release_id": "r", "models": ["m"]}).to_pylist()
-    assert [tuple(row[name] for name in ("turn", "status", "value")) for row in rows] == [
-        (1, "judged", 7.0),
-        (3, "empty", None),
+    names = ("turn", "status", "value", "replicates")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        (1, "judged", 5.5, [8.0, 3.0]),
+        (3, "empty", None, None),
+        (4, "judged", 7.0, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("other", "models"),
+    [
+        *[({}, []), ({"kind": "key"}, []), ({"kind": "caption"}, ["m"])],
+        *[({"release_id": "s"}, ["m"]), ({"item_id": "k"}, ["m"]), ({"turn": 2}, ["m"])],
+    ],
+)
+def test_an_answer_is_judged_by_the_answer_or_key_of_its_turn(warehouse, other, models) -> None:
+    turn = {**HERE, "model": "m", "item_id": "i", "turn": 1, "status": "answered", "answer": "A."}
+    reference = {**turn, "kind": "answer", **other}
+    put(warehouse, {"evaluate.answers": [turn], "release.references": [reference]})
+    found = warehouse.read("evaluate/unjudgeable_of", {"release_id": "r"}).to_pylist()
+    assert [row["model"] for row in found] == models
 
 
 def test_a_picture_that_another_release_lacks_is_not_lost_here(warehouse: Warehouse) -> None:
@@ -108,16 +128,17 @@ def test_a_picture_that_another_release_lacks_is_not_lost_here(warehouse: Wareho
 
 
 def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
-    """Turn 1 was given to every model. Turn 2 of `n` was lost, that of `o` judged, and the judge failed
-    on that of `p`; of `m` it is left to judge."""
+    """Turn 1 was given to every model. Turn 2 of `n` was lost, that of `o` judged, that of `q`, which
+    is from a file, too, and the judge failed on that of `p`; of `m` it is left to judge."""
     place = {**HERE, "item_id": "i", "trial": "t"}
     references = [{**place, "turn": turn, "kind": "answer"} for turn in (1, 2)]
     put(warehouse, {"release.references": references})
     given = {**place, "turn": 1, "status": "given", "answer": "A."}
     answered = {**place, "turn": 2, "status": "answered", "answer": "B.", "call_key": "call"}
     lost = {**place, "turn": 2, "status": "failed", "answer": None}
-    answers = [{**given, "model": model} for model in "mnop"]
+    answers = [{**given, "model": model} for model in "mnopq"]
     answers += [{**answered, "model": model} for model in "mop"] + [{**lost, "model": "n"}]
+    answers.append(of_file := {**answered, "model": "q", "call_key": None})
     put(warehouse, {"evaluate.answers": answers})
     judgment = {**answered, "judge": "j", "answer_call_key": "call"}
     failure = {**answered, "stage": "judgments", "asked": "j"}
@@ -128,7 +149,10 @@ def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
     put(
         warehouse,
         {
-            "evaluate.judgments": [{**judgment, "model": "o"}]
+            "evaluate.judgments": [
+                {**judgment, "model": "o"},
+                {**of_file, "judge": "j", "call_key": "x"},
+            ]
             + [{**judgment, "model": "m", **other} for other in near_judgments],
             "evaluate.failed": [{**failure, "model": "p"}]
             + [{**failure, "model": "m", **other} for other in near_failures],
@@ -240,7 +264,7 @@ def test_people_score_an_answer_with_all_that_was_shown_up_to_its_turn(warehouse
     tables = {"release.items": of_item, "release.images": images, "release.turns": turns}
     tables |= {"release.references": turns, "evaluate.answers": answers}
     put(warehouse, {**tables, "evaluate.judgments": answers})
-    drawn = {"n_answers": 50, "n_seed": 0, "apart": ["n"], "orders": ["A"]}
+    drawn: dict[str, object] = {"n_answers": 50, "n_seed": 0, "apart": ["n"], "orders": ["A"]}
     found = {
         row["answer"]: row for row in warehouse.read("evaluate/score_candidates", drawn).to_pylist()
     }
@@ -259,6 +283,10 @@ def test_people_score_an_answer_with_all_that_was_shown_up_to_its_turn(warehouse
             if each["turn"] < row["turn"] and place.items() <= each.items()
         ]
         assert candidate["earlier"] == (before if row["item_id"] == "k" else [])
+    current = [{"name": release_id, "release_id": release_id} for release_id in "rz"]
+    put(warehouse, {"release.current": current})
+    of_each = warehouse.read("evaluate/score_candidates", {**drawn, "n_answers": 1}).to_pylist()
+    assert len(of_each) == 2
 
 
 JUDGED = {**HERE, "judge": "j", "judge_version": "v", "replicate": 0, "trial": "plain", "turn": 1}
@@ -294,7 +322,13 @@ def judge(
 
 def test_a_judge_with_one_score_is_marked_with_its_numbers(warehouse: Warehouse) -> None:
     (row,) = judge(warehouse, 20, lambda n, _: 5.0 if n else 7.0)
-
+    of = [{"release_id": "s"}, {"judge": "k"}, {"judge_version": "w"}, {}]
+    scores = [{**JUDGED, **NO_TURNS, "form": "floor", "subset_label": "", **other} for other in of]
+    put(warehouse, {"evaluate.scores": scores})
+    marked = warehouse.select("evaluate.leaderboard", constant_score=5).to_pylist()
+    assert [(each["release"], each["judge"], each["judge_version"]) for each in marked] == [
+        ("r", "j", "v")
+    ]
     assert row["judge"] == "j" and row["constant_share"] == 39 / 40
     assert constant_scores_sentence(row) == (
         "Judge j on r: 97 % of its scores of 40 different answers to 20 items are 5, so they do not "
@@ -305,8 +339,24 @@ def test_a_judge_with_one_score_is_marked_with_its_numbers(warehouse: Warehouse)
 @pytest.mark.parametrize(
     "of",
     [
+        # Equal scores of 30 answers to 5 items, and 19 of 20 scores that are equal.
+        {"n_items": 5, "score": lambda *_: 10.0, "models": "abcdef"},
+        {"n_items": 20, "score": lambda n, _: 5.0 + (n % 20 == 0)},
+        # The mean score of the answer that two of three models gave is that of the other answer.
+        {"n_items": 20, "score": lambda n, _: (4.0, 6.0, 5.0)[n % 3], "models": ["ax", "ay", "b"]}
+        | {"answer": "{model[0]}"},
+    ],
+)
+def test_scores_of_enough_answers_to_enough_items_are_constant(warehouse, of) -> None:
+    assert len(judge(warehouse, **of)) == 1
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
         # All tens on a few items may be deserved.
         {"n_items": 3, "score": lambda *_: 10.0},
+        {"n_items": 7, "score": lambda *_: 10.0, "models": "abcd"},
         {"n_items": 4, "score": lambda *_: 10.0, "models": [f"m{n}" for n in range(9)]},
         # One answer in ten has another score.
         {"n_items": 20, "score": lambda n, _: 5.0 + (n % 10 == 0)},

@@ -124,6 +124,7 @@ QUERIES = [
         "evaluate/queued_answers",
         QUEUE,
         "release_id model item_id trial turn",
+        keys="release_id model item_id trial turn",
         values={
             **QUEUED,
             "content": '{"question": "question", "answer": "answer", "reference": "reference"}',
@@ -164,6 +165,7 @@ QUERIES = [
         "evaluate/report_paths",
         "evaluate.reports release.current",
         "name +release_id +path",
+        values={"n_models": 1},
         others={"n_models": 0},
     ),
     Query(
@@ -256,6 +258,33 @@ QUERIES = [
         others={"settings": None},
         shown={"label": "{model}"},
     ),
+    Query(
+        "evaluate.provenance",
+        "evaluate.observations evaluate.answers evaluate.judgments? evaluate.extractions? "
+        "release.releases? release.items release.turns release.references? release.images?",
+        keys="release_id model judge judge_version replicate item_id trial turn part",
+        values={
+            "evaluate.answers.prompt_version": "answer_prompt_version",
+            "evaluate.extractions.call_key": "extractor_call_key",
+            "evaluate.extractions.prompt_version": "extractor_prompt_version",
+            "evaluate.judgments.prompt_version": "judge_prompt_version",
+            "evaluate.judgments.provider": "judge_provider",
+            "evaluate.observations.call_key": "judge_call_key",
+            "release.turns.prompt_version": "question_prompt_version",
+            "release.turns.call_key": "question_call_key",
+            "release.references.prompt_version": "reference_prompt_version",
+            "release.references.call_key": "reference_call_key",
+            **{"review_policy": "all", "review_share": 0.3, "revision": 4, "score": 6.0},
+            **{"release.releases.kind": "benchmark", "release.releases.origin": "built"},
+        },
+        shown={
+            f"{of}_{name}": f"{of}_{name}"
+            for of in ("answer", "extractor", "judge", "question", "reference")
+            for name in ("prompt_version", "call_key")
+        }
+        | {"release": "{release_id}", "item": "{item_id}", "provider": "judge_provider"}
+        | {"answer_status": "answered", "reading": "reading"},
+    ),
 ]
 
 
@@ -329,16 +358,22 @@ def neighbours(query: Query) -> Iterator[tuple[str, Row, Row]]:
     """Two rows that a column orders and all later ones would order the other way, and two rows that
     differ in one column of a key."""
     order = query.order.split()
-    names = [name.strip("+-") for name in order]
-    for place, (column, name) in enumerate(zip(order, names, strict=True)):
-        first, second = (
-            {each: value_of(query, each, step) for each in names[place:]} for step in (2, 1)
+    for place, column in enumerate(order):
+        later, earlier = (
+            {
+                name.strip("+-"): value_of(
+                    query, name.strip("+-"), 3 - step if name[0] == "-" else step
+                )
+                for name in order[place:]
+            }
+            for step in (2, 1)
         )
-        if column[0] == "-":
+        name = column.strip("+-")
+        first, second = {**later, name: earlier[name]}, {**earlier, name: later[name]}
+        if column[0] != "+":
             yield name, first, second
+        if column[0] == "-":
             yield f"{name} without", first, {**second, name: None}
-        elif column[0] != "+":
-            yield name, {**first, name: second[name]}, {**second, name: first[name]}
     for name in query.keys.split():
         yield f"{name} alone", *({name: value_of(query, name, step)} for step in (1, 2))
 
@@ -388,4 +423,6 @@ def test_an_answer_of_a_file_has_no_call_and_is_shown(
     query: Query, empty_warehouse: Warehouse
 ) -> None:
     without_call = {"evaluate.answers.call_key": None, "answer_call_key": None}
-    assert result_of(empty_warehouse, query, row_of(query, without_call)) != []
+    row = row_of(query, without_call)
+    assert result_of(empty_warehouse, query, row) != []
+    assert result_of(empty_warehouse, query, row, without="evaluate.answers") == []

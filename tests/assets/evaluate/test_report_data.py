@@ -206,11 +206,16 @@ def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(wareho
     """So a category never has more images than the release."""
     images = warehouse.sql("FROM release.images").to_pylist()
     put(warehouse, {"release.images": [*images, *({**row, "item_id": "j"} for row in images)]})
+    categories = {1: ["Art", "Boats"], 2: ["Boats", "Cats"]}
+    pages = [
+        {"page_url": f"https://example.org/{page}", "categories": of}
+        for page, of in categories.items()
+    ]
+    put(warehouse, {"ingest.pages": pages})
 
-    counts = warehouse.read(
-        "evaluate/page_categories_of", {"release_id": "mmdu-1", "n_categories": 20}
-    )
-    assert counts.to_pylist() == [{"category": "Boats", "n": 1}]
+    of_most = {"release_id": "mmdu-1", "n_categories": 2}
+    counts = warehouse.read("evaluate/page_categories_of", of_most).to_pylist()
+    assert counts == [{"category": "Boats", "n": 2}, {"category": "Art", "n": 1}]
 
 
 RELEASE = "mmbench-1"

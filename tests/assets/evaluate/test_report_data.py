@@ -208,7 +208,7 @@ def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(wareho
     put(warehouse, {"release.images": [*images, *({**row, "item_id": "j"} for row in images)]})
     categories = {1: ["Art", "Boats"], 2: ["Boats", "Cats"]}
     pages = [
-        {"page_url": f"https://example.org/{page}", "categories": of}
+        {"page_id": f"{page}", "page_url": f"https://example.org/{page}", "categories": of}
         for page, of in categories.items()
     ]
     put(warehouse, {"ingest.pages": pages})

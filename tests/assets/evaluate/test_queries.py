@@ -52,19 +52,23 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
 
 
 def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehouse) -> None:
-    """`m` is archived everywhere, `n` on one of two releases; `o` has scores on the other one."""
+    """`m` is archived everywhere, `n` on one of two releases; `o` has scores on the other one, and `p`
+    on none. The third release is no benchmark."""
     card = {"benchmark": "b", "kind": "benchmark", "origin": "imported", "review_policy": "none"}
-    releases = [{**card, "name": f"name {each}", "release_id": each} for each in "rsz"]
+    releases = [{**card, "name": f"name {each}", "release_id": each} for each in "rstz"]
+    releases[2] |= {"benchmark": None, "kind": "instruction"}
     hidden = {"judge": "", "state": "archived"}
     archive = [
         {**hidden, "model": "m", "release_id": ""},
         {**hidden, "model": "n", "release_id": "r"},
     ]
     scores = [{**HERE, **NO_TURNS, "model": "o", "form": "floor", "release_id": "s"}]
-    tables = {"release.releases": releases, "release.current": releases[:2]}
+    tables = {"release.releases": releases, "release.current": releases[2::-1]}
     put(warehouse, {**tables, "evaluate.archive": archive, "evaluate.scores": scores})
-    lacking = warehouse.read("evaluate/unscored", {"models": [*"mno"]}).to_pylist()
-    assert [(row["release_id"], row["model"]) for row in lacking] == [("r", "o"), ("s", "n")]
+    lacking = warehouse.read("evaluate/unscored", {"models": [*"ponm"]}).to_pylist()
+    assert [(row["release_id"], row["model"]) for row in lacking] == [
+        *[("r", "o"), ("r", "p"), ("s", "n"), ("s", "p")]
+    ]
 
 
 def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in_no_score(
@@ -92,6 +96,98 @@ def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in
         (3, "empty", None, None),
         (4, "judged", 7.0, None),
     ]
+
+
+def test_the_sample_browser_counts_what_items_and_answers_have(warehouse: Warehouse) -> None:
+    """Item `k` comes first and has nothing. Another release has the items, too."""
+    items = [{**HERE, "item_id": item, "ordinal": n} for n, item in ((2, "i"), (1, "k"))]
+    of = {**HERE, "item_id": "i", "turn": 1}
+    turns = [{**of, "question": "Q"}, {**of, "turn": 2, "question": "QQQ"}]
+    references = [
+        {**of, "kind": kind, "reference": "R" * n} for kind, n in (("key", 1), ("answer", 5))
+    ]
+    answers = [{**of, "model": "m", "status": "answered", "answer": text} for text in ("A", "AA")]
+    answers += [{**of, "model": model, "status": "failed"} for model in ("n", "archived")]
+    answers += [{**answers[0], "item_id": "k"}]
+    tables: dict[str, list[dict[str, object]]] = {
+        "release.items": items,
+        "release.turns": turns,
+        "release.references": references,
+        "release.images": [{**of, "position": position} for position in (1, 2, 3)],
+        "evaluate.answers": [{**row, "trial": f"{n}"} for n, row in enumerate(answers)],
+    }
+    rows = {
+        table: [*rows, *({**row, "release_id": "s"} for row in rows)]
+        for table, rows in tables.items()
+    }
+    archived = [{"model": "archived", "judge": "", "release_id": "", "state": "archived"}]
+    put(warehouse, {**rows, "evaluate.archive": archived})
+    counts = warehouse.read("evaluate/site_counts", {"release_id": "r"}).to_pylist()
+    assert [tuple(row.values()) for row in counts] == [(0, 0, 0, 0), (2, 3, 4, 6)]
+    of_answers = warehouse.read("evaluate/site_answer_counts", {"release_id": "r"}).to_pylist()
+    assert sorted(tuple(row.values()) for row in of_answers) == [
+        (1, "m", ["answered"], 1),
+        (2, "m", ["answered"], 3),
+        (2, "n", ["failed"], 0),
+    ]
+
+
+def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_version(
+    warehouse: Warehouse,
+) -> None:
+    """Of `m` under judge `j`, `g2` deviates most; `g1` and `g3` are next, and two are shown."""
+    of = {**HERE, "analysis": "prompt_sensitivity", "subset_label": "group", "unit": "items"}
+    of |= {"judge": "j", "judge_version": "v", "subject": "m", "metric": "Rating"}
+    deviations = {"g1": 2.0, "g2": 3.0, "g3": 2.0}
+    others = [{"subject": "n"}, {"judge_version": "w"}, {"judge": "k"}]
+    spreads = [{**of, "subset_value": group, "value": value} for group, value in deviations.items()]
+    spreads += [{**of, **other, "subset_value": "g1", "value": 1.0} for other in others]
+    spreads += [{**of, "subset_value": "g1", "value": 9.0, "release_id": "s"}]
+    spreads += [{**of, "subset_value": "g1", "value": 9.0, "subset_label": "style"}]
+    spreads += [{**of, "subject": "even", "subset_value": "g1", "value": 0.0}]
+    findings = [{**row, "measure": "deviation"} for row in spreads]
+    findings += [{**row, "measure": "mean", "value": 10 * row["value"]} for row in spreads]
+    items = [
+        {**HERE, "item_id": f"{group} {n}", "group_id": group, "ordinal": n}
+        for group, n in (("g2", 2), ("g2", 1), ("g1", 3), ("g3", 4))
+    ]
+    observed = {**HERE, "model": "m", "judge": "j", "judge_version": "v", "metric": "Rating"}
+    observed |= {"item_id": "g2 1", "status": "judged", "call_key": "call"}
+    near = [{"model": "o"}, {"judge": "l"}, {"judge_version": "x"}, {"metric": "other"}]
+    near += [{"item_id": "other"}, {"release_id": "s"}]
+    values = [
+        {"value": 3.0},
+        {"value": 6.0, "replicate": 1},
+        *({**of, "value": 0.0} for of in near),
+    ]
+    put(
+        warehouse,
+        {
+            "evaluate.findings": findings[::-1],
+            "release.items": [*items, *({**row, "release_id": "s"} for row in items)],
+            "evaluate.observations": [{**observed, "replicate": 0, **value} for value in values],
+        },
+    )
+    params = {"release_id": "r", "n_groups": 2, "metric": "Rating"}
+    names = ("judge", "judge_version", "model", "group_id", "mean", "deviation", "item_id", "value")
+    widest = warehouse.read("evaluate/widest_groups_of", params).to_pylist()
+    assert [tuple(row[name] for name in names) for row in widest] == [
+        ("j", "v", "m", "g2", 30.0, 3.0, "g2 1", 4.5),
+        ("j", "v", "m", "g2", 30.0, 3.0, "g2 2", None),
+        ("j", "v", "m", "g1", 20.0, 2.0, "g1 3", None),
+        ("j", "v", "n", "g1", 10.0, 1.0, "g1 3", None),
+        ("j", "w", "m", "g1", 10.0, 1.0, "g1 3", None),
+        ("k", "v", "m", "g1", 10.0, 1.0, "g1 3", None),
+    ]
+
+
+def test_the_view_of_an_analysis_has_its_findings_alone(warehouse: Warehouse) -> None:
+    names = ("language_gaps", "prompt_sensitivity", "model_groups", "judge_quality")
+    names += ("extraction_quality", "task_clusters")
+    put(warehouse, {"evaluate.findings": [{"analysis": name, "value": 1.0} for name in names]})
+    for name in names:
+        found = warehouse.select(f"evaluate.{name}").to_pylist()
+        assert [row["analysis"] for row in found] == [name]
 
 
 @pytest.mark.parametrize(

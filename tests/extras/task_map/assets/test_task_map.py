@@ -55,6 +55,26 @@ def families() -> list[Row]:
     return found
 
 
+def test_scores_of_tasks_are_of_the_first_metric_that_each_judge_splits(
+    empty_warehouse: Warehouse,
+) -> None:
+    of = scores("read", (50.0,))[0] | {"place": 1}
+    near: list[Row] = [{"subset_label": "another"}, {"form": "judged"}, {"aggregation": "macro"}]
+    near += [{"value": None}, {"value": float("inf"), "ci_high": float("inf")}, {"place": 2}]
+    shown = ("release_id", "judge", "judge_version", "subset_value", "model")
+    others: list[Row] = [{name: f"z {name}", "place": 3} for name in shown[:3]]
+    others += [{"subset_value": "z task"}, {"model": "z model"}]
+    rows = [of | other for other in others]
+    not_shown = [of | {"model": f"{n}", "metric": "b"} | other for n, other in enumerate(near)]
+    put(empty_warehouse, {"evaluate.scores": [*rows, *not_shown, of]})
+    found = empty_warehouse.read("evaluate/task_scores", {"label": "task"}).to_pylist()
+    in_order = sorted([of, *rows], key=lambda row: [row[name] for name in shown])
+    assert found == [
+        {name: row["subset_value" if name == "task" else name] for name in found[0]}
+        for row in in_order
+    ]
+
+
 def materialize(desk: Desk, **config: Any) -> Row:
     """Metadata of the asset."""
     result = dg.materialize(

@@ -175,6 +175,40 @@ def test_a_release_keeps_its_report_when_it_is_not_in_force_any_more(warehouse: 
     assert [row["release_id"] for row in reported] == ["instruct-1", "mmdu-1"]
 
 
+def test_current_releases_are_reported_first_and_the_others_by_name_and_age(warehouse) -> None:
+    """With their languages: their own one, else those of the pages of their images."""
+    releases = [
+        {"release_id": release_id, "name": name, "created_at": created_at, "language": language}
+        | {"kind": "benchmark", "origin": "built", "review_policy": "none"}
+        for release_id, name, created_at, language in (
+            ("other", "b", "2026-04-01", None),
+            ("old", "a", "2026-01-01", "fr"),
+            ("new", "a", "2026-02-01", None),
+            ("current", "z", "2026-03-01", None),
+        )
+    ]
+    languages = {"1": "en", "2": "en", "3": "de"}
+    pages = [
+        {"page_id": page, "page_url": page, "language": language}
+        for page, language in languages.items()
+    ]
+    images = [
+        {"release_id": release_id, "page_url": page, "position": int(page)}
+        for release_id in ("old", "new")
+        for page in languages
+    ]
+    tables: dict[str, list[Row]] = {"release.releases": releases, "evaluate.reports": releases[:3]}
+    tables |= {"release.current": releases[3:], "release.images": images, "ingest.pages": pages}
+    put(warehouse, tables)
+    reported = warehouse.read("evaluate/reported_releases").to_pylist()
+    assert [(row["release_id"], row["languages"]) for row in reported] == [
+        ("current", []),
+        ("new", ["de", "en"]),
+        ("old", ["fr"]),
+        ("other", []),
+    ]
+
+
 def test_the_ends_of_a_scale_are_those_of_the_shown_number() -> None:
     spread = metric_row(GroupSpread(name="alignment", observation="score", lowest=0.5))
     assert (spread["low"], spread["high"], spread["inverse"]) == (2.0, None, True)

@@ -1,8 +1,7 @@
 """Queries give rows in a stated order, each value in the column of its name, and rows of one kind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import pytest
@@ -26,7 +25,9 @@ VALUES: Row = {
         "held_out": 0.4,
     },
     **{"ordinal": 1, "turn": 1, "position": 1, "size": 2, "replicate": 0, "access": "open"},
-    **{"winner": "tie", "reason": None, "stage": "answers", "trained_on": ["x", "y"]},
+    **{"winner": "tie", "reason": None, "stage": "answers", "trained_on": ["x", "y"], "n_units": 3},
+    **{"difference": 10.0, "p": 0.1, "p_holm": 0.2, "kind": "benchmark", "origin": "built"},
+    **{"review_policy": "all", "review_share": 0.3, "revision": 4, "score": 6.0},
 }
 """Values of columns. A text is the name of its column, and a number after it where rows differ."""
 OF_TABLE: dict[str, Row] = {
@@ -34,11 +35,10 @@ OF_TABLE: dict[str, Row] = {
     "evaluate.extractions": {"value": "reading"},
     "evaluate.second_readings": {"value": "reading"},
     "evaluate.failed": {"reason": "unread"},
+    "evaluate.score_queue": {"item_id": "queue", "kind": "pair"},
     "release.references": {"kind": "answer"},
 }
 """Values of columns that mean something else in a table."""
-FEW = {"form": ("common", "floor"), "status": ("judged", "not_judged")}
-"""The first and the second value of columns that have few."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Query:
         tables: The tables that have the row. One with `?` need not have it.
         order: Columns that order the result. One with `-` descends, without a value last; one with
             `+` is of a key or shown, and does not order.
-        keys: Further columns of keys.
+        keys: Columns in which alone two rows may differ.
         params: Parameters of the query, and values of the row.
         values: Further values of the row, by column, or by table and column.
         others: Values of the row with which it is not shown.
@@ -67,19 +67,31 @@ class Query:
     also: dict[str, Row] = field(default_factory=dict)
     shown: Row = field(default_factory=dict)
 
+    @property
+    def text(self) -> str:
+        return sql_text(self.name) if "/" in self.name else ""
+
 
 R = {"release_id": "release_id 1"}
 EVERY = ["release_id", "release_id 1", "release_id 2"]
+ANSWER = "release_id model item_id trial turn"
 SCORED = "evaluate.scores evaluate.ranks? evaluate.models?"
-OF_ALL = {"place": 1, "form": "common", "subset_label": "label"}
+JUDGED = {"evaluate.scores": {"form": "judged", "value": 44.0}}
+OF_RESULT: Row = {"label": "{model}", "trained_on": "x, y"}
+PART: Row = {"place": 1, "form": "common", "subset_label": "label"}
 QUEUE = "evaluate.score_queue evaluate.answers release.turns release.references"
-QUEUED: Row = {"evaluate.score_queue.item_id": "queue", "evaluate.score_queue.kind": "pair"}
+UNQUEUED = {"question": "?", "answer": "?", "reference": "?", "release.references.kind": "key"}
+GIVEN: Row = {"evaluate.answers.status": "given"}
+ASKED_TWICE: dict[str, Row] = {"evaluate.answers": {"trial": "another"}}
+CALLS = {"answer": "evaluate.answers", "extractor": "evaluate.extractions"}
+CALLS |= {"judge": "evaluate.judgments", "question": "release.turns"}
+CALLS |= {"reference": "release.references"}
+OF_CALLS = [(of, name) for of in CALLS for name in ("prompt_version", "call_key")]
 QUERIES = [
     Query(
         "evaluate/observed_of",
         "evaluate.observations evaluate.answers evaluate.judgments?",
         "judge judge_version model item_id trial turn part metric",
-        keys="release_id",
         params={**R, "models": ["model", "model 1", "model 2"]},
         values={"evaluate.judgments.provider": "judge_provider"},
         others={"model": "another"},
@@ -90,75 +102,56 @@ QUERIES = [
         SCORED,
         "benchmark release_id judge judge_version -value n_refused model",
         params={"release_ids": EVERY},
-        others={"release_id": "another", **OF_ALL},
+        others={"release_id": "another", **PART},
         also={"evaluate.scores": {"form": "all_items", "value": 33.0, "n_items": 20}},
         shown={"release": "{release_id}", "label": "{model}", "metric": "metric/aggregation"}
         | {"all_items": 33.0, "n_without_picture": 12, "n_no_answer": 15},
     ),
     Query(
-        "evaluate/overall_of",
-        SCORED,
-        "-value model judge judge_version",
-        keys="release_id",
-        params=R,
-        others=OF_ALL,
+        *("evaluate/overall_of", SCORED, "-value model judge judge_version", "release_id", R),
+        others=PART,
     ),
     Query(
-        "evaluate/pair_counts_of",
-        "evaluate.pairs",
-        "judge judge_version",
-        keys="release_id",
-        params=R,
+        *("evaluate/pair_counts_of", "evaluate.pairs", "judge judge_version", "release_id", R),
         shown={"n": 1},
     ),
     Query(
         "evaluate/pairs_of",
         "evaluate.pairs release.items",
         "judge judge_version ordinal +item_id turn model_a model_b",
-        keys="release_id",
         params=R,
         values={"answer_a_call_key": None, "answer_b_call_key": None, "group_id": None},
         shown={"cluster": "{item_id}"},
     ),
     Query(
-        "evaluate/queued_answers",
-        QUEUE,
-        "release_id model item_id trial turn",
-        keys="release_id model item_id trial turn",
+        *("evaluate/queued_answers", QUEUE, ANSWER, ANSWER),
         values={
-            **QUEUED,
-            "content": '{"question": "question", "answer": "answer", "reference": "reference"}',
+            "content": '{"question": "question", "answer": "answer", "reference": "reference"}'
         },
-        others={"question": "?", "answer": "?", "reference": "?", "release.references.kind": "key"},
+        others=UNQUEUED,
         shown={"queue_id": "queue"},
     ),
     Query(
-        "evaluate/queued_pairs",
-        f"{QUEUE} evaluate.judgments",
-        "release_id model item_id trial turn",
+        *("evaluate/queued_pairs", f"{QUEUE} evaluate.judgments", ANSWER),
         params={"orders": ["part"]},
         values={
-            **QUEUED,
             "content": '{"question": "question", "a": "answer", "b": "reference"}',
             "scores": [("better", 1.0), ("clearer", 0.0)],
         },
-        others={"question": "?", "answer": "?", "reference": "?", "release.references.kind": "key"}
-        | {"scores": [], "part": "grade"},
+        others={**UNQUEUED, "scores": [], "part": "grade"},
         also={"evaluate.judgments": {"replicate": 1}},
         shown={"queue_id": "queue", "place": "A", "dimension": "better"},
     ),
     Query(
         "evaluate/readings_of",
         "evaluate.extractions evaluate.answers evaluate.failed?",
-        keys="release_id model item_id trial turn",
-        params=R,
+        *("", ANSWER, R),
         shown={"value": "reading", "reason": "unread"},
     ),
     Query(
         "evaluate/second_readings_of",
         "evaluate.second_readings evaluate.answers",
-        keys="release_id model item_id trial turn",
-        params=R,
+        *("", ANSWER, R),
         shown={"value": "reading"},
     ),
     Query(
@@ -169,28 +162,22 @@ QUERIES = [
         others={"n_models": 0},
     ),
     Query(
-        "evaluate/results_of",
-        SCORED,
+        *("evaluate/results_of", SCORED),
         "judge judge_version place subset_label subset_value -value n_refused model",
-        keys="release_id",
-        params=R,
+        *("release_id", R),
         values={"subset_label": "label", "subset_value": "value"},
         others={"form": "common"},
-        also={"evaluate.scores": {"form": "judged", "value": 44.0}},
-        shown={"judged_only": 44.0, "label": "{model}", "trained_on": "x, y"},
+        also=JUDGED,
+        shown={**OF_RESULT, "judged_only": 44.0},
     ),
     Query(
-        "evaluate/results_of",
-        SCORED,
-        "form -value n_refused model",
-        keys="release_id judge judge_version metric aggregation model",
-        params=R,
-        shown={"label": "{model}", "trained_on": "x, y"},
+        *("evaluate/results_of", SCORED, "form -value n_refused model"),
+        *("judge judge_version metric aggregation model", R),
+        shown=OF_RESULT,
     ),
     Query(
         "evaluate/score_candidates",
-        "evaluate.judgments release.current release.items release.turns release.references "
-        "evaluate.answers",
+        f"{QUEUE.partition(' ')[2]} evaluate.judgments release.current release.items",
         "benchmark model item_id turn trial +answer",
         params={"n_answers": 50, "n_seed": 0, "apart": ["apart"], "orders": ["part"]},
         values={"evaluate.answers.status": "refused"},
@@ -202,36 +189,25 @@ QUERIES = [
         also={"evaluate.judgments": {"part": "grade"}},
         shown={"is_pair": True},
     ),
+    Query("evaluate/subsets_of", "evaluate.smallest_subsets", "size +judge", "release_id", R),
     Query(
-        "evaluate/subsets_of",
-        "evaluate.smallest_subsets",
-        "size +judge",
-        keys="release_id",
-        params=R,
-    ),
-    Query(
-        "evaluate/unjudgeable_of",
-        "evaluate.answers",
-        "model",
-        keys="release_id",
-        params=R,
-        others={"evaluate.answers.status": "given"},
-        also={"evaluate.answers": {"trial": "another"}},
+        *("evaluate/unjudgeable_of", "evaluate.answers", "model", "release_id", R),
+        others=GIVEN,
+        also=ASKED_TWICE,
     ),
     Query(
         "evaluate/unjudged",
         "evaluate.answers release.references",
         "benchmark release_id model",
         params={"judges": ["judge"]},
-        others={"evaluate.answers.status": "given"},
-        also={"evaluate.answers": {"trial": "another"}},
+        others=GIVEN,
+        also=ASKED_TWICE,
     ),
     Query(
-        "evaluate.leaderboard",
-        SCORED,
+        *("evaluate.leaderboard", SCORED),
         "benchmark release_id judge judge_version place metric aggregation -value n_refused model",
         others={"form": "common", "subset_label": "label"},
-        also={"evaluate.scores": {"form": "judged", "value": 44.0}},
+        also=JUDGED,
         shown={"release": "{release_id}", "metric": "{metric}/{aggregation}", "ranks": "2-4"}
         | {"label": "{model}", "judged_only": 44.0, "related": "family"},
     ),
@@ -239,8 +215,8 @@ QUERIES = [
         "evaluate.training_effects",
         "evaluate.comparisons evaluate.models evaluate.scores",
         "release_id judge judge_version place +metric",
-        keys="metric aggregation",
-        values={"model": "second", "difference": 10.0, "p": 0.1, "p_holm": 0.2, "n_units": 3},
+        "metric aggregation",
+        values={"model": "second"},
         others={"evaluate.comparisons.form": "common", "evaluate.scores.form": "common"}
         | {"evaluate.scores.subset_label": "label"},
         also={
@@ -251,9 +227,7 @@ QUERIES = [
         | {"value_before": 50.0, "value_after": 60.0},
     ),
     Query(
-        "evaluate.candidates",
-        "evaluate.answers",
-        "release_id model",
+        *("evaluate.candidates", "evaluate.answers", "release_id model"),
         values={"settings": [("model", "served")]},
         others={"settings": None},
         shown={"label": "{model}"},
@@ -262,42 +236,16 @@ QUERIES = [
         "evaluate.provenance",
         "evaluate.observations evaluate.answers evaluate.judgments? evaluate.extractions? "
         "release.releases? release.items release.turns release.references? release.images?",
-        keys="release_id model judge judge_version replicate item_id trial turn part",
-        values={
-            "evaluate.answers.prompt_version": "answer_prompt_version",
-            "evaluate.extractions.call_key": "extractor_call_key",
-            "evaluate.extractions.prompt_version": "extractor_prompt_version",
-            "evaluate.judgments.prompt_version": "judge_prompt_version",
-            "evaluate.judgments.provider": "judge_provider",
-            "evaluate.observations.call_key": "judge_call_key",
-            "release.turns.prompt_version": "question_prompt_version",
-            "release.turns.call_key": "question_call_key",
-            "release.references.prompt_version": "reference_prompt_version",
-            "release.references.call_key": "reference_call_key",
-            **{"review_policy": "all", "review_share": 0.3, "revision": 4, "score": 6.0},
-            **{"release.releases.kind": "benchmark", "release.releases.origin": "built"},
-        },
-        shown={
-            f"{of}_{name}": f"{of}_{name}"
-            for of in ("answer", "extractor", "judge", "question", "reference")
-            for name in ("prompt_version", "call_key")
-        }
+        keys=f"{ANSWER} judge judge_version replicate part",
+        values={f"{CALLS[of]}.{name}": f"{of}_{name}" for of, name in OF_CALLS}
+        | {"evaluate.observations.call_key": "judge_call_key"}
+        | {"evaluate.judgments.provider": "judge_provider"},
+        shown={f"{of}_{name}": f"{of}_{name}" for of, name in OF_CALLS}
         | {"release": "{release_id}", "item": "{item_id}", "provider": "judge_provider"}
         | {"answer_status": "answered", "reading": "reading"},
     ),
 ]
-
-
 NAMES = [f"{query.name} {query.order}".rstrip() for query in QUERIES]
-TEXTS = [sql_text(query.name) if "/" in query.name else "" for query in QUERIES]
-SHOWN = [query for query, text in zip(QUERIES, TEXTS, strict=True) if "shown_" in text]
-OF_CALLS = [query for query, text in zip(QUERIES, TEXTS, strict=True) if "answer_call_key" in text]
-
-
-@cache
-def keys_of(warehouse: Warehouse) -> dict[str, list[str]]:
-    rules = warehouse.read("rules").to_pylist()
-    return {rule["table_name"]: rule["key"] for rule in rules[::-1] if rule["key"]}
 
 
 def row_of(query: Query, differing: Row) -> Row:
@@ -311,22 +259,17 @@ def row_of(query: Query, differing: Row) -> Row:
 
 
 def value_of(query: Query, name: str, step: int) -> Any:
-    if name in FEW:
-        return FEW[name][step - 1]
+    if name == "form":
+        return ("common", "floor")[step - 1]
     value = row_of(query, {})[name]
     return f"{name} {step}" if isinstance(value, str) else value + step
 
 
-def result_of(
-    warehouse: Warehouse, query: Query, *rows: Row, without: str = "", archived: Sequence[str] = ()
-) -> list[Row]:
+def result_of(warehouse: Warehouse, query: Query, *rows: Row, without: str = "") -> list[Row]:
     """What a query gives where its tables have the rows, one of each key."""
-    tables: dict[str, list[Row]] = {
-        "evaluate.archive": [
-            {"model": model, "judge": "", "release_id": "", "state": "archived"}
-            for model in archived
-        ]
-    }
+    rules = warehouse.read("rules").to_pylist()
+    keys = {rule["table_name"]: rule["key"] for rule in rules[::-1] if rule["key"]}
+    tables: dict[str, list[Row]] = {}
     for table in query.tables.replace("?", "").split():
         of_key = {}
         for row in rows:
@@ -337,7 +280,7 @@ def result_of(
             }
             for also in ({}, query.also.get(table, {})):
                 of_table = {**row, **OF_TABLE.get(table, {}), **own, **also}
-                names = keys_of(warehouse).get(table, [*of_table])
+                names = keys.get(table, [*of_table])
                 of_key[tuple(str(of_table.get(name)) for name in names)] = of_table
         tables[table] = [*of_key.values()] if table != without else []
     put(warehouse, tables)
@@ -404,25 +347,21 @@ def test_a_row_of_another_kind_is_not_shown_nor_one_that_lacks_a_part(
     for name, value in query.others.items():
         assert result_of(empty_warehouse, query, row_of(query, {name: value})) == [], name
     for table in query.tables.split():
-        found = result_of(
-            empty_warehouse, query, row_of(query, {}), without=table.removesuffix("?")
-        )
-        assert len(found) == table.endswith("?"), table
+        of_others = result_of(empty_warehouse, query, row_of(query, {}), without=table.strip("?"))
+        assert len(of_others) == table.endswith("?"), table
 
 
-@pytest.mark.parametrize("query", SHOWN, ids=lambda query: query.name)
+@pytest.mark.parametrize("query", [each for each in QUERIES if "shown_" in each.text])
 def test_an_archived_model_is_not_shown(query: Query, empty_warehouse: Warehouse) -> None:
     row = row_of(query, {})
-    assert result_of(empty_warehouse, query, row, archived=["another"]) != []
-    archived = [row.get("model_a") or row["model"]]
-    assert result_of(empty_warehouse, query, row, archived=archived) == []
+    archived = {"judge": "", "release_id": "", "state": "archived"}
+    for model, n_shown in (("another", 1), (row.get("model_a") or row["model"], 0)):
+        put(empty_warehouse, {"evaluate.archive": [{**archived, "model": model}]})
+        assert len(result_of(empty_warehouse, query, row)) == n_shown
 
 
-@pytest.mark.parametrize("query", OF_CALLS, ids=lambda query: query.name)
-def test_an_answer_of_a_file_has_no_call_and_is_shown(
-    query: Query, empty_warehouse: Warehouse
-) -> None:
-    without_call = {"evaluate.answers.call_key": None, "answer_call_key": None}
-    row = row_of(query, without_call)
-    assert result_of(empty_warehouse, query, row) != []
+@pytest.mark.parametrize("query", [each for each in QUERIES if "answer_call_key IS" in each.text])
+def test_an_answer_of_a_file_has_no_call(query: Query, empty_warehouse: Warehouse) -> None:
+    row = row_of(query, {"evaluate.answers.call_key": None, "answer_call_key": None})
+    assert len(result_of(empty_warehouse, query, row)) == 1
     assert result_of(empty_warehouse, query, row, without="evaluate.answers") == []

@@ -51,6 +51,23 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
     ]
 
 
+def test_results_name_models_with_the_settings_that_differ(warehouse: Warehouse) -> None:
+    """A server differs only where it serves the same model. On another release `n` is `x`, too."""
+    settings = {
+        ("r", "m"): [("model", "x"), ("temperature", "0"), ("server", "a")],
+        ("r", "n"): [("model", "y"), ("temperature", "1"), ("server", "b")],
+        ("s", "n"): [("model", "x"), ("temperature", "1"), ("server", "b")],
+    }
+    of = {**HERE, **NO_TURNS, "form": "floor", "subset_label": "", "place": 0, "status": "refused"}
+    rows = [
+        {**of, "release_id": release_id, "model": model, "settings": each}
+        for (release_id, model), each in settings.items()
+    ]
+    put(warehouse, {"evaluate.answers": rows, "evaluate.scores": rows})
+    results = warehouse.read("evaluate/overall", {"release_ids": ["r"]}).to_pylist()
+    assert {row["model"]: row["label"] for row in results} == {"m": "m (T=0)", "n": "n (T=1)"}
+
+
 def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehouse) -> None:
     """`m` is archived everywhere, `n` on one of two releases; `o` has scores on the other one, and `p`
     on none. The third release is no benchmark."""
@@ -74,7 +91,8 @@ def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehou
 def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in_no_score(
     warehouse,
 ):
-    """The judge repeated its judgment of turn 1 twice, and once it failed."""
+    """The judge repeated its judgment of turn 1 twice, and once it failed. Another release lacks the
+    picture of the item, which is lost there."""
     place = {**HERE, "model": "m", "item_id": "i", "trial": "plain"}
     observed = [
         {**place, "turn": turn, "replicate": replicate, "status": status, "value": value}
@@ -88,8 +106,17 @@ def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in
         )
     ]
     answers = [{**place, "status": "answered", "answer": "A.", "turn": n} for n in range(1, 5)]
+    elsewhere = {"release_id": "s", "value": None}
+    answers.append({**answers[0], **elsewhere})
+    observed.append({**observed[0], **elsewhere, "status": "no_picture"})
     put(warehouse, {"evaluate.answers": answers, "evaluate.observations": observed})
-    rows = warehouse.read("evaluate/observed_of", {"release_id": "r", "models": ["m"]}).to_pylist()
+    rows, lost = (
+        warehouse.read(
+            "evaluate/observed_of", {"release_id": release_id, "models": ["m"]}
+        ).to_pylist()
+        for release_id in "rs"
+    )
+    assert [row["is_lost"] for row in [*rows, *lost]] == [False, False, False, True]
     names = ("turn", "status", "value", "replicates")
     assert [tuple(row[name] for name in names) for row in rows] == [
         (1, "judged", 5.5, [8.0, 3.0]),
@@ -139,7 +166,7 @@ def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_ve
     of = {**HERE, "analysis": "prompt_sensitivity", "subset_label": "group", "unit": "items"}
     of |= {"judge": "j", "judge_version": "v", "subject": "m", "metric": "Rating"}
     deviations = {"g1": 2.0, "g2": 3.0, "g3": 2.0}
-    others = [{"subject": "n"}, {"judge_version": "w"}, {"judge": "k"}]
+    others = [{"subject": "l"}, {"judge_version": "w"}, {"judge": "k"}]
     spreads = [{**of, "subset_value": group, "value": value} for group, value in deviations.items()]
     spreads += [{**of, **other, "subset_value": "g1", "value": 1.0} for other in others]
     spreads += [{**of, "subset_value": "g1", "value": 9.0, "release_id": "s"}]
@@ -164,7 +191,10 @@ def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_ve
         warehouse,
         {
             "evaluate.findings": findings[::-1],
-            "release.items": [*items, *({**row, "release_id": "s"} for row in items)],
+            "release.items": [
+                *items,
+                *({**row, "release_id": "s", "item_id": "another"} for row in items[:1]),
+            ],
             "evaluate.observations": [{**observed, "replicate": 0, **value} for value in values],
         },
     )
@@ -172,10 +202,10 @@ def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_ve
     names = ("judge", "judge_version", "model", "group_id", "mean", "deviation", "item_id", "value")
     widest = warehouse.read("evaluate/widest_groups_of", params).to_pylist()
     assert [tuple(row[name] for name in names) for row in widest] == [
+        ("j", "v", "l", "g1", 10.0, 1.0, "g1 3", None),
         ("j", "v", "m", "g2", 30.0, 3.0, "g2 1", 4.5),
         ("j", "v", "m", "g2", 30.0, 3.0, "g2 2", None),
         ("j", "v", "m", "g1", 20.0, 2.0, "g1 3", None),
-        ("j", "v", "n", "g1", 10.0, 1.0, "g1 3", None),
         ("j", "w", "m", "g1", 10.0, 1.0, "g1 3", None),
         ("k", "v", "m", "g1", 10.0, 1.0, "g1 3", None),
     ]
@@ -203,24 +233,6 @@ def test_an_answer_is_judged_by_the_answer_or_key_of_its_turn(warehouse, other, 
     put(warehouse, {"evaluate.answers": [turn], "release.references": [reference]})
     found = warehouse.read("evaluate/unjudgeable_of", {"release_id": "r"}).to_pylist()
     assert [row["model"] for row in found] == models
-
-
-def test_a_picture_that_another_release_lacks_is_not_lost_here(warehouse: Warehouse) -> None:
-    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain", "turn": 1}
-    there = {**place, "release_id": "another"}
-    observed = [{**place, "status": "judged", "value": 7.0}, {**there, "status": "no_picture"}]
-    answers = [{**of, "status": "answered", "answer": "A."} for of in (place, there)]
-    put(warehouse, {"evaluate.answers": answers, "evaluate.observations": observed})
-    lost = {
-        release_id: [
-            row["is_lost"]
-            for row in warehouse.read(
-                "evaluate/observed_of", {"release_id": release_id, "models": ["m"]}
-            ).to_pylist()
-        ]
-        for release_id in ("r", "another")
-    }
-    assert lost == {"r": [False], "another": [True]}
 
 
 def test_what_was_given_awaits_no_judge(warehouse: Warehouse) -> None:
@@ -419,12 +431,15 @@ def judge(
 def test_a_judge_with_one_score_is_marked_with_its_numbers(warehouse: Warehouse) -> None:
     (row,) = judge(warehouse, 20, lambda n, _: 5.0 if n else 7.0)
     of = [{"release_id": "s"}, {"judge": "k"}, {"judge_version": "w"}, {}]
-    scores = [{**JUDGED, **NO_TURNS, "form": "floor", "subset_label": "", **other} for other in of]
+    score = {**JUDGED, **NO_TURNS, "form": "floor", "subset_label": "", "place": 0}
+    scores = [{**score, **other} for other in of]
     put(warehouse, {"evaluate.scores": scores})
     marked = warehouse.select("evaluate.leaderboard", constant_score=5).to_pylist()
     assert [(each["release"], each["judge"], each["judge_version"]) for each in marked] == [
         ("r", "j", "v")
-    ]
+    ] and marked[0]["trained_on"] == []
+    rows = warehouse.read("evaluate/overall", {"release_ids": ["r", "s"]}).to_pylist()
+    assert [each["constant_score"] for each in rows].count(5.0) == 1
     assert row["judge"] == "j" and row["constant_share"] == 39 / 40
     assert constant_scores_sentence(row) == (
         "Judge j on r: 97 % of its scores of 40 different answers to 20 items are 5, so they do not "

@@ -52,7 +52,7 @@ class Query:
         keys: Columns in which alone two rows may differ.
         params: Parameters of the query, and values of the row.
         values: Further values of the row, by column, or by table and column.
-        others: Values of the row with which it is not shown.
+        others: Values with which the row is not shown, or several of them by a name.
         also: Further rows of tables, which differ from the row.
         shown: Texts and numbers of the result that have another name than in the row.
     """
@@ -78,6 +78,7 @@ ANSWER = "release_id model item_id trial turn"
 SCORED = "evaluate.scores evaluate.ranks? evaluate.models?"
 JUDGED = {"evaluate.scores": {"form": "judged", "value": 44.0}}
 OF_RESULT: Row = {"label": "{model}", "trained_on": "x, y"}
+NO_REFERENCE: Row = {"evaluate.observations.status": "no_reference", "value": None}
 PART: Row = {"place": 1, "form": "common", "subset_label": "label"}
 QUEUE = "evaluate.score_queue evaluate.answers release.turns release.references"
 UNQUEUED = {"question": "?", "answer": "?", "reference": "?", "release.references.kind": "key"}
@@ -94,7 +95,7 @@ QUERIES = [
         "judge judge_version model item_id trial turn part metric",
         params={**R, "models": ["model", "model 1", "model 2"]},
         values={"evaluate.judgments.provider": "judge_provider"},
-        others={"model": "another"},
+        others={"model": "another", "no reference": NO_REFERENCE},
         shown={"judge_provider": "judge_provider"},
     ),
     Query(
@@ -240,6 +241,8 @@ QUERIES = [
         values={f"{CALLS[of]}.{name}": f"{of}_{name}" for of, name in OF_CALLS}
         | {"evaluate.observations.call_key": "judge_call_key"}
         | {"evaluate.judgments.provider": "judge_provider"},
+        others={"not judged": NO_REFERENCE},
+        also={"release.references": {"kind": "key", "reference": "?", "call_key": "?"}},
         shown={f"{of}_{name}": f"{of}_{name}" for of, name in OF_CALLS}
         | {"release": "{release_id}", "item": "{item_id}", "provider": "judge_provider"}
         | {"answer_status": "answered", "reading": "reading"},
@@ -345,7 +348,8 @@ def test_a_row_of_another_kind_is_not_shown_nor_one_that_lacks_a_part(
     query: Query, empty_warehouse: Warehouse
 ) -> None:
     for name, value in query.others.items():
-        assert result_of(empty_warehouse, query, row_of(query, {name: value})) == [], name
+        row = row_of(query, value if isinstance(value, dict) else {name: value})
+        assert result_of(empty_warehouse, query, row) == [], name
     for table in query.tables.split():
         of_others = result_of(empty_warehouse, query, row_of(query, {}), without=table.strip("?"))
         assert len(of_others) == table.endswith("?"), table

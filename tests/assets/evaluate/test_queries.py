@@ -162,10 +162,10 @@ def test_the_sample_browser_counts_what_items_and_answers_have(warehouse: Wareho
 def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_version(
     warehouse: Warehouse,
 ) -> None:
-    """Of `m` under judge `j`, `g2` deviates most; `g1` and `g3` are next, and two are shown."""
+    """Of `m` under judge `j`, `g4` deviates most. The others deviate alike: two of them are shown."""
     of = {**HERE, "analysis": "prompt_sensitivity", "subset_label": "group", "unit": "items"}
     of |= {"judge": "j", "judge_version": "v", "subject": "m", "metric": "Rating"}
-    deviations = {"g1": 2.0, "g2": 3.0, "g3": 2.0}
+    deviations = {"g1": 2.0, "g2": 2.0, "g3": 2.0, "g4": 3.0}
     others = [{"subject": "l"}, {"judge_version": "w"}, {"judge": "k"}]
     spreads = [{**of, "subset_value": group, "value": value} for group, value in deviations.items()]
     spreads += [{**of, **other, "subset_value": "g1", "value": 1.0} for other in others]
@@ -176,10 +176,10 @@ def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_ve
     findings += [{**row, "measure": "mean", "value": 10 * row["value"]} for row in spreads]
     items = [
         {**HERE, "item_id": f"{group} {n}", "group_id": group, "ordinal": n}
-        for group, n in (("g2", 2), ("g2", 1), ("g1", 3), ("g3", 4))
+        for group, n in (("g4", 2), ("g4", 1), ("g1", 3), ("g2", 4), ("g3", 5))
     ]
     observed = {**HERE, "model": "m", "judge": "j", "judge_version": "v", "metric": "Rating"}
-    observed |= {"item_id": "g2 1", "status": "judged", "call_key": "call"}
+    observed |= {"item_id": "g4 1", "status": "judged", "call_key": "call"}
     near = [{"model": "o"}, {"judge": "l"}, {"judge_version": "x"}, {"metric": "other"}]
     near += [{"item_id": "other"}, {"release_id": "s"}]
     values = [
@@ -198,14 +198,15 @@ def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_ve
             "evaluate.observations": [{**observed, "replicate": 0, **value} for value in values],
         },
     )
-    params = {"release_id": "r", "n_groups": 2, "metric": "Rating"}
+    params = {"release_id": "r", "n_groups": 3, "metric": "Rating"}
     names = ("judge", "judge_version", "model", "group_id", "mean", "deviation", "item_id", "value")
     widest = warehouse.read("evaluate/widest_groups_of", params).to_pylist()
     assert [tuple(row[name] for name in names) for row in widest] == [
         ("j", "v", "l", "g1", 10.0, 1.0, "g1 3", None),
-        ("j", "v", "m", "g2", 30.0, 3.0, "g2 1", 4.5),
-        ("j", "v", "m", "g2", 30.0, 3.0, "g2 2", None),
+        ("j", "v", "m", "g4", 30.0, 3.0, "g4 1", 4.5),
+        ("j", "v", "m", "g4", 30.0, 3.0, "g4 2", None),
         ("j", "v", "m", "g1", 20.0, 2.0, "g1 3", None),
+        ("j", "v", "m", "g2", 20.0, 2.0, "g2 4", None),
         ("j", "w", "m", "g1", 10.0, 1.0, "g1 3", None),
         ("k", "v", "m", "g1", 10.0, 1.0, "g1 3", None),
     ]

@@ -237,8 +237,12 @@ def test_the_page_of_a_held_out_split_shows_no_answer_and_nothing_that_tells_it(
 
 
 def test_an_image_of_several_items_counts_once_in_the_categories_of_pages(warehouse):
-    """So a category never has more images than the release."""
+    """So a category never has more images than the release. Two images are of a page that is gone."""
     images = warehouse.sql("FROM release.images").to_pylist()
+    images += [
+        {**images[0], "release_id": "mmdu-1", "position": n, "image_id": f"{n}", "page_url": "gone"}
+        for n in (3, 4)
+    ]
     put(warehouse, {"release.images": [*images, *({**row, "item_id": "j"} for row in images)]})
     categories = {1: ["Art", "Boats"], 2: ["Boats", "Cats"]}
     pages = [

@@ -147,7 +147,7 @@ def test_the_first_is_that_of_the_highest_priority_then_of_the_queue(rows) -> No
 
 
 def test_gold_is_given_once_and_not_to_who_knows_its_original(rows) -> None:
-    for item_id in ("b1", "a2", "c1"):
+    for item_id in ("c1", "a2", "b1"):
         rows.add("items", {**ITEM, "item_id": item_id})
         rows.add("gold", {"item_id": item_id, "of_item": f"of {item_id}"})
     assert [rows.ask("next_gold", step=step)[0].item_id for step in (1, 2)] == ["a2", "b1"]
@@ -179,18 +179,20 @@ def test_gold_is_made_of_what_experts_decided_the_last_first(rows) -> None:
     statuses |= {"e": "approved", "f": "approved"}
     rows.add("standings", *({**STANDING, "item_id": i, "status": s} for i, s in statuses.items()))
     verdicts = {"d": "skip", "e": "accept"}
-    for item_id in "abacdef":
+    for item_id in "babcdef":
         of = {"item_id": item_id, "round": 1 if item_id == "e" else 2}
         rows.add("events", {**EVENT, **of, "verdict": verdicts.get(item_id, "accept")})
     rows.add("gold", {"item_id": "copy", "of_item": "f"})
-    assert [row.item_id for row in rows.ask("gold_candidates")] == ["a", "b"]
+    assert [row.item_id for row in rows.ask("gold_candidates")] == ["b", "a"]
 
 
 def test_holds_begin_with_those_that_expire_first(rows) -> None:
     for item_id, expires_at in {"x": "5", "a": "5", "z": "4", "old": "2"}.items():
-        rows.add("items", {**ITEM, "item_id": item_id})
+        rows.add("items", {**ITEM, "item_id": item_id, "title": f"title of {item_id}"})
         rows.add("locks", {**LOCK, "item_id": item_id, "expires_at": expires_at})
-    assert [row.item_id for row in rows.ask("holds")] == ["z", "a", "x"]
+    found = rows.ask("holds")
+    assert [row.item_id for row in found] == ["z", "a", "x"]
+    assert found[0] == ("z", "bob", 1, "4", "rewrite", "title of z")
 
 
 def test_needed_decisions_are_counted_by_kind(rows) -> None:

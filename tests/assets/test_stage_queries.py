@@ -755,3 +755,26 @@ def test_a_changed_entry_has_the_group_of_its_former_version_with_most_of_its_te
         ("new", "near", False, True, False),
         ("own", "own", True, False, False),
     ]
+
+
+def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    reasons = {"a": ("benchmark", "sampled"), "b": ("instruction", "sampled")}
+    reasons |= {"c": (None, "bridges_splits"), "d": (None, "bridges_splits")}
+    rows: Rows = {
+        "ingest.entries": [{"entry_id": each, "page_id": each} for each in reasons],
+        "cluster.splits": [
+            {"page_id": each, "split": split, "reason": reason}
+            for each, (split, reason) in reasons.items()
+        ],
+    }
+    found = asked(tables, "cluster/left_out_of_benchmarks", rows)
+    assert [(row["reason"], row["n"]) for row in found] == [
+        *(("bridges_splits", 2), ("in the instruction split", 1))
+    ]
+    vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
+    rows["cluster.embeddings"] = vectors
+    assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 2}]
+    rows["cluster.embeddings"] = vectors[:1]
+    assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 1}]

@@ -151,12 +151,15 @@ def test_gold_is_given_once_and_not_to_who_knows_its_original(rows) -> None:
         rows.add("items", {**ITEM, "item_id": item_id})
         rows.add("gold", {"item_id": item_id, "of_item": f"of {item_id}"})
     assert [rows.ask("next_gold", step=step)[0].item_id for step in (1, 2)] == ["a2", "b1"]
-    rows.add("events", {**EVENT, "item_id": "b1", "reviewer": "bob"}, {**EVENT, "item_id": "of c1"})
+    by_bob = [{**EVENT, "item_id": each, "reviewer": "bob"} for each in ("b1", "of b1")]
+    rows.add("events", *by_bob, {**EVENT, "item_id": "of c1"})
     rows.add("events", {**EVENT, "item_id": "a2", "event_id": 90})
     assert rows.ask("next_gold")[0].item_id == "b1"
     # A decision on gold that was taken back is made again; who has seen the original knows it.
     rows.add("events", {**EVENT, "item_id": "of b1", "event_id": 91})
-    rows.add("revocations", {"event_id": 90}, {"event_id": 91})
+    rows.add("revocations", {"event_id": 91})
+    assert not rows.ask("next_gold")
+    rows.add("revocations", {"event_id": 90})
     assert [row.item_id for row in rows.ask("next_gold")] == ["a2"]
 
 

@@ -65,7 +65,8 @@ CHOICES = ("next_item", "this_item", "next_assigned")
 @pytest.mark.parametrize("change", [{}, *NOT_THIS_LOCK], ids=str)
 def test_an_item_is_taken_by_locks_of_others_on_this_content(name, change, rows) -> None:
     rows.add("standings", STANDING)
-    rows.add("assigned", ASSIGNED)
+    if name == "next_assigned":
+        rows.add("assigned", ASSIGNED)
     rows.add("locks", {**LOCK, **change})
     assert bool(rows.ask(name)) == bool(change)
 
@@ -124,6 +125,8 @@ def test_the_lock_of_whom_it_is_assigned_takes_no_free_place(change, rows) -> No
     rows.add("assigned", {**ASSIGNED, "annotator": "bob", **change})
     assert bool(rows.ask("next_item")) == (not change)
     assert rows.ask("next_item", any=True)
+    assert rows.ask("this_item")
+    assert not rows.ask("next_item", any=True, status="round_2")
 
 
 def test_a_rejected_item_is_given_to_one_who_asks_for_it(rows) -> None:
@@ -223,7 +226,12 @@ def test_items_rated_twice_are_the_last_ones_in_the_order_of_the_queue(rows) -> 
         "withdrawn": [{}, {"reviewer": "bob"}],
     }
     for place, item_id in enumerate(reversed(events)):
-        of = {"item_id": item_id, "place": place, "withdrawn": int(item_id == "withdrawn")}
+        of = {
+            "item_id": item_id,
+            "set_id": "s",
+            "place": place,
+            "withdrawn": int(item_id == "withdrawn"),
+        }
         rows.add("items", {**ITEM, **of, "kind": "score" if item_id == "a" else "rewrite"})
         rows.add("item_contents", {"item_id": item_id, "item": f"all of {item_id}"})
     for item_id, made in events.items():
@@ -231,6 +239,7 @@ def test_items_rated_twice_are_the_last_ones_in_the_order_of_the_queue(rows) -> 
     rows.add("events", {**EVENT, "item_id": "b", "reviewer": "cat"})
     found = rows.ask("rated_twice", ("labelled",), limit=2, labelled=["score"])
     assert [(row.item_id, row.item) for row in found] == [("a", "all of a"), ("b", None)]
+    assert found[0][:4] == ("a", "score", "s", "h")
 
 
 def test_a_dispute_has_the_last_decision_of_each_person_on_what_is_decided_now(rows) -> None:
@@ -295,6 +304,7 @@ def test_the_own_lock_is_one_on_what_is_decided_now(change, asked, rows) -> None
     [person] = rows.ask("person", **asked)
     is_own = not change and asked in ({}, {"kind": "rewrite"})
     assert (person.rules, person.item_id) == ("{}", "i" if is_own else None)
+    assert (person.round, person.content_hash) == ((1, "h") if is_own else (None, None))
     assert (person.has_assigned, person.has_rework) == (0, 0)
 
 
@@ -307,6 +317,7 @@ def test_a_lock_on_gold_comes_before_those_of_the_queue(rows) -> None:
     rows.add("gold", {"item_id": "golden"})
     rows.add("locks", {**LOCK, "item_id": "golden", "annotator": "ann"})
     assert rows.ask("person", item_id=None)[0].item_id == "golden"
+    assert rows.ask("person", item_id=None, round=2)[0].item_id is None
     for change in ({"annotator": "bob"}, {"round": 2}):
         rows.add("assigned", {**ASSIGNED, **change})
     assert rows.ask("person")[0].has_assigned == 0

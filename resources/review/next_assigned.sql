@@ -7,7 +7,7 @@ WHERE
     AND a.round = :round
     AND a.progress = 'open'
     AND (CAST(:kind AS TEXT) IS NULL OR s.kind = :kind)
-    AND (:full = '' OR replace(:full, ' ' || s.kind || ' ', '') = :full)
+    AND replace(:full, ' ' || s.kind || ' ', '') = :full
     AND s.people > (
         SELECT count(*) FROM locks AS l
         WHERE

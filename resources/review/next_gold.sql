@@ -5,7 +5,7 @@ FROM gold AS g
 JOIN items AS i USING (item_id)
 WHERE
     (CAST(:kind AS TEXT) IS NULL OR i.kind = :kind)
-    AND (:full = '' OR replace(:full, ' ' || i.kind || ' ', '') = :full)
+    AND replace(:full, ' ' || i.kind || ' ', '') = :full
     AND NOT EXISTS (
         SELECT 1 FROM events AS e
         WHERE e.item_id = g.of_item AND e.reviewer = :reviewer

@@ -6,7 +6,7 @@ WHERE
     s.status = :status
     AND (:any OR s.unreserved > 0)
     AND (CAST(:kind AS TEXT) IS NULL OR s.kind = :kind)
-    AND (:full = '' OR replace(:full, ' ' || s.kind || ' ', '') = :full)
+    AND replace(:full, ' ' || s.kind || ' ', '') = :full
     AND NOT EXISTS (
         SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :reviewer
     )

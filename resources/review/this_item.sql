@@ -7,7 +7,7 @@ WHERE
     s.item_id = :item_id
     AND s.round = :round
     AND (CAST(:kind AS TEXT) IS NULL OR s.kind = :kind)
-    AND (:full = '' OR replace(:full, ' ' || s.kind || ' ', '') = :full)
+    AND replace(:full, ' ' || s.kind || ' ', '') = :full
     AND NOT EXISTS (
         SELECT 1 FROM bars AS b WHERE b.item_id = s.item_id AND b.annotator = :reviewer
     )

@@ -6,12 +6,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import dagster as dg
+import duckdb
 import pytest
 
 from dagster_project.job_runs import restore_signal_handlers
 from resources.embedding.embedder import Embedder
 from resources.mock_server.process import MockServerProcess
 from resources.warehouse import Warehouse, duckdb_file
+from resources.warehouse.declarations import schema_ddl, views_ddl
 from tests.assets.corpus import Corpus, two_sided_corpus
 from tests.assets.review.desk import Desk
 from tests.assets.world import SMALL_SETS, World, copy_of, move_corpus
@@ -22,6 +24,15 @@ from tests.shared import once_for_all_workers
 
 MakeWorld = Callable[..., World]
 CopyWorld = Callable[..., World]
+
+
+@pytest.fixture(scope="module")
+def tables() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The tables and views of the warehouse, in memory."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'; SET threads = 1")
+        connection.execute(schema_ddl() + views_ddl())
+        yield connection
 
 
 @pytest.fixture(autouse=True)

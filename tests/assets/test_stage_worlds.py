@@ -1,0 +1,282 @@
+"""Queries of the stages before the evaluation, on rows worked by hand."""
+
+import hashlib
+
+import duckdb
+
+from tests.assets.stage_rows import SHA, TURNS, Rows, asked, rows_of
+
+
+def test_the_largest_come_first(tables: duckdb.DuckDBPyConnection) -> None:
+    """Of three groups `b` and `c` have two entries each."""
+    grouped = {"1": "a", "2": "c", "3": "c", "4": "b", "5": "b"}
+    entries = [{"entry_id": each, "categories": [group]} for each, group in grouped.items()]
+    clusters = [
+        {"entry_id": each, "group_id": group, "group_centre": each if each in "13" else "none"}
+        for each, group in grouped.items()
+    ]
+    found = asked(tables, "cluster/categories", {"ingest.entries": entries})
+    assert [(row["category"], row["n_entries"]) for row in found] == [("b", 2), ("c", 2), ("a", 1)]
+    rows = {"cluster.clusters": clusters, "ingest.entries": entries}
+    found = asked(tables, "cluster/largest_groups", rows, n_rows=2)
+    assert [(row["group_id"], row["size"], row["share"]) for row in found] == [
+        *(("b", 2, 0.4), ("c", 2, 0.4))
+    ]
+    spoken = {"a": ["x", "y"], "b": ["z"], "c": ["w"]}
+    entries = [{"entry_id": each, "language": of} for of, ids in spoken.items() for each in ids]
+    read = [{"language": language, "is_read": False} for language in "cba"]
+    rows = {"cluster.languages": read, "ingest.entries": entries}
+    found = asked(tables, "cluster/unreadable_languages", rows, model="model")
+    assert [(row["language"], row["n"]) for row in found] == [("a", 2), ("b", 1), ("c", 1)]
+
+
+def test_the_largest_communities_are_some_of_each_kind(tables: duckdb.DuckDBPyConnection) -> None:
+    sizes = {"a": 1, "b": 2, "c": 2, "d": 3}
+    communities = [
+        {"community_id": f"{kind} {name}", "kind": kind, "n_members": size, "place": place}
+        | {"group_id": None if kind == "group" else "group a"}
+        for kind in ("cluster", "group")
+        for place, (name, size) in enumerate(sizes.items(), 1)
+    ]
+    vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
+    rows = {"cluster.communities": communities, "cluster.embeddings": vectors}
+    found = asked(tables, "cluster/largest_communities", rows, n_each=2)
+    assert [(row["community_id"], row["centre"]) for row in found] == [
+        *(("group d", "categories"), ("group b", "categories")),
+        *(("cluster d", "caption"), ("cluster b", "caption")),
+    ]
+
+
+def test_the_queue_begins_with_what_the_checks_want_looked_at(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """A pair that a check drops from an instruction set needs nobody."""
+    checks = {
+        "passed": ("pass", "benchmark"),
+        "unclear": ("review", "instruction"),
+        "left": ("drop", "instruction"),
+        "dropped": ("drop", "benchmark"),
+    }
+    rows = {
+        "quality.checks": [
+            {"dialogue_id": item_id, "outcome": outcome, "kind": kind, "not_checked": None}
+            for item_id, (outcome, kind) in checks.items()
+        ],
+        "review.queue": [
+            *({"item_id": item_id} for item_id in checks),
+            {"item_id": "aaa", "kind": "rewrite"},
+        ],
+    }
+    found = asked(tables, "review/queue", rows)
+    assert [row["item_id"] for row in found] == ["dropped", "unclear", "left", "passed", "aaa"]
+
+
+def test_pictures_of_seeds_dialogues_and_conversations_have_a_source(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """Of entries with one picture that of the first shard, and there the first one."""
+    images = {letter: letter * 64 for letter in "abcd"}
+    entries = [{"entry_id": letter, "image_id": images[letter]} for letter in "dcba"]
+    entries += [
+        {"entry_id": "1", "image_id": images["a"], "title": "first", "wit_shard": "s1"},
+        {"entry_id": "0", "image_id": images["a"], "wit_shard": "s2"},
+        {"entry_id": "2", "image_id": images["a"], "wit_shard": "s1"},
+    ]
+    rows: Rows = {
+        "ingest.entries": entries,
+        "rewrite.seeds": [{"image_id": images["a"]}],
+        "rewrite.contexts": [{"image_id": images["b"]}],
+        "dialogue.three_turns": [{"image_id": images["c"]}],
+    }
+    found = asked(tables, "release/picture_sources", rows)
+    assert [row["image_id"][0] for row in found] == ["a", "b", "c"]
+    assert found[0]["title"] == "first"
+
+
+def test_the_images_of_a_set_are_in_their_order(tables: duckdb.DuckDBPyConnection) -> None:
+    entries = {3: "a", 1: "b", 2: "c"}
+    sets = [
+        {"position": position, "entry_id": entry_id, "image_id": f"of {entry_id}"}
+        for position, entry_id in entries.items()
+    ]
+    (found,) = asked(tables, "cluster/prior_sets", {"cluster.image_sets": sets}, kind="benchmark")
+    assert found["entry_ids"] == ["b", "c", "a"]
+    assert found["image_ids"] == ["of b", "of c", "of a"]
+
+
+def test_a_stack_has_the_sources_of_pictures_of_several_sets(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """A dialogue of set `s` goes on with a question on the picture of set `t`."""
+    sets = {"s": "a", "t": "b"}
+    rows: Rows = {
+        "ingest.entries": [{"entry_id": name, "title": f"title {name}"} for name in "ab"],
+        "cluster.image_sets": [
+            {"set_id": set_id, "entry_id": name, "image_id": f"image {name}"}
+            for set_id, name in sets.items()
+        ],
+        "dialogue.questions": [{"set_id": each, "question_id": f"on {each}"} for each in sets],
+        "dialogue.dialogues": [
+            {"set_id": "s", "image_ids": ["image a", "image b"]}
+            | {"turns": [{**TURNS[0], "question_id": f"on {each}"} for each in sets]}
+        ],
+    }
+    found = asked(tables, "release/sources", rows)
+    assert sorted((row["set_id"], row["image_id"], row["title"]) for row in found) == [
+        ("s", "image a", "title a"),
+        ("s", "image b", "title b"),
+        ("t", "image b", "title b"),
+    ]
+
+
+def test_captions_of_a_language_are_those_with_the_smallest_ids(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """The id of `b` is smaller, and two entries have it as their caption."""
+    captions = {"1": "a", "2": "b", "3": "b"}
+    rows = {"ingest.entries": [{"entry_id": n, "caption": text} for n, text in captions.items()]}
+    of = {n: asked(tables, "cluster/captions_of_languages", rows, n=n) for n in (1, 9)}
+    assert of[1] == [{"language": "language", "texts": ["b"]}]
+    assert of[9] == [{"language": "language", "texts": ["b", "a"]}]
+
+
+def test_a_release_is_current_if_its_name_says_so(tables: duckdb.DuckDBPyConnection) -> None:
+    releases = [{"name": "n", "release_id": each} for each in "cab"]
+    rows = {"release.releases": releases, "release.current": [{"name": "n", "release_id": "b"}]}
+    found = asked(tables, "release/all", rows)
+    assert [(row["release_id"], row["is_current"]) for row in found] == [
+        *(("a", False), ("b", True), ("c", False))
+    ]
+
+
+def test_only_built_items_are_counted_if_there_are_any(tables: duckdb.DuckDBPyConnection) -> None:
+    origins = {"a": ("imported", "benchmark"), "b": ("built", "instruction")}
+    releases = [
+        {"release_id": each, "name": each, "origin": origin, "kind": kind}
+        for each, (origin, kind) in origins.items()
+    ]
+    items = [{"release_id": each, "item_id": item} for each in origins for item in "ij"]
+    rows: Rows = {"release.items": items, "release.releases": releases}
+    rows["release.current"] = [{"name": each, "release_id": each} for each in origins]
+    assert asked(tables, "release/items_by_kind", rows) == [{"kind": "instruction", "n": 2}]
+    for release in releases:
+        release["origin"] = "imported"
+    found = asked(tables, "release/items_by_kind", rows)
+    assert [(row["kind"], row["n"]) for row in found] == [("benchmark", 2), ("instruction", 2)]
+
+
+def test_a_community_whose_centre_is_gone_has_its_text_as_title(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
+    communities = [{**row, "centre_entry_id": "gone"} for row in rows_of("cluster.communities")]
+    rows: Rows = {"cluster.embeddings": vectors, "cluster.communities": communities}
+    rows["ingest.entries"] = rows["cluster.map"] = [{}]
+    rows["cluster.clusters"] = [{"cluster_centre": "another"}]
+    rows["cluster.cohesion"] = []
+    (found,) = asked(tables, "cluster/cluster_centres", rows)
+    assert (found["cluster_id"], found["title"]) == ("cluster_id", "caption")
+    (found,) = asked(tables, "cluster/map_points", rows)
+    assert (found["group_title"], found["cluster_title"]) == ("categories", None)
+    assert found["is_centre"] is False
+    rows["cluster.communities"] = rows_of("cluster.communities")
+    assert asked(tables, "cluster/map_points", rows)[0]["group_title"] == "title"
+
+
+def test_the_loosest_clusters_come_first_and_are_below_the_limit(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    means = {"at the limit": 0.5, "b": 0.25, "a": 0.25, "tight": 0.75}
+    rows = {
+        "cluster.cohesion": [
+            {"cluster_id": each, "mean_similarity": mean} for each, mean in means.items()
+        ]
+    }
+    found = asked(tables, "cluster/loose", rows, n_similarity=0.5)
+    assert [row["cluster_id"] for row in found] == ["a", "b"]
+    rows |= {"cluster.communities": [{"community_id": "a", "centre_entry_id": "gone"}]}
+    found = asked(tables, "cluster/loosest", {**rows, "ingest.entries": [{}]}, n_rows=3)
+    assert [row["cluster_id"] for row in found] == ["a", "b", "at the limit"]
+
+
+def test_an_image_of_a_page_has_the_clusters_of_its_entries_and_its_near_duplicates(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """The page `other` has the same image, and no versions; a group by URLs alone is none."""
+    grouped = {"2": "b", "1": "a", "3": None}
+    no_cluster = {"cluster_how": "no neighbour"}
+    rows: Rows = {
+        "ingest.entries": [{"entry_id": each} for each in grouped]
+        + [{"entry_id": "4", "page_id": "other"}],
+        "cluster.clusters": [
+            {"entry_id": each, "cluster_id": of, **({} if of else no_cluster)}
+            for each, of in grouped.items()
+        ],
+        "cluster.duplicates": [{"distance": None}],
+        "ingest.pages": [{}, {"page_id": "third"}, {"wit_shard": "another", "page_id": "other"}],
+    }
+    found = asked(tables, "cluster/page_images", rows)
+    columns = ("page_id", "clusters", "versions", "duplicate_group")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("other", [], [], None),
+        ("page_id", ["a", "b"], ["version_ids"], None),
+    ]
+    rows["cluster.duplicates"] = [{"distance": 0}]
+    found = asked(tables, "cluster/page_images", rows)
+    assert [row["duplicate_group"] for row in found] == ["group_id", "group_id"]
+
+
+def test_a_changed_entry_has_the_group_of_its_former_version_with_most_of_its_texts(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """`own` is as it was clustered; the entries of the other rows are gone."""
+    new = {
+        "entry_id": "new",
+        "page_id": "p",
+        "image_id": "i",
+        "caption": "new",
+        "categories": ["c"],
+    }
+    ids = {text: hashlib.sha256(text.encode()).hexdigest() for text in ("new", "c")}
+    texts = {"category_text_id": ids["c"], "caption_text_id": ids["new"]}
+    at = {"page_id": "p", "image_id": "i"}
+    clusters = [
+        {**texts, **at, "entry_id": "near", "category_text_id": "other"},
+        {**texts, **at, "entry_id": "far", "caption_text_id": "other"},
+        {**texts, **at, "entry_id": "of another page", "page_id": "q"},
+        {**texts, **at, "entry_id": "of another image", "image_id": "j"},
+        {"entry_id": "own"},
+    ]
+    rows: Rows = {"cluster.clusters": [{**row, "group_id": row["entry_id"]} for row in clusters]}
+    rows["ingest.entries"] = [new, {"entry_id": "own"}, {"entry_id": "later"}]
+    rows["cluster.languages"] = [{"is_read": False, "language": "de"}]
+    found = asked(tables, "cluster/prior_memberships", rows, model="model")
+    columns = ("entry_id", "group_id", "known", "category_changed", "caption_changed")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("later", "own", False, False, False),
+        ("new", "near", False, True, False),
+        ("own", "own", True, False, False),
+    ]
+
+
+def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    reasons = {"a": ("benchmark", "sampled"), "b": ("instruction", "sampled")}
+    reasons |= {"c": (None, "bridges_splits"), "d": (None, "bridges_splits")}
+    rows: Rows = {
+        "ingest.entries": [{"entry_id": each, "page_id": each} for each in reasons],
+        "cluster.splits": [
+            {"page_id": each, "split": split, "reason": reason}
+            for each, (split, reason) in reasons.items()
+        ],
+    }
+    found = asked(tables, "cluster/left_out_of_benchmarks", rows)
+    assert [(row["reason"], row["n"]) for row in found] == [
+        *(("bridges_splits", 2), ("in the instruction split", 1))
+    ]
+    vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
+    rows["cluster.embeddings"] = vectors
+    assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 2}]
+    rows["cluster.embeddings"] = vectors[:1]
+    assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 1}]

@@ -132,9 +132,9 @@ def _page_or_missing(
     if page is None:
         return MissingTitle(requested, "invalid", "The wiki's answer says nothing of this title.")
     if page.get("invalid"):
-        return MissingTitle(
-            requested, "invalid", page.get("invalidreason") or "It can be no title."
-        )
+        reason = page.get("invalidreason")
+        detail = reason if isinstance(reason, str) and reason else "It can be no title."
+        return MissingTitle(requested, "invalid", detail)
     if page.get("special"):
         return MissingTitle(requested, "invalid", "It is a function of the wiki, not a page.")
     # A file of Wikimedia Commons is a missing page of this wiki, but has its `imageinfo`.

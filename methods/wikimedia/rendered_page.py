@@ -4,8 +4,6 @@ Sources: https://www.mediawiki.org/wiki/API:Parsing_wikitext, .../Specs/HTML (me
 that .../Extension:TextExtracts removes.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
@@ -27,29 +25,6 @@ _CAPTIONS = (
 )
 """Tag and class of elements that enclose an image and its caption, and the selector of the caption."""
 _NO_CAPTION = ".magnify"
-_MOST_FRAMES = 8
-"""The most elements inside each other that are searched for captions: each searches all that it has."""
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
-_MOST_OPEN = 1_000
-"""The most open elements. The time to parse grows with the square of the depth, and pages
-have fewer than 100 elements inside each other."""
-_MAY_STAY_OPEN = {
-    *(
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-    ),
-    *("wbr", "p", "li", "dt", "dd", "tr", "td", "th", "tbody", "thead", "tfoot", "option"),
-}
 FILE = "File:"
 """The canonical name of the namespace of files, which every wiki understands."""
 
@@ -59,7 +34,7 @@ def introduction(html: str) -> str:
 
     Tables, images with captions, notes and hidden elements are left out.
     """
-    tree = _parsed(html)
+    tree = LexborHTMLParser(html)
     for node in tree.css(_NO_TEXT):
         node.decompose()
     blocks = []
@@ -94,15 +69,14 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
     toc_depth: int | None = None
     frames: list[_Frame] = []
     """The elements around the current node that enclose an image and its caption, innermost last."""
-    for node, depth in _elements(_parsed(html).root):
+    for node, depth in _elements(LexborHTMLParser(html).root):
         while frames and frames[-1].depth >= depth:
             frames.pop()
         if toc_depth is not None and toc_depth >= depth:
             toc_depth = None
         if toc_depth is None and "toc" in _classes(node):
             toc_depth = depth
-        selector = _caption_selector(node)
-        if selector is not None and len(frames) < _MOST_FRAMES:
+        if (selector := _caption_selector(node)) is not None:
             frames.append(_Frame(depth, node, selector))
         if node.tag in _HEADINGS:
             # The heading of the table of contents begins no section.
@@ -119,24 +93,6 @@ def shown_images(html: str, names: Sequence[str]) -> tuple[PageImage, ...]:
     for name in file_of.values():
         images.setdefault(FILE + name, PageImage(FILE + name, None, 0, False))
     return tuple(images.values())
-
-
-def _parsed(html: str) -> LexborHTMLParser:
-    """Parse HTML up to the point where it has more than `_MOST_OPEN` open elements."""
-    n_open, n_all = Counter[str](), 0
-    for tag in _TAG.finditer(html):
-        name = tag[2].lower()
-        if name in _MAY_STAY_OPEN:
-            continue
-        if not tag[1]:
-            n_open[name] += 1
-            n_all += 1
-        elif n_open[name]:
-            n_open[name] -= 1
-            n_all -= 1
-        if n_all > _MOST_OPEN:
-            return LexborHTMLParser(html[: tag.start()])
-    return LexborHTMLParser(html)
 
 
 def _file_names(image: LexborNode) -> Iterator[str]:

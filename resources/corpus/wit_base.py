@@ -113,16 +113,12 @@ class WitBaseShard(FileShard):
                 n_bytes = file.seek(0, os.SEEK_END)
                 table = open_parquet(file)
                 self._require_form(table.metadata, n_bytes, columns)
-                batches = read_records(
-                    file,
-                    table,
-                    unpacked_limit(n_bytes),
-                    columns,
-                    MOST_RECORD_BYTES,
-                    # This would download a file on the Hub twice.
-                    checks_pages=not self._on_hub,
-                )
-                for batch in batches:
+                # Checking the Parquet pages would download a file on the Hub twice.
+                checked_file = None if self._on_hub else file
+                most_bytes = unpacked_limit(n_bytes)
+                for batch in read_records(
+                    checked_file, table, most_bytes, columns, MOST_RECORD_BYTES
+                ):
                     yield from batch.to_pylist()
         except CorpusError:
             raise

@@ -13,7 +13,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Mapping
 from contextlib import aclosing, closing
 from functools import cache
 from pathlib import Path
@@ -262,6 +262,11 @@ def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> 
     response.extensions[_CHECK] = check
 
 
+def is_packed_twice(headers: Mapping[str, str]) -> bool:
+    """Whether a body is compressed several times: a few bytes may unpack to terabytes in between."""
+    return "," in headers.get("content-encoding", "")
+
+
 _CHECK = "vlm_loom_check"
 """The extension of a response that holds its check."""
 
@@ -285,9 +290,7 @@ def _limited(kind: Any) -> Any:
 
         def _begin(self) -> None:
             self._read_whole = True
-            # A few bytes that are compressed several times may unpack to terabytes in between.
-            codings = self.headers.get("content-encoding", "").split(",")
-            if len(codings) > 1:
+            if is_packed_twice(self.headers):
                 self.extensions[_CHECK](math.inf)
             length = self.headers.get("content-length", "")
             # Longer numbers are ignored: they are not real lengths, and Python refuses to

@@ -5,11 +5,13 @@ of nulls. The sizes in its footer may be wrong. So the page headers are read fir
 measured as they are decoded.
 """
 
+import io
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from resources.files.bounded import BoundedReadError
-from resources.files.parquet_pages import Page, PageHeaderError, pages_of, row_groups_of
+from resources.files.limited_process import run_limited
+from resources.files.parquet_pages import Page, PageHeaderError, pages_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,32 +32,58 @@ def open_parquet(file: IO[bytes]) -> "pq.ParquetFile":
     """Open a Parquet file to read its records with `read_records`. Raises ArrowException, OSError."""
     import pyarrow.parquet as pq
 
-    # Without pre-buffering, which would read a whole row group: a file may have only one.
+    _require_readable_footer(file)
     try:
+        # Without pre-buffering, which would read a whole row group: a file may have only one.
         return pq.ParquetFile(file, pre_buffer=False, buffer_size=READ_BYTES)
     except UnicodeDecodeError:
         raise PageHeaderError("the name of a column is not UTF-8") from None
 
 
+def _require_readable_footer(file: IO[bytes]) -> None:
+    """Raise LimitedProcessError if pyarrow crashes when it is asked for the columns of the footer."""
+    # The footer is followed by its size, and by four letters.
+    end = file.seek(0, io.SEEK_END)
+    file.seek(max(end - 8, 0))
+    size = int.from_bytes(file.read(4), "little") + 8
+    if size < end:
+        file.seek(end - size)
+        run_limited(ask_for_columns, b"PAR1" + file.read(size))
+    file.seek(0)
+
+
+def ask_for_columns(footer: bytes) -> bytes:
+    """Ask pyarrow for each column of a footer, which may crash."""
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(io.BytesIO(footer))
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            for place in range(group.num_columns):
+                group.column(place)
+    except Exception:
+        # The caller gets this error when it opens the file.
+        return b""
+    return b""
+
+
 def read_records(
-    file: IO[bytes],
+    file: IO[bytes] | None,
     table: "pq.ParquetFile",
     most_bytes: int,
     columns: Sequence[str] | None = None,
     most_record_bytes: int = MOST_RECORD_BYTES,
-    *,
-    checks_pages: bool = True,
 ) -> Iterator["pa.RecordBatch"]:
     """Read the records of a Parquet file.
 
     Args:
-        file: The file; its position changes.
+        file: The file, to check its page headers before pages are decoded. None trusts the footer: use
+            it for a remote file, which would otherwise be downloaded twice.
         table: The same file, opened by `open_parquet`.
         most_bytes: The most bytes of all decoded records.
         columns: The columns to read; by default all.
         most_record_bytes: The most bytes of a decoded record.
-        checks_pages: Whether to check the page headers before pages are decoded. False trusts the
-            footer: use it for a remote file, which would otherwise be downloaded twice.
 
     Yields:
         Batches of one record.
@@ -64,7 +92,7 @@ def read_records(
         BoundedReadError: A record, or all records together, are larger than allowed.
         ArrowException, OSError: The file is damaged.
     """
-    _require_small_groups(file, columns, most_record_bytes, checks_pages)
+    _require_small_groups(file, table.metadata, columns, most_record_bytes)
     n_bytes = 0
     for batch in table.iter_batches(batch_size=1, columns=columns and list(columns)):
         n_bytes += batch.nbytes
@@ -80,24 +108,26 @@ def read_records(
 
 
 def _require_small_groups(
-    file: IO[bytes],
+    file: IO[bytes] | None,
+    metadata: "pq.FileMetaData",
     columns: Sequence[str] | None,
     most_record_bytes: int,
-    checks_pages: bool,
 ) -> None:
     """Raise BoundedReadError if the columns to read make a row group too large to be decoded.
 
     Nulls in a list take no bytes in the file, but take memory. If the mean size of a group's records
     exceeds the limit, at least one record does.
     """
-    for group in row_groups_of(file):
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
         n_bytes = 0
-        for chunk in group.chunks:
-            if columns is not None and chunk.column not in columns:
+        for place in range(group.num_columns):
+            chunk = group.column(place)
+            if columns is not None and chunk.path_in_schema.partition(".")[0] not in columns:
                 continue
             n_values = 0
             stated = Page(chunk.total_uncompressed_size, chunk.num_values)
-            for page in pages_of(file, chunk) if checks_pages else [stated]:
+            for page in [stated] if file is None else pages_of(file, chunk):
                 n_values += page.n_values
                 n_bytes += page.n_bytes
                 _require_small(group.num_rows, n_values, n_bytes, most_record_bytes)

@@ -18,6 +18,7 @@ from uuid import uuid4
 from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.json_text import from_json
+from resources.files.bounded import is_packed_twice
 from resources.images.store import ImageNotStored, ImageStore
 from resources.llm.clients import Clients, Launcher
 from resources.llm.error_advice import advised
@@ -132,11 +133,12 @@ def too_large(
 
 def lost_with_batch(remote: "RemoteBatch", spec: ModelSpec) -> FailedRequest:
     """Make the failure of the requests for which an ended batch has no result line."""
-    errors = (remote.errors.data if remote.errors else None) or []
-    reason = (
-        "; ".join(error.message or "" for error in errors) or "It says nothing of this request."
-    )
-    codes = {error.code for error in errors}
+    # Servers that speak the protocol in their own way may send anything here.
+    listed = getattr(remote.errors, "data", None)
+    errors = listed if isinstance(listed, list) else []
+    messages = [str(getattr(error, "message", None) or "") for error in errors]
+    reason = "; ".join(messages) or "It says nothing of this request."
+    codes = {str(getattr(error, "code", None)) for error in errors}
     # A batch that failed as a whole would fail again, unless the queue was full.
     again = remote.status != "failed" or codes == {_FULL}
     kind: FailureKind = "rate_limited" if codes == {_FULL} else "bad_request"
@@ -345,10 +347,12 @@ class Batches:
                 if not isinstance(error.body, dict):
                     raise
         counts = remote.request_counts
-        if counts and 0 < n_lines < counts.completed + counts.failed:
+        stated = [getattr(counts, name, None) for name in ("completed", "failed")]
+        n_stated = sum(count for count in stated if isinstance(count, int))
+        if 0 < n_lines < n_stated:
             raise BatchError(
-                f"The results of a batch of {spec.name} have {n_lines} of "
-                f"{counts.completed + counts.failed} lines so far: run again later."
+                f"The results of a batch of {spec.name} have {n_lines} of {n_stated} lines so far: "
+                "run again later."
             )
         self.state.mark_ended(batch.batch, remote.status, lost_with_batch(remote, spec))
 
@@ -363,7 +367,14 @@ class Batches:
         """Store the results in one file of a batch, part by part. Returns its number of lines."""
         n_lines, remainder, skipping = 0, b"", False
         async with client.files.with_streaming_response.content(file) as content:
+            if is_packed_twice(content.headers):
+                raise BatchError(
+                    f"A file of results of a batch of {spec.name} is compressed several times: the "
+                    "server sends something else."
+                )
             async for chunk in content.iter_bytes():
+                # Parts that are already decoded would keep the loop from everything else.
+                await asyncio.sleep(0)
                 if skipping:
                     _, ended, chunk = chunk.partition(b"\n")
                     skipping = not ended

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, Row, TextClause, text
 
-from methods.ids import content_id
+from methods.ids import ID_LENGTH, content_id
 from methods.json_text import from_json
 from methods.review.decisions import Decision, QueueItem
 from methods.review.gold import DecisionComparison, expected_of, is_due, is_hit, passes_calibration
@@ -137,8 +137,12 @@ def make(connection: Connection, n_items: int, made_by: str) -> int:
 
 
 def gold_id_of(item: QueueItem) -> str:
-    """Return the id of the gold item that copies an item with its present content."""
-    return content_id("gold", item["item_id"], item["content_hash"])
+    """Return the id of the gold item that copies an item with its present content.
+
+    It has the form of the item's id, which may have a suffix.
+    """
+    suffix = item["item_id"][ID_LENGTH:]
+    return content_id("gold", item["item_id"], item["content_hash"]) + suffix
 
 
 def read(connection: Connection) -> list[dict[str, Any]]:
@@ -182,16 +186,17 @@ def is_gold(connection: Connection, item_id: str) -> bool:
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
-def exists(connection: Connection) -> bool:
-    """Check whether the store has gold items.
+def is_used(connection: Connection) -> bool:
+    """Check whether the rules let people get gold items.
 
     Args:
         connection: The review store.
 
     Returns:
-        True if there is at least one.
+        True if so, whether there are gold items yet or not.
     """
-    return _count(connection, _N_GOLD) > 0
+    rules = item_status.current_rules(connection)
+    return bool(rules.gold) or rules.calibration is not None
 
 
 def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:

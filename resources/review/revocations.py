@@ -20,7 +20,7 @@ from resources.review.tables import REVOCATIONS
 
 MAX_REASON = 1000
 TAKE_BACK_SECONDS = 900
-"""The time in which people take back a decision in a store with gold items."""
+"""The time in which people take back a decision if the rules have gold items."""
 _READ = text("""
 SELECT event_id, r.person, r.reason, r.revoked_at
 FROM revocations AS r JOIN events USING (event_id)
@@ -98,8 +98,8 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
     the same content. In these cases the people may know each other's decisions, and a new decision
     would not be blind. A skip does not count as a decision.
 
-    In a store with gold items it is only the person's last decision, for TAKE_BACK_SECONDS: nobody else
-    decides on a gold item, so that it could be told apart later.
+    If the rules have gold items, it is only the person's last decision, for TAKE_BACK_SECONDS: nobody
+    else decides on a gold item, so that it could be told apart later.
 
     Args:
         connection: The review store.
@@ -121,7 +121,7 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
             for other in others
         )
     ]
-    if not gold.exists(connection):
+    if not gold.is_used(connection):
         return own
     last = connection.execute(_LAST_EVENT, {"person": person}).scalar()
     since = time_of_day(connection) - timedelta(seconds=TAKE_BACK_SECONDS)

@@ -123,7 +123,7 @@ class ReviewStore:
     end_assignment = _method("transaction", assignment_rows.end)
     make_gold = _method("transaction", gold_rows.make)
     gold = _method("read", gold_rows.read)
-    has_gold = _method("read", gold_rows.exists)
+    uses_gold = _method("read", gold_rows.is_used)
 
     def in_calibration(self, reviewer: str) -> bool:
         """Whether the person is in calibration: new annotators only get gold items until they pass."""

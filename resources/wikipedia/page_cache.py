@@ -13,12 +13,12 @@ from methods.wikimedia import (
     PageFacts,
     PageImage,
     file_facts,
-    introduction,
     page_facts,
     page_images,
-    shown_images,
 )
+from resources.files.limited_process import LimitedProcessError
 from resources.wikipedia.api_client import CONCURRENCY
+from resources.wikipedia.page_parser import read_page
 from resources.wikipedia.records import Key, PageRecord, Records
 from resources.wikipedia.wiki import BATCH, Wiki, expected_form
 
@@ -79,10 +79,11 @@ async def current_pages(
             images = None
             if not isinstance(page, MissingTitle) and "extract" not in page:
                 # The wiki lacks the extension TextExtracts: extract texts from the HTML.
-                shown = await wiki.rendered(title)
-                with expected_form():
-                    images = shown_images(shown["text"], shown["images"])
-                    page = {**page, "extract": introduction(shown["text"])}
+                try:
+                    text, images = await _rendered(wiki, title)
+                    page = {**page, "extract": text}
+                except LimitedProcessError as error:
+                    page = _unreadable(title, error)
             for requested in outdated[title]:
                 if isinstance(page, MissingTitle):
                     # The page was deleted after its revision was requested.
@@ -115,7 +116,12 @@ async def current_images(
     on_progress(len(results), len(records))
 
     async def fetch(title: str) -> None:
-        images = await _images(wiki, title)
+        try:
+            images = await _images(wiki, title)
+        except LimitedProcessError as error:
+            unreadable = _unreadable(title, error)
+            results.update((record.facts.asked, unreadable) for record in lacking[title])
+            return
         new: dict[Key, PageRecord] = {}
         for record in lacking[title]:
             requested = record.facts.asked
@@ -170,6 +176,10 @@ async def current_files(
     return {asked: results[asked] for asked in distinct}
 
 
+def _unreadable(title: str, error: LimitedProcessError) -> MissingTitle:
+    return MissingTitle(title, "invalid", f"Its HTML cannot be read: {error}.")
+
+
 def _is_of(facts: PageFacts, page: Json) -> bool:
     """Whether the facts are of the current revision of this wiki; each wiki counts revisions from 1."""
     return (facts.revision, facts.url) == (page["lastrevid"], page["canonicalurl"])
@@ -186,9 +196,17 @@ async def _images(wiki: Wiki, title: str) -> tuple[PageImage, ...]:
     if media is not None:
         with expected_form():
             return page_images(media)
+    return (await _rendered(wiki, title))[1]
+
+
+async def _rendered(wiki: Wiki, title: str) -> tuple[str, tuple[PageImage, ...]]:
+    """Fetch the introduction and the images of a page from its HTML. Raises LimitedProcessError."""
     shown = await wiki.rendered(title)
     with expected_form():
-        return shown_images(shown["text"], shown["images"])
+        html, names = shown["text"], shown["images"]
+        if not isinstance(html, str) or not all(isinstance(name, str) for name in names):
+            raise TypeError("text and images are texts")
+    return await asyncio.to_thread(read_page, html, names)
 
 
 async def _for_each(work: Callable[[T], Coroutine[Any, Any, None]], items: Iterable[T]) -> None:

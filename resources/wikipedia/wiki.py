@@ -55,15 +55,14 @@ class Wiki:
             The pages by title, or why there are none.
         """
         sent = dict.fromkeys(form for title in titles if (form := sent_form(title)) is not None)
-        query = merge_answers([])
+        answers = []
         if sent:
             follow = {"redirects": "1", "converttitles": "1"}
             request = {**parameters, **follow, "titles": "|".join(sent)}
             async for answer in self._answers(request):
-                with expected_form():
-                    query = merge_answers([{"query": query}, answer])
+                answers.append(answer)
         with expected_form():
-            return find_pages(query, titles)
+            return find_pages(merge_answers(answers), titles)
 
     async def members(self, category: str, limit: int) -> list[str]:
         """Return the titles of pages in a category, in the category's order, without subcategories.

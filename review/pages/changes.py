@@ -15,7 +15,7 @@ from resources.review.revocations import RevocationError
 from resources.review.store import ReviewStore
 from review.dump import dump_file
 from review.dump_tables import FORMS
-from review.pages.frame import MOST_DIGITS, is_number, say, store_of
+from review.pages.frame import MOST_DIGITS, is_number, say, shown_item, store_of
 from review.security import require, signed_in
 
 
@@ -80,8 +80,7 @@ async def comment(request: Request) -> Response:
     text, addressee = str(form.get("text", "")), str(form.get("addressee", ""))
 
     def act() -> Response:
-        if store.item(item_id) is None:
-            raise HTTPException(404, say(request, "item.missing"))
+        shown_item(request)
         try:
             to = accounts.stored_name(addressee) if addressee else None
             store.comment(item_id, account.name, text, to)

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from methods.json_text import from_json
 from methods.prompts.messages import IMAGE_NAME
+from methods.review.decisions import QueueItem
 from methods.review.kinds import NONE_FITS, REASONS
 from resources.review.store import ReviewStore
 from review import security
@@ -125,7 +126,7 @@ def store_of(request: Request) -> ReviewStore:
 def sees_queue(request: Request) -> bool:
     """Whether the reader may look at every item, and not only at those that they decide.
 
-    Annotators may not in a store with gold items: the list has the item that a gold item copies, with
+    Annotators may not if the rules have gold items: the list has the item that a gold item copies, with
     its decisions, and does not have the copy.
 
     Args:
@@ -134,7 +135,31 @@ def sees_queue(request: Request) -> bool:
     Returns:
         True if they may.
     """
-    return security.signed_in(request).may("expert") or not store_of(request).has_gold()
+    return security.signed_in(request).may("expert") or not store_of(request).uses_gold()
+
+
+def shown_item(request: Request) -> QueueItem:
+    """Return the item of the address if the reader may see it.
+
+    Args:
+        request: The request.
+
+    Returns:
+        The item.
+
+    Raises:
+        HTTPException: There is no such item, or the reader may not see it.
+    """
+    store, name = store_of(request), security.signed_in(request).name
+    item_id = request.path_params["item_id"]
+    item = store.item(item_id)
+    if not sees_queue(request) and not store.is_in_work(item_id, name):
+        decided = store.decisions([item_id], revoked=True)
+        if all(each.reviewer != name for each in decided):
+            raise HTTPException(403, say(request, "item.of_others"))
+    if item is None:
+        raise HTTPException(404, say(request, "item.missing"))
+    return item
 
 
 def is_number(text: str) -> bool:

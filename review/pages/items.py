@@ -15,7 +15,7 @@ from methods.review.process import ROUND_OF_ROLE, ReviewState, Status
 from resources.images.store import ImageNotStored, ImageStore
 from resources.review.accounts import Account
 from resources.review.locks import Lock
-from review.pages.frame import say, sees_queue, show, store_of
+from review.pages.frame import say, sees_queue, show, shown_item, store_of
 from review.pages.revisions import ContentVersion, between, revisions, versions_of
 from review.security import require, signed_in
 
@@ -44,11 +44,10 @@ def item_page(request: Request) -> Response:
     images: ImageStore = request.app.state.images
     people: list[Account] = request.app.state.accounts.all()
     item_id = request.path_params["item_id"]
-    if store.item(item_id) is None:
-        raise HTTPException(404, say(request, "item.missing"))
     # A gold item that is not in work cannot be opened by its address, so no other item can.
     if not sees_queue(request) and not store.is_in_work(item_id, account.name):
         return RedirectResponse(f"/history/{item_id}", 303)
+    shown_item(request)
     lock = store.lock_item(account.name, account.role, item_id=item_id)
     # Read the state after locking, so that the page shows the locked content.
     state = cast(ReviewState, store.state(item_id))
@@ -105,9 +104,7 @@ def history(request: Request) -> Response:
     store = store_of(request)
     account = signed_in(request)
     people: list[Account] = request.app.state.accounts.all()
-    item = store.item(request.path_params["item_id"])
-    if item is None:
-        raise HTTPException(404, say(request, "item.missing"))
+    item = shown_item(request)
     item_id = item["item_id"]
     state = cast(ReviewState, store.state(item_id))
     decisions = store.visible_decisions(item_id, account.name, account.role, revoked=True)
@@ -116,8 +113,6 @@ def history(request: Request) -> Response:
     if not sees_all:
         decisions = [each for each in decisions if each.reviewer == account.name]
         comments = [each for each in comments if account.name in (each.author, each.addressee)]
-        if not decisions:
-            raise HTTPException(403, say(request, "item.of_others"))
     in_force = store.decisions([item_id])
     return show(
         request,

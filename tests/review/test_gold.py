@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from resources.review.gold import gold_id_of
 from review.pages.frame import texts
 from tests.review.pages import decide, dialogue, make_site, opened, signed_in
 
@@ -18,10 +19,11 @@ def site(tmp_path):
     site = make_site(tmp_path, "gold: 0.5")
     items = [dialogue(site, name) for name in ("one", "two", "three", "four", "five", "six")]
     site.store.update_queue(items)
-    for name in ("ben", "eva"):
-        client = signed_in(site, name)
-        for item in items[:2]:
-            assert decide(client, opened(client, item["item_id"]), "accept").status_code == 200
+    ben, eva = signed_in(site, "ben"), signed_in(site, "eva")
+    for _ in range(2):
+        item_id = ben.post("/next").headers["location"].removeprefix("/items/")
+        for client in (ben, eva):
+            assert decide(client, opened(client, item_id), "accept").status_code == 200
     assert site.store.make_gold(2, "ada") == 2
     return site
 
@@ -74,6 +76,25 @@ def test_pages_of_gold_items_are_those_of_other_items(site):
     searched = anna.get("/?text=one&status=approved&reviewer=eva").text
     assert re.findall("/history/([0-9a-f]+)", searched) == listed
     assert [eva.get("/").text.count(f"/items/{item_id}") for item_id in originals] == [1, 1]
+
+
+def test_no_list_shows_before_the_first_gold_item_what_is_none(tmp_path):
+    site = make_site(tmp_path, "gold: 0.1")
+    one = dialogue(site)
+    site.store.update_queue([one])
+    anna = signed_in(site, "anna")
+    assert f"/items/{one['item_id']}" not in anna.get("/").text
+    # Nobody learns by a comment which ids there are.
+    for item_id in (one["item_id"], "none"):
+        answer = anna.post(f"/items/{item_id}/comments", data={"text": "So."})
+        assert answer.status_code == anna.get(f"/history/{item_id}").status_code == 403
+    assert site.store.comments() == []
+
+
+def test_a_gold_item_has_an_id_like_its_original():
+    for suffix in ("", "-task"):
+        gold_id = gold_id_of({"item_id": "0" * 20 + suffix, "content_hash": "h"})
+        assert re.fullmatch(f"[0-9a-f]{{20}}{suffix}", gold_id)
 
 
 def test_only_the_last_decision_is_taken_back(site):

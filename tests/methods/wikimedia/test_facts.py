@@ -63,6 +63,7 @@ LEADS_NOWHERE = {
         {"ns": 0, "title": "Gone", "missing": True},
         {"ns": 6, "title": "File:Shared.jpg", "missing": True, "known": True},
         {"ns": -1, "title": "Special:Random", "special": True},
+        {"ns": 0, "title": "Listed", "invalid": True, "invalidreason": ["a", "list"]},
     ],
 }
 
@@ -77,6 +78,7 @@ LEADS_NOWHERE = {
         ("fr:Chouette", "missing", "another wiki"),
         ("a<b", "invalid", "bad character"),
         ("Special:Random", "invalid", "function"),
+        ("Listed", "invalid", "no title"),
         ("Unheard of", "invalid", "says nothing"),
         ("half a \ud83d", "invalid", "character"),
         (" ", "invalid", "empty"),

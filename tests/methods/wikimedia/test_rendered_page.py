@@ -53,22 +53,6 @@ def test_an_image_without_a_frame_has_no_caption_and_one_shown_twice_is_one():
     assert shown_images(html, ["A.png"]) == (PageImage("File:A.png", None, 1, False),)
 
 
-def test_the_captions_of_eight_figures_around_an_image_are_searched():
-    html = "".join(f"<figure><figcaption>{n}</figcaption>" for n in range(10))
-    names = [f"{n}.png" for n in range(10)]
-    for name in reversed(names):
-        html += f'<img src="/b/{name}"></figure>'
-    captions = {image.title: image.caption for image in shown_images(html, names)}
-    inner = {f"File:{n}.png": "7" for n in (7, 8, 9)}
-    assert captions == {f"File:{n}.png": str(n) for n in range(7)} | inner
-
-
-def test_a_page_is_read_up_to_a_depth_that_no_page_has():
-    open_lists, whole = "<ul><li>" * 1001, "<ul><li>a</ul>" * 1001
-    assert introduction(f"<p>Before</p>{open_lists}<p>After</p>") == "Before"
-    assert introduction(f"<p>Before</p>{whole}<p>After</p>").endswith("After")
-
-
 def test_pictures_that_are_no_files_of_the_wiki_are_no_images():
     html = (
         '<img src="https://example.org/skin/logo.png"><img><img src="//[/A.png">'

@@ -1,9 +1,9 @@
 """Parquet files of kilobytes that hold gigabytes: their records are measured as they are decoded, and
 the headers of their pages are compared with what pyarrow wrote."""
 
+import base64
+import gzip
 import io
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,8 +12,8 @@ import pytest
 
 from resources.files import parquet_records
 from resources.files.bounded import BoundedReadError
-from resources.files.home import REPO_ROOT
-from resources.files.parquet_pages import PageHeaderError, pages_of, row_groups_of
+from resources.files.limited_process import LimitedProcessError
+from resources.files.parquet_pages import PageHeaderError, pages_of
 from resources.files.parquet_records import open_parquet, read_records
 
 TEXT = "a" * 100_000
@@ -155,15 +155,9 @@ def test_pages_have_the_sizes_and_values_of_their_columns(compression, version, 
         write_page_checksum=True,
     )
     metadata = pq.read_metadata(data)
-    groups = row_groups_of(data)
-    assert len(groups) == metadata.num_row_groups
-    for number, group in enumerate(groups):
-        assert group.num_rows == metadata.row_group(number).num_rows
-        for place, own in enumerate(group.chunks):
-            chunk = metadata.row_group(number).column(place)
-            assert own.column == chunk.path_in_schema.partition(".")[0]
-            for name in vars(own).keys() - {"column"}:
-                assert getattr(own, name) == getattr(chunk, name)
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(place)
             pages = list(pages_of(data, chunk))
             assert len(pages) > 1 or chunk.path_in_schema == "struct.path"
             # The footer counts headers, too: about 30 bytes each, more with the statistics of a page.
@@ -180,7 +174,6 @@ def test_pages_have_the_sizes_and_values_of_their_columns(compression, version, 
         (b"\x15\x00\x15\x01\x15\x06\x00", "has no sizes"),
         (b"\x1c" * 30, "nested too deep"),
         (b"\x19\x00", "a field of type 9"),
-        (b"\x1a\x00", "a field of type 10"),
         (b"\x15" + b"\xff" * 12, "too many digits"),
     ],
 )
@@ -194,29 +187,16 @@ def test_what_is_no_header_is_refused(header, message):
         list(pages_of(data, chunk))
 
 
-EVERY_BYTE = """
-import io, sys
-import pyarrow as pa, pyarrow.parquet as pq
-from resources.files.parquet_records import open_parquet, read_records
-
-data = io.BytesIO()
-pq.write_table(pa.table({"text": ["a", None], "list": [[1], []]}), data)
-content, n_read = data.getvalue(), 0
-footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
-for place in range(footer, len(content) - 8):
-    for change in (1, 2, 255):
-        file = io.BytesIO(content[:place] + bytes([content[place] ^ change]) + content[place + 1 :])
-        try:
-            n_read += len(list(read_records(file, open_parquet(file), 10**6)))
-        except (pa.ArrowException, OSError, EOFError):
-            pass
-print(n_read)
-"""
-
-
-def test_no_damaged_byte_of_a_footer_ends_the_process():
-    read = subprocess.run(
-        [sys.executable, "-c", EVERY_BYTE], capture_output=True, text=True, cwd=REPO_ROOT
+CRASHES = gzip.decompress(
+    base64.b64decode(
+        "H4sIAAbbDGsC/5WQvQrCMBCAL6GEjm3hSgMZOkio0BYr1snF3aH4BqEUdNDW1J83c/LhvCji4mK4P7675O7SrLcVehhg"
+        "sEGOEAEweB8EjDDKiQYoUKjE/2S+UQzZDxqGZLhTxjigJ/MaEjG2u+5g0IEJT5iBmEsllQZFFTWIQBJEovGDkeiF9v/r"
+        "KXNaBFwDoJE5rKZC6tcc7kWufXKQpYOxp0t3LtphKIy1/S29dnbc98d0vixnZSWVoit30ob+5gkmmS4zIAEAAA=="
     )
-    assert (read.returncode, read.stderr) == (0, "")
-    assert int(read.stdout) > 100
+)
+"""A table of one number whose footer has a wrong byte. pyarrow ends the process for it."""
+
+
+def test_a_footer_that_crashes_the_library_is_an_error():
+    with pytest.raises(LimitedProcessError, match="crashed"):
+        open_parquet(io.BytesIO(CRASHES))

@@ -435,6 +435,17 @@ def test_a_field_refused_in_a_batch_gives_the_model_up_and_the_requests_may_be_s
     assert [of_batch.item(key) for key in items] == [None] * 50
 
 
+def test_a_batch_ends_whatever_the_server_says_of_its_counts_and_errors(tmp_path, api):
+    hand_over(tmp_path, api, 2)
+    api.finish()
+    api.batches[0] |= {"request_counts": {"total": 1}, "errors": {"data": ["x"]}}
+
+    outcomes, _ = make_gateway(tmp_path, api).ask("s", questions(2))
+
+    assert [type(outcome) for outcome in outcomes] == [Completion, Completion]
+    assert state(tmp_path).batches(still_open=True) == []
+
+
 def test_a_server_without_batches_says_so_and_nothing_waits_for_it(tmp_path, api):
     with pytest.raises(BatchError, match="^A batch for it could not be uploaded: "):
         make_gateway(tmp_path, api, base_url=api.base_url + "/nothing").ask("s", questions(2))

@@ -13,7 +13,9 @@ import pytest
 from methods.wikimedia import MissingTitle, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
 from resources.corpus.wikipedia_shard import WikipediaShard
-from resources.wikipedia import Wikipedia
+from resources.files.limited_process import LimitedProcessError
+from resources.wikipedia import Wikipedia, page_cache
+from resources.wikipedia.page_parser import read_page
 from tests.resources.wikipedia.recorded_wiki import PLAIN, WITH_EXTRACTS, AnsweringWiki, open_wiki
 
 CONTACT = "me@example.org"
@@ -53,6 +55,26 @@ def test_pages_have_their_introduction_as_text_and_their_categories(wiki, tmp_pa
     assert owl.url == f"{wiki.address}/w/index.php/Barn_owl"
     assert found["Empty"].extract == ""
     assert isinstance(found["Roc"], MissingTitle)
+
+
+def test_a_page_that_takes_too_long_to_read_is_told_and_the_others_are_read(
+    wiki, tmp_path, monkeypatch
+):
+    def read(html, names):
+        if "barn owl" in html:
+            raise LimitedProcessError("reading it took over 60 s")
+        return read_page(html, names)
+
+    monkeypatch.setattr(page_cache, "read_page", read)
+    pages = opened(wiki, PLAIN, tmp_path / "pages").pages
+    images = opened(wiki, WITH_EXTRACTS, tmp_path / "images").page_images
+    for read_titles, titles in (
+        (pages, ["Owl of barns", "Empty", "Roc"]),
+        (images, ["Barn owl", "Snowy owl", "Stone"]),
+    ):
+        first, second, _ = read_titles("owls", "en", titles).values()
+        assert isinstance(first, MissingTitle) and not isinstance(second, MissingTitle)
+        assert "cannot be read: reading it took over 60 s." in first.detail
 
 
 @pytest.mark.parametrize("path", [WITH_EXTRACTS, PLAIN])

@@ -1,6 +1,7 @@
 """Queries join rows by whole keys: a row that differs in one column of a key is of something else."""
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -19,10 +20,14 @@ READING |= {"answer_call_key": "answer"}
 READ_BY_RULE = {**PREDICTION, "extractor": "rule", "value": "B"}
 JUDGMENT = {**PLACE, "judge": "j", "judge_version": "v", "replicate": 0, "part": "A"}
 JUDGMENT |= {"answer_call_key": "answer", "scores": [("better", 1.0)], "status": "judged"}
+JUDGMENT |= {"call_key": "judged"}
+CALL = {"run": "run", "status": "lost", "via": "live", "created_at": datetime.now(UTC)}
 SCORE = {"release_id": "r", "judge": "j", "judge_version": "v", "metric": "Overall"}
 SCORE |= {"aggregation": "micro", "form": "floor", "subset_label": "", "n_turns": 9, "place": 0}
 PAIR = {**PLACE, "judge": "j", "status": "judged", "winner": "tie"}
 PAIR |= {"answer_a_call_key": "answer", "answer_b_call_key": "answer"}
+JUDGED_PREDICTION = {**JUDGMENT, "model": "file:p", "part": "B", "answer_call_key": None}
+JUDGED_PREDICTION |= {"scores": [("better", 0.5)]}
 QUEUED = '{"question": "Q?", "a": "A.", "b": "R.", "answer": "A.", "reference": "R."}'
 
 ROWS: dict[str, list[Row]] = {
@@ -34,7 +39,7 @@ ROWS: dict[str, list[Row]] = {
     "evaluate.extractions": [READING, READ_BY_RULE],
     "evaluate.second_readings": [READING],
     "evaluate.failed": [{**READING, "stage": "answers", "asked": "reader"}],
-    "evaluate.judgments": [JUDGMENT],
+    "evaluate.judgments": [JUDGMENT, JUDGED_PREDICTION],
     "evaluate.observations": [{**JUDGMENT, "value": 7.0}],
     "evaluate.pairs": [
         {**PAIR, "model_a": "m", "model_b": "n"},
@@ -52,6 +57,7 @@ ROWS: dict[str, list[Row]] = {
         {"model": "before", "backbone": "b", "trained_on": []},
         {"model": "after", "backbone": "b", "trained_on": ["mmdu-45k"]},
     ],
+    "ledger.calls": [{**CALL, "key": key} for key in ("answer", "judged")],
 }
 """Rows that belong together, by table."""
 
@@ -67,8 +73,10 @@ KEYS = {
     "evaluate.second_readings": OF_ANSWER,
     "evaluate.failed": f"{OF_ANSWER} stage call_key",
     "evaluate.judgments": f"{OF_ANSWER} judge replicate part",
+    "evaluate.item_statistics": OF_ITEM,
     "evaluate.scores": f"{OF_SCORE} form subset_label",
     "evaluate.ranks": OF_SCORE,
+    "ledger.calls": "key run",
 }
 OTHER = {"kind": "caption", "form": "judged", "stage": "judgments"}
 """Another value of a column that may not have any."""
@@ -78,6 +86,7 @@ DIFFERING = {"reference": "another", "scores": [("better", 0.0)]}
 R = {"release_id": "r"}
 FIRST = {**R, "n_items": 9}
 BOTH = {**R, "item_ids": ["i", "other i"]}
+THESE, ANSWERS_TURN = {**R, "item_ids": ["i"]}, "evaluate.answers.trial evaluate.answers.turn"
 QUERIES: list[tuple[str, Row, str]] = [
     ("evaluate/pairs_of", R, ""),
     ("evaluate/calls_behind", R, "evaluate.answers evaluate.judgments"),
@@ -94,6 +103,13 @@ QUERIES: list[tuple[str, Row, str]] = [
     ("evaluate/judged_scores", {}, "judge replicate part"),
     ("evaluate/call_keys_of", R, ""),
     ("evaluate/overall_of", R, "evaluate.scores"),
+    ("evaluate/answering_models_of", R, "evaluate.answers"),
+    ("evaluate/answered_items_of", R, "evaluate.answers"),
+    ("evaluate/answers_of_items", {**THESE, "models": ["m", "file:p"]}, ANSWERS_TURN),
+    ("evaluate/example_judgments_of", FIRST, "judge part"),
+    ("evaluate/judgments_of", THESE, "judge replicate part"),
+    ("evaluate/item_statistics_of", R, ""),
+    ("evaluate/made_in_run", {"run": "run"}, "evaluate.answers evaluate.judgments"),
     ("evaluate.training_effects", R, ""),
     ("evaluate.provenance", R, ""),
 ]
@@ -163,6 +179,7 @@ REPLACED = {
     *("evaluate/pairs_of", "evaluate/calls_behind", "evaluate/first_readings_of"),
     *("evaluate/readings_of", "evaluate/example_answers_of", "evaluate/extractions_of"),
     *("evaluate/second_readings_of", "evaluate/judged_models_of", "evaluate/judged_scores"),
+    *("evaluate/answers_of_items", "evaluate/example_judgments_of", "evaluate/judgments_of"),
 }
 
 
@@ -180,6 +197,20 @@ def test_what_was_made_of_an_answer_that_has_been_replaced_is_in_no_result(
     found = result_of(empty_warehouse, name, params)
     left = [row for row in found if row.get("role", "reader") == "reader"]
     assert [row for row in left if row.get("reading", row) is not None] == []
+
+
+@pytest.mark.parametrize("of", [each for each in QUERIES if each[0] in REPLACED])
+def test_a_prediction_has_no_call_and_what_was_made_of_it_counts(
+    of: tuple[str, Row, str], empty_warehouse: Warehouse
+) -> None:
+    name, params, _ = of
+    rows = {table: ROWS[table] for table in tables_of(name)}
+    put(empty_warehouse, rows)
+    before = result_of(empty_warehouse, name, params)
+    for table in rows.keys() & {"evaluate.extractions", "evaluate.judgments"}:
+        of_calls = [row for row in rows[table] if row["model"] != "file:p"]
+        put(empty_warehouse, {table: of_calls})
+        assert result_of(empty_warehouse, name, params) != before
 
 
 def test_an_entry_takes_the_place_of_one_with_the_same_texts_in_its_language_alone(

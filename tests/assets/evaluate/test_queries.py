@@ -1,6 +1,9 @@
 """Queries and views of the evaluation on tables of a few rows, worked by hand."""
 
+import hashlib
 from collections.abc import Callable, Sequence
+from itertools import product
+from math import inf
 
 import pytest
 
@@ -515,3 +518,158 @@ def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(warehouse, mon
     printed = capsys.readouterr().out
     assert "judge j (constant scores), provider p)" in printed
     assert printed.rstrip().splitlines()[-1].startswith("Judge j on r: 100 % of its scores of 40")
+
+
+def test_an_answer_of_a_model_is_a_text_that_was_not_given_to_it(warehouse: Warehouse) -> None:
+    """`m` answered, the reference was given to `n`, and `o` failed."""
+    place = {**HERE, "item_id": "i", "trial": "plain", "turn": 1}
+    statuses = {"m": ("answered", "A."), "n": ("given", "A."), "o": ("failed", None)}
+    answers = [
+        {**place, "model": model, "status": status, "answer": answer}
+        for model, (status, answer) in statuses.items()
+    ]
+    put(warehouse, {"release.items": [place], "evaluate.answers": answers})
+    models = warehouse.read("evaluate/answering_models_of", {"release_id": "r"}).to_pylist()
+    texts = warehouse.read("evaluate/answer_texts_of", {"release_id": "r"}).to_pylist()
+    assert [row["model"] for row in models] == ["m"]
+    assert [row["model"] for row in texts] == ["m", "n"]
+
+
+def test_a_model_that_was_asked_about_all_items_is_not_listed_as_asked_about_some(warehouse):
+    card = {"kind": "benchmark", "origin": "imported", "review_policy": "none", "n_items": 2}
+    items = {"all": "ik", "some": "i"}
+    answers = [
+        {**HERE, "model": model, "item_id": item, "trial": trial, "status": "failed"}
+        for model, of in items.items()
+        for item in of
+        for trial in ("plain", "shift-1")
+    ]
+    put(warehouse, {"release.releases": [{**card, **HERE}], "evaluate.answers": answers})
+    (row,) = warehouse.read("evaluate/asked_items").to_pylist()
+    assert (row["model"], row["n_asked"], row["n_items"]) == ("some", 1, 2)
+
+
+def test_a_turn_rests_on_its_answer_and_on_each_call_of_its_judge_once(
+    warehouse: Warehouse,
+) -> None:
+    """Turn 1 has two judgments by call `c` and one by `b`; turn 2 is a prediction, read by rule."""
+    place = {**HERE, "model": "m", "judge": "j", "judge_version": "v", "item_id": "i", "trial": "t"}
+    answer = {**place, "status": "answered", "answer": "A."}
+    calls = {1: ["c", "c", "b"], 2: [None]}
+    judged = [
+        {**place, "turn": turn, "part": f"{n}", "status": "judged", "value": 1.0, "call_key": call}
+        for turn, of in calls.items()
+        for n, call in enumerate(of)
+    ]
+    lacking = [
+        {**place, "turn": turn, "status": status}
+        for turn, status in ((3, "no_reference"), (4, "no_picture"))
+    ]
+    answers = [{**answer, "turn": 1, "call_key": "answer"}]
+    answers += [{**answer, "turn": turn, "call_key": None} for turn in (2, 3, 4)]
+    put(warehouse, {"evaluate.answers": answers, "evaluate.observations": [*judged, *lacking]})
+    rows = warehouse.read("evaluate/call_keys_of", {"release_id": "r"}).to_pylist()
+    of_text = hashlib.md5(b"A.").hexdigest()
+    assert [(row["turn"], row["answer"], row["judge_calls"]) for row in rows] == [
+        (1, "answer", ["b", "c"]),
+        (2, of_text, None),
+    ]
+
+
+def test_a_rule_and_a_judge_say_what_they_observed_of_an_example(warehouse: Warehouse) -> None:
+    """The rule read no letter of turn 2, and item `k` is no example."""
+    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain", "judge": "rule", "turn": 1}
+    observed = {"A": 1.0, "B": 0.0}
+    rows = [
+        {**place, "metric": metric, "status": "judged", "value": value, "replicate": 0}
+        for metric, value in reversed(observed.items())
+    ]
+    rows += [{**place, "turn": 2, "status": "empty", "replicate": 0}, {**rows[0], "item_id": "k"}]
+    items = [{**place, "item_id": item, "ordinal": n} for n, item in enumerate("ik", start=1)]
+    put(warehouse, {"release.items": items, "evaluate.observations": rows})
+    first = {"release_id": "r", "n_items": 1}
+    (row,) = warehouse.read("evaluate/example_rules_of", first).to_pylist()
+    assert (row["item_id"], row["turn"]) == ("i", 1)
+    assert [(each["key"], each["value"]) for each in row["scores"]] == [*observed.items()]
+
+
+def test_a_judged_score_and_a_rank_are_of_the_whole_key_of_a_score(warehouse: Warehouse) -> None:
+    """Every score differs from each other one in a column, and its judged score says in which ones."""
+    names = ("release_id", "model", "judge", "judge_version", "metric", "aggregation")
+    keys = [dict(zip(names, of, strict=True)) for of in product("rs", "mn", "jk", "vw", "EF", "ab")]
+    by = [
+        {**NO_TURNS, **key, "n_turns": 1, "subset_label": label, "subset_value": value}
+        for key in keys
+        for label, value in (("", ""), ("x", "1"), ("x", "2"), ("y", "1"))
+    ]
+    scores = [
+        {**row, "form": form, "value": float(n), "ci_low": float(n), "ci_high": float(n)}
+        for n, row in enumerate(by)
+        for form in ("floor", "judged")
+    ]
+    ranks = [{**key, "rank": n, "rank_low": n, "rank_high": n} for n, key in enumerate(keys, 1)]
+    put(warehouse, {"evaluate.scores": scores, "evaluate.ranks": ranks})
+    rows = warehouse.select("evaluate.results", form="floor").to_pylist()
+    assert [row["judged_only"] for row in rows] == [row["value"] for row in rows]
+    assert [row["rank"] for row in rows] == [int(row["value"]) // 4 + 1 for row in rows]
+    assert len(rows) == len(by) == 256
+
+
+def test_the_leaderboard_begins_with_the_ranking_metric_and_the_best_model(warehouse) -> None:
+    """`o` and `p` have the same value, and `o` refused nothing; `n` has none."""
+    # (benchmark, release)
+    releases = [("c", "a"), ("b", "z"), ("b", "r")]
+    # (place, metric)
+    metrics = [(1, "G"), (1, "E"), (0, "F")]
+    # (negative value, refusals, model)
+    models = [(inf, 0, "n"), (-1.0, 1, "p"), (-1.0, 0, "o"), (-2.0, 1, "m"), (-1.0, 0, "l")]
+    keys = [*product(releases, "kj", "wv", metrics, "ba", models)]
+    put(
+        warehouse,
+        {
+            "evaluate.scores": [
+                {**NO_TURNS, "benchmark": benchmark, "release_id": release, "judge": judge}
+                | {"judge_version": version, "place": place, "metric": metric}
+                | {"aggregation": aggregation, "n_refused": n_refused, "n_turns": 1, "model": model}
+                | {"form": "floor", "subset_label": "", "subset_value": ""}
+                | dict.fromkeys(("value", "ci_low", "ci_high"), None if value == inf else -value)
+                for (benchmark, release), judge, version, (place, metric), aggregation, (
+                    value,
+                    n_refused,
+                    model,
+                ) in keys
+            ]
+        },
+    )
+    rows = warehouse.select("evaluate.leaderboard").to_pylist()
+    assert [
+        (row["release"], row["judge"], row["judge_version"], row["metric"], row["model"])
+        for row in rows
+    ] == [
+        (release, judge, version, f"{metric}/{aggregation}", model)
+        for (_, release), judge, version, (_, metric), aggregation, (_, _, model) in sorted(keys)
+    ]
+
+
+def test_each_analysis_is_a_view_of_its_own_findings(warehouse: Warehouse) -> None:
+    analyses = ["language_gaps", "prompt_sensitivity", "model_groups", "judge_quality"]
+    analyses += ["extraction_quality"]
+    finding = {"subset_label": "", "subset_value": "", "value": 1.0}
+    put(warehouse, {"evaluate.findings": [{**finding, "analysis": name} for name in analyses]})
+    for name in analyses:
+        (row,) = warehouse.select(f"evaluate.{name}").to_pylist()
+        assert row["analysis"] == name
+
+
+def test_a_call_is_of_all_candidates_that_it_answered_for(warehouse: Warehouse) -> None:
+    """Two candidates share call `c`, which answered for both in two turns; `q` is of another call."""
+    calls = {("p", 1): "c", ("o", 1): "c", ("o", 2): "c", ("q", 1): "d", ("o", 3): "e"}
+    answers = [
+        {**HERE, "model": model, "item_id": "i", "trial": "plain", "turn": turn}
+        | {"status": "failed", "call_key": call, "settings": [("model", model)]}
+        for (model, turn), call in calls.items()
+    ]
+    there = [{**row, "release_id": "s", "model": f"{row['model']} there"} for row in answers[3:]]
+    put(warehouse, {"evaluate.answers": [*answers, *there]})
+    rows = warehouse.read("evaluate/labels_of_calls", {"keys": ["d", "c"]}).to_pylist()
+    assert [(row["key"], row["label"]) for row in rows] == [("c", "o, p"), ("d", "q, q there")]

@@ -1,0 +1,232 @@
+"""Queries of the site's page on the corpus, on tables of a few rows, worked by hand."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+from resources.warehouse import Warehouse
+from tests.assets.filled import put
+
+Row = dict[str, Any]
+A, B, C, D = (letter * 64 for letter in "abcd")
+
+
+def rows(columns: str, *values: tuple[Any, ...], **same: Any) -> list[Row]:
+    """Rows with these values in these columns, and what all of them have."""
+    return [{**same, **dict(zip(columns.split(), of, strict=True))} for of in values]
+
+
+def found(warehouse: Warehouse, name: str, columns: str, **params: int) -> list[tuple[Any, ...]]:
+    read = warehouse.read(f"evaluate/corpus_{name}", params).to_pylist()
+    return [tuple(row[column] for column in columns.split()) for row in read]
+
+
+ENTRIES = rows(
+    "wit_shard entry_id page_id image_id language licence title",
+    ("t", "e5", "p1", D, "en", "BY", "Raft"),
+    ("t", "e4", "p3", C, "de", None, "Floss"),
+    ("t", "e1", "p1", A, "en", "CC", "Boat"),
+    ("s", "e3", "p3", B, "de", None, "Boot"),
+    ("s", "e2", "p2", A, "en", "CC", "Ship"),
+    ("s", "e1", "p1", A, "en", "CC", "Boat"),
+    artist="Ann",
+)
+"""Entry `e1` is in both shards."""
+HASHES = {"md5": "0" * 32, "phash": "0" * 16}
+
+
+def test_what_is_in_several_shards_is_counted_once(warehouse: Warehouse) -> None:
+    pages = [("t", "p4", "zh"), ("t", "p1", "en"), ("s", "p3", "de"), ("s", "p2", "en")]
+    pages += [("s", "p1", "en")]
+    put(warehouse, {"ingest.entries": ENTRIES})
+    put(warehouse, {"ingest.pages": rows("wit_shard page_id language", *pages)})
+    languages = found(warehouse, "languages", "language n_pages n_entries")
+    assert languages == [("en", 2, 3), ("de", 1, 2), ("zh", 1, 0)]
+    assert found(warehouse, "licences", "licence n_images") == [(None, 2), ("BY", 1), ("CC", 1)]
+    counts = "n_pages n_entries n_images n_bytes n_rows n_imported"
+    assert found(warehouse, "counts", counts) == [(4, 5, 4, 0, 0, 0)]
+    images = rows("wit_shard image_id image_url", ("s", A, A), ("t", A, A), ("t", B, B), **HASHES)
+    how = [("e1", "seed", "g", "seed", "c"), ("e2", "seed", "g", "seed", "c")]
+    how += [("e3", "noise", None, None, None)]
+    clusters = rows("entry_id group_how group_id cluster_how cluster_id", *how)
+    sets = rows("set_id position", ("a", 1), ("a", 2), kind="benchmark")
+    origins = rows("release_id origin", ("r", "built"), ("s", "imported"))
+    releases = [{**row, "kind": "benchmark", "review_policy": "none"} for row in origins]
+    put(warehouse, {"ingest.images": [{**row, "n_bytes": 10} for row in images]})
+    put(warehouse, {"cluster.clusters": clusters, "cluster.image_sets": sets})
+    put(warehouse, {"cluster.pictures": [{"path": "map.png"}], "release.releases": releases})
+    counts = "n_bytes n_clusters n_clustered n_sets has_map n_imported"
+    assert found(warehouse, "counts", counts) == [(20, 1, 2, 1, True, 1)]
+
+
+def test_the_largest_shards_and_clusters_come_first(warehouse: Warehouse) -> None:
+    """The entry at the centre of `c3` was removed, and `c1` is of an earlier run."""
+    shards = [("t", 5, []), ("s", 5, [("x", 2), ("y", 1)]), ("z", 9, [])]
+    left_out = {"wit_shard": "s", "step": "pages", "reason": "language"}
+    centres = [("c2", "e1", 1), ("c3", "removed", 2)]
+    of_cluster = {"kind": "cluster", "group_id": "g", "min_size": 2}
+    cohesion = rows("cluster_id size", ("c3", 5), ("c2", 7), ("c1", 5), title="Boats")
+    communities = rows("community_id centre_entry_id place", *centres, **of_cluster)
+    put(
+        warehouse,
+        {
+            "ingest.shards": rows("wit_shard n_rows reasons", *shards),
+            "ingest.left_out": rows("reference n_rows", ("a", 3), ("b", 1), **left_out),
+            "ingest.entries": ENTRIES,
+            "cluster.cohesion": cohesion,
+            "cluster.communities": communities,
+        },
+    )
+    columns = "wit_shard n_rows n_entries n_rejected n_left_out"
+    of_shards = [("z", 9, 0, 0, 0), ("s", 5, 3, 3, 4), ("t", 5, 3, 0, 0)]
+    assert found(warehouse, "shards", columns, n_shards=3) == of_shards
+    assert found(warehouse, "shards", columns, n_shards=2) == of_shards[:2]
+    columns = "size image_id licence artist"
+    of_clusters = [(7, A, "CC", "Ann"), (5, None, None, None), (5, None, None, None)]
+    assert found(warehouse, "clusters", columns, n_clusters=3) == of_clusters
+    assert found(warehouse, "clusters", columns, n_clusters=2) == of_clusters[:2]
+
+
+def test_the_first_sets_of_each_kind_are_the_sample(warehouse: Warehouse) -> None:
+    kinds = {"d": "instruction", "c": "instruction", "b": "benchmark", "a": "benchmark"}
+    images = [(2, "removed", D), (1, "e1", A)]
+    sets = [
+        {"set_id": name, "kind": kind, **row}
+        for name, kind in kinds.items()
+        for row in rows("position entry_id image_id", *images)
+    ]
+    put(warehouse, {"ingest.entries": ENTRIES, "cluster.image_sets": sets})
+    columns = "kind set_id position image_id title licence artist"
+    assert found(warehouse, "sets", columns, n_sets=1) == [
+        ("benchmark", "a", 1, A, "Boat", "CC", "Ann"),
+        ("benchmark", "a", 2, D, None, None, None),
+        ("instruction", "c", 1, A, "Boat", "CC", "Ann"),
+        ("instruction", "c", 2, D, None, None, None),
+    ]
+    assert found(warehouse, "sets", "set_id", n_sets=2) == [(name,) for name in "aabbccdd"]
+
+
+def test_pairs_are_counted_by_outcome_and_by_each_of_their_reasons(warehouse: Warehouse) -> None:
+    checks = rows(
+        "dialogue_id kind outcome reasons",
+        ("d1", "instruction", "drop", ["leak"]),
+        ("d2", "benchmark", "review", ["leak"]),
+        ("d3", "benchmark", "pass", []),
+        ("d4", "benchmark", "pass", []),
+        ("d5", "benchmark", "drop", ["short", "leak"]),
+    )
+    put(warehouse, {"quality.checks": checks})
+    assert found(warehouse, "checks", "kind reason outcome n") == [
+        ("benchmark", "", "drop", 1),
+        ("benchmark", "", "pass", 2),
+        ("benchmark", "", "review", 1),
+        ("benchmark", "leak", "drop", 1),
+        ("benchmark", "leak", "review", 1),
+        ("benchmark", "short", "drop", 1),
+        ("instruction", "", "drop", 1),
+        ("instruction", "leak", "drop", 1),
+    ]
+
+
+def test_an_item_that_people_only_skipped_was_not_decided_on(warehouse: Warehouse) -> None:
+    approved = rows(
+        "item_id kind status revision demanded",
+        ("i4", "score", "approved", 0, False),
+        ("i3", "dialogue", "pending", 0, True),
+        ("i2", "dialogue", "rejected", 0, False),
+        ("i1", "dialogue", "approved", 2, True),
+        **{"policy": "all", "content": "{}"},
+    )
+    verdicts = [(1, "i1", "accept"), (2, "i1", "reject"), (3, "i2", "skip"), (4, "i3", "reject")]
+    decisions = rows("event_id item_id verdict", *verdicts)
+    put(warehouse, {"review.approved": approved, "review.decisions": decisions})
+    counts = "kind n_approved n_rejected n_pending n_edited n_demanded n_decided policy"
+    assert found(warehouse, "review", counts) == [
+        ("dialogue", 1, 1, 1, 1, 2, 2, "all"),
+        ("score", 1, 0, 0, 0, 0, 0, "all"),
+    ]
+
+
+def test_costs_of_the_last_days_stand_by_day_and_those_before_together(warehouse: Warehouse):
+    days = [("b", 3), ("a", 1), ("a", 2), ("a", 4), ("a", 3), ("a", 3)]
+    calls = [
+        {"stage": stage, "cost_usd": float(day), "created_at": datetime(2026, 3, day, tzinfo=UTC)}
+        for stage, day in days
+    ]
+    put(warehouse, {"ledger.calls": [{**row, "status": "lost", "via": "live"} for row in calls]})
+    assert found(warehouse, "costs", "stage last_day n_lost cost_usd", n_days=2) == [
+        ("a", date(2026, 3, 3), 2, 6.0),
+        ("a", date(2026, 3, 4), 1, 4.0),
+        ("a", None, 2, 3.0),
+        ("b", date(2026, 3, 3), 1, 3.0),
+    ]
+
+
+def test_what_was_left_out_has_the_first_of_its_examples(warehouse: Warehouse) -> None:
+    """Entries of two titles share a picture in no split; the entry of another picture was removed."""
+    lost = {"stage": "answers", "subject": "q", "reason": "timeout", "detail": "None came."}
+    refused = {"wit_shard": "s", "reason": "not_utf8", "detail": "Byte 0."}
+    lines = [("image", "u"), ("row", "m"), ("row", "l")]
+    splits = [(A, None, "bridges_splits"), (B, None, "bridges_splits"), (C, "benchmark", "sampled")]
+    checks = rows(
+        "dialogue_id kind outcome reasons",
+        ("d1", "instruction", "drop", ["leak", "short"]),
+        ("d2", "instruction", "review", ["leak"]),
+        ("d3", "benchmark", "drop", ["leak"]),
+        ("removed", "instruction", "drop", ["leak"]),
+        **{"question_id": "q", "turn": 1},
+    )
+    dialogue = {"kind": "instruction", "n_images": 2, "image_ids": [A, B], "n_turns": 1}
+    approved = rows(
+        "item_id status content reason",
+        ("i1", "rejected", '{"turns": [{"question": "T?"}]}', None),
+        ("i2", "rejected", '{"question": "Q?"}', "a"),
+        ("i3", "rejected", '{"rewrite": "R."}', "b"),
+        ("i4", "rejected", '{"text": "X."}', "c"),
+        ("i5", "rejected", "{}", "d"),
+        ("i6", "pending", "{}", None),
+        **{"kind": "dialogue", "policy": "all"},
+    )
+    titles = [("e1", "Boat"), ("e2", "Boat"), ("e3", "Canoe")]
+    languages = [("de", "language", 2), ("x", "no_topic", 3)]
+    turns = [{"question_id": "q", "question": "What?"}]
+    put(
+        warehouse,
+        {
+            "ingest.rejected": rows("kind reference", *lines, **refused),
+            "ingest.left_out": rows(
+                "reference reason n_rows",
+                *languages,
+                **{"wit_shard": "s", "step": "pages", "detail": "Byte 0."},
+            ),
+            "ingest.entries": rows("entry_id title", *titles, page_id="p", image_id=A),
+            "cluster.splits": rows("image_id split reason", *splits, page_id="p"),
+            "dialogue.failed": [lost, lost],
+            "rewrite.failed": [{**lost, "stage": "rewrites"}],
+            "choice.failed": [{**lost, "stage": "items"}],
+            "quality.failed": [{**lost, "stage": "checks"}],
+            "quality.checks": checks,
+            "dialogue.dialogues": [{**dialogue, "dialogue_id": "d1", "turns": turns}],
+            "review.approved": approved,
+        },
+    )
+    columns = "step reason noun n examples"
+    assert [
+        (*of, examples[0]["reference"], examples[0]["detail"])
+        for *of, examples in found(warehouse, "left_out", columns, n_examples=1)
+    ] == [
+        ("ingest.images", "not_utf8", "picture", 1, "s, u", "Byte 0."),
+        ("ingest.pages", "no_topic", "row", 3, "s, x", "Byte 0."),
+        ("ingest.pages", "language", "row", 2, "s, de", "Byte 0."),
+        ("ingest.wit_rows", "not_utf8", "row", 2, "s, l", "Byte 0."),
+        ("choice.items", "timeout", "request", 1, "q", "None came."),
+        ("cluster.splits", "bridges_splits", "entry", 3, "Boat", ""),
+        ("dialogue.answers", "timeout", "request", 2, "q", "None came."),
+        ("quality.checks", "leak", "pair", 2, "turn 1 of dialogue d1", "What?"),
+        ("quality.checks", "timeout", "check", 1, "q", "None came."),
+        ("review.approved", "a", "dialogue", 1, "i2", "Q?"),
+        ("review.approved", "b", "dialogue", 1, "i3", "R."),
+        ("review.approved", "c", "dialogue", 1, "i4", "X."),
+        ("review.approved", "d", "dialogue", 1, "i5", ""),
+        ("review.approved", "without a reason", "dialogue", 1, "i1", "T?"),
+        ("rewrite.rewrites", "timeout", "request", 1, "q", "None came."),
+    ]

@@ -42,8 +42,8 @@ def test_what_is_in_several_shards_is_counted_once(warehouse: Warehouse) -> None
     languages = found(warehouse, "languages", "language n_pages n_entries")
     assert languages == [("en", 2, 3), ("de", 1, 2), ("zh", 1, 0)]
     assert found(warehouse, "licences", "licence n_images") == [(None, 2), ("BY", 1), ("CC", 1)]
-    counts = "n_pages n_entries n_images n_bytes n_rows n_imported"
-    assert found(warehouse, "counts", counts) == [(4, 5, 4, 0, 0, 0)]
+    counts = "n_pages n_entries n_images n_bytes n_rows has_map n_imported"
+    assert found(warehouse, "counts", counts) == [(4, 5, 4, 0, 0, False, 0)]
     images = rows("wit_shard image_id image_url", ("s", A, A), ("t", A, A), ("t", B, B), **HASHES)
     how = [("e1", "seed", "g", "seed", "c"), ("e2", "seed", "g", "seed", "c")]
     how += [("e3", "noise", None, None, None)]
@@ -59,12 +59,13 @@ def test_what_is_in_several_shards_is_counted_once(warehouse: Warehouse) -> None
 
 
 def test_the_largest_shards_and_clusters_come_first(warehouse: Warehouse) -> None:
-    """The entry at the centre of `c3` was removed, and `c1` is of an earlier run."""
+    """The entry at the centre of `c1` was removed, and `c4` is of an earlier run."""
     shards = [("t", 5, []), ("s", 5, [("x", 2), ("y", 1)]), ("z", 9, [])]
     left_out = {"wit_shard": "s", "step": "pages", "reason": "language"}
-    centres = [("c2", "e1", 1), ("c3", "removed", 2)]
+    centres = [("c3", "e3", 1), ("c2", "e1", 2), ("c1", "removed", 3)]
     of_cluster = {"kind": "cluster", "group_id": "g", "min_size": 2}
-    cohesion = rows("cluster_id size", ("c3", 5), ("c2", 7), ("c1", 5), title="Boats")
+    sizes = [("c4", 4), ("c3", 5), ("c2", 7), ("c1", 5)]
+    cohesion = rows("cluster_id size", *sizes, title="Boats")
     communities = rows("community_id centre_entry_id place", *centres, **of_cluster)
     put(
         warehouse,
@@ -81,13 +82,14 @@ def test_the_largest_shards_and_clusters_come_first(warehouse: Warehouse) -> Non
     assert found(warehouse, "shards", columns, n_shards=3) == of_shards
     assert found(warehouse, "shards", columns, n_shards=2) == of_shards[:2]
     columns = "size image_id licence artist"
-    of_clusters = [(7, A, "CC", "Ann"), (5, None, None, None), (5, None, None, None)]
-    assert found(warehouse, "clusters", columns, n_clusters=3) == of_clusters
+    of_clusters = [(7, A, "CC", "Ann"), (5, None, None, None), (5, B, None, "Ann")]
+    of_clusters += [(4, None, None, None)]
+    assert found(warehouse, "clusters", columns, n_clusters=4) == of_clusters
     assert found(warehouse, "clusters", columns, n_clusters=2) == of_clusters[:2]
 
 
 def test_the_first_sets_of_each_kind_are_the_sample(warehouse: Warehouse) -> None:
-    kinds = {"d": "instruction", "c": "instruction", "b": "benchmark", "a": "benchmark"}
+    kinds = {"d": "benchmark", "c": "instruction", "b": "benchmark", "a": "instruction"}
     images = [(2, "removed", D), (1, "e1", A)]
     sets = [
         {"set_id": name, "kind": kind, **row}
@@ -97,12 +99,12 @@ def test_the_first_sets_of_each_kind_are_the_sample(warehouse: Warehouse) -> Non
     put(warehouse, {"ingest.entries": ENTRIES, "cluster.image_sets": sets})
     columns = "kind set_id position image_id title licence artist"
     assert found(warehouse, "sets", columns, n_sets=1) == [
-        ("benchmark", "a", 1, A, "Boat", "CC", "Ann"),
-        ("benchmark", "a", 2, D, None, None, None),
-        ("instruction", "c", 1, A, "Boat", "CC", "Ann"),
-        ("instruction", "c", 2, D, None, None, None),
+        ("benchmark", "b", 1, A, "Boat", "CC", "Ann"),
+        ("benchmark", "b", 2, D, None, None, None),
+        ("instruction", "a", 1, A, "Boat", "CC", "Ann"),
+        ("instruction", "a", 2, D, None, None, None),
     ]
-    assert found(warehouse, "sets", "set_id", n_sets=2) == [(name,) for name in "aabbccdd"]
+    assert found(warehouse, "sets", "set_id", n_sets=2) == [(name,) for name in "bbddaacc"]
 
 
 def test_pairs_are_counted_by_outcome_and_by_each_of_their_reasons(warehouse: Warehouse) -> None:
@@ -147,7 +149,7 @@ def test_an_item_that_people_only_skipped_was_not_decided_on(warehouse: Warehous
 
 
 def test_costs_of_the_last_days_stand_by_day_and_those_before_together(warehouse: Warehouse):
-    days = [("b", 3), ("a", 1), ("a", 2), ("a", 4), ("a", 3), ("a", 3)]
+    days = [("b", 3), ("b", 4), ("a", 1), ("a", 2), ("a", 4), ("a", 3), ("a", 3)]
     calls = [
         {"stage": stage, "cost_usd": float(day), "created_at": datetime(2026, 3, day, tzinfo=UTC)}
         for stage, day in days
@@ -158,6 +160,7 @@ def test_costs_of_the_last_days_stand_by_day_and_those_before_together(warehouse
         ("a", date(2026, 3, 4), 1, 4.0),
         ("a", None, 2, 3.0),
         ("b", date(2026, 3, 3), 1, 3.0),
+        ("b", date(2026, 3, 4), 1, 4.0),
     ]
 
 
@@ -165,8 +168,12 @@ def test_what_was_left_out_has_the_first_of_its_examples(warehouse: Warehouse) -
     """Entries of two titles share a picture in no split; the entry of another picture was removed."""
     lost = {"stage": "answers", "subject": "q", "reason": "timeout", "detail": "None came."}
     refused = {"wit_shard": "s", "reason": "not_utf8", "detail": "Byte 0."}
-    lines = [("image", "u"), ("row", "m"), ("row", "l")]
-    splits = [(A, None, "bridges_splits"), (B, None, "bridges_splits"), (C, "benchmark", "sampled")]
+    lines = [("image", "u"), ("row", "m"), ("row", "l"), ("row", "k")]
+    splits = [
+        (A, None, "bridges_splits"),
+        (B, None, "in_imported_benchmark"),
+        (C, "benchmark", "sampled"),
+    ]
     checks = rows(
         "dialogue_id kind outcome reasons",
         ("d1", "instruction", "drop", ["leak", "short"]),
@@ -186,9 +193,9 @@ def test_what_was_left_out_has_the_first_of_its_examples(warehouse: Warehouse) -
         ("i6", "pending", "{}", None),
         **{"kind": "dialogue", "policy": "all"},
     )
-    titles = [("e1", "Boat"), ("e2", "Boat"), ("e3", "Canoe")]
+    titles = [("e1", "p", "Boat"), ("e2", "p", "Boat"), ("e3", "p", "Canoe"), ("e4", "o", "Raft")]
     languages = [("de", "language", 2), ("x", "no_topic", 3)]
-    turns = [{"question_id": "q", "question": "What?"}]
+    turns = rows("question_id question", ("q", "What?"), ("another", "Where?"))
     put(
         warehouse,
         {
@@ -198,35 +205,37 @@ def test_what_was_left_out_has_the_first_of_its_examples(warehouse: Warehouse) -
                 *languages,
                 **{"wit_shard": "s", "step": "pages", "detail": "Byte 0."},
             ),
-            "ingest.entries": rows("entry_id title", *titles, page_id="p", image_id=A),
+            "ingest.entries": rows("entry_id page_id title", *titles, image_id=A),
             "cluster.splits": rows("image_id split reason", *splits, page_id="p"),
             "dialogue.failed": [lost, lost],
             "rewrite.failed": [{**lost, "stage": "rewrites"}],
             "choice.failed": [{**lost, "stage": "items"}],
             "quality.failed": [{**lost, "stage": "checks"}],
             "quality.checks": checks,
-            "dialogue.dialogues": [{**dialogue, "dialogue_id": "d1", "turns": turns}],
+            "dialogue.dialogues": rows("dialogue_id", ("d1",), ("d3",), turns=turns, **dialogue),
             "review.approved": approved,
         },
     )
+    pairs = [("turn 1 of dialogue d1", "What?"), ("turn 1 of dialogue removed", "")]
     columns = "step reason noun n examples"
     assert [
-        (*of, examples[0]["reference"], examples[0]["detail"])
-        for *of, examples in found(warehouse, "left_out", columns, n_examples=1)
+        (*of, [(each["reference"], each["detail"]) for each in examples])
+        for *of, examples in found(warehouse, "left_out", columns, n_examples=2)
     ] == [
-        ("ingest.images", "not_utf8", "picture", 1, "s, u", "Byte 0."),
-        ("ingest.pages", "no_topic", "row", 3, "s, x", "Byte 0."),
-        ("ingest.pages", "language", "row", 2, "s, de", "Byte 0."),
-        ("ingest.wit_rows", "not_utf8", "row", 2, "s, l", "Byte 0."),
-        ("choice.items", "timeout", "request", 1, "q", "None came."),
-        ("cluster.splits", "bridges_splits", "entry", 3, "Boat", ""),
-        ("dialogue.answers", "timeout", "request", 2, "q", "None came."),
-        ("quality.checks", "leak", "pair", 2, "turn 1 of dialogue d1", "What?"),
-        ("quality.checks", "timeout", "check", 1, "q", "None came."),
-        ("review.approved", "a", "dialogue", 1, "i2", "Q?"),
-        ("review.approved", "b", "dialogue", 1, "i3", "R."),
-        ("review.approved", "c", "dialogue", 1, "i4", "X."),
-        ("review.approved", "d", "dialogue", 1, "i5", ""),
-        ("review.approved", "without a reason", "dialogue", 1, "i1", "T?"),
-        ("rewrite.rewrites", "timeout", "request", 1, "q", "None came."),
+        ("ingest.images", "not_utf8", "picture", 1, [("s, u", "Byte 0.")]),
+        ("ingest.pages", "no_topic", "row", 3, [("s, x", "Byte 0.")]),
+        ("ingest.pages", "language", "row", 2, [("s, de", "Byte 0.")]),
+        ("ingest.wit_rows", "not_utf8", "row", 3, [("s, k", "Byte 0."), ("s, l", "Byte 0.")]),
+        ("choice.items", "timeout", "request", 1, [("q", "None came.")]),
+        ("cluster.splits", "bridges_splits", "entry", 2, [("Boat", ""), ("Canoe", "")]),
+        ("cluster.splits", "in_imported_benchmark", "entry", 1, [("p", "")]),
+        ("dialogue.answers", "timeout", "request", 2, [("q", "None came.")] * 2),
+        ("quality.checks", "leak", "pair", 2, pairs),
+        ("quality.checks", "timeout", "check", 1, [("q", "None came.")]),
+        ("review.approved", "a", "dialogue", 1, [("i2", "Q?")]),
+        ("review.approved", "b", "dialogue", 1, [("i3", "R.")]),
+        ("review.approved", "c", "dialogue", 1, [("i4", "X.")]),
+        ("review.approved", "d", "dialogue", 1, [("i5", "")]),
+        ("review.approved", "without a reason", "dialogue", 1, [("i1", "T?")]),
+        ("rewrite.rewrites", "timeout", "request", 1, [("q", "None came.")]),
     ]

@@ -673,3 +673,31 @@ def test_a_call_is_of_all_candidates_that_it_answered_for(warehouse: Warehouse) 
     put(warehouse, {"evaluate.answers": [*answers, *there]})
     rows = warehouse.read("evaluate/labels_of_calls", {"keys": ["d", "c"]}).to_pylist()
     assert [(row["key"], row["label"]) for row in rows] == [("c", "o, p"), ("d", "q, q there")]
+
+
+def test_each_call_behind_scores_is_of_who_was_asked(warehouse: Warehouse) -> None:
+    """Turn 1 was given; that of turn 2 was read by `x` and judged twice; 3 and 4 are predictions."""
+    place = {**HERE, "model": "m", "item_id": "i", "trial": "plain"}
+    calls = {1: ("given", None), 2: ("answered", "c"), 3: ("answered", None), 4: ("answered", None)}
+    answers = [
+        {**place, "turn": turn, "status": status, "answer": "A.", "call_key": call}
+        for turn, (status, call) in calls.items()
+    ]
+    readers = {2: ("x", "read", "c"), 3: ("rule", None, None), 4: ("rule", None, None)}
+    extractions = [
+        {**place, "turn": turn, "extractor": name, "call_key": call, "answer_call_key": of}
+        for turn, (name, call, of) in readers.items()
+    ]
+    judgment = {**place, "turn": 2, "judge": "j", "answer_call_key": "c", "call_key": "judged"}
+    judgments = [{**judgment, "part": part} for part in "BA"]
+    tables = {"evaluate.extractions": extractions, "evaluate.judgments": judgments}
+    put(warehouse, {**tables, "evaluate.answers": answers})
+    rows = warehouse.read("evaluate/calls_behind", {"release_id": "r"}).to_pylist()
+    names = ("role", "candidate", "asked", "call_key")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("answer", "m", "m", "c"),
+        *[("answer", "m", "m", None)] * 2,
+        *[("judge", "m", "j", "judged")] * 2,
+        *[("reader", "m", "rule", None)] * 2,
+        ("reader", "m", "x", "read"),
+    ]

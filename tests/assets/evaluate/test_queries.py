@@ -616,13 +616,13 @@ def test_a_judged_score_and_a_rank_are_of_the_whole_key_of_a_score(warehouse: Wa
 
 
 def test_the_leaderboard_begins_with_the_ranking_metric_and_the_best_model(warehouse) -> None:
-    """`o` and `p` have the same value, and `o` refused nothing; `n` has none."""
+    """`l`, `o` and `p` have the same value, and `l` refused more; `n` has none."""
     # (benchmark, release)
     releases = [("c", "a"), ("b", "z"), ("b", "r")]
     # (place, metric)
     metrics = [(1, "G"), (1, "E"), (0, "F")]
     # (negative value, refusals, model)
-    models = [(inf, 0, "n"), (-1.0, 1, "p"), (-1.0, 0, "o"), (-2.0, 1, "m"), (-1.0, 0, "l")]
+    models = [(inf, 0, "n"), (-1.0, 0, "p"), (-1.0, 0, "o"), (-2.0, 1, "m"), (-1.0, 1, "l")]
     keys = [*product(releases, "kj", "wv", metrics, "ba", models)]
     put(
         warehouse,
@@ -701,3 +701,30 @@ def test_each_call_behind_scores_is_of_who_was_asked(warehouse: Warehouse) -> No
         *[("reader", "m", "rule", None)] * 2,
         ("reader", "m", "x", "read"),
     ]
+
+
+def test_passes_of_an_item_are_those_that_were_asked_in_their_order(warehouse: Warehouse) -> None:
+    """Of `i`, the first pass was not read, the third one was lost, and the last two were not asked."""
+    trials = {"shift-4": "given", "shift-3": "not_asked", "shift-2": "failed"}
+    trials |= {"shift-1": "answered", "shift-0": "answered"}
+    place = {**HERE, "model": "m", "item_id": "i", "turn": 1}
+    answers = [
+        {**place, "trial": trial, "status": status}
+        | {"answer": "A." if status in ("given", "answered") else None}
+        for trial, status in trials.items()
+    ]
+    reading = {**place, "trial": "shift-1", "extractor": "rule", "value": "B"}
+    of_k = [
+        {**place, "item_id": "k", "trial": trial, "status": "answered", "answer": "A."}
+        for trial in ("shift-0", "shift-1")
+    ]
+    readings = [reading, {**reading, "item_id": "k", "trial": "shift-0", "value": "C"}]
+    put(warehouse, {"evaluate.answers": [*answers, *of_k], "evaluate.extractions": readings})
+    rows = warehouse.read("evaluate/first_readings_of", {"release_id": "r"}).to_pylist()
+    passes = {"shift-0": None, "shift-1": "B", "shift-2": None}
+    assert [(row["reading"], row["n_asked"], row["lost"]) for row in rows] == [
+        (None, 3, True),
+        ("C", 2, False),
+    ]
+    found = [(each["trial"], each["reading"]) for each in rows[0]["passes"]]
+    assert found == [*passes.items()]

@@ -56,6 +56,13 @@ class Sheet:
         return import_records(self.items, self.store, read_csv(path), reviewer, round)
 
 
+def test_rows_of_two_contents_of_an_item_are_two_records(tmp_path):
+    texts = [name for name in COLUMNS if name not in ("item_id", "content_hash", "round")]
+    row = {"item_id": "i", "round": "1", **dict.fromkeys(texts, "")}
+    path = Sheet(tmp_path, []).saved([{**row, "content_hash": each} for each in ("a", "b", "a")])
+    assert [record.place for record in read_csv(path)] == ["line 2", "line 3"]
+
+
 @pytest.fixture
 def sheet(tmp_path):
     return Sheet(tmp_path, [item_of("rewrite"), item_of("dialogue"), item_of("reference")])

@@ -111,6 +111,10 @@ def wrong(world: World) -> list[str]:
         # `sue` has skipped it.
         ({"reviewers": ["sue"]}, "people are demanded and nobody approved exactly this content"),
         ({"reviewers": ["ann", "policy:all"]}, "demanded and a policy is among the reviewers"),
+        (
+            {"demanded": False, "policy": "all", "reviewers": ["ann", "policy:all"]},
+            "demanded and a policy is among the reviewers",
+        ),
         ({"reviewers": ["ann", "zoe"]}, "zoe is among the reviewers without a decision on its"),
         ({"reviewers": ["ann", "sue"]}, "sue is among the reviewers without a decision on its"),
         ({"reviewers": []}, "it is approved without a reviewer, not even a policy"),

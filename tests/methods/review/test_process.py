@@ -199,6 +199,13 @@ class TestPolicy:
         open_yet = rules is TWO and round == 1 and resolution.demanded
         assert resolution.status == ("pending" if open_yet else "rejected")
 
+    def test_the_reason_is_that_of_the_last_rejection(self):
+        rejections = [
+            decision(1, "reject", reason="incomplete", event_id=1),
+            decision(2, "reject", reason="factual_error", event_id=2),
+        ]
+        assert resolve(item(), rejections, ALL).reason == "factual_error"
+
     def test_it_fills_the_rounds_nobody_decided_and_signs_them(self):
         assert resolve(item(), [], NONE).reviewers == ("policy:none", "policy:none")
         resolution = resolve(item(), [decision(1, "edit", edits=EDITED)], NONE)

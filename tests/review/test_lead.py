@@ -91,8 +91,8 @@ def test_items_are_assigned_and_the_assignment_ends(site):
 def test_gold_is_made_and_a_new_annotator_begins_with_it(tmp_path, monkeypatch):
     rules = "default: {expert: all}\ncalibration: {items: 1, hits: 1}\n"
     site = queued(tmp_path / "gold", rules)
-    one = site.store.items()[0]["item_id"]
     anna, ben, eva, ada = (signed_in(site, name) for name in ("anna", "ben", "eva", "ada"))
+    one = anna.post("/next").headers["location"].removeprefix("/items/")
     decide(anna, opened(anna, one), "accept")
     decide(eva, opened(eva, one), "accept")
     assert "Experts have decided no further item" not in ada.get("/lead").text

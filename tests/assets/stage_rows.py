@@ -5,7 +5,7 @@ import random
 import re
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
@@ -22,7 +22,6 @@ TEXT_IDS = {
     f"{space}_text_id": SHA[text] for space, text in zip(("category", "caption"), SHA, strict=True)
 }
 TURNS = [{"question_id": "question_id", "question": "question", "answer": "answer"}]
-FIRST = {"position": 1}
 
 SPECIAL: dict[str, list[Row]] = {
     "ingest.images": [{"md5": "m" * 32, "phash": "p" * 16}],
@@ -101,18 +100,6 @@ def rows_of(table: str) -> list[Row]:
     return [{**base, **special} for special in SPECIAL.get(table, [{}])]
 
 
-class Query(NamedTuple):
-    """A query and what it does with rows."""
-
-    name: str
-    order: str
-    """The columns that its rows are sorted by."""
-    matching: str
-    """Columns that rows have to have in common, or in which a filter asks for a value."""
-    optional: str
-    """Tables without which there are the same rows."""
-
-
 PARAMS: Row = {
     **{name: name for name in ("release_id", "benchmark", "model", "language")},
     **{"kind": "benchmark", "shard": "wit_shard", "shards": ["wit_shard"], "names": ["name"]},
@@ -122,23 +109,19 @@ PARAMS: Row = {
 }
 
 
-def results(
-    tables: duckdb.DuckDBPyConnection, query: Query, rows: Rows, **params: Any
-) -> list[Row]:
-    """The result after the rows of some tables have been replaced."""
+def results(tables: duckdb.DuckDBPyConnection, name: str, rows: Rows, **params: Any) -> list[Row]:
+    """The result of a query after the rows of some tables have been replaced."""
     for table, of in rows.items():
         incoming = rows_to_arrow(table, [filled(table, row) for row in of])  # noqa: F841
         tables.execute(f"DELETE FROM {table}")
         tables.execute(f"INSERT INTO {table} BY NAME FROM incoming")
-    text = sql_text(query.name)
-    values = {name: {**PARAMS, **params}[name] for name in re.findall(r"\$(\w+)", text)}
-    found = tables.sql(text, params=values).to_arrow_table().to_pylist()
-    return found if query.order else sorted(found, key=repr)
+    text = sql_text(name)
+    values = {each: {**PARAMS, **params}[each] for each in re.findall(r"\$(\w+)", text)}
+    return tables.sql(text, params=values).to_arrow_table().to_pylist()
 
 
 def asked(tables: duckdb.DuckDBPyConnection, name: str, rows: Rows, **params: Any) -> list[Row]:
     """The result of a query for rows that have what `rows` says and are else those of every table."""
-    query = Query(name, "any", "", "")
     base = {table: rows_of(table)[0] for table in rows}
     full = {table: [{**base[table], **row} for row in of] for table, of in rows.items()}
-    return results(tables, query, full, **params)
+    return results(tables, name, full, **params)

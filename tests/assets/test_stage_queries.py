@@ -4,14 +4,27 @@ import hashlib
 import random
 import re
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pytest
 
 from resources.warehouse import declared_columns, sql_text
 from resources.warehouse.staging import tables_with_rules
-from tests.assets.stage_rows import IMAGE, PARAMS, SHA, Query, Row, Rows, results, rows_of
+from tests.assets.stage_rows import IMAGE, PARAMS, SHA, Row, Rows, results, rows_of
+
+
+class Query(NamedTuple):
+    """A query and what it does with rows."""
+
+    name: str
+    order: str
+    """The columns that its rows are sorted by."""
+    matching: str
+    """Columns that rows have to have in common, or in which a filter asks for a value."""
+    optional: str
+    """Tables without which there are the same rows."""
+
 
 QUERIES = [
     Query(*(part.strip() for part in line.split("|")))
@@ -136,17 +149,23 @@ def world_of(query: Query) -> Rows:
     }
 
 
+def results_of(tables: duckdb.DuckDBPyConnection, query: Query, rows: Rows) -> list[Row]:
+    """The result of a query; rows without an order are sorted."""
+    found = results(tables, query.name, rows)
+    return found if query.order else sorted(found, key=repr)
+
+
 @BY_NAME
 def test_only_what_may_be_missing_is_missed_by_no_row(
     query: Query, tables: duckdb.DuckDBPyConnection
 ) -> None:
     world = world_of(query)
-    n_rows = len(results(tables, query, world))
+    n_rows = len(results_of(tables, query, world))
     assert n_rows == N_ROWS.get(query.name, 1)
     for table, rows in world.items():
-        left = len(results(tables, query, {table: []}))
+        left = len(results_of(tables, query, {table: []}))
         assert left == (n_rows if table.partition(".")[2] in query.optional.split() else 0), table
-        results(tables, query, {table: rows})
+        results_of(tables, query, {table: rows})
 
 
 ABSENT = {
@@ -177,19 +196,19 @@ def test_rows_of_something_else_are_as_none(
     query: Query, tables: duckdb.DuckDBPyConnection
 ) -> None:
     world = world_of(query)
-    before = results(tables, query, world)
+    before = results_of(tables, query, world)
     for table, rows in world.items():
-        without = results(tables, query, {table: []})
+        without = results_of(tables, query, {table: []})
         for column in rows[0]:
             full = f"{table.partition('.')[2]}.{column}"
             if full in UNMATCHED or not {column, full} & {*query.matching.split()}:
                 continue
             else_ = others(rows, column)
-            assert results(tables, query, {table: else_}) == without, full
+            assert results_of(tables, query, {table: else_}) == without, full
             if all(column in key for key in tables_with_rules()[table].keys):
                 added = {table: [*else_, *rows]}
-                assert results(tables, query, added) == before, full
-        results(tables, query, {table: rows})
+                assert results_of(tables, query, added) == before, full
+        results_of(tables, query, {table: rows})
     for column in {"release_id", "wit_shard", "model"} & {*query.matching.split()}:
         # All rows are there once more, for another release, shard or model.
         twice = {
@@ -197,7 +216,7 @@ def test_rows_of_something_else_are_as_none(
             for table, rows in world.items()
             if column in rows[0] and all(column in key for key in tables_with_rules()[table].keys)
         }
-        assert results(tables, query, twice) == before, column
+        assert results_of(tables, query, twice) == before, column
 
 
 @BY_NAME
@@ -205,7 +224,7 @@ def test_a_column_has_values_of_columns_of_its_name(
     query: Query, tables: duckdb.DuckDBPyConnection
 ) -> None:
     world = world_of(query)
-    (*_, row) = results(tables, query, world)
+    (*_, row) = results_of(tables, query, world)
     for column, value in row.items():
         known = [of[column] for rows in world.values() for of in rows if column in of]
         if column in ("content", "generated") and "review.approved" in world:
@@ -282,7 +301,7 @@ def test_rows_are_sorted_however_they_were_written(
             value = PARAMS[name]
             fixed |= {*map(str, value)} if isinstance(value, list) else {str(value)}
     rows = {table: copies(table, of, fixed) for table, of in world_of(query).items()}
-    found = results(tables, query, rows)
+    found = results_of(tables, query, rows)
     assert len(found) > 1 or query.order in ("kind", "reason", "kind dimension")
     by = [column.removeprefix("-") for column in query.order.split()]
     expected = [*found]
@@ -304,7 +323,7 @@ def test_an_entry_of_two_shards_counts_once(
     query: Query, tables: duckdb.DuckDBPyConnection
 ) -> None:
     world = world_of(query)
-    before = results(tables, query, world)
+    before = results_of(tables, query, world)
     (entry,) = world["ingest.entries"]
     if query.name == "ingest/without_licence":
         return
@@ -312,10 +331,10 @@ def test_an_entry_of_two_shards_counts_once(
     unlike = {"title": "another", "caption": "another", "licence": None, "categories": []}
     if query.name in FIRST | LICENSED:
         again |= unlike
-    assert results(tables, query, {"ingest.entries": [again, entry]}) == before
+    assert results_of(tables, query, {"ingest.entries": [again, entry]}) == before
     if query.name in LICENSED:
         earlier = {**entry, **unlike, "wit_shard": "a"}
-        assert results(tables, query, {"ingest.entries": [earlier, entry]}) == before
+        assert results_of(tables, query, {"ingest.entries": [earlier, entry]}) == before
 
 
 COUNTED_ONCE = {
@@ -358,6 +377,6 @@ def test_what_is_there_twice_or_in_no_group_changes_nothing(
     world = world_of(query)
     if "ingest.entries" in world:
         world["ingest.entries"] += [{**world["ingest.entries"][0], "entry_id": "another"}]
-    before = results(tables, query, world)
+    before = results_of(tables, query, world)
     more = [{**row, **COUNTED_ONCE[table]} for row in world[table]]
-    assert results(tables, query, {table: [*world[table], *more]}) == before
+    assert results_of(tables, query, {table: [*world[table], *more]}) == before

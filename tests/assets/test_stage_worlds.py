@@ -202,7 +202,7 @@ def test_the_loosest_clusters_come_first_and_are_below_the_limit(
 def test_an_image_of_a_page_has_the_clusters_of_its_entries_and_its_near_duplicates(
     tables: duckdb.DuckDBPyConnection,
 ) -> None:
-    """The page `other` has the same image, and no versions; a group by URLs alone is none."""
+    """The page `other` has the same image, and no versions. A group of equal URLs does not count."""
     grouped = {"2": "b", "1": "a", "3": None}
     no_cluster = {"cluster_how": "no neighbour"}
     rows: Rows = {

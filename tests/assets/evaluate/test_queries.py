@@ -165,7 +165,7 @@ def test_the_sample_browser_counts_what_items_and_answers_have(warehouse: Wareho
 def test_the_groups_whose_wordings_differ_most_are_those_of_a_model_judge_and_version(
     warehouse: Warehouse,
 ) -> None:
-    """Of `m` under judge `j`, `g4` deviates most. The others deviate alike: two of them are shown."""
+    """Of `m` under judge `j`, `g4` deviates most. The others deviate equally: two of them are shown."""
     of = {**HERE, "analysis": "prompt_sensitivity", "subset_label": "group", "unit": "items"}
     of |= {"judge": "j", "judge_version": "v", "subject": "m", "metric": "Rating"}
     deviations = {"g1": 2.0, "g2": 2.0, "g3": 2.0, "g4": 3.0}

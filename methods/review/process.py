@@ -120,6 +120,11 @@ class RuleBook(BaseModel):
                 raise ValueError(f"there is no kind {kind!r}; {nearest(kind, KINDS)}")
         return kinds
 
+    @property
+    def uses_gold(self) -> bool:
+        """Whether people get gold items."""
+        return self.gold > 0 or self.calibration is not None
+
     def rules_for(self, kind: str) -> Rules:
         """Return the rules for items of a kind."""
         return self.kinds.get(kind, self.default)

@@ -50,7 +50,8 @@ def merge_answers(answers: Iterable[Json]) -> Json:
         query = answer.get("query", {})
         pages = {page.get("pageid", page.get("title")): page for page in query.get("pages", [])}
         _merge(merged, {**query, "pages": pages})
-    return {**_plain(merged), "pages": list(_plain(merged["pages"]).values())}
+    merged = _plain(merged)
+    return {**merged, "pages": list(merged["pages"].values())}
 
 
 def _merge(first: Json, second: Json) -> None:

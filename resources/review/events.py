@@ -24,7 +24,7 @@ SELECT item_id, i.kind, i.title, e.verdict, e.decided_at
 FROM in_force AS e JOIN items AS i USING (item_id)
 WHERE e.reviewer = :reviewer ORDER BY e.event_id DESC LIMIT :limit OFFSET :offset
 """)
-_N_OWN = text("SELECT count(*) FROM in_force WHERE reviewer = :reviewer")
+_N_DECIDED = text("SELECT count(*) FROM in_force WHERE reviewer = :reviewer")
 _HAS_DECIDED = text("SELECT 1 FROM in_force WHERE reviewer = :reviewer LIMIT 1")
 _COLUMNS = f"SELECT event_id, {', '.join(COLUMNS)}"
 _ROWS = {
@@ -87,6 +87,11 @@ def has_decided(connection: Connection, reviewer: str) -> bool:
     return connection.execute(_HAS_DECIDED, {"reviewer": reviewer}).first() is not None
 
 
+def n_decided(connection: Connection, reviewer: str) -> int:
+    """Return the number of a person's decisions and skips that are not revoked."""
+    return int(connection.execute(_N_DECIDED, {"reviewer": reviewer}).scalar_one())
+
+
 def own(
     connection: Connection, reviewer: str, offset: int = 0, limit: int = 50
 ) -> tuple[list[OwnDecision], int]:
@@ -102,8 +107,8 @@ def own(
         The decisions that are not revoked, and their number on all pages.
     """
     values = {"reviewer": reviewer, "offset": offset, "limit": limit}
-    n_decisions = connection.execute(_N_OWN, values).scalar_one()
-    return [OwnDecision(*row) for row in connection.execute(_OWN, values)], n_decisions
+    decisions = [OwnDecision(*row) for row in connection.execute(_OWN, values)]
+    return decisions, n_decided(connection, reviewer)
 
 
 def _values(decision: Decision) -> dict[str, Any]:

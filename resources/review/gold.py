@@ -52,7 +52,6 @@ SELECT 1 FROM in_force
 WHERE reviewer = :reviewer AND item_id NOT IN (SELECT item_id FROM gold) LIMIT 1
 """)
 _N_GOLD = text("SELECT count(*) FROM gold")
-_N_DECIDED = text("SELECT count(*) FROM in_force WHERE reviewer = :reviewer")
 _N_GOLD_DECIDED = text(
     "SELECT count(*) FROM gold JOIN in_force USING (item_id) WHERE reviewer = :reviewer"
 )
@@ -186,19 +185,6 @@ def is_gold(connection: Connection, item_id: str) -> bool:
     return connection.execute(_IS_GOLD, {"item_id": item_id}).first() is not None
 
 
-def is_used(connection: Connection) -> bool:
-    """Check whether the rules let people get gold items.
-
-    Args:
-        connection: The review store.
-
-    Returns:
-        True if so, whether there are gold items yet or not.
-    """
-    rules = item_status.current_rules(connection)
-    return bool(rules.gold) or rules.calibration is not None
-
-
 def answers(connection: Connection, reviewer: str | None = None) -> list[GoldAnswer]:
     """Read the decisions on gold items, without skips, in the order of events.
 
@@ -261,7 +247,7 @@ def next_gold(
         if not rules.gold:
             return None
         reviewer = values["reviewer"]
-        n_decided = _count(connection, _N_DECIDED, reviewer=reviewer)
+        n_decided = events.n_decided(connection, reviewer)
         n_gold = _count(connection, _N_GOLD_DECIDED, reviewer=reviewer)
         if not is_due(reviewer, n_decided, n_gold, rules.gold):
             return None

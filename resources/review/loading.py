@@ -7,6 +7,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
@@ -21,7 +22,7 @@ from resources.review.credentials import folded_name
 from resources.review.gold import NewGold
 from resources.review.tables import COMMENTS, REVOCATIONS
 
-_ACCOUNTS = text("SELECT name, role FROM accounts")
+_ACCOUNTS = text("SELECT folded, name, role FROM accounts")
 
 
 class DumpError(UserError):
@@ -144,7 +145,7 @@ class _People:
 
     def __init__(self, connection: Connection):
         rows = connection.execute(_ACCOUNTS)
-        self._accounts = {folded_name(row.name): Account(row.name, row.role) for row in rows}
+        self._accounts = {row.folded: Account(row.name, row.role) for row in rows}
         self._lacking: dict[str, tuple[str, str | None, str]] = {}
         """Folded name -> (name, role of the account or None without one, needed role)."""
 
@@ -217,16 +218,16 @@ def _missing(
 
 def _is_same(people: _People, decision: Decision, other: Decision) -> bool:
     """Whether two decisions are one, although its person may be renamed or erased in one store."""
-    outcomes = [
-        canonical_json([each.content_hash, each.round, each.verdict, each.edits])
-        for each in (decision, other)
-    ]
-    if outcomes[0] != outcomes[1] or parsed_time(decision.decided_at) != parsed_time(
-        other.decided_at
-    ):
+    if _outcome(decision) != _outcome(other):
         return False
     is_known = events.source_of(decision) == events.source_of(other)
     return is_known or people.may_be_same(decision.reviewer, other.reviewer)
+
+
+def _outcome(decision: Decision) -> tuple[str, datetime]:
+    """What was decided, and when; the time may be written in several forms."""
+    on = [decision.content_hash, decision.round, decision.verdict, decision.edits]
+    return canonical_json(on), parsed_time(decision.decided_at)
 
 
 def _store(connection: Connection, people: _People, dumped: DumpedDecision) -> None:
@@ -278,10 +279,8 @@ def _new_comments(
 
 def _require_other_experts(connection: Connection, item_ids: list[str]) -> None:
     """Raise DumpError if a person has decided both rounds of an item."""
-    rules, decided = (
-        item_status.current_rules(connection),
-        by_item(events.read(connection, item_ids)),
-    )
+    rules = item_status.current_rules(connection)
+    decided = by_item(events.read(connection, item_ids))
     for item_id in item_ids:
         item = items.read(connection, item_id)
         if item is None or gold.is_gold(connection, item_id):

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 from methods.errors import UserError
 from methods.ids import canonical_json
 from methods.review.decisions import Decision, parsed_time
-from resources.review import events, gold, item_status, items
+from resources.review import events, item_status, items
 from resources.review.clock import database_time, time_of_day
 from resources.review.locks import STORE_DRAFT
 from resources.review.tables import REVOCATIONS
@@ -121,7 +121,7 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
             for other in others
         )
     ]
-    if not gold.is_used(connection):
+    if not item_status.current_rules(connection).uses_gold:
         return own
     last = connection.execute(_LAST_EVENT, {"person": person}).scalar()
     since = time_of_day(connection) - timedelta(seconds=TAKE_BACK_SECONDS)

@@ -123,7 +123,6 @@ class ReviewStore:
     end_assignment = _method("transaction", assignment_rows.end)
     make_gold = _method("transaction", gold_rows.make)
     gold = _method("read", gold_rows.read)
-    uses_gold = _method("read", gold_rows.is_used)
 
     def in_calibration(self, reviewer: str) -> bool:
         """Whether the person is in calibration: new annotators only get gold items until they pass."""

@@ -135,7 +135,7 @@ def sees_queue(request: Request) -> bool:
     Returns:
         True if they may.
     """
-    return security.signed_in(request).may("expert") or not store_of(request).uses_gold()
+    return security.signed_in(request).may("expert") or not store_of(request).rules().uses_gold
 
 
 def shown_item(request: Request) -> QueueItem:

@@ -47,7 +47,8 @@ def item_page(request: Request) -> Response:
     # A gold item that is not in work cannot be opened by its address, so no other item can.
     if not sees_queue(request) and not store.is_in_work(item_id, account.name):
         return RedirectResponse(f"/history/{item_id}", 303)
-    shown_item(request)
+    if store.item(item_id) is None:
+        raise HTTPException(404, say(request, "item.missing"))
     lock = store.lock_item(account.name, account.role, item_id=item_id)
     # Read the state after locking, so that the page shows the locked content.
     state = cast(ReviewState, store.state(item_id))

@@ -1,9 +1,13 @@
 """Queries of the stages before the evaluation, on rows worked by hand."""
 
 import hashlib
+from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 
+from assets.common.tables import rows_to_arrow
+from tests.assets.filled import filled
 from tests.assets.stage_rows import SHA, TURNS, Rows, asked, rows_of
 
 
@@ -250,9 +254,15 @@ def test_a_changed_entry_has_the_group_of_its_former_version_with_most_of_its_te
     rows: Rows = {"cluster.clusters": [{**row, "group_id": row["entry_id"]} for row in clusters]}
     rows["ingest.entries"] = [new, {"entry_id": "own"}, {"entry_id": "later"}]
     rows["cluster.languages"] = [{"is_read": False, "language": "de"}]
+    # A former version with the texts of `later`, which was in no group.
+    alone = {"entry_id": "alone", "group_id": None, "group_how": "no neighbour"}
+    alone |= dict.fromkeys(("cluster_id", "cluster_how"))
+    rows["cluster.clusters"].append(alone)
+    rows["ingest.entries"].append({"entry_id": "alone"})
     found = asked(tables, "cluster/prior_memberships", rows, model="model")
     columns = ("entry_id", "group_id", "known", "category_changed", "caption_changed")
     assert [tuple(row[name] for name in columns) for row in found] == [
+        ("alone", None, True, False, False),
         ("later", "own", False, False, False),
         ("new", "near", False, True, False),
         ("own", "own", True, False, False),
@@ -280,3 +290,42 @@ def test_entries_without_a_split_are_in_no_benchmark_and_a_text_counts_once(
     assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 2}]
     rows["cluster.embeddings"] = vectors[:1]
     assert asked(tables, "cluster/known_texts", rows, model="model") == [{"n": 1}]
+
+
+def test_a_page_has_the_longest_text_that_is_seen(tables: duckdb.DuckDBPyConnection) -> None:
+    """Its longest texts have no character that is seen."""
+    texts = [(None, " " * 9), (" " * 9, "section"), ("page", None), ("whole page", "a section")]
+    rows = [
+        {"line_number": number, "context_page_description": page}
+        | {"context_section_description": section}
+        for number, (page, section) in enumerate(texts, start=1)
+    ]
+    for n_rows, text in enumerate((None, "section", "page", "whole page"), start=1):
+        of = {"ingest.wit_rows": rows[:n_rows]}
+        (page,) = asked(tables, "ingest/pages_of_shards", of, languages=[], seen=r"\S")
+        assert (page["page_text"], page["n_rows"]) == (text, n_rows)
+
+
+def test_a_page_has_changed_if_its_text_in_the_same_shard_was_another(
+    tables: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    """`same` has the text that `edited` had in another shard, and `new` was in that one alone."""
+    before = {("same", "wit_shard"): "a", ("same", "t"): "b", ("edited", "wit_shard"): "a"}
+    before |= {("new", "t"): "b"}
+    now = [
+        {"page_id": each, "page_text": "a", "wit_shard": "wit_shard"} for each in ("same", "new")
+    ]
+    now.append({"page_id": "edited", "page_text": "b", "wit_shard": "wit_shard"})
+    path = str(tmp_path / "pages.parquet")
+    pq.write_table(
+        rows_to_arrow("ingest.pages", [filled("ingest.pages", row) for row in now]), path
+    )
+    pages = [
+        {"page_id": page_id, "wit_shard": shard, "page_text": text}
+        for (page_id, shard), text in before.items()
+    ]
+    of = {"path": path, "run_id": "run", "shards": ["wit_shard", "t"]}
+    found = asked(tables, "ingest/staging/changed_pages", {"ingest.pages": pages}, **of)
+    assert [(row["page_id"], row["text_before"], row["text_after"]) for row in found] == [
+        ("edited", "a", "b")
+    ]

@@ -169,10 +169,11 @@ def test_scores_of_people_are_imported_once_and_replaced_by_a_later_file(
     assert tables.fingerprint("evaluate.human_scores") == before
     assert tables.count("evaluate.human_score_files") == 1
     later = {"question_id": "1-0", "model": "a", "score": 9, "rater": "bob"}
-    said = import_scores(json.dumps(later), name="later.jsonl")
-    assert "1 replace other scores or reasons by the same rater." in said
-    assert scores() == {**first, ("1-0", "bob"): 9}
-    assert tables.count("evaluate.human_score_files") == 2
+    for n_files, of in enumerate(({}, {"reason": "It is short."}, {"reason": "It is wrong."}), 2):
+        said = import_scores(json.dumps({**later, **of}), name="later.jsonl")
+        assert "1 replace other scores or reasons by the same rater." in said
+        assert scores() == {**first, ("1-0", "bob"): 9}
+        assert tables.count("evaluate.human_score_files") == n_files
 
     # Two imports at once keep the scores of both.
     both_have_read = threading.Barrier(2)
@@ -304,18 +305,20 @@ def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_
     # On another release this entry is alone and needs no longer name.
     answers.append({**answers[0], "release_id": "s", "call_key": "elsewhere"})
     judgment = {"release_id": "r", "item_id": "i", "judge": "strict", "call_key": "other"}
+    # A call that gave nothing, by a judge that is no candidate.
+    failure = {"stage": "judgments", "item_id": "k", "asked": "judge-2", "call_key": "lost"}
 
     def call(key: str, model: str = "m", via: str = "live", day: int = 2) -> dict[str, Any]:
         made = {"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers", "via": via}
         made |= {"status": "answered", "seconds": 1.0, "attempts": 1, "cost_usd": 0.5}
         return made | {"created_at": datetime(2026, 3, day, tzinfo=UTC)}
 
-    calls = [call("cold"), call("warm"), call("other", "judge")]
+    calls = [call("cold"), call("warm"), call("other", "judge"), call("lost", "judge")]
     tables_of_run = {"evaluate.judgments": [judgment], "ledger.calls": calls}
-    put(tables, {"evaluate.answers": answers, **tables_of_run})
+    put(tables, {"evaluate.answers": answers, "evaluate.failed": [failure], **tables_of_run})
     show_costs("run-1", NEVER)
     rows = [re.split(" {2,}", line)[1] for line in capsys.readouterr().out.splitlines()[2:-1]]
-    assert sorted(rows) == ["cold (T=0)", "strict", "warm (T=0.7)"]
+    assert sorted(rows) == ["cold (T=0)", "judge-2", "strict", "warm (T=0.7)"]
     show_costs("run-2", NEVER)
     assert capsys.readouterr().out == "\nNo answer of a model was paid for in this run.\n"
 

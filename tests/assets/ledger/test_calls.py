@@ -202,13 +202,21 @@ def test_an_answer_that_no_call_gave_is_named_and_stops_nothing(mirror: Mirror) 
         {"turn": turn, "status": status, "call_key": key, "answer": answer}
         for turn, (status, key, answer) in enumerate(answers, 1)
     ]
-    put(mirror.warehouse, {"evaluate.answers": rows})
+    # Of each pair one model gave no answer.
+    pairs = [
+        {"model_a": "m", "model_b": "n", "status": "no_answer_b"}
+        | {"answer_a_call_key": "lost a", "answer_b_call_key": "failed"},
+        {"model_a": "n", "model_b": "m", "status": "no_answer_a"}
+        | {"answer_a_call_key": "failed", "answer_b_call_key": "lost b"},
+    ]
+    put(mirror.warehouse, {"evaluate.answers": rows, "evaluate.pairs": pairs})
 
     evaluation = check(mirror.run(), "ledger/calls", "calls_known")
 
     assert not evaluation.passed and not evaluation.blocking
     shown = {name: entry.value for name, entry in evaluation.metadata.items()}
-    assert shown == {"unknown": 2, "evaluate.answers": 2, "first of them": ["f", "nowhere"]}
+    assert shown.pop("first of them") == ["f", "nowhere", "lost a", "lost b"]
+    assert shown == {"unknown": 4, "evaluate.answers": 2, "evaluate.pairs": 2}
     # The same is said of the workspace, where a charge is a call of the ledger as well.
     calls = keys_of_calls(mirror.home / "ledger.sqlite")
     assert n_absent_calls(mirror.warehouse.path, calls) == 1

@@ -13,6 +13,7 @@ from dagster._core.definitions.data_version import DATA_VERSION_TAG
 from assets.release.current_releases import pins, version_of_releases
 from assets.release.current_releases import unpin as remove_pin
 from resources.settings.asset_settings import write_sections
+from resources.warehouse import Warehouse
 from tests.assets.conftest import CopyWorld
 from tests.assets.filled import put
 from tests.assets.world import (
@@ -253,6 +254,14 @@ def test_a_pinned_release_stays_in_force_when_another_is_frozen(world: World) ->
     assert world.current()["mmdu"] == frozen["release_id"]
     assert world.current()["other"] == "other-1"
     assert version_of_releases(world.warehouse).value != version
+
+
+def test_the_version_of_the_releases_is_that_of_the_current_ones_too(
+    empty_warehouse: Warehouse,
+) -> None:
+    before = version_of_releases(empty_warehouse)
+    put(empty_warehouse, {"release.current": [{"name": "n", "release_id": "r"}]})
+    assert version_of_releases(empty_warehouse) != before
 
 
 def test_two_pins_that_are_removed_at_once_are_both_gone(loom_home: Path, monkeypatch) -> None:

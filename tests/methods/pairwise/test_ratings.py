@@ -254,6 +254,13 @@ def test_a_feature_that_goes_with_every_win_has_a_finite_coefficient():
     assert 1 < found.estimate.value < 10
 
 
+def test_a_model_that_won_its_one_battle_has_one_tie_more():
+    """One win and half a win against half a win: odds of 3 to 1."""
+    battles = battles_of([Battle("x", "y", 1, "0", style=(0.0,))])
+    (x, y) = rate_controlled(battles, ["length"], seed=0, n_resamples=20).ratings
+    assert x.value - y.value == pytest.approx(400 * math.log10(3), abs=0.01)
+
+
 def test_models_in_parts_are_not_rated_together():
     battles = battles_of(Battle(*pair, 1, pair, style=(0.0,)) for pair in ("ab", "cd"))
     found = rate_controlled(battles, ["length"], seed=0, n_resamples=20)

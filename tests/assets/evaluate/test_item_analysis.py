@@ -28,12 +28,15 @@ ITEMS = dg.AssetSelection.assets(
 
 @pytest.fixture(scope="module")
 def analysed(empty_world: MakeWorld) -> World:
-    """Eight questions on one picture each, asked of five models, and of three without the picture."""
+    """Eight questions on one picture each, asked of five models, and of three without the picture.
+
+    They were imported in German: only translations that were made here are reviewed as such.
+    """
     world = empty_world()
     world.set_models(
         {name: {"model": f"offline-{name}"} for name in MODELS}, evaluate=[*MODELS, *BLIND]
     )
-    take(world, "mmbench", questions(world.root), split="dev", language="en")
+    take(world, "mmbench", questions(world.root), split="dev", language="de")
     # Two models know without the picture: they say the right text wherever it stands.
     world.proxy.rewrite(
         lambda asked: (

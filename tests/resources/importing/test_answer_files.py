@@ -13,7 +13,8 @@ import pytest
 
 from methods.evaluation.cells import FileRow
 from methods.evaluation.predictions import PredictionError
-from resources.importing import record_file
+from resources.files import bounded
+from resources.importing import answer_files, record_file
 from resources.importing.answer_files import read_rows
 
 RECORDS = [
@@ -188,10 +189,15 @@ def test_a_line_of_commas_or_of_json_without_end_is_refused(tmp_path, monkeypatc
     assert refused(tmp_path / "r.jsonl") == "line 2 is longer than 50 bytes."
 
 
-def test_a_sample_that_unpacks_to_too_much_is_not_read(tmp_path):
+def test_samples_that_unpack_to_too_much_are_not_read(tmp_path, monkeypatch):
+    """Twice 15 MB, packed to some kilobytes."""
     with zipfile.ZipFile(tmp_path / "r.eval", "w", zipfile.ZIP_DEFLATED) as log:
-        log.writestr("samples/1.json", b"[" + b"[]," * 20_000_000 + b"[]]")
-    assert refused(tmp_path / "r.eval").startswith("'samples/1.json' is more than 50,000,000 bytes")
+        for number in (1, 2):
+            log.writestr(f"samples/{number}.json", b"[" + b"[]," * 5_000_000 + b"[]]")
+    assert refused(tmp_path / "r.eval") == "it is more than 20,000,000 bytes when unpacked."
+    monkeypatch.setattr(bounded, "SMALL_UNPACKED", 40_000_000)
+    monkeypatch.setattr(answer_files, "MOST_SAMPLE", 10_000_000)
+    assert refused(tmp_path / "r.eval").startswith("'samples/1.json' is more than 10,000,000 bytes")
 
 
 @pytest.mark.parametrize("name", ["r.csv", "r.jsonl", "r.xlsx", "r.eval"])

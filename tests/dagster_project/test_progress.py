@@ -5,6 +5,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import dagster as dg
 import duckdb
@@ -44,6 +45,13 @@ def run(
 def test_a_failure_names_the_ui_of_its_workspace(loom_home: Path, capsys) -> None:
     progress.print_failure("build")
     assert f"(vlm-loom ui --workspace {loom_home})" in capsys.readouterr().err
+
+
+def test_an_error_has_the_message_of_its_innermost_cause() -> None:
+    error = None
+    for message in ("KeyError: 'a'\n", "ValueError: no a\n", "StepError: it failed\n"):
+        error = SimpleNamespace(message=message, cause=error)
+    assert progress.root_cause(error) == "'a'"
 
 
 def test_a_step_that_says_nothing_is_named_while_it_works(monkeypatch, capsys):

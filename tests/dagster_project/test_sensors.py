@@ -298,8 +298,9 @@ def test_a_stopped_run_is_done_when_later_runs_made_all_that_it_did_not(later, i
     run = run_of(stopped, ["a", "b"])
     run_of(lambda: None, later)
     state = BatchState(Ledger(ledger_path()))
+    state.wait(run.run_id, ["batch"])
     is_done = sensors._is_done_by_later_runs(instance, state, run)
-    assert is_done == (later == ["a", "b"])
+    assert is_done is (later == ["a", "b"])
 
 
 @pytest.mark.parametrize("status", ["FAILURE", "CANCELED", "SUCCESS"])

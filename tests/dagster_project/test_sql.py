@@ -151,6 +151,10 @@ VALUES: list[tuple[str, str, Any]] = [
     ("NULL", "", None),
     ("''", "", ""),
     ("'a,\"b\"' || chr(13) || chr(10) || 'c'", 'a,"b"\r\nc', 'a,"b"\r\nc'),
+    *(
+        (f"'a' || chr({number}) || 'b'", f"a{chr(number)}b", f"a{chr(number)}b")
+        for number in (10, 13)
+    ),
     ("'NULL'", "NULL", "NULL"),
     ("chr(27) || '[31m' || chr(8238)", "\x1b[31m\u202e", "\x1b[31m\u202e"),
     ("true", "true", True),

@@ -170,13 +170,15 @@ class TestImport:
 
     def test_one_item_decided_two_ways_in_one_file_is_a_conflict(self, folder):
         zero, one, _ = folder.export(1)
-        ways = [edited(zero, answer) for answer in ("A lighthouse.", "A mill.")]
-        result = folder.back([ways[0], one | {"verdict": "accept"}, ways[1]])
-        assert result.added == 1
-        assert [problem[:16] for problem in result.problems] == [
-            f"line {number}: conflict" for number in (1, 3)
-        ]
-        assert folder.resolved(0).revision == 0
+        edits = [edited(zero, answer) for answer in ("A lighthouse.", "A mill.")]
+        notes = [edits[0], edits[0] | {"note": "I have been there."}]
+        for ways, added in ((notes, 1), (edits, 0)):
+            result = folder.back([ways[0], one | {"verdict": "accept"}, ways[1]])
+            assert result.added == added
+            assert [problem[:16] for problem in result.problems] == [
+                f"line {number}: conflict" for number in (1, 3)
+            ]
+            assert folder.resolved(0).revision == 0
 
     def test_content_changed_in_place_is_not_lost_silently(self, folder):
         line = folder.export(1)[0]

@@ -86,6 +86,8 @@ class TestCells:
         for text in ("007", "3/4", "1e5", "May 5", "true", "-2", "12:30"):
             assert guard_cell(text) == "'" + text
             assert guard_cell(f"In {text} words.") == f"In {text} words."
+            # Two apostrophes: one is of the text itself.
+            assert restore_cell(guard_cell("'" + text)) == "'" + text
         for separator in ";\t":
             cell = guard_cell(f"a {separator}=HYPERLINK(1){separator} '@b")
             assert cell.split(separator)[1:] == ["'=HYPERLINK(1)", "' '@b"]

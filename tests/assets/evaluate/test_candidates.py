@@ -12,6 +12,7 @@ import dagster as dg
 import pytest
 import yaml
 
+from assets.evaluate import item_limit
 from assets.evaluate.candidates import (
     CandidateReply,
     ImportedPredictions,
@@ -20,6 +21,7 @@ from assets.evaluate.candidates import (
     exclusion_reason,
 )
 from assets.evaluate.inference import PARAMS, AnswerRun, answer_item
+from assets.evaluate.item_limit import ItemLimit
 from assets.evaluate.predictions import remove_predictions
 from methods.evaluation.asking import AnswerRequest
 from methods.evaluation.items import Item, Turn
@@ -158,6 +160,19 @@ def test_without_an_item_of_another_group_an_answer_is_lost_and_nobody_is_asked(
     assert (answered[0].n_lost, answered[1].n_lost) == (1, 0)
     # The requests are those of the model itself.
     assert len(sent(calls)) == len(answered[1].answers) > 0
+
+
+def test_a_limit_is_of_each_release_of_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the first release the first item is asked about, and of the other one its only item."""
+    of_release = {"first": ITEMS[:2], "other": ITEMS[1:2]}
+    monkeypatch.setattr(item_limit, "items_of", lambda _, release_id: of_release[release_id])
+    limit = ItemLimit(Mock(), 1, seed=0)
+    releases = [SimpleNamespace(release_id=each, benchmark=Toy()) for each in of_release]
+    asked = [
+        [item.item_id for item in ITEMS[:2] if not limit.excludes(release, item.item_id)]
+        for release in releases
+    ]
+    assert asked == [[ITEMS[0].item_id], [ITEMS[1].item_id]]
 
 
 def test_why_a_baseline_is_not_run() -> None:

@@ -64,6 +64,7 @@ def test_the_last_number(answer: str, number: float | None) -> None:
 )
 def test_a_number_within_a_tolerance(said, tolerance, value):
     assert is_near(said, 100.0, **tolerance) == value
+    assert is_near(said and -said, -100.0, **tolerance) == value
 
 
 def item(number: int, reference: str | None, given: str | None = None) -> Item:

@@ -107,6 +107,7 @@ NAMES = (
         (["CC-BY-2.0", "GFDL-1.2-only"], "GFDL-1.2-only"),
         # Of a choice the part that asks for less is taken; of parts together each one counts.
         (["CC-BY-SA-3.0 OR GFDL-1.2-only", "CC-BY-4.0"], "CC-BY-SA-4.0"),
+        (["CC-BY-SA-3.0 OR (CC-BY-4.0 AND GFDL-1.2-only)", "CC-BY-4.0"], "CC-BY-SA-4.0"),
         (["CC-BY-3.0 AND CC-BY-SA-3.0"], "CC-BY-SA-4.0"),
     ],
 )

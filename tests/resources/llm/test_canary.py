@@ -12,7 +12,7 @@ import pytest
 from methods.prompts.messages import Message
 from methods.prompts.parsing import ParseError
 from resources.llm import circuit_breaker, gateway
-from resources.llm.canary import Canary, ModelGivenUp, PromptGivenUp
+from resources.llm.canary import Canaries, Canary, ModelGivenUp, PromptGivenUp
 from resources.llm.gateway import Gateway
 from resources.llm.model_calls import ModelCalls
 from resources.llm.parsed_reply import MAX_REPAIRS, ParsedReply, complete_and_parse
@@ -231,6 +231,14 @@ def test_a_refused_key_ends_the_requests_of_its_model_only(tmp_path):
     assert usage.failures == ended
     given_up = next(each for each in outcomes if getattr(each, "kind", "") == "given_up")
     assert "judge" in given_up.detail and "it says: No" in given_up.detail
+
+
+def test_a_model_that_is_given_up_is_asked_with_no_other_prompt():
+    canaries, model = Canaries("s", by_prompt=True), spec_of()
+    first = canaries.canary(model, "one@1")
+    canaries.give_up(model, "It is gone.")
+    assert first.given_up == canaries.canary(model, "two@1").given_up == "It is gone."
+    assert canaries.canary(spec_of(name="another"), "two@1").given_up is None
 
 
 def test_a_model_that_fails_is_given_up_but_what_it_answered_earlier_is_there(tmp_path):

@@ -29,7 +29,7 @@ MOST_SECONDS = 31_536_000
 
 MOST_CHARACTERS = 4_000
 """The most characters of a note or comment."""
-MOST_BYTES = 4_000_000
+MOST_BYTES = 500_000
 """The most bytes of the texts of one decision, as JSON. A dialogue of 27 turns has about 100 kB."""
 
 EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)

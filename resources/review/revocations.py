@@ -21,6 +21,8 @@ from resources.review.tables import REVOCATIONS
 MAX_REASON = 1000
 TAKE_BACK_SECONDS = 900
 """The time in which people take back a decision if the rules have gold items."""
+MOST_TAKEN_BACK = 10
+"""The most decisions on an item that a person takes back. The page of an item's history has all."""
 _READ = text("""
 SELECT event_id, r.person, r.reason, r.revoked_at
 FROM revocations AS r JOIN events USING (event_id)
@@ -44,6 +46,8 @@ _WHY = {
     "none": "There is no such decision of this person in force on this item.",
     "late": "Somebody else has decided on this item since or in the same round, or, with gold items, "
     "this person on others since: an administrator can open it again.",
+    "often": f"This person has taken back {MOST_TAKEN_BACK} decisions on this item, which is the most: "
+    "an administrator can open it again.",
     "reason": "Opening an item again needs a reason: give one.",
     "nothing": "This item has no decision of this round that could end.",
 }
@@ -98,6 +102,8 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
     the same content. In these cases the people may know each other's decisions, and a new decision
     would not be blind. A skip does not count as a decision.
 
+    A person takes back at most MOST_TAKEN_BACK decisions on an item.
+
     If the rules have gold items, it is only the person's last decision, for TAKE_BACK_SECONDS: nobody
     else decides on a gold item, so that it could be told apart later.
 
@@ -109,6 +115,8 @@ def may_take_back(connection: Connection, item_id: str, person: str) -> list[Dec
     Returns:
         The decisions.
     """
+    if _is_often(connection, item_id, person):
+        return []
     decided = events.read(connection, [item_id])
     others = [each for each in decided if each.reviewer != person and each.verdict != "skip"]
     own = [
@@ -148,7 +156,7 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
     if own is None or own.reviewer != person:
         raise RevocationError("none")
     if own not in may_take_back(connection, item_id, person):
-        raise RevocationError("late")
+        raise RevocationError("often" if _is_often(connection, item_id, person) else "late")
     _revoke(connection, [own], person, None)
     content_of_draft = {
         **{"content": own.edits, "verdict": own.verdict, "reason": own.reason},
@@ -161,6 +169,11 @@ def take_back(connection: Connection, item_id: str, event_id: int, person: str) 
     }
     connection.execute(STORE_DRAFT, draft)
     return own
+
+
+def _is_often(connection: Connection, item_id: str, person: str) -> bool:
+    ended = read(connection, item_id).values()
+    return sum(each.person == person and each.reason is None for each in ended) >= MOST_TAKEN_BACK
 
 
 def reopen(connection: Connection, item_id: str, person: str, round: int, reason: str) -> None:

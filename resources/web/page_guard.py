@@ -57,6 +57,8 @@ def policy_of_files() -> str:
     """
     return (
         "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+        # A service worker would answer with pages that have no policy.
+        "worker-src 'none'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 

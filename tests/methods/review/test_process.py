@@ -274,7 +274,7 @@ class TestCheckDecision:
             (edit(turns=[TURN | {"answer": "<ImageHere>"}]), "<ImageHere> stands for an image"),
             (edit(turns=[TURN | {"answer": "a \u202e b"}]), "turns 1 answer: U\\+202E is"),
             (record(note="a\0b"), "note: U\\+0000 is an invisible control character"),
-            (edit(turns=[TURN | {"answer": "x" * 4_000_000}]), "bytes and may have 4,000,000"),
+            (edit(turns=[TURN | {"answer": "x" * 500_000}]), "bytes and may have 500,000"),
         ],
     )
     def test_an_invalid_record_is_refused_with_one_sentence(self, wrong, says):

@@ -6,7 +6,7 @@ from sqlalchemy.exc import IntegrityError
 from methods.review import resolve
 from methods.review.process import Rules
 from methods.review.resolution import ResolutionPolicy
-from resources.review.revocations import RevocationError
+from resources.review.revocations import MOST_TAKEN_BACK, RevocationError
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     change,
@@ -26,6 +26,20 @@ def rows(store: ReviewStore, table: str = "events") -> list[tuple]:
 
 def last(store: ReviewStore, person: str) -> int:
     return store.last_decision(person).event_id
+
+
+def test_decisions_on_an_item_are_taken_back_a_number_of_times(store):
+    """Those on another item are not counted."""
+    for _ in range(MOST_TAKEN_BACK):
+        work(store, "ann", item_id="item-0")
+        assert store.may_take_back("item-0", "ann") != []
+        store.take_back("item-0", last(store, "ann"), "ann")
+    work(store, "ann", item_id="item-0")
+    assert (store.may_take_back("item-0", "ann"), store.last_decision("ann")) == ([], None)
+    with pytest.raises(RevocationError, match="taken back 10 decisions on this item"):
+        store.take_back("item-0", store.decisions(["item-0"])[0].event_id, "ann")
+    work(store, "ann", item_id="item-1")
+    store.take_back("item-1", last(store, "ann"), "ann")
 
 
 def test_ones_own_decision_ends_and_becomes_a_draft(store):

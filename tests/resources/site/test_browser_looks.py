@@ -52,13 +52,17 @@ def test_beside_the_page_of_calls_a_key_leads_to_its_call(browser, home):
         visit.close()
 
 
-def test_a_script_among_its_files_does_not_reach_the_ui_through_a_page_that_it_opens(browser, home):
+def test_a_script_among_its_files_does_not_reach_the_ui_through_pages_or_workers(browser, home):
     items = home / "reports" / "items"
-    (items / "evil.js").write_text("document.onclick = () => { opened = open('/runs'); };")
+    (items / "evil.js").write_text(
+        "document.onclick = () => { opened = open('/runs'); };"
+        "worker = () => navigator.serviceWorker.register('evil.js').catch(error => error.name);"
+    )
     (items / "evil.html").write_text("<p>Click</p><script src='evil.js'></script>")
     with serving(home) as port:
         page = browser.new_page()
         page.goto(f"http://127.0.0.1:{port}/loom/reports/items/evil.html")
+        assert page.evaluate("worker()") == "SecurityError"
         page.click("p")
         page.wait_for_timeout(2_000)
         assert page.evaluate("opened.closed"), "for the page that opened it"

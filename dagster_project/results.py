@@ -84,6 +84,9 @@ def show_results(judges: Sequence[str], release: str = "") -> int:
         print(f"\nLeaderboard ({release_id}, {metric}, judge {named}, provider {providers})\n")
         _show_models(models)
     missing = warehouse.read("evaluate/missing_current").to_pylist()
+    if not rows:
+        named = f"the release {release}" if release else "the current releases"
+        print(f"\nThere are no scores of {named}: run vlm-loom run evaluate.")
     lacking = [_missing_sentence(row) for row in missing[:MISSING_SHOWN]]
     if len(missing) > MISSING_SHOWN:
         lacking.append(

@@ -22,7 +22,7 @@ from resources.migrations import StoreError
 from resources.review.tables import REVIEW
 from resources.stores import open_store, sqlite
 from resources.stores.address import VARIABLE, database, shown_database
-from resources.stores.copies import has_rows
+from resources.stores.copies import claim_database, has_rows
 from resources.stores.engine import Store
 from resources.warehouse import Warehouse, versions
 from resources.warehouse.absent_files import n_absent_calls, n_release_folders
@@ -200,9 +200,10 @@ def _require_no_local_stores() -> None:
 def _require_own_rows(store: Store) -> None:
     """Raise StoreError if a new workspace with tables of its own gets the stores of another one."""
     new = not home.stores_database_path().exists() and not home.warehouse_path().exists()
-    if new and lake_address() is None and has_rows(store):
+    is_first = claim_database(store)
+    if new and lake_address() is None and (not is_first or has_rows(store)):
         raise StoreError(
-            f"{store.shown} has the rows of another workspace, whose tables are not in "
+            f"{store.shown} is used by another workspace, whose tables are not in "
             f"{home.home()}: set {VARIABLE} to a database that nothing has used, or set "
             f"{LAKE_VARIABLE} in both workspaces. If this workspace replaces the other one, write "
             f"{shown_database()} into {home.stores_database_path()}."

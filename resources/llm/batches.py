@@ -253,7 +253,7 @@ class Batches:
             ]
             # Without the lock, a process that polls open batches could record this one as never sent.
             async with self._locks.hold(batch):
-                own_keys = self.state.add_batch(batch, spec.name, items)
+                own_keys = self.state.add_batch(batch, spec.name, items, spec.address())
                 # A request that another process took first is in a batch of that process.
                 others = [
                     self.state.item(keyed.key) for keyed, _ in file if keyed.key not in own_keys
@@ -291,10 +291,16 @@ class Batches:
             ]
             if not batches:
                 return  # another process has just stored its results
-            spec = self._registry.model(batches[0].model)
+            try:
+                spec = self._registry.model(batches[0].model)
+            except RegistryError as error:
+                raise BatchError(
+                    f"{batches[0].n_requests} requests are in a batch of the entry {batches[0].model}: "
+                    f"put it back into models.yaml until their answers are read. {error}"
+                ) from None
             try:
                 client = (await self._clients.client(spec)).api
-                remote = await self._remote(client, batches[0])
+                remote = await self._remote(client, spec, batches[0])
                 if remote is not None and remote.status in _ENDED:
                     await self._store_results(client, spec, batches[0], remote)
                 elif remote is not None:
@@ -304,7 +310,9 @@ class Batches:
                     f"A batch of {spec.name} could not be polled: {sentence(error, spec)}"
                 ) from None
 
-    async def _remote(self, client: "AsyncOpenAI", batch: Batch) -> "RemoteBatch | None":
+    async def _remote(
+        self, client: "AsyncOpenAI", spec: ModelSpec, batch: Batch
+    ) -> "RemoteBatch | None":
         """Get the batch from its provider; record and return None if the provider lacks it."""
         import openai
 
@@ -317,6 +325,8 @@ class Batches:
                 if (remote.created_at or 0) < recorded - _CLOCKS_DIFFER:
                     break  # the list begins with the newest batch
             was_requested = batch.status == "creating"
+            if was_requested:
+                _require_same_address(batch, spec)
             if not was_requested or time.time() - recorded > _MAY_APPEAR_SECONDS:
                 self.state.discard_unsent(batch.batch)
             return None
@@ -326,6 +336,7 @@ class Batches:
             # Only an answer of the API itself counts: a proxy in front of it may send a 404, too.
             if not isinstance(error.body, dict):
                 raise
+            _require_same_address(batch, spec)
             gone = FailedRequest(
                 "", "expired", "The provider does not know the batch any more.", True
             )
@@ -418,6 +429,16 @@ class Batches:
                 self.state.discard_unsent(batch)
             raise BatchError(f"A batch for {spec.name} could not be created: {reason}") from None
         self.state.mark_submitted(batch, remote.id)
+
+
+def _require_same_address(batch: Batch, spec: ModelSpec) -> None:
+    """Raise BatchError if a batch that the server does not know was submitted to another address."""
+    if batch.address is not None and batch.address != spec.address():
+        raise BatchError(
+            f"{batch.n_requests} requests are in a batch of {spec.name} at "
+            f"{mask(batch.address, spec)}, and its address is another one now: set it back in "
+            "models.yaml until their answers are read."
+        )
 
 
 def poll_open_batches(registry: Registry, ledger: Ledger, launcher: Launcher) -> list[str]:

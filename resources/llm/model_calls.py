@@ -329,9 +329,9 @@ class ModelCalls:
         if n_waiting:
             self._batches.state.wait(self.context.run, self._awaited)
             raise WaitingForBatch(
-                f"{self.stage} waits for batches with {n_waiting} of its items. The sensor "
-                "model_batches runs it again when they have ended; without the daemon, run it again "
-                "later."
+                f"{self.stage} waits for batches with {n_waiting} of its items. When they have ended, "
+                "the sensor model_batches continues a run of the UI or of vlm-loom run. Run vlm-loom "
+                "build again yourself, and any run where Dagster's daemon does not run."
             )
         if self._reported:
             self._batches.state.delete_reported(self._reported)

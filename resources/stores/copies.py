@@ -110,6 +110,16 @@ def _is_filled(store: Store, path: Path, tables: list[Table]) -> bool:
         return begun is not None and bool(begun[1])
 
 
+def claim_database(store: Store) -> bool:
+    """Record that a workspace uses the database of a store. Returns whether none did before."""
+    with store.transaction() as connection:
+        connection.exec_driver_sql(
+            "CREATE TABLE IF NOT EXISTS loom_used (is_used boolean PRIMARY KEY)"
+        )
+        claim = "INSERT INTO loom_used VALUES (true) ON CONFLICT DO NOTHING"
+        return connection.exec_driver_sql(claim).rowcount == 1
+
+
 def has_rows(store: Store) -> bool:
     """Whether any table of a store has rows."""
     with store.read() as connection:

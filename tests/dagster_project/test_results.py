@@ -291,6 +291,11 @@ def test_one_release_is_shown_in_force_or_not(tables, capsys):
         assert [row["release"] for row in leaderboard_rows(said)] == [names[shown]]
     with pytest.raises(ReleaseError, match="There is no release mmbench; "):
         show_results([], "mmbench")
+    put(tables, {"evaluate.scores": []})
+    for said, named in (("", "the current releases"), ("mmdu", "the release mmdu")):
+        show_results([], said)
+        sentence = f"There are no scores of {named}: run vlm-loom run evaluate."
+        assert capsys.readouterr().out.strip() == sentence
 
 
 def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_a_batch_during_it(

@@ -47,6 +47,7 @@ class Batch(NamedTuple):
     """A batch of one model of the registry.
 
     `remote_id` is None until the provider has given it, `ended_at` until all results are stored.
+    `address` is the base URL of the entry when it was submitted.
     """
 
     batch: str
@@ -56,6 +57,7 @@ class Batch(NamedTuple):
     n_requests: int
     created_at: str
     ended_at: str | None
+    address: str | None
 
 
 class BatchItem(NamedTuple):
@@ -113,13 +115,16 @@ class BatchState:
         with self._store.read() as connection:
             return [Batch(*row) for row in connection.execute(query)]
 
-    def add_batch(self, batch: str, model: str, items: Sequence[BatchItem]) -> set[str]:
+    def add_batch(
+        self, batch: str, model: str, items: Sequence[BatchItem], address: str | None = None
+    ) -> set[str]:
         """Add a new batch with items.
 
         Args:
             batch: The id of the batch.
             model: The model, an entry of models.yaml.
             items: The items.
+            address: The base URL of the entry; None for the provider's own address.
 
         Returns:
             The keys of the items that were put in. Another process has already taken the others.
@@ -127,7 +132,9 @@ class BatchState:
         with self._store.transaction() as connection:
             own_keys = {item.key for item in items if _take(connection, batch, item)}
             if own_keys:
-                new = Batch(batch, model, None, "prepared", len(own_keys), current_time(), None)
+                new = Batch(
+                    *(batch, model, None, "prepared", len(own_keys), current_time(), None, address)
+                )
                 connection.execute(insert(BATCHES), new._asdict())
         return own_keys
 

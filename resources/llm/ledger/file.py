@@ -91,6 +91,7 @@ BATCHES = Table(
     integer("n_requests"),
     text("created_at"),
     text("ended_at", null=True),
+    text("address", null=True),
 )
 """Batches for a provider; `remote_id` is NULL until the provider has given it."""
 BATCH_ITEMS = Table(

@@ -53,9 +53,12 @@ def slow() -> Iterator[BatchServer]:
 
 def make_gateway(folder, api, mode="batch", run="run-1", budget_usd=None, **more) -> Gateway:
     """A gateway as each run makes its own, over one ledger."""
+    return gateway_of(folder, {"it": {**entry_on(api, mode), **more}}, budget_usd, run=run)
+
+
+def entry_on(api: BatchServer, mode: str = "batch") -> dict[str, Any]:
     entry = {"model": "offline-careful", "identity": "the server, wherever it listens"}
-    entry |= {"base_url": api.base_url, "mode": mode, "price": {"prompt": 1, "completion": 2}}
-    return gateway_of(folder, {"it": {**entry, **more}}, budget_usd, run=run)
+    return entry | {"base_url": api.base_url, "mode": mode, "price": {"prompt": 1, "completion": 2}}
 
 
 def hand_over(folder: Path, api: BatchServer, n: int, **entry: Any) -> None:
@@ -433,6 +436,19 @@ def test_a_field_refused_in_a_batch_gives_the_model_up_and_the_requests_may_be_s
         gateway.ask("s", asked)
 
     assert [of_batch.item(key) for key in items] == [None] * 50
+
+
+def test_a_batch_of_an_entry_with_another_name_or_address_is_not_submitted_again(tmp_path, api):
+    hand_over(tmp_path, api, 5)
+    api.finish()
+    with pytest.raises(BatchError, match="5 requests are in a batch of the entry it: put it back"):
+        gateway_of(tmp_path, {"other": entry_on(api)}).ask("s", questions(5, "other"))
+    with BatchServer() as elsewhere:
+        with pytest.raises(BatchError, match=f"a batch of it at {api.base_url}, .*: set it back"):
+            make_gateway(tmp_path, elsewhere).ask("s", questions(5))
+        assert elsewhere.batches == []
+    assert len(make_gateway(tmp_path, api).ask("s", questions(5))[0]) == 5
+    assert len(api.batches) == 1
 
 
 def test_a_batch_ends_whatever_the_server_says_of_its_counts_and_errors(tmp_path, api):

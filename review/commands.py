@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from methods.delimited import Quoting
-from methods.errors import UserError
+from methods.errors import UserError, printable
 from methods.review import KINDS, ROUNDS, QueueItem
 from methods.review.process import ROLE_OF_ROUND
 from resources import command_line
@@ -428,7 +428,8 @@ def read_queue() -> list[QueueItem]:
 def report_import(result: "ImportResult") -> int:
     """Print the result of an import; return the exit code, 1 if records were invalid."""
     for problem in result.problems:
-        print(problem, file=sys.stderr)
+        # On one line, so that no text of the file reads as another message.
+        print(" ".join(printable(problem).splitlines()), file=sys.stderr)
     print(
         f"{result.added} decisions added, {result.n_known} known already, "
         f"{result.left_open} left open, {len(result.problems)} at fault"

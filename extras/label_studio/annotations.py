@@ -27,6 +27,11 @@ def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
                 f"task {task.get('id')}", fault="annotations is not a list: export it as 'JSON'."
             )
             continue
+        for _ in range(sum(not isinstance(each, dict) for each in annotations)):
+            yield Record(
+                f"task {task.get('id')}",
+                fault="an annotation is not an object: export it as 'JSON'.",
+            )
         annotations = [each for each in annotations if isinstance(each, dict)]
         done = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
         for annotation in done or annotations:
@@ -66,8 +71,12 @@ def _filled(results: Iterable[Mapping[str, Any]]) -> dict[str, str]:
             if len(value) > 1:
                 raise ValueError(f"{result['from_name']} was filled in {len(value)} times.")
             value = value[0] if value else ""
-        # A Number control gives 7 as 7 or 7.0.
-        filled[result["from_name"]] = value if isinstance(value, str) else f"{value:g}"
+        if result["type"] == "number":
+            # A Number control gives 7 as 7 or 7.0.
+            value = str(value).removesuffix(".0")
+        elif not isinstance(value, str):
+            raise TypeError
+        filled[result["from_name"]] = value
     return filled
 
 

@@ -123,6 +123,28 @@ class TestAnnotations:
         ).problems
         assert problem.startswith(f"task 7, annotation 70: {said}")
 
+    @pytest.mark.parametrize("number", [7.4, 6.99999999, True])
+    def test_a_score_is_a_whole_number(self, number, images, store):
+        item = item_of("score")
+        task = annotated(item, images, {"verdict": "edit"} | EDITS["score"][0])
+        results = task["annotations"][0]["result"]
+        score = next(each for each in results if each["from_name"] == "score_0")
+        score["value"]["number"] = number
+        (problem,) = pulled(item, store, task).problems
+        assert problem.endswith("edits, scores Creativity: this is a whole number from 1 to 10.")
+        score["value"]["number"] = 7.0
+        assert pulled(item, store, task).added == 1
+
+    def test_annotations_that_are_no_objects_are_counted(self, images, store):
+        item = item_of("rewrite")
+        task = annotated(item, images, {"verdict": "accept"})
+        task["annotations"] += ["x", None]
+        result = pulled(item, store, task)
+        assert result.added == 1
+        assert (
+            result.problems == ["task 7: an annotation is not an object: export it as 'JSON'."] * 2
+        )
+
     def test_a_skip_counts_unless_the_task_was_done_after_all(self, images, store):
         item = item_of("rewrite")
         assert pulled(item, store, annotated(item, images, None)).added == 1
@@ -151,6 +173,7 @@ class TestAnnotations:
             lambda task: task["data"].clear(),
             lambda task: task["data"].update(kind="song"),
             lambda task: task["annotations"][0].update(result=[{"type": "rectangle"}]),
+            lambda task: task["annotations"][0]["result"][0]["value"].update(choices=[1]),
             lambda task: task["annotations"][0].pop("updated_at"),
         ],
     )
@@ -191,8 +214,18 @@ class TestFiles:
         (decision,) = ReviewStore(tmp_path / "review.sqlite").decisions()
         assert decision.edits["rewrite"] == "What is it?"
 
-    def test_annotations_that_are_no_list_are_said_in_a_sentence(self, tmp_path, capsys):
-        task = {"id": 7, "data": {}, "annotations": {}}
+    def err(self, tmp_path, capsys, **task):
+        task = {"id": 7, "data": {}, "annotations": {}} | task
         (tmp_path / "back.json").write_text(json.dumps([task]))
         assert self.run("import", str(tmp_path / "back.json"), "--reviewer", "ann") == 1
-        assert "task 7: annotations is not a list: export it as 'JSON'." in capsys.readouterr().err
+        return capsys.readouterr().err
+
+    def test_annotations_that_are_no_list_are_said_in_a_sentence(self, tmp_path, capsys):
+        assert "task 7: annotations is not a list: export it as 'JSON'." in self.err(
+            tmp_path, capsys
+        )
+
+    def test_control_characters_of_a_file_are_spelled_out_on_one_line(self, tmp_path, capsys):
+        err = self.err(tmp_path, capsys, id="\x1b]0;owned\x07\r\n1 decisions added")
+        assert "task \\u001b]0;owned\\u0007\\u000d 1 decisions added: annotations is not" in err
+        assert "\x1b" not in err and "\r" not in err

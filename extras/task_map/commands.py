@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from methods.delimited import Quoting
+from methods.errors import printable
 from resources.command_line import FILE, QUOTING, Command, WorkspaceCommand
 
 
@@ -23,7 +24,7 @@ def task_map(vectors: Path, base: Path | None, out: Path | None) -> None:
     """A map of tasks from fine-tuned weights, a folder of safetensors for each task: page and CSV."""
     from extras.task_map.terminal import map_of_weights
 
-    print(map_of_weights(vectors, base, out))
+    print(printable(map_of_weights(vectors, base, out)))
 
 
 @click.command(
@@ -38,7 +39,7 @@ def difficulty(accuracies: Path, release: str, quoting: Quoting) -> None:
     """Accuracies after fine-tuning (CSV: task, accuracy) beside the scores of models, by task."""
     from extras.task_map.terminal import difficulty_of
 
-    print(difficulty_of(accuracies, release, quoting))
+    print(printable(difficulty_of(accuracies, release, quoting)))
 
 
 COMMANDS = {"result": [task_map, difficulty]}

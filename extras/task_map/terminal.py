@@ -13,7 +13,7 @@ from extras.task_map.resources.accuracy_file import read_accuracies
 from extras.task_map.resources.page import render_task_map, task_map_csv
 from extras.task_map.resources.products import read_products
 from methods.delimited import Quoting
-from methods.errors import UserError
+from methods.errors import UserError, printable
 from resources.files import home
 from resources.files.atomic import write_atomically
 from resources.publishing.releases import release_meant
@@ -47,7 +47,8 @@ def map_of_weights(vectors: Path, base: Path | None, out: Path | None) -> str:
     products = read_products(vectors, base)
     weights_map = task_map(products.tasks, cosine_distances(products.products, products.tasks))
     generated = datetime.now(UTC).isoformat(timespec="seconds")
-    html = render_task_map(weights_map, products.kind, str(vectors), generated)
+    kind, folder = printable(products.kind), printable(str(vectors))
+    html = render_task_map(weights_map, kind, folder, generated)
     table = page.with_suffix(".csv")
     write_atomically(page, html.encode())
     write_atomically(table, task_map_csv(weights_map).encode())

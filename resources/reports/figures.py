@@ -168,7 +168,7 @@ def png(figure: "Figure") -> bytes:
 
 def svg(figure: "Figure") -> bytes:
     """Export the figure as SVG; texts are paths, so that it looks the same everywhere."""
-    return _saved(figure, "svg", metadata={"Date": None}).getvalue()
+    return _well_formed(_saved(figure, "svg", metadata={"Date": None}))
 
 
 def pdf(figure: "Figure") -> bytes:
@@ -192,7 +192,7 @@ def inline_svg(figure: "Figure", label: str) -> Markup:
         # A browser has fonts for characters that the fonts of this machine lack.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         file = _saved(figure, "svg", "none", transparent=True, metadata={"Date": None})
-    data = file.getvalue()
+    data = _well_formed(file)
     root = ElementTree.fromstring(data)
     width, _ = figure.get_size_inches()
     root.attrib = {
@@ -216,6 +216,8 @@ def inline_svg(figure: "Figure", label: str) -> Markup:
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
+_NOT_IN_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters with which an SVG file could not be read, such as those that control a terminal."""
 
 
 def _adapt(element: ElementTree.Element, of_figure: str) -> None:
@@ -264,6 +266,11 @@ def _saved(
         _without_formulas(figure).savefig(buffer, format=form, **options)
     buffer.seek(0)
     return buffer
+
+
+def _well_formed(svg: io.BytesIO) -> bytes:
+    """Replace the characters of names that XML cannot hold, which matplotlib writes as they are."""
+    return _NOT_IN_XML.sub("\ufffd", svg.getvalue().decode()).encode()
 
 
 def cut(name: str, most: int) -> str:

@@ -29,7 +29,7 @@ def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
     """Compute the products of every two of k changes B A of one module, without computing any B A.
 
     As <B A, B' A'> = sum_ij (B^T B')_ij (A A'^T)_ij, this costs (k r)^2 (in + out) multiply-adds in
-    place of k^2 in x out, and memory for k r (in + out) numbers.
+    place of k^2 in x out, and memory for k r (in + out + r) numbers.
 
     Args:
         ups: The matrices B, out x r; the rank r may differ from task to task.
@@ -39,11 +39,13 @@ def low_rank_products(ups: Sequence[Floats], downs: Sequence[Floats]) -> Floats:
         The products, k x k.
     """
     up, down = np.concatenate(ups, axis=1), np.concatenate(downs, axis=0)
-    blocks = (up.T @ up) * (down @ down.T)
     ranks = [len(factor) for factor in downs]
     starts = np.cumsum([0, *ranks[:-1]])
-    products: Floats = np.add.reduceat(np.add.reduceat(blocks, starts, axis=0), starts, axis=1)
-    return products
+    rows = [
+        np.add.reduceat(((of_task.T @ up) * (to_task @ down.T)).sum(axis=0), starts)
+        for of_task, to_task in zip(ups, downs, strict=True)
+    ]
+    return np.array(rows)
 
 
 def cosine_distances(products: Floats, tasks: Sequence[str]) -> Floats:

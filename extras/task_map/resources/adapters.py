@@ -8,7 +8,8 @@ change the inner product of two task vectors.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from fnmatch import translate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,12 @@ import numpy as np
 
 from extras.task_map.methods.clustering import Floats
 from extras.task_map.methods.vectors import low_rank_products
-from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles, read_object
+from extras.task_map.resources.tensor_files import (
+    TaskVectorError,
+    TensorFiles,
+    read_object,
+    shape_text,
+)
 
 CONFIG = "adapter_config.json"
 _NAME = re.compile(
@@ -24,6 +30,16 @@ _NAME = re.compile(
 )
 _STARTS_AT_ZERO = (True, "gaussian", "eva")
 """Values of `init_lora_weights` for which training starts with B A = 0, at the unchanged base."""
+LARGEST_ALPHA = 1_000_000
+MOST_CHARACTERS = 100_000
+"""Limit of the characters of all patterns. The time to match them is at most this times the characters
+of the names of modules."""
+_PATTERN = re.compile(r"(?:[\w|^$-]|\\\.|\.\*?)+")
+"""Names of modules, with the signs of regular expressions that glob patterns can express."""
+_DOT = re.compile(r"\\\.|\.\*?")
+_GLOBS = {r"\.": ".", ".*": "*", ".": "?"}
+Values = list[tuple[re.Pattern[str], float]]
+"""Ranks or scales by the pattern of the names of their modules; the first that matches counts."""
 
 
 class Factors(NamedTuple):
@@ -42,6 +58,8 @@ class Adapter:
         self._config = read_object(tensors.folder / CONFIG)
         self._where = f"The adapter {tensors.folder}"
         self._require_known()
+        self._ranks = self._by_pattern("rank_pattern")
+        self._alphas = self._by_pattern("alpha_pattern")
         self.modules = self._modules()
 
     @property
@@ -50,31 +68,33 @@ class Adapter:
         return str(self._config.get("base_model_name_or_path") or "")
 
     def factors(self, module: str) -> tuple[Floats, Floats]:
-        """The matrices of a module: B times the scale, and A."""
+        """The matrices of a module: B times the scale, and A; or smaller ones of the same product."""
         up, down = self._factors(module)
-        return up * self._scale(module, len(down)), down
+        up = up * self._scale(module, len(down))
+        n_out, rank = up.shape
+        n_in = down.shape[1]
+        if rank <= min(n_out, n_in):
+            return up, down
+        return (np.eye(n_out), up @ down) if n_out < n_in else (up @ down, np.eye(n_in))
 
     def _factors(self, module: str) -> tuple[Floats, Floats]:
         up, down = (self._tensors.whole(name) for name in self.modules[module])
         # Factors of convolutions have more dimensions, all of size 1 in B.
-        down = down.reshape(len(down), -1)
-        if up.size != len(up) * len(down):
+        if min(up.ndim, down.ndim) < 2 or up.size != len(up) * len(down):
             raise TaskVectorError(
-                f"{self._where} has {module} with B of shape {_shape(up)} and A of shape "
-                f"{_shape(down)}, which do not fit: save it again."
+                f"{self._where} has {module} with B of shape {shape_text(up.shape)} and A of shape "
+                f"{shape_text(down.shape)}, which do not fit: save it again."
             )
-        return up.reshape(len(up), len(down)), down
+        return up.reshape(len(up), len(down)), down.reshape(len(down), -1)
 
     def _scale(self, module: str, rank: int) -> float:
-        stated = int(_of_module(self._config.get("rank_pattern"), module, self._config["r"]))
+        stated = _of_module(self._ranks, module, self._config["r"])
         if stated != rank:
             raise TaskVectorError(
                 f"{self._where} has {module} of rank {rank}, and its {CONFIG} says {stated}: the files "
                 "are of two trainings."
             )
-        alpha = float(
-            _of_module(self._config.get("alpha_pattern"), module, self._config["lora_alpha"])
-        )
+        alpha = _of_module(self._alphas, module, self._config["lora_alpha"])
         return alpha / (math.sqrt(rank) if self._config.get("use_rslora") else rank)
 
     def _require_known(self) -> None:
@@ -94,11 +114,27 @@ class Adapter:
                 f"{self._where} began with init_lora_weights={begun!r}, so it is not what training "
                 "changed: train it with the default, or merge it into the base and give whole weights."
             )
-        numbers = [config.get("r"), config.get("lora_alpha")]
-        if not all(isinstance(number, int | float) and number > 0 for number in numbers):
+        if not (_is_positive(config.get("r")) and _is_positive(config.get("lora_alpha"))):
             raise TaskVectorError(
-                f"{self._where} has no positive r and lora_alpha in {CONFIG}: copy that file again."
+                f"{self._where} has no positive r and lora_alpha up to {LARGEST_ALPHA:,} in {CONFIG}: "
+                "copy that file again."
             )
+
+    def _by_pattern(self, name: str) -> Values:
+        patterns = self._config.get(name) or {}
+        if not isinstance(patterns, dict) or sum(map(len, patterns)) > MOST_CHARACTERS:
+            raise TaskVectorError(
+                f"{self._where} has {name} in {CONFIG}, which is not an object, or has more than "
+                f"{MOST_CHARACTERS:,} characters: give fewer or shorter patterns."
+            )
+        for pattern, value in patterns.items():
+            if not (_PATTERN.fullmatch(pattern) and _is_positive(value)):
+                raise TaskVectorError(
+                    f"{self._where} has {str({pattern: value})[:200]} as {name} in {CONFIG}: give "
+                    r"names of modules, with no other signs of regular expressions than . \. .* | ^ $, "
+                    f"and positive numbers up to {LARGEST_ALPHA:,}."
+                )
+        return [(compile_pattern(pattern), value) for pattern, value in patterns.items()]
 
     def _modules(self) -> dict[str, Factors]:
         sides: dict[str, dict[str, str]] = {}
@@ -157,17 +193,30 @@ def products_of_adapters(adapters: Sequence[Adapter]) -> Floats:
     return total
 
 
-def _of_module(patterns: Any, module: str, otherwise: Any) -> Any:
-    """The value of the first pattern that matches the end of a module's name, as in PEFT."""
-    if isinstance(patterns, Mapping):
-        for pattern, value in patterns.items():
-            if re.match(rf"(.*\.)?({pattern})$", module):
-                return value
-    return otherwise
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern for the end of a module's name, as in PEFT, without backtracking.
+
+    Args:
+        pattern: Names of modules, with no other signs of regular expressions than . \\. .* | ^ and $.
+
+    Returns:
+        An expression that matches a whole name.
+    """
+    globs = []
+    for part in pattern.split("|"):
+        plain = part.removeprefix("^").removesuffix("$")
+        glob = _DOT.sub(lambda dot: _GLOBS[dot[0]], plain)
+        globs += [glob] if part.startswith("^") else [glob, f"*.{glob}"]
+    return re.compile("|".join(map(translate, globs)))
 
 
-def _shape(matrix: Floats) -> str:
-    return " x ".join(map(str, matrix.shape))
+def _of_module(values: Values, module: str, otherwise: float) -> float:
+    """The value of the first pattern that matches a module's name."""
+    return next((value for pattern, value in values if pattern.match(module)), otherwise)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 < value <= LARGEST_ALPHA
 
 
 def is_adapter(folder: Path) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from extras.task_map.methods.clustering import MIN_TASKS, Floats
 from extras.task_map.methods.vectors import full_products
 from extras.task_map.resources.adapters import Adapter, is_adapter, products_of_adapters
-from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles
+from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles, shape_text
 
 NUMBERS = 2**23
 """Limit of the numbers, of all tasks and the base, in memory: 64 MiB in double precision, and as much
@@ -70,7 +70,7 @@ def _require_comparable(task: str, tensors: TensorFiles, base: TensorFiles) -> N
         )
     for name in base:
         if tensors.shape(name) != base.shape(name):
-            shapes = [" x ".join(map(str, files.shape(name))) for files in (tensors, base)]
+            shapes = [shape_text(files.shape(name)) for files in (tensors, base)]
             raise TaskVectorError(
                 f"{name} of {task} is {shapes[0]}, that of the base {shapes[1]}: {task} is of another "
                 "base."
@@ -122,6 +122,11 @@ def read_products(folder: Path, base: Path | None = None) -> VectorProducts:
         raise TaskVectorError(
             f"{folder} has {len(folders)} folders of tasks: a task map needs {MIN_TASKS} or more."
         )
+    for path in folders:
+        if not path.name.isprintable():
+            raise TaskVectorError(
+                f"The name of the folder {path} has a character that cannot be shown: rename it."
+            )
     tasks = tuple(path.name for path in folders)
     adapters = [is_adapter(path) for path in folders]
     if any(adapters) and not all(adapters):

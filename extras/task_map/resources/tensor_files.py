@@ -8,17 +8,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from extras.task_map.methods.clustering import Floats
 from methods.errors import UserError
-from methods.json_text import from_json
+from methods.json_text import MOST_CHARACTERS, from_json
+from resources.files.bounded import read_file
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 FLOATS = frozenset({"F64", "F32", "F16", "BF16"})
 COUNTS = frozenset({"I64", "I32", "BOOL"})
 """Types of buffers such as positions, which are not weights."""
 INDEX = "*.safetensors.index.json"
+LARGEST = 1e40
+"""Limit of the size of a number, above those of bfloat16 and float32, so that no product overflows."""
 
 
 class TaskVectorError(UserError):
@@ -89,10 +90,10 @@ class TensorFiles:
 
         # In double precision, differences of weights are exact and sums of products accurate.
         numbers: Floats = tensor.to(torch.float64).numpy()
-        if not np.isfinite(numbers).all():
+        if not (numbers.max() < LARGEST and numbers.min() > -LARGEST):
             raise TaskVectorError(
-                f"{name} in {self.folder} has numbers that are not finite (NaN or infinity): the "
-                "training diverged, or the file is damaged."
+                f"{name} in {self.folder} has numbers that are not finite (NaN or infinity) or beyond "
+                f"{LARGEST:g}: the training diverged, or the file is damaged."
             )
         return numbers
 
@@ -123,6 +124,11 @@ class TensorFiles:
                     f"{self.folder} has {name} in two files: leave one set of weights in it."
                 )
             self._files[name] = file
+            if 0 in self.shape(name):
+                raise TaskVectorError(
+                    f"{path} has {name} of shape {shape_text(self.shape(name))}, which is empty: save "
+                    "the weights again without it."
+                )
 
     def _require_whole(self) -> None:
         """Check that every tensor in an index of shards is there."""
@@ -138,10 +144,15 @@ class TensorFiles:
                 )
 
 
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Write a shape for a message, such as "5 x 4"; "()" for a single number."""
+    return " x ".join(map(str, shape)) or "()"
+
+
 def read_object(path: Path) -> dict[str, Any]:
     """Read the object in a JSON file next to the tensors. Raises TaskVectorError."""
     try:
-        value = from_json(path.read_text(), most=None)
+        value = from_json(read_file(path, MOST_CHARACTERS))
     except (OSError, ValueError) as error:
         raise TaskVectorError(f"{path} cannot be read as JSON ({error}): copy it again.") from None
     if not isinstance(value, dict):

@@ -153,6 +153,14 @@ def test_a_page_shows_the_words_of_each_mark_and_the_label() -> None:
     assert [title.text for title in svg.iter("title")] == ["b: 20", "c: 70"]
 
 
+@pytest.mark.filterwarnings("ignore:Glyph .* missing")
+def test_a_name_with_control_characters_is_drawn_without_them() -> None:
+    figure = figures.new_figure(3, 3)
+    figure.text(0.5, 0.5, "\x1b[31mred\uffff")
+    assert [text.text for text in drawn(figure).iter("text")] == ["\ufffd[31mred\ufffd"]
+    assert ElementTree.fromstring(figures.svg(figure)).tag.endswith("svg")
+
+
 def test_two_figures_of_a_page_share_no_id_and_use_what_is_theirs() -> None:
     def ids(svg: ElementTree.Element) -> set[str]:
         return {each.attrib["id"] for each in svg.iter() if "id" in each.attrib}

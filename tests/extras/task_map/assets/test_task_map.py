@@ -246,6 +246,16 @@ def test_a_map_is_a_page_and_a_table(vectors, loom_home, tmp_path, capsys) -> No
     assert "script" not in {tag for tag, _ in page.elements}
 
 
+def test_control_characters_of_an_adapter_do_not_reach_the_terminal(
+    vectors, loom_home, capsys
+) -> None:
+    for task in TASKS:
+        config = vectors / task / "adapter_config.json"
+        config.write_text(config.read_text().replace("tiny", "\\u001b]0;owned\\ud800"))
+    assert loom(["result", "task-map", str(vectors)]) == 0
+    assert r"by LoRA adapters of \u001b]0;owned\ud800:" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -1,6 +1,7 @@
 """Task maps worked by hand and planted: vectors, profiles, clusters, scores and difficulty."""
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -54,6 +55,17 @@ def test_low_rank_products_are_those_of_the_full_changes(ranks, n_out, n_in, see
     downs = [generator.standard_normal((rank, n_in)) for rank in ranks]
     full = np.array([(up @ down).ravel() for up, down in zip(ups, downs, strict=True)])
     assert low_rank_products(ups, downs) == pytest.approx(full_products(full), rel=1e-9, abs=1e-9)
+
+
+def test_low_rank_products_need_memory_in_proportion_to_their_factors() -> None:
+    factors = [np.ones((100, 100))] * 20
+    tracemalloc.start()
+    products = low_rank_products(factors, factors)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Products of ones: 100 x 100 numbers, each 100.
+    assert products.tolist() == [[1e8] * 20] * 20
+    assert peak < 10 * sum(factor.nbytes for factor in factors)
 
 
 def test_a_vector_of_zeros_has_no_direction() -> None:

@@ -1,14 +1,20 @@
 """Adapters and whole weights as task vectors, and accuracies: by hand, and each fault by name."""
 
 import json
+import re
+import tracemalloc
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from extras.task_map.methods.clustering import Floats
 from extras.task_map.resources.accuracy_file import AccuracyFileError, read_accuracies
+from extras.task_map.resources.adapters import Adapter, compile_pattern, products_of_adapters
 from extras.task_map.resources.products import products_of_weights, read_products
 from extras.task_map.resources.tensor_files import TaskVectorError, TensorFiles
 from tests.extras.task_map.resources.weights import (
@@ -50,6 +56,45 @@ def test_ranks_and_scales_may_differ_by_task_and_by_module(tmp_path: Path) -> No
     assert read_products(tmp_path).products == pytest.approx(vectors @ vectors.T)
 
 
+_PARTS = st.lists(st.sampled_from(["a", "b", "_", ".", r"\.", ".*"]), min_size=1, max_size=6)
+_ENDS = st.tuples(st.sampled_from(["", "^"]), _PARTS.map("".join), st.sampled_from(["", "$"]))
+
+
+@given(st.lists(_ENDS.map("".join), min_size=1, max_size=3), st.text("ab_.", max_size=8))
+def test_patterns_match_the_names_that_peft_matches(patterns: list[str], name: str) -> None:
+    pattern = "|".join(patterns)
+    expected = re.match(rf"(.*\.)?({pattern})$", name)
+    assert bool(compile_pattern(pattern).match(name)) == bool(expected)
+
+
+def test_a_pattern_of_many_gaps_is_matched_at_once() -> None:
+    assert not compile_pattern(".*a" * 30 + "c").match("a" * 1000)
+
+
+@pytest.mark.parametrize(("n_out", "n_in"), [(3, 4), (4, 3)])
+def test_a_rank_may_be_larger_than_the_sides(tmp_path: Path, n_out: int, n_in: int) -> None:
+    made = [factors(seed, rank=7, n_out=n_out, n_in=n_in) for seed in range(3)]
+    for task, of in zip(TASKS, made, strict=True):
+        save_adapter(tmp_path / task, of, r=7)
+    vectors = np.array([full(of, 4 / 7) for of in made])
+    assert read_products(tmp_path).products == pytest.approx(vectors @ vectors.T)
+
+
+def test_a_rank_takes_memory_in_proportion_to_the_files(tmp_path: Path) -> None:
+    for task in TASKS:
+        save_adapter(tmp_path / task, {"x": (np.ones((1, 2000)), np.ones((2000, 1)))}, r=2000)
+    with ExitStack() as stack:
+        opened = [stack.enter_context(TensorFiles(tmp_path / task)) for task in TASKS]
+        adapters = [Adapter(*pair) for pair in zip(TASKS, opened, strict=True)]
+        tracemalloc.start()
+        products = products_of_adapters(adapters)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    # B A is 2000, and the scale 4 / 2000.
+    assert products == pytest.approx(np.full((3, 3), 16))
+    assert peak < 10_000_000
+
+
 def test_convolutions_and_embeddings_count_like_other_modules(tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     vectors = []
@@ -78,6 +123,19 @@ def test_convolutions_and_embeddings_count_like_other_modules(tmp_path: Path) ->
         ({"base_model_name_or_path": "other"}, "on the base tiny and spot on other"),
         ({"r": 3}, r"q_proj of rank 2, and its adapter_config.json says 3"),
         ({"lora_alpha": 0}, "has no positive r and lora_alpha"),
+        ({"lora_alpha": 1e308}, "has no positive r and lora_alpha up to 1,000,000"),
+        (
+            {"rank_pattern": {"(a+)+c": 2}},
+            r"spot has \{'\(a\+\)\+c': 2\} as rank_pattern in adapter_",
+        ),
+        ({"rank_pattern": {"(": 2}}, r"has \{'\(': 2\} as rank_pattern"),
+        ({"rank_pattern": {"q_proj": "x"}}, r"has \{'q_proj': 'x'\} as rank_pattern"),
+        ({"alpha_pattern": {"q_proj": [1]}}, r"has \{'q_proj': \[1\]\} as alpha_pattern"),
+        (
+            {"alpha_pattern": [1]},
+            "has alpha_pattern in adapter_config.json, which is not an object",
+        ),
+        ({"rank_pattern": {"a" * 100_001: 2}}, "or has more than 100,000 characters"),
         ({"peft_type": "IA3"}, "is of kind IA3: only LORA"),
         ({"use_dora": True}, "is of DoRA"),
         ({"init_lora_weights": "pissa"}, "began with init_lora_weights='pissa'"),
@@ -101,6 +159,11 @@ def changed(**factor: Floats) -> Factors:
         (factors(2, n_modules=1), r"spot has no LoRA of layers\.1\.q_proj"),
         (factors(2, n_in=6), r"q_proj of spot is 5 x 6, that of count 5 x 4"),
         (changed(up=np.ones((5, 1))), "B of shape 5 x 1 and A of shape 2 x 4"),
+        (changed(up=np.array(1.0), down=np.array(1.0)), r"B of shape \(\) and A of shape \(\)"),
+        (
+            changed(up=np.ones((5, 0)), down=np.ones((0, 4))),
+            r"lora_[AB].* of shape .*, which is empty",
+        ),
         (changed(down=np.full((2, 4), np.inf)), r"layers\.1\.q_proj\.lora_A.*spot has numbers"),
     ],
 )
@@ -120,6 +183,12 @@ def test_a_module_that_does_not_fit_or_is_not_finite_is_named(folder, made, why)
 def test_a_tensor_that_is_no_pair_is_named(folder: Path, name: str, why: str) -> None:
     save(folder / "spot" / "more.safetensors", {name: np.ones((2, 2))})
     with pytest.raises(TaskVectorError, match=why):
+        read_products(folder)
+
+
+def test_a_folder_with_control_characters_in_its_name_is_named(folder: Path) -> None:
+    (folder / "spot").rename(folder / "\x1b[31mspot")
+    with pytest.raises(TaskVectorError, match="spot has a character that cannot be shown: rename"):
         read_products(folder)
 
 
@@ -238,6 +307,19 @@ def test_a_tensor_that_does_not_fit_is_named(models, changed, why) -> None:
     of = {name: tensor for name, tensor in {**weights(3), **changed}.items() if tensor is not None}
     write(models / "tasks" / "spot", of)
     with pytest.raises(TaskVectorError, match=why):
+        read(models)
+
+
+def test_an_empty_tensor_is_named(models: Path) -> None:
+    for folder in ("base", *(f"tasks/{task}" for task in TASKS)):
+        save(models / folder / "more.safetensors", {"none": np.ones((10**6, 0))})
+    with pytest.raises(TaskVectorError, match="has none of shape 1000000 x 0, which is empty"):
+        read(models)
+
+
+def test_a_number_whose_square_would_overflow_is_named(models: Path) -> None:
+    write(models / "tasks" / "spot", weights(3) | {"scale": np.array(-1e200)}, dtype="float64")
+    with pytest.raises(TaskVectorError, match=r"scale in .*spot has numbers .* or beyond 1e\+40"):
         read(models)
 
 

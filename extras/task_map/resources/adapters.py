@@ -31,6 +31,7 @@ _NAME = re.compile(
 _STARTS_AT_ZERO = (True, "gaussian", "eva")
 """Values of `init_lora_weights` for which training starts with B A = 0, at the unchanged base."""
 LARGEST_ALPHA = 1_000_000
+"""Limit of ranks and alphas, so that no product overflows."""
 MOST_CHARACTERS = 100_000
 """Limit of the characters of all patterns. The time to match them is at most this times the characters
 of the names of modules."""
@@ -38,7 +39,7 @@ _PATTERN = re.compile(r"(?:[\w|^$-]|\\\.|\.\*?)+")
 """Names of modules, with the signs of regular expressions that glob patterns can express."""
 _DOT = re.compile(r"\\\.|\.\*?")
 _GLOBS = {r"\.": ".", ".*": "*", ".": "?"}
-Values = list[tuple[re.Pattern[str], float]]
+ValuesByPattern = list[tuple[re.Pattern[str], float]]
 """Ranks or scales by the pattern of the names of their modules; the first that matches counts."""
 
 
@@ -75,6 +76,7 @@ class Adapter:
         n_in = down.shape[1]
         if rank <= min(n_out, n_in):
             return up, down
+        # The product is smaller than the factors.
         return (np.eye(n_out), up @ down) if n_out < n_in else (up @ down, np.eye(n_in))
 
     def _factors(self, module: str) -> tuple[Floats, Floats]:
@@ -120,7 +122,7 @@ class Adapter:
                 "copy that file again."
             )
 
-    def _by_pattern(self, name: str) -> Values:
+    def _by_pattern(self, name: str) -> ValuesByPattern:
         patterns = self._config.get(name) or {}
         if not isinstance(patterns, dict) or sum(map(len, patterns)) > MOST_CHARACTERS:
             raise TaskVectorError(
@@ -210,7 +212,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, globs)))
 
 
-def _of_module(values: Values, module: str, otherwise: float) -> float:
+def _of_module(values: ValuesByPattern, module: str, otherwise: float) -> float:
     """The value of the first pattern that matches a module's name."""
     return next((value for pattern, value in values if pattern.match(module)), otherwise)
 

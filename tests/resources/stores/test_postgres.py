@@ -213,6 +213,7 @@ def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, a
     admin.execute("DROP VIEW ledger.paid_calls")
     for table in ("calls", "charges"):
         admin.execute(f"ALTER TABLE ledger.{table} DROP COLUMN image_tokens")
+    admin.execute("ALTER TABLE ledger.batches DROP COLUMN address")
     admin.execute("CREATE VIEW ledger.paid_calls AS SELECT key FROM ledger.calls")
     admin.execute("DROP TABLE ledger.alembic_version")
     admin.execute("CREATE TABLE ledger.loom_version AS SELECT 100::bigint AS version")
@@ -220,7 +221,7 @@ def test_a_schema_of_an_earlier_vlm_loom_is_opened_and_keeps_its_rows(address, a
     store = PostgresStore(LEDGER, address)
     assert count(store, "renewals") == 1
     version = admin.execute("SELECT version_num FROM ledger.alembic_version").fetchone()
-    assert version == ("103",)
+    assert version == ("104",)
     assert admin.execute("SELECT key, image_tokens FROM ledger.charges").fetchall() == []
 
 

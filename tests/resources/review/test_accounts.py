@@ -36,7 +36,7 @@ class TestAccounts:
 
     @pytest.mark.files_alone
     def test_what_cannot_be_is_said_in_a_sentence(self, accounts):
-        accounts.add("bob", "annotator")
+        accounts.add("bob", "annotator", "0123456789")
 
         for act, given, said in (
             (accounts.add, ("Bob", "expert"), "There is an account 'bob' already"),
@@ -50,7 +50,7 @@ class TestAccounts:
         for act in (accounts.disable, accounts.enable, accounts.link, accounts.begin_session):
             with pytest.raises(AccountError, match="There is no account 'eve'"):
                 act("eve")
-        assert accounts.all() == [Account("bob", "annotator")]
+        assert accounts.all() == [Account("bob", "annotator", has_password=True)]
 
     def test_of_many_who_add_a_name_at_once_one_does(self, accounts):
         def add(name):
@@ -146,12 +146,13 @@ class TestSessions:
         hers, link = accounts.begin_session("eve"), accounts.link("bob")
         getattr(accounts, change)("bob", *[WRONG] * (change == "set_password"))
         if change == "disable":
-            with pytest.raises(AccountError, match="may sign in"):
-                accounts.begin_session("bob")
+            for act in (accounts.begin_session, accounts.link):
+                with pytest.raises(AccountError, match="may sign in"):
+                    act("bob")
         accounts.enable("bob")
 
         assert accounts.session(token) is None and accounts.use_link(link) is None
-        assert accounts.session(hers)
+        assert accounts.session(hers) == Account("eve", "expert")
 
 
 def fail(accounts, name="bob", address="10.0.0.1", times=1):

@@ -50,6 +50,15 @@ def test_who_is_done_gets_what_is_kept_for_nobody(store):
     assert set(found[: len(ann)]) == ann and not set(found) & bob and len(found) == N - len(bob)
 
 
+def test_a_share_begins_where_the_last_one_of_the_same_items_ends(store):
+    shares = [{}, {"kind": "rewrite"}, {"bucket": 2}, {"kind": "rewrite", "bucket": 2}]
+    for more in shares:
+        for role in ("annotator", "expert", "annotator"):
+            store.assign("ann", role, "ada", share=0.25, **more)
+    starts = [told.assignment.start for told in store.assignments()]
+    assert starts == [0.0, 0.0, 0.25] * len(shares)
+
+
 @pytest.mark.parametrize("leaving", ["disabled", "erased", "another role"])
 def test_what_is_kept_or_locked_for_a_person_is_free_when_they_decide_no_more(store, leaving):
     accounts = Accounts(store.path)
@@ -65,6 +74,7 @@ def test_what_is_kept_or_locked_for_a_person_is_free_when_they_decide_no_more(st
         accounts.erase("ann")
     else:
         accounts.set_role("ann", "expert")
+        accounts.set_role("cid", "annotator")  # as before
     assert [each.assignment.annotator for each in store.assignments()] == ["cid"]
     assert len(all_of(store, "bob")) == N
 
@@ -94,7 +104,12 @@ def test_the_other_place_of_a_blind_item_is_anybodys(tmp_path):
     store.assign("ann", "annotator", "ada")
     assert work(store, "bob") == "item-0"
     assert work(store, "cat") is None, "the second place is kept"
+    store.assign("bob", "annotator", "ada")
+    assert [(told.n_open, told.n_done) for told in store.assignments()] == [(1, 0), (0, 1)]
     assert work(store, "ann") == "item-0"
+    store.end_assignment(2, "ada")
+    store.update_queue([item(0, version=1)])
+    assert work(store, "ann") == work(store, "cat") == "item-0", "the kept one is taken"
 
 
 @pytest.mark.files_alone

@@ -6,6 +6,7 @@ import pytest
 
 from resources.review import items
 from resources.review.items import Filters, StatusCount
+from resources.review.locks import LOCK_SECONDS
 from resources.review.rules import RulesError
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
@@ -40,6 +41,13 @@ class TestQueue:
         assert store.item("item-9") == queued
         assert store.item("item-7") is store.state("item-7") is None
         assert store.update_queue(queue(4)) == (2, 1, 1)
+
+    def test_a_kind_is_replaced_alone_and_keeps_its_place_in_the_queue(self, store):
+        store.update_queue([*queue(2), item(7, kind="reference")])
+        for number, kind in ((8, "reference"), (9, "rewrite")):
+            queued = [item(number + 10 * n, kind=kind) for n in range(2)]
+            assert store.update_queue(queued, [kind]).new == 2
+        assert shown(store) == ["item-9", "item-19", "item-8", "item-18"]
 
     def test_withdrawn_items_are_kept_not_shown_and_not_decided(self, store):
         store.update_queue(queue(3))
@@ -89,7 +97,7 @@ class TestPages:
             page, n_items = store.page(offset=offset, limit=3)
             assert ([each.item_id for each in page], n_items) == (expected, 4)
 
-    def test_pages_show_what_matches_and_count_up_to_a_number(self, store, monkeypatch):
+    def test_pages_show_what_matches_and_count_up_to_a_number(self, store, monkeypatch, time):
         monkeypatch.setattr(items, "MOST_COUNTED", 4)
         store.update_queue([*queue(9), item(20, kind="reference")])
         work(store, "ann")
@@ -114,6 +122,9 @@ class TestPages:
         assert n_items(text="rewrite") == 4, "and there are more"
         second, counted = store.page(Filters(text="rewrite"), offset=6, limit=3)
         assert (len(second), counted) == (3, 9)
+        time.pass_by(LOCK_SECONDS + 1)
+        assert shown(store, reviewer="bob") == []
+        assert {each.locked_by for each in store.page()[0]} == {()}
 
     def test_texts_of_any_script_are_found_and_what_is_searched_for_is_no_pattern(self, store):
         wanted = item(1)
@@ -134,10 +145,12 @@ class TestRules:
         store = with_rules(tmp_path, "", queue(1))
         work(store, "ann")
         assert status(store, "item-0") == "round_2"
+        before = store.decided().fingerprint
 
         with_rules(tmp_path, "kinds: {rewrite: {annotators: 2, expert: none}}")
 
         assert status(store, "item-0") == "round_1"
+        assert store.decided().fingerprint != before
         assert store.rules().rules_for("rewrite").annotators == 2
         work(store, "bob")
         assert status(store, "item-0") == "approved"

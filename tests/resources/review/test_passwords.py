@@ -118,6 +118,7 @@ def test_a_name_may_be_and_is_kept_in_form_nfc(name):
         "\u3164",  # a letter that shows nothing
         "\ud800",
         "b\u043eb",  # a Cyrillic o
+        "b\u03bfb",  # a Greek one
     ],
 )
 def test_a_name_may_not_be(name):

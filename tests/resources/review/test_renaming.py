@@ -6,8 +6,9 @@ import pytest
 
 from resources.review.accounts import AccountError, Accounts
 from resources.review.store import ReviewStore
-from tests.resources.review.account_clock import CHEAP, RIGHT, text_of
+from tests.resources.review.account_clock import CHEAP, RIGHT, WRONG, text_of
 from tests.resources.review.review_queue import (
+    change,
     columns,
     kept,
     queue,
@@ -45,6 +46,8 @@ def worked(store: ReviewStore) -> None:
     store.comment("item-0", "bob", "It is.", NAME)
     lock = store.lock_item(NAME, "annotator", item_id="item-2")
     store.save_draft(lock.claim, {"note": "half"})
+    store.assign(NAME, "annotator", NAME, kind="score")
+    change(store, "INSERT INTO gold VALUES ('g', 'item-0', '{}', :name, '2026')", name=NAME)
 
 
 def events(store: ReviewStore) -> list[tuple]:
@@ -59,6 +62,7 @@ def in_file(path: Path, text: str) -> bool:
 
 def test_a_new_name_stands_everywhere_and_the_person_goes_on(store, accounts):
     worked(store)
+    link = accounts.link(NAME)
     session, before, decided = accounts.begin_session(NAME), events(store), store.decided()
 
     assert accounts.rename(NAME, "Anne") == 2
@@ -72,6 +76,9 @@ def test_a_new_name_stands_everywhere_and_the_person_goes_on(store, accounts):
     ]
     signed_in = accounts.session(session)
     assert signed_in is not None and signed_in.name == "Anne"
+    assert accounts.use_link(link) == signed_in
+    [told] = store.assignments()
+    assert (told.assignment.annotator, told.made_by) == ("Anne", "Anne")
     assert accounts.get(NAME) is None and accounts.get("anne") is not None
     lock = store.lock_item("Anne", "annotator", item_id="item-2")
     assert lock is not None and store.draft(lock.claim)[0] == {"note": "half"}
@@ -83,18 +90,22 @@ def test_a_new_name_stands_everywhere_and_the_person_goes_on(store, accounts):
 def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(store, accounts):
     worked(store)
     work(store, "bob", item_id="item-0")
+    accounts.check(NAME, WRONG)
+    hashes = {each.source_hash for each in store.decisions() if each.reviewer == NAME}
     session, before, was = accounts.begin_session(NAME), events(store), status(store, "item-0")
 
     pseudonym = accounts.erase("annemarie")
 
     assert events(store) == before
     assert {each.reviewer for each in store.decisions()} == {pseudonym, "bob"}
+    assert not hashes & {each.source_hash for each in store.decisions()}, "it would tell the name"
     assert status(store, "item-0") == was == "approved"
     assert accounts.get(pseudonym) is None, "nobody can let it sign in again"
     assert accounts.session(session) is None
     store.close()
     accounts.close()
     assert NAME not in text_of(store)
+    assert rows(store, "SELECT * FROM sign_in_attempts") == []
     assert not in_file(store.path, NAME) and not in_file(store.path, NAME.casefold())
     # The name is free: it is nobody's.
     accounts.add(NAME, "annotator")
@@ -104,8 +115,10 @@ def test_an_erased_person_is_a_pseudonym_and_the_decisions_stay(store, accounts)
 @pytest.mark.files_alone
 def test_what_cannot_be_is_said_in_a_sentence(store, accounts):
     worked(store)
+    work(store, "cid", item_id="item-1")
     for old, new, said in (
         (NAME, "BOB", "There is a person 'bob' already"),
+        (NAME, "cid", "There is a person 'cid' already"),
         ("nobody", "somebody", "no decision of that name"),
         (NAME, "policy:none", "no colon|letters, digits"),
     ):
@@ -125,6 +138,7 @@ def test_the_last_administrator_who_can_sign_in_stays_one(accounts, act):
     def end(name: str) -> None:
         getattr(accounts, act)(name, *(["expert"] if act == "set_role" else []))
 
+    accounts.set_role("ada", "admin")  # who is one already
     with pytest.raises(AccountError, match="last administrator"):
         end("ADA")
     accounts.add("ida", "admin")
@@ -148,11 +162,16 @@ def test_two_spellings_of_earlier_versions_become_one_when_the_file_is_opened(st
         ("Zoe", "accept"),
     ]
     store.append([verdict(on, name, says) for name, says in said])
+    for name in (NAME.upper(), NAME.lower()):
+        lock = store.lock_item(name, "annotator", item_id="item-1")
+        store.save_draft(lock.claim, {"note": name})
     before = events(store)
 
     opened = ReviewStore(store.path)
 
     assert events(opened) == before
+    drafts = rows(opened, "SELECT annotator, draft FROM drafts")
+    assert drafts == [(NAME, '{"note":"annemarie"}')], "the last one"
     assert [each.reviewer for each in opened.decisions()] == [NAME, NAME, "ZOE", "ZOE"]
     state = opened.state("item-0")
     # The last decision of each counts.

@@ -6,7 +6,7 @@ from sqlalchemy.exc import IntegrityError
 from methods.review import resolve
 from methods.review.process import Rules
 from methods.review.resolution import ResolutionPolicy
-from resources.review.revocations import MOST_TAKEN_BACK, RevocationError
+from resources.review.revocations import MAX_REASON, MOST_TAKEN_BACK, RevocationError
 from resources.review.store import ReviewStore
 from tests.resources.review.review_queue import (
     change,
@@ -44,7 +44,7 @@ def test_decisions_on_an_item_are_taken_back_a_number_of_times(store):
 
 def test_ones_own_decision_ends_and_becomes_a_draft(store):
     edited = {**item(0)["content"], "rewrite": "Better."}
-    work(store, "ann", verdict_="edit", edits=edited, item_id="item-0", note="so")
+    work(store, "ann", verdict_="edit", edits=edited, item_id="item-0", note="so", seconds=7.0)
     before, decided = rows(store), store.decided()
     assert status(store, "item-0") == "round_2"
 
@@ -58,12 +58,15 @@ def test_ones_own_decision_ends_and_becomes_a_draft(store):
     assert store.decided().fingerprint != decided.fingerprint
     lock = store.lock_item("ann", "annotator", item_id="item-0")
     draft = store.draft(lock.claim)[0]
-    assert (draft["content"], draft["verdict"], draft["note"]) == (edited, "edit", "so")
+    said = {"content": edited, "verdict": "edit", "note": "so", "seconds": 7.0, "reason": None}
+    assert draft == said
     # The same decision may be made again, and a skip taken back, too.
     store.unlock(lock.claim)
     work(store, "ann", verdict_="skip", item_id="item-0")
     assert store.lock_item("ann", "annotator", item_id="item-0") is None
+    skipped = store.decided().fingerprint
     store.take_back("item-0", last(store, "ann"), "ann")
+    assert store.decided().fingerprint != skipped, "the second end as the first"
     work(store, "ann", verdict_="edit", edits=edited, item_id="item-0", note="so")
     assert status(store, "item-0") == "round_2"
     with pytest.raises(RevocationError):
@@ -101,9 +104,11 @@ def test_a_rework_is_taken_back_as_the_earlier_decisions_are_on_other_content(st
 
 @pytest.mark.files_alone
 def test_with_two_annotators_nobody_takes_back_who_may_know_the_others(blind):
-    work(blind, "ann", item_id="item-0")
-    first = last(blind, "ann")
-    blind.take_back("item-0", first, "ann")
+    work(blind, "ann", verdict_="reject", item_id="item-0")
+    work(blind, "dan", verdict_="skip", item_id="item-0")  # says nothing of a decision
+    blind.take_back("item-0", last(blind, "ann"), "ann")
+    lock = blind.lock_item("ann", "annotator", item_id="item-0")
+    assert blind.draft(lock.claim)[0]["reason"] == "incomplete"
     work(blind, "ann", verdict_="reject", item_id="item-0")
     second = last(blind, "ann")
     work(blind, "bob", item_id="item-0")
@@ -124,6 +129,7 @@ def test_nobody_takes_back_anothers_or_one_of_another_item(store):
 
 
 def test_an_item_is_opened_again_for_a_reason_and_the_release_follows(store):
+    work(store, "bob", verdict_="skip", item_id="item-0")
     work(store, "ann", item_id="item-0")
     work(store, "eve", "expert", item_id="item-0")
 
@@ -138,12 +144,12 @@ def test_an_item_is_opened_again_for_a_reason_and_the_release_follows(store):
     assert (status(store, "item-0"), outcome()) == ("round_2", "pending")
     with pytest.raises(RevocationError, match="no decision of this round"):
         store.reopen("item-0", "ada", 2, "again")
-    store.reopen("item-0", "ada", 1, "All of it.")
+    store.reopen("item-0", "ada", 1, "x" * (MAX_REASON + 1))
     assert (status(store, "item-0"), outcome()) == ("round_1", "pending")
 
     ended = store.revocations("item-0")
     assert [(each.person, each.reason) for _, each in sorted(ended.items())] == [
-        ("ada", "All of it."),
+        ("ada", "x" * MAX_REASON),
         ("ada", "The date is wrong."),
     ]
     # Both may decide again, each in their round.

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from resources.review.items import MOST_SEARCHED
 from review.pages.frame import texts, version
 from review.pages.lead import SHOWN_MEASURES
-from tests.review.items_of_every_kind import samples
+from tests.review.items_of_every_kind import item_of, samples
 from tests.review.pages import (
     attribute,
     browser,
@@ -123,13 +123,27 @@ def test_who_lost_the_lock_or_has_an_old_content_is_told_so(one, anna, site):
     for answer, said in ((lost, "work.lost"), (stale, "work.changed_meanwhile")):
         assert (answer.status_code, answer.json()["error"]) == (409, texts("en")[said])
     assert site.store.decisions() == []
+    again = opened(anna, one["item_id"])
+    decide(anna, again, "accept")
+    twice = decide(anna, again, "skip")
+    assert (twice.status_code, twice.json()["error"]) == (409, texts("en")["work.decided"])
+
+
+def test_the_next_item_is_of_the_same_kind_while_there_is_one(anna, one, site):
+    references = [item_of("reference", text) for text in ("A tower.", "A mill.")]
+    site.store.update_queue([one, *references])
+    for item, following in zip(references, (references[1], one), strict=True):
+        answer = decide(anna, opened(anna, item["item_id"]), "accept")
+        assert answer.json()["next"] == f"/items/{following['item_id']}"
 
 
 def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):
     found = [["leak", "the harbour"], ["unsupported", "a <red> ship"], ["length", "3 words"]]
     checks = {"q0": {"turn": 1, "outcome": "review", "found": found}}
-    one = dialogue(site, "checked", context={"checks": checks})
+    addresses = ["javascript:alert(1)", "https://example.org/a"]
+    one = dialogue(site, "checked", context={"checks": checks}, page_urls=addresses)
     site.store.update_queue([one])
+    site.images.path(one["content"]["image_ids"][0]).unlink()
     page = LexborHTMLParser(signed_in(site, "anna").get(f"/items/{one['item_id']}").text)
     first, second = page.css(".turn[data-origin='0'], .turn[data-origin='1']")
     order = [" ".join(each.text().split()) for each in first.css(".check, .label")]
@@ -142,6 +156,8 @@ def test_what_a_check_found_stands_at_the_text_that_it_concerns(site):
         "not supported by the pictures: a <red> ship",
     ]
     assert not second.css(".check")
+    assert [bool(page.css(f"a[href='{address}']")) for address in addresses] == [False, True]
+    assert len(page.css(".missing")) == 1
 
 
 def test_the_queue_is_filtered_and_counts(anna, site):
@@ -159,6 +175,7 @@ def test_the_queue_is_filtered_and_counts(anna, site):
     found = anna.get("/?text=WHALE&kind=dialogue&status=round_1").text
     assert found.count("data-row") == 1 and "A &lt;whale&gt;?" in found
     assert anna.get("/?status=approved").text.count("data-row") == 0
+    assert "kind=dialogue&amp;offset=50" in anna.get("/?kind=dialogue").text
     for odd in ("/?offset=-1", f"/?offset={'9' * 5000}", "/?notice=<b>", "/?kind="):
         assert anna.get(odd).status_code == 200
     for unknown in ("kind", "status"):
@@ -171,6 +188,10 @@ def test_the_queue_is_filtered_and_counts(anna, site):
     answer = anna.get("/", params={"text": " ".join(["a"] * 600)})
     assert answer.status_code == 422
     assert "A search has at most 200 characters, and this one has 1199" in answer.text
+    # What is rejected is done, and who takes it up has to edit it.
+    decide(anna, opened(anna, whale["item_id"]), "reject", reason="incomplete")
+    assert "1 / 61" in anna.get("/").text
+    assert opened(signed_in(site, "ben"), whale["item_id"])["needs_edit"]
 
 
 def test_pages_carry_no_script_or_style_of_their_own(site):

@@ -160,6 +160,7 @@ def test_decisions_on_what_a_home_lacks_are_left_out_counted_and_added_later(
 
 
 def test_all_missing_names_are_said_at_once_with_the_command_that_adds_them(worked, tmp_path):
+    worked.comment("item-1", "ada", "An administrator may do this as an annotator may.")
     file = tmp_path / "review.zip"
     file.write_bytes(dump_file(worked, "jsonl"))
     store = with_rules(tmp_path / "bare", "default: {annotators: 1, expert: all}", queue(4))
@@ -200,6 +201,7 @@ def test_the_tables_say_what_was_done(worked):
         ("decisions", {"content_hash": "0" * 20, "edits": '{"a": 5}'}, "keys of another kind"),
         ("decisions", {"seconds": "nan"}, "decisions, row 1: seconds: "),
         ("decisions", {"ended_by": "bob"}, "'bob' is annotator here and did what only admin"),
+        ("decisions", {"ended_by": None}, "ended_at and ended_by belong together"),
         ("decisions", {"round": 2}, "review account role ann expert and load the file again"),
         ("decisions", {"note": "\x1b[31m"}, "U+001B is an invisible control character"),
         ("decisions", {"source_hash": "\ud800"}, "row 1: source_hash: NUL and half a character"),
@@ -409,8 +411,8 @@ def test_two_people_who_say_the_same_at_the_same_time_are_both_loaded(tmp_path):
     file = written(tmp_path / "both.zip", decisions, comments)
     other, people = home(tmp_path / "two")
     # The first is already there alone, and is not taken for the other.
-    alone = written(tmp_path / "alone.zip", decisions[:1], comments[:1])
-    assert load(alone, other) == ((1, 1, 0, 0, ()), 0, 0)
+    alone = written(tmp_path / "alone.zip", decisions[:1], comments[:1] * 2)
+    assert load(alone, other) == ((1, 1, 1, 0, ()), 0, 0), "twice in the file"
     assert load(file, other) == ((1, 1, 2, 0, ()), 0, 0)
     assert sorted(each.reviewer for each in other.decisions()) == ["ann", "bob"]
     assert sorted(each.author for each in other.comments()) == ["ann", "bob"]

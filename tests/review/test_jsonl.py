@@ -89,6 +89,7 @@ class TestTwoRounds:
         )
         assert (result.added, result.n_known, result.problems) == (3, 0, [])
 
+        assert folder.export(1) == [], "what is rejected needs nobody"
         expert = folder.export(2)
         assert [line["item_id"] for line in expert] == ["item-0", "item-1"]
         assert expert[0]["content"]["turns"][0]["answer"] == "A lighthouse."
@@ -111,6 +112,9 @@ class TestImport:
 
         assert (first.added, first.left_open, first.problems) == (2, 1, [])
         assert (again.added, again.n_known, again.problems) == (0, 2, [])
+        # Who skips an item may decide it later.
+        for verdict in ("skip", "accept"):
+            assert folder.back([lines[2] | {"verdict": verdict}]).added == 1
 
     def test_a_bad_line_is_reported_by_number_and_the_good_ones_are_kept(self, folder):
         zero, one, two = folder.export(1)
@@ -141,6 +145,7 @@ class TestImport:
         folder.store.update_queue(folder.items)
         lines = [line | {"verdict": "accept"} for line in folder.export(1)]
         lock = folder.store.lock_item("bob", "annotator", item_id=lines[0]["item_id"])
+        assert folder.store.lock_item("ann", "annotator", item_id=lines[1]["item_id"])
 
         result = folder.back(lines)
 
@@ -179,6 +184,15 @@ class TestImport:
                 f"line {number}: conflict" for number in (1, 3)
             ]
             assert folder.resolved(0).revision == 0
+
+    def test_what_an_expert_rejected_is_edited_by_its_annotator(self, folder):
+        folder.back([line | {"verdict": "accept"} for line in folder.export(1)[:1]])
+        rejected = {"verdict": "reject", "reason": "does_not_follow"}
+        folder.back([folder.export(2)[0] | rejected], "eve", 2)
+        line = folder.export(1, reviewer="ann")[0]
+        (problem,) = folder.back([line | {"verdict": "accept"}], "bob").problems
+        assert problem.endswith("was rejected by an expert: edit it, or reject it.")
+        assert folder.back([edited(line, "A mill.")]).added == 1
 
     def test_content_changed_in_place_is_not_lost_silently(self, folder):
         line = folder.export(1)[0]
@@ -237,7 +251,10 @@ class TestTwoSources:
         (tmp_path / "review.yaml").write_text("default: {annotators: 2}")
         folder.store = ReviewStore(tmp_path / "review.sqlite")
         ann, bob = (folder.export(1, reviewer=name)[0] for name in ("ann", "bob"))
-        assert folder.back([edited(ann, "A mill.")]).added == 1
+        folder.store.update_queue(folder.items)
+        lock = folder.store.lock_item("bob", "annotator", item_id="item-0")
+        assert folder.back([edited(ann, "A mill.")]).added == 1, "there is a second place"
+        folder.store.unlock(lock.claim)
 
         assert [len(folder.export(1, reviewer=name)) for name in ("ann", "bob")] == [2, 3]
         assert folder.back([bob | {"verdict": "accept"}], reviewer="bob").added == 1

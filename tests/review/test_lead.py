@@ -72,17 +72,21 @@ def test_items_are_assigned_and_the_assignment_ends(site):
     assert ada.post("/lead/assign", data=form).headers["location"] == "/lead#assignments"
     [told] = site.store.assignments()
     assert (told.assignment.annotator, told.n_open, told.made_by) == ("anna", 3, "ada")
+    site.accounts.disable("ben")
     page = ada.get("/lead").text
+    assert 'value="anna"' in page and 'value="ben"' not in page
     assert cells(page, "#assignments tbody td")[:4] == ["Dialogue", "any", "100 %", "0 0 / 3"]
     assert not cells(page, "#assignments .notice li")
     for name, value in (
-        *(("name", "nobody"), ("kind", "poem"), ("share", "0"), ("share", "abc")),
+        *(("name", "nobody"), ("name", "ben"), ("kind", "poem")),
+        *(("share", "0"), ("share", "101"), ("share", "abc")),
         *(("share", "9" * 5000), ("bucket", "17"), ("bucket", "9" * 5000)),
     ):
         assert ada.post("/lead/assign", data={**form, name: value}).status_code == 422
-    assert ada.post("/lead/assign", data={**form, "kind": ""}).status_code == 303
+    other = {**form, "kind": "", "bucket": "3", "share": "50"}
+    assert ada.post("/lead/assign", data=other).status_code == 303
     [said] = cells(ada.get("/lead").text, "#assignments .notice li")
-    assert said.startswith("anna, any kind, 100 %:") and "by an earlier assignment" in said
+    assert said.startswith("anna, any kind, Bucket 3, 50 %:") and "by an earlier assignment" in said
     for number, code in (("1", 303), ("2", 303), ("1", 404), ("9" * 5000, 404)):
         assert ada.post("/lead/assign", data={"end": number}).status_code == code
     assert site.store.assignments() == []

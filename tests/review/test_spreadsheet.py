@@ -140,6 +140,8 @@ class TestEveryKind:
         for part, words in (("turns.1.answer", "no text"), ("original", "not be changed")):
             with pytest.raises(ValueError, match=words):
                 with_changed_texts("rewrite", content, {part: "x"})
+        content = item_of("multiple_choice")["content"]
+        assert with_changed_texts("multiple_choice", content, {"hint": ""})["hint"] is None
 
 
 class TestImport:
@@ -147,10 +149,17 @@ class TestImport:
     def test_as_other_programs_save_it(self, sheet, separator, mark):
         rows = sheet.opened()
         row_of(rows, "turns.2.answer").update(verdict="edit", new_text="one\ntwo; three, four")
+        row_of(rows, "turns.2.question").update(new_text=" ")
 
         assert sheet.back(rows, separator=separator, mark=mark, line_end="\n").problems == []
         (decision,) = sheet.store.decisions()
-        assert decision.edits["turns"][1]["answer"] == "one\ntwo; three, four"
+        turn = {"question": "And then?", "answer": "one\ntwo; three, four"}
+        assert decision.edits["turns"][1] == turn
+
+    def test_a_part_with_two_new_texts_is_refused(self, sheet):
+        row = row_of(sheet.opened(), "turns.1.answer") | {"verdict": "edit", "new_text": "A mill."}
+        [problem] = sheet.back([row, row | {"new_text": "A barn."}]).problems
+        assert problem == "line 2: turns.1.answer has another new_text on line 3."
 
     def test_line_breaks_that_a_program_wrote_its_own_way_are_no_edit(self, tmp_path):
         sheet = Sheet(tmp_path, [item_of("rewrite", "one\r\ntwo")])
@@ -172,8 +181,12 @@ class TestImport:
                 {"turns.1.question": {"verdict": "accept"}, "turns.1.answer": {"verdict": "skip"}},
                 "conflict: verdict of one item is 'accept' and 'skip'.",
             ),
+            (
+                {"turns.1.answer": {"verdict": "edit"}},
+                "the verdict is edit and no text was changed: it would be accept.",
+            ),
         ],
-        ids=["written over in place", "two rows that differ"],
+        ids=["written over in place", "two rows that differ", "nothing new"],
     )
     def test_what_is_wrong_with_an_item_is_reported_by_line(self, sheet, changes, problem):
         rows = sheet.opened()

@@ -41,9 +41,9 @@ def written(folder: Path, ending: str) -> Path:
         case ".csv":
             table.to_csv(file, index=False, encoding="utf-8-sig")
         case ".jsonl":
-            file.write_text("\n".join(map(json.dumps, RECORDS)) + "\n\n")
+            file.write_text("\ufeff" + "\n".join(map(json.dumps, RECORDS)) + "\n\n")
         case ".json":
-            file.write_text(json.dumps(RECORDS))
+            file.write_text("\ufeff" + json.dumps(RECORDS))
     return file
 
 
@@ -73,6 +73,12 @@ def refused(file: Path) -> str:
 @pytest.mark.parametrize("ending", [".xlsx", ".tsv", ".csv", ".jsonl", ".json"])
 def test_every_form_has_the_same_records(ending, tmp_path):
     assert read_rows(written(tmp_path, ending)) == ROWS
+
+
+def test_blanks_around_names_empty_cells_at_the_end_and_empty_rows_do_not_count(tmp_path):
+    (tmp_path / "r.csv").write_text("index, prediction \n7,B,,\n,\n8\n")
+    numbered = [ROWS[0], ROWS[2]._replace(where="record 3")]
+    assert read_rows(tmp_path / "r.csv") == numbered
 
 
 def test_of_all_columns_of_the_data_set_those_that_say_something_are_kept(tmp_path):

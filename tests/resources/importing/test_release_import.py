@@ -163,9 +163,10 @@ def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty,
         ("references", {"item_id": "gone"}),
         ("images", {"item_id": "gone"}),
         ("turns", {"question": "a\0b"}),
+        ("turns", {"image_positions": [99]}),
     ],
 )
-def test_a_row_of_no_item_and_a_text_with_nul_are_refused(table, other, folder, empty):
+def test_a_row_of_no_item_or_image_and_a_text_with_nul_are_refused(table, other, folder, empty):
     tables = json.loads((folder / "tables.json").read_text())
     *rows, row = tables[table]
     # A row of no item is one more, so that each item is still whole.

@@ -171,6 +171,8 @@ def test_a_prompt_counts_its_pictures_as_large_as_they_are():
     assert likely_prompt_tokens(said, asked_of(), sizes.__getitem__) == 2 + 255 + 1 + 425
     # In one grid they count as the largest that may be sent.
     grid = replace(said, in_a_grid=True)
+    four = replace(grid, messages=(Message("user", (Image(RED), Image(BLUE)) * 2),))
+    assert prompt_tokens(four, asked_of()) == 4 * 765
     assert likely_prompt_tokens(grid, asked_of(), sizes.__getitem__) == prompt_tokens(
         grid, asked_of()
     )

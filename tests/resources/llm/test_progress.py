@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextvars import copy_context
 from threading import Event
@@ -25,6 +26,12 @@ def rate_of(*marks: tuple[float, int, int, int, int]) -> ItemRate:
     for mark in marks:
         rate.mark(ProgressSnapshot(*mark))
     return rate
+
+
+def test_parts_of_a_stage_add_up_and_the_cost_of_the_run_is_the_last_one():
+    usage = Usage(calls=1, unread=2, run_cost_usd=3.0, failures=Counter(refused=1))
+    usage.add(Usage(calls=2, unread=1, run_cost_usd=4.0, failures=Counter(refused=2)))
+    assert usage == Usage(calls=3, unread=3, run_cost_usd=4.0, failures=Counter(refused=3))
 
 
 def test_there_is_no_estimate_before_as_many_are_done_as_are_in_flight():

@@ -15,7 +15,7 @@ from methods.release import Edition
 from resources.images.store import ImageNotStored
 from resources.importing.published_files import read_items
 from resources.publishing.release_folder import ChangedReleaseError, ExportedFile, write_release
-from resources.publishing.releases import release_meant
+from resources.publishing.releases import ReleaseError, cards_of, release_meant
 from tests.assets.filled import put
 from tests.doubles.one_colour import one_colour
 from tests.resources.folder_content import everything
@@ -256,10 +256,15 @@ def test_the_card_of_a_release_whose_making_is_unknown_is_as_an_earlier_version_
 
 
 def test_an_exact_id_is_that_release_whatever_other_releases_are_named(empty_warehouse):
-    names = {"mmdu-1": "mmdu", "mmdu-1-2": "mmdu-1"}
+    names = {"mmdu-1": "mmdu", "mmdu-1-2": "mmdu-1", "mmdu-2": "mmdu"}
     same = {"kind": "benchmark", "origin": "built", "review_policy": "none"}
     cards = [{**same, "release_id": release_id, "name": name} for release_id, name in names.items()]
     current = [{"name": name, "release_id": release_id} for release_id, name in names.items()]
+    current.pop()
     put(empty_warehouse, {"release.releases": cards, "release.current": current})
     meant = {said: release_meant(empty_warehouse, said) for said in ("mmdu", "mmdu-1", "mmdu-1-")}
     assert meant == {"mmdu": "mmdu-1", "mmdu-1": "mmdu-1", "mmdu-1-": "mmdu-1-2"}
+    with pytest.raises(ReleaseError, match="several release ids: mmdu-1, mmdu-2, mmdu-1-2"):
+        release_meant(empty_warehouse, "mmdu-")
+    found = cards_of(empty_warehouse, ["mmdu-2", "mmdu-1"])
+    assert [card["release_id"] for card in found] == ["mmdu-2", "mmdu-1"]

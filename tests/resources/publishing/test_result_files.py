@@ -50,6 +50,7 @@ COLUMNS_OF_RESULTS = [
 ]
 NO_CALLS = EvaluationCalls([], {})
 CALLED = {"created_at": "2026-03-02T09:14:55+00:00"}
+LATER = {"created_at": "2026-03-04T09:14:55+00:00"}
 NAMES = ("leaderboard", "pairs", "slices", "metrics", "findings", "training", "counts")
 
 
@@ -200,6 +201,7 @@ def test_the_calls_behind_scores_are_those_of_models_by_role(empty_warehouse, tm
     place = {"release_id": "x", "item_id": "i", "trial": "t", "turn": 1}
     answers = [
         {"model": "m", "status": "answered", "call_key": "a"},
+        {"model": "m", "status": "answered", "call_key": "later", "turn": 2},
         {"model": "no-images:m", "status": "answered", "call_key": "blind"},
         {"model": "file:n", "status": "answered", "call_key": None},
     ]
@@ -220,6 +222,7 @@ def test_the_calls_behind_scores_are_those_of_models_by_role(empty_warehouse, tm
         ledger.add(
             [
                 called("a", {"temperature": 0.0, "max_tokens": 2048}, answered_as="m-2026"),
+                called("later", {"temperature": 0.0, "max_tokens": 2048}, answered_as="m", **LATER),
                 called("r", {}, created_at="2026-03-05T00:00:00+00:00"),
                 called("blind", {"temperature": 1.0}),
                 called("g", {"temperature": 0.2, "max_completion_tokens": 100}),
@@ -228,7 +231,7 @@ def test_the_calls_behind_scores_are_those_of_models_by_role(empty_warehouse, tm
         found = read_calls(empty_warehouse, ledger, "x")
     day = "2026-03-02"
     assert found.settings == [
-        CallSettings("answer", "m", [0.0], [2048], ["m-2026"], ["p@1"], *[day] * 2),
+        CallSettings("answer", "m", [0.0], [2048], ["m-2026"], ["p@1"], day, "2026-03-04"),
         CallSettings("judge", "j", [0.2], [100], ["served"], ["p@1"], *[day] * 2),
         CallSettings("reader", "reader", [None], [None], ["served"], ["p@1"], *["2026-03-05"] * 2),
     ]

@@ -167,7 +167,9 @@ def test_mmbench_is_scored_by_its_server_as_it_is_here(home, tmp_path):
 def test_what_a_server_needs_and_an_import_lacks_is_said(home, tmp_path):
     bare = Item("q", (Turn(1, "Which?", (), {"key": "A"}),), (), ("a", "b", "c", "d", "e"))
     said = {("q", "shift-0", 1): ("answered", "x" * 40_000 + "B")}
-    (file,), notes = written(home, released(home, [bare], DEV, {"m": said}), tmp_path)
+    other = {("q", "shift-0", 1): ("answered", "B")}
+    row = released(home, [bare], DEV, {"m": said, "n": other})
+    (file, _), notes = written(home, row, tmp_path)
     data = accepted(tmp_path / file)
     assert list(data["index"]) == [1, *(1 + shift * STEP for shift in range(1, 5))]
     assert data["prediction"][0] == "x" * (MOST_CHARACTERS - 1) + "B"
@@ -175,7 +177,7 @@ def test_what_a_server_needs_and_an_import_lacks_is_said(home, tmp_path):
         "Its ids are not numbers, so that index has the places of its questions: ",
         "The release has no label category and no l2-category",
         "1 question with more than four choices: ",
-        "1 texts are cut to their last 32,767 characters",
+        "m: 1 texts are cut to their last 32,767 characters",
     )
     for note, beginning in zip(notes[1:], beginnings, strict=True):
         assert note.startswith(beginning)

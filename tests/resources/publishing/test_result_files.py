@@ -247,20 +247,10 @@ def called(key: str, params: dict[str, object], **changed: Any) -> Call:
 
 
 def score(model: str, metric: str, value: float, **other: Any) -> dict[str, Any]:
-    row = {
-        "release_id": "x-1",
-        "benchmark": "mmbench",
-        "judge": "rule",
-        "judge_version": "letter@2",
-    }
-    row |= {
-        "model": model,
-        "metric": metric,
-        "value": value,
-        "subset_label": "",
-        "subset_value": "",
-    }
-    row |= {"aggregation": "micro", "form": "floor", "n_judged": 4, "n_turns": 4}
+    row = {"release_id": "x-1", "benchmark": "mmbench", "judge": "rule"}
+    row |= {"judge_version": "letter@2", "model": model, "metric": metric, "value": value}
+    row |= {"subset_label": "", "subset_value": "", "aggregation": "micro", "form": "floor"}
+    row |= {"n_judged": 4, "n_turns": 4}
     lost = ("n_failed", "n_refused", "n_truncated", "n_reasoning_only", "n_empty")
     return row | dict.fromkeys(lost, 0) | other
 

@@ -121,9 +121,6 @@ def test_kinds_have_decisions_of_their_own(store):
     assert store.decided().n_decisions == 2
 
 
-PEOPLE = ["ann", "bob", "cat", "dan"]
-
-
 @pytest.mark.files_alone
 def test_every_commit_waits_for_the_disk(tmp_path):
     store = ReviewStore(tmp_path / "review.sqlite")
@@ -165,7 +162,7 @@ def decide_until_killed(path, names, seconds):
 @pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(tmp_path):
     store = with_rules(tmp_path, "default: {annotators: 2}", queue(600))
-    acknowledged = decide_until_killed(store.path, PEOPLE[:3], 0.5)
+    acknowledged = decide_until_killed(store.path, ("ann", "bob", "cat"), 0.5)
 
     stored = ReviewStore(store.path).decisions()
     by_token = Counter(each.note for each in stored)

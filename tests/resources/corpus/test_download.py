@@ -43,20 +43,13 @@ def target(tmp_path) -> Path:
 def fetch(shard, target: Path, **options) -> bytes:
     """Download, quickly; the bytes that are there, and nothing unfinished beside them."""
     assert download(shard.url, target, **{"backoff": 0.01, "timeout": 5.0} | options) == target
-    assert names(target) == {target.name, f"{target.name}.json", f"{target.name}.lock"}
+    names = {path.name for path in target.parent.iterdir()}
+    assert names == {target.name, f"{target.name}.json", f"{target.name}.lock"}
     return target.read_bytes()
-
-
-def names(target: Path) -> set[str]:
-    return {path.name for path in target.parent.iterdir()}
 
 
 def ranges(storage) -> list[str | None]:
     return [served.range for served in storage.log]
-
-
-def n_served(storage) -> int:
-    return sum(served.n_bytes for served in storage.log)
 
 
 def error_of(shard, target: Path, **options) -> str:
@@ -185,7 +178,7 @@ def test_it_goes_on_from_where_it_broke_off(storage, shard, target):
     assert fetch(shard, target) == DATA
     assert ranges(storage) == [None, "bytes=1000000-", "bytes=2500000-"]
     assert {served.if_range for served in storage.log[1:]} == {shard.etag}
-    assert n_served(storage) == len(DATA)
+    assert sum(served.n_bytes for served in storage.log) == len(DATA)
 
 
 @pytest.mark.parametrize(("ranges", "drop"), [(False, 2_000_000), (False, 0), (True, 100)])

@@ -27,16 +27,12 @@ def gateway(tmp_path: Path, api: ScriptedApi) -> Gateway:
     return gateway_of(tmp_path, {"it": {**entry, "model": "eyes-1"}, "other": entry})
 
 
-def kept(gateway: Gateway) -> dict[str, str]:
-    """Key -> answer, as a connection of nobody's reads it from the file."""
-    with closing(sqlite3.connect(gateway.ledger.path)) as other:
-        return dict(other.execute("SELECT key, response FROM calls"))
-
-
 def test_an_answer_is_in_the_ledger_before_it_is_handed_out(gateway):
     async def ask_and_look(session: Any, request: ChatRequest) -> tuple[str, str | None]:
         outcome = await session.complete(request)
-        return outcome.text, kept(gateway).get(outcome.key)
+        with closing(sqlite3.connect(gateway.ledger.path)) as other:  # nobody's connection
+            kept = dict(other.execute("SELECT key, response FROM calls"))
+        return outcome.text, kept.get(outcome.key)
 
     results, _ = gateway.map("s", questions(10), ask_and_look)
 

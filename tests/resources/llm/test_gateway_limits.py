@@ -1,7 +1,6 @@
 """The gateway under a model's limits, against a real server."""
 
 import time
-from functools import partial
 
 import pytest
 
@@ -84,20 +83,18 @@ def test_a_stage_that_gave_a_server_up_does_not_keep_the_next_one_from_asking(
     assert all(isinstance(each, Completion) for each in after)
 
 
-def one_forbidden(asked: Asked, forbidden: int, status: int) -> None:
-    if f"Question {forbidden}?".encode() in asked.body:
-        asked.send(b'{"error": {"message": "Requests of this kind are not served."}}', status)
-    else:
-        asked.says()
-
-
 @pytest.mark.parametrize(
     ("forbidden", "status", "kind"),
     [(0, 403, "refused"), (30, 401, "auth")],
     ids=["a 403 for the first question", "a 401 for a key that has worked"],
 )
 def test_one_refusal_costs_one_question(tmp_path, forbidden, status, kind):
-    answer = partial(one_forbidden, forbidden=forbidden, status=status)
+    def answer(asked: Asked) -> None:
+        if f"Question {forbidden}?".encode() in asked.body:
+            asked.send(b'{"error": {"message": "Requests of this kind are not served."}}', status)
+        else:
+            asked.says()
+
     outcomes, _ = ask_server(tmp_path, answer, 40, concurrency=1)
 
     (refused,) = [each for each in outcomes if not isinstance(each, Completion)]

@@ -145,24 +145,20 @@ CHILD = """
 """
 
 
-def decide_until_killed(path, names, seconds):
-    """Start a child for each name, kill them at the same moment; what they had acknowledged."""
-    children = [start(CHILD, path, name, stdout=subprocess.PIPE) for name in names]
+@pytest.mark.slow
+def test_what_was_acknowledged_survives_a_kill(tmp_path):
+    store = with_rules(tmp_path, "default: {annotators: 2}", queue(600))
+    names = ("ann", "bob", "cat")
+    children = [start(CHILD, store.path, name, stdout=subprocess.PIPE) for name in names]
     for child in children:
         assert child.stdout.readline() == "ready\n"
-    time.sleep(seconds)
+    time.sleep(0.5)
     for child in children:
         child.send_signal(signal.SIGKILL)
     lines = [line for child in children for line in child.communicate()[0].splitlines(True)]
     assert [child.returncode for child in children] == [-signal.SIGKILL] * len(children)
     # A line that was cut off says nothing.
-    return [tuple(line.split()) for line in lines if line.endswith("\n")]
-
-
-@pytest.mark.slow
-def test_what_was_acknowledged_survives_a_kill(tmp_path):
-    store = with_rules(tmp_path, "default: {annotators: 2}", queue(600))
-    acknowledged = decide_until_killed(store.path, ("ann", "bob", "cat"), 0.5)
+    acknowledged = [tuple(line.split()) for line in lines if line.endswith("\n")]
 
     stored = ReviewStore(store.path).decisions()
     by_token = Counter(each.note for each in stored)

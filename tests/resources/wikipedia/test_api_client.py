@@ -30,10 +30,6 @@ def short_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api_client, "retry_after", lambda value: value and float(value) / 10)
 
 
-def in_a_moment(seconds: float) -> str:
-    return email.utils.formatdate(time.time() + seconds, usegmt=True)
-
-
 @pytest.mark.parametrize(
     "fault",
     [
@@ -41,7 +37,7 @@ def in_a_moment(seconds: float) -> str:
         faults.error("ratelimited", "You have made too many requests."),
         faults.error("readonly", "The wiki is in read-only mode."),
         faults.status(429, None),
-        faults.status(503, in_a_moment(-60)),
+        faults.status(503, email.utils.formatdate(time.time() - 60, usegmt=True)),
         faults.status(500),
         faults.html(),
         faults.drop(),

@@ -10,7 +10,7 @@ from methods.release_card import Card, facts, settings_of
 
 Row = Mapping[str, Any]
 
-_LEFT_OUT = ("Dialogues", "Turns", "Images", "tau", "Corpus")
+_LEFT_OUT = ("Dialogues", "Items", "Turns", "Images", "tau", "Corpus")
 """Facts of the cards that are not compared here, because the diff page has them elsewhere."""
 _WORDS = {"answer": "reference"}
 """Display names of kinds of references that differ from the kind."""

@@ -26,8 +26,9 @@ ANSWER = (
 def release(name: str, question: str, answer: str, page: str = "", *images: str) -> Content:
     """A release of an item of one turn for each image; benchmarks are imported."""
     ids = {f"of-{name}{n or ''}": image for n, image in enumerate(images or [name])}
-    of_turn = {"turn": 1, "question": question, "given": None}
-    said = {"turn": 1, "kind": "answer", "reference": answer}
+    turn = 1 if name == "bench" else 2
+    of_turn = {"turn": turn, "question": question, "given": None}
+    said = {"turn": turn, "kind": "answer", "reference": answer}
     rows = {
         "images": [{"item_id": i, "image_id": image, "page_url": page} for i, image in ids.items()],
         "turns": [{"item_id": each, **of_turn} for each in ids],
@@ -50,6 +51,7 @@ def test_answers_of_our_own_releases_are_phrases_and_one_of_several_answers_is_e
     same = release("instruct", "What does it stand on?", ANSWER, "https://w/Mill", "b")
     assert [one.kind for one in found(same)] == ["answer"]
     assert [one.kind for one in found(same, built)] == ["phrases_of_answer"]
+    assert [one.kind for one in found(replace(same, imported=True), built)] == ["answer"]
     # One of several answers is enough.
     (asked,) = TESTED.questions
     several = asked._replace(answers=(*asked.answers, comparable_text("A dam.")))
@@ -72,7 +74,7 @@ def test_a_page_or_an_image_is_found_with_the_items(kind, what, planted, alike):
 
 
 def test_each_image_that_it_looks_like_is_found() -> None:
-    tested = replace(TESTED, images={"a": ["of-a"], "b": ["of-b"], "c": ["of-c"]})
+    tested = replace(TESTED, images={"a": ["of-a", "later"], "b": ["of-b"], "c": ["of-c"]})
     shared_images = [(one.kind, one.item) for one in found(OTHER, tested, b=["b", "a", "c"])]
     alike = [("near_duplicate", "of-a"), ("near_duplicate", "of-c")]
     assert shared_images == [("image", "of-b"), *alike]
@@ -107,7 +109,7 @@ OTHER_FACTS = {
 def test_an_answer_is_found_in_other_forms(text: str) -> None:
     (one,) = found(release("instruct", "Describe it.", text))
     shared = "the suspension bridge on the left has 2 towers of grey granite which"
-    assert (one.kind, one.what, one.turn) == ("answer", shared, 1)
+    assert (one.kind, one.what, one.turn) == ("answer", shared, 2)
 
 
 @pytest.mark.parametrize("text", OTHER_FACTS.values(), ids=OTHER_FACTS)
@@ -202,13 +204,17 @@ def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
     choices = [(1, "the Old Bridge"), (2, "Tarn Bridge")]
     rows = {
         "images": [],
-        "turns": [{"item_id": "m", "turn": 1, "question": question, "given": None}],
+        "turns": [
+            {"item_id": "m", "turn": 1, "question": question, "given": None},
+            {"item_id": "m", "turn": 2, "question": "Why?", "given": "By its towers."},
+        ],
         "choices": [{"item_id": "m", "position": n, "choice": choice} for n, choice in choices],
         "references": [{"item_id": "m", "turn": 1, "kind": "key", "reference": "B"}],
     }
     benchmark = content_of("bench", rows)
     assert benchmark.questions == [
-        ItemQuestion("m", 1, "m", comparable_text(question), (comparable_text("Tarn Bridge"),))
+        ItemQuestion("m", turn, "m", comparable_text(text), (comparable_text(answer),))
+        for turn, text, answer in ((1, question, "Tarn Bridge"), (2, "Why?", "By its towers."))
     ]
     for answer, kind in (
         ("It is Tarn Bridge, seen from the west.", "question"),

@@ -19,6 +19,7 @@ from methods.release import (
     ReviewPolicy,
     build_release,
     id_of_release,
+    image_positions,
 )
 from methods.release_items import items_of_release
 
@@ -89,6 +90,8 @@ def test_a_turn_has_its_images_and_the_call_that_wrote_it():
         # A turn that a person added: no call is behind it.
         (3, "Which is older?", [], None, None),
     ]
+    two_at_once = image_positions(["<ImageHere><ImageHere> Which?", "<ImageHere> And this?"])
+    assert list(two_at_once) == [(1, 2), (3,)]
 
 
 def test_a_reference_has_the_call_that_answered_and_not_the_one_that_asked():
@@ -101,7 +104,8 @@ def test_a_reference_has_the_call_that_answered_and_not_the_one_that_asked():
 
 
 def test_a_text_that_a_person_changed_has_no_call_behind_it_and_its_turns_other_text_keeps_its_own():
-    edited = dict(BRIDGES.turns[0], question="Image1: <ImageHere>. Which bridge is <image-1>?")
+    # Also where a person gave it the text of another turn.
+    edited = dict(BRIDGES.turns[0], question=BRIDGES.turns[1]["question"])
     release = build(replace(BRIDGES, turns=(edited, *BRIDGES.turns[1:]), generated=BRIDGES.turns))
     asked, answered = release.rows["turns"], release.rows["references"]
     assert [row["call_key"] for row in asked] == [None, "call-2", None]

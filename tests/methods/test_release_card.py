@@ -80,6 +80,16 @@ def test_the_shares_of_the_outcomes_of_checks_and_what_they_found_are_shown() ->
     assert checks() == {} and "Checks" not in card_markdown({**CARD, "release_id": "mmdu-0123"})
 
 
+def test_edited_shared_and_unchecked_pairs_and_a_sample_are_shown() -> None:
+    quality = {"unchecked": 1, "unchecked_ungrounded": 4, "edited": 3, "shared_pairs_left_out": 2}
+    sample = {"review_policy": "sample", "review_share": 0.25}
+    found = dict(facts({**CARD, **sample, "quality": quality}))
+    assert found["Edited by"] == "people, 3 pairs"
+    assert found["Found by rules in unchecked pairs"] == "ungrounded 4"
+    assert found["Left out as shared"] == "pairs 2" and "Left out by the checks" not in found
+    assert found["Review policy"] == "sample (25 %)"
+
+
 LICENCES = {"images": IMAGES, "left_out": {}}
 
 

@@ -26,13 +26,14 @@ def contents(items, card=None, **of) -> release_diff.ReleaseContents:
     about = {"reviewers": of.get("reviewers", ["ann"]), "labels": of.get("labels", {})}
     for (set_id, item), turns in items.items():
         key = {"item_id": item}
-        rows["items"].append({**key, "set_id": set_id, "group_id": None, **about})
+        rows["items"].append({**key, "set_id": set_id, "group_id": of.get("group"), **about})
         rows["choices"] += [
             {**key, "position": n, "choice": choice}
             for n, choice in enumerate(of.get("choices", ()), start=1)
         ]
         rows["images"] += [
-            {**key, "position": n, "image_id": image, "artist": of.get("artist")}
+            {**key, "position": n, "image_id": image}
+            | {name: of.get(name) for name in ("artist", "licence")}
             for n, image in enumerate(of.get("images", "x"), start=1)
         ]
         for number, (question, reference) in enumerate(turns, start=1):
@@ -104,7 +105,11 @@ def changes(one: dict[str, Any], other: dict[str, Any]) -> release_diff.ReleaseD
 
 
 @pytest.mark.parametrize(
-    "of", [{"reviewers": ["eve"]}, {"labels": {"task": "Counting"}}, {"artist": "Ann"}]
+    "of",
+    [
+        *({"reviewers": ["eve"]}, {"labels": {"task": "Counting"}}, {"group": "g"}),
+        *({"artist": "Ann"}, {"licence": "CC0"}),
+    ],
 )
 def test_what_is_only_said_of_an_item_leaves_it_to_be_asked_and_judged_alike(of):
     found = changes({}, of)
@@ -116,6 +121,8 @@ def test_what_the_releases_were_made_by_is_compared_value_by_value() -> None:
         "settings": {"cluster.clusters": {"tau": 0.6, "min_size": 2}},
         "corpus": [{"wit_shard": "b", "fingerprint": "2"}, {"wit_shard": "c", "fingerprint": "1"}],
         "prompt_versions": ["mmdu/questions@2"],
+        # The page of a diff has these elsewhere.
+        **{"n_items": 2, "n_turns": 3, "n_images": 4},
     }
     found = release_diff.difference(contents({}), contents({}, other))
     assert "another: Prompts, shard a, shard b" in difference_in_words("a", "b", found, 0)
@@ -145,7 +152,10 @@ def test_scores_stand_side_by_side_under_one_version_of_the_judges_prompt() -> N
     first = contents({}, scores=[score("a", 80.0), score("b", 50.0), score("c", None)])
     second = contents({}, scores=[score("a", 82.5), score("b", 51.0, "judge@2"), score("c", 9.0)])
     found = release_diff.difference(first, second)
-    assert [each[0] for each in found.scores] == ["a", "b", "c", "b"]
+    assert [each[:3] for each in found.scores] == [
+        *((model, "j", "judge@1") for model in "abc"),
+        ("b", "j", "judge@2"),
+    ]
     assert [[row and row["value"] for row in each[3:]] for each in found.scores] == [
         [80.0, 82.5],
         [50.0, None],
@@ -155,21 +165,25 @@ def test_scores_stand_side_by_side_under_one_version_of_the_judges_prompt() -> N
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "what"),
+    ("one", "other", "what", "n_questions", "n_references"),
     [
-        ({}, {"choices": ["A kite", "A boat"]}, "choices"),
-        ({"choices": ["A", "B"]}, {"choices": ["B", "A"]}, "order of choices"),
-        ({}, {"given": "A boat."}, "given of turn 1"),
-        ({}, {"positions": []}, "entering images of turn 1"),
-        ({}, {"kinds": ["answer", "caption"]}, "caption of turn 1"),
-        ({"kinds": ["key"]}, {"kinds": ["focus"]}, "key of turn 1; focus of turn 1"),
-        ({}, {"images": "y"}, "images"),
-        ({"images": "xy"}, {"images": "yx"}, "order of images"),
+        ({}, {"choices": ["A kite", "A boat"]}, "choices", 0, 0),
+        ({"choices": ["A", "B"]}, {"choices": ["B", "A"]}, "order of choices", 0, 0),
+        ({}, {"given": "A boat."}, "given of turn 1", 1, 0),
+        ({}, {"positions": []}, "entering images of turn 1", 0, 0),
+        ({}, {"kinds": ["answer", "caption"]}, "caption of turn 1", 0, 1),
+        ({}, {"kinds": ["answer", "focus"]}, "focus of turn 1", 0, 1),
+        ({"kinds": ["key"]}, {"kinds": ["focus"]}, "key of turn 1; focus of turn 1", 0, 1),
+        ({}, {"images": "y"}, "images", 0, 0),
+        ({"images": "xy"}, {"images": "yx"}, "order of images", 0, 0),
     ],
 )
-def test_what_any_benchmark_asks_and_judges_by_is_compared(one, other, what):
+def test_what_any_benchmark_asks_and_judges_by_is_compared(
+    one, other, what, n_questions, n_references
+):
     found = changes(one, other)
     assert [each.what for each in found.changed] == [what]
+    assert (found.turns["questions"], found.turns["references"]) == (n_questions, n_references)
     assert found.common == {} and found.n_same == 0
 
 

@@ -1,6 +1,7 @@
 """Findings worked by hand: language gaps, prompt sensitivity, and groups of models."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from scipy import stats
@@ -63,10 +64,11 @@ def scores(found: dict[tuple[str, ...], Finding], *key: str) -> tuple[float | No
 
 
 def test_items_are_pairs_if_all_but_the_language_is_alike() -> None:
-    first = [item(name) for name in (*"abcd", "only")]
+    first = [item(name) for name in (*"abcde", "only")]
     unlike = [item("b", image="another"), item("c", choices=3), item("d", key="B")]
+    unlike.append(replace(first[4], turns=(*first[4].turns, Turn(2, "And then?"))))
     second = [item("a"), *unlike, item("x"), item("y")]
-    assert paired_items(first, second) == ItemPairing(frozenset("a"), 1, 2, 3)
+    assert paired_items(first, second) == ItemPairing(frozenset("a"), 1, 2, 4)
     # A key that is held out may be any.
     held_out = [item("a", key=None), item("d", key=None)]
     assert paired_items(first, held_out).paired == {"a", "d"}

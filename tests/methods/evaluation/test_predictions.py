@@ -42,9 +42,10 @@ IN_RED, IN_BLUE = (base64.b64encode(each).decode() for each in (RED, BLUE))
         (float("inf"), "inf"),
         (True, "True"),
         (datetime(2024, 1, 2, 3, 4), "2024-01-02 03:04:00"),
+        (datetime(2024, 1, 2), "2024-01-02"),
         (b"caf\xc3\xa9", "café"),
         (["a", "b"], "['a', 'b']"),
-        ({"a": [1, None]}, '{"a": [1, null]}'),
+        ({"a": ["é", None]}, '{"a": ["é", null]}'),
     ],
 )
 def test_a_value_is_the_text_of_a_cell(value: object, text: str) -> None:
@@ -211,7 +212,7 @@ SCORED_ITEMS = [
     Item("last", (Turn(1, "Look.", given="I looked."), Turn(2, "And?"))),
     Item("two", (Turn(1, "What?"), Turn(2, "Why?"))),
 ]
-RATED = RatingScope(SCORED_ITEMS, {"a", "file:b"}, ("Richness", "Overall"), 1, 10)
+RATED = RatingScope(SCORED_ITEMS, {"a", "file:a", "file:b"}, ("Richness", "Overall"), 1, 10)
 
 
 def records(*cells, **every):
@@ -259,6 +260,7 @@ def test_what_a_record_leaves_out_follows_from_the_release():
         (score_of(score="1_0"), "no_number"),
         (score_of(score="nan"), "no_number"),
         (score_of(score="10.5"), "off_the_scale"),
+        (score_of(score="0.5"), "off_the_scale"),
     ],
 )
 def test_what_matches_nothing_is_counted_by_reason(wrong, reason):
@@ -290,7 +292,10 @@ def test_reasons_are_kept_and_part_of_what_the_file_says():
     found = human_scores_of(
         RATED,
         records(
-            *(score_of(rater="ann", reason=reason) for reason in ("Well said.", " Good. ", "")),
+            *(
+                score_of(rater="ann", reason=reason)
+                for reason in ("Well said.", " Good. ", "Yes.", "")
+            ),
             score_of(rater="bob"),
             *(score_of(rater="cho", score=score, reason="why") for score in ("1", "2")),
         ),
@@ -308,6 +313,8 @@ def test_nothing_matches_is_one_sentence_with_the_counts():
         "None of its 3 records is a score of an answer on the release (1 are without a score; 2 are of "
         "an item that the release does not have): say the release that was scored."
     )
+    with pytest.raises(HumanScoresError, match="has no answers.*: say the release"):
+        human_scores_of(RATED, records(score_of(model="c")))
     # Another release would not help.
     with pytest.raises(HumanScoresError, match="without a score\\): correct these records"):
         human_scores_of(RATED, records(score_of(score="")))

@@ -61,7 +61,7 @@ def test_a_dialogue_stands_in_the_first_record_with_room_for_it() -> None:
     one, other, small = (
         dialogue(name, ("x" * n, (), "y")) for name, n in zip("abc", (60, 60, 3), strict=True)
     )
-    made = stacks([one, other, small], len, TokenBudget(90, 0))
+    made = stacks([one, other, small], len, TokenBudget(71 + 14, 0))
     assert [[item.item_id for item in stack.items] for stack in made] == [["a", "c"], ["b"]]
     assert [stack.tokens for stack in made] == [71 + 14, 71]
 

@@ -138,7 +138,9 @@ def summary(rows):
 def test_a_model_that_fails_half_the_time_is_as_good_as_its_answers_and_ranks_by_all():
     rows = [each for n in range(10) for each in pair(f"i{n}", "x", "y", winner="xy"[n % 2])]
     rows += [each for n in range(10) for each in pair(f"j{n}", "x", "y", status="y")]
-    ratings, _ = summary(rows)
+    ratings, biases = summary(rows)
+    # Who wins, wins in both orders.
+    assert (biases["first_place"]["value"], biases["first_place"]["n"]) == (0.5, 20)
     assert ratings[JUDGED, "x"]["rating"] == ratings[JUDGED, "y"]["rating"]
     assert ratings[FLOOR, "x"]["rank"] == 1 and ratings[FLOOR, "y"]["rank"] == 2
     assert (ratings[FLOOR, "x"]["n"], ratings[JUDGED, "x"]["n"]) == (40, 20)

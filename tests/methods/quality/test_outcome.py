@@ -77,6 +77,8 @@ def test_a_reviewer_is_told_what_was_found_and_where() -> None:
         "turn 2, drop: leak (the name X); needs_no_picture (9 of 10 without the pictures, 2 of 10 with "
         "other pictures); unsupported (It is red.; It is old.)"
     )
+    blind = note_of({**row, "reasons": ["needs_no_picture"], "other_grade": None})
+    assert blind is not None and blind["found"][0][1] == "9 of 10 without the pictures"
     assert note_of({**row, "reasons": []}) is None
 
 

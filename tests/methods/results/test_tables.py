@@ -33,16 +33,16 @@ def model(name: str, value: float | None, rank: int | None, judge: str = "judge"
         **{**RESULT, "judge": judge, "model": name, "label": name, "value": value},
         **interval(value, 2),
         **{"rank": rank, "rank_low": rank, "rank_high": rank and rank + 1},
-        **{"judged_only": value, "coverage": 1.0, "why": None, "mark": None},
-        **{"n_items": 4, "n_turns": 20, "n_judged": 19, "n_failed": 1, "n_refused": 2},
-        **{"n_truncated": 1, "n_reasoning_only": 0, "n_empty": 3, "n_clusters": 4},
+        **{"judged_only": value and value + 0.5, "coverage": 1.0, "why": None, "mark": None},
+        **{"n_items": 4, "n_turns": 20, "n_judged": 19, "n_failed": 7, "n_refused": 2},
+        **{"n_truncated": 1, "n_reasoning_only": 5, "n_empty": 3, "n_clusters": 4},
     }
 
 
 def pair(first: str, second: str, difference: float | None, p: float | None) -> dict[str, Any]:
     return {
         **{**RESULT, "first": first, "second": second, "difference": difference},
-        **{**interval(difference, 2), "p": p, "p_holm": p, "n_clusters": 3},
+        **{**interval(difference, 2), "p": p, "p_holm": p and 2 * p, "n_clusters": 3},
     }
 
 
@@ -90,15 +90,22 @@ def named(name: str, of: JudgeResults) -> ResultTable:
 
 BOARD = results(
     [model("good", 80.0, 1), model("fair", 60.04, 2), model("none", None, None)],
-    [pair("good", "fair", 19.96, 0.01), pair("good", "none", None, None)],
-    [slice_("good", "turn", str(turn), 80.0 + turn) for turn in (1, 10, 9)],
+    [
+        *(pair("good", "fair", 19.96, 0.01), pair("good", "none", None, None)),
+        {**pair("good", "fair", 5.0, 0.9), "metric": "Richness"},
+    ],
+    [
+        *(slice_("good", "turn", str(turn), 80.0 + turn) for turn in (1, 10, 9)),
+        {**slice_("good", "turn", "1", 90.0), "form": "judged"},
+        {**model("good", 90.0, 1), "form": "judged"},
+    ],
 )
 
 
 def test_a_leaderboard_has_intervals_ranks_and_counts() -> None:
     board, *_ = tables(BOARD)
     good, fair, none = shown(board)
-    assert good == ["1", "1–2", "good", 80.0, "~[78.0, 82.0]", "4", 80.0, "19", "2", "4", "1"]
+    assert good == ["1", "1–2", "good", 80.0, "~[78.0, 82.0]", "4", 80.5, "19", "2", "9", "7"]
     assert fair[3] == 60.04 and none[:4] == ["–", None, "none", None]
     assert (
         "4 items, 20 turns. Intervals are of 95 %, over up to 4 clusters; ~ marks" in board.caption
@@ -113,13 +120,13 @@ def test_the_best_is_bold_where_it_differs_from_every_other_one() -> None:
     assert best_alone(BOARD) is None, "against none nothing is known"
     known = replace(BOARD, differences=BOARD.differences[:1])
     assert best_alone(known) == "good"
-    assert best_alone(replace(known, differences=[pair("fair", "good", -1, 0.05)])) is None
+    assert best_alone(replace(known, differences=[pair("fair", "good", -1, 0.03)])) is None
     assert [row[3].bold for row in next(tables(known)).rows] == [True, False, False]
 
 
 def test_every_two_models_stand_with_interval_and_p() -> None:
     (row,) = shown(named("pair-differences", BOARD))
-    assert row == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.010", "3"]
+    assert row == ["good", "fair", 19.96, "~[18.0, 22.0]", "0.010", "0.020", "3"]
 
 
 def test_every_metric_stands_with_its_interval_by_model() -> None:
@@ -223,6 +230,9 @@ def test_best_models_and_trained_models_have_their_labels() -> None:
     )
     hardest, training = analyses(labelled)
     assert hardest.rows[0][1].text == "good (T=0)"
+    assert [named(name, labelled).rows[0][1].text for name in ("scores", "pair-differences")] == [
+        *("good (T=0)", "fair (T=0)")
+    ]
     assert "fair (T=0) before and good (T=0) after training on mmdu-45k" in training.caption
     assert shown(training) == [
         ["Overall Score (micro)", 60.04, 80.0, 19.96, "[15.0, 25.0]", "0.001", "0.002", "12"]
@@ -248,8 +258,9 @@ def test_a_label_can_have_a_metric_of_its_own() -> None:
 
 def test_each_judge_has_a_board() -> None:
     rows = [model("a", 1.0, 1), model("a", 2.0, 1, judge="other"), model("b", 3.0, 1)]
+    rows.append({**model("b", 4.0, 1), "judge_version": "p@2"})
     boards = [[row["model"] for row in board.models] for board in by_judge(rows)]
-    assert boards == [["a", "b"], ["a"]]
+    assert boards == [["a", "b"], ["a"], ["b"]]
     names = ["leaderboard-2", "scores-2", "pairs-2", "pair-differences-2", "slices-2-1"]
     assert [table.name for table in tables(BOARD, 2)] == names
     one = tables(results([model("a", 1.0, 1)]))
@@ -262,7 +273,7 @@ def test_latex_has_columns_by_decimal_points_and_bold_numbers() -> None:
     text = latex(board)
     for line in (
         r"Rank & Ranks & Model & {Score} & Interval & Clusters & {Judged only} & Judged & Refused \\",
-        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & \textasciitilde{}{[}78.0, 82.0] & 4 & 80.0 "
+        r"1 & 1--2 & \textbf{good} & \bfseries 80.0 & \textasciitilde{}{[}78.0, 82.0] & 4 & 80.5 "
         r"& 19 & 2 \\",
         r"-- &  & none & {} &  & 4 & {} & 19 & 2 \\",
         r"Model & No answer & Failed \\",

@@ -48,8 +48,10 @@ def test_every_place_is_in_one_bucket(place):
 
 def test_a_share_is_of_the_same_items_and_goes_on_at_the_start():
     made = [assignment(0.0, 0.5), assignment(0.0, 0.3, kind="score"), assignment(0.0, 0.4, round=2)]
+    made.append(assignment(0.0, 0.2, bucket=3))
     assert next_start(made, 1, None, None) == 0.5
     assert next_start(made, 1, "score", None) == pytest.approx(0.3)
+    assert next_start(made, 1, None, 3) == pytest.approx(0.2)
     assert next_start([*made, assignment(0.5, 0.75)], 1, None, None) == pytest.approx(0.25)
     late = assignment(0.8, 0.4)
     assert [late.covers("score", place) for place in (0.1, 0.3, 0.9)] == [True, False, True]
@@ -125,6 +127,7 @@ def test_items_of_one_set_go_together_and_sets_spread_evenly():
         ("approved", 1, False, "done"),
         ("round_1", 2, False, "waiting"),
         ("round_2", 2, False, "open"),
+        ("round_1", 1, True, "done"),
         ("not_sampled", 1, False, None),
     ],
 )

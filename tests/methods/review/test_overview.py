@@ -172,7 +172,7 @@ def test_a_label_is_the_same_and_a_score_is_near():
         "verdict": "edit",
         "content": score["content"] | {"scores": {"Creativity": 7, "Richness": 4}},
     }
-    for given_scores, hit in ((8, 3), True), ((9, 4), False), ((7, 6), False):
+    for given_scores, hit in ((8, 3), True), ((9, 4), False), ((7, 2), False):
         scores = dict(zip(("Creativity", "Richness"), given_scores, strict=True))
         said = decided(score, "ann", "edit", edits=score["content"] | {"scores": scores})
         assert is_hit(score, said, right) is hit
@@ -224,3 +224,10 @@ def test_blind_decisions_are_compared_with_each_other():
     found = [(each.reviewer, each.same) for each in compare_with_others(made)]
     assert found == [("ann", False), ("bob", False)]
     assert compare_with_others([(item_of("score"), decided(item_of("score"), "ann"))] * 2) == []
+    # Of one verdict with two labels, the labels count.
+    category = item_of("category")
+    labels = [
+        (category, decided(category, name, "edit", edits=category["content"] | {"category": name}))
+        for name in ("ann", "bob")
+    ]
+    assert [each.same for each in compare_with_others(labels)] == [False, False]

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -44,8 +45,11 @@ def scored(
     reference: str | None = "A cat.",
 ) -> pairs.ScoredAnswer:
     turn = Turn(1, question, references={} if reference is None else {"answer": reference})
-    item = Item(item_id, (turn,), labels={"task": "Recognition"})
-    transcript = Transcript({("plain", 1): Answer("answered", answer)})
+    # Nobody scored the second turn.
+    second = Turn(2, "And?", references={"answer": "A dog."})
+    item = Item(item_id, (turn, second), labels={"task": "Recognition"})
+    answers = {("plain", 1): Answer("answered", answer), ("plain", 2): Answer("answered", "Yes.")}
+    transcript = Transcript(answers)
     return pairs.ScoredAnswer(AnswerKey("m", item_id, "plain", 1), item, transcript, people)
 
 
@@ -81,6 +85,8 @@ def test_the_middle_score_counts_with_the_reason_of_who_gave_it() -> None:
     assert pairs.median_score(people[1:], "Rating") == people[1], "of two the lower one"
     two = [rated(5, "", "ann"), rated(5, "d", "dan"), rated(5, "b", "bob")]
     assert pairs.median_score(two, "Rating") == two[2], "of those who said why, the first by name"
+    inside = replace(two[0], origin="internal", reason="i")
+    assert pairs.median_score([inside, *two], "Rating") == two[2], "those of files come first"
     assert pairs.median_score([rated(7, " ", "bob"), rated(8, "c", "cho")], "Rating") is None
 
 
@@ -191,9 +197,9 @@ def test_a_tenth_of_each_category_is_for_testing() -> None:
 
 def test_what_hangs_together_is_one_block() -> None:
     units = [
-        unit("a", question=far(1), images=("x",)),
-        unit("a", question=far(2), images=("y",)),
-        unit("b", question=far(3), images=("y",)),
+        unit("b", question=far(1), images=("x",)),
+        unit("b", question=far(2), images=("y",)),
+        unit("a", question=far(3), images=("y",)),
         unit("c", question=far(3)),
         unit("d", question="Which animal sits on the wall behind the house?"),
         unit("e", question="Which animal sits on the wall behind this house"),
@@ -206,7 +212,13 @@ def test_what_hangs_together_is_one_block() -> None:
 def test_a_category_of_one_block_is_for_training_and_of_two_large_ones_one_is_for_testing() -> None:
     one = [unit("a", question=far(1))] * 5
     assert splits(one) == ["train"] * 5
-    assert sorted(splits([*one, *[unit("b", question=far(2))] * 3])) == ["test"] * 3 + ["train"] * 5
+    for a, b in ((5, 3), (3, 5)):
+        two = [*[unit("a", question=far(1))] * a, *[unit("b", question=far(2))] * b]
+        assert sorted(splits(two)) == ["test"] * 3 + ["train"] * 5
+    # The category of most pairs of a block is its own; of several, the first by name.
+    for of_a, of_b in (("xyy", "x"), ("yx", "y")):
+        alone = [unit("a", stratum, question=far(1)) for stratum in of_a]
+        assert set(splits([*alone, *[unit("b", of_b, question=far(2))] * 2])) == {"train"}
 
 
 def test_what_was_in_a_split_stays_and_what_was_learned_is_never_tested() -> None:

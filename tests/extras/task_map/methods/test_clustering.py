@@ -90,7 +90,7 @@ def test_correlation_distances_of_four_tasks_by_hand() -> None:
 
 
 def test_a_task_on_which_all_models_are_alike_has_no_profile() -> None:
-    found = profiles(scores(a=(1, 2, 3), b=(2, 1, 3), c=(3, 2, 1), flat=(50, 50, 50)))
+    found = profiles(scores(b=(2, 1, 3), a=(1, 2, 3), c=(3, 2, 1), flat=(50, 50, 50)))
     assert found.tasks == ("a", "b", "c")
     assert found.other_tasks == {"flat": SAME}
 
@@ -126,6 +126,11 @@ def test_three_tasks_by_hand() -> None:
     assert tree_of(THREE).tolist() == [[0, 1, 1.0, 2], [2, 3, 3.25, 3]]
     assert made.clusters[0] == made.clusters[1] != made.clusters[2]
     assert sorted(made.clusters) in ([1, 1, 2], [1, 2, 2])
+    assert sorted(task_map(["a", "b", "c"], THREE, n_clusters=3).clusters) == [1, 2, 3]
+    mixed = [1, 2, 0]
+    other = task_map(["b", "c", "a"], THREE[np.ix_(mixed, mixed)])
+    assert (other.tasks, other.clusters) == (made.tasks, made.clusters)
+    assert other.distances.tolist() == made.distances.tolist()
     # Any triangle can be drawn on a plane.
     assert pdist(made.places) == pytest.approx([1, 3, 3.5], abs=1e-3)
     assert stress(THREE, made.places) == pytest.approx(0, abs=1e-3)
@@ -267,3 +272,4 @@ def test_against_scipy_on_as_many_tasks_as_the_paper_has() -> None:
 def test_equal_accuracies_have_no_order() -> None:
     found = learning_difficulty(dict.fromkeys("abc", 1.0), {"a": 1, "b": 2, "c": 3})
     assert found.rho.value is None and found.p is None and found.reason
+    assert found.hard == (), "no task is below the median of both"

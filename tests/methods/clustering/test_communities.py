@@ -73,17 +73,14 @@ def test_rounding_does_not_cost_a_vector_its_own_community_and_few_have_none():
         assert threshold_communities(few, TAU) == []
 
 
-def two_places_and_strays(seed: int = 0) -> np.ndarray:
-    """0-19 within some 3 degrees of one axis, 20-39 within some 12 of another, 40-45 anywhere."""
-    generator = np.random.default_rng(seed)
-    axes = np.eye(24)
-    tight = axes[0] + generator.normal(size=(20, 24)) * 0.01
-    loose = axes[1] + generator.normal(size=(20, 24)) * 0.04
-    return unit(np.concatenate([tight, loose, axes[2:8] + 0.3 * axes[8:14]]))
-
-
 def test_two_places_of_different_density_are_two_clusters():
-    found = density_communities(two_places_and_strays(), min_size=8)
+    # 0-19 within some 3 degrees of one axis, 20-39 within some 12 of another, 40-45 anywhere.
+    generator = np.random.default_rng(0)
+    axes = np.eye(24)
+    near = axes[0] + generator.normal(size=(20, 24)) * 0.01
+    wide = axes[1] + generator.normal(size=(20, 24)) * 0.04
+    vectors = unit(np.concatenate([near, wide, axes[2:8] + 0.3 * axes[8:14]]))
+    found = density_communities(vectors, min_size=8)
     assert len(found) == 2
     tight, loose = sorted(found, key=lambda each: min(each.members))
     assert set(tight.members) <= set(range(20)) and len(tight.members) >= 16

@@ -39,18 +39,16 @@ class Shelf:
         return image_id
 
 
-def subject(number: int) -> SampledEntry:
-    """Three entries a cluster."""
-    cluster = number // 3
-    return SampledEntry(
-        *(f"e{number}", f"set {cluster}", f"c{cluster}", f"i{number}", f"Title {number}"),
+SUBJECTS = [
+    SampledEntry(
+        *(f"e{number}", f"set {number // 3}", f"c{number // 3}", f"i{number}", f"Title {number}"),
         *(f"A picture of thing {number}", f"https://example.org/{number}"),
-        (f"Wide {number // 6}", f"Kind {cluster}", f"Only {number}"),
+        (f"Wide {number // 6}", f"Kind {number // 3}", f"Only {number}"),
         "en",
     )
-
-
-SUBJECTS = [subject(number) for number in range(12)]
+    for number in range(12)
+]
+"""Three entries a cluster."""
 
 
 def made(task: str, number: int = 0, seed: int = 0) -> tuple[Sample, Shelf]:

@@ -1,7 +1,6 @@
 """Ratings from battles: by hand, as public code has them, and at equal length and style."""
 
 import math
-import random
 
 import numpy as np
 import pytest
@@ -217,31 +216,8 @@ def test_figures_are_those_of_arena_rank():
     assert [each.estimate.value for each in found.coefficients] == pytest.approx(
         COEFFICIENTS, abs=1e-4
     )
-
-
-def drawn(n, length_pays, *, gap=1.0):
-    """Battles of two models, the better one by `gap` logits; the other one writes longer."""
-    generator = random.Random(1)
-    battles = []
-    for number in range(n):
-        longer = generator.uniform(-1, 0.4)
-        logit = gap + length_pays * longer
-        won = generator.random() < 1 / (1 + math.exp(-logit))
-        battles.append(Battle("good", "long", float(won), str(number), style=(longer,)))
-        battles.append(Battle("long", "good", float(not won), str(number), style=(-longer,)))
-    return battles_of(battles)
-
-
-def test_a_judge_that_is_drawn_by_length_is_seen_and_the_rating_freed_of_it():
-    battles = drawn(1000, 3.0)
-    raw = rate(battles, seed=0, n_resamples=100).ratings
-    found = rate_controlled(battles, ["length"], seed=0, n_resamples=50)
-    (length,) = found.coefficients
-    assert 0 < length.estimate.ci_low < length.estimate.value < length.estimate.ci_high
-    gap = (found.ratings[0].value - found.ratings[1].value) * math.log(10) / 400
-    raw_gap = (raw[0].rating.value - raw[1].rating.value) * math.log(10) / 400
-    assert raw_gap < 0.4
-    assert gap == pytest.approx(1, abs=0.2)
+    for each in (*found.ratings, *(each.estimate for each in found.coefficients)):
+        assert each.ci_low < each.value < each.ci_high
 
 
 def test_a_feature_that_goes_with_every_win_has_a_finite_coefficient():

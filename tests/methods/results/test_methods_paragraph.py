@@ -43,7 +43,7 @@ def rated(name: str, **changed: Any) -> dict[str, Any]:
 
 
 def compared_by(first: str, second: str, p: float, p_holm: float) -> dict[str, Any]:
-    return {**pair(first, second, 1.0, p_holm), "p": p}
+    return {**pair(first, second, 1.0, p), "p_holm": p_holm}
 
 
 def called(name: str, role: str = "answer", **changed: Any) -> CallSettings:

@@ -25,6 +25,7 @@ from dagster_project.cli import vlm_loom
 from dagster_project.definitions import build_defs
 from dagster_project.instance import open_instance
 from dagster_project.job_runs import restore_signal_handlers
+from dagster_project.progress import TO_BE_MADE_AGAIN
 from dagster_project.settings_job import EVERYDAY, settings_job
 from methods.delimited import QUOTINGS
 from resources.files.home import REPO_ROOT, ledger_path
@@ -150,6 +151,8 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
     put(warehouse_of_home(), {"ingest.shards": [{"wit_shard": "here"}, {"wit_shard": "gone"}]})
     with open_instance() as instance:
         instance.add_dynamic_partitions("wit_shard", ["here", "gone"])
+        splits = dg.AssetKey(["cluster", "splits"])
+        instance.report_runless_asset_event(dg.AssetMaterialization(splits))
         for words, said in (
             ("gone", "has another corpus (gone, here) than the sample"),
             (f"here --corpus {tmp_path}/corpus", "still has the shard here"),
@@ -159,6 +162,8 @@ def test_a_shard_that_is_gone_is_removed_on_request_and_one_that_is_there_is_not
         removed = typed("workspace remove-shard gone").out
         assert f"vlm-loom build --corpus {tmp_path}/corpus next" in removed
         assert list(instance.get_dynamic_partitions("wit_shard")) == ["here"]
+        last = instance.get_latest_materialization_event(splits).asset_materialization
+        assert last.tags[CODE_VERSION_TAG] == TO_BE_MADE_AGAIN
     left = warehouse_of_home().select("ingest.shards", "wit_shard")["wit_shard"]
     assert left.to_pylist() == ["here"]
 

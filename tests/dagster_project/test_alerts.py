@@ -23,7 +23,7 @@ from tests.doubles.webhook import Webhook
 SENTENCE = "The corpus has no shards: name another folder."
 
 
-def job_of(name: str, error: Exception) -> dg.JobDefinition:
+def job_of(name: str, error: BaseException) -> dg.JobDefinition:
     @dg.op(name="ingest")
     def step() -> None:
         with plain_errors():
@@ -100,6 +100,8 @@ def test_what_goes_on_is_not_told_of(webhook: Webhook, instance: dg.DagsterInsta
     cursor = ticks(alert_of_failed_runs, instance, None)
     for job, tags in ((waiting, {}), (wrong, {WILL_RETRY_TAG: "true"})):
         assert not run_job(job, instance, tags=tags).success
+    with pytest.raises(KeyboardInterrupt):
+        run_job(job_of("stopped", KeyboardInterrupt()), instance)
     ticks(alert_of_failed_runs, instance, cursor)
     assert webhook.received == []
 

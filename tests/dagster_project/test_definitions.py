@@ -16,7 +16,6 @@ import duckdb
 import pytest
 
 from assets.common.partitions import wit_shards
-from assets.common.settings import SECTIONS
 from assets.common.tables import SIDE_TABLES, SOURCES
 from dagster_project.actions import ACTIONS
 from dagster_project.code_versions import paths_in
@@ -127,18 +126,6 @@ def test_shards_are_the_one_partition_dimension_of_the_whole_graph(specs):
     graph = defs.resolve_asset_graph()
     checks = (graph.get_check_spec(key) for key in graph.asset_check_keys)
     assert {check.partitions_def for check in checks} <= {None, wit_shards}
-
-
-def test_every_setting_says_in_the_launchpad_what_it_is_for_and_may_be_left_out() -> None:
-    assets = [each for each in defs.assets or [] if isinstance(each, dg.AssetsDefinition)]
-    steps = {".".join(asset.key.path): asset.op for asset in assets}
-    for table, settings in SECTIONS.items():
-        fields = steps[table].config_schema.config_type.fields
-        assert fields.keys() == settings.model_fields.keys(), table
-        for field_name, field in fields.items():
-            assert not field.is_required, f"{table}.{field_name}"
-            assert settings.model_fields[field_name].description, f"{table}.{field_name}"
-            assert f"In settings.yaml: {table}.{field_name}." in (field.description or "")
 
 
 def test_loading_the_definitions_imports_nothing_heavy() -> None:

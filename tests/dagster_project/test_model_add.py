@@ -239,4 +239,8 @@ def test_timeouts_hold_the_longest_answer_and_one_before_it_in_the_queue() -> No
         "concurrency": 4,
         "timeouts": {"whole": 420},
     }
+    # An entry that asks for fewer at once keeps that: one and a half times 205 s are 307.
+    assert speed_settings(entry(concurrency=3), TokenRate(100, 10.0), 2, 2048) == {
+        "timeouts": {"whole": 330}
+    }
     assert speed_settings(entry(), TokenRate(1000, 10.0), None, 2048) == {}, "the defaults will do"

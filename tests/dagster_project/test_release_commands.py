@@ -141,7 +141,8 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     assert page.startswith("---\nlicense: cc-by-nc-4.0\n")
     assert "CC-BY-NC-4.0 was stated by whoever exported it" in page
     # It is taken off the current releases, and made current again.
-    assert "mmdu-dev has no current release any more" in typed("release retire mmdu-dev").out
+    said = f"{release_id} has no current release any more"
+    assert said in typed("release retire", release_id).out, "by its id"
     assert current_releases(loom_home) == {}
     again = typed("release retire mmdu-dev", code=2)
     assert again.err == "No release of mmdu-dev is current; no release is.\n"

@@ -236,12 +236,14 @@ def test_a_difference_that_no_two_models_can_have_is_refused(given, difference: 
 
 
 def test_one_pair_that_needs_more_than_can_be_counted_leaves_the_others_theirs(given) -> None:
-    given += [pair("a", 4.0), pair("b", 6.0), pair("c", 1e6)]
+    given += [pair("a", 4.0), pair("a2", 4.0), pair("b", 6.0), pair("c", 1e6)]
+    # A baseline, and a row of an earlier version, are no pilots.
+    given += [{**pair("d", 0.5), "second": "baseline:empty"}, {**pair("e", 0.5), "method": None}]
     said = power_of("r", 4.0, 1)
     # The first pair shows 4 on the 30 that it has.
     assert "(30 to more than 10,000,000 by pair of models)" in said
     middle = int(said.split(" independent")[0].rpartition(" ")[2])
-    assert 60 <= middle <= 68
+    assert 60 <= middle <= 68 and "r has 30 and shows 6.00 (4.00 to " in said
     given[:] = [pair("c", 1e6)]
     assert "on more than 10,000,000 independent" in power_of("r", 4.0, 1)
 
@@ -261,10 +263,13 @@ def test_the_number_has_the_interval_of_its_pilot_and_is_larger_for_more_compari
 def test_results_that_were_lost_are_counted_where_their_release_is_in_force(tables, capsys):
     lost = {"model": "m", "asked": "m", "stage": "answers", "why": "9 unreachable"}
     lacking = [{**lost, "release_id": each} for each in ("now", "earlier")]
+    lacking.append({**lacking[0], "asked": "j"})
     current = [{"name": "mmdu", "release_id": "now"}]
     put(tables, {"release.current": current, "evaluate.missing": lacking})
-    assert show_results([]) == 1
-    assert "m on now: the results of answers were not taken" in capsys.readouterr().out
+    assert show_results([]) == 2
+    printed = capsys.readouterr().out
+    assert "m on now: the results of answers were not taken" in printed
+    assert "m on now with j: the results of answers" in printed
 
 
 def test_one_release_is_shown_in_force_or_not(tables, capsys):
@@ -291,6 +296,13 @@ def test_one_release_is_shown_in_force_or_not(tables, capsys):
         assert [row["release"] for row in leaderboard_rows(said)] == [names[shown]]
     with pytest.raises(ReleaseError, match="There is no release mmbench; "):
         show_results([], "mmbench")
+    # By the judges of the profile, whose versions are named where there are two.
+    judges = (("panel", "v"), ("j", "v"), ("k", "v"), ("k", "w"), ("other", "v"))
+    rows = [{**scores[0], "judge": judge, "judge_version": version} for judge, version in judges]
+    put(tables, {"evaluate.scores": rows})
+    show_results(["j", "k"])
+    named = re.findall(r"judge (.+), provider", capsys.readouterr().out)
+    assert sorted(named) == ["j", "k v", "k w", "panel"]
     put(tables, {"evaluate.scores": []})
     for said, named in (("", "the current releases"), ("mmdu", "the release mmdu")):
         show_results([], said)

@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 
 from dagster_project import build as module
-from dagster_project import main_job
+from dagster_project import main_job, run
 from dagster_project.build import BuildResult, build, only_build
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
@@ -252,6 +252,14 @@ def test_a_demo_asks_no_model_that_may_cost_money(loom_home, tmp_path, monkeypat
     monkeypatch.setattr("resources.llm.registry.REPO_ROOT", tmp_path)
     said = "but the profile offline in models.yaml names mine: run vlm-loom build"
     assert said in typed("demo", code=2).err
+
+
+def test_a_job_with_a_failed_check_has_exit_code_1(loom_home, monkeypatch):
+    done = SimpleNamespace(success=True, run_id="run")
+    monkeypatch.setattr(run, "run_job", lambda *_, **_of: done)
+    monkeypatch.setattr(run, "failed_checks", lambda *_: ["numbers few"])
+    monkeypatch.setattr(run, "mark_unsynced", lambda *_: pytest.fail("there is no limit"))
+    assert run._run("cluster", None) == 1
 
 
 EMBEDDER: Any = SimpleNamespace(load_ahead=lambda: None)

@@ -247,13 +247,6 @@ def test_a_process_is_gone_if_this_machine_has_no_process_of_its_number_and_star
     assert is_gone(" ".join(process)) == gone
 
 
-def test_a_process_that_has_ended_is_gone() -> None:
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as ended:
-        process = _identity(ended.pid)
-        assert not is_gone(process)
-    assert is_gone(process)
-
-
 def test_the_run_of_a_killed_process_ends_as_failed_with_the_reason(instance):
     """The process of a launched run; a run of a terminal has the same tag."""
     script = (

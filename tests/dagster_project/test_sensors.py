@@ -15,7 +15,7 @@ from dagster._core.test_utils import create_run_for_test
 from dagster_project import sensors
 from dagster_project.definitions import defs
 from dagster_project.resources import SAMPLE_CORPUS
-from dagster_project.run_tags import BUDGET, CHAIN, PROFILE, WAITED
+from dagster_project.run_tags import BUDGET, CHAIN, PARTITION, PROFILE, WAITED
 from dagster_project.shards import CHECK
 from methods.review import Decision, QueueItem
 from resources.corpus.corpus import Corpus
@@ -301,13 +301,15 @@ def test_a_stopped_run_is_done_when_later_runs_made_all_that_it_did_not(later, i
     state.wait(run.run_id, ["batch"])
     is_done = sensors._is_done_by_later_runs(instance, state, run)
     assert is_done is (later == ["a", "b"])
+    state.wait(instance.get_runs(limit=1)[0].run_id, ["batch"])
+    assert sensors._is_done_by_later_runs(instance, state, run) is None, "the later one waits, too"
 
 
 @pytest.mark.parametrize("status", ["FAILURE", "CANCELED", "SUCCESS"])
 def test_a_run_that_stopped_to_wait_is_started_again_and_one_that_a_person_stopped_is_not(
     status: str, instance: dg.DagsterInstance, loom_home: Path
 ) -> None:
-    kept = {PROFILE: "test", BUDGET: "5"}
+    kept = {PROFILE: "test", BUDGET: "5", PARTITION: "a"}
     tags = {**kept, CHAIN: "first", WAITED: "first", "user": "ann"}
     run = create_run_for_test(
         instance, job_name="evaluate", tags=tags, status=dg.DagsterRunStatus[status]
@@ -317,10 +319,14 @@ def test_a_run_that_stopped_to_wait_is_started_again_and_one_that_a_person_stopp
         state.add_batch("batch", "m", [])
         state.wait(run.run_id, ["batch"])
         context = dg.build_sensor_context(instance)
+        assert sensors._again(context, state, run.run_id, selected=True) is None
         request = sensors._again(context, state, run.run_id, selected=False)
         is_waiting = state.is_waiting(run.run_id)
+        create_run_for_test(instance, tags={WAITED: run.run_id})
+        assert sensors._again(context, state, run.run_id, selected=False) is None, "it was begun"
     assert is_waiting == (request is not None) == (status == "FAILURE")
     if request:
         assert request.job_name == "evaluate"
         chain = {CHAIN: f"first {run.run_id}", WAITED: run.run_id}
+        assert request.partition_key == kept.pop(PARTITION)
         assert request.tags == {**kept, **chain}

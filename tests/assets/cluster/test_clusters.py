@@ -2,8 +2,10 @@
 
 import importlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import dagster as dg
+import pyarrow as pa
 import pytest
 
 from assets.common.partitions import wit_shards
@@ -85,6 +87,20 @@ def extended(few: World, make_world: MakeWorld, tmp_path_factory: pytest.TempPat
 @pytest.fixture
 def both(extended: World, make_world: MakeWorld, tmp_path: Path) -> World:
     return going_on(extended, make_world, tmp_path)
+
+
+def test_whatever_the_communities_were_made_with_is_a_reason_to_cluster_all_again() -> None:
+    settings = {"model": "m", "tau": 0.5, "min_size": 2, "group_method": "g", "cluster_method": "c"}
+    centre = {"language": "en", "category": [1.0], "caption": [1.0]}
+
+    def reason(**stored: object) -> str | None:
+        communities = pa.Table.from_pylist([{**settings, **centre, **stored}])
+        return module._recluster_reason(settings, SimpleNamespace(communities=communities))
+
+    assert reason() is None
+    for name, wanted in settings.items():
+        assert reason(**{name: 2 * wanted}) == f"{name} was {2 * wanted} and is {wanted}"
+    assert all(reason(**{name: None}) for name in centre)
 
 
 def ingested(world: World, shard: str) -> None:

@@ -141,3 +141,6 @@ def test_pairs_that_could_not_be_one(warehouse: Warehouse) -> None:
     }
     assert set(rows) == {("A", "B"), ("A", "C"), ("B", "C")}
     assert [rows[pair]["mergeable"] for pair in sorted(rows)] == [True, False, False]
+    assert [rows[pair]["same_group"] for pair in sorted(rows)] == [False, True, False]
+    columns = ("title_a", "title_b", "size_a", "size_b")
+    assert [rows["A", "B"][name] for name in columns] == ["Title of a1", "Title of b1", 3, 2]

@@ -8,7 +8,6 @@ import dagster as dg
 import pytest
 from PIL import Image
 
-from resources.warehouse import WarehouseError
 from tests.assets.conftest import MakeWorld
 from tests.assets.corpus import TOPICS, sample_rows, two_sided_corpus
 from tests.assets.filled import put
@@ -85,17 +84,6 @@ def test_what_stands_on_sets_of_a_wrong_split_says_so(world: World) -> None:
     stopped = world.generate()
     assert not stopped.success
     assert "that were given another split, after sampling: run the job cluster" in sentence(stopped)
-
-
-def test_benchmarks_read_entries_of_their_split_alone(world: World) -> None:
-    for query in (
-        "choice/entries",
-        "choice/mmiu_subjects",
-        "dialogue/pictures",
-        "rewrite/pictured",
-    ):
-        read = {row["entry_id"] for row in world.warehouse.read(query).to_pylist()}
-        assert read == entries_on(world, "benchmark"), query
 
 
 def import_by_hand(world: World, image: Mapping[str, object], other: Row) -> None:
@@ -192,12 +180,6 @@ def test_what_is_wanted_and_what_is_made_stands_in_its_table_with_the_reasons(wo
         "| 3 | 6 | 4 | 75.0% | 100.0% | 2 the other split has the rest |" in told["benchmark sizes"]
     )
     assert counts(world, "instruction") == [(2, 6, 6, {})]
-
-
-def test_reasons_that_do_not_add_up_are_refused(world: World) -> None:
-    table = world.warehouse.sql("SELECT * REPLACE (made + 1 AS made) FROM cluster.set_counts")
-    with pytest.raises(WarehouseError, match="CHECK"):
-        world.warehouse.replace("cluster.set_counts", table)
 
 
 def test_sets_stay_until_they_are_drawn_anew(world: World) -> None:

@@ -74,6 +74,9 @@ def test_what_one_stage_compared_no_other_compares(home: Home) -> None:
     home.store = ImageStore(home.store.root.with_name("elsewhere"))
     found = copies_of(home.warehouse, home.store, home.ids[:2], home.ids[2:])
     assert found == {home.ids[0]: [home.ids[3]]} and sum(home.compared) == 0
+    # An image that is on both sides is found as itself.
+    found = copies_of(home.warehouse, home.store, home.ids[:2], home.ids[1:])
+    assert found == {home.ids[0]: [home.ids[3]], home.ids[1]: [home.ids[1]]}
 
 
 class Workers:
@@ -112,6 +115,9 @@ def test_another_version_of_the_methods_compares_anew(home, monkeypatch):
     assert home.copies() == [home.copy] and sum(home.compared) == len(home.proposed)
     assert home.warehouse.count("cluster.picture_pairs") == len(home.proposed)
     assert home.warehouse.count("cluster.picture_thumbnails") == len(home.ids)
+    for table in ("cluster.picture_thumbnails", "cluster.picture_pairs"):
+        versions = home.warehouse.select(table, "version", distinct=True)["version"].to_pylist()
+        assert versions == [picture_copies.VERSION], table
 
 
 @pytest.mark.parametrize("kind", ["mirrored", "turned by 90 degrees", "cropped 10 %"])

@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 from dagster._core.execution.api import create_execution_plan
 
-from assets.cluster.clusters import ClusterSettings
+from assets.cluster.clusters import ClusterSettings, clusters
 from assets.common.settings import (
     SECTIONS,
     SHOWN_AS,
@@ -89,6 +89,8 @@ def test_a_check_reads_the_settings_that_the_rows_were_made_with_or_else_the_fil
     # As an earlier version of the project materialized it.
     assert report() == 0.6
     assert report(**chosen(CLUSTERS, tau=0.9).metadata()) == 0.9
+    # Of another version, without some settings and with a former one.
+    assert report(**{SHOWN_AS: dg.MetadataValue.json({"tau": 0.8, "former": 1})}) == 0.8
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,8 @@ def test_the_launchpad_shows_the_defaults_of_the_file(file: Path) -> None:
     fields = with_file_defaults(CLUSTERS, ClusterSettings).to_fields_dict()
     assert not any(field.is_required for field in fields.values())
     assert (fields["tau"].default_value, fields["min_size"].default_value) == (0.6, 2)
-    assert "In settings.yaml: cluster.clusters.tau." in str(fields["tau"].description)
+    of_step = clusters.op.config_schema.config_type.fields["tau"]
+    assert "In settings.yaml: cluster.clusters.tau." in str(of_step.description)
     # Definitions load with a file that cannot be used.
     file.write_text("cluster: {clusters: {tau: 7}}")
     assert with_file_defaults(CLUSTERS, ClusterSettings)().tau == 0.75

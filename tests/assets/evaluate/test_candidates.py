@@ -60,7 +60,7 @@ def registry(tmp_path) -> Registry:
 
 def answering() -> Any:
     """Calls of models: A to everything."""
-    completion = Completion("key", "The answer is A.", "stop", 1, 1, 0.0, cached=False)
+    completion = Completion("key", "The answer is A.", "stop", 1, 1, 0.0, False, None, "weights-2")
     return SimpleNamespace(complete=AsyncMock(return_value=completion), foresee=Mock())
 
 
@@ -100,6 +100,8 @@ def test_every_pass_of_a_circular_item_goes_without_its_image(registry, name, sh
     assert [pictures(request) for request in requests] == [shown, shown]
     assert [words(request) for request in requests] == [words(request) for request in seeing]
     assert {request.prompt_version for request in requests} == {Toy.answer_version}
+    settings = dict(rows[0]["settings"])
+    assert (settings["model"], settings["version"]) == ("weights", "weights-2")
 
 
 def test_who_is_asked_and_who_runs_it_are_the_models_own(registry: Registry) -> None:

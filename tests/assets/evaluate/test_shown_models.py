@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from assets.evaluate.archive import archived_judges, archived_models, kept_models, restore
+from resources.llm.registry import Profile
 from tests.assets.conftest import CopyWorld
+from tests.assets.filled import put
 from tests.assets.world import (
     ANY_ASSETS,
     ASKING,
@@ -155,6 +158,23 @@ def test_what_left_the_profile_is_shown_only_when_asked_for_and_no_new_judge_is_
         *(("careful", judge) for judge in ("judge", "second", "panel")),
         ("careless", "judge"),
     }
+
+
+PROFILE = Profile.model_validate({"writer": "w", "judges": ["j"], "evaluate": ["a"]})
+
+
+def test_what_is_archived_on_a_release_or_of_a_judge_is_shown_elsewhere(empty_warehouse):
+    blind = "no-images:a"
+    keys = [("a", "", "r"), (blind, "", ""), ("b", "j", ""), ("b", "k", "r"), ("", "k", "r")]
+    columns = ("model", "judge", "release_id", "state")
+    rows = [dict(zip(columns, (*key, "archived"), strict=True)) for key in keys]
+    put(empty_warehouse, {"evaluate.archive": rows})
+    assert [archived_models(empty_warehouse, of) for of in "rs"] == [{"a", blind}, {blind}]
+    assert archived_judges(empty_warehouse) == set()
+    assert restore(empty_warehouse, PROFILE, "a", "", "r", "") == "a on r"
+    assert restore(empty_warehouse, PROFILE, "a", "", "", "") == blind
+    assert restore(empty_warehouse, PROFILE, "b", "k", "", "") == "b under the judge k on r"
+    assert kept_models(empty_warehouse) == {blind}, "of b what one judge says"
 
 
 TABLES = ("answers", "judgments", "failed", "missing", "scores")

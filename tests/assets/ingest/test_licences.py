@@ -85,6 +85,7 @@ def test_the_share_is_that_of_each_shard(world: World) -> None:
         "SELECT min(licence IS NOT NULL) AS v FROM ingest.entries WHERE wit_shard = 'fruit'"
     )
     assert known["v"] and not result.passed
+    assert result.metadata["by shard"].value == ["balloons: 6 of 6"]
 
 
 def test_the_corpus_s_licence_reaches_entries_release_and_attribution(world: World) -> None:

@@ -60,8 +60,8 @@ def empty(empty_world: MakeWorld, tmp_path: Path) -> World:
     return empty_world(tmp_path)
 
 
-def taken(world: World, file: Path, **config: str) -> str:
-    run = world.import_file(config.pop("benchmark", "mmdu"), file, **config)
+def taken(world: World, file: Path, benchmark: str = "mmdu", **config: str | bool) -> str:
+    run = world.import_file(benchmark, file, **config)
     assert run.success
     (output,) = [event for event in run.all_events if event.event_type_value == "STEP_OUTPUT"]
     release_id = str(output.step_output_data.metadata["release"].value)
@@ -177,6 +177,10 @@ def test_what_rules_find_in_an_import_is_told_and_counted(empty: World, folder: 
     counted = {row["release_id"]: json.loads(row["quality"]) for row in rows}
     assert counted.pop(clean) == {"unchecked": 4}
     assert list(counted.values()) == [{"unchecked": 5, "unchecked_material": 1}]
+    # What they find would tell an answer that is held out.
+    hidden = taken(empty, folder / "faulty.json", split="test", held_out=True)
+    (card,) = empty.table("release.releases", release_id=hidden)
+    assert "unchecked_material" in card["quality"] and "seventh" not in card["settings"]
 
 
 def test_another_file_is_another_release_that_comes_into_force_unless_one_is_pinned(empty, folder):

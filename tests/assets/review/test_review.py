@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from assets.review.agreement import NO_PAIRS, agreement
+from assets.review.agreement import NO_DECISIONS, NO_PAIRS, agreement
 from assets.review.effort import effort
 from dagster_project.resources import make_resources
 from dagster_project.stage_checks import decided_by_people, on_this_content
@@ -28,6 +28,8 @@ def accepted(n: int) -> list[Row]:
 
 def test_one_annotator_has_effort_and_no_agreement_and_is_told_how_to_ask_for_it(desk, monkeypatch):
     desk.queue("rewrite", REWRITES)
+    told = desk.materialize()
+    assert told["agreement"]["note"] == told["effort"]["note"] == NO_DECISIONS
     desk.decide("ann", accepted(4))
     monkeypatch.setenv("LOOM_REVIEW", "https://review.example/")
     shown = desk.materialize()
@@ -140,6 +142,12 @@ def test_an_approval_that_awaits_its_expert_is_found(approved: tuple[World, Row]
     found = decided_by_people(world.warehouse, world.review_store)
     assert not found.passed
     assert found.metadata["first of them"].value == [f"{half[0]['item_id']}: round_2"]
+    # What is decided later is read by the next run, and does not count before.
+    world.decide(half[0]["item_id"], "accept", "eve", round=2)
+    assert not decided_by_people(world.warehouse, world.review_store).passed
+    world.remake("review.queue", f"FROM review.queue WHERE item_id = '{item['item_id']}'")
+    found = decided_by_people(world.warehouse, world.review_store)
+    assert found.metadata["first of them"].value == [f"{half[0]['item_id']}: not in review.queue"]
 
 
 def test_judged_answers_are_put_up_without_the_judges_scores_or_the_models_name(

@@ -86,6 +86,12 @@ def test_what_stands_on_sets_of_a_wrong_split_says_so(world: World) -> None:
     assert "that were given another split, after sampling: run the job cluster" in sentence(stopped)
 
 
+def test_benchmarks_read_entries_of_their_split_alone(world: World) -> None:
+    for query in ("dialogue/pictures", "rewrite/pictured"):
+        read = {row["entry_id"] for row in world.warehouse.read(query).to_pylist()}
+        assert read == entries_on(world, "benchmark"), query
+
+
 def import_by_hand(world: World, image: Mapping[str, object], other: Row) -> None:
     """An imported benchmark, of one image now and of another one in an earlier release."""
     of = {"name": "elsewhere", "kind": "benchmark", "origin": "imported", "review_policy": "none"}

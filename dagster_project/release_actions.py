@@ -70,9 +70,9 @@ class RetireRelease(Action):
 
         release_id = retire(warehouse, self.name)
         return ActionResult(
-            f"{self.name} has no current release any more, and nothing is asked on one; answers and "
-            f"scores stay. `vlm-loom release pin {release_id}` makes it current again. If this "
-            f"workspace builds {self.name}, so does its next build.",
+            f"{release_id} is not current any more, and nothing is asked on it; answers and scores "
+            f"stay. `vlm-loom release pin {release_id}` makes it current again. If this workspace "
+            "builds releases of its name, the next one is current.",
             changed=RELEASES,
         )
 

@@ -141,7 +141,7 @@ def test_a_published_file_is_imported_by_a_run_that_the_ui_lists(
     assert page.startswith("---\nlicense: cc-by-nc-4.0\n")
     assert "CC-BY-NC-4.0 was stated by whoever exported it" in page
     # It is taken off the current releases, and made current again.
-    said = f"{release_id} has no current release any more"
+    said = f"{release_id} is not current any more"
     assert said in typed("release retire", release_id).out, "by its id"
     assert current_releases(loom_home) == {}
     again = typed("release retire mmdu-dev", code=2)

@@ -13,7 +13,6 @@ from methods.choice.lettered import key_of
 from methods.errors import UserError
 from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json
-from methods.naming import listed
 from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
 from methods.release_card import card_markdown, card_of, edition_of, exported_card, row_of
 from methods.release_items import items_of_release
@@ -22,7 +21,7 @@ from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
 from resources.files.bounded import BoundedReadError, open_inside, read_inside
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
-from resources.publishing.release_folder import README, TABLES, exported_files
+from resources.publishing.release_folder import README, TABLES, ExportedFile, write_release
 from resources.warehouse import TableWrite, Warehouse, arrow_schema
 
 CARD = "card.json"
@@ -39,9 +38,9 @@ class ReleaseFolderError(UserError):
 def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageStore) -> str:
     """Import a release from its folder.
 
-    It becomes the current release of its name if there is none. Importing it again only restores
-    files that were changed under `root`. A folder with the id of an existing release, but another
-    card or other files, is refused.
+    It becomes the current release of its name if there is none. Its files are written from its rows, as
+    those of the folder may say something else. Importing it again only restores files that were changed
+    under `root`. A folder with the id of an existing release, but another card, is refused.
 
     Args:
         folder: The folder of the release.
@@ -83,9 +82,11 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         # Checked because a card that cannot be rendered would break every list of releases.
         card_markdown(card)
         _require_whole_items(rows)
+        _require_counts(card, rows)
     except (pa.ArrowException, *_NO_CARD):
         raise _changed(folder, TABLES) from None
-    _require_same_release(folder, root, warehouse, row, tables["files"])
+    _require_one_right_choice(folder, rows)
+    _require_same_release(folder, warehouse, row)
     # Images and files are stored before the tables that refer to them.
     for name in images:
         try:
@@ -95,10 +96,7 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
                 f"{folder / name} cannot be used as an image ({refused.detail.rstrip('.')}): have the "
                 "release made again without it."
             ) from None
-    names = [*tables["files"], TABLES]
-    with _copied(folder, root / release_id, [*names, *images]) as target:
-        paths = {f"{release_id}/{name}" for name in names}
-        files = [file for file in exported_files(target) if file.path in paths]
+    with _written(root, row, rows, store) as files:
         writes.append(_write("exports", [{**where, **file._asdict()} for file in files], where))
         current_names = {row["name"] for row in warehouse.read("release/current").to_pylist()}
         if card["name"] not in current_names:
@@ -116,12 +114,22 @@ def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Tabl
 
 
 @contextmanager
-def _copied(folder: Path, target: Path, names: Sequence[str]) -> Iterator[Path]:
-    """Copy files into a folder. If the block fails, a newly created folder is removed."""
+def _written(
+    root: Path, card: dict[str, Any], rows: dict[str, list[dict[str, Any]]], store: ImageStore
+) -> Iterator[list[ExportedFile]]:
+    """Write the folder of a release, also where its files were changed. If the block fails, a newly
+    created folder is removed.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    target = root / card["release_id"]
     was_there = target.exists()
-    _copy(folder, target, names)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=root) as draft:
+        files = write_release(Path(draft), card, rows, store)
+        written = Path(draft) / target.name
+        names = sorted(str(path.relative_to(written)) for path in written.glob("**/*.*"))
+        _copy(written, target, names)
     try:
-        yield target
+        yield files
     except BaseException:
         if not was_there:
             shutil.rmtree(target)
@@ -241,46 +249,46 @@ def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
             positions = set(turn.image_positions)
             if not positions <= set(range(1, len(item.image_ids) + 1)):
                 raise ValueError(f"{item.item_id} shows an image that it does not have")
-        if not item.turns:
-            raise ValueError(f"{item.item_id} has no turn")
+        if not item.turns or [turn.turn for turn in item.turns] != [*range(1, len(item.turns) + 1)]:
+            raise ValueError(f"{item.item_id} has no turn, or lacks one")
         if letters and key_of(item) not in (None, NO_CHOICE, *letters):
             raise ValueError(f"{item.item_id} has a key of no choice")
 
 
-def _require_same_release(
-    folder: Path, root: Path, warehouse: Warehouse, row: dict[str, Any], files: dict[str, str]
-) -> None:
-    """Raise ReleaseFolderError if the workspace has a release with this id, but
-    another card or other files.
+def _require_counts(card: dict[str, Any], rows: dict[str, list[dict[str, Any]]]) -> None:
+    """Raise ValueError if the card has other numbers than the rows."""
+    n_images = len({row["image_id"] for row in rows["images"]})
+    counts = (len(rows["items"]), len(rows["turns"]), n_images)
+    if (card["n_items"], card["n_turns"], card["n_images"]) != counts:
+        raise ValueError("the card has other numbers of items, turns or images")
 
-    The id is a hash of the rows of a release. It does not cover the card and the files.
+
+def _require_one_right_choice(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> None:
+    """Raise ReleaseFolderError if a wrong choice of an item has the text of the right one."""
+    for item in items_of_release(rows):
+        key = key_of(item) if item.choices else None
+        if key is None or key == NO_CHOICE:
+            continue
+        texts = [choice.strip() for choice in item.choices]
+        if texts.count(texts[LETTERS.index(key)]) > 1:
+            raise ReleaseFolderError(
+                f"{folder} has the item {item.item_id}, whose right choice {key} has the same text as "
+                "another one: have the release made again without it."
+            )
+
+
+def _require_same_release(folder: Path, warehouse: Warehouse, row: dict[str, Any]) -> None:
+    """Raise ReleaseFolderError if the workspace has a release with this id, but another card.
+
+    The id is a hash of the rows of a release. It does not cover the card.
     """
     where = {"r": row["release_id"]}
     stored = warehouse.sql("FROM release.releases WHERE release_id = $r", where).to_pylist()
-    if not stored:
-        return
-    exports = warehouse.sql("FROM release.exports WHERE release_id = $r", where).to_pylist()
-    # Exports in other formats have separate folders.
-    written = {
-        path.name: export["sha256"]
-        for export in exports
-        if (path := Path(export["path"])).parent == Path(row["release_id"])
-    }
-    names = sorted({*files, *written} - {CARD, TABLES})
-    release_folder = root / row["release_id"]
-    other = [
-        name
-        for name in names
-        if name not in files
-        or files[name] not in (written.get(name), _sha256(release_folder, name))
-    ]
     # An exported card does not contain the seeds of the right choices.
-    cards = [row_of(exported_card(card_of(each))) for each in (stored[0], row)]
-    if cards[0] != cards[1] or other:
-        what = f"other files ({listed(other)})" if other else "another card"
+    if stored and row_of(exported_card(card_of(stored[0]))) != row_of(exported_card(card_of(row))):
         raise ReleaseFolderError(
-            f"{row['release_id']} is in this workspace already, and {folder} has {what}: nothing was "
-            "changed. Keep the release that is here, or import the folder into a new workspace."
+            f"{row['release_id']} is in this workspace already, and {folder} has another card: nothing "
+            "was changed. Keep the release that is here, or import the folder into a new workspace."
         )
 
 

@@ -141,6 +141,7 @@ def named_by_its_content(folder: Path, card: dict) -> None:
         {"origin": "found"},
         {"settings": {"tau": 0.6}},
         {"n_items": 10**30},
+        *({name: 5_000} for name in ("n_items", "n_turns", "n_images")),
         {"created_at": "x\n\x1b[31m"},
         # The id of a release is the name of its folder.
         {"name": "../../mmdu"},
@@ -164,6 +165,7 @@ def test_a_card_with_a_value_that_no_release_has_is_refused(card, folder, empty,
         ("images", {"item_id": "gone"}),
         ("turns", {"question": "a\0b"}),
         ("turns", {"image_positions": [99]}),
+        ("turns", {"turn": 99}),
     ],
 )
 def test_a_row_of_no_item_or_image_and_a_text_with_nul_are_refused(table, other, folder, empty):
@@ -179,24 +181,45 @@ def test_a_row_of_no_item_or_image_and_a_text_with_nul_are_refused(table, other,
     assert empty.warehouse.count("release.releases") == 0
 
 
-@pytest.mark.parametrize(
-    ("card", "files", "what"),
-    [
-        ({"provider": "openai", "created_at": "1999-01-01T00:00:00+00:00"}, {}, "another card"),
-        ({}, {"dialogues.json": "[]"}, "other files (dialogues.json)"),
-        ({}, {"train.jsonl": "{}"}, "other files (train.jsonl)"),
-    ],
-)
-def test_a_release_that_is_here_keeps_its_card_and_files(card, files, what, made_in, folder, empty):
+def test_an_item_with_two_right_choices_is_refused_and_named(folder, empty):
+    tables = json.loads((folder / "tables.json").read_text())
+    item_id = tables["turns"][0]["item_id"]
+    tables["choices"] = [
+        {"item_id": item_id, "position": position, "choice": choice}
+        for position, choice in enumerate(("vivid", "dull", "vivid "), start=1)
+    ]
+    key = {**tables["references"][0], "item_id": item_id, "turn": 1, "kind": "key"}
+    tables["references"].append({**key, "reference": "A"})
+    (folder / "tables.json").write_text(json.dumps(tables))
+    named_by_its_content(folder, {})
+
+    with pytest.raises(ReleaseFolderError, match=f"the item {item_id}, whose right choice A has"):
+        empty.take(folder)
+    assert empty.warehouse.count("release.releases") == 0
+
+
+def test_a_release_that_is_here_keeps_its_card(made_in, folder, empty):
     empty.take(made_in / "releases" / FIRST)
     before, here = rows_of(empty.warehouse, FIRST), everything(empty.home / "releases")
-    written_again(folder, card, files)
+    written_again(folder, {"provider": "other", "created_at": "1999-01-01T00:00:00+00:00"}, {})
 
     with pytest.raises(ReleaseFolderError) as refused:
         empty.take(folder)
-    assert f"{FIRST} is in this workspace already, and {folder} has {what}" in str(refused.value)
+    said = f"{FIRST} is in this workspace already, and {folder} has another card"
+    assert said in str(refused.value)
     assert rows_of(empty.warehouse, FIRST) == before
     assert everything(empty.home / "releases") == here
+
+
+def test_files_are_written_from_the_rows_whatever_those_of_the_folder_say(made_in, folder, empty):
+    files = {"dialogues.json": "[]", "train.jsonl": "{}", "attribution.csv": "=cmd()"}
+    written_again(folder, {}, files)
+    for taken in (folder, made_in / "releases" / FIRST, folder):
+        empty.take(taken)
+        assert everything(empty.home / "releases" / FIRST) == everything(
+            made_in / "releases" / FIRST
+        )
+    assert empty.warehouse.count("release.exports") == 6
 
 
 @pytest.mark.parametrize("name", ["card.json", "tables.json", "image", "no image"])
@@ -354,11 +377,10 @@ def test_a_file_that_is_a_link_out_of_the_folder_is_not_followed(name, folder, e
     assert not (empty.home / "releases").exists()
 
 
-@pytest.mark.parametrize("swapped", ["README.md", "images"])
-def test_a_path_that_becomes_a_link_while_it_is_copied_is_not_followed(
-    swapped, folder, empty, tmp_path, monkeypatch
+def test_a_path_that_becomes_a_link_while_it_is_read_is_not_followed(
+    folder, empty, tmp_path, monkeypatch
 ):
-    name = min((folder / "images").iterdir()).name if swapped == "images" else swapped
+    name = min((folder / "images").iterdir()).name
     resolve, n_resolved = Path.resolve, 0
 
     def resolve_and_swap(path: Path, strict: bool = False) -> Path:
@@ -366,17 +388,17 @@ def test_a_path_that_becomes_a_link_while_it_is_copied_is_not_followed(
         resolved = resolve(path, strict)
         if path.name == name and strict:
             n_resolved += 1
-            # An image is hashed, stored and copied, another file is hashed and copied.
-            if n_resolved == (3 if swapped == "images" else 2):
-                (folder / swapped).rename(tmp_path / "elsewhere")
-                (folder / swapped).symlink_to(tmp_path / "elsewhere")
+            # An image is hashed, then stored.
+            if n_resolved == 2:
+                (folder / "images").rename(tmp_path / "elsewhere")
+                (folder / "images").symlink_to(tmp_path / "elsewhere")
         return resolved
 
     monkeypatch.setattr(Path, "resolve", resolve_and_swap)
-    with pytest.raises(OSError, match=swapped):
+    with pytest.raises(ReleaseFolderError, match="cannot be used as an image"):
         empty.take(folder)
-    assert (folder / swapped).is_symlink()
-    assert not list((empty.home / "releases").iterdir())
+    assert (folder / "images").is_symlink()
+    assert not (empty.home / "releases").exists()
 
 
 def test_an_import_that_the_tables_refuse_leaves_no_folder(made_in, empty, monkeypatch):

@@ -7,6 +7,7 @@ from dagster_project.restored_runs import end_restored_runs
 from methods.errors import UserError, printable
 from methods.naming import listed
 from resources.files import home
+from resources.files.atomic import write_atomically
 from resources.llm.ledger.check import LedgerCheckResult, check_all, keys_of_calls
 from resources.store_damage import sqlite_log_damage
 from resources.stores.address import shown_database
@@ -69,16 +70,19 @@ def restore_home(source: Path, overwrite: bool) -> str:
     Raises:
         UserError: The backup cannot be restored.
     """
-    folder = home.home()
+    folder, shown = home.home(), shown_database()
     ended: list[str] = []
-    earlier, dropped = restore(
-        source.resolve(),
-        folder,
-        overwrite=overwrite,
-        before_use=lambda restored: ended.extend(end_restored_runs(restored)),
-    )
+
+    def prepare(restored: Path) -> None:
+        named = restored / home.stores_database_path().name
+        if shown and named.exists():
+            # A copy in another database must not go on in that of the original.
+            write_atomically(named, f"{shown}\n".encode())
+        ended.extend(end_restored_runs(restored))
+
+    earlier, dropped = restore(source.resolve(), folder, overwrite=overwrite, before_use=prepare)
     message = f"Restored {folder} from {source.resolve()}"
-    if shown := shown_database():
+    if shown:
         message += (
             f"\nThe stores on {shown} are as they were: pg_restore puts a dump of pg_dump back."
         )
@@ -122,6 +126,11 @@ def _findings() -> LedgerCheckResult:
             "put back by pg_restore."
         )
     if not home.ledger_path().exists():
+        if n_absent := n_absent_calls(home.warehouse_path(), frozenset()):
+            raise UserError(
+                f"There is no ledger at {home.ledger_path()}: the workspace "
+                f"{lost_calls_sentence(n_absent)}"
+            )
         raise UserError(
             f"There is no ledger at {home.ledger_path()}: one is made when models are first asked. If "
             "you have one in another workspace, name that with --workspace or LOOM_WORKSPACE."

@@ -33,6 +33,7 @@ from dagster_project.job_runs import origin_of
 from resources.files.home import REPO_ROOT
 from resources.llm.ledger import Ledger
 from resources.stores_of_home import bring_home_up_to_date
+from resources.upkeep.backup import back_up
 from resources.upkeep.cleaning import CleaningError, clean
 from resources.warehouse import Warehouse
 from tests.dagster_project.conftest import Refused, Typed
@@ -80,6 +81,8 @@ def test_a_lost_ledger_is_told_before_its_answers_are_paid_again(folder, typed, 
     assert "WARNING" not in capsys.readouterr().err
     for file in folder.glob("ledger.sqlite*"):
         file.unlink()
+    lost = typed("workspace check-ledger", code=2).err
+    assert re.search(r"There is no ledger at .*: the workspace lacks [1-9]\d* calls whose", lost)
     for _ in range(2):  # Also once there is a new and empty ledger.
         bring_home_up_to_date()
         warning = capsys.readouterr().err
@@ -283,6 +286,20 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside_and_a_restore_says_whose
     typed("workspace clean --all")
     assert list(folder.iterdir()) == []
     assert clean(folder) == clean(folder / "not there") == ([], [])
+
+
+def test_a_workspace_that_is_restored_beside_another_database_has_its_stores_there(
+    tmp_path: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = tmp_path / "first" / "stores-database.txt"
+    named.parent.mkdir()
+    named.write_text("localhost/one\n")
+    back_up(named.parent, tmp_path / "backup")
+    monkeypatch.setenv("LOOM_STORES", "postgresql://loom@localhost/two")
+    monkeypatch.setenv("LOOM_WORKSPACE", str(tmp_path / "again"))
+    typed("workspace restore", tmp_path / "backup")
+    assert (tmp_path / "again" / named.name).read_text().endswith("/two\n")
+    assert named.read_text() == "localhost/one\n"
 
 
 # --- The ledger ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from assets.common.tables import rows_to_arrow
 from tests.assets.filled import filled
-from tests.assets.stage_rows import SHA, TURNS, Rows, asked, rows_of
+from tests.assets.query_rows import SHA, TURNS, Rows, asked, rows_of
 
 
 def test_the_largest_come_first(tables: duckdb.DuckDBPyConnection) -> None:
@@ -328,4 +328,65 @@ def test_a_page_has_changed_if_its_text_in_the_same_shard_was_another(
     found = asked(tables, "ingest/staging/changed_pages", {"ingest.pages": pages}, **of)
     assert [(row["page_id"], row["text_before"], row["text_after"]) for row in found] == [
         ("edited", "a", "b")
+    ]
+
+
+def test_an_entry_takes_the_place_of_one_with_the_same_texts_in_its_language_alone(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """`old` is in a group, and the others have its texts. Another model does not read English."""
+    languages = {"old": "en", "same": "en", "german": "de"}
+    measured = [
+        {"model": "other", "language": "en", "is_read": False},
+        {"model": "model", "language": "de", "is_read": True},
+    ]
+    rows = {
+        "ingest.entries": [
+            {"entry_id": name, "language": language} for name, language in languages.items()
+        ],
+        "cluster.languages": measured,
+        "cluster.clusters": [{"entry_id": "old"}],
+    }
+    found = asked(tables, "cluster/prior_memberships", rows)
+    assert {row["entry_id"]: (row["language"], row["group_id"]) for row in found} == {
+        "german": ("de", None),
+        "old": ("en", "group_id"),
+        "same": ("en", "group_id"),
+    }
+
+
+def test_a_seed_and_its_rewrites_have_the_task_that_people_approved(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """People changed the task of `seed` and rejected a rewrite of it; that of `other` awaits them."""
+    decided = {
+        "other": ("approved", ["ann"], "reference"),
+        "other-task": ("pending", [], "category"),
+        "seed": ("approved", ["ann"], "reference"),
+        "seed-task": ("approved", ["bob", "ann"], "category"),
+        "later": ("rejected", ["cat"], "rewrite"),
+        "first": ("approved", ["cat"], "rewrite"),
+    }
+    items = [
+        {"item_id": item_id, "status": status, "reviewers": reviewers, "kind": kind}
+        | {"content": '{"category": "Meme"}' if item_id == "seed-task" else "{}"}
+        for item_id, (status, reviewers, kind) in decided.items()
+    ]
+    seeds = [
+        {"seed_id": seed_id, "image_id": image_id, "task": "Counting"}
+        for seed_id, image_id in {"other": "a" * 64, "seed": "b" * 64}.items()
+    ]
+    rewrites = [
+        {"seed_id": "seed", "rewrite_id": rewrite_id, "ordinal": ordinal}
+        for ordinal, rewrite_id in enumerate(("first", "later"), 1)
+    ]
+    rows = {"review.approved": items, "rewrite.seeds": seeds, "rewrite.seed_rewrites": rewrites}
+    queue = [{"item_id": item["item_id"], "kind": item["kind"]} for item in items]
+    found = asked(tables, "release/reviewed_seeds", {**rows, "review.queue": queue})
+    columns = ("item_id", "task", "status", "reviewers")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("other", "Counting", "pending", ["ann"]),
+        ("seed", "Meme", "approved", ["ann", "bob"]),
+        ("first", "Meme", "approved", ["cat", "bob", "ann"]),
+        ("later", "Meme", "rejected", ["cat", "bob", "ann"]),
     ]

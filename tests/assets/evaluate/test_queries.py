@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from itertools import product
-from math import inf
 
 import pytest
 
@@ -520,21 +519,6 @@ def test_the_printed_leaderboard_marks_it_and_says_why_at_the_end(warehouse, mon
     assert printed.rstrip().splitlines()[-1].startswith("Judge j on r: 100 % of its scores of 40")
 
 
-def test_an_answer_of_a_model_is_a_text_that_was_not_given_to_it(warehouse: Warehouse) -> None:
-    """`m` answered, the reference was given to `n`, and `o` failed."""
-    place = {**HERE, "item_id": "i", "trial": "plain", "turn": 1}
-    statuses = {"m": ("answered", "A."), "n": ("given", "A."), "o": ("failed", None)}
-    answers = [
-        {**place, "model": model, "status": status, "answer": answer}
-        for model, (status, answer) in statuses.items()
-    ]
-    put(warehouse, {"release.items": [place], "evaluate.answers": answers})
-    models = warehouse.read("evaluate/answering_models_of", {"release_id": "r"}).to_pylist()
-    texts = warehouse.read("evaluate/answer_texts_of", {"release_id": "r"}).to_pylist()
-    assert [row["model"] for row in models] == ["m"]
-    assert [row["model"] for row in texts] == ["m", "n"]
-
-
 def test_a_model_that_was_asked_about_all_items_is_not_listed_as_asked_about_some(warehouse):
     card = {"kind": "benchmark", "origin": "imported", "review_policy": "none", "n_items": 2}
     items = {"all": "ik", "some": "i"}
@@ -615,52 +599,6 @@ def test_a_judged_score_and_a_rank_are_of_the_whole_key_of_a_score(warehouse: Wa
     assert len(rows) == len(by) == 256
 
 
-def test_the_leaderboard_begins_with_the_ranking_metric_and_the_best_model(warehouse) -> None:
-    """`l`, `o` and `p` have the same value, and `l` refused more; `n` has none."""
-    # (benchmark, release)
-    releases = [("c", "a"), ("b", "z"), ("b", "r")]
-    # (place, metric)
-    metrics = [(1, "G"), (1, "E"), (0, "F")]
-    # (negative value, refusals, model)
-    models = [(inf, 0, "n"), (-1.0, 0, "p"), (-1.0, 0, "o"), (-2.0, 1, "m"), (-1.0, 1, "l")]
-    keys = [*product(releases, "kj", "wv", metrics, "ba", models)]
-    put(
-        warehouse,
-        {
-            "evaluate.scores": [
-                {**NO_TURNS, "benchmark": benchmark, "release_id": release, "judge": judge}
-                | {"judge_version": version, "place": place, "metric": metric}
-                | {"aggregation": aggregation, "n_refused": n_refused, "n_turns": 1, "model": model}
-                | {"form": "floor", "subset_label": "", "subset_value": ""}
-                | dict.fromkeys(("value", "ci_low", "ci_high"), None if value == inf else -value)
-                for (benchmark, release), judge, version, (place, metric), aggregation, (
-                    value,
-                    n_refused,
-                    model,
-                ) in keys
-            ]
-        },
-    )
-    rows = warehouse.select("evaluate.leaderboard").to_pylist()
-    assert [
-        (row["release"], row["judge"], row["judge_version"], row["metric"], row["model"])
-        for row in rows
-    ] == [
-        (release, judge, version, f"{metric}/{aggregation}", model)
-        for (_, release), judge, version, (_, metric), aggregation, (_, _, model) in sorted(keys)
-    ]
-
-
-def test_each_analysis_is_a_view_of_its_own_findings(warehouse: Warehouse) -> None:
-    analyses = ["language_gaps", "prompt_sensitivity", "model_groups", "judge_quality"]
-    analyses += ["extraction_quality"]
-    finding = {"subset_label": "", "subset_value": "", "value": 1.0}
-    put(warehouse, {"evaluate.findings": [{**finding, "analysis": name} for name in analyses]})
-    for name in analyses:
-        (row,) = warehouse.select(f"evaluate.{name}").to_pylist()
-        assert row["analysis"] == name
-
-
 def test_a_call_is_of_all_candidates_that_it_answered_for(warehouse: Warehouse) -> None:
     """Two candidates share call `c`, which answered for both in two turns; `q` is of another call."""
     calls = {("p", 1): "c", ("o", 1): "c", ("o", 2): "c", ("q", 1): "d", ("o", 3): "e"}
@@ -728,3 +666,13 @@ def test_passes_of_an_item_are_those_that_were_asked_in_their_order(warehouse: W
     ]
     found = [(each["trial"], each["reading"]) for each in rows[0]["passes"]]
     assert found == [*passes.items()]
+
+
+def test_filters_flag_an_item_before_its_statistics_do(warehouse: Warehouse) -> None:
+    item = {**HERE, "item_id": "i", "ordinal": 1}
+    statistics = {"flags": ["hard", "easy"], "n_right": 1, "discrimination": 0.5}
+    flagged = [{**item, "filter": name, "answers": "[]"} for name in ("wrong_item", "text_only")]
+    tables = {"release.items": [item], "evaluate.flagged_items": flagged}
+    put(warehouse, {**tables, "evaluate.item_statistics": [{**item, **statistics}]})
+    rows = warehouse.read("evaluate/flags_of", {"release_id": "r"}).to_pylist()
+    assert [row["flag"] for row in rows] == ["text_only", "wrong_item", "easy", "hard"]

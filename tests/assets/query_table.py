@@ -143,6 +143,7 @@ evaluate/asked_items | release_id model | answers.release_id releases.release_id
 evaluate/call_keys_of | model judge judge_version item_id trial turn | release_id ANSWER
     observations.status |
 evaluate/calls_behind | model extractor extractor_call_key | release_id ANSWER answer_call_key |
+evaluate/calls_behind model | model | release_id answers.status |
 evaluate/calls_behind judge | | release_id |
 evaluate/error_attribution_of | judge judge_version change before_dimension dimension
     subset_label subset_value model | release_id |
@@ -229,6 +230,7 @@ CHANGES: dict[str, dict[str, list[Row]]] = {
         "evaluate.answers": [{"status": "given"}],
         "evaluate.judgments": [],
     },
+    "evaluate/calls_behind model": {"evaluate.extractions": [], "evaluate.judgments": []},
     "evaluate/calls_behind judge": {"evaluate.answers": [], "evaluate.extractions": []},
     "evaluate/example_rules_of": {"evaluate.observations": [{"judge": "rule"}]},
     "evaluate/findings_of other": {

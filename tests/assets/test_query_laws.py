@@ -143,8 +143,9 @@ NAMES: Mapping[str, Sequence[Any]] = {
     **{"before": ["second"], "after": ["first"], "value_before": [0.25], "value_after": [0.5]},
     **{"trained_on": ["y", "trained_on"], "metric": ["metric/aggregation"], "ranks": ["12-14"]},
     **{"all_items": [0.33], "judged_only": [0.44], "related": ["family"], "flag": ["wrong_item"]},
-    **{"role": ["reader", "judge"], "candidate": ["model"], "asked": ["extractor", "judge"]},
-    **{"answer": ["answer_call_key"], "answer_status": ["answered"], "category": ["categories"]},
+    **{"role": ["answer", "reader", "judge"], "asked": ["model", "extractor", "judge"]},
+    **{"candidate": ["model"], "answer": ["answer_call_key"], "answer_status": ["answered"]},
+    **{"category": ["categories"]},
     **{"version": ["judge_version", "judge_prompt_version"], "key": ["answer_call_key"]},
     **{"place": ["A"], "explanation": [""], "score": [0.25], "judge": [""]},
 }
@@ -170,6 +171,15 @@ def test_a_column_has_values_of_columns_of_its_name(
             assert value in known, column
 
 
+def in_order(rows: list[Row], order: list[str]) -> list[Row]:
+    """The rows sorted by those columns of an order that they have."""
+    for each in reversed(order):
+        column = each.strip("-")
+        if len(rows) > 1 and column in rows[0]:
+            rows = sorted(rows, key=itemgetter(column), reverse=each != column)
+    return rows
+
+
 @of_queries([query for query in QUERIES if query.order])
 def test_rows_are_sorted_however_they_were_written(
     query: Query, tables: duckdb.DuckDBPyConnection
@@ -185,9 +195,7 @@ def test_rows_are_sorted_however_they_were_written(
         if (value in texts if isinstance(value, str) and value != IMAGE else name in columns)
     ]
     order = [each for each in query.order.split() if each[0] != "+"]
-    if len(of_one) > 1:
-        by = order[0].strip("-")
-        assert of_one == sorted(of_one, key=itemgetter(by), reverse=order[0] != by)
+    assert of_one == in_order(of_one, order)
     for column, *numbers in neighbours(query, world):
         first, second = (copy_of(world, each) for each in numbers)
         expected = [
@@ -197,9 +205,7 @@ def test_rows_are_sorted_however_they_were_written(
         ]
         # Where a copy has several rows, they are apart by the columns before.
         before = order[: [each.strip("-") for each in order].index(column)]
-        for each in reversed(before):
-            if each.strip("-") in of_one[0]:
-                expected.sort(key=itemgetter(each.strip("-")), reverse=each[0] == "-")
+        expected = in_order(expected, before)
         both = {table: one_of_each_key(table, [*second[table], *first[table]]) for table in world}
         found = results_of(tables, query, both)
         assert [[row[name] for name in names] for row in found] == [

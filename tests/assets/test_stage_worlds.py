@@ -35,7 +35,7 @@ def test_the_largest_come_first(tables: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_the_largest_communities_are_some_of_each_kind(tables: duckdb.DuckDBPyConnection) -> None:
-    sizes = {"a": 1, "b": 2, "c": 2, "d": 3}
+    sizes = {"a": 1, "e": 2, "c": 2, "b": 2, "d": 3}
     communities = [
         {"community_id": f"{kind} {name}", "kind": kind, "n_members": size, "place": place}
         | {"group_id": None if kind == "group" else "group a"}
@@ -44,10 +44,11 @@ def test_the_largest_communities_are_some_of_each_kind(tables: duckdb.DuckDBPyCo
     ]
     vectors = [{"text": text, "text_id": text_id} for text, text_id in SHA.items()]
     rows = {"cluster.communities": communities, "cluster.embeddings": vectors}
-    found = asked(tables, "cluster/largest_communities", rows, n_each=2)
+    found = asked(tables, "cluster/largest_communities", rows, n_each=3)
     assert [(row["community_id"], row["centre"]) for row in found] == [
-        *(("group d", "categories"), ("group b", "categories")),
-        *(("cluster d", "caption"), ("cluster b", "caption")),
+        (f"{kind} {name}", centre)
+        for kind, centre in (("group", "categories"), ("cluster", "caption"))
+        for name in "dbc"
     ]
 
 
@@ -187,6 +188,27 @@ def test_a_community_whose_centre_is_gone_has_its_text_as_title(
     assert asked(tables, "cluster/map_points", rows)[0]["group_title"] == "title"
 
 
+def test_clusters_and_entries_on_the_map_are_in_their_order(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    names = [*"dbaec"]
+    rows: Rows = {
+        "cluster.communities": [
+            {"community_id": name, "kind": "cluster", "group_id": "group_id", "place": place}
+            for place, name in enumerate(names, 1)
+        ],
+        "cluster.embeddings": [{"text": text, "text_id": text_id} for text, text_id in SHA.items()],
+        "cluster.clusters": [{"entry_id": name} for name in names],
+        "cluster.cohesion": [],
+        "cluster.map": [{"entry_id": name, "place": ord(name)} for name in names],
+        "ingest.entries": [{"entry_id": name, "title": name} for name in names],
+    }
+    found = asked(tables, "cluster/cluster_centres", rows)
+    assert [row["cluster_id"] for row in found] == sorted(names)
+    found = asked(tables, "cluster/map_points", rows)
+    assert [row["title"] for row in found] == sorted(names)
+
+
 def test_the_loosest_clusters_come_first_and_are_below_the_limit(
     tables: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -304,6 +326,24 @@ def test_a_page_has_the_longest_text_that_is_seen(tables: duckdb.DuckDBPyConnect
         of = {"ingest.wit_rows": rows[:n_rows]}
         (page,) = asked(tables, "ingest/pages_of_shards", of, languages=[], seen=r"\S")
         assert (page["page_text"], page["n_rows"]) == (text, n_rows)
+
+
+def test_sources_are_in_the_order_of_lines_and_images_in_that_of_their_urls(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """The last line has the first image."""
+    lines = [
+        {"line_number": 8 - number, "page_id": f"page {number}", "page_url": f"page {number}"}
+        | {"image_url": f"image {number}"}
+        for number in (4, 2, 7, 1, 5, 3, 6)
+    ]
+    images = [{"image_url": line["image_url"]} for line in lines]
+    pages = [{"page_id": line["page_id"], "page_url": line["page_url"]} for line in lines]
+    rows = {"ingest.wit_rows": lines, "ingest.pages": pages, "ingest.images": images}
+    found = asked(tables, "ingest/entry_sources_of_shards", rows)
+    assert [row["line_number"] for row in found] == [1, 2, 3, 4, 5, 6, 7]
+    found = asked(tables, "ingest/image_urls_of_shards", rows)
+    assert [row["image_url"] for row in found] == [f"image {number}" for number in range(1, 8)]
 
 
 def test_a_page_has_changed_if_its_text_in_the_same_shard_was_another(

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from itertools import product
 
+import duckdb
 import pytest
 
 from assets.evaluate.archive import archived_models
@@ -11,6 +12,7 @@ from dagster_project import results
 from methods.evaluation.constant_scores import constant_scores_sentence
 from resources.warehouse import Warehouse
 from tests.assets.filled import put
+from tests.assets.query_rows import asked
 
 HERE = {"benchmark": "b", "release_id": "r"}
 COUNTS = ("judged", "refused", "failed", "truncated", "reasoning_only", "empty")
@@ -676,3 +678,13 @@ def test_filters_flag_an_item_before_its_statistics_do(warehouse: Warehouse) -> 
     put(warehouse, {**tables, "evaluate.item_statistics": [{**item, **statistics}]})
     rows = warehouse.read("evaluate/flags_of", {"release_id": "r"}).to_pylist()
     assert [row["flag"] for row in rows] == ["text_only", "wrong_item", "easy", "hard"]
+
+
+def test_of_several_judgments_of_a_queued_answer_the_mean_counts(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    rows = {"evaluate.judgments": [{"replicate": n, "scores": [("d", n)]} for n in (1, 3)]}
+    others = ("release.turns", "release.references", "evaluate.answers", "evaluate.score_queue")
+    rows |= {table: [{}] for table in others}
+    (row,) = asked(tables, "evaluate/judged_scores", rows)
+    assert row["score"] == 2

@@ -171,7 +171,7 @@ evaluate/made_in_run | model release_id | key run |
 evaluate/made_in_run judge | model judge release_id | key run |
 evaluate/missing_current | release_id model stage | release_id |
 evaluate/observed_of | judge judge_version model item_id trial turn part metric | release_id
-    answers.ANSWER observations.model observations.status judgments.JUDGMENT | judgments
+    model answers.ANSWER observations.status judgments.JUDGMENT | judgments
 evaluate/overall | benchmark release_id judge judge_version -value n_refused model | release_id
     place form subset_label ranks.SCORE LABEL | answers judgments models ranks
 evaluate/overall_of | -value model judge judge_version | release_id place form subset_label
@@ -260,8 +260,8 @@ CHANGES: dict[str, dict[str, list[Row]]] = {
     "evaluate/unjudged": {"evaluate.judgments": [], "evaluate.failed": []},
     "evaluate.training_effects": {
         "evaluate.models": [
-            {"model": "first", "trained_on": ["x", "y"]},
-            {"model": "second", "trained_on": ["x"]},
+            {"model": "first", "trained_on": ["x", "y"], "parameters": None},
+            {"model": "second", "trained_on": ["x"], "parameters": None},
         ],
         "evaluate.scores": [{"model": "first"}, {"model": "second", "value": 0.25}],
     },

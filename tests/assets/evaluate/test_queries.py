@@ -107,6 +107,7 @@ def test_repetitions_of_a_judge_are_averaged_and_what_has_no_reference_counts_in
             (2, 0, "no_reference", None),
             (3, 0, "empty", None),
             (4, 0, "judged", 7.0),
+            (4, 1, "failed", None),
         )
     ]
     answers = [{**place, "status": "answered", "answer": "A.", "turn": n} for n in range(1, 5)]

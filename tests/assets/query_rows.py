@@ -71,14 +71,8 @@ SPECIAL: dict[str, list[Row]] = {
     "review.queue": [{"kind": "dialogue", "content": '"made"'}],
     "review.approved": [{"kind": "dialogue", "status": "approved", "policy": "none"}],
     "review.agreement": [
-        {
-            "kind": "dialogue",
-            "raters": "all",
-            "measure": "raw",
-            "reason": None,
-            "low": 0.0,
-            "high": 1.0,
-        }
+        {"kind": "dialogue", "raters": "all", "measure": "raw", "reason": None}
+        | {"low": 0.0, "high": 1.0}
     ],
     "review.decisions": [{"verdict": "edit"}],
     "release.releases": [{"origin": "imported", "review_policy": "none", "n_items": 2}],
@@ -118,16 +112,9 @@ SPECIAL: dict[str, list[Row]] = {
     ],
     "evaluate.pairs": [{"status": "judged", "winner": "tie", "reason": None}],
     "evaluate.error_attribution": [
-        {
-            "change": "both given",
-            "n_right": 0,
-            "n_lost": 0,
-            "gone_low": 0.1,
-            "gone_share": 0.2,
-            "gone_high": 0.3,
-        }
-        | {"lost_share": None, "difference": 0.1, "ci_low": -0.2, "ci_high": 0.3}
-        | {"verdict": None, "reason": None}
+        {"change": "both given", "n_right": 0, "n_lost": 0, "verdict": None, "reason": None}
+        | {"gone_low": 0.1, "gone_share": 0.2, "gone_high": 0.3, "lost_share": None}
+        | {"difference": 0.1, "ci_low": -0.2, "ci_high": 0.3}
     ],
     "evaluate.item_statistics": [{"flags": ["flag"], "n_models": 2, "why": None}],
     "evaluate.flagged_items": [{"filter": "wrong_item", "answers": "[]"}],

@@ -180,11 +180,12 @@ evaluate/page_categories_of | category | release_id page_url |
 evaluate/pair_counts_of | judge judge_version | release_id |
 evaluate/pairs_of | judge judge_version ordinal turn model_a model_b | release_id ITEM turn
     answers.trial answers.model answers.call_key |
+evaluate/pairs_of reference | judge judge_version ordinal turn model_a model_b | release_id ITEM |
 evaluate/queued_answers | release_id model item_id trial turn | TURN TEXTS |
 evaluate/queued_pairs | release_id model item_id trial turn | ANSWER TEXTS part scores
     score_queue.kind |
 evaluate/readings_of | | release_id ANSWER answer_call_key failed.stage failed.call_key | failed
-evaluate/report_paths | name | release_id n_models |
+evaluate/report_paths | name +release_id +path | release_id n_models |
 evaluate/results_of | judge judge_version place subset_label subset_value -value n_refused model
     | release_id form ranks.SCORE models.model LABEL | answers models ranks
 evaluate/results_of whole | judge judge_version place form -value n_refused model | release_id
@@ -226,10 +227,7 @@ CHANGES: dict[str, dict[str, list[Row]]] = {
     "cluster/left_out_of_benchmarks": {"cluster.splits": [{"split": "instruction"}]},
     "cluster/sets_across_splits": {"cluster.splits": [{"split": None, "reason": "bridges_splits"}]},
     "cluster/unreadable_languages": {"cluster.languages": [{"is_read": False}]},
-    "evaluate/calls_behind": {
-        "evaluate.answers": [{"status": "given"}],
-        "evaluate.judgments": [],
-    },
+    "evaluate/calls_behind": {"evaluate.answers": [{"status": "given"}], "evaluate.judgments": []},
     "evaluate/calls_behind model": {"evaluate.extractions": [], "evaluate.judgments": []},
     "evaluate/calls_behind judge": {"evaluate.answers": [], "evaluate.extractions": []},
     "evaluate/example_rules_of": {"evaluate.observations": [{"judge": "rule"}]},
@@ -251,6 +249,14 @@ CHANGES: dict[str, dict[str, list[Row]]] = {
             {"model": f"model_{side}", "trial": "plain", "call_key": f"answer_{side}_call_key"}
             for side in "ab"
         ]
+    },
+    # It is no answer, and the item is in no group.
+    "evaluate/pairs_of reference": {
+        "release.items": [{"item_id": "group_id", "group_id": None}],
+        "evaluate.answers": [],
+        "evaluate.pairs": [
+            {"item_id": "group_id", "answer_a_call_key": None, "answer_b_call_key": None}
+        ],
     },
     "evaluate/results_of": {
         "evaluate.scores": [OF_SUBSET, {**OF_SUBSET, "form": "judged", "value": 0.44}]

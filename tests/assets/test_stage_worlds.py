@@ -107,6 +107,17 @@ def test_the_images_of_a_set_are_in_their_order(tables: duckdb.DuckDBPyConnectio
     (found,) = asked(tables, "cluster/prior_sets", {"cluster.image_sets": sets}, kind="benchmark")
     assert found["entry_ids"] == ["b", "c", "a"]
     assert found["image_ids"] == ["of b", "of c", "of a"]
+    rows = {"cluster.image_sets": sets, "ingest.entries": [{"entry_id": name} for name in "abc"]}
+    found = asked(tables, "dialogue/sets", rows)
+    assert [row["entry_id"] for row in found] == ["b", "c", "a"]
+
+
+def test_tasks_are_listed_by_turn_and_name(tables: duckdb.DuckDBPyConnection) -> None:
+    rows = [{"dialogue_id": name, "turns": [{"question": "", "task": name}] * 3} for name in "cab"]
+    found = asked(tables, "dialogue/turn_tasks", {"dialogue.three_turns": rows})
+    assert [f"{row['turn']}{row['name']}" for row in found] == [
+        *("1a", "1b", "1c", "2a", "2b", "2c", "3a", "3b", "3c")
+    ]
 
 
 def test_a_stack_has_the_sources_of_pictures_of_several_sets(

@@ -155,7 +155,7 @@ PARAMS: Row = {
     **{"n": 9, "n_each": 99, "n_rows": 99, "n_similarity": 0.95, "seen": r"\w"},
     **{"n_items": 9, "n_answers": 99, "n_categories": 99, "apart": ["apart"], "judges": ["judge"]},
     **{
-        name: [text, f"{text} 1", f"{text} 2"]
+        name: [text, *(f"{text} {number}" for number in range(1, 5))]
         for name, text in {
             **{"benchmarks": "benchmark", "entry_ids": "entry_id", "item_ids": "item_id"},
             **{"keys": "answer_call_key", "models": "model", "names": "name"},
@@ -163,7 +163,7 @@ PARAMS: Row = {
         }.items()
     },
 }
-"""Parameters of queries. A list has the text of one row, and those of two copies of it."""
+"""Parameters of queries. A list has the text of one row, and those of copies of it."""
 
 
 PARAM = re.compile(r"\$(\w+)")

@@ -13,13 +13,21 @@ them and says what the result is then. The columns of a line of the table say wh
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from operator import itemgetter
 from typing import Any
 
 import duckdb
 import pytest
 
-from tests.assets.query_copies import copy_of, keys_of, neighbours, numbered, one_of_each_key
+from tests.assets.query_copies import (
+    asked_for,
+    copy_of,
+    keys_of,
+    neighbours,
+    numbered,
+    one_of_each_key,
+)
 from tests.assets.query_rows import IMAGE, Row, Rows, results, text_of_query, write
 from tests.assets.query_table import N_ROWS, QUERIES, Query, reads, world_of
 
@@ -213,6 +221,27 @@ def test_rows_are_sorted_however_they_were_written(
         assert [[row[name] for name in names] for row in found] == [
             [row[name] for name in names] for row in expected
         ], column
+
+
+@of_queries([query for query in QUERIES if query.order])
+def test_many_rows_are_sorted(query: Query, tables: duckdb.DuckDBPyConnection) -> None:
+    """The copies of all rows differ in all texts but those of the first columns of the order."""
+    world = world_of(query)
+    (row, *_) = results_of(tables, query, world)
+    columns = {name for rows in world.values() for each in rows for name in each}
+    values = [value for rows in world.values() for each in rows for value in each.values()]
+    texts = {value for value in values if isinstance(value, str) and value in columns}
+    order = [*takewhile(row.__contains__, query.order.replace("-", "").split())]
+    for place in range(len(order)):
+        differ = {*texts, "image_id"} - {*order[:place]} - asked_for(query)
+        copies = [copy_of(world, dict.fromkeys(differ, number)) for number in (3, 1, 4, 2)]
+        many = {
+            table: one_of_each_key(table, [row for copy in copies for row in copy[table]])
+            for table in world
+        }
+        found = results_of(tables, query, many)
+        marked = query.order.split()[: len(order)]
+        assert found == in_order(found, marked), place
 
 
 SHOWN = [query for query in QUERIES if ".shown_" in text_of_query(query.name)]

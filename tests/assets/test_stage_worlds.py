@@ -113,7 +113,9 @@ def test_the_images_of_a_set_are_in_their_order(tables: duckdb.DuckDBPyConnectio
 
 
 def test_tasks_are_listed_by_turn_and_name(tables: duckdb.DuckDBPyConnection) -> None:
-    rows = [{"dialogue_id": name, "turns": [{"question": "", "task": name}] * 3} for name in "cab"]
+    turns = {name: [{"question": "question", "task": name}] * 3 for name in "cab"}
+    ids = ("item_id", "instruction_id", "dialogue_id")
+    rows = [{**dict.fromkeys(ids, name), "turns": turns[name]} for name in turns]
     found = asked(tables, "dialogue/turn_tasks", {"dialogue.three_turns": rows})
     assert [f"{row['turn']}{row['name']}" for row in found] == [
         *("1a", "1b", "1c", "2a", "2b", "2c", "3a", "3b", "3c")
@@ -162,6 +164,24 @@ def test_a_release_is_current_if_its_name_says_so(tables: duckdb.DuckDBPyConnect
     found = asked(tables, "release/all", rows)
     assert [(row["release_id"], row["is_current"]) for row in found] == [
         *(("a", False), ("b", True), ("c", False))
+    ]
+
+
+def test_items_are_counted_by_the_licences_of_their_pictures(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    """One has no picture, and one has a picture of no licence."""
+    licences = {"a": ["x", "y"], "b": ["y", "x"], "c": [None], "d": []}
+    images = [
+        {"item_id": item, "position": position, "licence": licence}
+        for item, of in licences.items()
+        for position, licence in enumerate(of, 1)
+    ]
+    items = [{"item_id": item, "ordinal": n} for n, item in enumerate(licences, 1)]
+    rows = {"release.images": images, "release.items": items}
+    found = asked(tables, "release/export_licences", rows)
+    assert [(row["licences"], row["n_items"]) for row in found] == [
+        *(([], 1), ([""], 1), (["x", "y"], 2))
     ]
 
 
@@ -393,7 +413,8 @@ def test_an_entry_takes_the_place_of_one_with_the_same_texts_in_its_language_alo
     ]
     rows = {
         "ingest.entries": [
-            {"entry_id": name, "language": language} for name, language in languages.items()
+            {"entry_id": name, "language": language, "categories": [], "title": "categories"}
+            for name, language in languages.items()
         ],
         "cluster.languages": measured,
         "cluster.clusters": [{"entry_id": "old"}],

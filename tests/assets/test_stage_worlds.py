@@ -462,3 +462,18 @@ def test_a_seed_and_its_rewrites_have_the_task_that_people_approved(
         ("first", "Meme", "approved", ["cat", "bob", "ann"]),
         ("later", "Meme", "rejected", ["cat", "bob", "ann"]),
     ]
+
+
+def test_a_picture_of_two_shards_has_the_licence_that_is_known(
+    tables: duckdb.DuckDBPyConnection,
+) -> None:
+    licences = {"a": None, "b": "CC0-1.0"}
+    rows: Rows = {
+        "ingest.entries": [
+            {"wit_shard": shard, "licence": licence} for shard, licence in licences.items()
+        ],
+        "choice.mmiu_items": [{}],
+        "choice.mmiu_images": [],
+    }
+    (found,) = asked(tables, "release/mmiu_sources", rows)
+    assert found["licence"] == "CC0-1.0"

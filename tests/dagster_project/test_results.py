@@ -323,7 +323,11 @@ def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_
     answers.append({**answers[0], "release_id": "s", "call_key": "elsewhere"})
     judgment = {"release_id": "r", "item_id": "i", "judge": "strict", "call_key": "other"}
     # A call that gave nothing, by a judge that is no candidate.
-    failure = {"stage": "judgments", "item_id": "k", "asked": "judge-2", "call_key": "lost"}
+    failures = [
+        {"stage": "judgments", "item_id": "k", "asked": "judge-2", "call_key": "lost"},
+        {"stage": "answers", "item_id": "k", "asked": "cold", "call_key": "cold failed"}
+        | {"release_id": "r"},
+    ]
 
     def call(key: str, model: str = "m", via: str = "live", day: int = 2) -> dict[str, Any]:
         made = {"key": key, "model": model, "run": "run-1", "stage": "evaluate.answers", "via": via}
@@ -331,11 +335,12 @@ def test_costs_of_a_run_name_candidates_by_labels_and_have_answers_that_came_in_
         return made | {"created_at": datetime(2026, 3, day, tzinfo=UTC)}
 
     calls = [call("cold"), call("warm"), call("other", "judge"), call("lost", "judge")]
+    calls.append(call("cold failed"))
     tables_of_run = {"evaluate.judgments": [judgment], "ledger.calls": calls}
-    put(tables, {"evaluate.answers": answers, "evaluate.failed": [failure], **tables_of_run})
+    put(tables, {"evaluate.answers": answers, "evaluate.failed": failures, **tables_of_run})
     show_costs("run-1", NEVER)
     rows = [re.split(" {2,}", line)[1] for line in capsys.readouterr().out.splitlines()[2:-1]]
-    assert sorted(rows) == ["cold (T=0)", "judge-2", "strict", "warm (T=0.7)"]
+    assert {*rows} == {"cold (T=0)", "judge-2", "strict", "warm (T=0.7)"}
     show_costs("run-2", NEVER)
     assert capsys.readouterr().out == "\nNo answer of a model was paid for in this run.\n"
 

@@ -199,6 +199,13 @@ def test_a_question_counts_with_its_answer_and_is_a_form_of_words_with_another(
     assert kinds == [*(["answer"] if answer == ANSWER else []), *([kind] if kind else [])]
 
 
+def test_a_question_without_an_answer_is_the_same_question() -> None:
+    ours = release("instruct", QUESTION, "")
+    (question,) = ours.questions
+    unanswered = replace(ours, questions=[question._replace(answers=())])
+    assert [one.kind for one in found(unanswered)] == ["question"]
+
+
 def test_the_right_choice_is_the_answer_of_a_question_with_choices() -> None:
     question = "Which bridge of those near the old harbour is it?"
     choices = [(1, "the Old Bridge"), (2, "Tarn Bridge")]

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
 import pytest
 
 from assets.evaluate.judge_quality import judge_quality
-from assets.evaluate.score_queue import score_queue
+from assets.evaluate.score_queue import _queued, score_queue
 from methods.benchmarks import BENCHMARKS
 from methods.convbench.scores import OVERALL as WHOLE
 from methods.convbench.scores import REASONING
@@ -330,3 +331,18 @@ def test_a_pair_on_which_two_people_differ_has_no_verdict(compared: Desk) -> Non
         compared.decide(person, [{"verdict": "edit", "edits": edit} for edit in edits])
     materialize(compared)
     assert compared.rows("FROM evaluate.judge_quality WHERE other = 'people'") == []
+
+
+def test_an_answer_that_equals_its_reference_is_no_pair() -> None:
+    answer = {
+        "is_pair": True,
+        "answer": "Red.",
+        "reference": "Red.",
+        "image_ids": [],
+        "earlier": [],
+    }
+    answer |= {"question": "Which?", "set_id": "s", "page_urls": []}
+    better: Any = SimpleNamespace(score_range=(0, 1))
+    assert _queued(answer, better) is None
+    pair = _queued({**answer, "answer": "Blue."}, better)
+    assert pair is not None and pair["kind"] == "pair"

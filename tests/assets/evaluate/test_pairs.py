@@ -3,11 +3,12 @@
 import json
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import dagster as dg
 import pytest
 
-from assets.evaluate.pair_rounds import PairwiseEvaluation
+from assets.evaluate.pair_rounds import PairwiseEvaluation, ask_in_rounds
 from assets.evaluate.pairs import OFF
 from methods.evaluation.asking import Answer, Transcript
 from methods.evaluation.items import Item, Turn
@@ -167,3 +168,15 @@ def test_no_answer_costs_no_call_and_decides_at_the_floor(answers, statuses, out
     assert of.take(QUESTION, [], "mock") == MatchupOutcomes(outcomes, 0)
     assert [row["status"] for row in of.rows] == statuses
     assert all(row["call_key"] is None and row["style"] is None for row in of.rows)
+
+
+@pytest.mark.parametrize(("judges", "is_apart"), [("jj", False), ("jk", True)])
+def test_a_judge_that_fails_ends_the_stage_unless_there_are_others(judges, is_apart):
+    contests: list[Any] = [
+        SimpleNamespace(judge=judge, design=iter([["a question"]])) for judge in judges
+    ]
+    llm = Mock()
+    llm.map.side_effect = RuntimeError
+    with pytest.raises(RuntimeError):
+        ask_in_rounds(llm, "s", contests, Mock(), Mock())
+    assert (llm.map.call_args.kwargs["apart"] is not None) == is_apart

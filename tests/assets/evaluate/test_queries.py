@@ -42,6 +42,10 @@ def test_a_tie_is_half_a_win_of_both(warehouse: Warehouse) -> None:
         for place, of in winners.items()
         for item, winner in zip("ik", of, strict=True)
     ]
+    # A pair that was not judged counts for neither.
+    rows.append(
+        {**rows[0], "item_id": "l", "status": "not_judged", "winner": None, "reason": "empty"}
+    )
     archived = {"model": "", "judge": "archived", "release_id": "", "state": "archived"}
     put(warehouse, {"evaluate.pairs": rows[::-1], "evaluate.archive": [archived]})
     shares = warehouse.read("evaluate/pair_shares_of", {"release_id": "r"}).to_pylist()
@@ -82,6 +86,8 @@ def test_an_archived_model_is_not_named_as_one_without_scores(warehouse: Warehou
     archive = [
         {**hidden, "model": "m", "release_id": ""},
         {**hidden, "model": "n", "release_id": "r"},
+        # Only its judgments by `j` are.
+        {**hidden, "model": "p", "release_id": "", "judge": "j"},
     ]
     scores = [{**HERE, **NO_TURNS, "model": "o", "form": "floor", "release_id": "s"}]
     tables = {"release.releases": releases, "release.current": releases[2::-1]}

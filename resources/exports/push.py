@@ -5,12 +5,21 @@ Run an interrupted push again: files that the Hub has are not sent a second time
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from methods.errors import printable
+from methods.web_address import cut_secrets
 from resources.exports.folder import README, FolderVerification, checked_files, with_page
 from resources.exports.huggingface import page_in_repository
 from resources.exports.source import ExportError, ExportSource
+from resources.files.bounded import file_hash
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoFile
 
 REFERENCES = ("answer", "key", "caption", "focus")
+DELETED = ("data/", "example/")
+"""Folders of the Hub's repository whose files of an earlier push are deleted."""
 
 
 def require_publishable(source: ExportSource, folder: Path) -> FolderVerification:
@@ -70,37 +79,82 @@ def push(folder: Path, repository: str) -> str:
         The address of the commit.
 
     Raises:
-        ExportError: The Hub refuses or does not answer.
+        ExportError: The Hub refuses, does not answer, or leaves out a file.
     """
     # Other commands may be kept offline by HF_HUB_OFFLINE; this command needs the Hub.
     os.environ["HF_HUB_OFFLINE"] = "0"
-    from huggingface_hub import HfApi, constants
+    from huggingface_hub import CommitOperationDelete, HfApi, constants
     from huggingface_hub.errors import HTTPError, LocalTokenNotFoundError
+    from huggingface_hub.hf_api import RepoFile
 
     constants.HF_HUB_OFFLINE = False
     api = HfApi()
+    begun = ""
     try:
         api.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
         page = page_in_repository((folder / README).read_text(encoding="utf-8"), repository)
         with with_page(folder, page) as sent:
+            begun = "; a commit may have been made"
             done = api.upload_folder(
                 repo_id=repository,
                 repo_type="dataset",
                 folder_path=sent,
                 commit_message=folder.name,
-                delete_patterns=["data/**", "example/**"],
+            )
+            remote = {
+                entry.path: entry
+                for entry in api.list_repo_tree(
+                    repository, recursive=True, revision=done.oid, repo_type="dataset"
+                )
+                if isinstance(entry, RepoFile)
+            }
+            names = {p.relative_to(sent).as_posix() for p in sent.rglob("*") if p.is_file()}
+            # The client only logs that the Hub left out a file. Earlier files are deleted after this.
+            missing = sorted(n for n in names if not _has_content(remote.get(n), sent / n))
+        if missing:
+            raise ExportError(
+                f"{repository} has not taken {missing[0]} ({len(missing)} of {len(names)} files): "
+                "delete what excludes it there, such as .gitignore, and push again. Files of an "
+                "earlier push were not deleted."
+            )
+        earlier = [name for name in remote if name.startswith(DELETED) and name not in names]
+        if earlier:
+            done = api.create_commit(
+                repository,
+                [CommitOperationDelete(name, is_folder=False) for name in earlier],
+                repo_type="dataset",
+                commit_message=f"{folder.name}: delete files of an earlier push",
             )
     except LocalTokenNotFoundError:
         raise ExportError(
             "The hub needs you to sign in: set HF_TOKEN, or run hf auth login."
         ) from None
-    except (HTTPError, OSError) as error:
-        reason = " ".join(str(error).split())[:300]
+    except (HTTPError, OSError, RuntimeError) as error:
         raise ExportError(
-            f"{folder.name} could not be sent to {repository} ({reason}): push again, what the hub has "
-            "is not sent a second time."
+            f"{folder.name} could not be sent to {repository} ({_reason(error)}{begun}): push again, "
+            "what the hub has is not sent a second time."
         ) from error
-    return str(done.commit_url)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ExportError(
+            f"The server at {cut_secrets(api.endpoint)} does not answer as the Hugging Face Hub does "
+            f"({_reason(error)}{begun}): correct HF_ENDPOINT, or unset it, and push again."
+        ) from error
+    return printable(str(done.commit_url))
+
+
+def _has_content(remote: "RepoFile | None", path: Path) -> bool:
+    """Whether a file of the Hub, if there is one, has the content of a local file."""
+    from huggingface_hub.utils.sha import git_hash
+
+    if remote is None:
+        return False
+    if remote.lfs is not None:
+        return remote.lfs.sha256 == file_hash(path)
+    return remote.blob_id == git_hash(path.read_bytes())
+
+
+def _reason(error: Exception) -> str:
+    return printable(" ".join(str(error).split())[:300])
 
 
 def _require_no_answers(folder: Path, shards: str) -> None:

@@ -178,7 +178,8 @@ def shown_address(url: str) -> str:
 
 async def _limit_answer(response: httpx2.Response) -> None:
     too_large = LabelStudioError(
-        f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes: is it a Label Studio server?"
+        f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes, or of over 100 times its "
+        "compressed size: is it a Label Studio server?"
     )
     limit_body(response, MOST_BYTES, lambda: too_large)
 

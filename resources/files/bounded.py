@@ -249,7 +249,8 @@ def limit_body(response: Any, most: int, too_large: Callable[[], Exception]) -> 
 
     Args:
         response: A streamed response of httpx2.
-        most: The most bytes of the body, both compressed and decompressed.
+        most: The most bytes of the body, both compressed and decompressed. A compressed body may also
+            unpack to no more than `unpacked_limit` of its size.
         too_large: Makes the error.
     """
 
@@ -309,7 +310,7 @@ def _limited(kind: Any) -> Any:
             async with aclosing(super().aiter_bytes(chunk_size)) as parts:
                 async for part in parts:
                     n_bytes += len(part)
-                    self._check(n_bytes)
+                    self._check_unpacked(n_bytes)
                     yield part
 
         def iter_bytes(self, chunk_size: int | None = None) -> Generator[bytes, None, None]:
@@ -317,10 +318,14 @@ def _limited(kind: Any) -> Any:
             with closing(super().iter_bytes(chunk_size)) as parts:
                 for part in parts:
                     n_bytes += len(part)
-                    self._check(n_bytes)
+                    self._check_unpacked(n_bytes)
                     yield part
 
-        def _check(self, n_bytes: int) -> None:
+        def _check_unpacked(self, n_bytes: int) -> None:
+            too_many = n_bytes > unpacked_limit(self.num_bytes_downloaded)
+            self._check(math.inf if too_many else n_bytes)
+
+        def _check(self, n_bytes: float) -> None:
             if self._read_whole:
                 self.extensions[_CHECK](n_bytes)
 

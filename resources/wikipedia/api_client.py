@@ -197,8 +197,8 @@ class _TransientApiError(Exception):
 
 async def _limit_answer(response: httpx2.Response) -> None:
     too_large = WikipediaError(
-        f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes, as no MediaWiki does: "
-        "correct the API's address."
+        f"{response.url.host} gave an answer of over {MOST_BYTES:,} bytes, or of over 100 times "
+        "its compressed size, as no MediaWiki does: correct the API's address."
     )
     limit_body(response, MOST_BYTES, lambda: too_large)
 

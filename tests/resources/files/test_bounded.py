@@ -97,6 +97,29 @@ def test_a_body_that_is_too_large_packed_or_unpacked_is_not_read_to_its_end(
     assert asyncio.run(read(3_000_000)) == body
 
 
+@pytest.mark.parametrize("waiting", [False, True])
+def test_a_body_that_unpacks_to_over_100_times_its_size_is_not_read_to_its_end(waiting):
+    """As a small file may, a small body may unpack to 20 MB."""
+
+    async def read(n_bytes: int) -> bytes:
+        content = gzip.compress(bytes(n_bytes))
+
+        async def later():
+            yield content
+
+        response = httpx2.Response(
+            200,
+            headers={"content-encoding": "gzip"},
+            content=later() if waiting else iter([content]),
+        )
+        limit_body(response, 1_000_000_000, TooLarge)
+        return await response.aread() if waiting else response.read()
+
+    assert len(asyncio.run(read(19_000_000))) == 19_000_000
+    with pytest.raises(TooLarge):
+        asyncio.run(read(40_000_000))
+
+
 def test_a_body_that_is_compressed_several_times_is_not_unpacked():
     inner = gzip.compress(gzip.compress(bytes(1000)))
     response = httpx2.Response(

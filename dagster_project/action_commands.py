@@ -8,6 +8,7 @@ import click
 from pydantic.fields import FieldInfo
 
 from dagster_project.action import Action, choices, shown
+from methods.errors import printable
 from resources.command_line import CORPUS, NOT_DONE, PROFILE, ChoiceWithSuggestion, WorkspaceCommand
 
 
@@ -25,7 +26,7 @@ def command_of(action: type[Action]) -> click.Command:
         text = perform_as_run(action, values)
         if text is None:
             return NOT_DONE
-        print(text)
+        print(printable(text))
         return 0
 
     return WorkspaceCommand(

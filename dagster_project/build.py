@@ -27,7 +27,7 @@ from dagster_project.progress import console_of
 from dagster_project.resources import corpus_folder, ingested_shards, require_same_corpus
 from dagster_project.run_processes import AT_WORK, end_dead_runs
 from dagster_project.run_tags import BUILD
-from methods.errors import UserError
+from methods.errors import UserError, printable
 from resources.embedding.embedder import Embedder
 from resources.files.home import home
 from resources.files.waiting import TimedWait
@@ -150,7 +150,7 @@ def run_of(
 
 
 def _print(line: str) -> None:
-    print(line, flush=True)
+    print(printable(line), flush=True)
 
 
 def _wait_for_builds(instance: dg.DagsterInstance) -> None:

@@ -11,7 +11,7 @@ from dagster_project.job_runs import run_job
 from dagster_project.progress import is_failed_check, root_cause, why_step_failed
 from dagster_project.resources import SAMPLE_CORPUS
 from dagster_project.shards import observation, observation_of_files
-from methods.errors import UserError
+from methods.errors import UserError, printable
 from methods.naming import nearest
 from resources.corpus.corpus import Corpus
 from resources.corpus.observation import ShardState, observe, observe_files
@@ -148,9 +148,11 @@ def failed_shards(failed: Mapping[str, str], n_shards: int) -> str:
         n_shards: The number of all shards.
 
     Returns:
-        One sentence.
+        One sentence, printable.
     """
     n_others = n_shards - len(failed)
     others = f" The other {n_others} {'was' if n_others == 1 else 'were'}." if n_others else ""
     reasons = names_with_reasons(failed)
-    return f"{len(failed)} of {n_shards} shards could not be ingested: {reasons}.{others}"
+    return printable(
+        f"{len(failed)} of {n_shards} shards could not be ingested: {reasons}.{others}"
+    )

@@ -18,6 +18,7 @@ import dagster as dg
 from dagster_project.progress import SHOW_PROGRESS, root_cause
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
+from methods.errors import printable
 from resources.warehouse.duckdb_file import left_open
 
 AGAIN_SECONDS = 0.05
@@ -66,7 +67,7 @@ def run_job(
     if any(map(_ends_by_signal, result.all_events)):
         raise KeyboardInterrupt(INTERRUPTED)
     if reason := _reason_outside_steps(result):
-        print(f"FAILED: {reason}", flush=True)
+        print(f"FAILED: {printable(reason)}", flush=True)
     return result
 
 

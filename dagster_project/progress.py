@@ -15,6 +15,7 @@ import dagster as dg
 
 from assets.common.dagster_internals import CODE_VERSION_TAG
 from assets.common.isolation import LOST
+from methods.errors import printable
 from resources.files import home
 from resources.files.system_errors import exhaustion_in_text
 
@@ -193,11 +194,11 @@ def _step_name(event: dg.DagsterEvent) -> str:
 
 
 def _print(line: str) -> None:
-    print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stdout, flush=True)
+    print(f"[{time.monotonic() - _STARTED:6.1f} s] {printable(line)}", file=sys.stdout, flush=True)
 
 
 def _print_on_stderr(line: str) -> None:
-    print(f"[{time.monotonic() - _STARTED:6.1f} s] {line}", file=sys.stderr, flush=True)
+    print(f"[{time.monotonic() - _STARTED:6.1f} s] {printable(line)}", file=sys.stderr, flush=True)
 
 
 def is_failed_check(check: dg.AssetCheckEvaluation) -> bool:
@@ -256,11 +257,12 @@ def only_made_failed(result: dg.ExecuteInProcessResult) -> bool:
 
 
 def message_of_made(result: dg.ExecuteInProcessResult) -> str | None:
-    """Read the message of the step `ALL_MADE`; None if it did not fail or has none."""
+    """Read the message of the step `ALL_MADE`, printable; None if it did not fail or has none."""
     for event in result.all_events:
         if event.is_step_failure and event.step_key == ALL_MADE:
             failure = event.step_failure_data.user_failure_data
-            return failure.description if failure else None
+            description = failure.description if failure else None
+            return description and printable(description)
     return None
 
 

@@ -40,6 +40,7 @@ from dagster_project.resources import (
 )
 from dagster_project.results import show_costs, show_reports, show_results, show_site
 from dagster_project.run_processes import end_dead_runs
+from methods.errors import printable
 from resources.embedding.process import text_embedder
 from resources.llm.ledger.calls import current_time
 from resources.llm.registry import active_profile, load_registry
@@ -114,7 +115,7 @@ def run_ingest(named: Sequence[str]) -> int:
             end_dead_runs(instance)
             register_shards(instance, corpus, shards)
             if left_out := corpus.left_out():
-                print(left_out, file=sys.stderr)
+                print(printable(left_out), file=sys.stderr)
             job = build_defs().resolve_job_def("ingest")
             failed = ingest_each(job, instance, shards, lambda line: print(line, flush=True))
     if failed:
@@ -184,5 +185,5 @@ def perform_as_run(action: type[Action], arguments: Mapping[str, Any]) -> str | 
         )
     if result.success:
         return str(result.output_for_node(action.op()))
-    print(why_failed(result), file=sys.stderr)
+    print(printable(why_failed(result)), file=sys.stderr)
     return None

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,16 +12,18 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from dagster_project import action_commands, job_runs, main_job, run
 from dagster_project import build as module
-from dagster_project import main_job, run
+from dagster_project.action_commands import command_of
+from dagster_project.actions import ACTIONS
 from dagster_project.build import BuildResult, build, only_build
 from dagster_project.check_results import result
 from dagster_project.cli import JOBS, main
 from dagster_project.definitions import build_defs, defs
-from dagster_project.ingestion import chosen_shards, why_failed
+from dagster_project.ingestion import chosen_shards, failed_shards, why_failed
 from dagster_project.job_runs import run_job
 from dagster_project.jobs import BUILT, DESCRIPTIONS
-from dagster_project.progress import ALL_MADE, progress_logger
+from dagster_project.progress import ALL_MADE, message_of_made, progress_logger
 from dagster_project.resources import SAMPLE_CORPUS, require_same_corpus
 from dagster_project.run_processes import own_process
 from dagster_project.run_tags import BUILD, PROCESS
@@ -47,6 +50,48 @@ def test_a_run_that_fails_before_its_first_step_says_why() -> None:
 
     result = of_action.execute_in_process(raise_on_error=False)
     assert why_failed(result) == ("There is no profile 'offline' in mine.yaml; there is mine.")
+
+
+@pytest.mark.slow
+def test_texts_of_a_run_are_printed_without_control_characters(ephemeral, capsys, monkeypatch):
+    text, shown = "\x1b[2J gone", "\\u001b[2J gone"
+
+    @dg.op
+    def reads(context: dg.OpExecutionContext) -> None:
+        context.log.info(text)
+        raise dg.Failure(text)
+
+    @dg.op(name=ALL_MADE)
+    def made() -> None:
+        raise dg.Failure(text)
+
+    @dg.job(logger_defs={"console": progress_logger})
+    def failing() -> None:
+        reads()
+        made()
+
+    monkeypatch.setattr(job_runs, "_reason_outside_steps", lambda _: text)
+    failed = run_job(failing, ephemeral)
+    module._print(text)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition("] ")[2] for line in lines] == [
+        f"  … {shown}",
+        f"FAILED reads: {shown}",
+        f"FAILED: {shown}",
+        shown,
+    ]
+    assert message_of_made(failed) == shown
+    assert failed_shards({"a": why_failed(failed)}, 1).endswith(f"{shown}).")
+
+    action = ACTIONS[0]
+    monkeypatch.setattr(run, "open_instance", lambda: nullcontext(ephemeral))
+    monkeypatch.setattr(run, "run_job", lambda *_, **__: failed)
+    assert run.perform_as_run(action, {}) is None
+    assert capsys.readouterr().err == f"{shown}\n"
+    monkeypatch.setattr(run, "perform_as_run", lambda *_: text)
+    monkeypatch.setattr(action_commands, "_require", lambda *_: None)
+    assert command_of(action).callback(**dict.fromkeys(action.model_fields, "")) == 0
+    assert capsys.readouterr().out == f"{shown}\n"
 
 
 @pytest.mark.slow

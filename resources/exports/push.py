@@ -3,7 +3,10 @@
 Run an interrupted push again: files that the Hub has are not sent a second time.
 """
 
+import logging
 import os
+import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,12 +91,15 @@ def push(folder: Path, repository: str) -> str:
     from huggingface_hub.hf_api import RepoFile
 
     constants.HF_HUB_OFFLINE = False
+    for handler in logging.getLogger("huggingface_hub").handlers:
+        handler.addFilter(_printable_record)
     api = HfApi()
     begun = ""
     try:
         api.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
         page = page_in_repository((folder / README).read_text(encoding="utf-8"), repository)
-        with with_page(folder, page) as sent:
+        with with_page(folder, page) as sent, warnings.catch_warnings():
+            warnings.showwarning = _show_warning
             begun = "; a commit may have been made"
             done = api.upload_folder(
                 repo_id=repository,
@@ -151,6 +157,16 @@ def _has_content(remote: "RepoFile | None", path: Path) -> bool:
     if remote.lfs is not None:
         return remote.lfs.sha256 == file_hash(path)
     return remote.blob_id == git_hash(path.read_bytes())
+
+
+def _printable_record(record: logging.LogRecord) -> bool:
+    """Make a log line of the client printable; it may have a text of the Hub."""
+    record.msg, record.args = printable(record.getMessage()), ()
+    return True
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(printable(str(message)), file=sys.stderr)
 
 
 def _reason(error: Exception) -> str:

@@ -1,7 +1,9 @@
 """A push succeeds only if the Hub has every file, and says in one sentence why it failed."""
 
 import base64
+import io
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -132,3 +134,17 @@ def test_texts_of_the_hub_are_printed_without_control_characters(hub, folder):
     hub.answers["/repos/create"] = httpx2.Response(400, json={"error": "\x1b[31m no"})
     with pytest.raises(ExportError, match=r"^out could not be sent to me/set \(.*\\u001b\[31m no"):
         push(folder, "me/set")
+
+
+def test_warnings_of_the_hub_are_printed_without_control_characters(
+    hub, folder, capsys, monkeypatch
+):
+    (handler,) = logging.getLogger("huggingface_hub").handlers
+    monkeypatch.setattr(handler, "stream", io.StringIO())
+    headers = {"X-HF-Warning": "new; \x1b[31m old client"}
+    created = {"url": "https://huggingface.co/datasets/me/set"}
+    hub.answers["/repos/create"] = httpx2.Response(200, json=created, headers=headers)
+    hub.answers["/validate-yaml"] = {"warnings": [{"message": "\x1b[31m no title"}]}
+    push(folder, "me/set")
+    assert "\\u001b[31m old client" in handler.stream.getvalue()
+    assert "\\u001b[31m no title" in capsys.readouterr().err

@@ -202,6 +202,22 @@ def with_release_ids(name: str, reviewed: ReviewPolicy, edition: Edition, rows: 
     )
 
 
+def counts_of(rows: Rows) -> dict[str, int]:
+    """Count the items, turns and images of a release.
+
+    Args:
+        rows: The rows of `RELEASE_TABLES`.
+
+    Returns:
+        The columns of the card that have these numbers.
+    """
+    return {
+        "n_items": len(rows["items"]),
+        "n_turns": len(rows["turns"]),
+        "n_images": len({row["image_id"] for row in rows["images"]}),
+    }
+
+
 def id_of_release(name: str, reviewed: ReviewPolicy, rows: Rows, edition: Edition) -> str:
     """Compute the id of a release from its whole content.
 

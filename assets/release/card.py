@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from assets.common.settings import SECTIONS, SHOWN_AS, last_reported
-from methods.release import Edition, Release, ReviewPolicy
+from methods.release import Edition, Release, ReviewPolicy, counts_of
 from methods.release_card import row_of
 from resources.llm.ledger import Ledger
 from resources.warehouse import Warehouse
@@ -48,9 +48,7 @@ def new_card(
             "name": name,
             "kind": "benchmark" if edition.benchmark else "instruction",
             **edition.columns,
-            "n_items": len(release.rows["items"]),
-            "n_turns": len(release.rows["turns"]),
-            "n_images": len({row["image_id"] for row in release.rows["images"]}),
+            **counts_of(release.rows),
             "review_policy": reviewed.policy,
             "review_share": reviewed.share,
             "provider": providers,

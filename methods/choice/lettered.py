@@ -155,6 +155,21 @@ def key_of(item: Item) -> str | None:
     return item.turns[0].references.get("key")
 
 
+def equal_to_right(choices: Sequence[str], key: str) -> str | None:
+    """Find a wrong choice that has the text of the right one, so that two letters would be right.
+
+    Args:
+        choices: The choices.
+        key: The letter of the right choice.
+
+    Returns:
+        The letter of such a choice; None if there is none.
+    """
+    right = choices[LETTERS.index(key)].strip()
+    lettered = zip(LETTERS, choices, strict=False)
+    return next((each for each, text in lettered if each != key and text.strip() == right), None)
+
+
 def with_letters(choices: Sequence[str]) -> str:
     """Write one choice a line as `A. text`.
 

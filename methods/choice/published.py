@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from methods.choice.lettered import FEWEST, LETTERS, MOST, Order, choices_in_order, with_hint
+from methods.choice.lettered import (
+    FEWEST,
+    LETTERS,
+    MOST,
+    Order,
+    choices_in_order,
+    equal_to_right,
+    with_hint,
+)
 from methods.evaluation.cells import FileRow
 from methods.evaluation.indexes import known_id, whole_index
 from methods.evaluation.items import Item, ReferenceKind, Turn
@@ -155,19 +163,10 @@ def _require_one_right_choice(where: str, question: PublishedQuestion) -> None:
     """Raise PublishedError if another choice has the text of the right one. Equal wrong choices, which
     published benchmarks have, make no answer wrong that is right.
     """
-    if question.key is None:
-        return
-    right = question.choices[LETTERS.index(question.key)].strip()
-    equal = [
-        letter
-        for letter, choice in zip(LETTERS, question.choices, strict=False)
-        if choice.strip() == right
-    ]
-    if len(equal) > 1:
+    if question.key and (letter := equal_to_right(question.choices, question.key)):
         raise PublishedError(
-            f"{where}: its right choice {question.key} has the same text as its choice "
-            f"{next(letter for letter in equal if letter != question.key)}; correct one of them, or "
-            "remove the record"
+            f"{where}: its right choice {question.key} has the same text as its choice {letter}; "
+            "correct one of them, or remove the record"
         )
 
 

@@ -9,16 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from methods.choice.alphabet import LETTERS, NO_CHOICE
-from methods.choice.lettered import key_of
+from methods.choice.lettered import equal_to_right, key_of
 from methods.errors import UserError
+from methods.evaluation.items import Item
 from methods.ingest.image_check import EXTENSION_OF, MAX_BYTES, ImageRejected
 from methods.json_text import from_json
-from methods.release import RELEASE_NAME, RELEASE_TABLES, ReviewPolicy, held_out, id_of_release
+from methods.release import (
+    RELEASE_NAME,
+    RELEASE_TABLES,
+    ReviewPolicy,
+    counts_of,
+    held_out,
+    id_of_release,
+)
 from methods.release_card import card_markdown, card_of, edition_of, exported_card, row_of
 from methods.release_items import items_of_release
 from resources.files.atomic import write_atomically
 from resources.files.bounded import MOST_BYTES as MOST_FILE_BYTES
-from resources.files.bounded import BoundedReadError, open_inside, read_inside
+from resources.files.bounded import BoundedReadError, file_hash, open_inside, read_inside
 from resources.images.intake import take_in
 from resources.images.store import ImageStore
 from resources.publishing.release_folder import README, TABLES, ExportedFile, write_release
@@ -38,9 +46,9 @@ class ReleaseFolderError(UserError):
 def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageStore) -> str:
     """Import a release from its folder.
 
-    It becomes the current release of its name if there is none. Its files are written from its rows, as
-    those of the folder may say something else. Importing it again only restores files that were changed
-    under `root`. A folder with the id of an existing release, but another card, is refused.
+    It becomes the current release of its name if there is none. Its files are written from its rows,
+    because the files of the folder may have other content. Importing it again only restores files that
+    were changed under `root`. A folder with the id of an existing release but another card is refused.
 
     Args:
         folder: The folder of the release.
@@ -81,11 +89,12 @@ def import_release(folder: Path, root: Path, warehouse: Warehouse, store: ImageS
         writes = [_write(name, table, where) for name, table in tables_to_write.items()]
         # Checked because a card that cannot be rendered would break every list of releases.
         card_markdown(card)
-        _require_whole_items(rows)
-        _require_counts(card, rows)
+        items = _whole_items(rows)
+        if any(card[name] != n for name, n in counts_of(rows).items()):
+            raise ValueError("the card has other numbers of items, turns or images")
     except (pa.ArrowException, *_NO_CARD):
         raise _changed(folder, TABLES) from None
-    _require_one_right_choice(folder, rows)
+    _require_one_right_choice(folder, items)
     _require_same_release(folder, warehouse, row)
     # Images and files are stored before the tables that refer to them.
     for name in images:
@@ -117,17 +126,17 @@ def _write(name: str, rows: list[dict[str, Any]], where: dict[str, str]) -> Tabl
 def _written(
     root: Path, card: dict[str, Any], rows: dict[str, list[dict[str, Any]]], store: ImageStore
 ) -> Iterator[list[ExportedFile]]:
-    """Write the folder of a release, also where its files were changed. If the block fails, a newly
-    created folder is removed.
+    """Write the folder of a release; of an existing one, the files that are missing or were changed. If
+    the block fails, a newly created folder is removed.
     """
-    root.mkdir(parents=True, exist_ok=True)
     target = root / card["release_id"]
     was_there = target.exists()
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=root) as draft:
-        files = write_release(Path(draft), card, rows, store)
-        written = Path(draft) / target.name
-        names = sorted(str(path.relative_to(written)) for path in written.glob("**/*.*"))
-        _copy(written, target, names)
+    if was_there:
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=root) as draft:
+            files = write_release(Path(draft), card, rows, store)
+            _restore(Path(draft) / target.name, target)
+    else:
+        files = write_release(root, card, rows, store)
     try:
         yield files
     except BaseException:
@@ -136,26 +145,12 @@ def _written(
         raise
 
 
-def _copy(folder: Path, target: Path, names: Sequence[str]) -> None:
-    """Copy all files or none. An existing `target` only gets files that are missing or differ."""
-    if target.exists():
-        for name in names:
-            if _sha256(target, name) != _sha256(folder, name):
-                with open_inside(folder, folder / name) as file:
-                    write_atomically(target / name, file.read())
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        (draft / "images").mkdir()
-        for name in names:
-            with open_inside(folder, folder / name) as file, (draft / name).open("wb") as copy:
-                shutil.copyfileobj(file, copy)
-        draft.chmod(0o755)
-        draft.replace(target)
-    except BaseException:
-        shutil.rmtree(draft)
-        raise
+def _restore(written: Path, target: Path) -> None:
+    """Copy the files that `target` lacks or that were changed there."""
+    for path in written.rglob("*"):
+        name = str(path.relative_to(written))
+        if path.is_file() and _sha256(target, name) != file_hash(path):
+            write_atomically(target / name, path.read_bytes())
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -232,9 +227,11 @@ def _require_unchanged(
     return [names[image_id] for image_id in sorted(image_ids)]
 
 
-def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
-    """Raise ValueError for an item without a turn, with a missing image or with an invalid key, and for
-    a row without an item or with a NUL character.
+def _whole_items(rows: dict[str, list[dict[str, Any]]]) -> list[Item]:
+    """Read the items of a release.
+
+    Raises ValueError for an item that lacks a turn or an image or has an invalid key, and for a row
+    without an item or with a NUL character.
     """
     item_ids = {row["item_id"] for row in rows["items"]}
     for name, table in rows.items():
@@ -243,34 +240,27 @@ def _require_whole_items(rows: dict[str, list[dict[str, Any]]]) -> None:
                 raise ValueError(f"{name} has a row of {row['item_id']}, which is no item")
             if any("\0" in value for value in row.values() if isinstance(value, str)):
                 raise ValueError(f"{name} has a text with NUL")
-    for item in items_of_release(rows):
+    items = items_of_release(rows)
+    for item in items:
         letters = LETTERS[: len(item.choices)]
         for turn in item.turns:
             positions = set(turn.image_positions)
             if not positions <= set(range(1, len(item.image_ids) + 1)):
                 raise ValueError(f"{item.item_id} shows an image that it does not have")
-        if not item.turns or [turn.turn for turn in item.turns] != [*range(1, len(item.turns) + 1)]:
-            raise ValueError(f"{item.item_id} has no turn, or lacks one")
+        if not item.turns:
+            raise ValueError(f"{item.item_id} has no turn")
+        if [turn.turn for turn in item.turns] != [*range(1, len(item.turns) + 1)]:
+            raise ValueError(f"{item.item_id} lacks a turn")
         if letters and key_of(item) not in (None, NO_CHOICE, *letters):
             raise ValueError(f"{item.item_id} has a key of no choice")
+    return items
 
 
-def _require_counts(card: dict[str, Any], rows: dict[str, list[dict[str, Any]]]) -> None:
-    """Raise ValueError if the card has other numbers than the rows."""
-    n_images = len({row["image_id"] for row in rows["images"]})
-    counts = (len(rows["items"]), len(rows["turns"]), n_images)
-    if (card["n_items"], card["n_turns"], card["n_images"]) != counts:
-        raise ValueError("the card has other numbers of items, turns or images")
-
-
-def _require_one_right_choice(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> None:
+def _require_one_right_choice(folder: Path, items: Sequence[Item]) -> None:
     """Raise ReleaseFolderError if a wrong choice of an item has the text of the right one."""
-    for item in items_of_release(rows):
+    for item in items:
         key = key_of(item) if item.choices else None
-        if key is None or key == NO_CHOICE:
-            continue
-        texts = [choice.strip() for choice in item.choices]
-        if texts.count(texts[LETTERS.index(key)]) > 1:
+        if key not in (None, NO_CHOICE) and equal_to_right(item.choices, key):
             raise ReleaseFolderError(
                 f"{folder} has the item {item.item_id}, whose right choice {key} has the same text as "
                 "another one: have the release made again without it."

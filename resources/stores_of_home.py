@@ -198,9 +198,12 @@ def _require_no_local_stores() -> None:
 
 
 def _require_own_rows(store: Store) -> None:
-    """Raise StoreError if a new workspace with tables of its own gets the stores of another one."""
+    """Raise StoreError if a new workspace with tables of its own gets the stores of another one.
+
+    The first workspace claims the database, in the store of model calls.
+    """
     new = not home.stores_database_path().exists() and not home.warehouse_path().exists()
-    is_first = claim_database(store)
+    is_first = store.kind is not LEDGER or claim_database(store)
     if new and lake_address() is None and (not is_first or has_rows(store)):
         raise StoreError(
             f"{store.shown} is used by another workspace, whose tables are not in "

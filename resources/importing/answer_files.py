@@ -24,8 +24,8 @@ from methods.evaluation.sample_logs import as_predictions, of_sample
 from methods.json_text import from_json, storable
 from methods.naming import listed
 from methods.results.submissions import file_name
-from resources.files.bounded import open_file, read_member, unpacked_limit
-from resources.importing.record_file import read_records
+from resources.files.bounded import open_file, read_member
+from resources.importing.record_file import read_records, require_small_members
 
 
 def read_scores(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
@@ -47,8 +47,6 @@ def read_scores(file: Path, quoting: Quoting = "checked") -> list[FileRow]:
         raise HumanScoresError(f"{file} cannot be imported: {error}.") from None
 
 
-MOST_UNPACKED = 1_000_000_000
-"""The most bytes of all samples, unpacked."""
 MOST_SAMPLE = 50_000_000
 """The most bytes of a sample, unpacked. Parsed JSON takes up to twenty times as much memory."""
 SAMPLES = "samples/"
@@ -61,9 +59,7 @@ def read_samples(file: Path) -> Iterator[Mapping[str, Any]]:
     try:
         with open_file(file) as data, zipfile.ZipFile(data) as archive:
             members = [info for info in archive.infolist() if info.filename.startswith(SAMPLES)]
-            most = min(MOST_UNPACKED, unpacked_limit(file.stat().st_size))
-            if sum(info.file_size for info in members) > most:
-                raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+            require_small_members(members, file.stat().st_size)
             for info in sorted(members, key=lambda info: info.filename):
                 if info.file_size > MOST_SAMPLE:
                     raise PublishedError(

@@ -5,7 +5,7 @@ A formula is read as its text and is not computed.
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +22,7 @@ from resources.files.bounded import open_file, read, unpacked_limit
 from resources.files.xlsx_text import open_workbook, require_small_elements, unescaped
 
 MOST_UNPACKED = 1_000_000_000
-"""The most bytes of a spreadsheet, unpacked, or of a JSON file."""
+"""The most bytes of a spreadsheet or log, unpacked, or of a JSON file."""
 MOST_LINE = 100_000_000
 """The most bytes of a line of JSON, which may have images."""
 MOST_ROWS = 2_000_000
@@ -198,6 +198,18 @@ def _delimited(data: IO[bytes], delimiter: str, quoting: Quoting) -> Iterator[li
         raise PublishedError(str(error)) from None
 
 
+def require_small_members(members: Iterable[zipfile.ZipInfo], n_packed: int) -> None:
+    """Raise PublishedError if members of an archive unpack to too many bytes.
+
+    Args:
+        members: The members that are read.
+        n_packed: Their bytes in the archive.
+    """
+    most = min(MOST_UNPACKED, unpacked_limit(n_packed))
+    if sum(member.file_size for member in members) > most:
+        raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+
+
 def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
     """Yield the name and the rows of each sheet. A formula is read as its text: pandas writes an answer
     that begins with `=` as a formula.
@@ -214,9 +226,7 @@ def _sheets(data: IO[bytes]) -> Iterator[tuple[str, Iterator[list[Any]]]]:
                         f"its part {ascii(part.filename[:200])} is more than {MOST_PART:,} bytes"
                     )
             parts = [part for part in archive.infolist() if not part.filename.startswith(_MEDIA)]
-            most = min(MOST_UNPACKED, unpacked_limit(sum(part.compress_size for part in parts)))
-            if sum(part.file_size for part in parts) > most:
-                raise PublishedError(f"it is more than {most:,} bytes when unpacked")
+            require_small_members(parts, sum(part.compress_size for part in parts))
             checked = set()
             for part in parts:
                 # A part of any name may be a sheet. A part that is not XML cannot be one.

@@ -27,14 +27,14 @@ def records_of(tasks: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
                 f"task {task.get('id')}", fault="annotations is not a list: export it as 'JSON'."
             )
             continue
-        for _ in range(sum(not isinstance(each, dict) for each in annotations)):
+        objects = [each for each in annotations if isinstance(each, dict)]
+        for _ in range(len(annotations) - len(objects)):
             yield Record(
                 f"task {task.get('id')}",
                 fault="an annotation is not an object: export it as 'JSON'.",
             )
-        annotations = [each for each in annotations if isinstance(each, dict)]
-        done = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
-        for annotation in done or annotations:
+        done = [annotation for annotation in objects if not annotation.get("was_cancelled")]
+        for annotation in done or objects:
             place = f"task {task.get('id')}, annotation {annotation.get('id')}"
             try:
                 yield Record(place, _values(task["data"], annotation))

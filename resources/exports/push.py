@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from resources.exports.source import ExportError, ExportSource
 from resources.files.bounded import file_hash
 
 if TYPE_CHECKING:
+    from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
 REFERENCES = ("answer", "key", "caption", "focus")
@@ -88,7 +90,6 @@ def push(folder: Path, repository: str) -> str:
     os.environ["HF_HUB_OFFLINE"] = "0"
     from huggingface_hub import CommitOperationDelete, HfApi, constants
     from huggingface_hub.errors import HTTPError, LocalTokenNotFoundError
-    from huggingface_hub.hf_api import RepoFile
 
     constants.HF_HUB_OFFLINE = False
     for handler in logging.getLogger("huggingface_hub").handlers:
@@ -107,22 +108,9 @@ def push(folder: Path, repository: str) -> str:
                 folder_path=sent,
                 commit_message=folder.name,
             )
-            remote = {
-                entry.path: entry
-                for entry in api.list_repo_tree(
-                    repository, recursive=True, revision=done.oid, repo_type="dataset"
-                )
-                if isinstance(entry, RepoFile)
-            }
-            names = {p.relative_to(sent).as_posix() for p in sent.rglob("*") if p.is_file()}
+            remote = _files_of(api, repository, done.oid)
             # The client only logs that the Hub left out a file. Earlier files are deleted after this.
-            missing = sorted(n for n in names if not _has_content(remote.get(n), sent / n))
-        if missing:
-            raise ExportError(
-                f"{repository} has not taken {missing[0]} ({len(missing)} of {len(names)} files): "
-                "delete what excludes it there, such as .gitignore, and push again. Files of an "
-                "earlier push were not deleted."
-            )
+            names = _require_taken(repository, remote, sent)
         earlier = [name for name in remote if name.startswith(DELETED) and name not in names]
         if earlier:
             done = api.create_commit(
@@ -146,6 +134,27 @@ def push(folder: Path, repository: str) -> str:
             f"({_reason(error)}{begun}): correct HF_ENDPOINT, or unset it, and push again."
         ) from error
     return printable(str(done.commit_url))
+
+
+def _files_of(api: "HfApi", repository: str, revision: str) -> "dict[str, RepoFile]":
+    """List the files of a dataset on the Hub by their paths."""
+    from huggingface_hub.hf_api import RepoFile
+
+    entries = api.list_repo_tree(repository, recursive=True, revision=revision, repo_type="dataset")
+    return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
+
+
+def _require_taken(repository: str, remote: "Mapping[str, RepoFile]", sent: Path) -> set[str]:
+    """Return the paths of the files that were sent. Raises ExportError if the Hub lacks one."""
+    files = {path.relative_to(sent).as_posix(): path for path in sent.rglob("*") if path.is_file()}
+    missing = sorted(name for name in files if not _has_content(remote.get(name), files[name]))
+    if missing:
+        raise ExportError(
+            f"{repository} has not taken {missing[0]} ({len(missing)} of {len(files)} files): delete "
+            "what excludes it there, such as .gitignore, and push again. Files of an earlier push were "
+            "not deleted."
+        )
+    return {*files}
 
 
 def _has_content(remote: "RepoFile | None", path: Path) -> bool:

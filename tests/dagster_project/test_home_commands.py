@@ -288,7 +288,7 @@ def test_a_home_in_use_is_neither_removed_nor_put_aside_and_a_restore_says_whose
     assert clean(folder) == clean(folder / "not there") == ([], [])
 
 
-def test_a_workspace_that_is_restored_beside_another_database_has_its_stores_there(
+def test_a_workspace_that_is_restored_with_another_database_has_its_stores_there(
     tmp_path: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     named = tmp_path / "first" / "stores-database.txt"

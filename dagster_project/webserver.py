@@ -12,7 +12,6 @@ from typing import Any
 import dagster as dg
 from dagster_webserver import app, cli
 from dagster_webserver.webserver import DagsterWebserver
-from graphql import GraphQLError, OperationDefinitionNode, OperationType, parse
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -28,7 +27,7 @@ from resources.web.request_guard import SAFE_METHODS, RequestGuard
 
 _uvicorn_run = cli.uvicorn.run
 _ONLY_POST = (
-    "GET /graphql answers queries only. Send mutations by POST, as JSON: "
+    "GET /graphql shows a page for queries in a browser. Send queries and mutations by POST, as JSON: "
     '{"query": "...", "variables": {}}.'
 )
 
@@ -41,8 +40,11 @@ class Webserver(DagsterWebserver):
         return [Middleware(RequestGuard, variable=UI_VARIABLE), *super().build_middleware()]
 
     async def graphql_http_endpoint(self, request: Request) -> Response:
-        """Answer GraphQL; by GET, which a link or an image on any web page sends, queries only."""
-        if request.method in SAFE_METHODS and not _asks_only(request):
+        """Answer GraphQL by POST only: a link or an image on any web page sends a GET, and a query can
+        take hours. A browser that opens the address gets GraphiQL.
+        """
+        shows_page = "text/html" in request.headers.get("accept", "")
+        if request.method in SAFE_METHODS and not shows_page:
             return PlainTextResponse(_ONLY_POST, 405, {"allow": "POST"})
         answer: Response = await super().graphql_http_endpoint(request)
         return answer
@@ -50,21 +52,6 @@ class Webserver(DagsterWebserver):
     def build_routes(self) -> list[BaseRoute]:
         """The routes of the workspace, then those of the UI, whose last one takes every other path."""
         return [*routes_of(home()), files_of(home()), *super().build_routes()]
-
-
-def _asks_only(request: Request) -> bool:
-    """Whether each document in the URL can be parsed and has only queries."""
-    try:
-        documents = [parse(text) for text in request.query_params.getlist("query")]
-    except (GraphQLError, RecursionError):
-        # A document that is too deep for this stack may not be too deep for Dagster's.
-        return False
-    return all(
-        part.operation == OperationType.QUERY
-        for document in documents
-        for part in document.definitions
-        if isinstance(part, OperationDefinitionNode)
-    )
 
 
 def _watching(process_context: Any, *options: Any) -> Webserver:

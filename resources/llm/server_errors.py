@@ -7,9 +7,8 @@ names the setting of models.yaml that would prevent one.
 import re
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser
-
 from methods.json_text import from_json, to_json
+from methods.untrusted_html import parse_html
 
 _READ = 4000
 """The first characters of the message and of the details, which patterns search."""
@@ -128,7 +127,7 @@ def _plain_text(text: str) -> str:
     text = text[:_LONGEST]
     if not _HTML.search(text):
         return text.strip()
-    page = LexborHTMLParser(text.encode(errors="replace"))
+    page = parse_html(text, _LONGEST, is_fragment=False)
     page.strip_tags(["script", "style"])
     nodes = page.root.traverse(include_text=True) if page.root else ()
     texts = (node.text(deep=False).strip() for node in nodes if node.tag == "-text")

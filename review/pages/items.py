@@ -3,6 +3,7 @@
 from typing import Any, cast, get_args
 from urllib.parse import urlsplit
 
+from anyio import CapacityLimiter, to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
@@ -34,6 +35,8 @@ FILLED = ("score", "extraction", "pair")
 NOTICES = ("item.taken_back", "item.reopened")
 SIDES = {640, 1024}
 """Display sizes of images: length of the longer side in pixels."""
+_SCALING = CapacityLimiter(2)
+"""An image of 50 million pixels takes 0.7 GB while it is made smaller: two at a time."""
 
 
 @require("annotator")
@@ -133,11 +136,15 @@ def history(request: Request) -> Response:
 
 
 @require("annotator")
-def image(request: Request) -> Response:
+async def image(request: Request) -> Response:
     """Serve an image of the store, unchanged or, with `side`, in a display size.
 
     Its address is its content hash, so browsers can cache it forever.
     """
+    return await to_thread.run_sync(_image, request, limiter=_SCALING)
+
+
+def _image(request: Request) -> Response:
     images: ImageStore = request.app.state.images
     image_id, side = request.path_params["image_id"], request.query_params.get("side")
     cached = {"cache-control": "private, max-age=31536000, immutable"}

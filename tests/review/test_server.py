@@ -16,7 +16,7 @@ from review import server
 from review.proxy import sign_in_header
 from review.security import MOST_WAITING
 from review.server import FORWARDED_ALLOW_IPS, proxy_options
-from tests.review.pages import Site, csrf_token_in, serving, signed_in
+from tests.review.pages import Site, csrf_token_in, picture, serving, signed_in
 
 
 @pytest.fixture
@@ -158,6 +158,33 @@ def test_of_many_sign_ins_at_once_two_are_checked_some_wait_and_others_are_refus
     assert all("try again in a few seconds" in each.text for each in refused)
     assert (codes.count(503), codes.count(401)) == (5, 2 + MOST_WAITING)
     assert max(most) == 2
+
+
+def test_two_images_are_made_smaller_at_a_time_and_pages_are_served_meanwhile(site, monkeypatch):
+    waiting, end = [], threading.Event()
+
+    def slow(_: str, side: int) -> bytes:
+        waiting.append(side)
+        assert end.wait(60)
+        return b""
+
+    monkeypatch.setattr(site.images, "thumbnail", slow)
+    path = f"/images/{picture(site, 'red')}?side=640"
+    with (
+        serving(site) as served,
+        httpx2.Client(base_url=served.address, timeout=60) as anna,
+        ThreadPoolExecutor(45) as pool,
+    ):
+        link = f"/link/{site.accounts.link('anna')}"
+        anna.post(link, data={"csrf_token": csrf_token_in(anna.get(link).text)})
+        answers = [pool.submit(anna.get, path) for _ in range(45)]
+        while len(waiting) < 2:
+            time.sleep(0.01)
+        assert anna.get("/").status_code == 200
+        n_at_once = len(waiting)
+        end.set()
+        assert {each.result().status_code for each in answers} == {200}
+    assert (n_at_once, len(waiting)) == (2, 45)
 
 
 # Signing in by the header of a proxy

@@ -16,7 +16,7 @@ from typing import Any
 import dagster as dg
 
 from dagster_project.progress import SHOW_PROGRESS, root_cause
-from dagster_project.run_processes import own_process
+from dagster_project.run_processes import interruptible_waits, own_process
 from dagster_project.run_tags import LOCATION, MAX_RETRIES, PROCESS
 from methods.errors import printable
 from resources.warehouse.duckdb_file import left_open
@@ -55,7 +55,13 @@ def run_job(
     """
     # Runs of commands are not retried automatically: the user decides.
     of_process = {PROCESS: own_process(), MAX_RETRIES: "0"}
-    with restore_signal_handlers(), resend_interrupts(), left_open.of_run(), _in_location(instance):
+    with (
+        restore_signal_handlers(),
+        resend_interrupts(),
+        interruptible_waits(),
+        left_open.of_run(),
+        _in_location(instance),
+    ):
         result = job.execute_in_process(
             instance=instance,
             run_config={**console, "ops": dict(ops or {})},

@@ -9,13 +9,18 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-from assets.common.dagster_internals import CheckRunHealthResult, WorkerStatus
+from assets.common.dagster_internals import (
+    ActiveExecution,
+    CheckRunHealthResult,
+    WorkerStatus,
+    raise_execution_interrupts,
+)
 from assets.common.failures import unattended
 from dagster_project.run_tags import PROCESS
 from resources.warehouse.duckdb_file import left_open
@@ -152,6 +157,26 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
     return ended
 
 
+@contextmanager
+def interruptible_waits() -> Iterator[None]:
+    """Let signals end a run in the block that waits for a pool.
+
+    Dagster stores a signal until the next step begins. A step that waits for a pool does not begin
+    before another run has ended.
+    """
+    wait = ActiveExecution.sleep_til_ready
+
+    def interruptible(execution: ActiveExecution) -> None:
+        with raise_execution_interrupts():
+            wait(execution)
+
+    ActiveExecution.sleep_til_ready = interruptible  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        ActiveExecution.sleep_til_ready = wait  # type: ignore[method-assign]
+
+
 class _LaunchedRun(dg.Executor):
     """Executes the steps of a launched run as `steps` does, in a process that executes nothing else."""
 
@@ -170,7 +195,7 @@ class _LaunchedRun(dg.Executor):
         plan_context.instance.add_run_tags(plan_context.run_id, {PROCESS: own_process()})
         unattended.set()
         try:
-            with left_open.of_run():
+            with left_open.of_run(), interruptible_waits():
                 yield from self._steps.execute(plan_context, execution_plan)
         finally:
             unattended.clear()

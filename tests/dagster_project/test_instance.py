@@ -135,6 +135,10 @@ def test_one_step_calls_models_at_a_time_unless_the_instance_has_another_limit()
         instance.event_log_storage.set_concurrency_slots("models", 4)
     with open_instance() as instance:
         assert limit(instance) == 4
+        instance.wipe()
+    with open_instance() as instance:
+        assert limit(instance) == 4
+        assert instance.event_log_storage.get_concurrency_info("models").slot_count == 4
 
 
 @dg.job

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 import weakref
@@ -72,6 +73,23 @@ def test_an_interrupt_ends_a_run_and_is_not_called_a_failure(instance, capsys):
     (run,) = instance.get_runs()
     assert run.status == dg.DagsterRunStatus.FAILURE
     assert "FAILED" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_that_waits_for_a_pool(instance, number: int) -> None:
+    @dg.op(pool="models")
+    def asks() -> None: ...
+
+    slots = instance.event_log_storage
+    slots.claim_concurrency_slot("models", "another run", "asks")
+    stop = threading.Timer(2, os.kill, [os.getpid(), number])
+    give_up = threading.Timer(30, slots.free_concurrency_slots_for_run, ["another run"])
+    stop.start(), give_up.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_job(dg.GraphDefinition("waiting", node_defs=[asks]).to_job(), instance)
+    give_up.cancel()
+    assert slots.get_concurrency_info("models").active_slot_count == 1, "of the other run"
 
 
 @pytest.mark.slow

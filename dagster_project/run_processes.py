@@ -170,7 +170,7 @@ def interruptible_waits() -> Iterator[None]:
         with raise_execution_interrupts():
             wait(execution)
 
-    ActiveExecution.sleep_til_ready = interruptible  # type: ignore[method-assign]
+    ActiveExecution.sleep_til_ready = interruptible  # type: ignore[method-assign,assignment]
     try:
         yield
     finally:

@@ -5,7 +5,7 @@ Source: Srinivasan et al., "WIT: Wikipedia-based Image Text Dataset", SIGIR 2021
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,6 +36,10 @@ COLUMNS = (
 MAX_LINE_BYTES = 1_000_000
 """A longer line is rejected without parsing it. The texts of one Wikipedia page are shorter; a missing
 line break can make such a line."""
+
+MOST_TIMES = 20
+"""Rows that repeat a text may have this many times the characters of their input. An image or a
+Wikipedia page with up to this many rows is always within the limit."""
 
 BLANK = " \t\n\r\v\f"
 """A field of only these characters is empty."""
@@ -158,6 +162,31 @@ def typed_row(number: int, values: Mapping[str, object]) -> WitRow | Rejection:
         return row_of_fields(number, texts)
     except RowError as error:
         return Rejection(number, error.reason, error.detail, excerpt(line))
+
+
+def repeats_too_much(
+    repeated: Mapping[str, object], others: Iterable[Mapping[str, object]], n_free: int = 0
+) -> bool:
+    """Whether rows that all repeat the same values would have over MOST_TIMES the characters of their
+    input. A record of kilobytes could make gigabytes of rows.
+
+    Args:
+        repeated: The values that each row repeats.
+        others: The other values of each row.
+        n_free: Rows of up to this many characters are never too large.
+
+    Returns:
+        Whether the rows would be too large.
+    """
+    n_repeated, lengths = _n_characters(repeated), [_n_characters(values) for values in others]
+    n_input = n_repeated + sum(lengths)
+    n_rows = n_input + (len(lengths) - 1) * n_repeated
+    return n_rows > max(n_free, MOST_TIMES * n_input)
+
+
+def _n_characters(values: Mapping[str, object]) -> int:
+    """The length of the values as `typed_row` writes them: a column may have another type than text."""
+    return sum(len(str(value)) for value in values.values() if value is not None)
 
 
 def caption(row: WitRow) -> str | None:
@@ -286,8 +315,8 @@ def rows_of_record(
 
     `wit_features` is a mapping from WIT's columns to lists of equal length, or a list of mappings. If
     the lists differ in length, the whole record is rejected (`unequal_lists`), as is a record without
-    pages (`no_page`). A page whose texts have more than MAX_LINE_BYTES characters is rejected
-    (`too_long`).
+    pages (`no_page`), and one whose rows would have over MOST_TIMES its characters (`too_long`). A page
+    whose texts have more than MAX_LINE_BYTES characters is rejected (`too_long`).
 
     Args:
         record: The record.
@@ -312,10 +341,17 @@ def rows_of_record(
         yield _refused(record, numbers, "no_page", detail)
         return
     image = {name: record.get(name) for name in _OF_IMAGE}
+    if repeats_too_much(image, (page or {} for page in features)):
+        detail = (
+            f"The rows of its {len(features):,} pages, which all repeat the texts of the image, have "
+            f"over {MOST_TIMES} times the characters of the record: shorten the texts of the image."
+        )
+        yield _refused(record, numbers, "too_long", detail)
+        return
     for page in (page or {} for page in features):
         values = {**{name: page.get(name) for name in COLUMNS if name not in image}, **image}
         values["caption_reference_description"] = _reference(page)
-        if sum(len(value) for value in values.values() if isinstance(value, str)) > MAX_LINE_BYTES:
+        if _n_characters(values) > MAX_LINE_BYTES:
             detail = f"The texts of the page have more than {MAX_LINE_BYTES:,} characters."
             yield _refused(record, numbers, "too_long", detail)
             continue

@@ -1,14 +1,21 @@
 """Shards of chosen pages of Wikipedia, or of another wiki, fetched through MediaWiki's API."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from methods.ids import content_id
-from methods.ingest.wit import Rejection, WitRow, excerpt, typed_row
+from methods.ingest.wit import (
+    MOST_TIMES,
+    Rejection,
+    WitRow,
+    excerpt,
+    repeats_too_much,
+    typed_row,
+)
 from methods.web_address import without_query
 from methods.wikimedia import FileFacts, MissingTitle, PageFacts, PageImage
 from resources.corpus.settings import CorpusError, WikipediaPages
@@ -19,6 +26,8 @@ from resources.wikipedia import Wikipedia
 NO_IMAGES = "no_images"
 """The reason of a rejected Wikipedia page without images. It is listed, but not counted as a
 failure."""
+FREE_CHARACTERS = 5_000_000
+"""A page or a file of which the rows have up to this many characters is always taken."""
 _SCRIPT = re.compile(r"(/w)?/api\.php")
 
 
@@ -56,7 +65,9 @@ class WikipediaShard(Shard):
         self._read = list(_records(pages, images, files))
         self._require_rows()
         digests = (file.sha1 for file in files.values() if isinstance(file, FileFacts))
-        return f"{READER}-{content_id(*map(repr, self._read), *digests)}"
+        # Each row is hashed separately: the rows of a page share its text in memory.
+        rows = (content_id(repr(record)) for record in self._read)
+        return f"{READER}-{content_id(*rows, *digests)}"
 
     def stage(self, folder: Path) -> StagedShard:
         """Write a row for each image of each page. A missing page or file becomes a rejection."""
@@ -93,9 +104,11 @@ def _records(
 ) -> Iterator[WitRow | Rejection]:
     """Yield a row or a rejection for each image of each page, in order.
 
-    Two titles of the same page count once. A page without images becomes a rejection.
+    Two titles of the same page count once. A page without images becomes a rejection, and so does a
+    page or a file whose rows would be too large (`repeats_too_much`).
     """
     numbers = count(1)
+    repeated_files = _repeated_files(pages, images, files)
     page_ids = set()
     for title, page in pages.items():
         if isinstance(page, MissingTitle):
@@ -110,26 +123,77 @@ def _records(
         if not shown_there:
             detail = "The page shows no image."
             yield Rejection(next(numbers), NO_IMAGES, detail, excerpt(title.encode()))
+        of_images = [
+            _caption_values(image) | _file_values(file)
+            for image in shown_there
+            if isinstance(file := files[image.title], FileFacts)
+        ]
+        if repeats_too_much(_page_values(page), of_images, FREE_CHARACTERS):
+            detail = (
+                f"The rows of its {len(of_images):,} images, which all repeat the text of the page, "
+                f"have over {MOST_TIMES} times the characters of the page: choose other pages under "
+                "wikipedia.shards in corpus.yaml."
+            )
+            yield Rejection(next(numbers), "too_long", detail, excerpt(title.encode()))
+            continue
         for image in shown_there:
             file = files[image.title]
             if isinstance(file, MissingTitle):
                 shown = excerpt(image.title.encode())
                 yield Rejection(next(numbers), f"{file.reason}_file", file.detail, shown)
+            elif image.title in repeated_files:
+                detail = (
+                    "The rows of the file, which all repeat its description, have over "
+                    f"{MOST_TIMES} times its characters: shorten its description in the wiki."
+                )
+                yield Rejection(next(numbers), "too_long", detail, excerpt(image.title.encode()))
             else:
-                yield typed_row(next(numbers), _values(page, image, file))
+                values = _page_values(page) | _caption_values(image) | _file_values(file)
+                yield typed_row(next(numbers), values)
 
 
-def _values(page: PageFacts, image: PageImage, file: FileFacts) -> dict[str, object]:
+def _repeated_files(
+    pages: Mapping[str, PageFacts | MissingTitle],
+    images: Mapping[str, tuple[PageImage, ...] | MissingTitle],
+    files: Mapping[str, FileFacts | MissingTitle],
+) -> set[str]:
+    """Titles of files that are shown on so many pages that their rows would be too large."""
+    shown: defaultdict[str, list[tuple[PageFacts, PageImage]]] = defaultdict(list)
+    for title, page in pages.items():
+        of_page = images.get(title, ())
+        if isinstance(page, PageFacts) and not isinstance(of_page, MissingTitle):
+            for image in of_page:
+                shown[image.title].append((page, image))
+    return {
+        title
+        for title, on_pages in shown.items()
+        if isinstance(file := files[title], FileFacts)
+        and repeats_too_much(
+            _file_values(file),
+            (_page_values(page) | _caption_values(image) for page, image in on_pages),
+            FREE_CHARACTERS,
+        )
+    }
+
+
+def _page_values(page: PageFacts) -> dict[str, object]:
     return {
         "language": page.language,
         "page_url": page.url,
-        "image_url": file.url,
         "page_title": page.title,
-        "caption_reference_description": image.caption,
+        "context_page_description": page.extract,
+    }
+
+
+def _caption_values(image: PageImage) -> dict[str, object]:
+    return {"caption_reference_description": image.caption, "is_main_image": image.lead}
+
+
+def _file_values(file: FileFacts) -> dict[str, object]:
+    return {
+        "image_url": file.url,
         "caption_attribution_description": file.description,
         "mime_type": file.mime,
         "original_height": file.height or None,
         "original_width": file.width or None,
-        "is_main_image": image.lead,
-        "context_page_description": page.extract,
     }

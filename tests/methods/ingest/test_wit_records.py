@@ -195,3 +195,27 @@ def test_lists_of_unequal_length_are_one_rejection():
     assert isinstance(rejected, wit.Rejection) and rejected.reason == "unequal_lists"
     assert rejected.detail == "The lists of wit_features have [1, 2] values."
     assert rejected.excerpt == IMAGE["image_url"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["English: an owl " * 100, b"\x00" * 400, ["English: an owl"] * 100],
+    ids=["text", "bytes", "list"],
+)
+def test_a_record_whose_pages_all_repeat_a_long_text_is_one_rejection(text):
+    """20 pages have 20 times the characters of the record at most; 1,000 further pages, more."""
+    within, beyond = (
+        list(
+            wit.rows_of_record(
+                base_record([OWL] * 20 + [{}] * n, caption_attribution_description=text), count(1)
+            )
+        )
+        for n in (0, 1_000)
+    )
+    assert len(within) == 20 and all(isinstance(row, WitRow) for row in within)
+    (rejected,) = beyond
+    assert (rejected.reason, rejected.excerpt) == ("too_long", IMAGE["image_url"])
+    assert rejected.detail == (
+        "The rows of its 1,020 pages, which all repeat the texts of the image, have over 20 times "
+        "the characters of the record: shorten the texts of the image."
+    )

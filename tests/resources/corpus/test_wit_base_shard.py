@@ -235,6 +235,17 @@ def test_a_file_whose_record_is_larger_than_an_image_and_its_texts_is_refused(
         shard_at(tmp_path / "a.parquet").stage(tmp_path)
 
 
+def test_a_record_that_would_fill_the_disk_is_rejected_and_the_others_are_read(tmp_path):
+    """A megabyte of text on a thousand pages is a gigabyte of rows, in a file of kilobytes."""
+    pages = [page("en", f"Owl {number}") for number in range(1_000)]
+    owls = record("Owl.jpg", *pages, caption_attribution_description="owl " * 240_000)
+    table = pa.Table.from_pylist([owls, record("Ash.jpg", page("en", "Ash"))])
+    pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 100_000
+    staged = shard_at(tmp_path / "a.parquet").stage(tmp_path)
+    assert (staged.n_rows, staged.reasons, staged.broken) == (1, {"too_long": 1}, None)
+
+
 def test_images_of_a_file_that_is_not_here_yet_are_fetched_first(monkeypatch, tmp_path):
     asked = []
 

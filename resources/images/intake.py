@@ -27,6 +27,8 @@ AHEAD = 2
 image may have the largest size."""
 RECORDED_AT_ONCE = 64
 """Images that are recorded in one transaction. A killed run has to fetch at most this many again."""
+MOST_REMEMBERED = 10_000
+"""The most different images of which results are kept, to check equal images once."""
 
 
 @dataclass(frozen=True)
@@ -241,11 +243,23 @@ def _facts_of(entry: ImageIndexEntry) -> ImageFacts | None:
 def check_images(
     arrived: Iterable[tuple[Key, Arrived]], store: ImageStore, n_threads: int
 ) -> Iterator[tuple[Key, ImageResult]]:
-    """Check and store images in `n_threads` threads; results keep the order."""
+    """Check and store images in `n_threads` threads; results keep the order.
+
+    Equal images are checked once: all records of a small file may have the same large image.
+    """
     with ThreadPoolExecutor(n_threads) as pool:
         waiting: deque[tuple[Key, Future[ImageResult]]] = deque()
+        checks: dict[bytes | None, Future[ImageResult]] = {}
         for key, data in arrived:
-            waiting.append((key, pool.submit(_stored, data, store)))
+            digest = hashlib.sha256(data).digest() if isinstance(data, bytes) else None
+            check = checks.get(digest)
+            if check is None:
+                check = pool.submit(_stored, data, store)
+                if digest is not None:
+                    if len(checks) >= MOST_REMEMBERED:
+                        checks.clear()
+                    checks[digest] = check
+            waiting.append((key, check))
             if len(waiting) > AHEAD * n_threads:
                 done, future = waiting.popleft()
                 yield done, future.result()
@@ -259,7 +273,8 @@ def _stored(data: Arrived, store: ImageStore) -> ImageResult:
     try:
         return take_in(data, store)
     except ImageRejected as rejected:
-        return rejected
+        # The traceback would keep the bytes in memory.
+        return ImageRejected(rejected.reason, rejected.detail)
 
 
 # --- On a cluster --------------------------------------------------------------------------------

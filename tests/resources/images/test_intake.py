@@ -128,3 +128,28 @@ def test_facts_of_an_earlier_version_are_made_anew_from_the_stored_file(uploads,
         store.path(stored.image_id).write_bytes(PICTURE[:100])
         assert taken() == [facts]
         assert len(uploads.log) == 1
+
+
+def test_equal_images_are_checked_once(tmp_path, monkeypatch):
+    """A file of kilobytes may have a thousand records with the same large image."""
+    measured = []
+
+    def measure(data: bytes) -> ImageFacts:
+        measured.append(data)
+        return measure_image(data)
+
+    monkeypatch.setattr(intake, "measure_image", measure)
+    monkeypatch.setattr(intake, "MOST_REMEMBERED", 2)
+    lost = ImageRejected("missing", "It is away.")
+    arrived = [PICTURE, b"no image", lost, PICTURE, b"no image", lost]
+    results = [
+        result
+        for _, result in intake.check_images(enumerate(arrived), ImageStore(tmp_path), n_threads=2)
+    ]
+    assert results[::3] == [measure_image(PICTURE)] * 2
+    assert [result.reason for result in results[1:3]] == ["not_an_image", "missing"]
+    assert results[1].__traceback__ is None, "it would keep the bytes"
+    assert results[4:] == results[1:3] and sorted(measured) == sorted({PICTURE, b"no image"})
+    other = PICTURE + b"\0"
+    list(intake.check_images(enumerate([PICTURE, b"", other, PICTURE]), ImageStore(tmp_path), 1))
+    assert measured[2:] == [PICTURE, b"", other, PICTURE], "results are forgotten beyond the limit"

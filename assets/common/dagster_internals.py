@@ -1,7 +1,7 @@
 """Private APIs of Dagster that the project uses; ruff bans such imports elsewhere.
 
 A new version of Dagster may break these imports (`make test-nightly` tries the newest version), so
-there are at most six. A comment on each says what it is for, and which public API would replace it.
+there are at most seven names. A comment on each says what it is for, and which public API would replace it.
 The tags are part of Dagster's storage format, and have no public names.
 """
 
@@ -10,11 +10,11 @@ from types import ModuleType
 # Finds stale assets, as the UI does. A public method of DagsterInstance would replace it.
 from dagster._core.definitions.data_version import CachingStaleStatusResolver
 
-# Raises a signal at once that Dagster stores until the next step. Ending a run that waits for a pool
-# would replace this and the class below.
+# Raises a signal at once that Dagster stores until the next step. A Dagster that ends a run while it
+# waits for a pool would replace this and the class below.
 from dagster._core.errors import raise_execution_interrupts
 
-# Waits for a pool between two steps.
+# Waits for a pool between two steps. The same Dagster would replace it.
 from dagster._core.execution.plan.active import ActiveExecution
 
 # Result types of dg.DefaultRunLauncher.check_run_worker_health, for run monitoring. The class is

@@ -26,7 +26,7 @@ NOT_NOUNS = {
 }
 ONE_LINE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 INTERNALS = Path(dagster_internals.__file__)
-MOST_INTERNALS = 5
+MOST_INTERNALS = 7
 Trees = dict[str, ast.Module]
 
 
